@@ -1,0 +1,63 @@
+# make demo    a first picture: the plume in a window, or as a film where there is no display
+# make test    lint, types and all tests
+# make bench   milliseconds per step and per pass on this machine
+# make lint    ruff and mypy alone
+# make clean   removes what builds, tests and the demo made (not .venv)
+#
+# Each installs what it misses: system packages with apt (nothing where all is there), the rest in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+PY := $(BIN)/python
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+
+.DEFAULT_GOAL := demo
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: demo test bench lint clean system-demo system-test system-lint
+
+demo: system-demo $(VENV)/.demo-ready
+	@$(PY) -m gpufluid demo plume --overwrite $(ARGS)
+
+bench: system-demo $(VENV)/.demo-ready
+	@$(PY) -m gpufluid bench --cells 64 64 64 $(ARGS)
+
+test: system-test lint
+	$(PY) -m pytest $(ARGS)
+
+lint: system-lint $(VENV)/.test-ready
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+
+clean:
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis plume.mp4 plume.png
+	find gpufluid demos tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+system-demo:
+	@PYTHON=$(PYTHON) tools/system-packages.sh venv gl
+
+system-test:
+	@PYTHON=$(PYTHON) tools/system-packages.sh venv gl xvfb
+
+system-lint:
+	@PYTHON=$(PYTHON) tools/system-packages.sh venv
+
+# The two stamps say which extras the environment holds for this pyproject.toml.
+$(VENV)/pyvenv.cfg: | system-lint
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo-ready: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "installing gpufluid and what it needs into $(VENV)"
+	@$(PIP) --editable '.[all]'
+	@touch $@
+
+$(VENV)/.test-ready: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "installing gpufluid, what it needs and the tools for its tests into $(VENV)"
+	@$(PIP) --editable '.[all,test]'
+	@touch $@ $(VENV)/.demo-ready

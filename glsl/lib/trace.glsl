@@ -1,0 +1,56 @@
+// Following the flow for `dt` seconds, back (dt > 0) or forth (dt < 0).
+#include "lib/component.glsl" for velocity
+
+#if TRACE_RK2
+// DIMENSIONS, but as a number the compiler cannot see: a loop over it stays a loop. Unrolled, the midpoint
+// traces from every face take LLVM a minute to compile.
+uniform int axes;
+#else
+const int axes = DIMENSIONS;
+#endif
+
+// Where what is at `start` (cells) with velocity `u` (m/s) was `dt` seconds ago; never outside the box.
+// Euler, or the midpoint rule of second order.
+vec3 trace(vec3 start, vec3 u, float dt) {
+    float reach = dt / cell_size;
+#if TRACE_RK2
+    u = at_velocity(clamp(start - 0.5 * reach * u, vec3(0.0), vec3(cells)));
+#endif
+    return clamp(start - reach * u, vec3(0.0), vec3(cells));
+}
+
+struct FaceVelocities {
+    vec3 x, y, z;  // the whole velocity at the centres of the low x, y and z faces of a cell, m/s
+};
+
+// Own component and the mean of the four nearest faces for the others.
+FaceVelocities face_velocities(ivec3 cell) {
+    ivec3 x = cell - X * min(cell.x, 1), y = cell - Y * min(cell.y, 1);
+    vec3 u = fetch_velocity(cell).xyz, ux = fetch_velocity(x).xyz, uy = fetch_velocity(y).xyz;
+    float xp = fetch_velocity(cell + X).x, yp = fetch_velocity(cell + Y).y;
+    FaceVelocities at;
+    at.x = vec3(u.x, 0.25 * (u.y + ux.y + yp + fetch_velocity(x + Y).y), 0.0);
+    at.y = vec3(0.25 * (u.x + uy.x + xp + fetch_velocity(y + X).x), u.y, 0.0);
+#if DIMENSIONS == 3
+    ivec3 z = cell - Z * min(cell.z, 1);
+    vec3 uz = fetch_velocity(z).xyz;
+    float zp = fetch_velocity(cell + Z).z;
+    at.x.z = 0.25 * (u.z + ux.z + zp + fetch_velocity(x + Z).z);
+    at.y.z = 0.25 * (u.z + uy.z + zp + fetch_velocity(y + Z).z);
+    at.z = vec3(0.25 * (u.x + uz.x + xp + fetch_velocity(z + X).x),
+                0.25 * (u.y + uz.y + yp + fetch_velocity(z + Y).y), u.z);
+#endif
+    return at;
+}
+
+vec3 at_face(FaceVelocities at, int axis) { return axis == 0 ? at.x : axis == 1 ? at.y : at.z; }
+
+// The velocity at the centre of a cell, m/s.
+vec3 center_velocity(ivec3 cell) {
+    vec3 low = fetch_velocity(cell).xyz;
+    vec3 high = vec3(fetch_velocity(cell + X).x, fetch_velocity(cell + Y).y, low.z);
+#if DIMENSIONS == 3
+    high.z = fetch_velocity(cell + Z).z;
+#endif
+    return 0.5 * (low + high);
+}

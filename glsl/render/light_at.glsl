@@ -1,0 +1,34 @@
+// Share of the light FIELD that reaches a place; included once for each light.
+// Inside the box of cells this is the light volume. Outside, a place has the light of its ray: what was
+// left of it where it came out of the box, or all of it where it never was inside.
+#include "lib/box.glsl"
+#include "render/light_tiles.glsl" for FIELD
+
+uniform sampler2D FIELD_even, FIELD_odd;
+uniform mat4 FIELD_matrix;     // place (cells) -> column (xy), depth (z), light cells
+uniform vec3 FIELD_direction;  // the way the light travels, unit length, no component 0
+
+// Light left in `column` at the end of a layer, filtered between columns.
+float layer_FIELD(sampler2D layers, int layer, vec2 column) {
+    vec2 texel = clamp(column - vec2(base_FIELD(layer)), vec2(0.5), vec2(FIELD_tiles.xy) - 0.5);
+    return textureLod(layers, (texel + vec2(corner_FIELD(layer))) / vec2(textureSize(layers, 0)), 0.0).x;
+}
+
+// Light at a place inside the box (cells): linear along the ray between the ends of two layers.
+float light_inside_FIELD(vec3 place) {
+    vec3 column = (FIELD_matrix * vec4(place, 1.0)).xyz;
+    float depth = clamp(column.z, 0.0, float(FIELD_tiles.w)) - 1.0;
+    int above = int(floor(depth)), below = min(above + 1, FIELD_tiles.w - 1);
+    float part = depth - float(above);  // 0 wherever `below` had to stay `above`
+    bool odd = (above & 1) != 0;        // of two neighbouring layers one is even and one is odd
+    float even_light = layer_FIELD(FIELD_even, odd ? below : above, column.xy);
+    float odd_light = above < 0 ? 1.0 : layer_FIELD(FIELD_odd, odd ? above : below, column.xy);
+    return mix(odd_light, even_light, odd ? part : 1.0 - part);
+}
+
+float light_at_FIELD(vec3 place) {
+    vec3 a = place / FIELD_direction, b = (place - vec3(cells)) / FIELD_direction;
+    vec3 low = min(a, b), high = max(a, b);
+    float near = max(max(low.x, low.y), max(low.z, 0.0)), far = min(high.x, min(high.y, high.z));
+    return near > far ? 1.0 : light_inside_FIELD(place - near * FIELD_direction);
+}

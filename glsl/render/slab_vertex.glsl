@@ -1,0 +1,18 @@
+// One slab of the volume as a rectangle of the picture; an instance a slab, farthest first.
+
+uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
+
+in vec4 bounds;          // left, bottom, right, top of the slab in the picture, -1 .. 1
+in vec2 interval;        // where the slab begins and ends, m in front of the eye
+out vec3 origin, direction;
+out vec2 picture;        // 0 .. 1
+flat out vec2 slab;
+
+void main() {
+    vec2 p = mix(bounds.xy, bounds.zw, vec2(gl_VertexID & 1, gl_VertexID >> 1));
+    origin = ray_origin[0] + p.x * ray_origin[1] + p.y * ray_origin[2];
+    direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
+    picture = 0.5 * p + 0.5;
+    slab = interval;
+    gl_Position = vec4(p, 0.0, 1.0);
+}

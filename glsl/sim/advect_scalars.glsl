@@ -1,0 +1,15 @@
+// Density, temperature and fuel carried along the velocity for `dt` seconds, semi-Lagrangian (Stam 1999).
+// Cells; solids hold 0.
+#include "lib/trace.glsl"
+#include "lib/cell_sample.glsl" for scalars
+#include "lib/fade.glsl"
+
+uniform float dt;  // s
+
+void kernel(ivec3 cell) {
+    vec3 start = trace(vec3(cell) + 0.5, center_velocity(cell), dt);
+    carried_out = vec4(faded(sample_scalars(start).xyz), 1.0);
+#if SOLIDS
+    if (fetch_solid(cell).w > 0.5) carried_out = vec4(0.0);
+#endif
+}

@@ -1,0 +1,17 @@
+// Vorticity confinement of Fedkiw, Stam & Jensen (2001) at cell centres, m/s^2:
+// strength * h * (N x omega), N the direction in which |omega| grows.
+#include "lib/box.glsl"
+
+uniform float strength;  // dimensionless
+
+void kernel(ivec3 cell) {
+    vec3 growth = vec3(
+        fetch_vorticity(in_box(cell + X)).w - fetch_vorticity(in_box(cell - X)).w,
+        fetch_vorticity(in_box(cell + Y)).w - fetch_vorticity(in_box(cell - Y)).w, 0.0);
+#if DIMENSIONS == 3
+    growth.z = fetch_vorticity(in_box(cell + Z)).w - fetch_vorticity(in_box(cell - Z)).w;
+#endif
+    growth *= 0.5;
+    vec3 towards = growth / (length(growth) + 1e-5);  // 1e-5 1/s: no direction where there is no spin
+    confinement_out = vec4(strength * cell_size * cross(towards, fetch_vorticity(cell).xyz), 0.0);
+}

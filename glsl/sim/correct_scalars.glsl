@@ -1,0 +1,30 @@
+// Second half of MacCormack (Selle, Fedkiw, Kim, Liu & Rossignac 2008) for density, temperature and fuel.
+// `forward` is `scalars` after advect_scalars without fading. Cells; solids hold 0.
+#include "lib/trace.glsl"
+#include "lib/cell_sample.glsl" for forward
+#include "lib/cell_bounds.glsl" for scalars
+#include "lib/limiter.glsl"
+#include "lib/fade.glsl"
+
+uniform float dt;  // s
+
+void kernel(ivec3 cell) {
+    vec3 start = vec3(cell) + 0.5, u = center_velocity(cell);
+    vec4 before = fetch_scalars(cell);
+    vec3 plain = fetch_forward(cell).xyz;
+    vec3 returned = sample_forward(trace(start, u, -dt)).xyz;
+    vec3 value = plain + 0.5 * (before.xyz - returned);
+#if SOLIDS
+    // a cell that a moving solid has just left held nothing the error could be measured by
+    if (before.w < 0.5) value = plain;
+#endif
+#if LIMITER
+    Bounds bounds = bounds_scalars(trace(start, u, dt));
+    if (bounds.low.w <= bounds.high.w)
+        for (int n = 0; n < 3; ++n) value[n] = limited(value[n], plain[n], bounds.low[n], bounds.high[n]);
+#endif
+    scalars_out = vec4(faded(value), 1.0);
+#if SOLIDS
+    if (fetch_solid(cell).w > 0.5) scalars_out = vec4(0.0);
+#endif
+}

@@ -1,0 +1,20 @@
+// Curl of the velocity at cell centres, 1/s; last channel: its length. Each derivative is the mean of the
+// four edges round the centre; beside the box's sides the outer face repeats the inner one.
+#include "lib/box.glsl"
+
+void kernel(ivec3 cell) {
+    ivec3 xm = cell - X * min(cell.x, 1), xp = in_box(cell + X);
+    ivec3 ym = cell - Y * min(cell.y, 1), yp = in_box(cell + Y);
+    vec3 omega = vec3(0.0);
+    omega.z = fetch_velocity(xp).y + fetch_velocity(xp + Y).y - fetch_velocity(xm).y - fetch_velocity(xm + Y).y
+            - fetch_velocity(yp).x - fetch_velocity(yp + X).x + fetch_velocity(ym).x + fetch_velocity(ym + X).x;
+#if DIMENSIONS == 3
+    ivec3 zm = cell - Z * min(cell.z, 1), zp = in_box(cell + Z);
+    omega.x = fetch_velocity(yp).z + fetch_velocity(yp + Z).z - fetch_velocity(ym).z - fetch_velocity(ym + Z).z
+            - fetch_velocity(zp).y - fetch_velocity(zp + Y).y + fetch_velocity(zm).y + fetch_velocity(zm + Y).y;
+    omega.y = fetch_velocity(zp).x + fetch_velocity(zp + X).x - fetch_velocity(zm).x - fetch_velocity(zm + X).x
+            - fetch_velocity(xp).z - fetch_velocity(xp + Z).z + fetch_velocity(xm).z + fetch_velocity(xm + Z).z;
+#endif
+    omega *= 0.25 / cell_size;
+    vorticity_out = vec4(omega, length(omega));
+}

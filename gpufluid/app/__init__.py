@@ -1,0 +1,1 @@
+"""Using the engine: the window, films, the command line."""

@@ -1,0 +1,218 @@
+"""The command ``gpufluid``: demo, run, info, bench."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import inspect
+import re
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import gpufluid
+from gpufluid.errors import GpufluidError
+
+BACKENDS = ("auto", "compute", "fragment", "numpy")
+BAD_INPUT = 2
+STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended
+
+T = TypeVar("T")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, like every other error of the command."""
+
+    def error(self, message: str) -> NoReturn:
+        raise GpufluidError(f"{message} (see: {self.prog} --help)")
+
+
+def _argument(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Let argparse name the option in front of what `parse` finds wrong."""
+
+    def checked(text: str) -> T:
+        try:
+            return parse(text)
+        except GpufluidError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return checked
+
+
+@_argument
+def _count(text: str) -> int:
+    if not re.fullmatch(r"[+-]?\d+", text) or int(text) < 1:
+        raise GpufluidError(f"must be a whole number >= 1, got {text!r}")
+    return int(text)
+
+
+@_argument
+def _size(text: str) -> tuple[int, int]:
+    from gpufluid.app.play import check_size
+
+    match = re.fullmatch(r"([+-]?\d+)[xX]([+-]?\d+)", text)
+    if not match:
+        raise GpufluidError(f"must look like 640x360, got {text!r}")
+    return check_size((int(match[1]), int(match[2])))
+
+
+@_argument
+def _rate(text: str) -> float:
+    from gpufluid.grid import finite_number
+
+    return finite_number(text, "the rate", above=0.0)  # type: ignore[arg-type]  # it converts text, too
+
+
+@_argument
+def _backend(text: str) -> str:
+    from gpufluid.settings import one_of
+
+    one_of(text, BACKENDS, "backend")
+    return text
+
+
+def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--frames", type=_count, metavar="N", help="frames to simulate (a film: 120; a window: until closed)")
+    add("--size", type=_size, metavar="WxH", help="pixels (a film: 640x360; a window: 960x540)")
+    add("--fps", type=_rate, default=30.0, metavar="N", help="frames a second of the film (30)")
+    add(
+        "-o",
+        "--out",
+        metavar="FILE_OR_DIR",
+        help="render off screen to a film (.mp4), the last frame (.png) or a folder of numbered pictures",
+    )
+    add("--overwrite", action="store_true", help="replace files that exist")
+    add("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid along x, y, z")
+    add("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
+
+
+def build_parser(command: str = "") -> argparse.ArgumentParser:
+    """Return the parser; the bench adds its own options, and is imported, only where it is `command`."""
+    parser = _Parser(
+        prog="gpufluid",
+        description="Real-time 3D smoke on the GPU.",
+        epilog="Without a display, or with -o, demo and run render off screen: NAME.mp4 and NAME.png here.",
+    )
+    parser.add_argument("--version", action="version", version=f"gpufluid {gpufluid.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    demo = commands.add_parser("demo", help="play a demo", description="Play a demo.")
+    demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="which one (plume)")
+    demo.add_argument("--list", action="store_true", help="name the demos there are")
+    _add_play_arguments(demo)
+    demo.set_defaults(run=_demo)
+
+    run = commands.add_parser(
+        "run", help="play the plume with a mesh of yours", description="Play the plume."
+    )
+    run.add_argument("--obstacle", metavar="FILE", help="a mesh in its way: .obj, .stl, .ply or .glb")
+    _add_play_arguments(run)
+    run.set_defaults(run=_run)
+
+    info = commands.add_parser(
+        "info", help="what this machine offers", description="What this machine offers."
+    )
+    info.set_defaults(run=_info)
+
+    bench = commands.add_parser("bench", help="measure the steps", description="Measure the steps.")
+    if command == "bench":
+        from gpufluid.app import bench as module
+
+        module.add_arguments(bench)
+        bench.set_defaults(run=module.run)
+    return parser
+
+
+def _demo(args: argparse.Namespace) -> int:
+    from gpufluid.app.demos import demo_names, demo_summary, load_demo
+
+    if args.list:
+        for name in demo_names():
+            print(f"{name:12} {demo_summary(name)}")
+        return 0
+    return _play(load_demo(args.name), args.name, args)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from gpufluid.app.demos import load_demo
+
+    scene, name = load_demo("plume"), "plume"
+    if args.obstacle is not None:
+        mesh = gpufluid.Mesh.load(args.obstacle)
+        scene, name = functools.partial(scene, obstacle=mesh), Path(args.obstacle).stem
+    return _play(scene, name, args)
+
+
+def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace) -> int:
+    from gpufluid.app.play import play
+
+    chosen = {"cells": tuple(args.cells) if args.cells else None, "backend": args.backend}
+    chosen = {key: value for key, value in chosen.items() if value is not None}
+    for key in chosen:
+        if key not in inspect.signature(scene).parameters:
+            raise GpufluidError(f"the demo {name!r} has no choice of --{key}")
+    if "cells" in chosen:
+        gpufluid.Grid(chosen["cells"])
+    play(
+        functools.partial(scene, **chosen),
+        name=name,
+        frames=args.frames,
+        out=args.out,
+        size=args.size,
+        overwrite=args.overwrite,
+        fps=args.fps,
+    )
+    return 0
+
+
+def _info(args: argparse.Namespace) -> int:
+    from gpufluid.app.info import device_lines, package_lines
+
+    for line in package_lines():
+        print(line)
+    for line in device_lines():
+        print(line)
+    return 0
+
+
+@contextlib.contextmanager
+def _manners() -> Iterator[None]:
+    """Warnings in one line, and an end by SIGTERM that still finishes the film."""
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        print(f"gpufluid: warning: {message}", file=sys.stderr)
+
+    def end(number: int, frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        # Python lets no other thread set signal handlers.
+        here = threading.current_thread() is threading.main_thread()
+        before = signal.signal(signal.SIGTERM, end) if here else None
+        try:
+            yield
+        finally:
+            if here:
+                signal.signal(signal.SIGTERM, before)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code: 0, 2 for bad input, 130 after Ctrl-C."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    with _manners():
+        try:
+            args = build_parser(words[0] if words else "").parse_args(words)
+            return int(args.run(args))
+        except GpufluidError as error:
+            print(f"gpufluid: error: {error}", file=sys.stderr)
+            return BAD_INPUT
+        except KeyboardInterrupt:
+            print("gpufluid: stopped", file=sys.stderr)
+            return STOPPED

@@ -1,0 +1,71 @@
+"""What this machine offers the engine, for ``gpufluid info``."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+import gpufluid
+from gpufluid.errors import GpufluidError
+from gpufluid.grid import Grid
+from gpufluid.layout import layouts
+
+CORE = ("numpy", "moderngl", "glfw", "pyrr")
+OPTIONAL = {"av": "av", "pillow": "PIL", "tqdm": "tqdm", "trimesh": "trimesh"}  # package: module
+
+
+def largest_cube(limit: int) -> int:
+    """Return the cells a side of the largest cubic grid whose textures are at most `limit` texels a side."""
+    # No layout holds more than limit^2 values; tiles that leave a strip unused make it a few cells less.
+    n = int(math.pow(limit, 2.0 / 3.0)) + 1
+    while n > 1:
+        try:
+            for layout in layouts(Grid((n, n, n)), limit).values():
+                _ = layout.columns
+            return n
+        except GpufluidError:
+            n -= 1
+    return n
+
+
+def package_lines() -> Iterator[str]:
+    """Yield what is installed, line by line."""
+    yield f"gpufluid         {gpufluid.__version__}"
+    yield f"python           {platform.python_version()} on {platform.platform(terse=True)}"
+    there = [*CORE, *(package for package, module in OPTIONAL.items() if find_spec(module))]
+    yield f"packages         {', '.join(f'{name} {_version(name)}' for name in there)}"
+    missing = [package for package in OPTIONAL if package not in there]
+    if missing:
+        yield f"missing          {', '.join(missing)}: pip install 'gpufluid[all]'"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(no version)"
+
+
+def device_lines() -> Iterator[str]:
+    """Yield what OpenGL offers, line by line. Raises GLUnavailableError without OpenGL."""
+    from gpufluid.gl.device import Device, create_context
+
+    ctx = create_context()
+    try:
+        device = Device(ctx)
+        kind = "software, on the CPU" if device.software else "GPU"
+        yield f"renderer         {device.renderer} ({kind})"
+        yield f"OpenGL           {device.version // 100}.{device.version % 100 // 10}"
+        yield f"kernels run as   {device.stage} passes, texels read by {_READING[device.reading]}"
+        yield f"largest texture  {device.max_texture_size} x {device.max_texture_size} texels"
+        n = largest_cube(device.max_texture_size)
+        yield f"largest grid     {n} x {n} x {n} cells by texture size; memory may allow less"
+        device.release()
+    finally:
+        ctx.release()
+
+
+_READING = {"image": "imageLoad", "texel": "texelFetch", "nearest": "texture() at texel centres"}

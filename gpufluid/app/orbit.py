@@ -1,0 +1,38 @@
+"""The hand on an orbit camera: what a drag or a turn of the wheel does to it. No window in here.
+
+Drags are given in pixels of the window, x to the right and y downward, as pointers report them.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gpufluid.view import Camera
+
+MAX_ELEVATION = 89.0  # degrees; straight up or down the camera would have no "up"
+ZOOM_STEP = 0.88  # distance after one notch of the wheel, as a share of the distance before it
+
+
+def rotate(camera: Camera, dx: float, dy: float, height: float) -> None:
+    """Turn `camera` so that the scene follows the hand; half a turn for a drag of the window's height."""
+    degrees = 180.0 / height
+    # Wrapped to -180 .. 180, so that hours of turning lose no precision.
+    camera.azimuth = (camera.azimuth - dx * degrees + 180.0) % 360.0 - 180.0
+    camera.elevation = min(max(camera.elevation + dy * degrees, -MAX_ELEVATION), MAX_ELEVATION)
+
+
+def pan(camera: Camera, dx: float, dy: float, height: float) -> None:
+    """Move `camera` and its target so that what lies at the target's depth stays under the pointer."""
+    metres = 2.0 * camera.distance * math.tan(math.radians(camera.fov) / 2.0) / height
+    a, e = math.radians(camera.azimuth), math.radians(camera.elevation)
+    right = (math.cos(a), 0.0, -math.sin(a))
+    up = (-math.sin(a) * math.sin(e), math.cos(e), -math.cos(a) * math.sin(e))
+    x, y, z = (t + metres * (dy * u - dx * r) for t, r, u in zip(camera.target, right, up, strict=True))
+    camera.target = (x, y, z)
+
+
+def zoom(camera: Camera, notches: float) -> None:
+    """Move `camera` to its target for positive `notches`, away for negative ones; never through it."""
+    distance = camera.distance * ZOOM_STEP**notches
+    # The target stays between the clipping planes with room on both sides.
+    camera.distance = min(max(distance, 4.0 * camera.near), 0.5 * camera.far)

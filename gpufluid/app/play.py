@@ -1,0 +1,317 @@
+"""Playing a scene: in a window where there is a display, else rendered off screen to files."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.app.display import has_display
+from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
+from gpufluid.io.film import Film
+from gpufluid.io.images import FrameFolder, require_pillow, write_png
+from gpufluid.io.paths import check_output, output_kind
+from gpufluid.scene import Scene
+
+if TYPE_CHECKING:
+    import moderngl
+
+FRAMES = 120
+FILM_SIZE = (640, 360)
+WINDOW_SIZE = (960, 540)
+MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
+
+Name = str | os.PathLike[str]
+Picture = NDArray[np.uint8]
+
+
+class Recorder(Protocol):
+    """What takes the frames: a film or a folder of pictures."""
+
+    path: Path
+    frames: int
+
+    def write(self, picture: Picture) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def run(
+    scene: Scene | Callable[..., Scene],
+    *,
+    frames: int | None = None,
+    out: Name | None = None,
+    size: tuple[int, int] | None = None,
+    overwrite: bool = False,
+    fps: float = 30.0,
+    progress: bool = True,
+    still: Name | None = None,
+) -> None:
+    """Play a scene: in a window, or rendered to files with `out`, `still`, or where there is no display.
+
+    scene: a Scene, or the function that builds one. A window can only show a fluid that lives in the
+    window's own GL context, so the function is called as ``scene(ctx=...)`` with that context, and as
+    ``scene()`` off screen. A Scene whose fluid has a GL context of its own is rendered to a film instead.
+    frames: how many frames of ``scene.dt`` seconds are simulated; None: 120, or until the window is closed.
+    out: ``.mp4`` for a film, ``.png`` for the last frame, or a folder for numbered pictures. still: the last
+    frame as ``.png`` too. Without either, off screen: a film and its last frame, named like the script, here.
+    size: (width, height), pixels; None: 640 x 360 for a film, 960 x 540 for a window.
+    overwrite: whether files that exist are replaced. fps: frames a second of a film. progress: a bar with
+    the time left on stderr, and a line for each file written.
+
+    After an exception or Ctrl-C the frames finished so far are the film. Raises GpufluidError for bad input
+    before anything is computed, and leaves no file then.
+    """
+    name = Path(sys.argv[0]).stem if sys.argv and sys.argv[0].endswith(".py") else "gpufluid"
+    play(
+        scene,
+        name=name,
+        frames=frames,
+        out=out,
+        still=still,
+        size=size,
+        overwrite=overwrite,
+        fps=fps,
+        progress=progress,
+    )
+
+
+def play(
+    scene: Scene | Callable[..., Scene],
+    *,
+    name: str,
+    frames: int | None = None,
+    out: Name | None = None,
+    still: Name | None = None,
+    size: tuple[int, int] | None = None,
+    overwrite: bool = False,
+    fps: float = 30.0,
+    progress: bool = True,
+) -> None:
+    """As :func:`run`, with the name that files get where none is given."""
+    if not isinstance(scene, Scene) and not callable(scene):
+        raise GpufluidError(f"run needs a gpufluid.Scene or a function that builds one, got {scene!r}")
+    if frames is not None:
+        check_frames(frames)
+    if size is not None:
+        check_size(size)
+    if out is None and still is None:
+        if has_display():
+            try:
+                _play_in_window(scene, name, frames, size or WINDOW_SIZE)
+                return
+            except GLUnavailableError as error:
+                print(f"gpufluid: {error}; rendering to {name}.mp4 instead", file=sys.stderr)
+        out, still = f"{name}.mp4", f"{name}.png"
+    elif out is not None and output_kind(out) == "picture":
+        if still is not None:
+            raise GpufluidError(f"out={out!s} is the last frame already; leave still={still!s} out")
+        out, still = None, out
+    size = size or FILM_SIZE
+    if still is not None:
+        _check_still(still, overwrite)
+    if progress:
+        _require_tqdm()
+    with _recording(out, size, fps, overwrite, progress) as recorder:
+        _render(scene, recorder, still, frames or FRAMES, size, overwrite, progress)
+
+
+def check_frames(frames: int) -> int:
+    """Return `frames` if it is a whole number >= 1, or raise."""
+    if isinstance(frames, bool) or not isinstance(frames, Integral) or frames < 1:
+        raise GpufluidError(f"frames must be a whole number >= 1, got {frames!r}")
+    return int(frames)
+
+
+def check_size(size: tuple[int, int]) -> tuple[int, int]:
+    """Return `size` if a picture (width, height) can have it, or raise naming the limit."""
+    try:
+        whole = len(size) == 2 and all(isinstance(n, Integral) and not isinstance(n, bool) for n in size)
+    except TypeError:
+        whole = False
+    if not whole:
+        raise GpufluidError(f"size must be two whole numbers (width, height), got {size!r}")
+    for what, n in zip(("width", "height"), size, strict=True):
+        if not 1 <= n <= MAX_SIDE:
+            raise GpufluidError(f"the {what} of a picture must lie in 1 .. {MAX_SIDE} pixels, got {n}")
+    return int(size[0]), int(size[1])
+
+
+def _play_in_window(
+    scene: Scene | Callable[..., Scene], name: str, frames: int | None, size: tuple[int, int]
+) -> None:
+    """Open a window and play until it is closed. Raises GLUnavailableError where it cannot show the scene."""
+    if isinstance(scene, Scene):
+        if scene.fluid.ctx is not None:
+            raise GLUnavailableError(
+                "this fluid has a GL context of its own, which no window can show (give gpufluid.run the "
+                "function that builds the scene)"
+            )
+    elif not _takes_context(scene):
+        raise GLUnavailableError(
+            f"{getattr(scene, '__name__', 'the scene function')}() takes no ctx=None, so it cannot build its "
+            f"fluid in a window"
+        )
+    try:
+        from gpufluid.app.window import Player, Window
+    except ImportError as error:
+        raise GLUnavailableError(f"no window opens here ({error})") from None
+    with Window(size, name) as window:
+        if isinstance(scene, Scene):
+            player = Player(window, scene, name=name)
+        else:
+            build = scene
+
+            def make() -> Scene:
+                return _built(build(ctx=window.ctx))
+
+            player = Player(window, make(), make, name=name)
+        with player:
+            player.play(frames)
+
+
+def _takes_context(make: Callable[..., Scene]) -> bool:
+    """Whether `make` can be called as ``make(ctx=...)``."""
+    try:
+        inspect.signature(make).bind_partial(ctx=None)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _built(scene: Any) -> Scene:
+    """Return what a scene function returned if it is a scene, or raise."""
+    if not isinstance(scene, Scene):
+        raise GpufluidError(f"the function given to run must return a gpufluid.Scene, got {scene!r}")
+    return scene
+
+
+@contextlib.contextmanager
+def _recording(
+    out: Name | None, size: tuple[int, int], fps: float, overwrite: bool, progress: bool
+) -> Iterator[Recorder | None]:
+    """What takes the frames for `out`, named on stdout once it is finished; None where there is no `out`."""
+    if out is None:
+        yield None
+        return
+    recorder: Film | FrameFolder
+    if output_kind(out) == "film":
+        recorder = Film(out, size, fps=fps, overwrite=overwrite)
+    else:
+        recorder = FrameFolder(out, overwrite=overwrite)
+    try:
+        with recorder:
+            yield recorder
+    finally:
+        if progress and recorder.frames:
+            width, height = size
+            print(f"wrote {recorder.path.absolute()} ({recorder.frames} frames, {width} x {height})")
+
+
+def _check_still(still: Name, overwrite: bool) -> None:
+    require_pillow()
+    if output_kind(still) != "picture":
+        raise GpufluidError(f"{os.fspath(still)}: the name of the last frame's picture must end in .png")
+    check_output(still, overwrite)
+
+
+def _require_tqdm() -> Any:
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        raise MissingDependencyError("tqdm", "the progress bar (progress=False does without)") from None
+    return tqdm
+
+
+@contextlib.contextmanager
+def _context_of(scene: Scene) -> Iterator[moderngl.Context]:
+    """The GL context to draw `scene` in: its fluid's, or one made for the purpose where it has none."""
+    if scene.fluid.ctx is not None:
+        yield scene.fluid.ctx
+        return
+    from gpufluid.gl.device import create_context
+
+    ctx = create_context()
+    try:
+        yield ctx
+    finally:
+        ctx.release()
+
+
+def _render(
+    source: Scene | Callable[..., Scene],
+    recorder: Recorder | None,
+    still: Name | None,
+    frames: int,
+    size: tuple[int, int],
+    overwrite: bool,
+    progress: bool,
+) -> None:
+    """Simulate `frames` frames and draw what is asked for; stopped by Ctrl-C, what is done so far."""
+    with contextlib.ExitStack() as undo:
+        if isinstance(source, Scene):
+            scene = source
+        else:
+            scene = _built(source())
+            undo.callback(scene.release)
+        ctx = undo.enter_context(_context_of(scene))
+        limit = int(ctx.info["GL_MAX_TEXTURE_SIZE"])
+        if max(size) > limit:
+            raise GpufluidError(
+                f"a picture of {size[0]} x {size[1]} pixels is over the limit of this driver, {limit} a side"
+            )
+        from gpufluid.render.frame import FrameRenderer
+
+        renderer = FrameRenderer(ctx, size=size)
+        undo.callback(renderer.release)
+
+        def picture() -> Picture:
+            renderer.draw(scene)
+            drawn: Picture = renderer.read()
+            return drawn
+
+        last: Picture | None = None
+        done = 0
+
+        def finish() -> None:
+            if still is not None:
+                path = write_png(still, picture() if last is None else last, overwrite)
+                if progress:
+                    print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
+
+        try:
+            with _progress_bar(frames, progress) as tick:
+                while done < frames:
+                    scene.advance()
+                    done += 1
+                    if recorder is not None:
+                        last = picture()
+                        recorder.write(last)
+                    tick()
+        except (KeyboardInterrupt, SystemExit):
+            if done:
+                finish()
+            raise
+        finish()
+
+
+@contextlib.contextmanager
+def _progress_bar(frames: int, shown: bool) -> Iterator[Callable[[], object]]:
+    """A bar on stderr; yields what moves it on by a frame."""
+    if not shown:
+        yield lambda: None
+        return
+    # A log file takes a line now and then; a terminal is told at once.
+    live = sys.stderr.isatty()
+    with _require_tqdm()(
+        total=frames, unit="frame", dynamic_ncols=live, mininterval=0.1 if live else 10.0, file=sys.stderr
+    ) as bar:
+        yield bar.update

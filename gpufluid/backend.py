@@ -1,0 +1,65 @@
+"""What a backend gives the solver: fields, kernels, voxels. The contract both backends keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.grid import Grid
+from gpufluid.kernels import Variant
+from gpufluid.shapes import Mesh
+
+
+class FieldStore(Protocol):
+    """A volume [z, y, x, c] with a front that is read and a back that is written."""
+
+    name: str
+
+    def read(self) -> NDArray[np.float32]:
+        """Return the front as float32 [z, y, x, c]."""
+
+    def write(self, volume: NDArray[Any]) -> None:
+        """Set the front from [z, y, x, c]."""
+
+    def fill(self, values: Sequence[float]) -> None:
+        """Set every value: one number for all channels, or one for each."""
+
+    def release(self) -> None:
+        """Release what the field holds."""
+
+
+class KernelCall(Protocol):
+    """A kernel ready to run: every field and parameter is given by name."""
+
+    def __call__(self, **arguments: Any) -> None:
+        """Run over every value of the field written, then make that its front."""
+
+
+class Backend(Protocol):
+    """Where the step runs."""
+
+    name: str
+    grid: Grid
+
+    def field(
+        self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
+    ) -> FieldStore:
+        """Create a field of zeros; `exact` keeps single precision whatever the setting."""
+
+    def kernel(self, name: str, variant: Variant) -> KernelCall:
+        """Return the kernel, compiled once for each variant."""
+
+    def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
+        """Count surfaces: |winding| > 1/2 in cells whose centre is inside `mesh`.
+
+        matrix: 4x4, the mesh's space to metres from the low corner of the box.
+        """
+
+    def finish(self) -> None:
+        """Wait until everything asked for is done."""
+
+    def release(self) -> None:
+        """Release what the backend itself holds."""

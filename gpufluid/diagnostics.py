@@ -1,0 +1,46 @@
+"""Numbers that tell how a simulation fares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpufluid.grid import Grid
+from gpufluid.reference import center_velocity
+from gpufluid.solver import Solver
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """What `Fluid.diagnostics` measures.
+
+    kinetic_energy: half the sum of squared face velocities times a cell's volume, m^5/s^2 (per unit of
+    mass density). max_speed: at cell centres, m/s. cfl: cells that speed carries in the last dt.
+    divergence_rms: over the fluid cells, 1/s. mass: sum of density times a cell's volume.
+    """
+
+    kinetic_energy: float
+    max_speed: float
+    cfl: float
+    divergence_rms: float
+    mass: float
+
+
+def measure(solver: Solver, grid: Grid, dt: float) -> Diagnostics:
+    """Read the fields back and sum them up; waits for the GPU."""
+    velocity = solver.velocity.read().astype(np.float64)
+    scalars = solver.scalars.read().astype(np.float64)
+    solver.projection.measure(solver.variant, solver.solids.openings, velocity=solver.velocity)
+    divergence = solver.projection.divergence.read().astype(np.float64)[..., 0]
+    fluid = scalars[..., 3] > 0.5
+    volume = grid.cell_size**3
+    speed = float(np.linalg.norm(center_velocity(grid, velocity), axis=-1).max())
+    rms = float(np.sqrt(np.mean(divergence[fluid] ** 2))) if fluid.any() else 0.0
+    return Diagnostics(
+        kinetic_energy=0.5 * volume * float((velocity[..., :3] ** 2).sum()),
+        max_speed=speed,
+        cfl=speed * dt / grid.cell_size,
+        divergence_rms=rms,
+        mass=volume * float(scalars[..., 0].sum()),
+    )

@@ -1,0 +1,346 @@
+"""The public Fluid: a box of smoke that is stepped."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.backend import Backend, FieldStore
+from gpufluid.boundaries import Boundaries
+from gpufluid.diagnostics import Diagnostics, measure
+from gpufluid.errors import GpufluidError, MeshWarning
+from gpufluid.grid import Grid, finite_number
+from gpufluid.layout import FlatLayout
+from gpufluid.numpy_backend import NumpyBackend
+from gpufluid.reference import center_velocity
+from gpufluid.settings import Settings, one_of
+from gpufluid.shapes import Emitter, Mesh, Obstacle
+from gpufluid.solver import Solver
+
+if TYPE_CHECKING:
+    import moderngl
+
+    from gpufluid.gl.device import Device
+    from gpufluid.gl.field import Field as GLField
+
+BACKENDS = ("auto", "compute", "fragment", "numpy")
+FloatArray = NDArray[np.float32]
+Thing = TypeVar("Thing", Emitter, Obstacle)
+
+
+class Things(Generic[Thing]):
+    """The emitters or the obstacles of a fluid, in the order they were added."""
+
+    def __init__(self, kind: type[Thing], check: Callable[[Thing], None]) -> None:
+        self._kind, self._check = kind, check
+        self._things: list[Thing] = []
+
+    def add(self, thing: Thing) -> Thing:
+        """Add `thing` and return it; it may be changed at any time. Raises GpufluidError for bad ones."""
+        if not isinstance(thing, self._kind):
+            raise GpufluidError(f"expected a gf.{self._kind.__name__}, got {thing!r}")
+        thing.check()
+        self._check(thing)
+        self._things.append(thing)
+        return thing
+
+    def remove(self, thing: Thing) -> None:
+        """Take `thing` away; raises GpufluidError where it was never added."""
+        if thing not in self._things:
+            raise GpufluidError(f"this {self._kind.__name__} is not in the fluid")
+        self._things.remove(thing)
+
+    def clear(self) -> None:
+        """Take all away."""
+        self._things.clear()
+
+    def __iter__(self) -> Iterator[Thing]:
+        return iter(self._things)
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def __getitem__(self, index: int) -> Thing:
+        return self._things[index]
+
+
+def checked_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
+    """Return `values` as float32 of `shape`; raises GpufluidError naming the field, shape or bad number."""
+    try:
+        array = np.asarray(values, np.float32)
+    except (TypeError, ValueError):
+        raise GpufluidError(f"{name} must be an array of numbers of shape {shape}") from None
+    if array.shape != shape:
+        raise GpufluidError(f"{name} must have the shape {shape}, got {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise GpufluidError(f"{name} must be finite, got {array[where]} at {where}")
+    return array
+
+
+class ScalarField:
+    """One scalar of the fluid at the cell centres, [nz, ny, nx]."""
+
+    def __init__(self, fluid: Fluid, name: str, store: FieldStore, channel: int) -> None:
+        self.name = name
+        self._fluid, self._store, self._channel = fluid, store, channel
+
+    def read(self) -> FloatArray:
+        """Return a float32 copy [nz, ny, nx]; waits for the GPU."""
+        self._fluid.check_alive()
+        return np.ascontiguousarray(self._store.read()[..., self._channel])
+
+    def write(self, values: ArrayLike) -> None:
+        """Set the values, [nz, ny, nx]; in solids a carried scalar stays 0.
+
+        Raises GpufluidError for another shape or a number that is not finite.
+        """
+        self._fluid.check_alive()
+        array = checked_array(values, self._fluid.grid.cells[::-1], self.name)
+        volume = self._store.read()
+        volume[..., self._channel] = array if volume.shape[-1] == 1 else array * volume[..., 3]
+        self._store.write(volume)
+
+
+class DerivedField:
+    """A field that follows from the others, [nz, ny, nx]: it can be read only."""
+
+    def __init__(self, fluid: Fluid, name: str, compute: Callable[[], FloatArray], source: str) -> None:
+        self.name, self._fluid, self._compute, self._source = name, fluid, compute, source
+
+    def read(self) -> FloatArray:
+        """Return it as it is now, float32 [nz, ny, nx]; waits for the GPU."""
+        self._fluid.check_alive()
+        return self._compute()
+
+    def write(self, values: ArrayLike) -> None:
+        """Raise GpufluidError: it follows from something else, named there."""
+        raise GpufluidError(f"{self.name} cannot be written: it follows from {self._source}")
+
+
+class VelocityField:
+    """The staggered velocity, m/s: component i on the low face along axis i."""
+
+    def __init__(self, fluid: Fluid, store: FieldStore) -> None:
+        self.name = "velocity"
+        self._fluid, self._store = fluid, store
+        nx, ny, nz = fluid.grid.cells
+        self._shape = (nz + 1, ny + 1, nx + 1, 3)
+
+    def read(self) -> FloatArray:
+        """Return a float32 copy [nz + 1, ny + 1, nx + 1, 3]; entries that are no face are 0."""
+        self._fluid.check_alive()
+        out = np.zeros(self._shape, np.float32)
+        stored = self._store.read()
+        out[: stored.shape[0]] = stored[..., :3]
+        return out
+
+    def write(self, values: ArrayLike) -> None:
+        """Set it from [nz + 1, ny + 1, nx + 1, 3]. Faces of walls and solids keep the wall's velocity.
+
+        Raises GpufluidError for another shape or a number that is not finite.
+        """
+        self._fluid.check_alive()
+        array = checked_array(values, self._shape, self.name)
+        volume = self._store.read()
+        volume[..., :3] = array[: volume.shape[0]]
+        self._store.write(volume)
+
+    def at_centers(self) -> FloatArray:
+        """Return the mean of opposite faces, float32 [nz, ny, nx, 3]."""
+        velocity = np.zeros((*self._shape[:3], 4))
+        velocity[..., :3] = self.read()
+        return center_velocity(self._fluid.grid, velocity).astype(np.float32)
+
+
+class Fluid:
+    """A box of fluid.
+
+    grid: cells and size. boundaries: the six sides. settings: schemes and numbers.
+    backend: "compute" (GL 4.3), "fragment" (GL 3.3), "numpy" (no GL, float64), or "auto", the faster of the
+        first two on this renderer. ctx: a moderngl.Context of the caller's, used and never released; None
+        makes one without a window.
+
+    Raises GpufluidError for bad input, GLUnavailableError where there is no OpenGL.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        boundaries: Boundaries | None = None,
+        settings: Settings | None = None,
+        backend: str = "auto",
+        ctx: moderngl.Context | None = None,
+    ) -> None:
+        if not isinstance(grid, Grid):
+            raise GpufluidError(f"Fluid.grid must be a gf.Grid, got {grid!r}")
+        one_of(backend, BACKENDS, "Fluid.backend")
+        self.grid = grid
+        self.boundaries = boundaries or Boundaries()
+        self.settings = settings or Settings()
+        self._released = False
+        self._last_dt = 1.0
+        self._backend: Backend
+        if backend == "numpy":
+            self._backend = NumpyBackend(grid)
+        else:
+            from gpufluid.gl.backend import GLBackend
+
+            self._backend = GLBackend(grid, backend, ctx, self.settings.precision)
+        try:
+            self._solver = Solver(self._backend, self.settings, self.boundaries)
+        except BaseException:
+            self._backend.release()
+            raise
+        self.emitters: Things[Emitter] = Things(Emitter, lambda emitter: None)
+        self.obstacles: Things[Obstacle] = Things(Obstacle, self._warn_of_mesh)
+        solver = self._solver
+        self.velocity = VelocityField(self, solver.velocity)
+        self.density = ScalarField(self, "density", solver.scalars, 0)
+        self.temperature = ScalarField(self, "temperature", solver.scalars, 1)
+        self.pressure = ScalarField(self, "pressure", solver.projection.pressure, 0)
+        self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
+        self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
+
+    # -- stepping --------------------------------------------------------------------------------------
+
+    def step(self, dt: float) -> None:
+        """Advance by `dt` seconds; 0 changes nothing.
+
+        Raises GpufluidError for a dt that is negative, NaN or infinite, and for an emitter or obstacle that
+        was changed into a bad one; the fluid is then as it was.
+        """
+        self.check_alive()
+        dt = finite_number(dt, "dt", low=0.0)
+        for thing in (*self.emitters, *self.obstacles):
+            thing.check()
+        if dt == 0.0:
+            return
+        self._last_dt = dt
+        self._solver.step(dt, list(self.emitters), list(self.obstacles))
+
+    def project(self) -> None:
+        """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""
+        self.check_alive()
+        self._solver.project(self._last_dt, list(self.obstacles))
+
+    def diagnostics(self) -> Diagnostics:
+        """Measure energy, speed, CFL number, divergence and mass; waits for the GPU."""
+        self.check_alive()
+        self._solver.solids.update(list(self.obstacles), None)
+        return measure(self._solver, self.grid, self._last_dt)
+
+    def reset(self) -> None:
+        """Back to rest and clean air; emitters and obstacles stay."""
+        self.check_alive()
+        solver = self._solver
+        for store, values in (
+            (solver.velocity, [0.0] * 4),
+            (solver.scalars, [0.0, self.settings.ambient_temperature, 0.0, 1.0]),
+        ):
+            store.fill(values)
+        solver.projection.clear()
+
+    # -- for renderers and hosts -------------------------------------------------------------------------
+
+    @property
+    def backend_name(self) -> str:
+        """ "compute", "fragment" or "numpy"."""
+        return self._backend.name
+
+    @property
+    def device(self) -> Device | None:
+        """The GL device, None on NumPy."""
+        return getattr(self._backend, "device", None)
+
+    @property
+    def ctx(self) -> moderngl.Context | None:
+        """The GL context, None on NumPy."""
+        return getattr(self._backend, "ctx", None)
+
+    @property
+    def layouts(self) -> dict[str, FlatLayout]:
+        """How volumes lie in textures, by kind: cell, face, packed, pack, block."""
+        layouts: dict[str, FlatLayout] = getattr(self._backend, "layouts", {})
+        return layouts
+
+    @property
+    def scalars(self) -> GLField:
+        """The flat texture of density, temperature, fuel and fluid fraction; not on NumPy."""
+        return self._gl_field(self._solver.scalars)
+
+    @property
+    def solid_field(self) -> GLField | None:
+        """The flat texture of the solids (velocity, 1 inside) as last voxelized, or None without any."""
+        store = self._solver.solids.solid
+        return None if store is None else self._gl_field(store)
+
+    def _gl_field(self, store: Any) -> GLField:
+        if self.device is None:
+            raise GpufluidError('a fluid on backend="numpy" has no textures: read() its fields instead')
+        field: GLField = store
+        return field
+
+    def finish(self) -> None:
+        """Wait until every step asked for is done."""
+        self.check_alive()
+        self._backend.finish()
+
+    def release(self) -> None:
+        """Release everything but a context of the caller's; idempotent."""
+        if not self._released:
+            self._released = True
+            self._solver.release()
+            self._backend.release()
+
+    def check_alive(self) -> None:
+        """Raise GpufluidError after `release`."""
+        if self._released:
+            raise GpufluidError("this Fluid was released")
+
+    def __enter__(self) -> Fluid:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.release()
+
+    def _divergence(self) -> FloatArray:
+        solver = self._solver
+        solver.solids.update(list(self.obstacles), None)
+        solver.projection.measure(solver.variant, solver.solids.openings, velocity=solver.velocity)
+        return solver.projection.divergence.read()[..., 0]
+
+    def _solid(self) -> FloatArray:
+        self._solver.solids.update(list(self.obstacles), None)
+        store = self._solver.solids.solid
+        if store is None:
+            return np.zeros(self.grid.cells[::-1], np.float32)
+        return np.ascontiguousarray(store.read()[..., 3])
+
+    def _warn_of_mesh(self, obstacle: Obstacle) -> None:
+        mesh = obstacle.shape
+        if not isinstance(mesh, Mesh):
+            return
+        if not mesh.is_closed:
+            warnings.warn(
+                f"{mesh!r} is not closed: its solid is a guess inside its bounding box",
+                MeshWarning,
+                stacklevel=4,
+            )
+        corners = mesh.vertices @ obstacle.matrix[:3, :3].T + obstacle.matrix[:3, 3]
+        low, high = corners.min(0), corners.max(0)
+        if (high < self.grid.origin).any() or (low > self.grid.upper).any():
+            warnings.warn(
+                f"{mesh!r} lies outside the box: it spans {_triple(low)} to {_triple(high)}, the box "
+                f"{_triple(self.grid.origin)} to {_triple(self.grid.upper)} m",
+                MeshWarning,
+                stacklevel=4,
+            )
+
+
+def _triple(values: ArrayLike) -> str:
+    return "(" + ", ".join(f"{v:.3g}" for v in np.asarray(values)) + ")"

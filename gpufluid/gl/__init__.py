@@ -1,0 +1,1 @@
+"""Layer 2: fields, passes and voxels in OpenGL."""

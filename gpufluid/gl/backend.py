@@ -1,0 +1,82 @@
+"""The contract of `gpufluid.backend` in OpenGL."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.backend import FieldStore
+from gpufluid.gl.device import Device, create_context
+from gpufluid.gl.field import Field
+from gpufluid.gl.passes import Pass
+from gpufluid.gl.voxelizer import Voxelizer
+from gpufluid.grid import Grid
+from gpufluid.kernels import KERNELS, Variant
+from gpufluid.layout import layouts
+from gpufluid.shapes import Mesh
+
+
+class GLBackend:
+    """Fields and passes in a context: the caller's, or one of its own that it releases in the end.
+
+    Raises GpufluidError where the grid does not fit the driver's texture limit.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        backend: str = "auto",
+        ctx: moderngl.Context | None = None,
+        precision: str = "single",
+        reading: str | None = None,
+    ) -> None:
+        self.grid = grid
+        self._owns_context = ctx is None
+        self.ctx = ctx if ctx is not None else create_context()
+        self.device = Device(self.ctx, backend, reading)
+        self.name = self.device.stage
+        self._dtype = "f2" if precision == "half" else "f4"
+        self.layouts = layouts(grid, self.device.max_texture_size)
+        for layout in self.layouts.values():
+            _ = layout.columns  # raises here, before any texture is made
+        self._passes: dict[tuple[str, Variant], Pass] = {}
+        self._voxelizer: Voxelizer | None = None
+
+    def field(
+        self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
+    ) -> Field:
+        """Create a field of zeros."""
+        dtype = "f4" if exact else self._dtype
+        return Field(self.device, name, self.layouts[kind], components, dtype, buffers)
+
+    def kernel(self, name: str, variant: Variant) -> Pass:
+        """Return the pass, compiled once for each variant."""
+        key = (name, variant)
+        if key not in self._passes:
+            self._passes[key] = Pass(
+                self.device, self.grid, self.layouts, KERNELS[name], variant, self._dtype
+            )
+        return self._passes[key]
+
+    def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
+        """Count surfaces; see `gpufluid.gl.voxelizer`."""
+        if self._voxelizer is None:
+            self._voxelizer = Voxelizer(self.device, self.grid)
+        self._voxelizer(mesh, matrix, cast(Field, winding))
+
+    def finish(self) -> None:
+        """Wait for the driver."""
+        self.ctx.finish()
+
+    def release(self) -> None:
+        """Release passes, and the context where it is the engine's own; idempotent."""
+        if self._voxelizer is not None:
+            self._voxelizer.release()
+            self._voxelizer = None
+        self._passes.clear()
+        self.device.release()
+        if self._owns_context:
+            self.ctx.release()

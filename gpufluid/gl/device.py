@@ -1,0 +1,175 @@
+"""One OpenGL context as the engine sees it: what it can do, and the programs compiled in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import moderngl
+
+from gpufluid.errors import GLUnavailableError, GpufluidError
+from gpufluid.gl.source import Source
+from gpufluid.settings import one_of
+
+BACKENDS = ("auto", "compute", "fragment")
+SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
+GROUP = 8  # edge of a compute workgroup, texels
+
+FULLSCREEN = """#version 330 core
+void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }
+"""
+
+
+def create_context() -> moderngl.Context:
+    """Return a context of the engine's own, without a window.
+
+    Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without.
+    """
+    reasons = []
+    for backend in ("egl", None) if sys.platform.startswith("linux") else (None,):
+        try:
+            if backend:
+                return moderngl.create_context(standalone=True, require=330, backend=backend)
+            return moderngl.create_context(standalone=True, require=330)
+        except Exception as error:  # every loader raises its own kind
+            reasons.append(str(error).strip().splitlines()[0] if str(error).strip() else repr(error))
+    raise GLUnavailableError(
+        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): on Debian or Ubuntu install the packages "
+        'libegl1 libgl1, or use backend="numpy", which needs no OpenGL'
+    )
+
+
+class Device:
+    """A context, the shader stage the kernels run in, and how they read a texel.
+
+    backend: "compute" (GL 4.3), "fragment" (GL 3.3), or "auto": compute on a GPU that has it, fragment
+    passes on a software renderer, where they measured faster. The choice depends on the renderer's name
+    alone, so a rerun on one machine takes the same.
+    reading: "image" (imageLoad), "nearest" (texture() at texel centres) or "texel" (texelFetch). All give
+    the same bits; a software renderer runs imageLoad three times as fast as texelFetch.
+
+    Raises GpufluidError where the context lacks what `backend` asks for.
+    """
+
+    def __init__(self, ctx: moderngl.Context, backend: str = "auto", reading: str | None = None) -> None:
+        one_of(backend, BACKENDS, "backend")
+        self.ctx = ctx
+        self.version: int = ctx.version_code
+        self.renderer = str(ctx.info["GL_RENDERER"])
+        self.software = _names_software(self.renderer)
+        self.max_texture_size = int(ctx.info["GL_MAX_TEXTURE_SIZE"])
+        if self.version < 330:
+            raise GpufluidError(f"the context is OpenGL {self.version / 100:.1f}, the engine needs 3.3")
+        if backend == "compute" and self.version < 430:
+            raise GpufluidError(
+                f'backend="compute" needs OpenGL 4.3, this context is {self.version // 100}.'
+                f'{self.version % 100 // 10} ({self.renderer}): use "fragment" or "auto"'
+            )
+        if backend == "auto":
+            backend = "compute" if self.version >= 430 and not self.software else "fragment"
+        self.stage = backend
+        images = self.version >= (430 if self.stage == "compute" else 420)
+        if reading is None:
+            reading = "texel" if not self.software else "image" if images else "nearest"
+        one_of(reading, ("image", "nearest", "texel"), "reading")
+        if reading == "image" and not images:
+            raise GpufluidError(f"reading by imageLoad needs OpenGL 4.2, this context is {self.version}")
+        self.reading = reading
+        self.timings: dict[str, list[moderngl.Query]] | None = None
+        self._programs: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
+        self._fullscreen: dict[int, moderngl.VertexArray] = {}
+        self.linear = ctx.sampler(filter=(moderngl.LINEAR, moderngl.LINEAR), repeat_x=False, repeat_y=False)
+
+    def fragment_program(self, source: Source, vertex: Source | None = None) -> moderngl.Program:
+        """Compile a full-screen fragment pass, or one with a vertex shader of its own.
+
+        Raises ShaderError naming pass, glsl file and line.
+        """
+        vertex_text = vertex.text if vertex else FULLSCREEN
+        key = vertex_text + source.text
+        if key not in self._programs:
+            try:
+                self._programs[key] = self.ctx.program(vertex_shader=vertex_text, fragment_shader=source.text)
+            except moderngl.Error as error:
+                blamed = vertex if vertex and "vertex_shader" in str(error) else source
+                raise blamed.explain(str(error)) from None
+        program = self._programs[key]
+        assert isinstance(program, moderngl.Program)
+        return program
+
+    def compute_program(self, source: Source) -> moderngl.ComputeShader:
+        """Compile a compute pass. Raises ShaderError naming pass, glsl file and line."""
+        if source.text not in self._programs:
+            try:
+                self._programs[source.text] = self.ctx.compute_shader(source.text)
+            except moderngl.Error as error:
+                raise source.explain(str(error)) from None
+        program = self._programs[source.text]
+        assert isinstance(program, moderngl.ComputeShader)
+        return program
+
+    def fullscreen(self, program: moderngl.Program) -> moderngl.VertexArray:
+        """The triangle that covers the target, for `program`."""
+        if program.glo not in self._fullscreen:
+            self._fullscreen[program.glo] = self.ctx.vertex_array(program, [])
+        return self._fullscreen[program.glo]
+
+    def texture(self, size: tuple[int, int], components: int, dtype: str, what: str) -> moderngl.Texture:
+        """Create a texture that reads nearest texels and does not repeat.
+
+        Raises GpufluidError over the driver's limit: moderngl itself stays silent there.
+        """
+        if max(size) > self.max_texture_size:
+            raise GpufluidError(
+                f"{what} needs a texture of {size[0]} x {size[1]} texels, the limit of {self.renderer} is "
+                f"{self.max_texture_size}"
+            )
+        texture = self.ctx.texture(size, components, dtype=dtype, alignment=1)
+        if self.ctx.error == "GL_OUT_OF_MEMORY":
+            texture.release()
+            raise GpufluidError(f"{what}: no memory left for a texture of {size[0]} x {size[1]} texels")
+        texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+        texture.repeat_x = texture.repeat_y = False
+        return texture
+
+    @contextmanager
+    def timed(self, label: str) -> Iterator[None]:
+        """Time what is drawn inside with a query of the driver, while `timings` is a dict."""
+        if self.timings is None:
+            yield
+            return
+        query = self.ctx.query(time=True)
+        with query:
+            yield
+        self.timings.setdefault(label, []).append(query)
+
+    def milliseconds(self) -> dict[str, list[float]]:
+        """Return the timings taken so far, ms by label, and forget them."""
+        queries, self.timings = self.timings or {}, {}
+        return {label: [q.elapsed * 1e-6 for q in taken] for label, taken in queries.items()}
+
+    def release(self) -> None:
+        """Release programs and the sampler; the context stays."""
+        for vertex_array in self._fullscreen.values():
+            vertex_array.release()
+        for program in self._programs.values():
+            program.release()
+        self._fullscreen.clear()
+        self._programs.clear()
+        self.linear.release()
+
+
+def is_software(ctx: moderngl.Context | None = None) -> bool:
+    """True where OpenGL here (or `ctx`) is a software renderer; a context is made and released to ask."""
+    if ctx is not None:
+        return _names_software(str(ctx.info["GL_RENDERER"]))
+    own = create_context()
+    try:
+        return _names_software(str(own.info["GL_RENDERER"]))
+    finally:
+        own.release()
+
+
+def _names_software(renderer: str) -> bool:
+    return any(name in renderer.lower() for name in SOFTWARE)

@@ -1,0 +1,106 @@
+"""A volume on the GPU: front and back flat 3D textures, and the one rule of ping-pong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import Device
+from gpufluid.layout import FlatLayout
+
+FloatArray = NDArray[np.float32]
+
+
+class Field:
+    """A volume of `layout`, `components` channels a texel, in half ("f2") or single ("f4") precision.
+
+    A pass reads `front`, writes `back`, then swaps what it wrote: that is all the ping-pong there is.
+    A field with one buffer is scratch: a pass may not read and write it at once.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        name: str,
+        layout: FlatLayout,
+        components: int = 4,
+        dtype: str = "f4",
+        buffers: int = 2,
+    ) -> None:
+        self.device, self.name, self.layout = device, name, layout
+        self.components, self.dtype = components, dtype
+        self._textures: list[moderngl.Texture] = []
+        self._targets: list[moderngl.Framebuffer] = []
+        for _ in range(buffers):
+            texture = device.texture(layout.texture_size, components, dtype, f"the {name} field")
+            self._textures.append(texture)
+            self._targets.append(device.ctx.framebuffer([texture]))
+        self.fill([0.0])
+
+    @property
+    def front(self) -> moderngl.Texture:
+        """What a pass reads."""
+        return self._textures[0]
+
+    @property
+    def back(self) -> moderngl.Texture:
+        """What a pass writes; the same as `front` in a scratch field."""
+        return self._textures[-1]
+
+    @property
+    def back_target(self) -> moderngl.Framebuffer:
+        """The framebuffer over `back`."""
+        return self._targets[-1]
+
+    @property
+    def scratch(self) -> bool:
+        """True with one buffer only."""
+        return len(self._textures) == 1
+
+    def swap(self) -> None:
+        """Make what was written the front."""
+        self._textures.reverse()
+        self._targets.reverse()
+
+    def fill(self, values: Sequence[float]) -> None:
+        """Set every value of every buffer: one number for all channels, or one for each."""
+        red, green, blue, alpha = (list(values) * 4 if len(values) == 1 else [*values, 0.0, 0.0, 0.0])[:4]
+        for target in self._targets:
+            target.clear(red, green, blue, alpha)
+
+    def read(self) -> FloatArray:
+        """Return the front as float32 [z, y, x, c]; a packed field has c = 1."""
+        width, height = self.layout.texture_size
+        raw = np.frombuffer(self.front.read(alignment=1), self.dtype)
+        image = raw.reshape(height, width, self.components).astype(np.float32)
+        return self.layout.unflatten(image)
+
+    def write(self, volume: NDArray[np.floating]) -> None:
+        """Set the front from [z, y, x, c]; raises GpufluidError for another shape."""
+        nx, ny, nz = self.layout.size
+        expected = (nz, ny, nx, 1 if self.layout.packing > 1 else self.components)
+        if volume.shape != expected:
+            raise GpufluidError(f"the {self.name} field takes {expected}, got {volume.shape}")
+        image = self.layout.flatten(np.asarray(volume, np.float32))
+        if self.dtype == "f2":
+            image = np.clip(image, -65504.0, 65504.0)  # the largest half float
+        self.front.write(image.astype(self.dtype).tobytes(), alignment=1)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of GPU memory held."""
+        width, height = self.layout.texture_size
+        return width * height * self.components * int(self.dtype[1]) * len(self._textures)
+
+    def release(self) -> None:
+        """Release the textures; idempotent."""
+        for target in self._targets:
+            target.release()
+        for texture in self._textures:
+            texture.release()
+        self._targets.clear()
+        self._textures.clear()

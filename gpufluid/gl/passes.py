@@ -1,0 +1,198 @@
+"""A kernel compiled for one stage, called like a function: ``jacobi(pressure=p, divergence=d, ...)``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.field import Field
+from gpufluid.gl.source import Source
+from gpufluid.grid import Grid
+from gpufluid.kernels import Kernel, Slot, Variant, unknown_argument
+from gpufluid.layout import FlatLayout
+
+IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
+
+
+def box_constants(grid: Grid) -> str:
+    """The GLSL constants every kernel knows of its grid."""
+    nx, ny, nz = grid.cells
+    return f"const ivec3 cells = ivec3({nx}, {ny}, {nz});\nconst float cell_size = {grid.cell_size!r};\n"
+
+
+def field_reader(
+    name: str, kind: str, layout: FlatLayout, image_format: str, reading: str, unit: int, filtered: bool
+) -> str:
+    """The GLSL that declares field `name` and its ``fetch_<name>(index)``.
+
+    filtered: also ``filtered_<name>(xy, slice)``, one bilinear tap at `xy` (values from 0) of a slice.
+    """
+    width, height = layout.texture_size
+    head = f"vec4 fetch_{name}(ivec3 index) {{ return "
+    if reading == "image" and not filtered:
+        return (
+            f"layout({image_format}, binding = {unit}) readonly restrict uniform image2D {name};\n"
+            f"{head}imageLoad({name}, {kind}_texel(index)); }}\n"
+        )
+    text = f"uniform sampler2D {name};\n"
+    scale = f"vec2({1.0 / width!r}, {1.0 / height!r})"
+    if reading == "nearest" and not filtered:
+        text += f"{head}textureLod({name}, (vec2({kind}_texel(index)) + 0.5) * {scale}, 0.0); }}\n"
+    else:
+        text += f"{head}texelFetch({name}, {kind}_texel(index), 0); }}\n"
+    if filtered:
+        text += (
+            f"vec4 filtered_{name}(vec2 xy, int slice) {{ return textureLod({name},"
+            f" (vec2({kind}_texel(ivec3(0, 0, slice))) + xy + 0.5) * {scale}, 0.0); }}\n"
+        )
+    return text
+
+
+def upload(uniform: moderngl.Uniform, value: Any) -> None:
+    """Set a uniform from a number, a tuple, a 4x4 matrix (row by row) or an array of vec4."""
+    if isinstance(value, np.ndarray):
+        matrix = value.T if value.shape == (4, 4) and uniform.array_length == 1 else value
+        uniform.write(np.ascontiguousarray(matrix, np.float32).tobytes())
+    else:
+        uniform.value = value
+
+
+class Pass:
+    """One kernel on one grid in one stage.
+
+    A call names every field and parameter; the field it writes is swapped afterwards. Unknown and missing
+    names raise GpufluidError with the nearest right one.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        grid: Grid,
+        layouts: Mapping[str, FlatLayout],
+        kernel: Kernel,
+        variant: Variant,
+        dtype: str,
+    ) -> None:
+        self.device, self.kernel, self.variant = device, kernel, variant
+        self._slots = kernel.slots(variant)
+        self._names = kernel.arguments(variant)
+        self._layout = layouts[kernel.write.kind]
+        hardware = variant.sampler == "hardware"
+        self._filtered = {s.name for s in self._slots if hardware and s.name in kernel.sampled}
+        images = device.reading == "image"
+        self._as_image = {s.name for s in self._slots if images and s.name not in self._filtered}
+
+        def dtype_of(slot: Slot) -> str:
+            return "f4" if slot.exact else dtype
+
+        compute = device.stage == "compute"
+        version = 430 if compute else 420 if images else 330
+        source = Source(f"{kernel.name} ({device.stage})").add(f"#version {version} core", "<stage>")
+        if compute:
+            source.add(f"layout(local_size_x = {GROUP}, local_size_y = {GROUP}) in;", "<stage>")
+        defines = variant.defines(grid.dimensions)
+        source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
+        source.add(box_constants(grid), "<box>")
+        walls = ", ".join("vec3({}, {}, {})".format(*s.velocity) for s in variant.boundaries.sides)
+        source.add(f"const vec3 wall_velocity[6] = vec3[6]({walls});", "<box>")
+        for kind in dict.fromkeys(s.kind for s in (*self._slots, kernel.write)):
+            source.add(layouts[kind].glsl(kind), "<layout>")
+        self._inputs: list[tuple[str, int, bool, bool]] = []  # name, unit, as image, filtered
+        image_unit = 1 if compute else 0  # compute writes through image unit 0
+        texture_unit = 0
+        for slot in self._slots:
+            as_image, filtered = slot.name in self._as_image, slot.name in self._filtered
+            unit = image_unit if as_image else texture_unit
+            if as_image:
+                image_unit += 1
+            else:
+                texture_unit += 1
+            image_format = IMAGE_FORMAT[slot.components, dtype_of(slot)]
+            source.add(
+                field_reader(
+                    slot.name, slot.kind, layouts[slot.kind], image_format, device.reading, unit, filtered
+                ),
+                "<fields>",
+            )
+            self._inputs.append((slot.name, unit, as_image, filtered))
+        out = kernel.write.name + "_out"
+        source.add(f"vec4 {out} = vec4(0.0);", "<fields>")
+        source.include(f"sim/{kernel.name}.glsl")
+        depth, kind = self._layout.texel_grid[2], kernel.write.kind
+        run = f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {depth}) kernel(index);\n"
+        if compute:
+            width, height = self._layout.texture_size
+            image_format = IMAGE_FORMAT[kernel.write.components, dtype_of(kernel.write)]
+            source.add(
+                f"layout({image_format}, binding = 0) writeonly restrict uniform image2D image_out;\n"
+                "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID.xy);\n"
+                f"    if (texel.x >= {width} || texel.y >= {height}) return;\n{run}"
+                f"    imageStore(image_out, texel, {out});\n}}",
+                "<main>",
+            )
+            self._groups = (-(-width // GROUP), -(-height // GROUP))
+            self._compute = device.compute_program(source)
+            program: moderngl.Program | moderngl.ComputeShader = self._compute
+        else:
+            source.add(
+                "layout(location = 0) out vec4 color_out;\n"
+                f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{run}    color_out = {out};\n}}",
+                "<main>",
+            )
+            self._triangle = device.fullscreen(device.fragment_program(source))
+            program = self._triangle.program
+        self._program = program
+        # a compiler drops what a variant does not use: such names are taken and not sent
+        members = {n: program[n] for n in kernel.parameters if n in program}
+        self._uniforms = {n: m for n, m in members.items() if isinstance(m, moderngl.Uniform)}
+        if "axes" in program:
+            program["axes"].value = grid.dimensions  # type: ignore[union-attr]
+        self._texture_units = [(n, u) for n, u, image, _ in self._inputs if not image and n in program]
+
+    def __call__(self, **arguments: Any) -> None:
+        """Run the kernel over every value of the field it writes."""
+        if arguments.keys() != self._names:
+            raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
+        out: Field = arguments[self.kernel.write.name]
+        if out.layout != self._layout:
+            raise GpufluidError(
+                f"kernel {self.kernel.name} writes {self._layout.size} values, field {out.name!r} has "
+                f"{out.layout.size}"
+            )
+        for name, unit in self._texture_units:
+            self._program[name].value = unit  # type: ignore[union-attr]
+        filtered_units = []
+        for name, unit, as_image, filtered in self._inputs:
+            field: Field = arguments[name]
+            if field is out and field.scratch:
+                raise GpufluidError(f"kernel {self.kernel.name} reads and writes the scratch field {name!r}")
+            if as_image:
+                field.front.bind_to_image(unit, read=True, write=False)
+            else:
+                field.front.use(unit)
+                if filtered:
+                    self.device.linear.use(unit)
+                    filtered_units.append(unit)
+        for name, uniform in self._uniforms.items():
+            upload(uniform, arguments[name])
+        with self.device.timed(self.kernel.name):
+            self._run(out)
+        for unit in filtered_units:
+            self.device.linear.clear(unit)
+        out.swap()
+
+    def _run(self, out: Field) -> None:
+        ctx = self.device.ctx
+        if self.device.stage == "compute":
+            out.back.bind_to_image(0, read=False, write=True)
+            self._compute.run(*self._groups)
+            ctx.memory_barrier()
+        else:
+            out.back_target.use()
+            ctx.enable_only(moderngl.NOTHING)
+            self._triangle.render(moderngl.TRIANGLES, vertices=3)

@@ -1,0 +1,80 @@
+"""GLSL put together in Python, remembering which file and line every assembled line came from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gpufluid.errors import ShaderError
+
+_INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"(?:\s+for\s+(\w+))?\s*(?://.*)?$')
+# "0:12(5): error", "0(12) : error", "ERROR: 0:12:", "FRAGMENT:0:12" are the forms drivers use
+_LOG = re.compile(r"^(?:ERROR:\s*|WARNING:\s*)?\d+(?::(\d+)(?:\(\d+\))?|\((\d+)\))\s*:\s*")
+
+
+def shader_root() -> Path:
+    """The folder of the GLSL files: in the installed package, else beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    for root in (package / "glsl", package.parent / "glsl"):
+        if root.is_dir():
+            return root
+    raise ShaderError(f"the GLSL files are missing: no folder {package / 'glsl'}")
+
+
+class Source:
+    """GLSL assembled from parts.
+
+    ``#include "lib/file.glsl"`` takes a file in once. ``#include "lib/file.glsl" for velocity`` takes it in
+    once for that name, which stands wherever the file says FIELD.
+    """
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self._lines: list[str] = []
+        self._origin: list[tuple[str, int]] = []
+        self._taken: set[tuple[str, str]] = set()
+
+    def add(self, text: str, origin: str) -> Source:
+        """Append text written in Python; `origin` names it in error messages."""
+        for number, line in enumerate(text.splitlines(), 1):
+            self._lines.append(line)
+            self._origin.append((origin, number))
+        return self
+
+    def include(self, name: str, field: str = "", chain: tuple[str, ...] = ()) -> Source:
+        """Append a file of the shader folder with all it includes."""
+        if name in chain:
+            raise ShaderError(f"pass {self.label}: includes go round: {' -> '.join((*chain, name))}")
+        if (name, field) in self._taken:
+            return self
+        self._taken.add((name, field))
+        path = shader_root() / name
+        if not path.is_file():
+            where = f"glsl/{chain[-1]}" if chain else f"pass {self.label}"
+            raise ShaderError(f"{where}: no shader file {name!r}")
+        for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            line = raw.replace("FIELD", field) if field else raw
+            if match := _INCLUDE.match(line):
+                self.include(match[1], match[2] or "", (*chain, name))
+            else:
+                self._lines.append(line)
+                self._origin.append((f"glsl/{name}", number))
+        return self
+
+    @property
+    def text(self) -> str:
+        """The assembled source."""
+        return "\n".join(self._lines) + "\n"
+
+    def explain(self, log: str) -> ShaderError:
+        """Return the error a driver's log becomes: pass, glsl file and line, and the line itself."""
+        out = []
+        for line in log.splitlines():
+            match = _LOG.match(line)
+            number = int(match[1] or match[2]) if match else 0
+            if match and 1 <= number <= len(self._lines):
+                file, at = self._origin[number - 1]
+                out.append(f"{file}:{at}: {line[match.end() :]}  | {self._lines[number - 1].strip()}")
+            elif line.strip(" =") and line.strip() not in ("GLSL Compiler failed", "GLSL Linker failed"):
+                out.append(line.strip())
+        return ShaderError(f"pass {self.label}: " + "\n".join(out))

@@ -1,0 +1,88 @@
+"""The regular grid a fluid lives on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+
+from gpufluid.errors import GpufluidError
+
+AXES = ("x", "y", "z")
+
+
+def finite_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
+    """Return `value` as three finite floats, or raise naming it."""
+    try:
+        triple = tuple(float(v) for v in value)
+    except (TypeError, ValueError, OverflowError):
+        raise GpufluidError(f"{name} must be three numbers (x, y, z), got {value!r}") from None
+    if len(triple) != 3 or not all(math.isfinite(v) for v in triple):
+        raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}")
+    return triple
+
+
+def finite_number(value: float, name: str, *, low: float = -math.inf, above: float = -math.inf) -> float:
+    """Return `value` as a finite float >= `low` and > `above`, or raise naming it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise GpufluidError(f"{name} must be a number, got {value!r}") from None
+    if not math.isfinite(number) or number < low or number <= above:
+        bound = f" > {above:g}" if above > -math.inf else f" >= {low:g}" if low > -math.inf else ""
+        raise GpufluidError(f"{name} must be a finite number{bound}, got {value!r}")
+    return number
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A box of cubic cells.
+
+    cells: number of cells along (x, y, z); ``(x, y, 1)`` is a 2D fluid.
+    cell_size: edge of a cell, metres.
+    origin: low corner of the box, metres.
+
+    Raises GpufluidError for sizes that are not positive whole numbers or not finite.
+    """
+
+    cells: tuple[int, int, int]
+    cell_size: float = 1.0
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        cells = tuple(self.cells)
+        if len(cells) != 3:
+            raise GpufluidError(f"Grid.cells must be three whole numbers (x, y, z), got {cells}")
+        for axis, n in zip(AXES, cells, strict=True):
+            if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+                raise GpufluidError(
+                    f"Grid.cells along {axis} must be a whole number >= 1, got {n!r} in {cells}"
+                )
+        object.__setattr__(self, "cells", tuple(int(n) for n in cells))
+        size = finite_number(self.cell_size, "Grid.cell_size", above=0.0)
+        object.__setattr__(self, "cell_size", size)
+        object.__setattr__(self, "origin", finite_triple(self.origin, "Grid.origin"))
+
+    @property
+    def dimensions(self) -> int:
+        """2 for a grid one cell deep along z, else 3."""
+        return 2 if self.cells[2] == 1 else 3
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Edges of the box along (x, y, z), metres."""
+        nx, ny, nz = self.cells
+        return nx * self.cell_size, ny * self.cell_size, nz * self.cell_size
+
+    @property
+    def upper(self) -> tuple[float, float, float]:
+        """High corner of the box, metres."""
+        (x, y, z), (sx, sy, sz) = self.origin, self.size
+        return x + sx, y + sy, z + sz
+
+    @property
+    def cell_count(self) -> int:
+        """Number of cells in the box."""
+        nx, ny, nz = self.cells
+        return nx * ny * nz

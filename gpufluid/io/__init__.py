@@ -1,0 +1,1 @@
+"""Pictures and films on disk: nothing half-written, nothing overwritten unasked."""

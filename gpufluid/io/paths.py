@@ -1,0 +1,102 @@
+"""Where a picture or a film may be written, checked before the first frame is computed."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from gpufluid.errors import GpufluidError
+
+Kind = Literal["film", "picture", "folder"]
+
+KINDS: dict[str, Kind] = {".mp4": "film", ".png": "picture", "": "folder"}
+FRAME_NAME = "frame_{:04d}.png"
+FRAME_PATTERN = re.compile(r"frame_\d{4,}\.png")
+
+
+def output_kind(path: str | os.PathLike[str]) -> Kind:
+    """Return what `path` asks for: a film (.mp4), a picture (.png) or a folder of numbered pictures.
+
+    A folder is a name without a suffix, one that ends in a slash, or one that is a folder already.
+    Raises GpufluidError for every other suffix.
+    """
+    text = os.fspath(path)
+    suffix = Path(text).suffix.lower()
+    if text.endswith(("/", os.sep)):
+        return "folder"
+    if suffix in KINDS:
+        return KINDS[suffix]
+    if Path(text).is_dir():
+        return "folder"
+    raise GpufluidError(
+        f"{text}: cannot write {suffix} files; name a film (.mp4), a picture (.png) or a folder for "
+        f"numbered pictures"
+    )
+
+
+def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+    """Return `path` as a Path that can be written now; nothing is left behind on the disk.
+
+    Raises GpufluidError, naming the path and the remedy, for a suffix that means nothing, a parent folder
+    that is missing or cannot be written to, a folder where a file should go, and, without `overwrite`,
+    a file or frames that exist.
+    """
+    text = os.fspath(path)
+    if not text or "\0" in text:
+        raise GpufluidError(f"an output path must be a file name, got {text!r}")
+    kind, target = output_kind(text), Path(text)
+    try:
+        _check_place(target, kind)
+        if not overwrite:
+            _check_absent(target, kind)
+    except OSError as error:
+        raise GpufluidError(f"{text}: cannot write there: {error.strerror or error}") from None
+    return target
+
+
+def _check_place(target: Path, kind: Kind) -> None:
+    """Raise where `target` is of the wrong sort or its folder takes no files."""
+    if kind == "folder":
+        if target.exists() and not target.is_dir():
+            raise GpufluidError(f"{target}: is a file; a folder of numbered pictures needs another name")
+    elif target.is_dir():
+        raise GpufluidError(f"{target}: is a folder; name a file in it ({target / f'out{target.suffix}'})")
+    folder = target if target.is_dir() else target.parent
+    if not folder.exists():
+        raise GpufluidError(f"{target}: the folder {folder} does not exist; make it first")
+    if not folder.is_dir():
+        raise GpufluidError(f"{target}: {folder} is not a folder")
+    try:
+        # Only trying tells: permissions, read-only disks and file systems that take no files all count.
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise GpufluidError(
+            f"{target}: cannot write in the folder {folder.absolute()} ({error.strerror}); choose another one"
+        ) from None
+
+
+def _check_absent(target: Path, kind: Kind) -> None:
+    """Raise where a file, or a frame of a folder, would be overwritten."""
+    remedy = "choose another name, or allow it with --overwrite (overwrite=True in Python)"
+    if kind != "folder":
+        if target.exists() or target.is_symlink():
+            raise GpufluidError(f"{target}: exists already; {remedy}")
+    elif target.is_dir() and (old := numbered_frames(target)):
+        raise GpufluidError(f"{target}: holds {len(old)} numbered pictures already; {remedy}")
+
+
+def numbered_frames(folder: Path) -> list[Path]:
+    """Return the pictures in `folder` that are named like frames, sorted by name."""
+    return sorted(p for p in folder.iterdir() if FRAME_PATTERN.fullmatch(p.name))
+
+
+def partial_path(path: Path) -> Path:
+    """Return a name beside `path`, of this process alone, to write under until the file is whole.
+
+    It keeps the suffix, so that what a crash leaves under it can still be opened.
+    """
+    return path.with_name(f"{path.stem}.partial-{os.getpid()}{path.suffix}")

@@ -1,0 +1,134 @@
+"""Flat 3D textures: the one place that knows where a value of a volume lies in a 2D texture.
+
+Slice k of a volume is tile ``(k mod columns, k div columns)`` of one 2D texture (Harris 2003). Any size
+works: prime, one cell deep, a last row of tiles that is only partly filled. Texels outside the filled
+tiles hold zero. A *packed* layout keeps four neighbours along x in the four channels of a texel.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.grid import Grid
+
+LANES = 4  # cells in a texel of a packed layout
+BLOCK = 4  # edge of the blocks of faces that a reduction reads
+
+
+@dataclass(frozen=True)
+class FlatLayout:
+    """How a volume of `size` (x, y, z) values lies in a 2D texture no wider or higher than `limit`.
+
+    packing: values along x that share a texel, 1 or 4.
+    Raises GpufluidError, naming both sizes, where no arrangement of tiles fits the limit.
+    """
+
+    size: tuple[int, int, int]
+    packing: int = 1
+    limit: int = 16384
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        """Texels of one slice, (width, height)."""
+        return -(-self.size[0] // self.packing), self.size[1]
+
+    @cached_property
+    def columns(self) -> int:
+        """Tiles in a row of the texture: the fewest unused tiles at a shape near a square."""
+        (width, height), slices = self.tile, self.size[2]
+        best, best_cost = 0, math.inf
+        for columns in range(1, slices + 1):
+            rows = -(-slices // columns)
+            w, h = columns * width, rows * height
+            if w > self.limit or h > self.limit:
+                continue
+            cost = (columns * rows - slices) / slices + 0.05 * abs(math.log2(w / h))
+            if cost < best_cost:
+                best, best_cost = columns, cost
+        if not best:
+            square = math.isqrt(width * height * slices - 1) + 1
+            raise GpufluidError(
+                f"a volume of {self.size[0]} x {self.size[1]} x {slices} values needs a texture of about "
+                f"{max(square, width, height)} texels a side, the limit here is {self.limit}"
+            )
+        return best
+
+    @property
+    def rows(self) -> int:
+        """Rows of tiles in the texture."""
+        return -(-self.size[2] // self.columns)
+
+    @property
+    def texture_size(self) -> tuple[int, int]:
+        """Texels of the whole texture, (width, height)."""
+        return self.columns * self.tile[0], self.rows * self.tile[1]
+
+    @property
+    def texel_grid(self) -> tuple[int, int, int]:
+        """Texels along (x, y, z): the index space a kernel of this layout runs over."""
+        return self.tile[0], self.tile[1], self.size[2]
+
+    def flatten(self, volume: NDArray[Any]) -> NDArray[Any]:
+        """Return the texture image [height, width, channels] of a volume [z, y, x, c]."""
+        nx, ny, nz = self.size
+        if self.packing > 1:
+            padded = np.zeros((nz, ny, self.tile[0] * self.packing), volume.dtype)
+            padded[..., :nx] = volume.reshape(nz, ny, nx)
+            volume = padded.reshape(nz, ny, self.tile[0], self.packing)
+        channels = volume.shape[3]
+        tiles = np.zeros((self.columns * self.rows, ny, self.tile[0], channels), volume.dtype)
+        tiles[:nz] = volume
+        tiles = tiles.reshape(self.rows, self.columns, ny, self.tile[0], channels)
+        width, height = self.texture_size
+        return np.ascontiguousarray(tiles.swapaxes(1, 2).reshape(height, width, channels))
+
+    def unflatten(self, image: NDArray[Any]) -> NDArray[Any]:
+        """Return the volume [z, y, x, c] of a texture image [height, width, channels]."""
+        nx, ny, nz = self.size
+        tiles = image.reshape(self.rows, ny, self.columns, self.tile[0], -1).swapaxes(1, 2)
+        volume = tiles.reshape(self.rows * self.columns, ny, self.tile[0], -1)[:nz]
+        if self.packing > 1:
+            volume = volume.reshape(nz, ny, -1)[..., :nx, None]
+        return np.ascontiguousarray(volume)
+
+    def glsl(self, prefix: str) -> str:
+        """Return the GLSL of this layout: ``<prefix>_texel(index)`` and ``<prefix>_index(texel)``.
+
+        Sizes are compile-time constants, so that a driver turns the divisions into multiplications.
+        """
+        (width, height), (sx, sy, sz) = self.tile, self.texel_grid
+        return (
+            f"const ivec3 {prefix}_extent = ivec3({sx}, {sy}, {sz});\n"
+            f"ivec2 {prefix}_texel(ivec3 index) {{"
+            f" return ivec2((index.z % {self.columns}) * {width} + index.x,"
+            f" (index.z / {self.columns}) * {height} + index.y); }}\n"
+            f"ivec3 {prefix}_index(ivec2 texel) {{ ivec2 tile = texel / ivec2({width}, {height});"
+            f" return ivec3(texel - tile * ivec2({width}, {height}), tile.y * {self.columns} + tile.x); }}\n"
+        )
+
+
+def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
+    """Return the layouts of `grid` by kind.
+
+    cell: one texel a cell; face: one more along each axis, for the high faces (not along z in 2D, where
+    no flow crosses); packed: four cells along x to a texel;
+    pack: one value for four such cells; block: one texel for BLOCK^3 faces.
+    """
+    nx, ny, nz = grid.cells
+    deep = nz + 1 if grid.dimensions == 3 else 1
+    faces = nx + 1, ny + 1, deep
+    blocks = -(-faces[0] // BLOCK), -(-faces[1] // BLOCK), -(-faces[2] // BLOCK)
+    return {
+        "cell": FlatLayout((nx, ny, nz), 1, limit),
+        "face": FlatLayout(faces, 1, limit),
+        "block": FlatLayout(blocks, 1, limit),
+        "packed": FlatLayout((nx, ny, nz), LANES, limit),
+        "pack": FlatLayout((-(-nx // LANES), ny, nz), 1, limit),
+    }

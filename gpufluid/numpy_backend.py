@@ -1,0 +1,99 @@
+"""The step without any GL: the kernels of `gpufluid.reference` behind the contract of `gpufluid.backend`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid import reference
+from gpufluid.backend import FieldStore
+from gpufluid.errors import GpufluidError
+from gpufluid.grid import Grid
+from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
+from gpufluid.layout import LANES, layouts
+from gpufluid.shapes import Mesh
+from gpufluid.voxels import inside_mesh
+
+
+class ArrayField:
+    """A volume [z, y, x, c] in float64. A kernel's result replaces it whole, so it needs no back buffer."""
+
+    def __init__(self, name: str, shape: tuple[int, int, int, int]) -> None:
+        self.name = name
+        self.values: NDArray[np.float64] = np.zeros(shape)
+
+    def read(self) -> NDArray[np.float32]:
+        """Return a float32 copy."""
+        return self.values.astype(np.float32)
+
+    def write(self, volume: NDArray[Any]) -> None:
+        """Set the values; raises GpufluidError for another shape."""
+        if volume.shape != self.values.shape:
+            raise GpufluidError(f"the {self.name} field takes {self.values.shape}, got {volume.shape}")
+        self.values = np.array(volume, np.float64)
+
+    def fill(self, values: Sequence[float]) -> None:
+        """Set every value, one number for each channel."""
+        self.values = np.broadcast_to(np.array(values, np.float64), self.values.shape).copy()
+
+    def release(self) -> None:
+        """Forget the values."""
+        self.values = np.zeros((0, 0, 0, 0))
+
+
+class ReferenceKernel:
+    """A reference function called with fields, like a pass."""
+
+    def __init__(self, grid: Grid, kernel: Kernel, variant: Variant) -> None:
+        self.grid, self.kernel, self.variant = grid, kernel, variant
+        self._function = getattr(reference, kernel.name)
+        self._slots = [slot.name for slot in kernel.slots(variant)]
+
+    def __call__(self, **arguments: Any) -> None:
+        """Run over every value of the field written."""
+        if arguments.keys() != self.kernel.arguments(self.variant):
+            raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
+        values = {name: arguments[name].values for name in self._slots}
+        values.update({name: arguments[name] for name in self.kernel.parameters})
+        arguments[self.kernel.write.name].values = self._function(self.grid, self.variant, **values)
+
+
+class NumpyBackend:
+    """Float64 on the CPU, whatever precision the settings ask for."""
+
+    name = "numpy"
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        self._layouts = layouts(grid, limit=1 << 31)
+        self._kernels: dict[tuple[str, Variant], ReferenceKernel] = {}
+
+    def field(
+        self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
+    ) -> ArrayField:
+        """Create a field of zeros."""
+        layout = self._layouts[kind]
+        nx, ny, nz = layout.size
+        return ArrayField(name, (nz, ny, nx, 1 if layout.packing == LANES else components))
+
+    def kernel(self, name: str, variant: Variant) -> ReferenceKernel:
+        """Return the reference function of that name as a kernel."""
+        key = (name, variant)
+        if key not in self._kernels:
+            self._kernels[key] = ReferenceKernel(self.grid, KERNELS[name], variant)
+        return self._kernels[key]
+
+    def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
+        """Mark the cells whose centre is inside `mesh` with 1."""
+        local = Grid(self.grid.cells, self.grid.cell_size)
+        winding.write(inside_mesh(local, mesh, matrix)[..., None])
+
+    def finish(self) -> None:
+        """Nothing runs behind the caller's back."""
+
+    def release(self) -> None:
+        """Forget the kernels."""
+        self._kernels.clear()

@@ -1,0 +1,1 @@
+"""The picture: camera, light volume, view-aligned slices, the finished frame."""

@@ -1,0 +1,138 @@
+"""Where a picture is taken from: matrices, and the rays through its pixels.
+
+Matrices are 4x4 and stand left of a column vector: ``clip = projection @ view @ (x, y, z, 1)``. This is the
+only file that uses pyrr; it gives row-vector matrices and wants float input, both settled here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyrr
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.view import Camera
+
+Matrix = NDArray[np.float32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rays:
+    """The ray through each point (x, y) of the picture, both -1 .. 1, y up.
+
+    origin, direction: [3, 3], metres; row 0 holds for the centre, rows 1 and 2 are added times x and y.
+    Directions have length 1 along `forward`, so the ray's parameter is the depth in front of the eye.
+    near: the depth the picture begins at, metres.
+    """
+
+    origin: Floats
+    direction: Floats
+    forward: Floats
+    near: float
+
+    def depth(self, points: Floats) -> Floats:
+        """Depth of points [..., 3] along `forward`, metres."""
+        depth: Floats = (points - self.origin[0]) @ self.forward
+        return depth
+
+
+@dataclass(frozen=True)
+class View:
+    """A view and a projection matrix, float32 [4, 4] each."""
+
+    view: Matrix
+    projection: Matrix
+
+    @cached_property
+    def inverse(self) -> Matrix:
+        """Clip space to world, float32 [4, 4], inverted in double precision."""
+        product = self.projection.astype(np.float64) @ self.view.astype(np.float64)
+        return np.linalg.inv(product).astype(np.float32)
+
+    @property
+    def clip(self) -> Matrix:
+        """World to clip space, float32 [4, 4]."""
+        product = self.projection.astype(np.float64) @ self.view.astype(np.float64)
+        return product.astype(np.float32)
+
+    @cached_property
+    def is_perspective(self) -> bool:
+        """Whether rays meet at an eye; else they are parallel."""
+        return bool(self.projection[3, 2] != 0.0)
+
+    @cached_property
+    def rays(self) -> Rays:
+        """The rays through the picture's points, in world space."""
+        p = self.projection.astype(np.float64)
+        to_world = np.linalg.inv(self.view.astype(np.float64))
+        turn = to_world[:3, :3]
+        # x and y of eye space from those of the picture: p[:2, :2] @ xy = picture * w - p[:2, 2] z - p[:2, 3]
+        solve = np.linalg.inv(p[:2, :2])
+        origin, direction = np.zeros((3, 3)), np.zeros((3, 3))
+        direction[0, 2] = -1.0
+        if self.is_perspective:
+            w = -p[3, 2]  # w = w * depth
+            direction[0, :2] = solve @ p[:2, 2]
+            direction[1:, :2] = solve.T * w
+            at = [p[2, 3] / (n * w + p[2, 2]) for n in (-1.0, 1.0) if n * w + p[2, 2] != 0.0]
+            near = min((d for d in at if d > 0.0), default=0.0)
+        else:
+            origin[0, :2] = -solve @ p[:2, 3]
+            origin[1:, :2] = solve.T * p[3, 3]
+            direction[0, :2] = solve @ p[:2, 2]
+            near = min((p[2, 3] - n * p[3, 3]) / p[2, 2] for n in (-1.0, 1.0)) if p[2, 2] else -np.inf
+        world_origin = origin @ turn.T
+        world_origin[0] += to_world[:3, 3]
+        return Rays(world_origin, direction @ turn.T, -turn[:, 2], float(near))
+
+    @property
+    def depth_scale(self) -> tuple[float, float, float, float]:
+        """(a, b, c, d): the depth in metres is (a z + b) / (c z + d) at depth z, -1 .. 1, of the picture."""
+        p = self.projection.astype(np.float64)
+        # z (p32 e + p33) = p22 e + p23 with e = -depth
+        return float(p[3, 3]), float(-p[2, 3]), float(p[3, 2]), float(-p[2, 2])
+
+
+def view_of(camera: Camera | tuple[ArrayLike, ArrayLike], aspect: float) -> View:
+    """Return the matrices of `camera` for pictures `aspect` times as wide as high.
+
+    camera: a Camera, or a host's own (view, projection), which has its aspect already.
+    Raises GpufluidError for what is no camera and no pair of usable matrices.
+    """
+    if isinstance(camera, Camera):
+        camera.check()
+        eye, target = np.array(camera.eye, np.float64), np.array(camera.target, np.float64)
+        view = pyrr.matrix44.create_look_at(eye, target, np.array([0.0, 1.0, 0.0]), dtype=np.float64).T
+        projection = pyrr.matrix44.create_perspective_projection(
+            float(camera.fov), float(aspect), float(camera.near), float(camera.far), dtype=np.float64
+        ).T
+        return View(_matrix(view, "view"), _matrix(projection, "projection"))
+    try:
+        view, projection = camera
+    except (TypeError, ValueError):
+        raise GpufluidError(
+            f"camera must be a gpufluid.Camera or a pair (view, projection) of 4x4 matrices, got {camera!r}"
+        ) from None
+    found = View(_matrix(view, "view"), _matrix(projection, "projection"))
+    bottom = found.projection[3]
+    if bottom[0] or bottom[1] or (bottom[2] != 0.0) == (bottom[3] != 0.0):
+        raise GpufluidError(
+            f"the projection matrix must be a perspective (bottom row 0, 0, -1, 0) or a parallel one "
+            f"(0, 0, 0, 1), standing left of column vectors; its bottom row is {bottom.tolist()}"
+        )
+    return found
+
+
+def _matrix(value: ArrayLike, name: str) -> Matrix:
+    """Return `value` as a finite, invertible float32 [4, 4], or raise naming it."""
+    try:
+        matrix = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    if matrix.shape != (4, 4) or not np.isfinite(matrix).all() or np.linalg.det(matrix) == 0.0:
+        raise GpufluidError(f"the {name} matrix must be a finite, invertible 4x4 matrix, got {value!r}")
+    return matrix.astype(np.float32)

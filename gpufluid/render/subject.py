@@ -1,0 +1,62 @@
+"""What the view knows of a fluid and of a scene: their public attributes, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.gl.device import Device
+from gpufluid.gl.field import Field
+from gpufluid.grid import Grid
+from gpufluid.layout import FlatLayout
+from gpufluid.shapes import Shape
+from gpufluid.view import Camera, Light, Smoke
+
+
+class ObstacleLike(Protocol):
+    """A solid: its shape, and where it stands."""
+
+    @property
+    def shape(self) -> Shape: ...
+
+    @property
+    def matrix(self) -> NDArray[np.float64]: ...
+
+
+class FluidLike(Protocol):
+    """A fluid on the GPU. scalars: density, temperature, fuel, 1 in fluid cells. solid_field: w = 1 inside."""
+
+    @property
+    def grid(self) -> Grid: ...
+
+    @property
+    def ctx(self) -> moderngl.Context | None: ...
+
+    @property
+    def device(self) -> Device: ...
+
+    @property
+    def scalars(self) -> Field: ...
+
+    @property
+    def solid_field(self) -> Field | None: ...
+
+    @property
+    def obstacles(self) -> Iterable[ObstacleLike]: ...
+
+    @property
+    def layouts(self) -> Mapping[str, FlatLayout]: ...
+
+
+class SceneLike(Protocol):
+    """A fluid and how it is looked at. floor: height of the ground, metres, or None."""
+
+    fluid: Any
+    camera: Camera
+    light: Light
+    smoke: Smoke
+    floor: float | None

@@ -1,0 +1,98 @@
+"""The numbers and schemes of a simulation."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any
+
+from gpufluid.errors import GpufluidError
+from gpufluid.grid import finite_number, finite_triple
+from gpufluid.solvers import Jacobi
+
+ADVECTION = ("maccormack", "semi-lagrangian")
+TRACES = ("rk2", "euler")
+LIMITERS = ("clamp", "revert", None)
+SAMPLERS = ("exact", "hardware")
+PRECISIONS = ("single", "half")
+
+
+def one_of(value: Any, names: tuple[Any, ...], what: str) -> None:
+    """Raise, naming the nearest choice, where `value` is not one of `names`."""
+    if value in names:
+        return
+    near = difflib.get_close_matches(str(value), [str(n) for n in names], 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise GpufluidError(f"{what} must be one of {', '.join(map(repr, names))}, got {value!r}{hint}")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a fluid is stepped. All units SI; every rate is per second and does not depend on dt.
+
+    advection: "maccormack" (Selle et al. 2008) or "semi-lagrangian" (Stam 1999), for everything carried.
+    velocity_advection: the same choice for the velocity alone; None follows `advection`.
+    trace: how a back-trace follows the flow, "rk2" (midpoint) or "euler".
+    limiter: what holds MacCormack inside the values it started from: "clamp", "revert" (to
+        semi-Lagrangian) or None.
+    sampler: "exact" interpolates in the shader; "hardware" takes filtered taps (8-bit weights on GPUs).
+    cfl: cells a substep may carry anything; None never splits a step. max_substeps caps the splitting.
+    pressure: a solver from `gpufluid.solvers`; warm_start starts it from the last pressure.
+    vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless.
+    buoyancy: m/s^2 upward per unit of temperature above ambient_temperature. weight: m/s^2 downward per
+        unit of density. up: the direction against gravity.
+    density_dissipation, cooling: rates, 1/s, at which smoke fades and heat falls back to ambient.
+    solve_velocity: False carries the scalars through a velocity the user writes.
+    precision: "single" or "half" floats in the textures; the reference is always float64.
+
+    Raises GpufluidError naming the setting and its limits.
+    """
+
+    advection: str = "maccormack"
+    velocity_advection: str | None = None
+    trace: str = "rk2"
+    limiter: str | None = "clamp"
+    sampler: str = "exact"
+    cfl: float | None = 5.0
+    max_substeps: int = 4
+    pressure: Jacobi = field(default_factory=Jacobi)
+    warm_start: bool = True
+    vorticity_confinement: float = 0.0
+    buoyancy: float = 1.0
+    weight: float = 0.0
+    ambient_temperature: float = 0.0
+    up: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    density_dissipation: float = 0.0
+    cooling: float = 0.0
+    solve_velocity: bool = True
+    precision: str = "single"
+
+    def __post_init__(self) -> None:
+        one_of(self.advection, ADVECTION, "Settings.advection")
+        one_of(self.velocity_advection, (*ADVECTION, None), "Settings.velocity_advection")
+        one_of(self.trace, TRACES, "Settings.trace")
+        one_of(self.limiter, LIMITERS, "Settings.limiter")
+        one_of(self.sampler, SAMPLERS, "Settings.sampler")
+        one_of(self.precision, PRECISIONS, "Settings.precision")
+        if self.cfl is not None:
+            finite_number(self.cfl, "Settings.cfl", above=0.0)
+        n = self.max_substeps
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+            raise GpufluidError(f"Settings.max_substeps must be a whole number >= 1, got {n!r}")
+        if not isinstance(self.pressure, Jacobi):
+            raise GpufluidError(f"Settings.pressure must be a gf.Jacobi, got {self.pressure!r}")
+        for name in ("vorticity_confinement", "density_dissipation", "cooling"):
+            finite_number(getattr(self, name), f"Settings.{name}", low=0.0)
+        for name in ("buoyancy", "weight", "ambient_temperature"):
+            finite_number(getattr(self, name), f"Settings.{name}")
+        object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
+
+    def but(self, **changes: Any) -> Settings:
+        """These settings with some of them changed."""
+        return replace(self, **changes)
+
+    @property
+    def velocity_scheme(self) -> str:
+        """The scheme that carries the velocity."""
+        return self.velocity_advection or self.advection

@@ -1,0 +1,572 @@
+"""Shapes that stand in a fluid or feed it: spheres, boxes, triangle meshes, emitters and obstacles.
+
+Descriptions only. All lengths are metres, in (x, y, z) order, y up. A shape is given in its own local space;
+an `Obstacle` places it in the world by a 4x4 matrix.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import math
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.grid import finite_number, finite_triple
+
+Floats = NDArray[np.float64]
+Triple = tuple[float, float, float]
+
+MESH_SUFFIXES = (".glb", ".obj", ".ply", ".stl")
+
+# A rotation kept in float32 and turned a few thousand times still passes; a scale of 0.1 % does not.
+ROTATION_TOLERANCE = 1e-4
+
+# Half the least distance between two strands of the unit trefoil is 0.0908: a thicker tube meets itself.
+TREFOIL_MAX_TUBE = 0.09
+
+
+def positive_triple(value: Sequence[float], name: str) -> Triple:
+    """Return `value` as three finite floats > 0, or raise naming it."""
+    triple = finite_triple(value, name)
+    if min(triple) <= 0.0:
+        raise GpufluidError(f"{name} must be > 0 along x, y and z, got {triple}")
+    return triple
+
+
+def _whole_number(value: int, name: str, low: int, high: int) -> int:
+    """Return `value` as an int in low .. high, or raise naming it."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
+        raise GpufluidError(f"{name} must be a whole number in {low} .. {high}, got {value!r}")
+    return int(value)
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A ball. center, radius: metres, radius > 0.
+
+    Raises GpufluidError naming the value and its limit.
+    """
+
+    center: Triple = (0.0, 0.0, 0.0)
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "center", finite_triple(self.center, "Sphere.center"))
+        object.__setattr__(self, "radius", finite_number(self.radius, "Sphere.radius", above=0.0))
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box along the axes. center: metres. size: its edges along (x, y, z), metres, each > 0.
+
+    Raises GpufluidError naming the value and its limit.
+    """
+
+    center: Triple = (0.0, 0.0, 0.0)
+    size: Triple = (1.0, 1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "center", finite_triple(self.center, "Box.center"))
+        object.__setattr__(self, "size", positive_triple(self.size, "Box.size"))
+
+    @classmethod
+    def from_corners(cls, low: Sequence[float], high: Sequence[float]) -> Box:
+        """The box between two corners, metres; raises GpufluidError where `high` is not above `low`."""
+        low, high = finite_triple(low, "Box low corner"), finite_triple(high, "Box high corner")
+        if any(b <= a for a, b in zip(low, high, strict=True)):
+            raise GpufluidError(
+                f"Box high corner must lie above its low corner {low} on every axis, got {high}"
+            )
+        center = [a + 0.5 * (b - a) for a, b in zip(low, high, strict=True)]
+        return cls((center[0], center[1], center[2]), (high[0] - low[0], high[1] - low[1], high[2] - low[2]))
+
+    @property
+    def half_size(self) -> Triple:
+        """Distance from the centre to the faces along (x, y, z), metres."""
+        x, y, z = self.size
+        return 0.5 * x, 0.5 * y, 0.5 * z
+
+
+class Mesh:
+    """A surface of triangles.
+
+    vertices: [v, 3] float64, metres, read-only. triangles: [t, 3] int32, read-only; counter-clockwise seen
+    from outside. Triangles that name one vertex twice are dropped. Two meshes are equal only where they are
+    one object, so a mesh can key a cache.
+
+    Raises GpufluidError for wrong shapes, values that are not finite, indices out of range and for a mesh
+    without triangles.
+    """
+
+    def __init__(self, vertices: ArrayLike, triangles: ArrayLike) -> None:
+        self.vertices: Final = _checked_vertices(vertices)
+        self.triangles: Final = _checked_triangles(triangles, len(self.vertices))
+
+    def __repr__(self) -> str:
+        return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles)"
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Mesh:
+        """The one mesh of all that a .glb, .obj, .ply or .stl file holds, in the file's units.
+
+        Transforms of a scene graph are applied, polygons are split into triangles, and vertices at one
+        position are welded, so that `is_closed` sees the surface and not its seams.
+
+        Raises GpufluidError for a missing, empty or unreadable file, another suffix, or no triangles, and
+        MissingDependencyError without trimesh.
+        """
+        try:
+            file = Path(path)
+        except TypeError:
+            raise GpufluidError(f"Mesh.load needs a path, got {path!r}") from None
+        if file.suffix.lower() not in MESH_SUFFIXES:
+            raise GpufluidError(f"mesh file {file} must end in one of {', '.join(MESH_SUFFIXES)}")
+        try:
+            size = file.stat().st_size
+        except FileNotFoundError:
+            raise GpufluidError(f"mesh file {file} does not exist") from None
+        except (OSError, ValueError) as error:
+            raise GpufluidError(f"mesh file {file} cannot be read: {_reason(error)}") from error
+        if not file.is_file():
+            raise GpufluidError(f"mesh file {file} is not a file")
+        if size == 0:
+            raise GpufluidError(f"mesh file {file} is empty")
+        vertices, triangles = _read_triangles(file)
+        try:
+            return cls(vertices, triangles).welded()
+        except GpufluidError as error:
+            raise GpufluidError(f"mesh file {file}: {error}") from None
+
+    @classmethod
+    def icosphere(cls, subdivisions: int = 4, radius: float = 1.0, center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
+        """A closed sphere of 20 * 4**subdivisions near-equal triangles, its vertices on the sphere.
+
+        subdivisions: 0 (an icosahedron) to 7. radius, center: metres.
+        """
+        count = _whole_number(subdivisions, "Mesh.icosphere subdivisions", 0, 7)
+        radius = finite_number(radius, "Mesh.icosphere radius", above=0.0)
+        offset = np.array(finite_triple(center, "Mesh.icosphere center"))
+        points, triangles = _icosahedron()
+        for _ in range(count):
+            points, triangles = _split_in_four(points, triangles)
+            points /= np.linalg.norm(points, axis=1, keepdims=True)
+        return cls(points * radius + offset, triangles)
+
+    @classmethod
+    def box(cls, size: Triple = (1.0, 1.0, 1.0), center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
+        """A closed box along the axes, 12 triangles. size: its edges; center: metres."""
+        edges = np.array(positive_triple(size, "Mesh.box size"))
+        offset = np.array(finite_triple(center, "Mesh.box center"))
+        corners = np.array([(x, y, z) for z in (-0.5, 0.5) for y in (-0.5, 0.5) for x in (-0.5, 0.5)])
+        quads = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+        triangles = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
+        return cls(corners * edges + offset, triangles)
+
+    @classmethod
+    def torus(
+        cls,
+        radius: float = 1.0,
+        tube: float = 0.3,
+        segments: int = 96,
+        sides: int = 32,
+        center: Triple = (0.0, 0.0, 0.0),
+    ) -> Mesh:
+        """A closed ring round the z axis, 2 * segments * sides triangles.
+
+        radius: of the circle the tube follows. tube: radius of the tube, less than `radius`. Metres.
+        """
+        radius = finite_number(radius, "Mesh.torus radius", above=0.0)
+        tube = finite_number(tube, "Mesh.torus tube", above=0.0)
+        if tube >= radius:
+            raise GpufluidError(f"Mesh.torus tube must be less than its radius {radius:g}, got {tube:g}")
+        segments = _whole_number(segments, "Mesh.torus segments", 3, 4096)
+        sides = _whole_number(sides, "Mesh.torus sides", 3, 1024)
+        offset = np.array(finite_triple(center, "Mesh.torus center"))
+        t = np.arange(segments) * (2.0 * np.pi / segments)
+        outward = np.stack([np.cos(t), np.sin(t), np.zeros(segments)], axis=1)
+        tangents = np.stack([-np.sin(t), np.cos(t), np.zeros(segments)], axis=1)
+        return cls(*_tube(radius * outward + offset, tangents, tube, sides))
+
+    @classmethod
+    def trefoil(cls, tube: float = 0.07, segments: int = 192, sides: int = 20) -> Mesh:
+        """A closed tube round a trefoil knot, its longest edge 1 m, its bounding box centred on the origin.
+
+        The knot lies in the xy plane: (sin t + 2 sin 2t, cos t - 2 cos 2t, -sin 3t), scaled.
+        tube: radius of the tube, metres, less than 0.09, where strands would meet.
+        segments: rings, at equal arc length. sides: corners of a ring.
+        """
+        tube = finite_number(tube, "Mesh.trefoil tube", above=0.0)
+        if tube >= TREFOIL_MAX_TUBE:
+            raise GpufluidError(f"Mesh.trefoil tube must be less than {TREFOIL_MAX_TUBE:g}, got {tube:g}")
+        segments = _whole_number(segments, "Mesh.trefoil segments", 24, 4096)
+        sides = _whole_number(sides, "Mesh.trefoil sides", 3, 1024)
+        t = np.linspace(0.0, 2.0 * np.pi, 4097)
+        points, _ = _trefoil_curve(t)
+        length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+        even = np.interp(np.arange(segments) * (length[-1] / segments), length, t)
+        centers, tangents = _trefoil_curve(even)
+        centers *= (1.0 - 2.0 * tube) / np.ptp(points, axis=0).max()
+        return cls(*_tube(centers, tangents, tube, sides)).fitted(1.0)
+
+    @cached_property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Low and high corner of the box round all triangles, each [3], metres."""
+        used = self.vertices[np.unique(self.triangles)]
+        return _read_only(used.min(axis=0)), _read_only(used.max(axis=0))
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Whether every directed edge is matched by one that runs the other way.
+
+        That is what makes winding numbers whole, so it asks for one orientation throughout as well. An edge
+        shared by four triangles is in order; an edge of one triangle alone, or a flipped triangle, is not.
+        """
+        start = self.triangles.astype(np.int64).ravel()
+        end = np.roll(self.triangles, -1, axis=1).astype(np.int64).ravel()
+        count = len(self.vertices)
+        return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
+
+    @cached_property
+    def volume(self) -> float:
+        """Signed volume, m^3: negative where a closed mesh is inside-out; of no meaning where it is open."""
+        low, high = self.bounds
+        a, b, c = self._corners(origin=0.5 * (low + high))
+        return float(np.sum(a * np.cross(b, c)) / 6.0)
+
+    @cached_property
+    def normals(self) -> NDArray[np.float32]:
+        """Unit normals at the vertices, [v, 3] float32: those of their triangles, weighted by area.
+
+        Where there is nothing to average, at an unused vertex or among triangles without area, it is +y.
+        """
+        a, b, c = self._corners()
+        doubled_areas = np.cross(b - a, c - a)
+        sums = np.zeros_like(self.vertices)
+        for corner in range(3):
+            np.add.at(sums, self.triangles[:, corner], doubled_areas)
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        usable = lengths > 0.0
+        unit = np.where(usable, sums / np.where(usable, lengths, 1.0), (0.0, 1.0, 0.0))
+        normals: NDArray[np.float32] = unit.astype(np.float32)
+        normals.flags.writeable = False
+        return normals
+
+    def fitted(self, size: float, center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
+        """This mesh scaled alike on all axes, so that its bounding box has `size` as its longest edge and
+        `center` as its middle; metres. Raises GpufluidError for a mesh that is a single point.
+        """
+        size = finite_number(size, "Mesh.fitted size", above=0.0)
+        offset = np.array(finite_triple(center, "Mesh.fitted center"))
+        low, high = self.bounds
+        longest = float((high - low).max())
+        if longest == 0.0:
+            raise GpufluidError(
+                "Mesh.fitted needs a mesh with an extent > 0; all its triangles are one point"
+            )
+        middle = 0.5 * (low + high)
+        return Mesh((self.vertices - middle) * (size / longest) + offset, self.triangles)
+
+    def welded(self) -> Mesh:
+        """This mesh with vertices at exactly equal positions made one, and unused ones dropped."""
+        positions, index = np.unique(
+            self.vertices[self.triangles].reshape(-1, 3), axis=0, return_inverse=True
+        )
+        return Mesh(positions, index.reshape(-1, 3))
+
+    def _corners(self, origin: ArrayLike = 0.0) -> tuple[Floats, Floats, Floats]:
+        """First, second and third corner of every triangle, each [t, 3], relative to `origin`."""
+        moved = self.vertices - np.asarray(origin)
+        first, second, third = self.triangles.T
+        return moved[first], moved[second], moved[third]
+
+
+Shape = Sphere | Box | Mesh
+
+
+@dataclass(eq=False)  # two emitters alike are still two: lists must find the very one
+class Emitter:
+    """A place where smoke, heat or motion enters the fluid. Change any field at any time.
+
+    shape: Sphere or Box, in world space.
+    density: added per second inside the shape, >= 0.
+    temperature: the value set inside the shape; None leaves it alone.
+    velocity: m/s, (x, y, z), set inside the shape; None leaves it alone.
+    falloff: width, metres, > 0, of the Gaussian edge outside the shape; None is one cell.
+    active: False switches the emitter off.
+
+    Raises GpufluidError naming the field and its limit.
+    """
+
+    shape: Sphere | Box
+    density: float = 0.0
+    temperature: float | None = None
+    velocity: Triple | None = None
+    falloff: float | None = None
+    active: bool = True
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that nothing can be emitted with."""
+        if isinstance(self.shape, Mesh):
+            raise GpufluidError(
+                "Emitter.shape must be a Sphere or a Box; a Mesh cannot emit, only be an obstacle"
+            )
+        if not isinstance(self.shape, Sphere | Box):
+            raise GpufluidError(f"Emitter.shape must be a Sphere or a Box, got {self.shape!r}")
+        self.density = finite_number(self.density, "Emitter.density", low=0.0)
+        if self.temperature is not None:
+            self.temperature = finite_number(self.temperature, "Emitter.temperature")
+        if self.velocity is not None:
+            self.velocity = finite_triple(self.velocity, "Emitter.velocity")
+        if self.falloff is not None:
+            self.falloff = finite_number(self.falloff, "Emitter.falloff", above=0.0)
+        if not isinstance(self.active, bool | np.bool_):
+            raise GpufluidError(f"Emitter.active must be True or False, got {self.active!r}")
+
+
+@dataclass(eq=False)  # two obstacles alike are still two: lists must find the very one
+class Obstacle:
+    """A solid in the fluid. Change any field at any time.
+
+    shape: Sphere, Box or Mesh, in local space.
+    position: where its local origin stands, metres.
+    rotation: about its local origin: a 3x3 rotation matrix, a quaternion (x, y, z, w) of any length > 0, or
+        None.
+    scale: > 0, a number or one along each local axis (x, y, z).
+
+    Raises GpufluidError naming the field and its limit.
+    """
+
+    shape: Shape
+    position: Triple = (0.0, 0.0, 0.0)
+    rotation: ArrayLike | None = None
+    scale: float | Triple = 1.0
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that no solid can have."""
+        if not isinstance(self.shape, Sphere | Box | Mesh):
+            raise GpufluidError(f"Obstacle.shape must be a Sphere, a Box or a Mesh, got {self.shape!r}")
+        self.position = finite_triple(self.position, "Obstacle.position")
+        _rotation_matrix(self.rotation, "Obstacle.rotation")
+        _scale_triple(self.scale, "Obstacle.scale")
+
+    @property
+    def matrix(self) -> Floats:
+        """Local to world, [4, 4] float64, for column vectors: translate @ rotate @ scale."""
+        matrix = np.eye(4)
+        rotation = _rotation_matrix(self.rotation, "Obstacle.rotation")
+        matrix[:3, :3] = rotation * _scale_triple(self.scale, "Obstacle.scale")
+        matrix[:3, 3] = finite_triple(self.position, "Obstacle.position")
+        return matrix
+
+
+def _rotation_matrix(rotation: ArrayLike | None, name: str) -> Floats:
+    """The [3, 3] rotation that a matrix, a quaternion (x, y, z, w) or None stands for, or raise."""
+    if rotation is None:
+        return np.eye(3)
+    try:
+        given = np.array(rotation, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)
+    if given.shape not in ((3, 3), (4,)) or not np.isfinite(given).all():
+        raise GpufluidError(
+            f"{name} must be None, a finite 3x3 rotation matrix or quaternion (x, y, z, w), got {rotation!r}"
+        )
+    if given.shape == (3, 3):
+        error = float(np.abs(given @ given.T - np.eye(3)).max())
+        if error > ROTATION_TOLERANCE or np.linalg.det(given) < 0.0:
+            raise GpufluidError(
+                f"{name} must be a rotation: orthonormal within {ROTATION_TOLERANCE:g} and not mirrored, "
+                f"got {given.tolist()}"
+            )
+        return given
+    largest = float(np.abs(given).max())
+    if largest == 0.0:
+        raise GpufluidError(f"{name} must not be the zero quaternion")
+    given /= largest
+    x, y, z, w = (given / np.linalg.norm(given)).tolist()
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
+def _scale_triple(scale: float | Sequence[float], name: str) -> Triple:
+    """A number or three of them, > 0, as three floats, or raise naming it."""
+    if np.ndim(scale) == 0:
+        number = finite_number(scale, name, above=0.0)  # type: ignore[arg-type]
+        return number, number, number
+    return positive_triple(scale, name)  # type: ignore[arg-type]
+
+
+def _read_only(array: Floats) -> Floats:
+    """`array`, locked."""
+    array.flags.writeable = False
+    return array
+
+
+def _checked_vertices(vertices: ArrayLike) -> Floats:
+    """A locked copy of `vertices` as [v, 3] float64, or raise."""
+    try:
+        array = np.array(vertices, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise GpufluidError("Mesh vertices must be numbers in an array [v, 3]") from None
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise GpufluidError(f"Mesh vertices must be an array [v, 3], got the shape {list(array.shape)}")
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if bad.size:
+        raise GpufluidError(f"Mesh vertices must be finite, but vertex {bad[0]} is {array[bad[0]].tolist()}")
+    return _read_only(array)
+
+
+def _checked_triangles(triangles: ArrayLike, vertex_count: int) -> NDArray[np.int32]:
+    """A locked copy of `triangles` as [t, 3] int32 without those that name a vertex twice, or raise."""
+    try:
+        array = np.array(triangles)
+    except ValueError:
+        raise GpufluidError("Mesh triangles must be whole numbers in an array [t, 3]") from None
+    if array.size == 0:
+        raise GpufluidError("Mesh needs at least one triangle, got none")
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise GpufluidError(f"Mesh triangles must be an array [t, 3], got the shape {list(array.shape)}")
+    if array.dtype.kind not in "iu":
+        raise GpufluidError(f"Mesh triangles must be whole numbers, got the type {array.dtype}")
+    bad = np.flatnonzero(((array < 0) | (array >= vertex_count)).any(axis=1))
+    if bad.size:
+        raise GpufluidError(
+            f"Mesh triangles must name vertices 0 .. {vertex_count - 1}, "
+            f"but triangle {bad[0]} is {array[bad[0]].tolist()}"
+        )
+    a, b, c = array.T
+    proper = (a != b) & (b != c) & (c != a)
+    if not proper.any():
+        raise GpufluidError(f"Mesh needs a triangle with three different vertices, got none in {len(array)}")
+    kept: NDArray[np.int32] = np.ascontiguousarray(array[proper], dtype=np.int32)
+    kept.flags.writeable = False
+    return kept
+
+
+@contextmanager
+def _quiet(logger_name: str) -> Iterator[None]:
+    """No warnings while inside, and nothing logged under a name that its own handlers do not take."""
+    logger, sink = logging.getLogger(logger_name), logging.NullHandler()
+    before, logger.propagate = logger.propagate, False
+    logger.addHandler(sink)  # without any handler Python would print warnings itself
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.removeHandler(sink)
+        logger.propagate = before
+
+
+def _reason(error: Exception) -> str:
+    """What an error says, on one line, without the number and file name an OSError adds."""
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return " ".join(text.split()) or type(error).__name__
+
+
+def _read_triangles(file: Path) -> tuple[Floats, NDArray[np.int64]]:
+    """Vertices [v, 3] and triangles [t, 3] of all meshes in a file, placed by its scene graph, or raise."""
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingDependencyError("trimesh", f"loading the mesh file {file}") from None
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise GpufluidError(f"mesh file {file} cannot be read: {_reason(error)}") from error
+    suffix = file.suffix.lower()
+    # From a stream trimesh knows no folder, so it follows no names in the file to materials and textures.
+    # Text that is not UTF-8 (a comment, as a rule) would make it ask for one more package to guess with.
+    stream = io.StringIO(data.decode(errors="replace")) if suffix == ".obj" else io.BytesIO(data)
+    try:
+        with _quiet("trimesh"):
+            scene = trimesh.load_scene(stream, file_type=suffix[1:], process=False, skip_materials=True)
+            parts = [part for part in scene.dump() if isinstance(part, trimesh.Trimesh)]
+            vertices = [np.asarray(part.vertices, dtype=np.float64) for part in parts]
+            triangles = [np.asarray(part.faces, dtype=np.int64) for part in parts]
+    except ImportError as error:
+        raise GpufluidError(f"mesh file {file} is damaged, or text that is not UTF-8") from error
+    except Exception as error:  # a damaged file surfaces as whatever the parser tripped over
+        raise GpufluidError(f"mesh file {file} is damaged or no mesh: {_reason(error)}") from error
+    if not any(len(part) for part in triangles):
+        raise GpufluidError(f"mesh file {file} holds no triangles")
+    starts = np.cumsum([0, *(len(part) for part in vertices[:-1])])
+    placed = [part + start for part, start in zip(triangles, starts, strict=True)]
+    return np.concatenate(vertices), np.concatenate(placed)
+
+
+def _icosahedron() -> tuple[Floats, NDArray[np.int64]]:
+    """Vertices [12, 3] on the unit sphere and outward triangles [20, 3] of an icosahedron."""
+    golden = 0.5 * (1.0 + math.sqrt(5.0))
+    base = [(-1, golden, 0), (1, golden, 0), (-1, -golden, 0), (1, -golden, 0)]
+    points = np.array([p[-turn:] + p[:-turn] if turn else p for turn in range(3) for p in base])
+    triangles = [
+        *[(0, 11, 5), (0, 5, 1), (0, 1, 7), (0, 7, 10), (0, 10, 11)],
+        *[(1, 5, 9), (5, 11, 4), (11, 10, 2), (10, 7, 6), (7, 1, 8)],
+        *[(3, 9, 4), (3, 4, 2), (3, 2, 6), (3, 6, 8), (3, 8, 9)],
+        *[(4, 9, 5), (2, 4, 11), (6, 2, 10), (8, 6, 7), (9, 8, 1)],
+    ]
+    return points / math.hypot(1.0, golden), np.array(triangles)
+
+
+def _split_in_four(points: Floats, triangles: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+    """Every triangle cut at the middles of its edges; triangles side by side share the new vertices."""
+    edges = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
+    unique, index = np.unique(edges, axis=0, return_inverse=True)
+    middle = len(points) + index.reshape(-1, 3)
+    a, b, c = triangles.T
+    ab, bc, ca = middle.T
+    split = np.stack([a, ab, ca, b, bc, ab, c, ca, bc, ab, bc, ca], axis=1).reshape(-1, 3)
+    return np.concatenate([points, 0.5 * (points[unique[:, 0]] + points[unique[:, 1]])]), split
+
+
+def _trefoil_curve(t: Floats) -> tuple[Floats, Floats]:
+    """Points and tangents, of any length, of the trefoil knot at parameters t, each [n, 3]."""
+    points = [np.sin(t) + 2.0 * np.sin(2.0 * t), np.cos(t) - 2.0 * np.cos(2.0 * t), -np.sin(3.0 * t)]
+    tangents = [np.cos(t) + 4.0 * np.cos(2.0 * t), 4.0 * np.sin(2.0 * t) - np.sin(t), -3.0 * np.cos(3.0 * t)]
+    return np.stack(points, axis=1), np.stack(tangents, axis=1)
+
+
+def _tube(centers: Floats, tangents: Floats, radius: float, sides: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Vertices and outward triangles of a closed tube round a closed curve.
+
+    centers, tangents: [n, 3]. The rings are turned by the z axis, so no tangent may run along it; in return
+    the last ring meets the first without a twist to take out.
+    """
+    along = tangents / np.linalg.norm(tangents, axis=1, keepdims=True)
+    across = np.cross((0.0, 0.0, 1.0), along)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    up = np.cross(along, across)
+    angle = np.arange(sides) * (2.0 * np.pi / sides)
+    ring = np.cos(angle)[:, None] * across[:, None] + np.sin(angle)[:, None] * up[:, None]
+    vertices = (centers[:, None] + radius * ring).reshape(-1, 3)
+
+    count = len(centers)
+    i, j = np.meshgrid(np.arange(count), np.arange(sides), indexing="ij")
+    here, beside = i * sides + j, i * sides + (j + 1) % sides
+    ahead, across_ahead = (i + 1) % count * sides + j, (i + 1) % count * sides + (j + 1) % sides
+    triangles = np.stack([here, beside, ahead, beside, across_ahead, ahead], axis=-1).reshape(-1, 3)
+    return vertices, triangles

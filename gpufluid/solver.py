@@ -1,0 +1,89 @@
+"""One step of the incompressible Euler equations, as a list of stages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpufluid.advection import Advection
+from gpufluid.backend import Backend
+from gpufluid.boundaries import Boundaries
+from gpufluid.forces import Forces
+from gpufluid.kernels import Variant
+from gpufluid.pressure import Projection
+from gpufluid.settings import Settings
+from gpufluid.shapes import Emitter, Obstacle
+from gpufluid.solids import Solids
+
+
+class Solver:
+    """The fields of a fluid and the stages that step them, on any backend."""
+
+    def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
+        self.backend, self.settings, self.boundaries = backend, settings, boundaries
+        self.velocity = backend.field("velocity", "face")
+        self.scalars = backend.field("scalars", "cell")
+        self.scalars.fill([0.0, settings.ambient_temperature, 0.0, 1.0])
+        self.speed = backend.field("speed", "block", buffers=1, exact=True)
+        self.solids = Solids(backend)
+        self.forces = Forces(backend, settings)
+        self.advection = Advection(backend, settings)
+        self.projection = Projection(backend, settings)
+
+    @property
+    def variant(self) -> Variant:
+        """How the kernels are compiled at present."""
+        rules = self.settings
+        return Variant(
+            self.solids.present, rules.trace, rules.limiter, rules.sampler, boundaries=self.boundaries
+        )
+
+    def step(self, dt: float, emitters: Sequence[Emitter], obstacles: Sequence[Obstacle]) -> int:
+        """Advance by `dt` > 0 seconds; return the number of equal substeps it took."""
+        self.solids.update(obstacles, dt)
+        count = self.substeps(dt)
+        for _ in range(count):
+            self.substep(dt / count, emitters)
+        return count
+
+    def substep(self, dt: float, emitters: Sequence[Emitter]) -> None:
+        """One substep: forces, advect velocity, project, advect scalars."""
+        u, s, variant = self.velocity, self.scalars, self.variant
+        faces, cells, openings = self.solids.faces, self.solids.cells, self.solids.openings
+        self.forces.emit(emitters, dt, variant, faces, velocity=u, scalars=s)
+        if self.settings.solve_velocity:
+            self.forces.push(dt, variant, faces, velocity=u, scalars=s)
+            self.advection.carry_velocity(dt, variant, faces, velocity=u)
+            self.projection.project(dt, variant, faces, openings, velocity=u)
+        self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
+
+    def project(self, dt: float, obstacles: Sequence[Obstacle]) -> None:
+        """Close the faces and project the velocity as it is."""
+        self.solids.update(obstacles, None)
+        faces, openings = self.solids.faces, self.solids.openings
+        self.backend.kernel("constrain", self.variant)(velocity=self.velocity, **faces)
+        self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity)
+
+    def max_speed(self) -> float:
+        """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
+        self.backend.kernel("max_speed", self.variant)(velocity=self.velocity, speed=self.speed)
+        return float(np.linalg.norm(self.speed.read()[..., :3], axis=-1).max())
+
+    def substeps(self, dt: float) -> int:
+        """How many equal parts keep what is carried within `cfl` cells; at most `max_substeps`."""
+        rules = self.settings
+        if rules.cfl is None or not rules.solve_velocity or rules.max_substeps == 1:
+            return 1
+        carried = self.max_speed() * dt / self.backend.grid.cell_size
+        if not math.isfinite(carried):
+            return int(rules.max_substeps)
+        return max(1, min(int(rules.max_substeps), math.ceil(carried / rules.cfl)))
+
+    def release(self) -> None:
+        """Release every field."""
+        for part in (self.velocity, self.scalars, self.speed):
+            part.release()
+        for stage in (self.solids, self.forces, self.advection, self.projection):
+            stage.release()

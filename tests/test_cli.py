@@ -1,0 +1,285 @@
+"""The command: bad input is one clear line and leaves no file; good input leaves what it says."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+import gpufluid
+from gpufluid.app import play
+from gpufluid.app.cli import main
+from gpufluid.app.info import largest_cube
+from gpufluid.grid import Grid
+from gpufluid.layout import layouts
+
+SMALL = ("--size", "64x36", "--cells", "12", "18", "12")
+HEADLESS = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder, without a display."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    return tmp_path
+
+
+def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gpufluid", *words],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=HEADLESS,
+    )
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir())
+
+
+def frame_count(path: Path) -> int:
+    with av.open(str(path)) as film:
+        return sum(1 for _ in film.decode(video=0))
+
+
+BAD = [
+    ("", "arguments are required: COMMAND"),
+    ("dmeo", "invalid choice: 'dmeo'"),
+    ("demo plum", "did you mean 'plume'?"),
+    ("demo --frames 0", "--frames: must be a whole number >= 1, got '0'"),
+    ("demo --frames -3", "--frames: must be a whole number >= 1, got '-3'"),
+    ("demo --frames many", "--frames: must be a whole number >= 1, got 'many'"),
+    ("demo --frames 1e99999", "--frames: must be a whole number >= 1"),
+    ("demo --size 640", "--size: must look like 640x360, got '640'"),
+    ("demo --size 0x90", "the width of a picture must lie in 1 .. 16384 pixels, got 0"),
+    ("demo --size=-4x90", "the width of a picture must lie in 1 .. 16384 pixels, got -4"),
+    ("demo --size 160x99999", "the height of a picture must lie in 1 .. 16384 pixels, got 99999"),
+    ("demo --fps 0", "--fps: the rate must be a finite number > 0"),
+    ("demo --fps nan", "--fps: the rate must be a finite number > 0"),
+    ("demo --cells 4 4", "--cells: expected 3 arguments"),
+    ("demo --cells 4 0 4", "--cells: must be a whole number >= 1, got '0'"),
+    ("demo --cells 4 -4 4", "--cells: must be a whole number >= 1, got '-4'"),
+    ("demo --backend vulkan", "--backend: backend must be one of 'auto', 'compute', 'fragment', 'numpy'"),
+    ("demo --backend computer", "did you mean 'compute'?"),
+    ("demo --colour", "unrecognized arguments: --colour"),
+    ("demo -o missing/x.mp4", "missing/x.mp4: the folder missing does not exist"),
+    ("demo -o x.avi", "x.avi: cannot write .avi files"),
+    ("demo -o taken.mp4", "taken.mp4: exists already"),
+    ("demo -o taken", "taken: holds 1 numbered pictures already"),
+    ("demo -o box.png", "box.png: is a folder"),
+    ("demo -o taken.mp4/x.png", "taken.mp4 is not a folder"),
+    ("run --obstacle missing.obj -o x.mp4", "missing.obj does not exist"),
+    ("run --obstacle empty.obj -o x.mp4", "empty.obj is empty"),
+    ("run --obstacle words.obj -o x.mp4", "words.obj"),
+    ("run --obstacle words.txt -o x.mp4", "words.txt must end in"),
+    ("run --obstacle box.png -o x.mp4", "box.png must end in"),
+    ("demo --cells 3000 3000 3000 -o x.mp4", "the limit here is"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), BAD, ids=[words or "nothing" for words, _ in BAD])
+def test_bad_input_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: str, message: str
+) -> None:
+    (folder / "taken.mp4").write_text("mine")
+    (folder / "taken").mkdir()
+    (folder / "taken/frame_0001.png").write_text("mine")
+    (folder / "box.png").mkdir()
+    (folder / "empty.obj").touch()
+    for name in ("words.obj", "words.txt"):
+        (folder / name).write_text("no mesh at all\n")
+    before = names(folder)
+    assert main(words.split()) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("gpufluid: error: ")
+    assert told.err.count("\n") == 1
+    assert message in told.err
+    assert names(folder) == before
+    assert (folder / "taken.mp4").read_text() == "mine"
+
+
+def test_bad_input_of_the_process(folder: Path) -> None:
+    done = command("run", "--obstacle", "missing.stl", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr == "gpufluid: error: mesh file missing.stl does not exist\n"
+    assert names(folder) == []
+
+
+def test_an_open_mesh_is_a_warning_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert main(["run", "--obstacle", "open.obj", "-o", "x.png", "--frames", "1", *SMALL]) == 0
+    warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("gpufluid: warning: ")
+
+
+def test_version_and_list(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"gpufluid {gpufluid.__version__}\n"
+    assert main(["demo", "--list"]) == 0
+    assert capsys.readouterr().out.startswith("plume ")
+
+
+def test_info(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info"]) == 0
+    told = capsys.readouterr().out
+    for word in ("renderer", "OpenGL", "passes", "largest texture", "largest grid", "moderngl"):
+        assert word in told
+
+
+@pytest.mark.parametrize("limit", [7, 64, 1024, 16384])
+def test_largest_cube_fits_and_the_next_does_not(limit: int) -> None:
+    n = largest_cube(limit)
+    for layout in layouts(Grid((n, n, n)), limit).values():
+        assert max(layout.texture_size) <= limit
+    with pytest.raises(gpufluid.GpufluidError):
+        for layout in layouts(Grid((n + 1,) * 3), limit).values():
+            _ = layout.texture_size
+
+
+def test_demo_without_a_display_leaves_film_and_picture(folder: Path) -> None:
+    done = command("demo", "--frames", "3", *SMALL, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert names(folder) == ["plume.mp4", "plume.png"]
+    assert frame_count(folder / "plume.mp4") == 3
+    picture = np.asarray(Image.open(folder / "plume.png"))
+    assert picture.shape == (36, 64, 3)
+    assert picture.std() > 5.0, "the picture is of one colour"
+    assert done.stdout.splitlines() == [
+        f"wrote {folder / 'plume.png'} (frame 3, 64 x 36)",
+        f"wrote {folder / 'plume.mp4'} (3 frames, 64 x 36)",
+    ]
+    assert "3/3" in done.stderr
+    assert command("demo", "--frames", "1", *SMALL, cwd=folder).returncode == 2, "the film was overwritten"
+    assert command("demo", "--frames", "1", "--overwrite", *SMALL, cwd=folder).returncode == 0
+    assert frame_count(folder / "plume.mp4") == 1
+
+
+def test_run_with_a_mesh(folder: Path) -> None:
+    (folder / "my.obj").write_text(TETRAHEDRON)
+    assert main(["run", "--obstacle", "my.obj", "--frames", "2", "-o", "frames", *SMALL]) == 0
+    assert names(folder / "frames") == ["frame_0001.png", "frame_0002.png"]
+    assert main(["run", "--obstacle", "my.obj", "--frames", "1", "-o", "last.png", *SMALL]) == 0
+    assert names(folder) == ["frames", "last.png", "my.obj"]
+
+
+def test_numpy_backend_makes_the_same_film(folder: Path) -> None:
+    pictures = []
+    for backend in ("numpy", "fragment"):
+        name = f"{backend}.png"
+        assert main(["demo", "--backend", backend, "--frames", "2", "-o", name, *SMALL]) == 0
+        pictures.append(np.asarray(Image.open(name)).astype(float))
+    assert np.abs(pictures[0] - pictures[1]).max() <= 2.0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopped_keeps_the_finished_frames(folder: Path, number: int, code: int) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gpufluid", "demo", "--frames", "100000", *SMALL],
+        cwd=folder,
+        env=HEADLESS,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        ends = time.monotonic() + 60.0
+        while not list(folder.glob("plume.partial-*")):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < ends
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60.0)
+    finally:
+        process.kill()
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert names(folder) == ["plume.mp4", "plume.png"]
+    frames = frame_count(folder / "plume.mp4")
+    assert frames >= 1
+    assert f"wrote {folder / 'plume.mp4'} ({frames} frames, 64 x 36)" in out
+
+
+class TestRun:
+    """`gpufluid.run`, as a script calls it."""
+
+    def scene(self, ctx: object = None) -> gpufluid.Scene:
+        fluid = gpufluid.Fluid(gpufluid.Grid((6, 8, 5), cell_size=0.1), backend="numpy")
+        return gpufluid.Scene(fluid)
+
+    def run(self, scene: object, **options: object) -> None:
+        gpufluid.run(scene, **{"frames": 2, "size": (16, 16), "progress": False, **options})  # type: ignore[arg-type]
+
+    def test_scene_or_function(self, folder: Path) -> None:
+        self.run(self.scene, out="a.mp4")
+        self.run(self.scene(), out="b.mp4", still="b.png")
+        assert names(folder) == ["a.mp4", "b.mp4", "b.png"]
+
+    def test_a_scene_goes_on_where_it_was(self, folder: Path) -> None:
+        scene = self.scene()
+        self.run(scene, out="a.mp4")
+        self.run(scene, out="b.mp4")
+        assert scene.frame == 4
+
+    @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+    def test_an_error_in_a_frame_keeps_those_before(self, folder: Path, error: type[BaseException]) -> None:
+        def update(scene: gpufluid.Scene, time: float) -> None:
+            if scene.frame == 3:
+                raise error
+
+        scene = self.scene()
+        scene.update = update
+        with pytest.raises(error):
+            self.run(scene, out="a.mp4", frames=9)
+        assert frame_count(folder / "a.mp4") == 3
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"frames": 0}, "frames must be a whole number >= 1, got 0"),
+            ({"frames": 2.5}, "frames must be a whole number"),
+            ({"size": (0, 4)}, "the width of a picture"),
+            ({"size": (1.5, 4)}, "size must be two whole numbers"),
+            ({"size": 4}, "size must be two whole numbers"),
+            ({"fps": float("inf")}, "fps must be a finite number"),
+            ({"out": "a.png", "still": "b.png"}, "is the last frame already"),
+            ({"still": "b.mp4"}, r"must end in \.png"),
+            ({"scene": "plume"}, "run needs a gpufluid.Scene or a function"),
+            ({"scene": lambda ctx=None: None}, "must return a gpufluid.Scene"),
+        ],
+    )
+    def test_bad_input(self, folder: Path, options: dict[str, object], message: str) -> None:
+        scene = options.pop("scene", self.scene)
+        with pytest.raises(gpufluid.GpufluidError, match=message):
+            self.run(scene, **{"out": "a.mp4", **options})
+        assert names(folder) == []
+
+    def test_without_tqdm(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+        with pytest.raises(gpufluid.MissingDependencyError, match="'tqdm': pip install"):
+            self.run(self.scene, out="a.mp4", progress=True)
+        assert names(folder) == []
+
+    def test_a_size_over_the_drivers_limit(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(play, "MAX_SIDE", 10**9)
+        with pytest.raises(gpufluid.GpufluidError, match="over the limit of this driver"):
+            self.run(self.scene, out="a.png", size=(10**6, 4))
+        assert names(folder) == []

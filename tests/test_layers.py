@@ -1,0 +1,106 @@
+"""Imports go down only: the layers of the package, read from its source."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gpufluid
+
+PACKAGE = Path(gpufluid.__file__).parent
+
+# The layers, lowest first: their modules and folders, and the layers they may import from.
+LAYERS = {
+    "description": (
+        "errors grid layout boundaries kernels reference cases shapes voxels settings solvers view",
+        "description",
+    ),
+    "contract": ("backend numpy_backend", "description contract"),
+    "gl": ("gl", "description contract gl"),
+    "numerics": (
+        "advection pressure viscosity forces diagnostics solids solver",
+        "description contract numerics",
+    ),
+    "engine": ("fluid scene", "description contract gl numerics engine"),
+    "view": ("render", "description contract gl view"),  # it reads a fluid by its public fields
+    "use": ("app io", "description contract gl numerics engine view use"),
+}
+LAYER_OF = {module: layer for layer, (modules, _) in LAYERS.items() for module in modules.split()}
+GL_PACKAGES = {"moderngl", "glfw", "glcontext", "_moderngl"}
+GL_HOMES = {"gl", "render", "app"}
+LAZY = {"__init__", "__main__"}  # the package's own names, imported when they are first used
+
+
+def imports(source: str, package: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, dotted name) of every import in a module of `package`, wherever it stands."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = package.split(".")
+                base = ".".join([*parents[: len(parents) - node.level + 1], *filter(None, [base])])
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+
+
+def violations(path: Path, source: str) -> list[str]:
+    """Return what `source`, at `path` inside the package, imports against the rules."""
+    home = path.parts[0].removesuffix(".py")
+    found = []
+    for line, name in imports(source, ".".join(["gpufluid", *path.parent.parts])):
+        first, _, rest = name.partition(".")
+        if first in GL_PACKAGES and home not in GL_HOMES:
+            found.append(f"{path}:{line}: {first} belongs into gl/, render/, app/ and demos/ only")
+        imported = rest.partition(".")[0]
+        if first == "gpufluid" and home not in LAZY and imported in LAYER_OF:
+            layer = LAYER_OF[home]
+            if LAYER_OF[imported] not in LAYERS[layer][1].split():
+                found.append(f"{path}:{line}: {home} ({layer}) may not import {imported}")
+    return found
+
+
+def sources() -> list[Path]:
+    """Return the package's files, relative to it, without the demos that a wheel keeps inside it."""
+    paths = (p.relative_to(PACKAGE) for p in PACKAGE.rglob("*.py"))
+    return sorted(p for p in paths if p.parts[0] not in ("demos", "glsl"))
+
+
+def test_every_module_has_a_layer() -> None:
+    assert {p.parts[0].removesuffix(".py") for p in sources()} - LAZY <= set(LAYER_OF)
+
+
+@pytest.mark.parametrize("path", sources(), ids=str)
+def test_imports_go_down_only(path: Path) -> None:
+    assert violations(path, (PACKAGE / path).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("grid.py", "from gpufluid.backend import Backend"),
+        ("solver.py", "from gpufluid.gl.device import Device"),
+        ("gl/device.py", "def late():\n    from gpufluid import solver"),
+        ("gl/device.py", "from ..fluid import Fluid"),
+        ("render/frame.py", "import gpufluid.scene"),
+        ("fluid.py", "from gpufluid.app.play import run"),
+        ("fluid.py", "import moderngl"),
+        ("numpy_backend.py", "from glfw import init"),
+    ],
+)
+def test_a_breach_is_seen(path: str, source: str) -> None:
+    assert len(violations(Path(path), source)) == 1
+
+
+def test_importing_the_package_loads_no_gl() -> None:
+    code = "import sys, gpufluid; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert not GL_PACKAGES & set(loaded)
+    assert "numpy" not in loaded, "names are looked up when they are first used"

@@ -1,0 +1,81 @@
+"""A machine without OpenGL: the package imports, NumPy steps, and the command says what to install."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+# A machine without GL as Python sees it: neither the modules nor the libraries under them can be loaded.
+NO_GL = """
+    import ctypes, ctypes.util, sys
+    from importlib.abc import MetaPathFinder
+
+    class Block(MetaPathFinder):
+        def find_spec(self, name, path=None, target=None):
+            if name.partition(".")[0] in ("moderngl", "_moderngl", "glfw", "glcontext"):
+                raise ImportError(f"{name} is blocked in this test")
+            return None
+
+    def blocked(self, name, *args, **options):
+        if name and any(part in str(name) for part in ("libGL", "libEGL", "libX11")):
+            raise OSError(f"{name}: cannot open shared object file: No such file or directory")
+        load(self, name, *args, **options)
+
+    sys.meta_path.insert(0, Block())
+    find, load = ctypes.util.find_library, ctypes.CDLL.__init__
+    ctypes.util.find_library = lambda name: None if name in ("GL", "EGL", "X11") else find(name)
+    ctypes.CDLL.__init__ = blocked
+"""
+# The same machine for the command, which has moderngl: the libraries it opens are not there.
+NO_LIBRARIES = {f"GLCONTEXT_LINUX_LIB{name}": f"lib{name}-missing.so.1" for name in ("GL", "EGL", "X11")}
+
+
+STEPS = """
+    import gpufluid as gf
+
+    fluid = gf.Fluid(gf.Grid((8, 12, 7), cell_size=0.1), backend="numpy")
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.35), 0.2), density=5.0, temperature=40.0))
+    fluid.obstacles.add(gf.Obstacle(gf.Box((0.4, 0.8, 0.35), (0.3, 0.1, 0.3))))
+    for _ in range(3):
+        fluid.step(0.05)
+    assert fluid.density.read().max() > 0.1
+    assert fluid.velocity.read()[..., 1].max() > 0.1, "hot smoke does not rise"
+    assert not {"moderngl", "glfw", "glcontext"} & set(sys.modules)
+    print("stepped by", fluid.backend_name)
+"""
+
+
+def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    headless = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**headless, **variables},
+    )
+
+
+def test_numpy_steps_without_gl() -> None:
+    done = run_python("-c", textwrap.dedent(NO_GL) + textwrap.dedent(STEPS))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "stepped by numpy\n"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="GL is part of macOS and Windows")
+@pytest.mark.parametrize("words", [["info"], ["demo", "--frames", "1", "-o", "a.mp4"]], ids=" ".join)
+def test_the_command_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run_python("-m", "gpufluid", *words, **NO_LIBRARIES)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    for part in ("gpufluid: error: ", "libegl1 libgl1", 'backend="numpy"'):
+        assert part in done.stderr
+    assert list(tmp_path.iterdir()) == []

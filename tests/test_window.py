@@ -1,0 +1,112 @@
+"""The window, under Xvfb and in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+XVFB_RUN = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24"]
+
+# Continuous integration has no excuse: there a missing Xvfb fails.
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("xvfb-run") and shutil.which("xauth")) and "CI" not in os.environ,
+    reason="window tests need Xvfb: apt-get install xvfb xauth",
+)
+
+
+def run_under_xvfb(folder: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    shown = {k: v for k, v in os.environ.items() if k not in ("WAYLAND_DISPLAY", "XDG_SESSION_TYPE")}
+    return subprocess.run(
+        [*XVFB_RUN, sys.executable, *command],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=folder,
+        env={**shown, **variables},
+    )
+
+
+@pytest.mark.parametrize("version", ["", "3.3"])
+def test_a_session_in_the_window(tmp_path: Path, version: str) -> None:
+    override = {"MESA_GL_VERSION_OVERRIDE": version} if version else {}
+    done = run_under_xvfb(tmp_path, str(Path(__file__).with_name("window_session.py")), **override)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert report["version"] == 330 if version else report["version"] >= 430
+
+    # azimuth, elevation, distance, target x, y, z before each frame
+    view = {k: report[f"view{k}"] for k in range(9)}
+    degrees = 180.0 / 200.0
+    assert view[2][0] - view[1][0] == pytest.approx(-60 * degrees)
+    assert view[2][1] - view[1][1] == pytest.approx(30 * degrees)
+    assert view[3][2] < view[2][2], "the wheel does not go nearer"
+    assert view[3][:2] == view[2][:2]
+    assert view[4][4] > view[3][4], "dragged down, the scene does not follow"
+    assert view[4][:3] == view[3][:3]
+
+    assert report["size1"] == [320, 200]
+    assert report["size6"] == [260, 180]
+    picture = np.asarray(Image.open(tmp_path / "session-0001.png"))
+    assert picture.shape == (180, 260, 3)
+    assert picture.std() > 5.0, "the picture is of one colour"
+
+    assert report["unhidden"]
+    assert report["frame_after_restart"] == 0
+    assert report["view9"][:3] == pytest.approx(view[0][:3]), "a restart does not look from the start"
+    assert 13 <= report["frames"] < 40, "escape does not close"
+    assert "fps" in report["title"]
+    assert report["headless_lives"]
+
+
+def test_the_demo_opens_a_window_where_there_is_a_display(tmp_path: Path) -> None:
+    done = run_under_xvfb(tmp_path, "-m", "gpufluid", "demo", "--frames", "2", "--cells", "12", "18", "12")
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == [], "a film was rendered instead"
+
+
+def test_a_scene_with_a_context_of_its_own_becomes_a_film(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import gpufluid as gf\n"
+        "fluid = gf.Fluid(gf.Grid((8, 8, 8), cell_size=0.1))\n"
+        "gf.run(gf.Scene(fluid), frames=2, size=(32, 32))\n"
+    )
+    done = run_under_xvfb(tmp_path, "mine.py")
+    assert done.returncode == 0, done.stderr
+    assert "give gpufluid.run the function that builds the scene" in done.stderr.splitlines()[0]
+    assert {p.name for p in tmp_path.iterdir()} == {"mine.py", "mine.mp4", "mine.png"}
+
+
+def test_a_display_that_is_not_there_becomes_a_film(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "gpufluid",
+            "demo",
+            "--frames",
+            "1",
+            "--size",
+            "32x32",
+            "--cells",
+            "8",
+            "12",
+            "8",
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "DISPLAY": ":9753"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Failed to open display :9753" in done.stderr.splitlines()[0]
+    assert {p.name for p in tmp_path.iterdir()} == {"plume.mp4", "plume.png"}

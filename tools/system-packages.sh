@@ -1,0 +1,69 @@
+#!/bin/sh
+# Makes sure this machine has what pip cannot install: tools/system-packages.sh venv [gl] [xvfb]
+# Where everything is there it does nothing; else it asks apt, or says in one line what to install.
+set -eu
+python=${PYTHON:-python3}
+
+has() {
+    case $1 in
+    venv) "$python" -c 'import ensurepip, venv' 2>/dev/null ;;
+    gl)
+        # macOS and Windows bring OpenGL with the system or its driver.
+        [ "$(uname -s)" != Linux ] ||
+            "$python" -c 'import ctypes; [ctypes.CDLL(f"lib{n}.so.1") for n in ("EGL", "GL")]' 2>/dev/null
+        ;;
+    xvfb)
+        [ "$(uname -s)" != Linux ] ||
+            { command -v Xvfb && command -v xvfb-run && command -v xauth; } >/dev/null 2>&1
+        ;;
+    *) echo "tools/system-packages.sh: no such need: $1" >&2 && exit 2 ;;
+    esac
+}
+
+packages_of() {
+    case $1 in
+    venv) echo python3-venv ;;
+    # Mesa's drivers too, so that a machine without a GPU draws as well.
+    gl) echo libegl1 libgl1 libegl-mesa0 libglx-mesa0 libgl1-mesa-dri ;;
+    xvfb) echo xvfb xauth ;;
+    esac
+}
+
+if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+    echo "gpufluid needs Python 3.10 or newer as '$python' (or: make PYTHON=/path/to/python3)" >&2
+    exit 1
+fi
+
+missing=
+for need in "$@"; do
+    # shellcheck disable=SC2046
+    has "$need" || missing="$missing $(echo $(packages_of "$need"))"
+done
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "please install: macOS: brew install python; Windows: Python from python.org and the graphics driver;" \
+        "a Linux without apt: its packages for$missing (Python's venv, Mesa's EGL and GL, Xvfb), then run make again" >&2
+    exit 1
+fi
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null 2>&1; then
+        echo "please run as root, then make again: apt-get install$missing" >&2
+        exit 1
+    fi
+    as_root=sudo
+fi
+echo "installing with apt:$missing"
+# A stale list of some other repository is no reason to stop: apt-get install tells whether it matters.
+$as_root apt-get update -qq || true
+# shellcheck disable=SC2086
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+
+for need in "$@"; do
+    if ! has "$need"; then
+        echo "'$need' is still missing after apt-get install$missing; is '$python' the system's own Python?" >&2
+        exit 1
+    fi
+done
