@@ -1,4 +1,4 @@
-"""Stages 2 and 5 of a step: carrying the velocity and the scalars along the flow."""
+"""Stages 1 and 4 of a step: carrying the velocity and the scalars along the flow."""
 
 from __future__ import annotations
 

@@ -36,17 +36,19 @@ class Things(Generic[Thing]):
     """The emitters or the obstacles of a fluid, in the order they were added."""
 
     def __init__(self, kind: type[Thing], check: Callable[[Thing], None]) -> None:
-        self._kind, self._check = kind, check
+        self._kind: type[Any] = kind
+        self._check: Callable[[Thing], None] = check
         self._things: list[Thing] = []
 
     def add(self, thing: Thing) -> Thing:
         """Add `thing` and return it; it may be changed at any time. Raises GpufluidError for bad ones."""
         if not isinstance(thing, self._kind):
             raise GpufluidError(f"expected a gf.{self._kind.__name__}, got {thing!r}")
-        thing.check()
-        self._check(thing)
-        self._things.append(thing)
-        return thing
+        added: Thing = thing
+        added.check()
+        self._check(added)
+        self._things.append(added)
+        return added
 
     def remove(self, thing: Thing) -> None:
         """Take `thing` away; raises GpufluidError where it was never added."""
@@ -102,7 +104,10 @@ class ScalarField:
         self._fluid.check_alive()
         array = checked_array(values, self._fluid.grid.cells[::-1], self.name)
         volume = self._store.read()
-        volume[..., self._channel] = array if volume.shape[-1] == 1 else array * volume[..., 3]
+        volume[..., self._channel] = array
+        if volume.shape[-1] == 4:  # the last channel tells fluid from solid, whose values are all 0
+            volume[..., 3] = 1.0
+            volume *= 1.0 - self._fluid.solid.read()[..., None]
         self._store.write(volume)
 
 

@@ -1,4 +1,4 @@
-"""Stage 1 of a step: emitters, buoyancy, vorticity confinement."""
+"""Stage 2 of a step: emitters, buoyancy, vorticity confinement."""
 
 from __future__ import annotations
 

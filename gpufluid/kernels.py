@@ -62,6 +62,7 @@ class Kernel:
 
     solid_reads: slots read only where there are solids. confined_reads: only with vorticity confinement.
     sampled: names of the slots read between their values, which a filtering sampler can serve.
+    folder: where its GLSL file lies, below ``glsl/``.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Kernel:
     solid_reads: tuple[Slot, ...] = ()
     confined_reads: tuple[Slot, ...] = ()
     sampled: tuple[str, ...] = ()
+    folder: str = "sim"
 
     def slots(self, variant: Variant) -> tuple[Slot, ...]:
         """The slots this variant reads."""

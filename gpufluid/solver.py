@@ -49,13 +49,19 @@ class Solver:
         return count
 
     def substep(self, dt: float, emitters: Sequence[Emitter]) -> None:
-        """One substep: forces, advect velocity, project, advect scalars."""
+        """One substep: advect velocity, add sources and forces, project, advect scalars.
+
+        The velocity is carried along before anything is added to it, while it has no divergence: carried
+        after the forces, as in Stam (1999), air at rest would carry its own unbalanced weight about.
+        """
         u, s, variant = self.velocity, self.scalars, self.variant
         faces, cells, openings = self.solids.faces, self.solids.cells, self.solids.openings
-        self.forces.emit(emitters, dt, variant, faces, velocity=u, scalars=s)
-        if self.settings.solve_velocity:
-            self.forces.push(dt, variant, faces, velocity=u, scalars=s)
+        moving = self.settings.solve_velocity
+        if moving:
             self.advection.carry_velocity(dt, variant, faces, velocity=u)
+        self.forces.emit(emitters, dt, variant, faces, velocity=u, scalars=s)
+        if moving:
+            self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.projection.project(dt, variant, faces, openings, velocity=u)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
 

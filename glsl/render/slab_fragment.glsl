@@ -16,6 +16,7 @@ uniform float anisotropy;
 in vec3 origin, direction;  // cells; the ray's parameter is the depth in m
 in vec2 picture;
 flat in vec2 slab;
+flat in float shift;
 out vec4 color_out;
 
 void main() {
@@ -30,7 +31,7 @@ void main() {
         if (t > 0.0) far = min(far, t);
     }
     if (!(far > near)) discard;
-    float at = 0.5 + jitter * (interleaved_gradient_noise(gl_FragCoord.xy) - 0.5);
+    float at = 0.5 + jitter * (fract(interleaved_gradient_noise(gl_FragCoord.xy) + shift) - 0.5);
     vec4 here = sample_shaded(origin + d * mix(near, far, at));
     if (here.w <= 0.0) discard;
     float way = length(direction);

@@ -7,6 +7,7 @@ in vec2 interval;        // where the slab begins and ends, m in front of the ey
 out vec3 origin, direction;
 out vec2 picture;        // 0 .. 1
 flat out vec2 slab;
+flat out float shift;    // moves the noise from slab to slab, so that along a ray it evens out
 
 void main() {
     vec2 p = mix(bounds.xy, bounds.zw, vec2(gl_VertexID & 1, gl_VertexID >> 1));
@@ -14,5 +15,6 @@ void main() {
     direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
     picture = 0.5 * p + 0.5;
     slab = interval;
+    shift = fract(0.6180339887 * float(gl_InstanceID));
     gl_Position = vec4(p, 0.0, 1.0);
 }

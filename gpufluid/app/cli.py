@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeVar
 import gpufluid
 from gpufluid.errors import GpufluidError
 
-BACKENDS = ("auto", "compute", "fragment", "numpy")
+BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
 BAD_INPUT = 2
 STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, require_pillow, write_png
 from gpufluid.io.paths import check_output, output_kind
 from gpufluid.scene import Scene
-
-if TYPE_CHECKING:
-    import moderngl
 
 FRAMES = 120
 FILM_SIZE = (640, 360)
@@ -59,7 +56,7 @@ def run(
 
     scene: a Scene, or the function that builds one. A window can only show a fluid that lives in the
     window's own GL context, so the function is called as ``scene(ctx=...)`` with that context, and as
-    ``scene()`` off screen. A Scene whose fluid has a GL context of its own is rendered to a film instead.
+    ``scene()`` off screen. A Scene that is built already has another context: it is rendered to a film.
     frames: how many frames of ``scene.dt`` seconds are simulated; None: 120, or until the window is closed.
     out: ``.mp4`` for a film, ``.png`` for the last frame, or a folder for numbered pictures. still: the last
     frame as ``.png`` too. Without either, off screen: a film and its last frame, named like the script, here.
@@ -150,12 +147,11 @@ def _play_in_window(
 ) -> None:
     """Open a window and play until it is closed. Raises GLUnavailableError where it cannot show the scene."""
     if isinstance(scene, Scene):
-        if scene.fluid.ctx is not None:
-            raise GLUnavailableError(
-                "this fluid has a GL context of its own, which no window can show (give gpufluid.run the "
-                "function that builds the scene)"
-            )
-    elif not _takes_context(scene):
+        raise GLUnavailableError(
+            "this fluid has a GL context of its own, which no window can show (give gpufluid.run the function "
+            "that builds the scene)"
+        )
+    if not _takes_context(scene):
         raise GLUnavailableError(
             f"{getattr(scene, '__name__', 'the scene function')}() takes no ctx=None, so it cannot build its "
             f"fluid in a window"
@@ -164,18 +160,8 @@ def _play_in_window(
         from gpufluid.app.window import Player, Window
     except ImportError as error:
         raise GLUnavailableError(f"no window opens here ({error})") from None
-    with Window(size, name) as window:
-        if isinstance(scene, Scene):
-            player = Player(window, scene, name=name)
-        else:
-            build = scene
-
-            def make() -> Scene:
-                return _built(build(ctx=window.ctx))
-
-            player = Player(window, make(), make, name=name)
-        with player:
-            player.play(frames)
+    with Window(size, name) as window, Player(window, lambda: _built(scene(ctx=window.ctx)), name) as player:
+        player.play(frames)
 
 
 def _takes_context(make: Callable[..., Scene]) -> bool:
@@ -231,21 +217,6 @@ def _require_tqdm() -> Any:
     return tqdm
 
 
-@contextlib.contextmanager
-def _context_of(scene: Scene) -> Iterator[moderngl.Context]:
-    """The GL context to draw `scene` in: its fluid's, or one made for the purpose where it has none."""
-    if scene.fluid.ctx is not None:
-        yield scene.fluid.ctx
-        return
-    from gpufluid.gl.device import create_context
-
-    ctx = create_context()
-    try:
-        yield ctx
-    finally:
-        ctx.release()
-
-
 def _render(
     source: Scene | Callable[..., Scene],
     recorder: Recorder | None,
@@ -262,15 +233,13 @@ def _render(
         else:
             scene = _built(source())
             undo.callback(scene.release)
-        ctx = undo.enter_context(_context_of(scene))
-        limit = int(ctx.info["GL_MAX_TEXTURE_SIZE"])
-        if max(size) > limit:
+        if scene.fluid.ctx is None:
             raise GpufluidError(
-                f"a picture of {size[0]} x {size[1]} pixels is over the limit of this driver, {limit} a side"
+                'a fluid with backend="numpy" cannot be drawn: use "auto", "compute" or "fragment"'
             )
         from gpufluid.render.frame import FrameRenderer
 
-        renderer = FrameRenderer(ctx, size=size)
+        renderer = FrameRenderer(scene.fluid.ctx, size=size)
         undo.callback(renderer.release)
 
         def picture() -> Picture:

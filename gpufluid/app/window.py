@@ -110,19 +110,18 @@ class Window:
 class Player:
     """Plays a scene in an open window, in real time where the machine keeps up; a context manager.
 
-    scene: what is played; released at the end only if `make` is given. make: builds it anew for a restart.
-    name: what saved pictures are called, ``name-0001.png`` in the current folder.
+    make: builds the scene in the window's context, at first and for every restart. name: what saved
+    pictures are called, ``name-0001.png`` in the current folder.
     """
 
-    def __init__(
-        self, window: Window, scene: Scene, make: Callable[[], Scene] | None = None, name: str = "gpufluid"
-    ) -> None:
+    def __init__(self, window: Window, make: Callable[[], Scene], name: str = "gpufluid") -> None:
         self.window = window
-        self.scene = scene
         self.make = make
         self.name = name
         self.paused = False
-        self.renderer = FrameRenderer(window.ctx, size=self._size())
+        width, height = window.framebuffer_size
+        self.renderer = FrameRenderer(window.ctx, size=(max(width, 1), max(height, 1)))
+        self.scene = make()
         # Where the last event saw the pointer. Asked for at a press, glfw would tell where it is by now: at a
         # few frames a second that may be the end of the drag.
         self._pointer = glfw.get_cursor_pos(window.handle)
@@ -147,23 +146,24 @@ class Player:
     def play(self, max_frames: int | None = None) -> None:
         """Play until the window is closed, or `max_frames` frames were simulated."""
         played = 0
+        size = self.window.framebuffer_size
         while not glfw.window_should_close(self.window.handle) and played != max_frames:
-            if self.paused or 0 in self.window.framebuffer_size:
+            if self.paused or 0 in size:
                 glfw.wait_events_timeout(0.1)  # nothing moves by itself: leave the processor alone
             else:
                 glfw.poll_events()
-            if 0 in self.window.framebuffer_size:
+            size = self.window.framebuffer_size
+            if 0 in size:
                 continue
             if not self.paused and self._is_due():
                 self.scene.advance()
                 played += 1
-            self._show()
+            self._show(size)
 
     def release(self) -> None:
-        """Release the renderer, and the scene if this built it."""
+        """Release the renderer and the scene."""
         self.renderer.release()
-        if self.make is not None:
-            self.scene.release()
+        self.scene.release()
 
     def __enter__(self) -> Player:
         return self
@@ -172,10 +172,6 @@ class Player:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
-
-    def _size(self) -> tuple[int, int]:
-        width, height = self.window.framebuffer_size
-        return max(width, 1), max(height, 1)
 
     def _is_due(self) -> bool:
         """Whether the next frame's time has come; a fast screen shows some frames twice."""
@@ -186,8 +182,7 @@ class Player:
         self._due = max(self._due, now - self.scene.dt) + self.scene.dt
         return True
 
-    def _show(self) -> None:
-        size = self._size()
+    def _show(self, size: tuple[int, int]) -> None:
         if size != self.renderer.size:
             self.renderer.resize(size)
         screen = self.window.ctx.screen
@@ -232,13 +227,9 @@ class Player:
         self._shown.clear()
 
     def _restart(self) -> None:
-        """Build the scene anew, camera and all; a scene that came built goes back to clean air."""
-        if self.make is not None:
-            self.scene.release()
-            self.scene = self.make()
-        else:
-            self.scene.fluid.reset()
-            self.scene.frame = 0
+        """Build the scene anew, camera and all."""
+        self.scene.release()
+        self.scene = self.make()
         self.paused = False
         self._due = 0.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import moderngl
 
@@ -27,11 +28,10 @@ def create_context() -> moderngl.Context:
     Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without.
     """
     reasons = []
-    for backend in ("egl", None) if sys.platform.startswith("linux") else (None,):
+    options: Any  # moderngl's annotations know no backend=
+    for options in ({"backend": "egl"}, {}) if sys.platform.startswith("linux") else ({},):
         try:
-            if backend:
-                return moderngl.create_context(standalone=True, require=330, backend=backend)
-            return moderngl.create_context(standalone=True, require=330)
+            return moderngl.create_context(standalone=True, require=330, **options)
         except Exception as error:  # every loader raises its own kind
             reasons.append(str(error).strip().splitlines()[0] if str(error).strip() else repr(error))
     raise GLUnavailableError(

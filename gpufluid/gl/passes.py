@@ -122,7 +122,7 @@ class Pass:
             self._inputs.append((slot.name, unit, as_image, filtered))
         out = kernel.write.name + "_out"
         source.add(f"vec4 {out} = vec4(0.0);", "<fields>")
-        source.include(f"sim/{kernel.name}.glsl")
+        source.include(f"{kernel.folder}/{kernel.name}.glsl")
         depth, kind = self._layout.texel_grid[2], kernel.write.kind
         run = f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {depth}) kernel(index);\n"
         if compute:

@@ -7,6 +7,7 @@ a closed mesh the sum is not 0, however its triangles overlap.
 
 from __future__ import annotations
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import moderngl
@@ -45,7 +46,7 @@ class Voxelizer:
     def __call__(self, mesh: Mesh, matrix: NDArray[np.float64], winding: Field) -> None:
         """Write the signed count of surfaces; `matrix` takes the mesh to metres from the low corner."""
         ctx, layout = self.device.ctx, winding.layout
-        values = {"to_box": matrix, "columns": layout.columns, "texture_size": layout.texture_size}
+        values: dict[str, Any] = {"to_box": matrix, "columns": layout.columns, "texture_size": layout.texture_size}
         for name, value in values.items():
             uniform = self._program[name]
             assert isinstance(uniform, moderngl.Uniform)

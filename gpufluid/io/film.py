@@ -25,7 +25,8 @@ from gpufluid.io.paths import check_output, output_kind, partial_path
 
 CRF = 17  # x264's quality: 18 is held to look lossless, and smooth smoke shows banding sooner than most
 QUEUE = 2  # frames that may wait for the encoder
-BT709, SRGB = 1, 13  # ITU-T H.273: primaries and matrix of HD television; transfer of sRGB
+# ITU-T H.273: primaries and matrix of HD television, transfer of sRGB; and FFmpeg's name for 16 to 235
+BT709, SRGB, LIMITED = 1, 13, 1
 
 
 def require_av() -> Any:
@@ -133,7 +134,7 @@ class Film:
         codec.gop_size = max(1, round(self.rate))
         codec.colorspace = codec.color_primaries = BT709
         codec.color_trc = SRGB
-        codec.color_range = 1  # "MPEG": 16 to 235, what players expect
+        codec.color_range = LIMITED
 
     def _encode(self, frame: Any) -> None:
         if self._failed is not None:
@@ -141,12 +142,12 @@ class Film:
         try:
             if self._container is None:
                 self._open()
-            frame = frame.reformat(format="yuv420p", dst_colorspace=BT709, dst_color_range=1)
+            frame = frame.reformat(format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG")
             frame.pts, frame.time_base = self.frames, 1 / self.rate
             for packet in self._stream.encode(frame):
                 self._container.mux(packet)
             self.frames += 1
-        except (OSError, self._av.error.FFmpegError) as error:
+        except Exception as error:  # raised in the caller's thread, by the next write or by close
             self._failed = error
 
     def _finish(self) -> None:
@@ -157,17 +158,17 @@ class Film:
         try:
             for packet in self._stream.encode(None) if self._failed is None else ():
                 self._container.mux(packet)
-        except (OSError, self._av.error.FFmpegError) as error:
+        except Exception as error:
             self._failed = error
         try:
             self._container.close()
-        except (OSError, self._av.error.FFmpegError) as error:
+        except Exception as error:
             self._failed = self._failed or error
         if self._failed is None:
             try:
                 self._publish()
                 return
-            except (OSError, self._av.error.FFmpegError) as error:
+            except Exception as error:
                 self._failed = error
         self._salvage()
         raise self._error(self._failed)
@@ -195,7 +196,7 @@ class Film:
 
     def _salvage(self) -> None:
         """After an error: the fragments that reached the disk whole are the film, if there are any."""
-        end = whole_fragments(self._partial)
+        end = whole_fragments(self._partial) if self._partial.exists() else 0
         if not end:
             self.frames = 0
             self._partial.unlink(missing_ok=True)
@@ -205,7 +206,9 @@ class Film:
             self.frames = sum(packet.size > 0 for packet in film.demux(video=0))
         self._partial.replace(self.path)
 
-    def _error(self, cause: Exception) -> GpufluidError:
+    def _error(self, cause: Exception) -> Exception:
+        if not isinstance(cause, (OSError, self._av.error.FFmpegError)):
+            return cause
         reason = getattr(cause, "strerror", None) or cause
         kept = f"; {self.frames} frames are kept there" if self._closed and self.frames else ""
         return GpufluidError(f"{self.path}: the film could not be written: {reason}{kept}")

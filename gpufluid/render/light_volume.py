@@ -8,21 +8,18 @@ precision: in half, thin smoke would dim it by less than a step a layer and so n
 
 from __future__ import annotations
 
-import math
-
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
-from gpufluid.render.reference_light import MARGIN, LightFrame
+from gpufluid.render.reference_light import LightFrame
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import SCALARS, SOLID, bind, volume_source
+from gpufluid.render.volume_source import bind, volume_source
 from gpufluid.settings import one_of
 
 ATTENUATIONS = ("exponential", "harris")
@@ -41,7 +38,8 @@ class LightVolume:
         self, device: Device, grid: Grid, scale: float = 1.0, attenuation: str = "exponential"
     ) -> None:
         self.device, self.grid, self.scale = device, grid, scale
-        self.attenuation = one_of(attenuation, ATTENUATIONS, "attenuation")
+        one_of(attenuation, ATTENUATIONS, "attenuation")
+        self.attenuation = attenuation
         self._layouts = [self._tiles(LightFrame(grid, axis, scale)) for axis in AXES]
         sizes = [layout.texture_size for layout in self._layouts]
         size = max(w for w, _ in sizes), max(h for _, h in sizes)

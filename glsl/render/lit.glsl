@@ -1,0 +1,32 @@
+// Light on a surface of the scene: the sun and the light from all round, both dimmed by smoke and solids.
+#include "render/light_at.glsl" for sun
+#include "render/light_at.glsl" for sky
+
+uniform vec3 sun_color;    // radiance of a white surface that faces the light
+uniform vec3 ambient;      // radiance from all round
+
+struct Lit {
+    vec3 sun, around;      // radiance of a white matt surface
+};
+
+// Share of the light from above that smoke takes from a surface (place: cells). The light volume knows only
+// what is straight above; under the sides of the box half the sky is clear, so the shade fades out there.
+float shade_from_above(vec3 place) {
+    vec2 half_size = 0.5 * vec2(cells.xz), edge = (half_size - abs(place.xz - half_size)) / half_size;
+    float under = smoothstep(0.0, 0.6, edge.x) * smoothstep(0.0, 0.6, edge.y);
+    return under > 0.0 ? under * (1.0 - sqrt(light_at_sky(place))) : 0.0;
+}
+
+// place: cells; n: normal; lift: how far from the surface light is looked up, cells, which keeps a solid from
+// standing in the shadow of its own cells.
+Lit light_on(vec3 place, vec3 n, float lift) {
+    float facing = max(-dot(n, sun_direction), 0.0);
+    vec3 at = place + lift * n;
+    float sun_left = facing > 0.0 ? light_at_sun(at - 0.5 * lift * sun_direction) : 0.0;
+    float up = 0.5 + 0.5 * n.y;
+    Lit lit;
+    lit.sun = sun_color * facing * sun_left;
+    // from above the smoke lets less through; from below comes what the ground sends back
+    lit.around = ambient * (0.35 + 0.65 * up * (1.0 - 0.75 * shade_from_above(at + vec3(0.0, lift, 0.0))));
+    return lit;
+}

@@ -1,0 +1,30 @@
+// A solid's surface: matt paint under a thin soft gloss. Linear radiance.
+// Gloss: the microfacet distribution of Trowbridge & Reitz (1975), the visibility of Kelemen & Szirmay-Kalos
+// (2001), the Fresnel term of Schlick (1994).
+#include "lib/box.glsl"
+#include "render/lit.glsl"
+
+uniform vec3 eye;         // cells; or, with a parallel projection, the way to the viewer
+uniform bool parallel_view;
+uniform vec3 paint;       // albedo
+
+const float ROUGHNESS = 0.38, GLOSS = 0.04;  // of the gloss; what it reflects head on
+const float LIFT = 1.5;   // cells
+
+in vec3 place, facing;
+out vec4 color_out;
+
+void main() {
+    vec3 n = normalize(facing);
+    vec3 v = normalize(parallel_view ? eye : eye - place);
+    if (dot(n, v) < 0.0) n -= 1.02 * dot(n, v) * v;  // a normal smoothed past the outline
+    n = normalize(n);
+    Lit lit = light_on(place, n, LIFT);
+    vec3 h = normalize(v - sun_direction);
+    float nh = max(dot(n, h), 0.0), vh = max(dot(v, h), 1e-3), nv = max(dot(n, v), 0.0);
+    float a2 = ROUGHNESS * ROUGHNESS * ROUGHNESS * ROUGHNESS, d = nh * nh * (a2 - 1.0) + 1.0;
+    float fresnel = GLOSS + (1.0 - GLOSS) * pow(1.0 - vh, 5.0);
+    float gloss = a2 / (d * d) * 0.25 / (vh * vh) * fresnel;  // times pi: sun_color is a radiance
+    float rim = GLOSS + (1.0 - GLOSS) * pow(1.0 - nv, 5.0);
+    color_out = vec4(paint * (lit.sun + lit.around) + gloss * lit.sun + rim * lit.around, 1.0);
+}

@@ -1,0 +1,34 @@
+// What stands behind everything: the backdrop, and a matt floor that fades into it. Linear radiance, depth.
+#include "lib/box.glsl"
+#include "render/lit.glsl"
+#include "render/backdrop.glsl"
+
+uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
+uniform vec4 depth_scale;   // depth in m = (x z + y) / (z z + w) at depth z, -1 .. 1, of the picture
+uniform vec2 picture_size;  // pixels
+uniform bool has_floor;
+uniform float floor_height; // cells above the bottom of the box
+uniform float floor_reach;  // cells from the middle of the box to where the floor is gone
+
+out vec4 color_out;
+
+void main() {
+    vec2 picture = gl_FragCoord.xy / picture_size, p = 2.0 * picture - 1.0;
+    vec3 color = backdrop(picture, picture_size.x / picture_size.y);
+    gl_FragDepth = 1.0;
+    vec3 origin = ray_origin[0] + p.x * ray_origin[1] + p.y * ray_origin[2];
+    vec3 direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
+    if (has_floor && direction.y < 0.0 && origin.y > floor_height) {
+        float depth = (floor_height - origin.y) / direction.y;
+        vec3 place = origin + depth * direction;
+        vec2 aside = (place.xz - 0.5 * vec2(cells.xz)) / floor_reach;
+        float there = smoothstep(1.0, 0.15, length(aside));
+        if (there > 0.0) {
+            Lit lit = light_on(place, vec3(0.0, 1.0, 0.0), 0.0);
+            color = mix(color, vec3(0.17, 0.15, 0.135) * (lit.sun + lit.around), there);
+            float z = (depth_scale.y - depth_scale.w * depth) / (depth_scale.z * depth - depth_scale.x);
+            gl_FragDepth = clamp(0.5 + 0.5 * z, 0.0, 1.0);
+        }
+    }
+    color_out = vec4(color, 1.0);
+}

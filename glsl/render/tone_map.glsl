@@ -1,0 +1,23 @@
+// Linear radiance to what a screen shows: a filmic curve (Narkowicz 2015, a fit to ACES within 0.02), sRGB
+// (IEC 61966-2-1), and noise of one step of 8 bits, triangular, that keeps gradients free of bands.
+#include "render/noise.glsl"
+
+uniform sampler2D picture;
+uniform vec2 size;        // pixels of the target
+uniform vec2 corner;      // its first pixel
+uniform float exposure;
+
+out vec4 color_out;
+
+vec3 filmic(vec3 x) { return clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0); }
+
+vec3 srgb(vec3 x) {
+    return mix(1.055 * pow(x, vec3(1.0 / 2.4)) - 0.055, 12.92 * x, lessThanEqual(x, vec3(0.0031308)));
+}
+
+void main() {
+    vec2 pixel = gl_FragCoord.xy - corner;
+    vec3 color = srgb(filmic(exposure * textureLod(picture, pixel / size, 0.0).rgb));
+    float noise = interleaved_gradient_noise(pixel) + interleaved_gradient_noise(pixel + vec2(47.0, 17.0));
+    color_out = vec4(color + (noise - 1.0) / 255.0, 1.0);
+}

@@ -1,0 +1,89 @@
+"""What the bench compares the engine with: the same step, written the plain way.
+
+Every read is a texelFetch, pressure and divergence hold one cell to a texel, and a Jacobi sweep asks of each
+neighbour whether it is solid. All else is the engine's own: solver, stages and kernels.
+"""
+
+from __future__ import annotations
+
+import moderngl
+
+from gpufluid.gl.backend import GLBackend
+from gpufluid.gl.field import Field
+from gpufluid.gl.passes import Pass
+from gpufluid.grid import Grid
+from gpufluid.kernels import SOLID, SOLID_FACES, VELOCITY, Kernel, Slot, Variant
+
+PRESSURE, DIVERGENCE = Slot("pressure", "cell", 1), Slot("divergence", "cell", 1)
+OPENINGS = Slot("openings", "cell", 1, exact=True)
+
+UNPACKED: dict[str, Kernel] = {
+    "divergence": Kernel(
+        "divergence_unpacked", DIVERGENCE, (VELOCITY,), solid_reads=(OPENINGS,), folder="bench"
+    ),
+    "jacobi": Kernel(
+        "jacobi_unpacked",
+        PRESSURE,
+        (PRESSURE, DIVERGENCE),
+        ("scale", "weight"),
+        solid_reads=(OPENINGS,),
+        folder="bench",
+    ),
+    "subtract_gradient": Kernel(
+        "subtract_gradient_unpacked",
+        VELOCITY,
+        (VELOCITY, PRESSURE),
+        ("dt",),
+        solid_reads=(SOLID_FACES,),
+        folder="bench",
+    ),
+    "open_neighbours": Kernel("open_neighbours_unpacked", OPENINGS, (SOLID,), folder="bench"),
+}
+
+
+class CountedBackend(GLBackend):
+    """The engine's backend, which knows the fields it has made."""
+
+    def field(
+        self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
+    ) -> Field:
+        """Create a field of zeros."""
+        field = super().field(name, kind, components, buffers=buffers, exact=exact)
+        self.fields.append(field)
+        return field
+
+    @property
+    def fields(self) -> list[Field]:
+        """Every field made here."""
+        return self.__dict__.setdefault("_fields", [])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of GPU memory in fields."""
+        return sum(field.nbytes for field in self.fields)
+
+
+class BaselineBackend(CountedBackend):
+    """Fragment passes that read by texelFetch, with one cell to a texel everywhere."""
+
+    def __init__(self, grid: Grid, ctx: moderngl.Context) -> None:
+        super().__init__(grid, "fragment", ctx, reading="texel")
+
+    def field(
+        self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
+    ) -> Field:
+        """Create a field of zeros; what the engine packs has one value a cell here."""
+        if kind in ("packed", "pack"):
+            kind, components = "cell", 1
+        return super().field(name, kind, components, buffers=buffers, exact=exact)
+
+    def kernel(self, name: str, variant: Variant) -> Pass:
+        """Return the pass of the baseline where it has one of its own, else the engine's."""
+        if name not in UNPACKED:
+            return super().kernel(name, variant)
+        key = (name, variant)
+        if key not in self._passes:
+            self._passes[key] = Pass(
+                self.device, self.grid, self.layouts, UNPACKED[name], variant, self._dtype
+            )
+        return self._passes[key]

@@ -1,0 +1,106 @@
+"""Closed forms a fluid solver can be held to; tests and demos share them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.grid import Grid
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CosineMode:
+    """A product of cosines in a closed box of cells: an eigenvector of Jacobi's sweep.
+
+    wave_numbers: half waves along each axis. The neighbour beyond a wall has the centre's own value.
+    """
+
+    grid: Grid
+    wave_numbers: tuple[int, int, int]
+
+    def values(self) -> Array:
+        """Return the mode at the cell centres, [nz, ny, nx]."""
+        lines = [
+            np.cos(np.pi * k * (np.arange(n) + 0.5) / n)
+            for k, n in zip(self.wave_numbers, self.grid.cells, strict=True)
+        ]
+        return np.einsum("k,j,i->kji", lines[2], lines[1], lines[0])
+
+    @property
+    def _axes(self) -> list[tuple[int, int]]:
+        pairs = list(zip(self.wave_numbers, self.grid.cells, strict=True))
+        return pairs[: self.grid.dimensions]
+
+    @property
+    def factor(self) -> float:
+        """mu: what one sweep leaves of the mode's error."""
+        return float(np.mean([np.cos(np.pi * k / n) for k, n in self._axes]))
+
+    @property
+    def eigenvalue(self) -> float:
+        """Of the Laplacian with cells of size 1."""
+        return -float(sum(4.0 * np.sin(np.pi * k / (2 * n)) ** 2 for k, n in self._axes))
+
+    def after(self, sweeps: int, weight: float = 1.0) -> Array:
+        """Return the pressure after `sweeps` from zero, the right-hand side being the mode itself (h = 1)."""
+        left = 1.0 - weight * (1.0 - self.factor)
+        return (1.0 - left**sweeps) / self.eigenvalue * self.values()
+
+
+@dataclass(frozen=True)
+class FourierMode:
+    """A wave carried at a constant speed: what one step of an advection scheme makes of it.
+
+    angles: phase a cell along (x, y, z), radians. cells_per_step: how far it is carried, cells.
+    """
+
+    angles: tuple[float, float, float]
+    cells_per_step: tuple[float, float, float]
+
+    def amplification(self, scheme: str) -> complex:
+        """Return the complex factor of one step of "semi-lagrangian" or unlimited "maccormack"."""
+        g = 1.0 + 0.0j
+        for theta, c in zip(self.angles, self.cells_per_step, strict=True):
+            whole, part = int(np.floor(c)), c - np.floor(c)
+            g *= np.exp(-1j * theta * whole) * (1.0 - part + part * np.exp(-1j * theta))
+        return g if scheme == "semi-lagrangian" else g + (1.0 - abs(g) ** 2) / 2.0
+
+    def values(self, grid: Grid, factor: complex = 1.0) -> Array:
+        """Return the wave times `factor` at the cell centres, [nz, ny, nx]."""
+        nx, ny, nz = grid.cells
+        z, y, x = np.meshgrid(np.arange(nz), np.arange(ny), np.arange(nx), indexing="ij")
+        phase = self.angles[0] * x + self.angles[1] * y + self.angles[2] * z
+        return np.asarray((factor * np.exp(1j * phase)).real)
+
+
+@dataclass(frozen=True)
+class TaylorGreen:
+    """The steady vortex of Taylor & Green (1937) in a closed unit square with free-slip sides.
+
+    viscosity: m^2/s; the energy decays by exp(-4 pi^2 viscosity t).
+    """
+
+    cells: int
+    viscosity: float = 0.0
+
+    @property
+    def grid(self) -> Grid:
+        """The unit square, one cell deep."""
+        return Grid((self.cells, self.cells, 1), 1.0 / self.cells)
+
+    def velocity(self) -> Array:
+        """Return the staggered velocity, [2, ny + 1, nx + 1, 3]."""
+        n = self.cells
+        face, center = np.arange(n + 1) / n, (np.arange(n) + 0.5) / n
+        out = np.zeros((2, n + 1, n + 1, 3))
+        out[0, :n, :, 0] = np.outer(np.cos(np.pi * center), np.sin(np.pi * face))
+        out[0, :, :n, 1] = -np.outer(np.sin(np.pi * face), np.cos(np.pi * center))
+        return out
+
+    def energy_ratio(self, time: float) -> float:
+        """Return the kinetic energy at `time` over that of the start."""
+        return float(np.exp(-4.0 * np.pi**2 * self.viscosity * time))

@@ -1,0 +1,291 @@
+"""A finished picture of a scene: backdrop, floor, solids, smoke; in high dynamic range, then tone mapped.
+
+The opaque scene is drawn with several samples a pixel and lit by the same light volumes as the smoke, so smoke
+and solids cast their shadows on the floor and on each other. Smoke is blended over it, cut by its depth.
+Nothing is allocated from the second frame of a scene on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.passes import upload
+from gpufluid.gl.source import Source
+from gpufluid.render.camera import View, view_of
+from gpufluid.render.subject import FluidLike, ObstacleLike, SceneLike
+from gpufluid.render.volume import SKY, SUN, VolumeRenderer
+from gpufluid.render.volume_source import volume_source
+from gpufluid.shapes import Box, Mesh, Shape, Sphere
+
+SAMPLES = 4  # a pixel, for the outlines of solids
+EXPOSURE = 0.8
+PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
+FLOOR_REACH = 3.2  # edges of the box from its middle to where the floor has faded into the backdrop
+PICTURE = 0  # texture unit
+
+Floats = NDArray[np.float64]
+Size = tuple[int, int]
+
+
+class FrameRenderer:
+    """Draws scenes of `size` (width, height) pixels in a GL context.
+
+    exposure: factor on radiance before the tone map. paint: albedo of the solids, (r, g, b).
+    volume: how the smoke is drawn; None: a VolumeRenderer of its own.
+    Raises GpufluidError for a size that is no picture or over the driver's limit.
+    """
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        size: Size = (640, 360),
+        *,
+        exposure: float = EXPOSURE,
+        paint: tuple[float, float, float] = PAINT,
+        volume: VolumeRenderer | None = None,
+    ) -> None:
+        self.ctx, self.exposure, self.paint = ctx, exposure, paint
+        self._owns_volume = volume is None
+        self.volume = volume if volume is not None else VolumeRenderer(ctx)
+        self.device = self.volume.device
+        self._solids = _Solids(ctx)
+        self._things: list[Any] = []
+        self._released = False
+        self.size: Size = (0, 0)
+        self.resize(size)
+
+    def resize(self, size: Size) -> None:
+        """Draw pictures of another size from now on; the picture drawn last is gone."""
+        size = _checked_size(size, self.device.max_texture_size)
+        if size == self.size:
+            return
+        self._free()
+        ctx, device = self.ctx, self.device
+        samples = min(SAMPLES, ctx.max_samples)
+        self._color = device.texture(size, 4, "f2", "the picture")
+        self._depth = ctx.depth_texture(size)
+        self._shown = device.texture(size, 4, "f1", "the picture")
+        self._scene = ctx.framebuffer([self._color], self._depth)
+        self._smoke = ctx.framebuffer([self._color])
+        self._screen = ctx.framebuffer([self._shown])
+        self._things = [self._scene, self._smoke, self._screen, self._color, self._depth, self._shown]
+        self._opaque = self._scene
+        if samples > 1:
+            color = ctx.renderbuffer(size, 4, samples=samples, dtype="f2")
+            depth = ctx.depth_renderbuffer(size, samples=samples)
+            self._opaque = ctx.framebuffer([color], depth)
+            self._things += [self._opaque, color, depth]
+        self._screen.clear(0.0, 0.0, 0.0, 1.0)
+        self._smoke.clear()
+        self.size = size
+
+    def draw(self, scene: SceneLike) -> None:
+        """Draw `scene` as it is now. Raises GpufluidError where its fluid is not in this context."""
+        self._check()
+        fluid, volume = scene.fluid, self.volume
+        volume.prepare(fluid, scene.light, scene.smoke)
+        view = view_of(scene.camera, self.size[0] / self.size[1])
+        with fluid.device.timed("opaque"):
+            self._draw_opaque(scene, fluid, view)
+        volume.draw(
+            fluid, (view.view, view.projection), self._smoke, self._depth, scene.light, scene.smoke
+        )
+        with fluid.device.timed("tone map"):
+            self._tone_map(self._screen)
+
+    def read(self) -> NDArray[np.uint8]:
+        """Return the picture drawn last, uint8 [height, width, 3], top row first."""
+        self._check()
+        raw = np.frombuffer(self._screen.read(components=3, alignment=1), np.uint8)
+        width, height = self.size
+        return np.ascontiguousarray(raw.reshape(height, width, 3)[::-1])
+
+    def present(self, framebuffer: moderngl.Framebuffer) -> None:
+        """Show the picture drawn last in `framebuffer`, scaled to its viewport."""
+        self._check()
+        self._tone_map(framebuffer)
+
+    def release(self) -> None:
+        """Release everything made in the context; idempotent."""
+        if self._released:
+            return
+        self._released = True
+        self._free()
+        self._solids.release()
+        if self._owns_volume:
+            self.volume.release()
+
+    def _check(self) -> None:
+        if self._released:
+            raise GpufluidError("this FrameRenderer was released")
+
+    def _free(self) -> None:
+        for thing in self._things:
+            thing.release()
+        self._things = []
+
+    def _draw_opaque(self, scene: SceneLike, fluid: FluidLike, view: View) -> None:
+        """Backdrop, floor and solids, resolved into the picture and its depth."""
+        ctx = self.ctx
+        self._opaque.use()
+        ctx.enable_only(moderngl.DEPTH_TEST)
+        ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
+        with self._lit(scene, fluid, "studio", "render/studio.glsl") as program:
+            grid, rays = fluid.grid, view.rays
+            origin = rays.origin / grid.cell_size
+            origin[0] -= np.array(grid.origin) / grid.cell_size
+            height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
+            for name, value in {
+                "ray_origin": [tuple(row) for row in origin],
+                "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
+                "depth_scale": view.depth_scale,
+                "picture_size": self.size,
+                "has_floor": scene.floor is not None,
+                "floor_height": height,
+                "floor_reach": FLOOR_REACH * max(grid.cells),
+            }.items():
+                upload(program[name], value)  # type: ignore[arg-type]
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        ctx.depth_func = "<"
+        vertex = Source("solids (vertex)").add("#version 330 core", "<stage>")
+        vertex.include("render/mesh_vertex.glsl")
+        with self._lit(scene, fluid, "solids", "render/mesh_fragment.glsl", vertex) as program:
+            self._solids.draw(program, fluid, view, self.paint)
+        ctx.enable_only(moderngl.NOTHING)
+        if self._opaque is not self._scene:
+            ctx.copy_framebuffer(self._scene, self._opaque)
+
+    @contextmanager
+    def _lit(
+        self, scene: SceneLike, fluid: FluidLike, label: str, file: str, vertex: Source | None = None
+    ) -> Iterator[moderngl.Program]:
+        """A program of the opaque scene with its light set, while the body runs."""
+        source = volume_source(label, fluid, solids=False).include(file)
+        program = self.device.fragment_program(source, vertex)
+        light = scene.light
+        upload(program["sun_color"], tuple(light.color))  # type: ignore[arg-type]
+        upload(program["ambient"], tuple(light.ambient))  # type: ignore[arg-type]
+        for volume, name, unit in zip(self.volume.lights, ("sun", "sky"), (SUN, SKY), strict=True):
+            volume.give(program, name, unit)
+        try:
+            yield program
+        finally:
+            for unit in range(SUN, SKY + 2):
+                self.device.linear.clear(unit)
+
+    def _tone_map(self, target: moderngl.Framebuffer) -> None:
+        """Draw the picture into the viewport of `target`, for a screen."""
+        source = Source("tone map").add("#version 330 core", "<stage>").include("render/tone_map.glsl")
+        program = self.device.fragment_program(source)
+        x, y, width, height = target.viewport
+        for name, value in {
+            "picture": PICTURE,
+            "size": (width, height),
+            "corner": (x, y),
+            "exposure": float(self.exposure),
+        }.items():
+            upload(program[name], value)  # type: ignore[arg-type]
+        target.use()
+        self.ctx.enable_only(moderngl.NOTHING)
+        self._color.use(PICTURE)
+        self.device.linear.use(PICTURE)
+        self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        self.device.linear.clear(PICTURE)
+
+
+class _Solids:
+    """The surfaces of obstacles: one mesh for all spheres, one for all boxes, and one each of the others."""
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        self.ctx = ctx
+        self._ball = Mesh.icosphere(4)
+        self._cube = _faceted(Mesh.box())
+        self._meshes: WeakKeyDictionary[Mesh, dict[int, moderngl.VertexArray]] = WeakKeyDictionary()
+        self._buffers: list[moderngl.Buffer] = []
+
+    def draw(
+        self, program: moderngl.Program, fluid: FluidLike, view: View, paint: tuple[float, float, float]
+    ) -> None:
+        """Draw the obstacles of `fluid`."""
+        grid = fluid.grid
+        cells = np.eye(4)
+        cells[:3, :3] /= grid.cell_size
+        cells[:3, 3] = -np.array(grid.origin) / grid.cell_size
+        clip = view.projection.astype(np.float64) @ view.view.astype(np.float64) @ np.linalg.inv(cells)
+        rays = view.rays
+        eye = (cells @ np.append(rays.origin[0], 1.0))[:3] if view.is_perspective else -rays.direction[0]
+        upload(program["eye"], tuple(eye))  # type: ignore[arg-type]
+        upload(program["parallel_view"], not view.is_perspective)  # type: ignore[arg-type]
+        upload(program["paint"], paint)  # type: ignore[arg-type]
+        upload(program["to_clip"], clip)  # type: ignore[arg-type]
+        for obstacle in fluid.obstacles:
+            mesh, matrix = self._placed(obstacle)
+            turn = np.eye(4)
+            turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
+            upload(program["to_cells"], cells @ matrix)  # type: ignore[arg-type]
+            upload(program["normals"], turn)  # type: ignore[arg-type]
+            self._vertex_array(mesh, program).render(moderngl.TRIANGLES)
+
+    def _placed(self, obstacle: ObstacleLike) -> tuple[Mesh, Floats]:
+        """The mesh that stands for an obstacle, and its place in the world."""
+        shape: Shape = obstacle.shape
+        if isinstance(shape, Mesh):
+            return shape, obstacle.matrix
+        fit = np.eye(4)
+        fit[:3, 3] = shape.center
+        if isinstance(shape, Sphere):
+            fit[:3, :3] *= shape.radius
+            return self._ball, obstacle.matrix @ fit
+        assert isinstance(shape, Box)
+        fit[:3, :3] *= shape.size
+        return self._cube, obstacle.matrix @ fit
+
+    def _vertex_array(self, mesh: Mesh, program: moderngl.Program) -> moderngl.VertexArray:
+        arrays = self._meshes.setdefault(mesh, {})
+        if program.glo not in arrays:
+            vertices = np.concatenate([mesh.vertices.astype(np.float32), mesh.normals], axis=1)
+            buffer = self.ctx.buffer(np.ascontiguousarray(vertices).tobytes())
+            indices = self.ctx.buffer(np.ascontiguousarray(mesh.triangles, np.int32).tobytes())
+            self._buffers += [buffer, indices]
+            arrays[program.glo] = self.ctx.vertex_array(
+                program, [(buffer, "3f 3f", "position", "normal")], index_buffer=indices
+            )
+        return arrays[program.glo]
+
+    def release(self) -> None:
+        """Release every surface seen."""
+        for arrays in self._meshes.values():
+            for vertex_array in arrays.values():
+                vertex_array.release()
+        for buffer in self._buffers:
+            buffer.release()
+        self._meshes.clear()
+        self._buffers.clear()
+
+
+def _faceted(mesh: Mesh) -> Mesh:
+    """`mesh` with vertices of their own for each triangle, so that its edges stay sharp."""
+    return Mesh(mesh.vertices[mesh.triangles].reshape(-1, 3), np.arange(3 * len(mesh.triangles)).reshape(-1, 3))
+
+
+def _checked_size(size: Size, limit: int) -> Size:
+    """Return `size` as two whole numbers in 1 .. limit, or raise."""
+    try:
+        width, height = size
+        sizes = int(width), int(height)
+        whole = sizes == (width, height)
+    except (TypeError, ValueError):
+        raise GpufluidError(f"size must be two whole numbers (width, height), got {size!r}") from None
+    if not whole or min(sizes) < 1 or max(sizes) > limit:
+        raise GpufluidError(
+            f"the width and height of a picture must be whole numbers in 1 .. {limit}, got {size!r}"
+        )
+    return sizes

@@ -1,0 +1,160 @@
+"""Closed forms and published numbers (tests/cases.json), on every backend that can run them in time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid.cases import CosineMode, FourierMode, TaylorGreen
+
+CASES: dict[str, Any] = json.loads((Path(__file__).parent / "cases.json").read_text())
+BACKENDS = ("numpy", "fragment", "compute")
+FREE = gf.Boundaries.all(gf.Wall("free"))
+
+
+def gradient_flow(grid: gf.Grid, potential: np.ndarray) -> np.ndarray:
+    """A velocity with closed walls whose divergence is the Laplacian of `potential` (h = 1)."""
+    nx, ny, nz = grid.cells
+    u = np.zeros((nz + 1, ny + 1, nx + 1, 3))
+    u[:nz, :ny, 1:nx, 0] = np.diff(potential, axis=2)
+    u[:nz, 1:ny, :nx, 1] = np.diff(potential, axis=1)
+    u[1:nz, :ny, :nx, 2] = np.diff(potential, axis=0)
+    return u
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("weight", [1.0, 0.8])
+@pytest.mark.parametrize("modes", [(1, 0, 0), (4, 4, 4)])
+def test_jacobi_on_cosine_modes(modes: tuple[int, int, int], weight: float, backend: str) -> None:
+    mode = CosineMode(gf.Grid((32, 32, 32)), modes)
+    rules = gf.Settings(pressure=gf.Jacobi(40, weight))
+    with gf.Fluid(mode.grid, settings=rules, backend=backend) as fluid:
+        fluid.velocity.write(gradient_flow(mode.grid, mode.values() / mode.eigenvalue))
+        np.testing.assert_allclose(fluid.divergence.read(), mode.values(), atol=2e-5)
+        fluid.project()
+        expected = mode.after(40, weight)
+        np.testing.assert_allclose(fluid.pressure.read(), expected, atol=1e-4 * np.abs(expected).max())
+        left = np.abs(fluid.divergence.read()).max()
+        ratio = abs(1.0 - weight * (1.0 - mode.factor)) ** 40
+        assert left == pytest.approx(ratio * np.abs(mode.values()).max(), rel=1e-3, abs=1e-5)
+
+
+def test_forty_sweeps_leave_98_percent_of_the_longest_mode_at_64() -> None:
+    assert CosineMode(gf.Grid((64, 64, 64)), (1, 0, 0)).factor ** 40 == pytest.approx(0.984, abs=5e-4)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("cells", [(16, 16, 16), (24, 18, 1)])
+def test_projection_leaves_no_divergence(
+    cells: tuple[int, int, int], backend: str, rng: np.random.Generator
+) -> None:
+    sweeps = 2500 if backend != "numpy" else 2000
+    rules = gf.Settings(pressure=gf.Jacobi(sweeps))
+    with gf.Fluid(gf.Grid(cells, 0.1), settings=rules, backend=backend) as fluid:
+        nx, ny, nz = cells
+        noise = rng.normal(size=(nz + 1, ny + 1, nx + 1, 3))
+        fluid.velocity.write(noise)
+        fluid.project()  # the walls are closed first: noise on them is not let in
+        closed = noise.copy()
+        closed[:, :, [0, -1], 0] = closed[:, [0, -1], :, 1] = closed[[0, -1], :, :, 2] = 0.0
+        start = np.zeros(cells[::-1])
+        for axis in range(2 if nz == 1 else 3):
+            start += np.diff(closed[..., axis], axis=2 - axis)[:nz, :ny, :nx] / 0.1
+        assert np.sqrt(np.mean(fluid.divergence.read() ** 2)) <= 1e-5 * np.sqrt(np.mean(start**2))
+        u = fluid.velocity.read()
+        assert not u[:, :, [0, -1], 0].any()
+        assert not u[:, [0, -1], :, 1].any()
+        assert not u[[0, -1], :, :, 2].any()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("case", CASES["semi_lagrangian_fourier"]["cases"], ids=lambda c: str(c["scheme"]))
+def test_semi_lagrangian_fourier(case: dict[str, Any], backend: str) -> None:
+    """Ten steps, away from the walls: what comes in there reaches two cells a step further at most."""
+    scheme = {"sl": "semi-lagrangian", "maccormack": "maccormack"}[case["scheme"]]
+    dims, steps, margin = len(case["cells_per_step"]), 10, 24
+    angles = [2 * np.pi * k / case["N"] for k in case["wave_index_periodic"]]
+    mode = FourierMode(
+        tuple([*angles, 0.0, 0.0][:3]),
+        tuple([*case["cells_per_step"], 0.0, 0.0][:3]),  # type: ignore[arg-type]
+    )
+    g = mode.amplification(scheme)
+    assert g == pytest.approx(complex(case["G_re"], case["G_im"]), abs=1e-12)
+    n = case["N"] + 2 * margin
+    grid = gf.Grid((n, n if dims > 1 else 3, 1), 1.0)
+    rules = gf.Settings(advection=scheme, limiter=None, trace="euler", cfl=None, solve_velocity=False)
+    with gf.Fluid(grid, settings=rules, backend=backend) as fluid:
+        u = np.zeros((2, grid.cells[1] + 1, n + 1, 3))
+        u[..., :2] = mode.cells_per_step[:2]
+        fluid.velocity.write(u)
+        fluid.density.write(mode.values(grid))
+        for _ in range(steps):
+            fluid.step(1.0)
+        inner = np.s_[:, margin : -margin if dims > 1 else None, margin:-margin]
+        if dims == 1:
+            inner = np.s_[:, :, margin:-margin]
+        expected = mode.values(grid, g**steps)
+        np.testing.assert_allclose(fluid.density.read()[inner], expected[inner], atol=2e-5)
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_taylor_green_without_viscosity(backend: str) -> None:
+    vortex = TaylorGreen(64)
+    rules = gf.Settings(advection="maccormack", trace="rk2", buoyancy=0.0)
+    with gf.Fluid(vortex.grid, FREE, rules, backend=backend) as fluid:
+        fluid.velocity.write(vortex.velocity())
+        start = fluid.diagnostics().kinetic_energy
+        assert start == pytest.approx(0.25 * vortex.grid.cell_size, rel=2e-3)
+        for n in range(256):  # dt = h / 2, T = 2
+            fluid.step(0.5 * vortex.grid.cell_size)
+            if n % 32 == 31:
+                assert fluid.diagnostics().kinetic_energy <= start
+        assert 0.91 <= fluid.diagnostics().kinetic_energy / start <= 1.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_pressure_carries_uniform_buoyancy(backend: str) -> None:
+    rules = gf.Settings(buoyancy=9.0, pressure=gf.Jacobi(2500))
+    with gf.Fluid(gf.Grid((12, 12, 12), 0.1), settings=rules, backend=backend) as fluid:
+        fluid.temperature.write(np.full((12, 12, 12), 2.0))
+        fluid.step(0.1)
+        assert np.abs(fluid.velocity.read()).max() <= 1e-5 * 9.0 * 2.0 * 0.1
+        across = np.diff(fluid.pressure.read(), axis=1) / 0.1
+        np.testing.assert_allclose(across, 18.0, rtol=1e-4)  # hydrostatic: dp/dy = b T
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("n", "count"), CASES["voxel_ball"]["count"].items())
+def test_voxel_ball(n: str, count: int, backend: str) -> None:
+    radius = np.sqrt(int(n) ** 2 + 0.5)
+    cells = 2 * int(n) + 5
+    with gf.Fluid(gf.Grid((cells, cells, cells), 0.25), backend=backend) as fluid:
+        center = (0.25 * cells / 2,) * 3
+        ball = fluid.obstacles.add(
+            gf.Obstacle(gf.Mesh.icosphere(5), position=center, scale=float(radius) * 0.25)
+        )
+        assert fluid.solid.read().sum() == count
+        ball.shape = gf.Sphere(radius=1.0)
+        assert fluid.solid.read().sum() == count
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("mesh", [True, False])
+def test_voxel_box_at_quarter_turns(mesh: bool, backend: str) -> None:
+    quarter = np.sqrt(0.5)
+    turns = [(0, 0, 0, 1), (quarter, 0, 0, quarter), (0, quarter, 0, quarter), (0, 0, quarter, quarter)]
+    with gf.Fluid(gf.Grid((12, 12, 12), 0.5), backend=backend) as fluid:
+        size = (2.0, 3.0, 4.0)  # 4 x 6 x 8 cells: at any turn about the middle its faces are on cell faces
+        shape = gf.Mesh.box(size) if mesh else gf.Box(size=size)
+        box = fluid.obstacles.add(gf.Obstacle(shape, position=(3.0, 3.0, 3.0)))
+        for turn in turns:
+            box.rotation = turn
+            solid = fluid.solid.read()
+            assert solid.sum() == 4 * 6 * 8
+            spans = [int(solid.any(axis=tuple({0, 1, 2} - {2 - a})).sum()) for a in range(3)]
+            assert sorted(spans) == [4, 6, 8]

@@ -1,0 +1,299 @@
+"""The public Fluid: a whole run on three backends, its fields, its errors."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+
+import moderngl
+import numpy as np
+import pytest
+
+import gpufluid as gf
+
+BACKENDS = ("numpy", "fragment", "compute")
+
+
+def plume(backend: str, cells: tuple[int, int, int] = (14, 19, 13), **rules: object) -> gf.Fluid:
+    """A small plume with a moving mesh, a box and a sphere in it, everything switched on."""
+    settings = gf.Settings(
+        **{"vorticity_confinement": 0.3, "buoyancy": 4.0, "weight": 0.2, "cooling": 0.5, **rules}  # type: ignore[arg-type]
+    )
+    sides = gf.Boundaries(top=gf.Wall("free"), left=gf.Wall(velocity=(0.0, 0.2, 0.0)))
+    fluid = gf.Fluid(gf.Grid(cells, 0.05, origin=(-0.35, 0.0, -0.3)), sides, settings, backend)
+    fluid.emitters.add(
+        gf.Emitter(gf.Sphere((0, 0.15, 0), 0.1), density=5.0, temperature=1.0, velocity=(0, 0.5, 0))
+    )
+    fluid.emitters.add(gf.Emitter(gf.Box((0.1, 0.1, 0.0), (0.1, 0.05, 0.1)), density=1.0, temperature=0.5))
+    fluid.obstacles.add(gf.Obstacle(gf.Mesh.torus(0.16, 0.06), position=(0.0, 0.5, 0.0)))
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.1, 0.1, 0.2)), position=(0.2, 0.7, 0.1)))
+    return fluid
+
+
+def advance(fluid: gf.Fluid, steps: int) -> dict[str, np.ndarray]:
+    """Step with the torus turning and rising; return every field."""
+    for n in range(steps):
+        torus, angle = fluid.obstacles[0], 0.02 * n
+        torus.position = (0.02 * math.sin(0.3 * n), 0.5 + 0.002 * n, 0.0)
+        torus.rotation = (math.sin(angle), 0.0, 0.0, math.cos(angle))
+        fluid.step(0.02)
+    names = ("density", "temperature", "pressure", "velocity", "solid")
+    return {name: getattr(fluid, name).read() for name in names}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{}, {"advection": "semi-lagrangian", "trace": "euler"}, {"limiter": "revert", "max_substeps": 1}],
+    ids=["maccormack", "semi-lagrangian", "revert"],
+)
+def test_twenty_steps_agree_on_three_backends(rules: dict[str, object]) -> None:
+    results = {}
+    for backend in BACKENDS:
+        with plume(backend, **rules) as fluid:
+            results[backend] = advance(fluid, 20)
+    reference = results["numpy"]
+    assert np.abs(reference["velocity"]).max() > 0.3
+    assert reference["density"].max() > 0.3
+    for backend in ("fragment", "compute"):
+        for name, values in results[backend].items():
+            scale = max(np.abs(reference[name]).max(), 1e-6)
+            assert np.abs(values - reference[name]).max() <= 2e-4 * scale, (backend, name)
+
+
+def test_half_precision_stays_close() -> None:
+    results = []
+    for precision in ("single", "half"):
+        with plume("fragment", precision=precision) as fluid:
+            results.append(advance(fluid, 10))
+    difference = np.abs(results[0]["density"] - results[1]["density"])
+    assert 0 < difference.mean() < 5e-3 * results[0]["density"].max()
+
+
+def test_a_rerun_gives_the_same_bits() -> None:
+    runs = []
+    for _ in range(2):
+        with plume("auto") as fluid:
+            runs.append(advance(fluid, 8))
+    for name in runs[0]:
+        assert np.array_equal(runs[0][name], runs[1][name])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_nothing_flows_through_solids_and_walls(backend: str) -> None:
+    with plume(backend) as fluid:
+        fields = advance(fluid, 12)
+        fluid.step(0.02)  # the solids are at rest now
+        solid, u = fluid.solid.read() > 0.5, fluid.velocity.read()
+        assert solid.sum() > 30
+        assert not fluid.density.read()[solid].any()
+        inner = solid[:, :, 1:] | solid[:, :, :-1]
+        assert not u[:-1, :-1, 1:-1, 0][inner].any()
+        assert not u[:, :, [0, -1], 0].any()
+        assert not u[:, [0, -1], :, 1].any()
+        assert not u[[0, -1], :, :, 2].any()
+        assert fields["density"].min() >= 0.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_moving_solid_drags_the_fluid(backend: str) -> None:
+    rules = gf.Settings(buoyancy=0.0)
+    with gf.Fluid(gf.Grid((20, 16, 16), 0.05), settings=rules, backend=backend) as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), position=(0.35, 0.4, 0.4)))
+        fluid.step(0.1)
+        assert not fluid.velocity.read().any()
+        ball.position = (0.40, 0.4, 0.4)
+        fluid.step(0.1)
+        solid, u = fluid.solid.read() > 0.5, fluid.velocity.read()
+        inner = solid[:, :, 1:] & solid[:, :, :-1]
+        np.testing.assert_allclose(u[:-1, :-1, 1:-1, 0][inner], 0.5, rtol=1e-5)  # 0.05 m in 0.1 s
+        assert fluid.velocity.at_centers()[8, 8, 12, 0] > 0.05  # what is ahead is pushed along
+        fluid.step(0.1)
+        assert not fluid.velocity.read()[:-1, :-1, 1:-1, 0][inner].any()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_turning_solid_moves_as_a_rigid_body(backend: str) -> None:
+    with gf.Fluid(gf.Grid((16, 16, 5), 0.1), backend=backend) as fluid:
+        wheel = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.8, 0.8, 0.3)), position=(0.8, 0.8, 0.25)))
+        fluid.step(0.1)
+        angle = 0.02
+        wheel.rotation = (0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2))
+        fluid.step(0.1)
+        solid, u = fluid.solid.read() > 0.5, fluid.velocity.read()
+        inner = solid[:, :, 1:] & solid[:, :, :-1]
+        y = (np.arange(16) + 0.5) * 0.1 - 0.8
+        expected = np.broadcast_to(-angle / 0.1 * y[None, :, None], inner.shape)
+        np.testing.assert_allclose(u[:-1, :-1, 1:-1, 0][inner], expected[inner], atol=3e-3)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_dt_zero_changes_nothing(backend: str) -> None:
+    with plume(backend) as fluid:
+        before = advance(fluid, 3)
+        fluid.step(0.0)
+        for name, values in before.items():
+            assert np.array_equal(values, getattr(fluid, name).read())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dt", [-0.1, math.nan, math.inf, "soon"])
+def test_a_bad_dt_is_refused_and_nothing_moves(backend: str, dt: float) -> None:
+    with plume(backend) as fluid:
+        fluid.density.write(np.ones(fluid.grid.cells[::-1]))
+        before = fluid.density.read()
+        with pytest.raises(ValueError, match="dt must be a"):
+            fluid.step(dt)
+        assert np.array_equal(before, fluid.density.read())
+
+
+def test_a_long_step_is_split() -> None:
+    with gf.Fluid(gf.Grid((16, 16, 1), 0.1), gf.Boundaries.all(gf.Wall("free"))) as fluid:
+        u = np.zeros((2, 17, 17, 3))
+        u[0, :16, 1:16, 0] = 1.0
+        fluid.velocity.write(u)
+        solver = fluid._solver
+        assert solver.max_speed() == pytest.approx(1.0)
+        assert solver.substeps(0.4) == 1  # 4 cells
+        assert solver.substeps(0.6) == 2
+        assert solver.substeps(60.0) == 4  # the cap
+        assert solver.substeps(1e-9) == 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_written_fields_come_back(backend: str, rng: np.random.Generator) -> None:
+    with gf.Fluid(gf.Grid((7, 6, 5), 0.1), backend=backend) as fluid:
+        for field, shape in (
+            (fluid.density, (5, 6, 7)),
+            (fluid.temperature, (5, 6, 7)),
+            (fluid.pressure, (5, 6, 7)),
+            (fluid.velocity, (6, 7, 8, 3)),
+        ):
+            values = rng.normal(size=shape).astype(np.float32)
+            field.write(values)
+            read = field.read()
+            assert read.dtype == np.float32
+            assert np.array_equal(read, values)
+        u = fluid.velocity.read()
+        np.testing.assert_allclose(
+            fluid.velocity.at_centers()[..., 1], 0.5 * (u[:-1, :-1, :-1, 1] + u[:-1, 1:, :-1, 1]), atol=1e-6
+        )
+
+
+def test_wrong_arrays_are_refused() -> None:
+    with gf.Fluid(gf.Grid((7, 6, 5), 0.1), backend="numpy") as fluid:
+        with pytest.raises(ValueError, match=r"density must have the shape \(5, 6, 7\), got \(7, 6, 5\)"):
+            fluid.density.write(np.zeros((7, 6, 5)))
+        bad = np.zeros((6, 7, 8, 3))
+        bad[1, 2, 3, 0] = np.nan
+        with pytest.raises(ValueError, match=r"velocity must be finite, got nan at \(1, 2, 3, 0\)"):
+            fluid.velocity.write(bad)
+        with pytest.raises(ValueError, match="divergence cannot be written"):
+            fluid.divergence.write(np.zeros((5, 6, 7)))
+        fluid.release()
+        with pytest.raises(ValueError, match="released"):
+            fluid.step(0.1)
+        fluid.release()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: gf.Grid((0, 4, 4)), r"Grid.cells along x must be a whole number >= 1, got 0"),
+        (lambda: gf.Grid((4, -4, 4)), r"along y .* got -4"),
+        (lambda: gf.Grid((4, 4, 2.5)), r"along z .* got 2.5"),
+        (lambda: gf.Grid((4, 4)), r"three whole numbers"),
+        (lambda: gf.Grid((4, 4, 4), cell_size=0), r"cell_size must be a finite number > 0"),
+        (lambda: gf.Grid((4, 4, 4), cell_size=math.nan), r"cell_size must be a finite number > 0, got nan"),
+        (lambda: gf.Settings(advection="macormack"), r"did you mean 'maccormack'"),
+        (lambda: gf.Settings(cooling=-1), r"Settings.cooling must be a finite number >= 0"),
+        (lambda: gf.Jacobi(-1), r"Jacobi.iterations must be a whole number >= 0"),
+        (lambda: gf.Jacobi(weight=2.5), r"below 2"),
+        (lambda: gf.Wall("none"), r'Wall.slip must be "no" or "free"'),
+        (lambda: gf.Boundaries(left=gf.Wall(velocity=(1, 0, 0))), r"must lie in its plane"),
+        (lambda: gf.Fluid(gf.Grid((4, 4, 4)), backend="gpu"), r"Fluid.backend must be one of"),
+        (lambda: gf.Fluid((4, 4, 4)), r"must be a gf.Grid"),  # type: ignore[arg-type]
+    ],
+)
+def test_bad_descriptions(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(gf.GpufluidError, match=message):
+        make()
+
+
+def test_a_grid_over_the_texture_limit_names_both_sizes(ctx: moderngl.Context) -> None:
+    with pytest.raises(ValueError, match=r"4096 x 4096 x 4096 values .* limit here is \d+"):
+        gf.Fluid(gf.Grid((4096, 4096, 4096)), ctx=ctx)
+
+
+def test_meshes_that_work_only_in_part_warn() -> None:
+    with gf.Fluid(gf.Grid((12, 12, 12), 0.1), backend="fragment") as fluid:
+        whole = gf.Mesh.box((0.5, 0.5, 0.5))
+        hole = gf.Mesh(whole.vertices, whole.triangles[:-2])
+        with pytest.warns(gf.MeshWarning, match="not closed"):
+            fluid.obstacles.add(gf.Obstacle(hole, position=(0.6, 0.6, 0.6)))
+        solid = fluid.solid.read()
+        assert 0 < solid.sum() <= 6**3
+        assert not solid[:3].any()
+        assert not solid[9:].any()
+        with pytest.warns(gf.MeshWarning, match="outside the box"):
+            fluid.obstacles.add(gf.Obstacle(whole, position=(5.0, 0.6, 0.6)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fluid.obstacles.add(gf.Obstacle(whole, position=(0.6, 0.6, 0.6)))
+        fluid.step(0.01)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_removing_an_obstacle_opens_its_cells(backend: str) -> None:
+    with gf.Fluid(gf.Grid((10, 10, 10), 0.1), backend=backend) as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(0.5, 0.5, 0.5)))
+        fluid.step(0.05)
+        fluid.obstacles.remove(ball)
+        with pytest.raises(ValueError, match="not in the fluid"):
+            fluid.obstacles.remove(ball)
+        assert not fluid.solid.read().any()
+        fluid.density.write(np.ones((10, 10, 10)))
+        fluid.step(0.05)
+        assert fluid.density.read()[5, 5, 5] > 0.5
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_emitters_add_what_they_say(backend: str) -> None:
+    rules = gf.Settings(buoyancy=0.0)
+    with gf.Fluid(gf.Grid((16, 16, 16), 0.1), settings=rules, backend=backend) as fluid:
+        emitter = fluid.emitters.add(
+            gf.Emitter(gf.Box.from_corners((0.4, 0.4, 0.4), (0.8, 0.8, 0.8)), density=3.0, temperature=7.0)
+        )
+        emitter.falloff = 1e-3  # a hard edge
+        fluid.step(0.5)
+        assert fluid.diagnostics().mass == pytest.approx(3.0 * 0.5 * 0.4**3, rel=1e-5)
+        assert fluid.temperature.read().max() == pytest.approx(7.0, rel=1e-5)
+        emitter.active = False
+        fluid.step(0.5)
+        assert fluid.diagnostics().mass == pytest.approx(3.0 * 0.5 * 0.4**3, rel=1e-5)
+        fluid.emitters.clear()
+        for _ in range(9):  # more than one pass holds
+            fluid.emitters.add(gf.Emitter(emitter.shape, density=1.0, falloff=1e-3))
+        fluid.step(0.5)
+        assert fluid.diagnostics().mass == pytest.approx(4.0 * 1.5 * 0.4**3, rel=1e-5)
+
+
+def test_fading_does_not_depend_on_dt() -> None:
+    ends = []
+    for steps in (1, 10):
+        rules = gf.Settings(density_dissipation=0.7, cooling=0.3, ambient_temperature=2.0, buoyancy=0.0)
+        with gf.Fluid(gf.Grid((6, 6, 6), 0.1), settings=rules, backend="fragment") as fluid:
+            fluid.density.write(np.ones((6, 6, 6)))
+            fluid.temperature.write(np.full((6, 6, 6), 5.0))
+            for _ in range(steps):
+                fluid.step(1.0 / steps)
+            ends.append((fluid.density.read()[3, 3, 3], fluid.temperature.read()[3, 3, 3]))
+    for density, temperature in ends:
+        assert density == pytest.approx(math.exp(-0.7), rel=1e-5)
+        assert temperature == pytest.approx(2.0 + 3.0 * math.exp(-0.3), rel=1e-5)
+
+
+def test_a_context_of_the_callers_is_not_released(ctx: moderngl.Context) -> None:
+    with gf.Fluid(gf.Grid((8, 8, 8)), ctx=ctx) as fluid:
+        fluid.step(0.1)
+    assert ctx.texture((1, 1), 4).read() is not None

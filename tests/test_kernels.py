@@ -1,0 +1,200 @@
+"""Every kernel in both stages and every way of reading, against the float64 reference on random fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+from gpufluid import reference
+from gpufluid.boundaries import Boundaries, Wall
+from gpufluid.gl.backend import GLBackend
+from gpufluid.grid import Grid
+from gpufluid.kernels import EMITTERS, KERNELS, Kernel, Variant
+
+SIZES = {
+    "power of two": (8, 8, 8),
+    "prime": (13, 7, 5),
+    "2D": (10, 9, 1),
+    "last row partly filled": (6, 9, 13),
+}
+SIDES = Boundaries(top=Wall(velocity=(1.0, 0.0, 0.5)), left=Wall("free"), front=Wall("free"))
+VARIANTS = {
+    "open, rk2, clamp": Variant(False, "rk2", "clamp", boundaries=SIDES, confinement=True),
+    "solids, rk2, clamp": Variant(True, "rk2", "clamp", boundaries=SIDES, confinement=True),
+    "solids, euler, revert": Variant(True, "euler", "revert", boundaries=SIDES),
+    "open, euler, no limiter": Variant(False, "euler", None, boundaries=Boundaries.all(Wall("free"))),
+    "solids, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES),
+}
+PARAMETERS: dict[str, Any] = {
+    "dt": 0.13,
+    "scale": 0.1,
+    "weight": 0.9,
+    "strength": 0.7,
+    "rise": (2.0, 0.3, 0.5, 0.0),
+    "up": (0.6, 0.8, 0.0),
+    "keep": (0.9, 0.8, 1.0),
+    "ambient": 0.3,
+    "emitter_count": 2,
+    "shape": 1,
+    "to_local": np.array([[0.8, -0.6, 0, 0.1], [0.6, 0.8, 0, -0.2], [0, 0, 1, 0.013], [0, 0, 0, 1]]),
+    "center": (0.31, 0.32, 0.12),
+    "extent": (0.223, 0.317, 0.251),
+}
+H = 0.1
+
+
+class Case:
+    """Random fields of one size and one variant, the same on every backend."""
+
+    def __init__(self, cells: tuple[int, int, int], variant: Variant) -> None:
+        self.grid, self.variant = Grid(cells, H), variant
+        self.rng = np.random.default_rng(hash(cells) % 1000)
+        nx, ny, nz = cells
+        self.solid = np.zeros((nz, ny, nx, 4))
+        if variant.solids:
+            self.solid[..., 3] = self.rng.random((nz, ny, nx)) < 0.2
+            self.solid[..., :3] = self.single(self.rng.normal(size=(nz, ny, nx, 3))) * self.solid[..., 3:]
+        self.faces = self.single(reference.close_faces(self.grid, variant, solid=self.solid))
+        self.openings = reference.open_neighbours(self.grid, variant, solid=self.solid)
+
+    @staticmethod
+    def single(values: np.ndarray) -> np.ndarray:
+        return values.astype(np.float32).astype(float)
+
+    def values(self, name: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
+        fixed = {"solid": self.solid, "solid_faces": self.faces, "openings": self.openings}
+        if name in fixed:
+            return fixed[name]
+        values = self.single(self.rng.normal(size=shape))
+        if kind == "face":
+            faces = {"solid_faces": self.faces} if self.variant.solids else {}
+            return reference.constrain(self.grid, self.variant, velocity=values, **faces)
+        if kind == "cell" and name in ("scalars", "forward"):
+            values[..., 3] = 1.0
+            values *= 1.0 - self.solid[..., 3:]
+        if name == "winding":
+            values = np.round(values)
+        return values
+
+    def parameters(self, kernel: Kernel) -> dict[str, Any]:
+        emitters = self.rng.random((4 * EMITTERS, 4)).astype(np.float32)
+        emitters[0, 3] = 0.0
+        own = {"emitters": emitters, "motion": self.rng.normal(size=(4, 4))}
+        return {name: own.get(name, PARAMETERS.get(name)) for name in kernel.parameters}
+
+
+def run(backend: GLBackend, kernel: Kernel, case: Case, shift: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the backend and the reference wrote."""
+    fields, arrays = {}, {}
+    for slot in kernel.slots(case.variant):
+        field = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)
+        values = case.values(slot.name, slot.kind, field.read().shape)
+        field.write(values)
+        fields[slot.name], arrays[slot.name] = field, field.read().astype(float)
+    parameters = case.parameters(kernel)
+    write = kernel.write
+    if write.name not in fields:
+        fields[write.name] = backend.field(
+            write.name, write.kind, write.components, buffers=1, exact=write.exact
+        )
+    backend.kernel(kernel.name, case.variant)(**fields, **parameters)
+    got = fields[write.name].read().astype(float)
+    for field in fields.values():
+        field.release()
+    return got, getattr(reference, kernel.name)(case.grid, case.variant, **arrays, **parameters)
+
+
+def relevant(name: str, variant: str) -> bool:
+    """A kernel that no option of the later variants touches is not tried again in each."""
+    return "rk2, clamp" in variant or "advect" in name or "correct" in name
+
+
+CASES = [
+    (size, variant, name)
+    for size in SIZES
+    for variant in VARIANTS
+    for name in KERNELS
+    if relevant(name, variant)
+]
+
+
+@pytest.fixture(scope="module")
+def backends(ctx: moderngl.Context) -> Iterator[dict[Any, GLBackend]]:
+    made: dict[Any, GLBackend] = {}
+    yield made
+    for backend in made.values():
+        backend.release()
+
+
+def backend_of(
+    made: dict[Any, GLBackend], ctx: moderngl.Context, size: str, stage: str, reading: str, precision: str
+) -> GLBackend:
+    key = (size, stage, reading, precision)
+    if key not in made:
+        made[key] = GLBackend(Grid(SIZES[size], H), stage, ctx, precision, reading)
+    return made[key]
+
+
+@pytest.mark.parametrize(("size", "variant", "name"), CASES)
+def test_both_stages_against_the_reference(
+    size: str, variant: str, name: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
+) -> None:
+    results = {}
+    for stage, reading in (("fragment", "nearest"), ("compute", "image")):
+        backend = backend_of(backends, ctx, size, stage, reading, "single")
+        got, expected = run(backend, KERNELS[name], Case(SIZES[size], VARIANTS[variant]))
+        # a filtering sampler rounds its weights: Mesa to 1e-5, GPUs to 8 bits
+        tolerance = 1e-3 if VARIANTS[variant].sampler == "hardware" else 1e-5
+        np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * max(1.0, np.abs(expected).max()))
+        results[stage] = got
+    assert np.abs(results["fragment"] - results["compute"]).max() <= 1e-6 * max(1.0, np.abs(got).max())
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_way_of_reading_gives_the_same_bits(
+    name: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
+) -> None:
+    results = []
+    for reading in ("image", "nearest", "texel"):
+        backend = backend_of(backends, ctx, "prime", "fragment", reading, "single")
+        results.append(run(backend, KERNELS[name], Case(SIZES["prime"], VARIANTS["solids, rk2, clamp"]))[0])
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+
+
+@pytest.mark.parametrize("stage", ["fragment", "compute"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_half_precision(name: str, stage: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]) -> None:
+    backend = backend_of(backends, ctx, "power of two", stage, "image", "half")
+    case = Case(SIZES["power of two"], VARIANTS["solids, rk2, clamp"])
+    got, expected = run(backend, KERNELS[name], case)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=2e-3 * max(1.0, np.abs(expected).max()))
+
+
+def test_a_call_with_a_wrong_name_says_which(ctx: moderngl.Context, backends: dict[Any, GLBackend]) -> None:
+    backend = backend_of(backends, ctx, "prime", "fragment", "nearest", "single")
+    jacobi = backend.kernel("jacobi", Variant())
+    p, d = backend.field("p", "packed"), backend.field("d", "packed")
+    with pytest.raises(ValueError, match="no argument 'presure'; did you mean 'pressure'"):
+        jacobi(presure=p, divergence=d, scale=1.0, weight=1.0)
+    with pytest.raises(ValueError, match="kernel jacobi needs: weight"):
+        jacobi(pressure=p, divergence=d, scale=1.0)
+    scratch = backend.field("scratch", "packed", buffers=1)
+    with pytest.raises(ValueError, match="reads and writes the scratch field 'pressure'"):
+        jacobi(pressure=scratch, divergence=d, scale=1.0, weight=1.0)
+
+
+def test_a_2d_kernel_never_mixes_slices() -> None:
+    """The z component of a grid one cell deep stays exactly 0 in every kernel that writes velocity."""
+    case = Case(SIZES["2D"], VARIANTS["open, rk2, clamp"])
+    for name in ("constrain", "advect_velocity", "subtract_gradient"):
+        kernel = KERNELS[name]
+        shapes = {"face": (1, 10, 11, 4), "packed": (1, 9, 10, 1)}
+        arrays = {s.name: case.values(s.name, s.kind, shapes[s.kind]) for s in kernel.slots(case.variant)}
+        out = getattr(reference, name)(case.grid, case.variant, **arrays, **case.parameters(kernel))
+        assert not out[..., 2].any()
+        assert out[..., :2].any()
