@@ -139,7 +139,7 @@ def test_voxel_ball(n: str, count: int, backend: str) -> None:
             gf.Obstacle(gf.Mesh.icosphere(5), position=center, scale=float(radius) * 0.25)
         )
         assert fluid.solid.read().sum() == count
-        ball.shape = gf.Sphere(radius=1.0)
+        ball.shape, ball.scale = gf.Sphere(radius=0.5), float(radius) * 0.5
         assert fluid.solid.read().sum() == count
 
 

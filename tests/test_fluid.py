@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
+from gpufluid.cases import TaylorGreen
 
 BACKENDS = ("numpy", "fragment", "compute")
 
@@ -158,6 +159,17 @@ def test_a_long_step_is_split() -> None:
         assert solver.substeps(0.6) == 2
         assert solver.substeps(60.0) == 4  # the cap
         assert solver.substeps(1e-9) == 1
+
+
+def test_substeps_are_steps() -> None:
+    ends = []
+    for rules, parts in ((gf.Settings(cfl=5.0, buoyancy=0.0), 1), (gf.Settings(cfl=None, buoyancy=0.0), 2)):
+        with gf.Fluid(gf.Grid((16, 16, 1), 1 / 16), gf.Boundaries.all(gf.Wall("free")), rules) as fluid:
+            fluid.velocity.write(TaylorGreen(16).velocity())
+            for _ in range(parts):
+                fluid.step(0.5 / parts)  # 8 cells in all
+            ends.append(fluid.velocity.read())
+    assert np.array_equal(ends[0], ends[1])
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

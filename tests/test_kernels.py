@@ -59,6 +59,8 @@ class Case:
             self.solid[..., 3] = self.rng.random((nz, ny, nx)) < 0.2
             self.solid[..., :3] = self.single(self.rng.normal(size=(nz, ny, nx, 3))) * self.solid[..., 3:]
         self.faces = self.single(reference.close_faces(self.grid, variant, solid=self.solid))
+        left = self.solid[..., 3:] * (self.rng.random(self.solid[..., 3:].shape) < 0.5)
+        self.fluid_before = 1.0 - (left if variant.solids else self.solid[..., 3:])
         self.openings = reference.open_neighbours(self.grid, variant, solid=self.solid)
 
     @staticmethod
@@ -75,7 +77,10 @@ class Case:
             return reference.constrain(self.grid, self.variant, velocity=values, **faces)
         if kind == "cell" and name in ("scalars", "forward"):
             values[..., 3] = 1.0
-            values *= 1.0 - self.solid[..., 3:]
+            # a moving solid has just come into some cells and left others
+            values *= (
+                np.roll(self.fluid_before, 1, axis=2) if name == "scalars" else 1.0 - self.solid[..., 3:]
+            )
         if name == "winding":
             values = np.round(values)
         return values

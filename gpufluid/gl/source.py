@@ -10,6 +10,8 @@ from gpufluid.errors import ShaderError
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"(?:\s+for\s+(\w+))?\s*(?://.*)?$')
 # "0:12(5): error", "0(12) : error", "ERROR: 0:12:", "FRAGMENT:0:12" are the forms drivers use
 _LOG = re.compile(r"^(?:ERROR:\s*|WARNING:\s*)?\d+(?::(\d+)(?:\(\d+\))?|\((\d+)\))\s*:\s*")
+# lines moderngl puts round a driver's log
+_NOISE = ("GLSL Compiler failed", "GLSL Linker failed", "vertex_shader", "fragment_shader", "compute_shader")
 
 
 def shader_root() -> Path:
@@ -75,6 +77,6 @@ class Source:
             if match and 1 <= number <= len(self._lines):
                 file, at = self._origin[number - 1]
                 out.append(f"{file}:{at}: {line[match.end() :]}  | {self._lines[number - 1].strip()}")
-            elif line.strip(" =") and line.strip() not in ("GLSL Compiler failed", "GLSL Linker failed"):
+            elif line.strip(" =") and line.strip() not in _NOISE:
                 out.append(line.strip())
         return ShaderError(f"pass {self.label}: " + "\n".join(out))

@@ -1,0 +1,248 @@
+"""The bench: what it prints, that its baseline does the same work, and that a step allocates nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid.app.baseline import UNPACKED, BaselineBackend, CountedBackend
+from gpufluid.app.bench import PASS_SAMPLES, Case, Subject, add_passes
+from gpufluid.app.cli import main
+from gpufluid.boundaries import Boundaries
+from gpufluid.gl.backend import GLBackend
+from gpufluid.solver import Solver
+
+TINY = ("--cells", "12", "9", "10", "--samples", "2")
+LISTS = ("step_ms", "jacobi_ms", "baseline_step_ms", "baseline_jacobi_ms")
+
+
+def bench(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[list[str], dict[str, Any]]:
+    """Run the command; return the lines it printed for people, and its JSON."""
+    assert main(["bench", *TINY, *options, "--json"]) == 0
+    *told, last = capsys.readouterr().out.splitlines()
+    return told, json.loads(last)
+
+
+class TestCommand:
+    def test_plain_beside_the_baseline(self, capsys: pytest.CaptureFixture[str]) -> None:
+        told, report = bench(capsys)
+        assert [len(report[name]) for name in LISTS] == [2, 2, 2, 2]
+        assert all(ms > 0.0 for name in LISTS for ms in report[name])
+        assert report["cells"] == [12, 9, 10]
+        middle = sum(report["step_ms"]) / 2
+        assert report["cells_per_second"] == pytest.approx(12 * 9 * 10 / middle * 1e3)
+        assert report["stage"] in ("compute", "fragment")
+        assert report["renderer"] and report["reading"] and report["cpu"] and report["cores"] >= 1
+        assert report["python_ms"] > 0.0
+        assert set(report["passes_ms"]) == set(report["baseline_passes_ms"])
+        assert "jacobi x40" in report["passes_ms"]
+        assert {"light", "slices", "frame"} <= set(report["render_ms"])
+        for name in ("jacobi 40 sweeps", "plain step"):
+            (line,) = (line for line in told if line.startswith(f"{name}: engine"))
+            engine, baseline, ratio = (
+                float(word) for word in line.split() if word[0].isdigit() and "." in word
+            )
+            assert ratio == pytest.approx(engine / baseline, abs=0.02)
+
+    def test_default_has_no_baseline(self, capsys: pytest.CaptureFixture[str]) -> None:
+        told, report = bench(capsys, "--profile", "default", "--no-render", "--no-solids")
+        assert [len(report[name]) for name in LISTS] == [2, 2, 0, 0]
+        assert report["baseline_passes_ms"] == {}
+        assert "correct_velocity" in report["passes_ms"]
+        assert "render_ms" not in report
+        assert not any("baseline" in line for line in told)
+
+    @pytest.mark.parametrize("backend", ["compute", "fragment"])
+    def test_a_stage_by_name(self, capsys: pytest.CaptureFixture[str], backend: str) -> None:
+        _, report = bench(capsys, "--backend", backend, "--no-baseline", "--no-render")
+        assert report["stage"] == backend
+        assert [len(report[name]) for name in LISTS] == [2, 2, 0, 0]
+
+    def test_numpy_has_steps_alone(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(moderngl, "create_context", None)
+        told, report = bench(capsys, "--backend", "numpy")
+        assert [len(report[name]) for name in LISTS] == [2, 2, 0, 0]
+        assert report["stage"] == "numpy"
+        assert any("NumPy" in line for line in told)
+
+    def test_the_fields_are_counted(self, ctx: moderngl.Context) -> None:
+        backend = CountedBackend(gf.Grid((8, 8, 8)), "fragment", ctx)
+        subject = Subject(backend, Case((8, 8, 8), solids=False))
+        # velocity 2 and scalars 2, vorticity and confinement; pressure 2 and divergence; blocks of 4^3 faces
+        texels = 2 * 9**3 + (2 + 2) * 8**3 + 3 * 8**3 // 4
+        exact = sum(field.nbytes for field in backend.fields if field.name != "speed")
+        unused = exact - 16 * texels
+        assert 0 <= unused <= 0.15 * exact, "a last row of tiles is partly unused at most"
+        subject.release()
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ("--cells 0 4 4", "Grid.cells along x must be a whole number >= 1, got 0"),
+            ("--cells 4 4 -4", "Grid.cells along z must be a whole number >= 1, got -4"),
+            ("--cells 4 4", "--cells: expected 3 arguments"),
+            ("--cells a b c", "--cells: invalid int value: 'a'"),
+            ("--cells 3000 3000 3000", "the limit here is"),
+            ("--samples 0", "samples must be a whole number >= 1, got 0"),
+            ("--profile plan", "did you mean 'plain'?"),
+            ("--backend vulkan", "backend must be one of"),
+        ],
+    )
+    def test_bad_input_is_one_line(
+        self, capsys: pytest.CaptureFixture[str], words: str, message: str
+    ) -> None:
+        assert main(["bench", *words.split()]) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err.startswith("gpufluid: error: ")
+        assert told.err.count("\n") == 1
+        assert message in told.err
+
+
+@pytest.fixture(params=[(16, 16, 16), (13, 17, 11), (18, 15, 1)], ids=str)
+def pair(ctx: moderngl.Context, request: pytest.FixtureRequest) -> Iterator[tuple[Subject, Subject]]:
+    """The engine's step and the baseline's of one case; its obstacle moves."""
+    case = Case(request.param)
+    backends = CountedBackend(case.grid, "auto", ctx), BaselineBackend(case.grid, ctx)
+    engine, baseline = (Subject(backend, case) for backend in backends)
+    yield engine, baseline
+    for subject in (engine, baseline):
+        subject.release()
+
+
+class TestBaseline:
+    def test_it_computes_the_same(self, pair: tuple[Subject, Subject]) -> None:
+        engine, baseline = pair
+        (obstacle,) = engine.case.obstacles
+        for _ in range(6):
+            x, y, z = obstacle.position
+            obstacle.position = (x + 0.01, y, z)
+            engine.step()
+            baseline.step()
+        a, b = engine.solver, baseline.solver
+        fluid = a.solids.solid.read()[..., 3] == 0.0  # type: ignore[union-attr]
+        assert 0 < (~fluid).sum() < fluid.size / 2
+        moving = a.velocity.read()
+        assert np.abs(moving).max() > 0.05
+        assert np.abs(moving - b.velocity.read()).max() <= 1e-4 * np.abs(moving).max()
+        assert np.abs(a.scalars.read() - b.scalars.read()).max() <= 1e-4
+        pressure = a.projection.pressure.read()[..., 0][fluid]
+        other = b.projection.pressure.read()[..., 0][fluid]
+        assert np.abs(pressure - other).max() <= 1e-4 * np.abs(pressure).max()
+        engine.sweep()
+        baseline.sweep()
+        pressure, other = (s.projection.pressure.read()[..., 0][fluid] for s in (a, b))
+        assert np.abs(pressure - other).max() <= 1e-4 * np.abs(pressure).max()
+
+    def test_it_runs_the_same_passes(self, pair: tuple[Subject, Subject]) -> None:
+        labels = []
+        for subject in pair:
+            taken: dict[str, list[float]] = {}
+            subject.step()
+            add_passes(taken, subject.backend.device, subject.step)  # type: ignore[attr-defined]
+            labels.append(list(taken))
+        assert labels[0] == labels[1]
+
+    def test_it_reads_single_texels(self, pair: tuple[Subject, Subject]) -> None:
+        backend = pair[1].backend
+        assert isinstance(backend, BaselineBackend)
+        assert backend.device.reading == "texel"
+        shapes = {f.name: (f.components, f.layout.packing) for f in backend.fields}
+        assert shapes["pressure"] == shapes["divergence"] == (1, 1)
+        assert shapes["velocity"] == (4, 1)
+        for name in UNPACKED:
+            kernel = backend.kernel(name, pair[1].solver.variant).kernel
+            assert kernel.name == f"{name}_unpacked"
+
+
+MAKERS = (
+    "buffer",
+    "compute_shader",
+    "depth_renderbuffer",
+    "depth_texture",
+    "external_texture",
+    "framebuffer",
+    "program",
+    "query",
+    "renderbuffer",
+    "sampler",
+    "scope",
+    "simple_framebuffer",
+    "simple_vertex_array",
+    "texture",
+    "texture3d",
+    "texture_array",
+    "texture_cube",
+    "vertex_array",
+)
+
+
+@pytest.mark.parametrize(
+    ("stage", "reading"),
+    [("fragment", "image"), ("fragment", "nearest"), ("fragment", "texel"), ("compute", "image")],
+)
+@pytest.mark.parametrize("sampler", ["exact", "hardware"])
+def test_a_step_after_the_first_makes_nothing(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, stage: str, reading: str, sampler: str
+) -> None:
+    """MacCormack, confinement, nine emitters, a mesh, a ball and a box that move, a split step."""
+    rules = gf.Settings(vorticity_confinement=0.3, cfl=0.5, max_substeps=3, sampler=sampler)
+    grid = gf.Grid((13, 15, 11), 0.1)
+    backend = GLBackend(grid, stage, ctx, reading=reading)
+    solver = Solver(backend, rules, Boundaries())
+    emitters = [
+        gf.Emitter(
+            gf.Sphere((0.1 * n + 0.2, 0.3, 0.5), 0.1), density=1.0, temperature=1.0, velocity=(0, 1, 0)
+        )
+        for n in range(9)
+    ]
+    shapes: tuple[gf.Mesh | gf.Sphere | gf.Box, ...] = gf.Mesh.icosphere(2, 0.2), gf.Sphere((0, 0, 0), 0.15), gf.Box(size=(0.2, 0.1, 0.3))
+    obstacles = [gf.Obstacle(shape, position=(0.4 * n + 0.2, 0.8, 0.5)) for n, shape in enumerate(shapes)]
+
+    def step(n: int) -> None:
+        for obstacle in obstacles:
+            x, _, z = obstacle.position
+            obstacle.position = (x, 0.8 + 0.1 * math.sin(n), z)
+        solver.step(0.05, emitters, obstacles)
+
+    step(0)
+    made: list[str] = []
+    for name in MAKERS:
+        make = getattr(moderngl.Context, name)
+
+        def counted(*args: Any, _make: Any = make, _name: str = name, **options: Any) -> Any:
+            made.append(_name)
+            return _make(*args, **options)
+
+        monkeypatch.setattr(moderngl.Context, name, counted)
+    for n in range(1, 5):
+        step(n)
+    assert made == []
+    assert np.isfinite(solver.velocity.read()).all()
+    backend.device.timings = {}
+    step(5)
+    backend.device.milliseconds()
+    assert set(made) == {"query"}, "the count sees what is made"
+    solver.release()
+    backend.release()
+
+
+def test_timings_are_off_after_a_bench(ctx: moderngl.Context) -> None:
+    case = Case((6, 6, 6), solids=False)
+    backend = CountedBackend(case.grid, "fragment", ctx)
+    subject = Subject(backend, case)
+    taken: dict[str, list[float]] = {}
+    for _ in range(PASS_SAMPLES):
+        add_passes(taken, backend.device, subject.step)
+    assert backend.device.timings is None
+    assert {len(times) for times in taken.values()} == {PASS_SAMPLES}
+    subject.release()

@@ -1,0 +1,87 @@
+"""Cameras: matrices and rays against values worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpufluid.errors import GpufluidError
+from gpufluid.render.camera import view_of
+from gpufluid.view import Camera
+
+
+def parallel(half_width: float, half_height: float, near: float, far: float) -> np.ndarray:
+    """Return a parallel projection, left of column vectors."""
+    matrix = np.diag([1.0 / half_width, 1.0 / half_height, -2.0 / (far - near), 1.0])
+    matrix[2, 3] = -(far + near) / (far - near)
+    return matrix
+
+
+def test_straight_view_along_minus_z() -> None:
+    view = view_of(Camera(target=(1.0, 2.0, 3.0), distance=4.0, elevation=0.0, fov=90.0, near=1.0, far=3.0), 2.0)
+    # the eye stands at (1, 2, 7): a world point (2, 4, 5) is 1 to the right, 2 up and 2 in front
+    np.testing.assert_allclose(view.view @ (2.0, 4.0, 5.0, 1.0), (1.0, 2.0, -2.0, 1.0), atol=1e-6)
+    # fov 90: half the height at depth d is d; the picture is twice as wide. z: (far + near) / (near - far) = -2
+    expected = [[0.5, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, -2.0, -3.0], [0, 0, -1.0, 0]]
+    np.testing.assert_allclose(view.projection, expected, atol=1e-6)
+    assert view.view.dtype == view.projection.dtype == np.float32
+
+
+def test_azimuth_and_elevation_turn_the_right_way() -> None:
+    right = view_of(Camera(distance=2.0, azimuth=90.0, elevation=0.0), 1.0)  # the eye is on +x
+    np.testing.assert_allclose(right.view @ (0.0, 0.0, 0.0, 1.0), (0, 0, -2.0, 1.0), atol=1e-6)
+    np.testing.assert_allclose(right.view @ (0.0, 0.0, 1.0, 1.0), (-1.0, 0, -2.0, 1.0), atol=1e-6)
+    above = view_of(Camera(distance=2.0, azimuth=0.0, elevation=89.0), 1.0)
+    np.testing.assert_allclose(above.rays.forward, (0, -np.sin(np.radians(89)), -np.cos(np.radians(89))), atol=1e-6)
+    assert (above.view @ (0.0, 0.0, -1.0, 1.0))[1] > 0.9  # what lies behind the target is up in the picture
+
+
+def test_whole_number_angles_and_targets_make_a_rotation() -> None:
+    view = view_of(Camera(target=(0, 0, 0), distance=2, azimuth=0, elevation=0), 1.0).view  # type: ignore[arg-type]
+    np.testing.assert_allclose(view[:3, :3] @ view[:3, :3].T, np.eye(3), atol=1e-6)
+
+
+CAMERA = Camera(target=(0.1, 0.4, -0.2), distance=2.3, azimuth=37.0, elevation=-21.0, fov=50.0, near=0.1, far=9.0)
+HOST = view_of(CAMERA, 1.6).view
+
+
+@pytest.mark.parametrize(
+    "camera", [CAMERA, (HOST, parallel(1.5, 0.9, 0.2, 8.0)), (HOST, parallel(1.5, 0.9, -2.0, 8.0))]
+)
+def test_rays_pass_through_what_the_matrices_show(camera: object) -> None:
+    view = view_of(camera, 1.6)  # type: ignore[arg-type]
+    rays = view.rays
+    a, b, c, d = view.depth_scale
+    for x, y, depth in [(0.0, 0.0, 1.0), (-0.7, 0.3, 2.0), (1.0, -1.0, 0.5), (0.4, 0.9, 7.0)]:
+        weights = np.array([1.0, x, y])
+        point = weights @ rays.origin + depth * (weights @ rays.direction)
+        clip = view.clip.astype(np.float64) @ np.append(point, 1.0)
+        np.testing.assert_allclose(clip[:2] / clip[3], (x, y), atol=2e-6)
+        z = clip[2] / clip[3]
+        assert (a * z + b) / (c * z + d) == pytest.approx(depth, rel=1e-4)
+        assert rays.depth(point) == pytest.approx(depth, abs=1e-6)
+    np.testing.assert_allclose(view.inverse @ view.clip, np.eye(4), atol=1e-3)
+
+
+def test_near_plane_is_found() -> None:
+    assert view_of(CAMERA, 1.0).rays.near == pytest.approx(0.1, rel=1e-5)
+    assert view_of((HOST, parallel(1.0, 1.0, 0.2, 8.0)), 1.0).rays.near == pytest.approx(0.2, rel=1e-5)
+    assert view_of((HOST, parallel(1.0, 1.0, -2.0, 8.0)), 1.0).rays.near == pytest.approx(-2.0, rel=1e-5)
+    reversed_infinite = np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0.5], [0, 0, -1.0, 0]])
+    assert view_of((HOST, reversed_infinite), 1.0).rays.near == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("camera", "words"),
+    [
+        (None, "gpufluid.Camera or a pair"),
+        ((np.eye(4), np.eye(3)), "the projection matrix must be"),
+        ((np.full((4, 4), np.nan), np.eye(4)), "the view matrix must be"),
+        ((np.eye(4), np.zeros((4, 4))), "invertible"),
+        ((HOST, view_of(CAMERA, 1.0).projection.T), "projection matrix, which stands left of column"),
+        ((HOST.T, view_of(CAMERA, 1.0).projection), "view matrix, which stands left of column vectors"),
+    ],
+)
+def test_bad_cameras_are_named(camera: object, words: str) -> None:
+    with pytest.raises(GpufluidError, match=words):
+        view_of(camera, 1.0)  # type: ignore[arg-type]

@@ -1,0 +1,517 @@
+"""The picture against Beer & Lambert: light volumes, slabs, and the finished frame."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import gpufluid as gf
+from gpufluid.gl.device import Device
+from gpufluid.gl.field import Field
+from gpufluid.layout import FlatLayout, layouts
+from gpufluid.render.camera import view_of
+from gpufluid.render.frame import FrameRenderer
+from gpufluid.render.light_volume import LightVolume
+from gpufluid.render.reference_light import LightFrame, light_at, light_layers, trilinear
+from gpufluid.render.volume import SUN, VolumeRenderer
+from gpufluid.render.volume_source import volume_source
+
+SIZE = (48, 32)
+NEIGHBOURS = [d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(d)]
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Puff:
+    """Still smoke: what the view reads of a fluid, with any density and solids put into it."""
+
+    device: Device
+    grid: gf.Grid
+    density: Any = 0.0
+    solids: Any = None
+    obstacles: list[gf.Obstacle] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.ctx = self.device.ctx
+        self.layouts: dict[str, FlatLayout] = layouts(self.grid, self.device.max_texture_size)
+        values = np.zeros((*self.grid.cells[::-1], 4))
+        values[..., 0], values[..., 3] = self.density, 1.0
+        self.scalars = Field(self.device, "scalars", self.layouts["cell"], 4, "f4")
+        self.solid_field: Field | None = None
+        if self.solids is not None:
+            values *= 1.0 - self.solids[..., None]
+            self.solid_field = Field(self.device, "solid", self.layouts["cell"], 4, "f4")
+            self.solid_field.write(np.repeat(self.solids[..., None], 4, -1))
+        self.scalars.write(values)
+
+
+@dataclass
+class Canvas:
+    """A target in single precision, cleared to nothing."""
+
+    ctx: moderngl.Context
+    size: tuple[int, int] = SIZE
+
+    def __post_init__(self) -> None:
+        self.texture = self.ctx.texture(self.size, 4, dtype="f4")
+        self.target = self.ctx.framebuffer([self.texture])
+        self.target.clear()
+
+    def read(self) -> Floats:
+        """Return [height, width, 4], bottom row first, as the picture's y runs."""
+        width, height = self.size
+        raw = np.frombuffer(self.texture.read(), np.float32).reshape(height, width, 4)
+        return raw.astype(np.float64)
+
+
+@pytest.fixture(scope="module")
+def device(ctx: moderngl.Context) -> Iterator[Device]:
+    made = Device(ctx, "fragment")
+    yield made
+    made.release()
+
+
+@pytest.fixture(scope="module")
+def renderer(ctx: moderngl.Context) -> Iterator[VolumeRenderer]:
+    made = VolumeRenderer(ctx)
+    yield made
+    made.release()
+
+
+def drawn(fluid: Any, camera: Any, slices: int | None = None, **options: Any) -> Floats:
+    """Return the premultiplied picture of `fluid` on nothing, [height, width, 4]."""
+    canvas = Canvas(fluid.ctx)
+    made = VolumeRenderer(fluid.ctx, slices=slices)
+    made.render(fluid, camera, canvas.target, **options)
+    picture = canvas.read()
+    made.release()
+    return picture
+
+
+# -- the light volume --------------------------------------------------------------------------------------
+
+
+def test_light_fades_as_beer_lambert_says(device: Device) -> None:
+    """Constant density: at depth d the light is exp(-extinction density d), to half a cell of path."""
+    grid = gf.Grid((20, 24, 16), cell_size=0.05, origin=(1.0, -2.0, 0.5))
+    puff = Puff(device, grid, density=0.7)
+    volume = LightVolume(device, grid)
+    extinction = 3.0
+    rng = np.random.default_rng(3)
+    for direction in [*NEIGHBOURS, (0.3, -0.9, 0.2), (-0.8, 0.1, 0.55)]:
+        volume.update(puff, direction, extinction)
+        layers = volume.read().astype(np.float64)
+        unit = np.array(direction) / np.linalg.norm(direction)
+        for place in rng.uniform(0.0, 1.0, (8, 3)) * grid.cells:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                back = np.where(unit > 0.0, place / unit, (place - grid.cells) / unit)
+            way = np.nanmin(np.where(unit == 0.0, np.inf, back)) * grid.cell_size
+            found = light_at(volume.frame, layers, place)
+            half_a_cell = np.exp(0.5 * extinction * 0.7 * grid.cell_size * np.sqrt(3.0))
+            assert 1.0 / half_a_cell < found / np.exp(-extinction * 0.7 * way) < half_a_cell
+    volume.release()
+
+
+@pytest.mark.parametrize("attenuation", ["exponential", "harris"])
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_light_volume_equals_its_twin(
+    device: Device, rng: np.random.Generator, scale: float, attenuation: str
+) -> None:
+    grid = gf.Grid((13, 17, 11), cell_size=0.1)
+    solids = np.zeros(grid.cells[::-1])
+    solids[4:7, 6:10, 3:8] = 1.0
+    puff = Puff(device, grid, rng.random(solids.shape), solids)
+    density = (puff.scalars.read()[..., 0]).astype(np.float64)
+    volume = LightVolume(device, grid, scale, attenuation)
+    for direction in [*NEIGHBOURS, *rng.standard_normal((10, 3))]:
+        volume.update(puff, tuple(direction), 4.0)
+        twin = light_layers(volume.frame, density, 4.0, solids, attenuation)
+        np.testing.assert_allclose(volume.read(), twin, atol=3e-5, err_msg=str(direction))
+        assert twin.min() < 1e-3  # the solid shuts the light out
+    volume.release()
+
+
+def test_twin_follows_single_rays(rng: np.random.Generator) -> None:
+    """The columns against a fine march along the ray of each place, which knows no layers."""
+    grid = gf.Grid((14, 18, 12), cell_size=0.1)
+    z, y, x = np.meshgrid(*(np.arange(n) + 0.5 for n in grid.cells[::-1]), indexing="ij")
+    density = 1.2 + np.sin(0.45 * x) * np.cos(0.35 * y) + 0.5 * np.sin(0.4 * z + 0.2 * x)
+    for direction in [*NEIGHBOURS, *rng.standard_normal((6, 3))]:
+        frame = LightFrame(grid, tuple(direction))
+        layers = light_layers(frame, density, 2.0)
+        for place in rng.uniform(0.05, 0.95, (3, 3)) * grid.cells:
+            way = np.arange(0.005, 40.0, 0.01)
+            march = place - way[:, None] * frame.unit
+            inside = ((march >= 0.0) & (march <= grid.cells)).all(axis=1)
+            depth = trilinear(density, march[inside]).sum() * 0.01 * grid.cell_size
+            assert light_at(frame, layers, place) == pytest.approx(np.exp(-2.0 * depth), abs=0.012)
+
+
+def test_shader_looks_light_up_as_its_twin_does(device: Device, rng: np.random.Generator) -> None:
+    """``light_at`` inside the box and far outside, where the shadow goes on."""
+    grid = gf.Grid((13, 17, 11), cell_size=0.1)
+    puff = Puff(device, grid, rng.random(grid.cells[::-1]))
+    places = rng.uniform(-1.0, 2.0, (256, 3)) * grid.cells
+    places[:64] = rng.uniform(0.0, 1.0, (64, 3)) * grid.cells
+    points = device.ctx.texture((256, 1), 3, places.astype("f4").tobytes(), dtype="f4")
+    source = volume_source("probe", puff, "scalars", solids=False).include("render/light_at.glsl", "sun")
+    source.add(
+        "uniform sampler2D points; out vec4 color;\n"
+        "void main() { color = vec4(light_at_sun(texelFetch(points, ivec2(gl_FragCoord.xy), 0).xyz)); }",
+        "<probe>",
+    )
+    program = device.fragment_program(source)
+    canvas = Canvas(device.ctx, (256, 1))
+    volume = LightVolume(device, grid)
+    for direction in [*NEIGHBOURS, (0.3, -0.9, 0.2), (-0.5, 0.4, 0.45)]:
+        volume.update(puff, direction, 4.0)
+        volume.give(program, "sun", SUN)
+        program["points"].value = 0  # type: ignore[union-attr]
+        points.use(0)
+        canvas.target.use()
+        device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        device.linear.clear(SUN)
+        device.linear.clear(SUN + 1)
+        layers = volume.read().astype(np.float64)
+        twin = [light_at(volume.frame, layers, place) for place in places]
+        np.testing.assert_allclose(canvas.read()[0, :, 0], twin, atol=2e-4, err_msg=str(direction))
+        assert min(twin[64:]) < 0.5 and max(twin[64:]) == 1.0
+    volume.release()
+
+
+def test_light_textures_never_change_size(device: Device) -> None:
+    grid = gf.Grid((9, 20, 14), cell_size=0.1)
+    puff, volume = Puff(device, grid), LightVolume(device, grid)
+    before = [t.glo for t in volume.textures]
+    for direction in NEIGHBOURS:
+        volume.update(puff, direction, 1.0)
+        assert (volume.read() == 1.0).all()  # clean air takes nothing, to the bit
+    assert [t.glo for t in volume.textures] == before
+    volume.release()
+
+
+# -- slabs -------------------------------------------------------------------------------------------------
+
+STRAIGHT = gf.Camera(target=(0.5, 0.5, 0.5), distance=3.0, azimuth=0.0, elevation=0.0, fov=30.0)
+SLANTED = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.5, azimuth=33.0, elevation=24.0, fov=35.0)
+INSIDE = gf.Camera(target=(0.5, 0.5, 0.4), distance=0.2, azimuth=20.0, elevation=10.0, fov=70.0)
+HOST = (
+    view_of(SLANTED, 1.0).view,
+    np.array([[0.9, 0, 0, 0.05], [0, 1.3, 0, -0.1], [0, 0, -0.4, -1.0], [0, 0, 0, 1.0]]),
+)
+
+
+def way_through_box(camera: Any, stop: float = np.inf) -> Floats:
+    """Metres each pixel's ray spends in the unit box, [height, width], from the matrices' inverse alone.
+
+    stop: depth in front of the eye where rays end.
+    """
+    width, height = SIZE
+    view = view_of(camera, width / height)
+    inverse = np.linalg.inv(view.projection.astype(float) @ view.view.astype(float))
+    x, y = np.meshgrid((np.arange(width) + 0.5) / width * 2 - 1, (np.arange(height) + 0.5) / height * 2 - 1)
+
+    def at(z: float) -> Floats:
+        point = np.stack([x, y, np.full_like(x, z), np.ones_like(x)], -1) @ inverse.T
+        return point[..., :3] / point[..., 3:]
+
+    start, end = at(-1.0), at(0.99)
+    way = end - start
+    unit = way / np.linalg.norm(way, axis=-1, keepdims=True)
+    forward = -view.view[2, :3].astype(float)
+    eye = np.linalg.inv(view.view.astype(float))[:3, 3]
+    a, b = -start / unit, (1.0 - start) / unit
+    near = np.maximum(np.minimum(a, b).max(-1), 0.0)
+    far = np.minimum(np.maximum(a, b).min(-1), (stop - (start - eye) @ forward) / (unit @ forward))
+    return np.maximum(far - near, 0.0)
+
+
+def away_from_edges(way: Floats) -> NDArray[np.bool_]:
+    """Where a ray half a pixel aside would see the box too, or would not either."""
+    return np.abs(np.gradient(way)).max(axis=0) < 0.3
+
+
+@pytest.mark.parametrize("slices", [1, 16, 32, 64, 128])
+@pytest.mark.parametrize("camera", [STRAIGHT, SLANTED, HOST, INSIDE], ids=["straight", "slanted", "host", "in"])
+def test_beer_lambert_slab(device: Device, camera: Any, slices: int) -> None:
+    """A box of constant density lets exp(-extinction density length) through, however it is sliced."""
+    puff = Puff(device, gf.Grid((16, 16, 16), cell_size=1 / 16), density=0.5)
+    smoke = gf.Smoke(extinction=4.0)
+    through = 1.0 - drawn(puff, camera, slices, smoke=smoke)[..., 3]
+    expected = np.exp(-2.0 * way_through_box(camera))
+    assert expected.min() < 0.3
+    np.testing.assert_allclose(through, expected, rtol=0.01, atol=0.002)
+
+
+@pytest.mark.parametrize("camera", [STRAIGHT, SLANTED, HOST], ids=["straight", "slanted", "host"])
+def test_scene_depth_cuts_the_smoke(device: Device, camera: Any) -> None:
+    """Opaque things in the middle of the box leave what is in front of them."""
+    ctx = device.ctx
+    puff = Puff(device, gf.Grid((16, 16, 16), cell_size=1 / 16), density=1.0)
+    view = view_of(camera, SIZE[0] / SIZE[1])
+    middle = view.rays.depth(np.array([0.5, 0.5, 0.5]))
+    clip = view.projection.astype(float) @ (0.0, 0.0, -middle, 1.0)
+    depth = ctx.depth_texture(SIZE)
+    ctx.framebuffer(depth_attachment=depth).clear(depth=float(0.5 + 0.5 * clip[2] / clip[3]))
+    smoke = gf.Smoke(extinction=3.0)
+    cut = 1.0 - drawn(puff, camera, smoke=smoke, depth=depth)[..., 3]
+    np.testing.assert_allclose(cut, np.exp(-3.0 * way_through_box(camera, middle)), rtol=0.01, atol=0.002)
+    if camera is STRAIGHT:
+        assert cut[16, 24] == pytest.approx(np.exp(-1.5), rel=0.01)
+    # the same where the depth texture hangs in the target itself
+    canvas = Canvas(ctx)
+    both = ctx.framebuffer([canvas.texture], depth)
+    made = VolumeRenderer(ctx)
+    made.render(puff, camera, both, depth=depth, smoke=smoke)
+    np.testing.assert_array_equal(1.0 - canvas.read()[..., 3], cut)
+    made.release()
+
+
+def test_no_smoke_leaves_every_bit(device: Device, rng: np.random.Generator, renderer: VolumeRenderer) -> None:
+    grid = gf.Grid((16, 16, 16), cell_size=1 / 16)
+    background = rng.random((SIZE[1], SIZE[0], 4)).astype("f4")
+    for density, smoke in ((0.0, gf.Smoke()), (1.0, gf.Smoke(extinction=0.0)), (-1.0, gf.Smoke())):
+        canvas = Canvas(device.ctx)
+        canvas.texture.write(background.tobytes())
+        renderer.render(Puff(device, grid, density), SLANTED, canvas.target, smoke=smoke)
+        assert canvas.texture.read() == background.tobytes()
+
+
+@pytest.mark.parametrize("density", [1e6, 1e30])
+def test_huge_density_stays_finite(device: Device, density: float) -> None:
+    grid = gf.Grid((16, 16, 16), cell_size=1 / 16)
+    for attenuation in ("exponential", "harris"):
+        canvas = Canvas(device.ctx)
+        made = VolumeRenderer(device.ctx, attenuation=attenuation)
+        made.render(Puff(device, grid, density), SLANTED, canvas.target, smoke=gf.Smoke(extinction=1e3))
+        picture = canvas.read()
+        made.release()
+        assert np.isfinite(picture).all()
+        assert picture[16, 24, 3] == 1.0
+        assert 0.0 < picture[16, 24, :3].max() < 10.0
+
+
+def test_smoke_is_brighter_where_the_light_comes_from(device: Device) -> None:
+    puff = Puff(device, gf.Grid((16, 16, 16), cell_size=1 / 16), density=1.0)
+    for side in (-1.0, 1.0):
+        light = gf.Light(direction=(side, 0.0, 0.0))
+        picture = drawn(puff, STRAIGHT, light=light, smoke=gf.Smoke(extinction=20.0))[..., 0]
+        left, right = picture[14:18, 17].mean(), picture[14:18, 30].mean()
+        assert (left > 1.5 * right) if side > 0 else (right > 1.5 * left)
+
+
+def test_anisotropy_scatters_forward(device: Device) -> None:
+    """Henyey & Greenstein at g = 0.5: against the light (1 - g^2) / (1 - g)^3 = 6, with it 0.75 / 3.375."""
+    puff = Puff(device, gf.Grid((16, 16, 16), cell_size=1 / 16), density=1e-3)
+    dark = (0.0, 0.0, 0.0)
+
+    def radiance(g: float, towards_viewer: float) -> float:
+        light = gf.Light(direction=(0.0, 0.0, towards_viewer), ambient=dark)
+        picture = drawn(puff, STRAIGHT, light=light, smoke=gf.Smoke(extinction=1.0, anisotropy=g))
+        return float(picture[16, 24, 0])
+
+    # light scattered often (0.4 of it here) keeps half the anisotropy: 0.9375 / 0.421875 = 2.2222
+    assert radiance(0.5, 1.0) / radiance(0.0, 1.0) == pytest.approx((6.0 + 0.4 * 2.2222) / 1.4, rel=0.01)
+    expected = (0.75 / 3.375 + 0.4 * 0.9375 / 1.953125) / 1.4
+    assert radiance(0.5, -1.0) / radiance(0.0, -1.0) == pytest.approx(expected, rel=0.01)
+
+
+def test_smoke_does_not_thin_out_beside_a_solid(device: Device) -> None:
+    """A solid's cells take the look of the smoke beside them, so no clear gap shows at its surface."""
+    grid = gf.Grid((16, 16, 16), cell_size=1 / 16)
+    solids = np.zeros((16, 16, 16))
+    solids[:8] = 1.0
+    puff = Puff(device, grid, 1.0, solids)
+    depth = device.ctx.depth_texture(SIZE)
+    view = view_of(STRAIGHT, SIZE[0] / SIZE[1])
+    clip = view.projection.astype(float) @ (0.0, 0.0, -3.0, 1.0)  # the plane z = 0.5, where the solid begins
+    device.ctx.framebuffer(depth_attachment=depth).clear(depth=float(0.5 + 0.5 * clip[2] / clip[3]))
+    picture = drawn(puff, STRAIGHT, smoke=gf.Smoke(extinction=3.0), depth=depth)
+    assert 1.0 - picture[16, 24, 3] == pytest.approx(np.exp(-1.5), rel=0.01)
+
+
+def test_flat_grid_is_drawn(ctx: moderngl.Context) -> None:
+    """A 2D fluid is a sheet one cell thick."""
+    with gf.Fluid(gf.Grid((16, 16, 1), cell_size=1 / 16), backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(np.ones((1, 16, 16)))
+        picture = drawn(fluid, gf.Camera(target=(0.5, 0.5, 0.03), elevation=0.0), smoke=gf.Smoke(extinction=16.0))
+    assert 1.0 - picture[16, 24, 3] == pytest.approx(np.exp(-1.0), rel=0.01)
+
+
+def test_wrong_uses_are_named(ctx: moderngl.Context, device: Device, renderer: VolumeRenderer) -> None:
+    for options, words in (
+        ({"slices": 0}, "slices must be a whole number in 1 .. 1024"),
+        ({"slices": 2.5}, "slices must be"),
+        ({"attenuation": "expo"}, "did you mean 'exponential'"),
+        ({"light_scale": 2.0}, "light_scale must be at most 1"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=words):
+            VolumeRenderer(ctx, **options)  # type: ignore[arg-type]
+    cpu = gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy")
+    with pytest.raises(gf.GpufluidError, match='backend="numpy" has no textures'):
+        renderer.render(cpu, STRAIGHT, Canvas(ctx).target)  # type: ignore[arg-type]
+
+
+# -- the finished frame ------------------------------------------------------------------------------------
+
+
+def plume(ctx: moderngl.Context | None) -> Any:
+    """A small scene with smoke, a solid of each kind and a floor, as `gpufluid.Scene` has them."""
+    grid = gf.Grid((16, 24, 16), cell_size=1 / 16, origin=(-0.5, 0.0, -0.5))
+    fluid = gf.Fluid(grid, backend="fragment", ctx=ctx)
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.2, 0.0), 0.15), density=30.0, temperature=1.0))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.12), position=(0.25, 0.5, 0.0)))
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.2, 0.2, 0.2)), position=(-0.25, 0.5, 0.0)))
+    fluid.obstacles.add(gf.Obstacle(gf.Mesh.trefoil().fitted(0.4), position=(0.0, 0.9, 0.0)))
+    fluid.step(0.05)
+    camera = gf.Camera(target=(0.0, 0.6, 0.0), distance=3.0)
+    return SimpleNamespace(fluid=fluid, camera=camera, light=gf.Light(), smoke=gf.Smoke(), floor=0.0)
+
+
+def test_frame_shows_the_scene(ctx: moderngl.Context) -> None:
+    scene = plume(ctx)
+    made = FrameRenderer(ctx, size=(96, 64))
+    made.draw(scene)
+    picture = made.read()
+    assert picture.shape == (64, 96, 3) and picture.dtype == np.uint8
+    assert picture.std() > 10.0 and picture.mean() > 20.0
+    made.draw(scene)
+    np.testing.assert_array_equal(made.read(), picture)  # nothing but the scene decides
+
+    def changed(**what: Any) -> float:
+        for name, value in what.items():
+            setattr(scene, name, value)
+        made.draw(scene)
+        return float(np.abs(made.read().astype(int) - picture).mean())
+
+    assert changed(floor=None) > 2.0
+    assert changed(floor=0.0) == 0.0
+    assert changed(smoke=gf.Smoke(extinction=0.0)) > 0.1
+    assert changed(light=gf.Light(direction=(0.8, -0.5, 0.2))) > 2.0
+    made.release()
+    made.release()
+    with pytest.raises(gf.GpufluidError, match="released"):
+        made.draw(scene)
+    scene.fluid.release()
+
+
+def test_smoke_casts_its_shadow_beyond_the_box(ctx: moderngl.Context, device: Device) -> None:
+    """Lit from the side the shadow of a full box lies on the floor beside it."""
+    grid = gf.Grid((16, 16, 16), cell_size=1 / 16, origin=(-0.5, 0.0, -0.5))
+    camera = gf.Camera(target=(-0.5, 0.0, 0.0), distance=4.0, elevation=50.0)
+    light = gf.Light(direction=(-1.0, -0.5, 0.0))
+    made = FrameRenderer(ctx, size=(96, 64))
+    brightness = []
+    for density in (0.0, 1.0):
+        scene = SimpleNamespace(
+            fluid=Puff(device, grid, density), camera=camera, light=light, smoke=gf.Smoke(), floor=0.0
+        )
+        made.draw(scene)
+        view = view_of(camera, 1.5)
+        spots = []
+        for x in (-1.0, -2.0, -3.0):  # the shadow ends where x = 0.5 - 1 / 0.5 - ... = -2.5
+            clip = view.clip.astype(float) @ (x, 0.0, 0.0, 1.0)
+            px, py = (0.5 + 0.5 * clip[:2] / clip[3]) * (96, 64)
+            spots.append(float(made.read()[::-1][int(py), int(px)].mean()) if px >= 0 else np.nan)
+        brightness.append(spots)
+    clear, shaded = np.array(brightness)
+    assert shaded[0] < 0.5 * clear[0] and shaded[1] < 0.5 * clear[1]
+    made.release()
+
+
+def test_resize_and_present(ctx: moderngl.Context) -> None:
+    scene = plume(ctx)
+    made = FrameRenderer(ctx, size=(64, 48))
+    made.draw(scene)
+    picture = made.read()
+    window = ctx.framebuffer([ctx.texture((64, 48), 4)])
+    made.present(window)
+    raw = np.frombuffer(window.read(components=3), np.uint8).reshape(48, 64, 3)
+    np.testing.assert_array_equal(raw[::-1], picture)
+    big = ctx.framebuffer([ctx.texture((128, 96), 4)])
+    made.present(big)  # a window of another size gets the same picture, scaled
+    scaled = np.frombuffer(big.read(components=3), np.uint8).reshape(96, 128, 3)[::-1]
+    assert np.abs(scaled.reshape(48, 2, 64, 2, 3).mean((1, 3)) - picture).mean() < 3.0
+    made.resize((33, 57))
+    made.draw(scene)
+    assert made.read().shape == (57, 33, 3) and made.read().std() > 5.0
+    for size in ((0, 10), (10, -1), (10**6, 10), (1.5, 2), "wide", None):
+        with pytest.raises(gf.GpufluidError, match="size|width and height"):
+            made.resize(size)  # type: ignore[arg-type]
+    assert made.size == (33, 57)
+    made.release()
+    scene.fluid.release()
+
+
+def test_frames_after_the_first_allocate_nothing(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = plume(ctx)
+    made = FrameRenderer(ctx, size=(64, 48))
+    made.draw(scene)
+
+    def forbidden(*arguments: object, **options: object) -> None:
+        raise AssertionError("a frame made something new")
+
+    for name in ("texture", "framebuffer", "buffer", "vertex_array", "program", "sampler", "renderbuffer"):
+        monkeypatch.setattr(type(ctx), name, forbidden)
+    for i, direction in enumerate(NEIGHBOURS):
+        scene.light = gf.Light(direction=direction)
+        scene.camera.azimuth = 30.0 * i
+        made.draw(scene)
+    monkeypatch.undo()
+    made.release()
+    scene.fluid.release()
+
+
+def test_new_fluid_in_the_same_window(ctx: moderngl.Context) -> None:
+    """A restart builds the scene anew; the renderer goes on, its grid changed or not."""
+    made = FrameRenderer(ctx, size=(64, 48))
+    pictures = []
+    for _ in range(2):
+        scene = plume(ctx)
+        made.draw(scene)
+        pictures.append(made.read())
+        scene.fluid.release()
+    np.testing.assert_array_equal(*pictures)
+    with gf.Fluid(gf.Grid((8, 8, 8), cell_size=0.1), backend="fragment", ctx=ctx) as other:
+        scene.fluid = other
+        made.draw(scene)
+    made.release()
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {tests!r})
+import test_render
+scene = test_render.plume(None)
+ctx = scene.fluid.ctx
+made = test_render.FrameRenderer(ctx, size=(64, 48))
+made.draw(scene)
+print(ctx.version_code, made.read().std() > 10.0, ctx.error)
+"""
+
+
+def test_all_of_it_runs_on_gl_33() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(tests=os.path.dirname(__file__))],  # noqa: PTH120
+        env={**os.environ, "MESA_GL_VERSION_OVERRIDE": "3.3"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    if "330" not in result.stdout:
+        pytest.skip("this driver is not Mesa, or is newer than asked for")
+    assert result.stdout.split() == ["330", "True", "GL_NO_ERROR"]
