@@ -28,7 +28,7 @@ class CosineMode:
             np.cos(np.pi * k * (np.arange(n) + 0.5) / n)
             for k, n in zip(self.wave_numbers, self.grid.cells, strict=True)
         ]
-        return np.einsum("k,j,i->kji", lines[2], lines[1], lines[0])
+        return np.asarray(np.einsum("k,j,i->kji", lines[2], lines[1], lines[0]))
 
     @property
     def _axes(self) -> list[tuple[int, int]]:

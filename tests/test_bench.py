@@ -205,7 +205,8 @@ def test_a_step_after_the_first_makes_nothing(
         )
         for n in range(9)
     ]
-    shapes: tuple[gf.Mesh | gf.Sphere | gf.Box, ...] = gf.Mesh.icosphere(2, 0.2), gf.Sphere((0, 0, 0), 0.15), gf.Box(size=(0.2, 0.1, 0.3))
+    ball, box = gf.Sphere((0, 0, 0), 0.15), gf.Box(size=(0.2, 0.1, 0.3))
+    shapes: list[gf.Mesh | gf.Sphere | gf.Box] = [gf.Mesh.icosphere(2, 0.2), ball, box]
     obstacles = [gf.Obstacle(shape, position=(0.4 * n + 0.2, 0.8, 0.5)) for n, shape in enumerate(shapes)]
 
     def step(n: int) -> None:

@@ -56,8 +56,9 @@ def test_a_broken_shader_names_file_line_and_pass(
 def test_a_broken_mesh_shader_names_its_own_stage(shaders: Path, ctx: moderngl.Context) -> None:
     from gpufluid.gl.voxelizer import Voxelizer
 
-    line = spoil(shaders / "sim/voxelize_vertex.glsl", "slice = gl_InstanceID", "slice = gl_InstanceId")
-    with pytest.raises(ShaderError, match=rf"pass voxelize \(vertex\): glsl/sim/voxelize_vertex.glsl:{line}:"):
+    name = "sim/voxelize_vertex.glsl"
+    line = spoil(shaders / name, "slice = gl_InstanceID", "slice = gl_InstanceId")
+    with pytest.raises(ShaderError, match=rf"pass voxelize \(vertex\): glsl/{name}:{line}:"):
         Voxelizer(GLBackend(Grid((4, 4, 4)), "fragment", ctx).device, Grid((4, 4, 4)))
 
 

@@ -6,11 +6,29 @@
 
 uniform sampler2D FIELD_even, FIELD_odd;
 uniform mat4 FIELD_matrix;     // place (cells) -> column (xy), depth (z), light cells
+uniform vec2 FIELD_slope;      // lateral place per layer, no component 0
+uniform vec2 FIELD_extent;     // lateral size of the box, light cells
 uniform vec3 FIELD_direction;  // the way the light travels, unit length, no component 0
+
+// Which column to read in place of `column` at the end of a layer. Columns outside the box tell nothing about
+// the smoke inside it: past the last one inside, where light leaves the box, that one holds; where light
+// enters through a side, the way behind it counts, which grows from 0 at that side and is full after `run`.
+vec2 read_FIELD(int layer, vec2 column) {
+    float depth = float(layer + 1);
+    vec2 forth = mix(vec2(-1.0), vec2(1.0), greaterThan(FIELD_slope, vec2(0.0)));
+    vec2 run = abs(FIELD_slope) * depth, place = column + FIELD_slope * depth;
+    vec2 entered = mix(FIELD_extent - place, place, greaterThan(forth, vec2(0.0)));  // from the side of entry
+    vec2 shift = mix(FIELD_extent, vec2(0.0), greaterThan(forth, vec2(0.0)));
+    vec2 first = fract(shift + forth * 0.5 + run);                  // of the first column inside
+    vec2 last = FIELD_extent - fract(FIELD_extent - shift - forth * 0.5 - run);  // of the last one
+    vec2 share = clamp(min(entered, run) / max(min(first, run), 1e-9), 0.0, 1.0);
+    vec2 read = mix(min(entered, last), first - 1.0 + share, lessThan(entered, first));
+    return column + forth * (read - entered);
+}
 
 // Light left in `column` at the end of a layer, filtered between columns.
 float layer_FIELD(sampler2D layers, int layer, vec2 column) {
-    vec2 texel = clamp(column - vec2(base_FIELD(layer)), vec2(0.5), vec2(FIELD_tiles.xy) - 0.5);
+    vec2 texel = clamp(read_FIELD(layer, column) - vec2(base_FIELD(layer)), vec2(0.5), vec2(FIELD_tiles.xy) - 0.5);
     return textureLod(layers, (texel + vec2(corner_FIELD(layer))) / vec2(textureSize(layers, 0)), 0.0).x;
 }
 

@@ -12,8 +12,8 @@ struct Lit {
 // Share of the light from above that smoke takes from a surface (place: cells). The light volume knows only
 // what is straight above; under the sides of the box half the sky is clear, so the shade fades out there.
 float shade_from_above(vec3 place) {
-    vec2 half_size = 0.5 * vec2(cells.xz), edge = (half_size - abs(place.xz - half_size)) / half_size;
-    float under = smoothstep(0.0, 0.6, edge.x) * smoothstep(0.0, 0.6, edge.y);
+    vec2 half_size = 0.5 * vec2(cells.xz);
+    float under = smoothstep(1.0, 0.3, length(place.xz / half_size - 1.0));
     return under > 0.0 ? under * (1.0 - sqrt(light_at_sky(place))) : 0.0;
 }
 

@@ -17,8 +17,8 @@ vec4 shaded(ivec3 cell, float density) {
     vec3 place = vec3(cell) + 0.5;
     float coefficient = min(extinction * density, THICKEST);
     float sun = light_at_sun(place), sky = light_at_sky(place);
-    float often = 0.5 * pow(sun, 0.4) + 0.25 * pow(sun, 0.16);
-    return coefficient * vec4(sun, often, 0.2 + 0.8 * sqrt(sky), 1.0);
+    float often = 0.3 * pow(sun, 0.4) + 0.1 * pow(sun, 0.16);
+    return coefficient * vec4(sun, often, 0.08 + 0.6 * sqrt(sky), 1.0);
 }
 
 void main() {

@@ -22,10 +22,10 @@ void main() {
         float depth = (floor_height - origin.y) / direction.y;
         vec3 place = origin + depth * direction;
         vec2 aside = (place.xz - 0.5 * vec2(cells.xz)) / floor_reach;
-        float there = smoothstep(1.0, 0.15, length(aside));
+        float there = smoothstep(1.0, 0.05, length(aside));
         if (there > 0.0) {
             Lit lit = light_on(place, vec3(0.0, 1.0, 0.0), 0.0);
-            color = mix(color, vec3(0.17, 0.15, 0.135) * (lit.sun + lit.around), there);
+            color = mix(color, vec3(0.066, 0.060, 0.057) * (lit.sun + lit.around), there);
             float z = (depth_scale.y - depth_scale.w * depth) / (depth_scale.z * depth - depth_scale.x);
             gl_FragDepth = clamp(0.5 + 0.5 * z, 0.0, 1.0);
         }

@@ -44,6 +44,12 @@ UNPACKED: dict[str, Kernel] = {
 class CountedBackend(GLBackend):
     """The engine's backend, which knows the fields it has made."""
 
+    def __init__(
+        self, grid: Grid, backend: str, ctx: moderngl.Context, *, reading: str | None = None
+    ) -> None:
+        super().__init__(grid, backend, ctx, reading=reading)
+        self.fields: list[Field] = []
+
     def field(
         self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
     ) -> Field:
@@ -51,16 +57,6 @@ class CountedBackend(GLBackend):
         field = super().field(name, kind, components, buffers=buffers, exact=exact)
         self.fields.append(field)
         return field
-
-    @property
-    def fields(self) -> list[Field]:
-        """Every field made here."""
-        return self.__dict__.setdefault("_fields", [])
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of GPU memory in fields."""
-        return sum(field.nbytes for field in self.fields)
 
 
 class BaselineBackend(CountedBackend):

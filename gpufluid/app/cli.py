@@ -19,6 +19,7 @@ import gpufluid
 from gpufluid.errors import GpufluidError
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
+OFF_SCREEN = "Without a display it renders NAME.mp4 and NAME.png here; NAME is the demo's or the mesh's."
 BAD_INPUT = 2
 STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended
 
@@ -97,19 +98,18 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     parser = _Parser(
         prog="gpufluid",
         description="Real-time 3D smoke on the GPU.",
-        epilog="Without a display, or with -o, demo and run render off screen: NAME.mp4 and NAME.png here.",
     )
     parser.add_argument("--version", action="version", version=f"gpufluid {gpufluid.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    demo = commands.add_parser("demo", help="play a demo", description="Play a demo.")
+    demo = commands.add_parser("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}")
     demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="which one (plume)")
     demo.add_argument("--list", action="store_true", help="name the demos there are")
     _add_play_arguments(demo)
     demo.set_defaults(run=_demo)
 
     run = commands.add_parser(
-        "run", help="play the plume with a mesh of yours", description="Play the plume."
+        "run", help="play the plume with a mesh of yours", description=f"Play the plume. {OFF_SCREEN}"
     )
     run.add_argument("--obstacle", metavar="FILE", help="a mesh in its way: .obj, .stl, .ply or .glb")
     _add_play_arguments(run)

@@ -94,7 +94,9 @@ def play(
     progress: bool = True,
 ) -> None:
     """As :func:`run`, with the name that files get where none is given."""
-    if not isinstance(scene, Scene) and not callable(scene):
+    if isinstance(scene, Scene):
+        _checked(scene)
+    elif not callable(scene):
         raise GpufluidError(f"run needs a gpufluid.Scene or a function that builds one, got {scene!r}")
     if frames is not None:
         check_frames(frames)
@@ -148,8 +150,8 @@ def _play_in_window(
     """Open a window and play until it is closed. Raises GLUnavailableError where it cannot show the scene."""
     if isinstance(scene, Scene):
         raise GLUnavailableError(
-            "this fluid has a GL context of its own, which no window can show (give gpufluid.run the function "
-            "that builds the scene)"
+            "this fluid has a GL context of its own, which no window can show (give gpufluid.run the "
+            "function that builds the scene)"
         )
     if not _takes_context(scene):
         raise GLUnavailableError(
@@ -160,7 +162,10 @@ def _play_in_window(
         from gpufluid.app.window import Player, Window
     except ImportError as error:
         raise GLUnavailableError(f"no window opens here ({error})") from None
-    with Window(size, name) as window, Player(window, lambda: _built(scene(ctx=window.ctx)), name) as player:
+    with (
+        Window(size, name) as window,
+        Player(window, lambda: _checked(scene(ctx=window.ctx)), name) as player,
+    ):
         player.play(frames)
 
 
@@ -173,10 +178,14 @@ def _takes_context(make: Callable[..., Scene]) -> bool:
     return True
 
 
-def _built(scene: Any) -> Scene:
-    """Return what a scene function returned if it is a scene, or raise."""
+def _checked(scene: Any) -> Scene:
+    """Return `scene` if it is one that can be drawn, or raise."""
     if not isinstance(scene, Scene):
         raise GpufluidError(f"the function given to run must return a gpufluid.Scene, got {scene!r}")
+    if scene.fluid.ctx is None:
+        raise GpufluidError(
+            'a fluid with backend="numpy" cannot be drawn: use "auto", "compute" or "fragment"'
+        )
     return scene
 
 
@@ -231,14 +240,11 @@ def _render(
         if isinstance(source, Scene):
             scene = source
         else:
-            scene = _built(source())
+            scene = _checked(source())
             undo.callback(scene.release)
-        if scene.fluid.ctx is None:
-            raise GpufluidError(
-                'a fluid with backend="numpy" cannot be drawn: use "auto", "compute" or "fragment"'
-            )
         from gpufluid.render.frame import FrameRenderer
 
+        assert scene.fluid.ctx is not None  # checked
         renderer = FrameRenderer(scene.fluid.ctx, size=size)
         undo.callback(renderer.release)
 

@@ -46,7 +46,8 @@ class Voxelizer:
     def __call__(self, mesh: Mesh, matrix: NDArray[np.float64], winding: Field) -> None:
         """Write the signed count of surfaces; `matrix` takes the mesh to metres from the low corner."""
         ctx, layout = self.device.ctx, winding.layout
-        values: dict[str, Any] = {"to_box": matrix, "columns": layout.columns, "texture_size": layout.texture_size}
+        values: dict[str, Any] = {"to_box": matrix, "columns": layout.columns}
+        values["texture_size"] = layout.texture_size
         for name, value in values.items():
             uniform = self._program[name]
             assert isinstance(uniform, moderngl.Uniform)
@@ -57,7 +58,7 @@ class Voxelizer:
             winding.back_target.use()
             ctx.enable_only(moderngl.BLEND)
             ctx.blend_func = moderngl.ONE, moderngl.ONE
-            ctx.blend_equation = moderngl.FUNC_ADD
+            ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
             vertex_array.render(moderngl.TRIANGLES, instances=self.grid.cells[2])
             ctx.enable_only(moderngl.NOTHING)
         winding.swap()

@@ -62,7 +62,7 @@ class View:
     @cached_property
     def is_perspective(self) -> bool:
         """Whether rays meet at an eye; else they are parallel."""
-        return bool(self.projection[3, 2] != 0.0)
+        return bool(self.projection[3, 2] < -0.5)
 
     @cached_property
     def rays(self) -> Rays:
@@ -70,21 +70,20 @@ class View:
         p = self.projection.astype(np.float64)
         to_world = np.linalg.inv(self.view.astype(np.float64))
         turn = to_world[:3, :3]
-        # x and y of eye space from those of the picture: p[:2, :2] @ xy = picture * w - p[:2, 2] z - p[:2, 3]
+        # in eye space p[:2, :2] @ xy = w picture - z p[:2, 2] - p[:2, 3], where w is the depth, -z, or 1
         solve = np.linalg.inv(p[:2, :2])
         origin, direction = np.zeros((3, 3)), np.zeros((3, 3))
         direction[0, 2] = -1.0
         if self.is_perspective:
-            w = -p[3, 2]  # w = w * depth
             direction[0, :2] = solve @ p[:2, 2]
-            direction[1:, :2] = solve.T * w
-            at = [p[2, 3] / (n * w + p[2, 2]) for n in (-1.0, 1.0) if n * w + p[2, 2] != 0.0]
+            direction[1:, :2] = solve.T
+            at = [p[2, 3] / (n + p[2, 2]) for n in (-1.0, 1.0) if n + p[2, 2] != 0.0]
             near = min((d for d in at if d > 0.0), default=0.0)
         else:
             origin[0, :2] = -solve @ p[:2, 3]
-            origin[1:, :2] = solve.T * p[3, 3]
+            origin[1:, :2] = solve.T
             direction[0, :2] = solve @ p[:2, 2]
-            near = min((p[2, 3] - n * p[3, 3]) / p[2, 2] for n in (-1.0, 1.0)) if p[2, 2] else -np.inf
+            near = min((p[2, 3] - n) / p[2, 2] for n in (-1.0, 1.0))
         world_origin = origin @ turn.T
         world_origin[0] += to_world[:3, 3]
         return Rays(world_origin, direction @ turn.T, -turn[:, 2], float(near))
@@ -118,12 +117,15 @@ def view_of(camera: Camera | tuple[ArrayLike, ArrayLike], aspect: float) -> View
             f"camera must be a gpufluid.Camera or a pair (view, projection) of 4x4 matrices, got {camera!r}"
         ) from None
     found = View(_matrix(view, "view"), _matrix(projection, "projection"))
-    bottom = found.projection[3]
-    if bottom[0] or bottom[1] or (bottom[2] != 0.0) == (bottom[3] != 0.0):
-        raise GpufluidError(
-            f"the projection matrix must be a perspective (bottom row 0, 0, -1, 0) or a parallel one "
-            f"(0, 0, 0, 1), standing left of column vectors; its bottom row is {bottom.tolist()}"
-        )
+    for name, matrix, rows in (
+        ("view", found.view, [(0.0, 0.0, 0.0, 1.0)]),
+        ("projection", found.projection, [(0.0, 0.0, -1.0, 0.0), (0.0, 0.0, 0.0, 1.0)]),
+    ):
+        if not any(np.allclose(matrix[3], row, atol=1e-6) for row in rows):
+            raise GpufluidError(
+                f"the bottom row of the {name} matrix, which stands left of column vectors, must be "
+                f"{' or '.join(map(str, rows))}, got {tuple(matrix[3].tolist())}"
+            )
     return found
 
 

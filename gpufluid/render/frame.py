@@ -26,9 +26,9 @@ from gpufluid.render.volume_source import volume_source
 from gpufluid.shapes import Box, Mesh, Shape, Sphere
 
 SAMPLES = 4  # a pixel, for the outlines of solids
-EXPOSURE = 0.8
+EXPOSURE = 0.95
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
-FLOOR_REACH = 3.2  # edges of the box from its middle to where the floor has faded into the backdrop
+FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 PICTURE = 0  # texture unit
 
 Floats = NDArray[np.float64]

@@ -96,6 +96,8 @@ class LightVolume:
             (self.tiles, "tiles"),
             (self.frame.shear, "shear"),
             (self.frame.matrix, "matrix"),
+            (tuple(self.frame.slope), "slope"),
+            (self.frame.extent[:2], "extent"),
             (tuple(self.frame.unit), "direction"),
             (unit, "even"),
             (unit + 1, "odd"),

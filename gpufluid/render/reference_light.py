@@ -175,6 +175,20 @@ def light_layers(
     return layers
 
 
+def _read_column(frame: LightFrame, layer: int, column: Floats) -> Floats:
+    """Which column to read in place of `column`; see ``read_FIELD`` in ``light_at.glsl``."""
+    slope, extent, depth = frame.slope, np.array(frame.extent[:2]), layer + 1
+    forth = np.where(slope > 0.0, 1.0, -1.0)
+    run, place = np.abs(slope) * depth, column + slope * depth
+    entered = np.where(forth > 0.0, place, extent - place)
+    shift = np.where(forth > 0.0, 0.0, extent)
+    first = np.mod(shift + 0.5 * forth + run, 1.0)
+    last = extent - np.mod(extent - shift - 0.5 * forth - run, 1.0)
+    share = np.clip(np.minimum(entered, run) / np.maximum(np.minimum(first, run), 1e-9), 0.0, 1.0)
+    read = np.where(entered < first, first - 1.0 + share, np.minimum(entered, last))
+    return column + forth * (read - entered)
+
+
 def light_at(frame: LightFrame, layers: Floats, place: Sequence[float]) -> float:
     """Return the share of light that reaches one place, in cells; the twin of the GLSL lookup."""
     p, cells = np.array(place, np.float64), np.array(frame.grid.cells)
@@ -190,7 +204,7 @@ def light_at(frame: LightFrame, layers: Floats, place: Sequence[float]) -> float
     def layer(m: int) -> float:
         if m < 0:
             return 1.0
-        texel = column[:2] - frame.base(m)
+        texel = _read_column(frame, m, column[:2]) - frame.base(m)
         # one slice deep: the trilinear sample is the bilinear filter of the texture
         return float(trilinear(layers[m][None], np.array([*texel, 0.5])))
 

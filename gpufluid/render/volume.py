@@ -35,6 +35,7 @@ LIMIT = 1024  # slabs, whoever chooses
 SUN, SKY, DEPTH = 2, 4, 6  # texture units; a light takes two
 SKY_SCALE = 0.5  # light cells per cell of the light from all round
 DOWN = (0.0, -1.0, 0.0)
+JITTER = 0.4  # share of a slab over which noise spreads the samples: hides its edges, shows no grain itself
 SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike all round (pi / 4 pi)
 
 Floats = NDArray[np.float64]
@@ -159,7 +160,7 @@ class VolumeRenderer:
             "depth_scale": view.depth_scale,
             "has_depth": depth is not None,
             "scene_depth": DEPTH,
-            "jitter": 1.0 if self.jitter else 0.0,
+            "jitter": JITTER if self.jitter else 0.0,
             "light_way": tuple(way),
             "sun": tuple(sunlight),
             "ambient": tuple(ambient),
@@ -202,9 +203,10 @@ class VolumeRenderer:
         if self._shape == (fluid.grid, layout):
             return
         self._free()
+        sky_scale = min(SKY_SCALE, self.light_scale) if min(fluid.grid.cells) > 1 else self.light_scale
         self._lights = (
             LightVolume(self.device, fluid.grid, self.light_scale, self.attenuation),
-            LightVolume(self.device, fluid.grid, min(SKY_SCALE, self.light_scale), self.attenuation),
+            LightVolume(self.device, fluid.grid, sky_scale, self.attenuation),
         )
         self._shaded = Field(self.device, "shaded smoke", layout, 4, "f2", 1)
         self._shape = (fluid.grid, layout)

@@ -1,0 +1,349 @@
+"""How fast this machine steps a plume, for ``gpufluid bench``.
+
+The engine and a plain baseline take turns in one run, so that whatever else the machine does slows both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpufluid.backend import Backend
+from gpufluid.boundaries import Boundaries
+from gpufluid.errors import GpufluidError
+from gpufluid.fluid import BACKENDS, Fluid
+from gpufluid.grid import Grid
+from gpufluid.numpy_backend import NumpyBackend
+from gpufluid.scene import Scene
+from gpufluid.settings import Settings, one_of
+from gpufluid.shapes import Emitter, Mesh, Obstacle, Sphere
+from gpufluid.solver import Solver
+from gpufluid.solvers import Jacobi
+from gpufluid.view import Camera
+
+if TYPE_CHECKING:
+    import moderngl
+
+    from gpufluid.gl.device import Device
+
+SWEEPS = Jacobi(iterations=40)
+# plain: what other libraries do by default, never split and never started warm, so that it compares
+PROFILES = {
+    "plain": Settings(
+        advection="semi-lagrangian",
+        trace="euler",
+        cfl=None,
+        pressure=SWEEPS,
+        warm_start=False,
+        vorticity_confinement=0.35,
+    ),
+    "default": Settings(vorticity_confinement=0.35),
+}
+SAMPLES, NUMPY_SAMPLES = 15, 3
+PASS_SAMPLES = 5  # steps timed pass by pass; queries slow a step a little, so these are steps of their own
+WARM_UP = 3  # steps
+PICTURE = (640, 360)  # pixels
+
+Milliseconds = dict[str, list[float]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add = parser.add_argument
+    add("--cells", type=int, nargs=3, default=(64, 64, 64), metavar=("X", "Y", "Z"), help="(64 64 64)")
+    add("--backend", default="auto", metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
+    add("--profile", default="plain", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
+    add("--samples", type=int, metavar="N", help=f"steps measured ({SAMPLES}; on numpy {NUMPY_SAMPLES})")
+    add(
+        "--solids",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="with a mesh as an obstacle, or without",
+    )
+    add("--no-baseline", dest="baseline", action="store_false", help="leave out what plain is compared with")
+    add("--no-render", dest="render", action="store_false", help="leave out the picture")
+    add("--json", action="store_true", help="print one JSON object as the last line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure what `args` asks for and print it. Raises GpufluidError for bad sizes and names."""
+    one_of(args.backend, BACKENDS, "backend")
+    one_of(args.profile, tuple(PROFILES), "profile")
+    if args.samples is not None and args.samples < 1:
+        raise GpufluidError(f"samples must be a whole number >= 1, got {args.samples}")
+    case = Case(tuple(args.cells), args.profile, args.solids)
+    if args.backend == "numpy":
+        report = measure_numpy(case, args.samples or NUMPY_SAMPLES)
+    else:
+        from gpufluid.gl.device import create_context
+
+        samples = args.samples or SAMPLES
+        ctx = create_context()
+        try:
+            baseline = args.baseline and args.profile == "plain"
+            report = measure_gl(ctx, case, args.backend, samples, baseline)
+            if args.render:
+                report["render_ms"] = measure_picture(ctx, case, args.backend, samples)
+        finally:
+            ctx.release()
+    for line in lines(report):
+        print(line)
+    if args.json:
+        print(json.dumps(report))
+    return 0
+
+
+class Case:
+    """The plume that is measured: a hot source below a knot, in a closed box 1 m wide."""
+
+    def __init__(self, cells: tuple[int, int, int], profile: str = "plain", solids: bool = True) -> None:
+        self.grid = Grid(cells, cell_size=1.0 / max(cells[0], 1))
+        self.profile, self.settings = profile, PROFILES[profile]
+        self.dt = self.grid.cell_size  # s: smoke at 1 m/s moves one cell a step, at every resolution
+        across, up, deep = self.grid.size
+        width = min(across, up)
+        self.emitters = [
+            Emitter(Sphere((across / 2, 0.15 * up, deep / 2), 0.1 * width), density=2.0, temperature=1.0)
+        ]
+        knot = Mesh.trefoil().fitted(0.4 * width)
+        self.obstacles = [Obstacle(knot, position=(across / 2, 0.5 * up, deep / 2))] if solids else []
+
+
+class Subject:
+    """A solver at work on a case: the engine's, or the baseline's."""
+
+    def __init__(self, backend: Backend, case: Case) -> None:
+        self.case, self.backend = case, backend
+        self.solver = Solver(backend, case.settings, Boundaries())
+        self.step_ms: list[float] = []
+        self.jacobi_ms: list[float] = []
+
+    def step(self) -> None:
+        """Ask for one step."""
+        self.solver.step(self.case.dt, self.case.emitters, self.case.obstacles)
+
+    def sweep(self) -> None:
+        """Ask for 40 Jacobi sweeps."""
+        solver = self.solver
+        solver.projection.relax(SWEEPS, self.case.dt, solver.variant, solver.solids.openings)
+
+    def sample(self) -> None:
+        """Time a step and the sweeps alone, the device finished before and after each."""
+        self.step_ms.append(self._timed(self.step))
+        self.jacobi_ms.append(self._timed(self.sweep))
+
+    def _timed(self, work: Callable[[], None]) -> float:
+        self.backend.finish()
+        start = time.perf_counter()
+        work()
+        self.backend.finish()
+        return (time.perf_counter() - start) * 1e3
+
+    def python_ms(self) -> float:
+        """Time the calling thread works for one step: Python and what the driver does there, no waiting."""
+        self.backend.finish()
+        start = time.thread_time()
+        self.step()
+        return (time.thread_time() - start) * 1e3
+
+    def release(self) -> None:
+        """Release fields and passes."""
+        self.solver.release()
+        self.backend.release()
+
+
+def take_turns(subjects: Sequence[Subject], samples: int) -> None:
+    """Warm `subjects` up, then sample each in turn."""
+    for subject in subjects:
+        for _ in range(WARM_UP):
+            subject.step()
+    for _ in range(samples):
+        for subject in subjects:
+            subject.sample()
+
+
+def measure_numpy(case: Case, samples: int) -> dict[str, Any]:
+    """Return what there is to report without OpenGL: the steps and the sweeps."""
+    subject = Subject(NumpyBackend(case.grid), case)
+    take_turns([subject], samples)
+    subject.release()
+    return {
+        **_described(case, samples),
+        "renderer": None,
+        "gl_version": None,
+        "stage": "numpy",
+        "reading": None,
+        **_timings(subject),
+    }
+
+
+def measure_gl(
+    ctx: moderngl.Context, case: Case, backend: str, samples: int, baseline: bool
+) -> dict[str, Any]:
+    """Return what there is to report of the steps in a context; `baseline`: of the baseline's too."""
+    from gpufluid.app.baseline import BaselineBackend, CountedBackend
+
+    backends = [CountedBackend(case.grid, backend, ctx)]
+    if baseline:
+        backends.append(BaselineBackend(case.grid, ctx))
+    subjects = [Subject(each, case) for each in backends]
+    take_turns(subjects, samples)
+    passes: list[Milliseconds] = [{} for _ in subjects]
+    python = []
+    for _ in range(min(samples, PASS_SAMPLES)):
+        python.append(subjects[0].python_ms())
+        for taken, subject, each in zip(passes, subjects, backends, strict=True):
+            add_passes(taken, each.device, subject.step)
+    device = backends[0].device
+    report = {
+        **_described(case, samples),
+        "renderer": device.renderer,
+        "gl_version": f"{device.version // 100}.{device.version % 100 // 10}",
+        "stage": device.stage,
+        "reading": device.reading,
+        **_timings(*subjects),
+        "passes_ms": _medians(passes[0]),
+        "baseline_passes_ms": _medians(passes[-1]) if baseline else {},
+        "python_ms": median(python),
+        "field_bytes": sum(field.nbytes for field in backends[0].fields),
+    }
+    for subject in subjects:
+        subject.release()
+    return report
+
+
+def measure_picture(ctx: moderngl.Context, case: Case, backend: str, samples: int) -> dict[str, float]:
+    """Return the parts of a picture of the case with smoke all through its middle, and the whole; ms."""
+    from gpufluid.render.frame import FrameRenderer
+
+    with Fluid(case.grid, None, case.settings, backend, ctx) as fluid:
+        for emitter in case.emitters:
+            fluid.emitters.add(emitter)
+        for obstacle in case.obstacles:
+            fluid.obstacles.add(obstacle)
+        x, y, z = (np.linspace(-1.0, 1.0, n) if n > 1 else np.zeros(1) for n in case.grid.cells)
+        fluid.density.write(np.exp(-4.0 * (x**2 + y[:, None] ** 2 + z[:, None, None] ** 2)))
+        fluid.step(case.dt)
+        across, up, deep = case.grid.size
+        camera = Camera((across / 2, up / 2, deep / 2), distance=2.5 * max(across, up, deep), azimuth=25.0)
+        scene = Scene(fluid, camera, floor=0.0)
+        renderer = FrameRenderer(ctx, size=PICTURE)
+        parts: Milliseconds = {}
+        whole = []
+        renderer.draw(scene)
+        for _ in range(min(samples, PASS_SAMPLES)):
+            ctx.finish()
+            start = time.perf_counter()
+            renderer.draw(scene)
+            ctx.finish()
+            whole.append((time.perf_counter() - start) * 1e3)
+            add_passes(parts, fluid.device, lambda: renderer.draw(scene))
+        renderer.release()
+    return {**_medians(parts), "frame": median(whole)}
+
+
+def add_passes(taken: Milliseconds, device: Device | None, work: Callable[[], None]) -> None:
+    """Add to `taken` the time of each pass of `work` by the driver's queries, ms; repeats are summed."""
+    assert device is not None, "NumPy has no queries"
+    device.timings = {}
+    work()
+    times = device.milliseconds()
+    device.timings = None
+    for name, each in times.items():
+        label = name.removesuffix("_unpacked") + (f" x{len(each)}" if len(each) > 1 else "")
+        taken.setdefault(label, []).append(sum(each))
+
+
+def _medians(taken: Milliseconds) -> dict[str, float]:
+    return {label: median(times) for label, times in taken.items()}
+
+
+def _described(case: Case, samples: int) -> dict[str, Any]:
+    """What was measured, and on which machine."""
+    return {
+        "profile": case.profile,
+        "cells": list(case.grid.cells),
+        "solids": bool(case.obstacles),
+        "samples": samples,
+        "cpu": cpu_model(),
+        "cores": core_count(),
+    }
+
+
+def _timings(engine: Subject, baseline: Subject | None = None) -> dict[str, Any]:
+    return {
+        "step_ms": engine.step_ms,
+        "jacobi_ms": engine.jacobi_ms,
+        "baseline_step_ms": baseline.step_ms if baseline else [],
+        "baseline_jacobi_ms": baseline.jacobi_ms if baseline else [],
+        "cells_per_second": engine.case.grid.cell_count / median(engine.step_ms) * 1e3,
+    }
+
+
+def cpu_model() -> str:
+    """Return the processor's name, as Linux tells it, else as Python does."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        told = ""
+    names = [line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def core_count() -> int:
+    """Return the cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the report for people, line by line."""
+    x, y, z = report["cells"]
+    solids = "a mesh as an obstacle" if report["solids"] else "no obstacle"
+    yield f"case             {report['profile']} step, {x} x {y} x {z} cells, {solids}"
+    yield f"processor        {report['cpu']}, {report['cores']} cores"
+    if report["renderer"]:
+        yield f"renderer         {report['renderer']}, OpenGL {report['gl_version']}"
+        yield f"kernels run as   {report['stage']} passes, reading: {report['reading']}"
+    else:
+        yield "kernels run as   NumPy, float64"
+    yield f"step             {_spread(report['step_ms'])}, {report['cells_per_second'] / 1e6:.2f} M cells/s"
+    yield f"40 sweeps        {_spread(report['jacobi_ms'])}"
+    if "python_ms" in report:
+        yield f"calling thread   {report['python_ms']:.2f} ms a step, of Python and the driver"
+        yield f"memory           {report['field_bytes'] / 2**20:.1f} MiB in fields"
+        yield ""
+        yield from _table(report["passes_ms"], report["baseline_passes_ms"])
+    if "render_ms" in report:
+        yield ""
+        yield f"{'picture, {} x {}'.format(*PICTURE):24} {'ms':>9}"
+        yield from (f"{label:24} {ms:9.2f}" for label, ms in report["render_ms"].items())
+    if report["baseline_step_ms"]:
+        yield ""
+        yield _ratio("jacobi 40 sweeps", report["jacobi_ms"], report["baseline_jacobi_ms"])
+        yield _ratio("plain step", report["step_ms"], report["baseline_step_ms"])
+
+
+def _spread(times: Sequence[float]) -> str:
+    return f"{median(times):.2f} ms (median of {len(times)}, {min(times):.2f} to {max(times):.2f})"
+
+
+def _table(engine: Mapping[str, float], baseline: Mapping[str, float]) -> Iterator[str]:
+    yield f"{'pass, ms by GPU queries':24} {'engine':>9}" + (f" {'baseline':>9}" if baseline else "")
+    for label, ms in engine.items():
+        yield f"{label:24} {ms:9.2f}" + (f" {baseline[label]:9.2f}" if baseline else "")
+
+
+def _ratio(what: str, engine: Sequence[float], baseline: Sequence[float]) -> str:
+    a, b = median(engine), median(baseline)
+    return f"{what}: engine {a:.2f} ms, baseline {b:.2f} ms, ratio {a / b:.3f}"
