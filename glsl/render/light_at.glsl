@@ -32,16 +32,17 @@ float layer_FIELD(sampler2D layers, int layer, vec2 column) {
     return textureLod(layers, (texel + vec2(corner_FIELD(layer))) / vec2(textureSize(layers, 0)), 0.0).x;
 }
 
-// Light at a place inside the box (cells): linear along the ray between the ends of two layers.
+// Light at a place inside the box (cells); between the ends of two layers it falls as in even smoke.
 float light_inside_FIELD(vec3 place) {
     vec3 column = (FIELD_matrix * vec4(place, 1.0)).xyz;
-    float depth = clamp(column.z, 0.0, float(FIELD_tiles.w)) - 1.0;
-    int above = int(floor(depth)), below = min(above + 1, FIELD_tiles.w - 1);
-    float part = depth - float(above);  // 0 wherever `below` had to stay `above`
+    float depth = clamp(column.z, 0.0, float(FIELD_tiles.w) - 0.001) - 1.0;  // so that `below` is a layer
+    int above = int(floor(depth)), below = above + 1;
+    float part = depth - float(above);
     bool odd = (above & 1) != 0;        // of two neighbouring layers one is even and one is odd
     float even_light = layer_FIELD(FIELD_even, odd ? below : above, column.xy);
     float odd_light = above < 0 ? 1.0 : layer_FIELD(FIELD_odd, odd ? above : below, column.xy);
-    return mix(odd_light, even_light, odd ? part : 1.0 - part);
+    vec2 light = odd ? vec2(odd_light, even_light) : vec2(even_light, odd_light);
+    return light.x * pow(max(light.y, 1e-30) / max(light.x, 1e-30), part);
 }
 
 float light_at_FIELD(vec3 place) {

@@ -25,7 +25,7 @@ void main() {
         float there = smoothstep(1.0, 0.05, length(aside));
         if (there > 0.0) {
             Lit lit = light_on(place, vec3(0.0, 1.0, 0.0), 0.0);
-            color = mix(color, vec3(0.066, 0.060, 0.057) * (lit.sun + lit.around), there);
+            color = mix(color, vec3(0.060, 0.058, 0.060) * (lit.sun + lit.around), there);
             float z = (depth_scale.y - depth_scale.w * depth) / (depth_scale.z * depth - depth_scale.x);
             gl_FragDepth = clamp(0.5 + 0.5 * z, 0.0, 1.0);
         }

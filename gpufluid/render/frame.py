@@ -1,7 +1,7 @@
 """A finished picture of a scene: backdrop, floor, solids, smoke; in high dynamic range, then tone mapped.
 
-The opaque scene is drawn with several samples a pixel and lit by the same light volumes as the smoke, so smoke
-and solids cast their shadows on the floor and on each other. Smoke is blended over it, cut by its depth.
+The opaque scene is drawn with several samples a pixel and lit by the same light volumes as the smoke, so
+smoke and solids cast their shadows on the floor and on each other. Smoke is blended over it, cut by its depth.
 Nothing is allocated from the second frame of a scene on.
 """
 
@@ -93,12 +93,10 @@ class FrameRenderer:
         fluid, volume = scene.fluid, self.volume
         volume.prepare(fluid, scene.light, scene.smoke)
         view = view_of(scene.camera, self.size[0] / self.size[1])
-        with fluid.device.timed("opaque"):
+        with volume.timed(fluid, "opaque"):
             self._draw_opaque(scene, fluid, view)
-        volume.draw(
-            fluid, (view.view, view.projection), self._smoke, self._depth, scene.light, scene.smoke
-        )
-        with fluid.device.timed("tone map"):
+        volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, scene.light, scene.smoke)
+        with volume.timed(fluid, "tone map"):
             self._tone_map(self._screen)
 
     def read(self) -> NDArray[np.uint8]:
@@ -273,7 +271,9 @@ class _Solids:
 
 def _faceted(mesh: Mesh) -> Mesh:
     """`mesh` with vertices of their own for each triangle, so that its edges stay sharp."""
-    return Mesh(mesh.vertices[mesh.triangles].reshape(-1, 3), np.arange(3 * len(mesh.triangles)).reshape(-1, 3))
+    return Mesh(
+        mesh.vertices[mesh.triangles].reshape(-1, 3), np.arange(3 * len(mesh.triangles)).reshape(-1, 3)
+    )
 
 
 def _checked_size(size: Size, limit: int) -> Size:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
 from gpufluid.gl.passes import upload
-from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.reference_light import LightFrame
@@ -113,13 +112,16 @@ class LightVolume:
         width, height = layout.texture_size
         out = np.empty((self.frame.layers, *layout.tile[::-1]), np.float32)
         for parity, texture in enumerate(self.textures):
-            image = np.frombuffer(texture.read(alignment=1), np.float32).reshape(texture.height, texture.width)
+            image = np.frombuffer(texture.read(alignment=1), np.float32).reshape(
+                texture.height, texture.width
+            )
             tiles = layout.unflatten(np.ascontiguousarray(image[:height, :width, None]))[..., 0]
             out[parity::2] = tiles[: len(out[parity::2])]
         return out
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        for thing in (*self._targets, *self.textures):
-            thing.release()
+        for target, texture in zip(self._targets, self.textures, strict=True):
+            target.release()
+            texture.release()
         self._targets, self.textures = [], []

@@ -163,7 +163,7 @@ def light_layers(
         here = np.maximum(trilinear(density, place), 0.0)
         if solid is not None:
             share = trilinear(solid, place)
-            here = np.where(share < 1.0 - 1e-4, here / np.maximum(1.0 - share, 1e-4), 0.0)
+            here = here / np.maximum(1.0 - share, 0.05)  # as ``over_fluid`` of lib/cell_sample.glsl
         clear = extinction * frame.path * np.maximum(far - near, 0.0)
         if attenuation == "harris":
             left = np.clip(1.0 - (1.0 - np.exp(-clear)) * here, 0.0, 1.0)
@@ -197,7 +197,7 @@ def light_at(frame: LightFrame, layers: Floats, place: Sequence[float]) -> float
     if near > far:
         return 1.0
     column = frame.matrix @ np.append(p - near * frame.unit, 1.0)
-    depth = float(np.clip(column[2], 0.0, frame.layers)) - 1.0
+    depth = float(np.clip(column[2], 0.0, frame.layers - 0.001)) - 1.0
     above = int(np.floor(depth))
     part = depth - above
 
@@ -208,4 +208,5 @@ def light_at(frame: LightFrame, layers: Floats, place: Sequence[float]) -> float
         # one slice deep: the trilinear sample is the bilinear filter of the texture
         return float(trilinear(layers[m][None], np.array([*texel, 0.5])))
 
-    return (1.0 - part) * layer(above) + part * layer(min(above + 1, frame.layers - 1))
+    light = layer(above)
+    return light * float((max(layer(above + 1), 1e-30) / max(light, 1e-30)) ** part)

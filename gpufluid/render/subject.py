@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import moderngl
 import numpy as np
@@ -28,7 +28,10 @@ class ObstacleLike(Protocol):
 
 
 class FluidLike(Protocol):
-    """A fluid on the GPU. scalars: density, temperature, fuel, 1 in fluid cells. solid_field: w = 1 inside."""
+    """A fluid on the GPU.
+
+    scalars: density, temperature, fuel, 1 in fluid cells. solid_field: w = 1 inside; None without solids.
+    """
 
     @property
     def grid(self) -> Grid: ...
@@ -37,7 +40,7 @@ class FluidLike(Protocol):
     def ctx(self) -> moderngl.Context | None: ...
 
     @property
-    def device(self) -> Device: ...
+    def device(self) -> Device | None: ...
 
     @property
     def scalars(self) -> Field: ...
@@ -55,8 +58,17 @@ class FluidLike(Protocol):
 class SceneLike(Protocol):
     """A fluid and how it is looked at. floor: height of the ground, metres, or None."""
 
-    fluid: Any
-    camera: Camera
-    light: Light
-    smoke: Smoke
-    floor: float | None
+    @property
+    def fluid(self) -> FluidLike: ...
+
+    @property
+    def camera(self) -> Camera: ...
+
+    @property
+    def light(self) -> Light: ...
+
+    @property
+    def smoke(self) -> Smoke: ...
+
+    @property
+    def floor(self) -> float | None: ...

@@ -11,6 +11,7 @@ soft. Where there is no smoke the target keeps its bits.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 import moderngl
@@ -61,9 +62,7 @@ class VolumeRenderer:
         light_scale: float = 1.0,
     ) -> None:
         if slices is not None and (
-            isinstance(slices, bool)
-            or not isinstance(slices, int | np.integer)
-            or not 1 <= slices <= LIMIT
+            isinstance(slices, bool) or not isinstance(slices, int | np.integer) or not 1 <= slices <= LIMIT
         ):
             raise GpufluidError(f"slices must be a whole number in 1 .. {LIMIT} or None, got {slices!r}")
         one_of(attenuation, ATTENUATIONS, "attenuation")
@@ -121,11 +120,11 @@ class VolumeRenderer:
         smoke.check()
         self._allocate(fluid)
         sun, sky = self.lights
-        with fluid.device.timed("light"):
+        with self.timed(fluid, "light"):
             sun.update(fluid, light.direction, smoke.extinction)
-        with fluid.device.timed("sky"):
+        with self.timed(fluid, "sky"):
             sky.update(fluid, DOWN, smoke.extinction)
-        with fluid.device.timed("shade"):
+        with self.timed(fluid, "shade"):
             self._shade(fluid, smoke)
 
     def draw(
@@ -176,11 +175,15 @@ class VolumeRenderer:
         ctx.enable_only(moderngl.BLEND)
         ctx.blend_func = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
         ctx.blend_equation = moderngl.FUNC_ADD
-        with fluid.device.timed("slices"), bind(self.device, program, shaded=self._shaded):
+        with self.timed(fluid, "slices"), bind(self.device, program, shaded=self._shaded):
             self._vertex_array(program).render(moderngl.TRIANGLE_STRIP, 4, instances=len(bounds))
         ctx.enable_only(moderngl.NOTHING)
         if depth is not None:
             self._depth_sampler.clear(DEPTH)
+
+    def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
+        """Time what is drawn inside among the passes of `fluid`, while those are timed."""
+        return (fluid.device or self.device).timed(label)
 
     def _shade(self, fluid: FluidLike, smoke: Smoke) -> None:
         """Write how every cell looks."""
