@@ -99,6 +99,11 @@ def drawn(fluid: Any, camera: Any, slices: int | None = None, **options: Any) ->
     return picture
 
 
+def exact(device: Device, tolerance: float) -> float:
+    """`tolerance` where texture filters weigh in floats; GPUs weigh in steps of 1/256."""
+    return tolerance if device.software else 0.02
+
+
 # -- the light volume --------------------------------------------------------------------------------------
 
 
@@ -137,7 +142,7 @@ def test_light_volume_equals_its_twin(
     for direction in [*NEIGHBOURS, *rng.standard_normal((10, 3))]:
         volume.update(puff, tuple(direction), 4.0)
         twin = light_layers(volume.frame, density, 4.0, solids, attenuation)
-        np.testing.assert_allclose(volume.read(), twin, atol=3e-5, err_msg=str(direction))
+        np.testing.assert_allclose(volume.read(), twin, atol=exact(device, 3e-5), err_msg=str(direction))
         assert twin.min() < 1e-3  # the solid shuts the light out
     volume.release()
 
@@ -188,7 +193,9 @@ def test_shader_looks_light_up_as_its_twin_does(device: Device, rng: np.random.G
         device.linear.clear(SUN + 1)
         layers = volume.read().astype(np.float64)
         twin = [light_at(volume.frame, layers, place) for place in places]
-        np.testing.assert_allclose(canvas.read()[0, :, 0], twin, atol=2e-4, err_msg=str(direction))
+        np.testing.assert_allclose(
+            canvas.read()[0, :, 0], twin, atol=exact(device, 2e-4), err_msg=str(direction)
+        )
         assert min(twin[64:]) < 0.5 and max(twin[64:]) == 1.0
     volume.release()
 

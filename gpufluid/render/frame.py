@@ -1,7 +1,8 @@
 """A finished picture of a scene: backdrop, floor, solids, smoke; in high dynamic range, then tone mapped.
 
 The opaque scene is drawn with several samples a pixel and lit by the same light volumes as the smoke, so
-smoke and solids cast their shadows on the floor and on each other. Smoke is blended over it, cut by its depth.
+smoke and solids cast their shadows on the floor and on each other. Smoke is blended over it, cut by its
+depth.
 Nothing is allocated from the second frame of a scene on.
 """
 

@@ -47,8 +47,9 @@ class LightFrame:
         way = np.array(self.direction, np.float64)
         way /= np.abs(way).max()  # first, lest squares overflow
         way /= np.linalg.norm(way)
-        way = np.where(np.abs(way) < LEAST, np.copysign(LEAST, way), way)
-        return way / np.linalg.norm(way)
+        way[np.abs(way) < LEAST] = np.copysign(LEAST, way[np.abs(way) < LEAST])
+        way /= np.linalg.norm(way)
+        return way
 
     @cached_property
     def axis(self) -> int:
@@ -64,7 +65,8 @@ class LightFrame:
     @cached_property
     def slope(self) -> Floats:
         """Lateral place per layer, [2]."""
-        return self.unit[list(self.across)] / abs(self.unit[self.axis])
+        slope: Floats = self.unit[list(self.across)] / abs(self.unit[self.axis])
+        return slope
 
     @property
     def shear(self) -> tuple[int, int]:
@@ -185,7 +187,7 @@ def _read_column(frame: LightFrame, layer: int, column: Floats) -> Floats:
     first = np.mod(shift + 0.5 * forth + run, 1.0)
     last = extent - np.mod(extent - shift - 0.5 * forth - run, 1.0)
     share = np.clip(np.minimum(entered, run) / np.maximum(np.minimum(first, run), 1e-9), 0.0, 1.0)
-    read = np.where(entered < first, first - 1.0 + share, np.minimum(entered, last))
+    read: Floats = np.where(entered < first, first - 1.0 + share, np.minimum(entered, last))
     return column + forth * (read - entered)
 
 

@@ -174,7 +174,7 @@ class VolumeRenderer:
         self._without_depth(target, depth).use()
         ctx.enable_only(moderngl.BLEND)
         ctx.blend_func = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
-        ctx.blend_equation = moderngl.FUNC_ADD
+        ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
         with self.timed(fluid, "slices"), bind(self.device, program, shaded=self._shaded):
             self._vertex_array(program).render(moderngl.TRIANGLE_STRIP, 4, instances=len(bounds))
         ctx.enable_only(moderngl.NOTHING)
@@ -228,7 +228,7 @@ class VolumeRenderer:
         attached: Any = target.depth_attachment if target.glo else None
         if depth is None or attached is None or attached.glo != depth.glo:
             return target
-        key = target.glo, tuple(a.glo for a in target.color_attachments)
+        key = target.glo, *(a.glo for a in target.color_attachments)
         if self._color_only is None or self._color_only[0] != key:
             if self._color_only is not None:
                 self._color_only[1].release()
