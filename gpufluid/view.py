@@ -58,7 +58,7 @@ class Light:
     surface facing it. ambient: linear radiance (r, g, b) that comes from all round.
     """
 
-    direction: tuple[float, float, float] = (-0.8, -0.55, -0.25)
+    direction: tuple[float, float, float] = (-0.75, -0.6, 0.3)
     color: tuple[float, float, float] = (3.0, 2.8, 2.5)
     ambient: tuple[float, float, float] = (0.16, 0.2, 0.28)
 

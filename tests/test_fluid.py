@@ -237,6 +237,17 @@ def test_a_grid_over_the_texture_limit_names_both_sizes(ctx: moderngl.Context) -
         gf.Fluid(gf.Grid((4096, 4096, 4096)), ctx=ctx)
 
 
+def test_too_little_memory_is_named_before_the_system_kills(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import gpufluid.gl.device as device
+
+    monkeypatch.setattr(device, "_available_memory", lambda: 1_000_000)
+    monkeypatch.setattr(device, "_names_software", lambda renderer: True)
+    with pytest.raises(ValueError, match=r"velocity field needs 4 MB more, 1 MB of memory are free"):
+        gf.Fluid(gf.Grid((64, 64, 64)), ctx=ctx)
+
+
 def test_meshes_that_work_only_in_part_warn() -> None:
     with gf.Fluid(gf.Grid((12, 12, 12), 0.1), backend="fragment") as fluid:
         whole = gf.Mesh.box((0.5, 0.5, 0.5))

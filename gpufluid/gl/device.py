@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import moderngl
@@ -78,6 +79,7 @@ class Device:
         self.reading = reading
         self.timings: dict[str, list[moderngl.Query]] | None = None
         self._programs: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
+        self._kept: dict[Hashable, moderngl.Program] = {}
         self._fullscreen: dict[int, moderngl.VertexArray] = {}
         self.linear = ctx.sampler(filter=(moderngl.LINEAR, moderngl.LINEAR), repeat_x=False, repeat_y=False)
 
@@ -109,6 +111,12 @@ class Device:
         assert isinstance(program, moderngl.ComputeShader)
         return program
 
+    def keep(self, key: Hashable, make: Callable[[], moderngl.Program]) -> moderngl.Program:
+        """Return the program kept under `key`, made the first time: sources are read once, not each frame."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
     def fullscreen(self, program: moderngl.Program) -> moderngl.VertexArray:
         """The triangle that covers the target, for `program`."""
         if program.glo not in self._fullscreen:
@@ -124,6 +132,12 @@ class Device:
             raise GpufluidError(
                 f"{what} needs a texture of {size[0]} x {size[1]} texels, the limit of {self.renderer} is "
                 f"{self.max_texture_size}"
+            )
+        room = _available_memory() if self.software else None
+        nbytes = size[0] * size[1] * components * int(dtype[1])
+        if room is not None and nbytes > room:
+            raise GpufluidError(
+                f"{what} needs {nbytes / 1e6:.0f} MB more, {room / 1e6:.0f} MB of memory are free"
             )
         texture = self.ctx.texture(size, components, dtype=dtype, alignment=1)
         if self.ctx.error == "GL_OUT_OF_MEMORY":
@@ -156,8 +170,18 @@ class Device:
         for program in self._programs.values():
             program.release()
         self._fullscreen.clear()
+        self._kept.clear()
         self._programs.clear()
         self.linear.release()
+
+
+def _available_memory() -> int | None:
+    """Bytes a program can take on Linux before it is killed for it; None where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")), None)
 
 
 def is_software(ctx: moderngl.Context | None = None) -> bool:

@@ -23,7 +23,7 @@ from gpufluid.gl.source import Source
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.subject import FluidLike, ObstacleLike, SceneLike
 from gpufluid.render.volume import SKY, SUN, VolumeRenderer
-from gpufluid.render.volume_source import volume_source
+from gpufluid.render.volume_source import volume_program
 from gpufluid.shapes import Box, Mesh, Shape, Sphere
 
 SAMPLES = 4  # a pixel, for the outlines of solids
@@ -154,9 +154,8 @@ class FrameRenderer:
                 upload(program[name], value)  # type: ignore[arg-type]
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
         ctx.depth_func = "<"
-        vertex = Source("solids (vertex)").add("#version 330 core", "<stage>")
-        vertex.include("render/mesh_vertex.glsl")
-        with self._lit(scene, fluid, "solids", "render/mesh_fragment.glsl", vertex) as program:
+        files = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
+        with self._lit(scene, fluid, "solids", *files) as program:
             self._solids.draw(program, fluid, view, self.paint)
         ctx.enable_only(moderngl.NOTHING)
         if self._opaque is not self._scene:
@@ -164,11 +163,10 @@ class FrameRenderer:
 
     @contextmanager
     def _lit(
-        self, scene: SceneLike, fluid: FluidLike, label: str, file: str, vertex: Source | None = None
+        self, scene: SceneLike, fluid: FluidLike, label: str, file: str, vertex_file: str | None = None
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs."""
-        source = volume_source(label, fluid, solids=False).include(file)
-        program = self.device.fragment_program(source, vertex)
+        program = volume_program(self.device, fluid, label, file, solids=False, vertex_file=vertex_file)
         light = scene.light
         upload(program["sun_color"], tuple(light.color))  # type: ignore[arg-type]
         upload(program["ambient"], tuple(light.ambient))  # type: ignore[arg-type]
@@ -180,10 +178,13 @@ class FrameRenderer:
             for unit in range(SUN, SKY + 2):
                 self.device.linear.clear(unit)
 
+    def _tone_map_program(self) -> moderngl.Program:
+        source = Source("tone map").add("#version 330 core", "<stage>").include("render/tone_map.glsl")
+        return self.device.fragment_program(source)
+
     def _tone_map(self, target: moderngl.Framebuffer) -> None:
         """Draw the picture into the viewport of `target`, for a screen."""
-        source = Source("tone map").add("#version 330 core", "<stage>").include("render/tone_map.glsl")
-        program = self.device.fragment_program(source)
+        program = self.device.keep("tone map", self._tone_map_program)
         x, y, width, height = target.viewport
         for name, value in {
             "picture": PICTURE,

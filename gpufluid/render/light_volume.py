@@ -18,7 +18,7 @@ from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.reference_light import LightFrame
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import bind, volume_source
+from gpufluid.render.volume_source import bind, volume_program
 from gpufluid.settings import one_of
 
 ATTENUATIONS = ("exponential", "harris")
@@ -60,8 +60,7 @@ class LightVolume:
     def update(self, fluid: FluidLike, direction: tuple[float, float, float], extinction: float) -> None:
         """Walk the light through the fluid as it is now. extinction: 1/m per unit of density."""
         self.frame = frame = LightFrame(self.grid, direction, self.scale)
-        source = volume_source("light layer", fluid).include("render/light_layer.glsl")
-        program = self.device.fragment_program(source)
+        program = volume_program(self.device, fluid, "light layer", "render/light_layer.glsl")
         triangle = self.device.fullscreen(program)
         for name, value in {
             "light_tiles": self.tiles,

@@ -22,12 +22,11 @@ from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import upload
-from gpufluid.gl.source import Source
 from gpufluid.grid import finite_number
 from gpufluid.render.camera import Rays, View, view_of
 from gpufluid.render.light_volume import ATTENUATIONS, LightVolume
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import bind, volume_source
+from gpufluid.render.volume_source import bind, volume_program
 from gpufluid.settings import one_of
 from gpufluid.view import Camera, Light, Smoke
 
@@ -143,9 +142,15 @@ class VolumeRenderer:
         if not len(bounds):
             return
         assert self._shaded is not None
-        source = volume_source("slabs", fluid, "shaded", solids=False).include("render/slab_fragment.glsl")
-        vertex = Source("slabs (vertex)").add("#version 330 core", "<stage>")
-        program = self.device.fragment_program(source, vertex.include("render/slab_vertex.glsl"))
+        program = volume_program(
+            self.device,
+            fluid,
+            "slabs",
+            "render/slab_fragment.glsl",
+            "shaded",
+            solids=False,
+            vertex_file="render/slab_vertex.glsl",
+        )
         rays = view.rays
         grid, albedo = fluid.grid, np.array(smoke.albedo)
         sunlight = np.array(light.color) * SINGLE * albedo
@@ -188,8 +193,7 @@ class VolumeRenderer:
     def _shade(self, fluid: FluidLike, smoke: Smoke) -> None:
         """Write how every cell looks."""
         assert self._shaded is not None
-        source = volume_source("shade", fluid).include("render/shade.glsl")
-        program = self.device.fragment_program(source)
+        program = volume_program(self.device, fluid, "shade", "render/shade.glsl")
         upload(program["extinction"], float(smoke.extinction))  # type: ignore[arg-type]
         for light, name, unit in zip(self.lights, ("sun", "sky"), (SUN, SKY), strict=True):
             light.give(program, name, unit)

@@ -37,6 +37,28 @@ def volume_source(label: str, fluid: FluidLike, *fields: str, solids: bool | Non
     return source
 
 
+def volume_program(
+    device: Device,
+    fluid: FluidLike,
+    label: str,
+    file: str,
+    *fields: str,
+    solids: bool | None = None,
+    vertex_file: str | None = None,
+) -> moderngl.Program:
+    """Return the program of fragment shader `file` over `volume_source`; compiled once on each device."""
+    has_solids = fluid.solid_field is not None if solids is None else solids
+
+    def make() -> moderngl.Program:
+        source = volume_source(label, fluid, *fields, solids=has_solids).include(file)
+        vertex = None
+        if vertex_file is not None:
+            vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>").include(vertex_file)
+        return device.fragment_program(source, vertex)
+
+    return device.keep((label, file, fluid.grid, fields, has_solids, vertex_file), make)
+
+
 @contextmanager
 def bind(device: Device, program: moderngl.Program, **fields: Field | None) -> Iterator[None]:
     """Bind the fronts of `fields` that `program` reads, filtered, while the body runs."""
