@@ -106,10 +106,11 @@ class FlatLayout:
         (width, height), (sx, sy, sz) = self.tile, self.texel_grid
         return (
             f"const ivec3 {prefix}_extent = ivec3({sx}, {sy}, {sz});\n"
-            f"ivec2 {prefix}_texel(ivec3 index) {{"
-            f" return ivec2((index.z % {self.columns}) * {width} + index.x,"
-            f" (index.z / {self.columns}) * {height} + index.y); }}\n"
-            f"ivec3 {prefix}_index(ivec2 texel) {{ ivec2 tile = texel / ivec2({width}, {height});"
+            f"ivec2 {prefix}_texel(ivec3 index) {{ uint z = uint(index.z);"
+            f" return ivec2(int(z % {self.columns}u) * {width} + index.x,"
+            f" int(z / {self.columns}u) * {height} + index.y); }}\n"
+            f"ivec3 {prefix}_index(ivec2 texel) {{"
+            f" ivec2 tile = ivec2(uvec2(texel) / uvec2({width}u, {height}u));"
             f" return ivec3(texel - tile * ivec2({width}, {height}), tile.y * {self.columns} + tile.x); }}\n"
         )
 

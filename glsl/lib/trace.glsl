@@ -1,14 +1,6 @@
 // Following the flow for `dt` seconds, back (dt > 0) or forth (dt < 0).
 #include "lib/component.glsl" for velocity
 
-#if TRACE_RK2
-// DIMENSIONS, but as a number the compiler cannot see: a loop over it stays a loop. Unrolled, the midpoint
-// traces from every face take LLVM a minute to compile.
-uniform int axes;
-#else
-const int axes = DIMENSIONS;
-#endif
-
 // Where what is at `start` (cells) with velocity `u` (m/s) was `dt` seconds ago; never outside the box.
 // Euler, or the midpoint rule of second order.
 vec3 trace(vec3 start, vec3 u, float dt) {
@@ -42,8 +34,6 @@ FaceVelocities face_velocities(ivec3 cell) {
 #endif
     return at;
 }
-
-vec3 at_face(FaceVelocities at, int axis) { return axis == 0 ? at.x : axis == 1 ? at.y : at.z; }
 
 // The velocity at the centre of a cell, m/s.
 vec3 center_velocity(ivec3 cell) {

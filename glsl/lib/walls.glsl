@@ -1,30 +1,60 @@
-// No-slip walls seen by a sample between the faces.
+// No-slip walls seen by a sample between the faces. Written out side by side: a loop over the sides reads
+// positions and wall velocities by a running index, which costs a software renderer more than the sample.
 #include "lib/box.glsl"
 
 // `value` of velocity component `axis`, interpolated from inside the box alone, at `p` (cells). Within half
 // a cell of a no-slip wall it falls linearly to the wall's own velocity, as a mirrored ghost cell makes it.
 float beside_walls(float value, vec3 p, int axis) {
 #if NO_SLIP
-    for (int side = 0; side < 2 * DIMENSIONS; ++side) {
-        int across = side / 2;
-        if (across == axis || (NO_SLIP >> side & 1) == 0) continue;
-        float distance = (side & 1) == 0 ? p[across] : float(cells[across]) - p[across];
-        value = mix(wall_velocity[side][axis], value, clamp(2.0 * distance, 0.0, 1.0));
-    }
+    vec3 low = clamp(2.0 * p, 0.0, 1.0), high = clamp(2.0 * (vec3(cells) - p), 0.0, 1.0);
+#if NO_SLIP & 1
+    if (axis != 0) value = mix(wall_velocity[0][axis], value, low.x);
+#endif
+#if NO_SLIP & 2
+    if (axis != 0) value = mix(wall_velocity[1][axis], value, high.x);
+#endif
+#if NO_SLIP & 4
+    if (axis != 1) value = mix(wall_velocity[2][axis], value, low.y);
+#endif
+#if NO_SLIP & 8
+    if (axis != 1) value = mix(wall_velocity[3][axis], value, high.y);
+#endif
+#if NO_SLIP & 16
+    if (axis != 2) value = mix(wall_velocity[4][axis], value, low.z);
+#endif
+#if NO_SLIP & 32
+    if (axis != 2) value = mix(wall_velocity[5][axis], value, high.z);
+#endif
 #endif
     return value;
+}
+
+vec2 widened(vec2 bounds, float wall, float distance) {
+    return distance < 0.5 ? vec2(min(bounds.x, wall), max(bounds.y, wall)) : bounds;
 }
 
 // The same widening for the bounds of a limiter: beside a wall its velocity is one of the values round `p`.
 vec2 bounds_beside_walls(vec2 bounds, vec3 p, int axis) {
 #if NO_SLIP
-    for (int side = 0; side < 2 * DIMENSIONS; ++side) {
-        int across = side / 2;
-        if (across == axis || (NO_SLIP >> side & 1) == 0) continue;
-        float distance = (side & 1) == 0 ? p[across] : float(cells[across]) - p[across];
-        float wall = wall_velocity[side][axis];
-        if (distance < 0.5) bounds = vec2(min(bounds.x, wall), max(bounds.y, wall));
-    }
+    vec3 q = vec3(cells) - p;
+#if NO_SLIP & 1
+    if (axis != 0) bounds = widened(bounds, wall_velocity[0][axis], p.x);
+#endif
+#if NO_SLIP & 2
+    if (axis != 0) bounds = widened(bounds, wall_velocity[1][axis], q.x);
+#endif
+#if NO_SLIP & 4
+    if (axis != 1) bounds = widened(bounds, wall_velocity[2][axis], p.y);
+#endif
+#if NO_SLIP & 8
+    if (axis != 1) bounds = widened(bounds, wall_velocity[3][axis], q.y);
+#endif
+#if NO_SLIP & 16
+    if (axis != 2) bounds = widened(bounds, wall_velocity[4][axis], p.z);
+#endif
+#if NO_SLIP & 32
+    if (axis != 2) bounds = widened(bounds, wall_velocity[5][axis], q.z);
+#endif
 #endif
     return bounds;
 }

@@ -4,14 +4,21 @@
 
 uniform float dt;  // s
 
+// One call for each axis, not a loop: the axis is then a constant, and of each texel one channel is loaded.
+float carried_along(int axis, ivec3 face, vec3 u) {
+    vec3 start = vec3(face) + 0.5 - 0.5 * vec3(step_along(axis));
+    return component_velocity(trace(start, u, dt), axis);
+}
+
 void kernel(ivec3 face) {
     vec3 carried = vec3(0.0);
     if (!past_cells(face)) {
         FaceVelocities at = face_velocities(face);
-        for (int axis = 0; axis < axes; ++axis) {
-            vec3 start = vec3(face) + 0.5 - 0.5 * vec3(step_along(axis));
-            carried[axis] = component_velocity(trace(start, at_face(at, axis), dt), axis);
-        }
+        carried.x = carried_along(0, face, at.x);
+        carried.y = carried_along(1, face, at.y);
+#if DIMENSIONS == 3
+        carried.z = carried_along(2, face, at.z);
+#endif
     }
     carried_out = vec4(constrained(face, carried), 0.0);
 }

@@ -8,20 +8,27 @@
 
 uniform float dt;  // s
 
+// One call for each axis, not a loop: the axis is then a constant, and of each texel one channel is loaded.
+float corrected_along(int axis, ivec3 face, vec3 u, float before, float plain) {
+    vec3 start = vec3(face) + 0.5 - 0.5 * vec3(step_along(axis));
+    float value = plain + 0.5 * (before - component_forward(trace(start, u, -dt), axis));
+#if LIMITER
+    vec2 bounds = bounds_velocity(trace(start, u, dt), axis);
+    value = limited(value, plain, bounds.x, bounds.y);
+#endif
+    return value;
+}
+
 void kernel(ivec3 face) {
     vec3 carried = vec3(0.0);
     if (!past_cells(face)) {
         FaceVelocities at = face_velocities(face);
         vec3 plain = fetch_forward(face).xyz, before = fetch_velocity(face).xyz;
-        for (int axis = 0; axis < axes; ++axis) {
-            vec3 start = vec3(face) + 0.5 - 0.5 * vec3(step_along(axis)), u = at_face(at, axis);
-            float returned = component_forward(trace(start, u, -dt), axis);
-            carried[axis] = plain[axis] + 0.5 * (before[axis] - returned);
-#if LIMITER
-            vec2 bounds = bounds_velocity(trace(start, u, dt), axis);
-            carried[axis] = limited(carried[axis], plain[axis], bounds.x, bounds.y);
+        carried.x = corrected_along(0, face, at.x, before.x, plain.x);
+        carried.y = corrected_along(1, face, at.y, before.y, plain.y);
+#if DIMENSIONS == 3
+        carried.z = corrected_along(2, face, at.z, before.z, plain.z);
 #endif
-        }
     }
     velocity_out = vec4(constrained(face, carried), 0.0);
 }

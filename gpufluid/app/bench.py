@@ -172,7 +172,6 @@ def add_passes(taken: Milliseconds, device: Device, work: Callable[[], None]) ->
     device.timings = {}
     work()
     times = device.milliseconds()
-    device.timings = None
     for name, each in times.items():
         label = name.removesuffix("_unpacked") + (f" x{len(each)}" if len(each) > 1 else "")
         taken.setdefault(label, []).append(sum(each))

@@ -159,8 +159,8 @@ class Device:
         self.timings.setdefault(label, []).append(query)
 
     def milliseconds(self) -> dict[str, list[float]]:
-        """Return the timings taken so far, ms by label, and forget them."""
-        queries, self.timings = self.timings or {}, {}
+        """Return the timings taken since `timings` became a dict, ms by label, and stop timing."""
+        queries, self.timings = self.timings or {}, None
         return {label: [q.elapsed * 1e-6 for q in taken] for label, taken in queries.items()}
 
     def release(self) -> None:

@@ -150,8 +150,6 @@ class Pass:
         # a compiler drops what a variant does not use: such names are taken and not sent
         members = {n: program[n] for n in kernel.parameters if n in program}
         self._uniforms = {n: m for n, m in members.items() if isinstance(m, moderngl.Uniform)}
-        if "axes" in program:
-            program["axes"].value = grid.dimensions  # type: ignore[union-attr]
         self._texture_units = [(n, u) for n, u, image, _ in self._inputs if not image and n in program]
 
     def __call__(self, **arguments: Any) -> None:
