@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpufluid.app.play import run as run
     from gpufluid.boundaries import Boundaries as Boundaries
+    from gpufluid.boundaries import Inflow as Inflow
+    from gpufluid.boundaries import Open as Open
+    from gpufluid.boundaries import Periodic as Periodic
     from gpufluid.boundaries import Wall as Wall
     from gpufluid.errors import GLUnavailableError as GLUnavailableError
     from gpufluid.errors import GpufluidError as GpufluidError
@@ -47,12 +50,15 @@ _HOME = {
     "GLUnavailableError": "errors",
     "GpufluidError": "errors",
     "Grid": "grid",
+    "Inflow": "boundaries",
     "Jacobi": "solvers",
     "Light": "view",
     "Mesh": "shapes",
     "MeshWarning": "errors",
     "MissingDependencyError": "errors",
     "Obstacle": "shapes",
+    "Open": "boundaries",
+    "Periodic": "boundaries",
     "Scene": "scene",
     "Settings": "settings",
     "ShaderError": "errors",

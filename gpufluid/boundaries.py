@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 
 from gpufluid.errors import GpufluidError
-from gpufluid.grid import finite_triple
+from gpufluid.grid import finite_number, finite_triple
 
 SIDES = ("left", "right", "bottom", "top", "back", "front")  # x-, x+, y-, y+, z-, z+
 
@@ -28,37 +28,102 @@ class Wall:
 
 
 @dataclass(frozen=True)
+class Open:
+    """A side that fluid leaves and enters as it likes: the pressure outside is 0.
+
+    What comes in is clean and of the ambient temperature.
+    """
+
+
+@dataclass(frozen=True)
+class Inflow:
+    """A side through which fluid is driven.
+
+    velocity: of what comes in (or is drawn out), m/s. density, temperature: what it carries; temperature
+    None is the ambient one.
+    """
+
+    velocity: tuple[float, float, float]
+    density: float = 0.0
+    temperature: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "velocity", finite_triple(self.velocity, "Inflow.velocity"))
+        finite_number(self.density, "Inflow.density", low=0.0)
+        if self.temperature is not None:
+            finite_number(self.temperature, "Inflow.temperature")
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """What leaves through this side comes in through the opposite one, which must be periodic too."""
+
+
+Side = Wall | Open | Inflow | Periodic
+
+
+@dataclass(frozen=True)
 class Boundaries:
     """The sides of the box: left, right (x), bottom, top (y), back, front (z). Default: no-slip walls.
 
-    In a grid one cell deep back and front are ignored. Raises GpufluidError where a wall's velocity
-    points through the wall: the box is closed and its size fixed.
+    In a grid one cell deep back and front are ignored. Raises GpufluidError for what is no side, for a wall
+    whose velocity points through it, and where only one side of an axis is periodic.
     """
 
-    left: Wall = field(default_factory=Wall)
-    right: Wall = field(default_factory=Wall)
-    bottom: Wall = field(default_factory=Wall)
-    top: Wall = field(default_factory=Wall)
-    back: Wall = field(default_factory=Wall)
-    front: Wall = field(default_factory=Wall)
+    left: Side = field(default_factory=Wall)
+    right: Side = field(default_factory=Wall)
+    bottom: Side = field(default_factory=Wall)
+    top: Side = field(default_factory=Wall)
+    back: Side = field(default_factory=Wall)
+    front: Side = field(default_factory=Wall)
 
     def __post_init__(self) -> None:
         for i, part in enumerate(fields(self)):
             side = getattr(self, part.name)
-            if not isinstance(side, Wall):
-                raise GpufluidError(f"Boundaries.{part.name} must be a gf.Wall, got {side!r}")
-            if side.velocity[i // 2]:
+            if not isinstance(side, Side):
+                raise GpufluidError(
+                    f"Boundaries.{part.name} must be a gf.Wall, Open, Inflow or Periodic, got {side!r}"
+                )
+            if isinstance(side, Wall) and side.velocity[i // 2]:
                 raise GpufluidError(
                     f"Boundaries.{part.name}: the wall's velocity {side.velocity} must lie in its plane "
                     f"({'xyz'[i // 2]} must be 0)"
                 )
+        for low, high in (("left", "right"), ("bottom", "top"), ("back", "front")):
+            pair = getattr(self, low), getattr(self, high)
+            if isinstance(pair[0], Periodic) != isinstance(pair[1], Periodic):
+                raise GpufluidError(
+                    f"Boundaries.{low} and .{high} must both be gf.Periodic() or neither, got {pair}"
+                )
 
     @property
-    def sides(self) -> tuple[Wall, Wall, Wall, Wall, Wall, Wall]:
+    def sides(self) -> tuple[Side, Side, Side, Side, Side, Side]:
         """The six sides in the order x-, x+, y-, y+, z-, z+."""
         return self.left, self.right, self.bottom, self.top, self.back, self.front
 
+    def periodic(self, axis: int) -> bool:
+        """True where the box repeats along `axis`."""
+        return isinstance(self.sides[2 * axis], Periodic)
+
+    def open(self, axis: int, high: bool) -> bool:
+        """True where the low or high side of `axis` is open."""
+        return isinstance(self.sides[2 * axis + high], Open)
+
+    def closed(self, axis: int, high: bool) -> bool:
+        """True where the low or high side of `axis` sets the velocity through it: a wall or an inflow."""
+        return isinstance(self.sides[2 * axis + high], Wall | Inflow)
+
+    def velocity(self, side: int) -> tuple[float, float, float]:
+        """The velocity that a closed side gives the fluid, m/s."""
+        at = self.sides[side]
+        return at.velocity if isinstance(at, Wall | Inflow) else (0.0, 0.0, 0.0)
+
+    def grips(self, side: int) -> bool:
+        """True where fluid beside the side moves along with it: a no-slip wall or an inflow."""
+        at = self.sides[side]
+        return isinstance(at, Inflow) or (isinstance(at, Wall) and at.slip == "no")
+
     @classmethod
-    def all(cls, side: Wall) -> Boundaries:
+    def all(cls, side: Side) -> Boundaries:
         """The same side all round."""
         return cls(side, side, side, side, side, side)

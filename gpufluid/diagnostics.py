@@ -30,6 +30,10 @@ class Diagnostics:
 def measure(solver: Solver, grid: Grid, dt: float) -> Diagnostics:
     """Read the fields back and sum them up; waits for the GPU."""
     velocity = solver.velocity.read().astype(np.float64)
+    once = velocity[..., :3].copy()
+    for axis in range(grid.dimensions):
+        if solver.boundaries.periodic(axis):  # its high side is its low side: count it once
+            np.moveaxis(once, 2 - axis, 0)[-1] = 0.0
     scalars = solver.scalars.read().astype(np.float64)
     solver.projection.measure(solver.variant, solver.solids.openings, velocity=solver.velocity)
     divergence = solver.projection.divergence.read().astype(np.float64)[..., 0]
@@ -38,7 +42,7 @@ def measure(solver: Solver, grid: Grid, dt: float) -> Diagnostics:
     speed = float(np.linalg.norm(center_velocity(grid, velocity), axis=-1).max())
     rms = float(np.sqrt(np.mean(divergence[fluid] ** 2))) if fluid.any() else 0.0
     return Diagnostics(
-        kinetic_energy=0.5 * volume * float((velocity[..., :3] ** 2).sum()),
+        kinetic_energy=0.5 * volume * float((once**2).sum()),
         max_speed=speed,
         cfl=speed * dt / grid.cell_size,
         divergence_rms=rms,

@@ -147,12 +147,18 @@ class VelocityField:
     def write(self, values: ArrayLike) -> None:
         """Set it from [nz + 1, ny + 1, nx + 1, 3]. Faces of walls and solids keep the wall's velocity.
 
+        The high side of a periodic box is its low side: what is given for it is not used.
+
         Raises GpufluidError for another shape or a number that is not finite.
         """
         self._fluid.check_alive()
         array = checked_array(values, self._shape, self.name)
         volume = self._store.read()
         volume[..., :3] = array[: volume.shape[0]]
+        for axis in range(self._fluid.grid.dimensions):
+            if self._fluid.boundaries.periodic(axis):
+                line = np.moveaxis(volume, 2 - axis, 0)
+                line[-1] = line[0]
         self._store.write(volume)
 
     def at_centers(self) -> FloatArray:

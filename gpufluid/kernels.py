@@ -6,10 +6,11 @@ tests hold them to each other.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpufluid.boundaries import Boundaries
+from gpufluid.boundaries import Boundaries, Inflow, Open, Side, Wall
 from gpufluid.layout import BLOCK
 from gpufluid.settings import LIMITERS
 
@@ -42,7 +43,7 @@ class Variant:
 
     def defines(self, dimensions: int) -> dict[str, int]:
         """The GLSL macros of this variant on a grid of 2 or 3 dimensions."""
-        slip = sum(1 << i for i, s in enumerate(self.boundaries.sides[: 2 * dimensions]) if s.slip == "no")
+        sides, number = self.boundaries, 2 * dimensions
         return {
             "DIMENSIONS": dimensions,
             "SOLIDS": int(self.solids),
@@ -50,10 +51,37 @@ class Variant:
             "LIMITER": {"clamp": 1, "revert": 2, None: 0}[self.limiter],
             "HARDWARE_SAMPLER": int(self.sampler == "hardware"),
             "CONFINEMENT": int(self.confinement),
-            "NO_SLIP": slip,
+            "NO_SLIP": sum(1 << i for i in range(number) if sides.grips(i)),
+            "ANY_PERIODIC": int(any(sides.periodic(axis) for axis in range(dimensions))),
+            "ALL_WALLS": int(all(isinstance(s, Wall) for s in sides.sides[:number])),
             "EMITTERS": EMITTERS,
             "BLOCK": BLOCK,
         }
+
+    def constants(self, dimensions: int) -> str:
+        """The GLSL constants that tell the sides of the box apart."""
+        sides, axes = self.boundaries, range(3)
+
+        def bvec3(flags: Iterable[bool]) -> str:
+            return "bvec3({}, {}, {})".format(*("true" if flag else "false" for flag in flags))
+
+        def brought(side: Side) -> str:
+            if isinstance(side, Open):
+                return "vec3(0.0, 0.0, 1.0)"
+            if isinstance(side, Inflow):
+                given = side.temperature is not None
+                return f"vec3({float(side.density)}, {float(side.temperature or 0.0)}, {float(not given)})"
+            return "vec3(-1.0)"
+
+        deep = [axis < dimensions for axis in axes]
+        velocities = ", ".join("vec3({}, {}, {})".format(*sides.velocity(i)) for i in range(6))
+        return (
+            f"const bvec3 periodic = {bvec3(sides.periodic(a) and deep[a] for a in axes)};\n"
+            f"const bvec3 open_low = {bvec3(sides.open(a, False) and deep[a] for a in axes)};\n"
+            f"const bvec3 open_high = {bvec3(sides.open(a, True) and deep[a] for a in axes)};\n"
+            f"const vec3 wall_velocity[6] = vec3[6]({velocities});\n"
+            f"const vec3 entering[6] = vec3[6]({', '.join(map(brought, sides.sides))});\n"
+        )
 
 
 @dataclass(frozen=True)

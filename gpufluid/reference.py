@@ -13,20 +13,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.boundaries import Inflow, Open
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.layout import BLOCK, LANES
 
 Array = NDArray[np.float64]
+Places = tuple[Array, Array, Array]  # x, y and z of places, or of vectors there
 
 CONFINEMENT_FLOOR = 1e-5  # 1/s, as in confinement.glsl
 SOLID_FLOOR = 0.05  # share of fluid round a sample, as in cell_sample.glsl
 
 
-def _shift(axis: int, by: int, values: Array) -> Array:
-    """`values` moved so that index i holds what was at i + by along `axis` (0 x, 1 y, 2 z); edges repeat."""
+def _beside(
+    grid: Grid, variant: Variant, axis: int, by: int, values: Array, beyond: float | None = None
+) -> Array:
+    """Cell `values` moved so that index i holds what was at i + by along `axis` (0 x, 1 y, 2 z).
+
+    Past a side the nearest value repeats, or the box does where it is periodic; `beyond` is what stands
+    past an open side, None for the nearest value there too.
+    """
     n = values.shape[2 - axis]
-    return np.take(values, np.clip(np.arange(n) + by, 0, n - 1), axis=2 - axis)
+    at = np.arange(n) + by
+    sides = variant.boundaries
+    if sides.periodic(axis) and axis < grid.dimensions:
+        return np.asarray(np.take(values, at % n, axis=2 - axis))
+    out = np.take(values, np.clip(at, 0, n - 1), axis=2 - axis)
+    if beyond is not None:
+        past = np.zeros(n, bool)
+        past |= (at < 0) & sides.open(axis, False)
+        past |= (at >= n) & sides.open(axis, True)
+        shape = [1] * values.ndim
+        shape[2 - axis] = n
+        out = np.where(past.reshape(shape), beyond, out)
+    return out
+
+
+def _round_faces(
+    grid: Grid, variant: Variant, axis: int, values: Array, beyond: float | None = None
+) -> tuple[Array, Array]:
+    """Cell `values` below and above each face along `axis`: n + 1 of them; past a side as in `_beside`."""
+    low = _beside(grid, variant, axis, -1, values, beyond)
+    last = np.take(values, [-1], axis=2 - axis)
+    high = np.take(_beside(grid, variant, axis, 1, values, beyond), [-1], axis=2 - axis)
+    return np.concatenate([low, last], 2 - axis), np.concatenate([values, high], 2 - axis)
 
 
 def _cells(grid: Grid, faces: Array) -> Array:
@@ -42,26 +72,54 @@ def _high(grid: Grid, faces: Array, axis: int, component: int) -> Array:
     return faces[z : nz + z, y : ny + y, x : nx + x, component]
 
 
-def _on_faces(grid: Grid, values: Array) -> Array:
-    """`values` of the cells [nz, ny, nx, 4] in an array of faces, zero past the last cell."""
+def _face_count(grid: Grid, axis: int) -> tuple[int, int, int]:
+    """Faces along one axis: [nz, ny, nx] with one more along it."""
+    nx, ny, nz = grid.cells
+    return nz + (axis == 2), ny + (axis == 1), nx + (axis == 0)
+
+
+def _faces_of(grid: Grid, parts: list[Array], fill: Array | None = None) -> Array:
+    """One array of faces from its components, each of `_face_count` values; 0 or `fill` where no face is."""
     nx, ny, nz = grid.cells
     deep = nz + 1 if grid.dimensions == 3 else 1
-    faces = np.zeros((deep, ny + 1, nx + 1, 4))
-    faces[:nz, :ny, :nx] = values
+    faces = np.zeros((deep, ny + 1, nx + 1, 4)) if fill is None else fill.copy()
+    for axis, values in enumerate(parts):
+        z, y, x = values.shape
+        faces[:z, :y, :x, axis] = values
     return faces
+
+
+def _sides_and_solids(grid: Grid, variant: Variant, solid: Array | None) -> tuple[NDArray[np.bool_], Array]:
+    """Return which faces sides and solids close, [z, y, x, 3], and the velocity of what closes them."""
+    nx, ny, nz = grid.cells
+    deep = nz + 1 if grid.dimensions == 3 else 1
+    closed = np.ones((deep, ny + 1, nx + 1, 3), bool)
+    velocity = np.zeros(closed.shape)
+    sides = variant.boundaries
+    for axis in range(grid.dimensions):
+        z, y, x = _face_count(grid, axis)
+        shut, speed = closed[:z, :y, :x, axis], velocity[:z, :y, :x, axis]
+        shut[...] = False
+        if solid is not None:
+            count = sum(_round_faces(grid, variant, axis, solid[..., 3], 0.0))
+            both = sum(_round_faces(grid, variant, axis, solid[..., axis] * solid[..., 3], 0.0))
+            shut[...] = count > 0.5
+            speed[...] = np.where(shut, both / np.where(shut, count, 1.0), 0.0)
+        for high in (False, True):
+            if sides.closed(axis, high):
+                at: list[Any] = [slice(None)] * 3
+                at[2 - axis] = -1 if high else 0
+                shut[tuple(at)] = True
+                speed[tuple(at)] = sides.velocity(2 * axis + high)[axis]
+    return closed, velocity
 
 
 def closed_faces(grid: Grid, variant: Variant, solid_faces: Array | None) -> tuple[NDArray[np.bool_], Array]:
     """Return which faces are closed, [z, y, x, 3], and the velocity of what closes them."""
-    nx, ny, nz = grid.cells
     if variant.solids and solid_faces is not None:
         bits = solid_faces[..., 3].astype(int)
         return np.stack([(bits >> axis & 1) > 0 for axis in range(3)], -1), solid_faces[..., :3]
-    shape = _on_faces(grid, np.zeros((nz, ny, nx, 4))).shape[:3]
-    closed = np.ones((*shape, 3), bool)
-    closed[:nz, :ny, :nx] = False
-    closed[0, ..., 2] = closed[:, 0, :, 1] = closed[:, :, 0, 0] = True
-    return closed, np.zeros((*shape, 3))
+    return _sides_and_solids(grid, variant, None)
 
 
 def _constrained(grid: Grid, variant: Variant, solid_faces: Array | None, u: Array) -> Array:
@@ -72,60 +130,61 @@ def _constrained(grid: Grid, variant: Variant, solid_faces: Array | None, u: Arr
 
 
 def _trilinear(
-    values: Array, place: tuple[Array, Array, Array]
-) -> tuple[Array, list[tuple[Any, Any, Any]], tuple[Array, Array, Array]]:
-    """Trilinear `values` [z, y, x, ...] at `place` (x, y, z, from 0): value, corner indices, weights."""
-    corners, low, share = [], [], []
+    values: Array, place: Places, periods: tuple[int, ...] = (0, 0, 0)
+) -> tuple[Array, list[tuple[Any, Any, Any]]]:
+    """Trilinear `values` [z, y, x, ...] at `place` (x, y, z, from 0), and the indices of the corners.
+
+    periods: cells after which the values repeat along (x, y, z), 0 where they do not.
+    """
+    corners, low, high, share = [], [], [], []
     for axis in range(3):
-        n = values.shape[2 - axis]
-        q = np.clip(place[axis], 0, n - 1)
-        i = np.clip(np.floor(q).astype(int), 0, max(n - 2, 0))
-        low.append(i)
+        n, period = values.shape[2 - axis], periods[axis]
+        q = place[axis] % period if period else np.clip(place[axis], 0, n - 1)
+        i = np.floor(q).astype(int) if period else np.clip(np.floor(q).astype(int), 0, max(n - 2, 0))
         share.append(q - i)
+        low.append(i % period if period else i)
+        high.append((i + 1) % period if period else np.minimum(i + 1, n - 1))
     total: Any = 0.0
     for corner in range(8):
         weight: Any = 1.0
         index = []
         for axis in range(3):
             up = corner >> axis & 1
-            index.append(np.minimum(low[axis] + up, values.shape[2 - axis] - 1))
+            index.append(high[axis] if up else low[axis])
             weight = weight * (share[axis] if up else 1.0 - share[axis])
         key = (index[2], index[1], index[0])
         corners.append(key)
         taken = values[key]
         total = total + (weight[..., None] if taken.ndim > weight.ndim else weight) * taken
-    return total, corners, (share[0], share[1], share[2])
+    return total, corners
 
 
-def _component_values(grid: Grid, velocity: Array, axis: int) -> Array:
-    """The values of one component that are faces: no stored padding."""
-    nx, ny, nz = grid.cells
-    return velocity[: nz + (axis == 2), : ny + (axis == 1), : nx + (axis == 0), axis]
+def _periods(grid: Grid, variant: Variant) -> tuple[int, ...]:
+    """Cells after which the box repeats along (x, y, z), 0 where it does not."""
+    sides = variant.boundaries
+    return tuple(grid.cells[a] if sides.periodic(a) and a < grid.dimensions else 0 for a in range(3))
 
 
-def _walls_beside(
-    grid: Grid, variant: Variant, place: tuple[Array, Array, Array], axis: int
-) -> list[tuple[Array, float]]:
+def _walls_beside(grid: Grid, variant: Variant, place: Places, axis: int) -> list[tuple[Array, float]]:
     """For each no-slip wall across from `axis`: distance (cells) and the wall's velocity component."""
     beside = []
     for side in range(2 * grid.dimensions):
-        wall, across = variant.boundaries.sides[side], side // 2
-        if across != axis and wall.slip == "no":
+        sides, across = variant.boundaries, side // 2
+        if across != axis and sides.grips(side):
             p = place[across]
-            beside.append((p if side % 2 == 0 else grid.cells[across] - p, wall.velocity[axis]))
+            beside.append((p if side % 2 == 0 else grid.cells[across] - p, sides.velocity(side)[axis]))
     return beside
 
 
-def sample_component(
-    grid: Grid, variant: Variant, velocity: Array, place: tuple[Array, Array, Array], axis: int
-) -> tuple[Array, Array, Array]:
+def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int) -> Places:
     """Velocity component `axis` at `place` (cells): value, smallest and largest of the values round it."""
     if axis == 2 and grid.dimensions == 2:
         zero = np.zeros_like(place[0])
         return zero, zero, zero
-    values = _component_values(grid, velocity, axis)
+    z, y, x = _face_count(grid, axis)
+    values = velocity[:z, :y, :x, axis]
     q = tuple(place[a] - (0.0 if a == axis else 0.5) for a in range(3))
-    value, corners, _ = _trilinear(values, (q[0], q[1], q[2]))
+    value, corners = _trilinear(values, (q[0], q[1], q[2]), _periods(grid, variant))
     taken = np.stack([values[c] for c in corners])
     low, high = taken.min(0), taken.max(0)
     for distance, wall in _walls_beside(grid, variant, place, axis):
@@ -137,11 +196,10 @@ def sample_component(
     return value, low, high
 
 
-def sample_cells(
-    grid: Grid, variant: Variant, values: Array, place: tuple[Array, Array, Array]
-) -> tuple[Array, Array, Array]:
+def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Places:
     """Cell values [z, y, x, 4] at `place` over the fluid alone: value, smallest and largest round it."""
-    mean, corners, _ = _trilinear(values, (place[0] - 0.5, place[1] - 0.5, place[2] - 0.5))
+    shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
+    mean, corners = _trilinear(values, shifted, _periods(grid, variant))
     taken = np.stack([values[c] for c in corners])
     if not variant.solids:
         return mean, taken.min(0), taken.max(0)
@@ -154,15 +212,15 @@ def trace(
     grid: Grid,
     variant: Variant,
     velocity: Array,
-    start: tuple[Array, Array, Array],
-    u: tuple[Array, Array, Array],
+    start: Places,
+    u: Places,
     dt: float,
-) -> tuple[Array, Array, Array]:
-    """Where what is at `start` with velocity `u` was `dt` seconds ago, never outside the box (cells)."""
+) -> Places:
+    """Where what is at `start` with velocity `u` was `dt` seconds ago (cells); perhaps beyond a side."""
     reach = dt / grid.cell_size
 
-    def back(amount: float, by: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        x, y, z = (np.clip(start[a] - amount * by[a], 0, grid.cells[a]) for a in range(3))
+    def back(amount: float, by: Places) -> Places:
+        x, y, z = (start[a] - amount * by[a] for a in range(3))
         return x, y, z
 
     if variant.trace == "rk2":
@@ -171,28 +229,21 @@ def trace(
     return back(reach, u)
 
 
-def _centers(grid: Grid, face_axis: int | None = None) -> tuple[Array, Array, Array]:
-    """Places of the cell centres, or of the low faces along one axis; arrays [nz, ny, nx]."""
-    nx, ny, nz = grid.cells
-    z, y, x = np.meshgrid(np.arange(nz) + 0.5, np.arange(ny) + 0.5, np.arange(nx) + 0.5, indexing="ij")
+def _centers(grid: Grid, face_axis: int | None = None) -> Places:
+    """Places of the cell centres, [nz, ny, nx], or of the faces along one axis, one more along it."""
+    shape = grid.cells[::-1] if face_axis is None else _face_count(grid, face_axis)
+    z, y, x = np.meshgrid(*(np.arange(n) + 0.5 for n in shape), indexing="ij")
     places = [x, y, z]
     if face_axis is not None:
         places[face_axis] = places[face_axis] - 0.5
     return places[0], places[1], places[2]
 
 
-def face_velocity(grid: Grid, velocity: Array, axis: int) -> tuple[Array, Array, Array]:
-    """The whole velocity at the low faces along `axis`: the mean of the four nearest for the others."""
-    parts = []
-    for other in range(3):
-        if other == axis:
-            parts.append(_cells(grid, velocity)[..., axis])
-        elif other == 2 and grid.dimensions == 2:
-            parts.append(np.zeros(grid.cells[::-1]))
-        else:
-            both = _cells(grid, velocity)[..., other] + _high(grid, velocity, other, other)
-            parts.append(0.25 * (both + _shift(axis, -1, both)))
-    return parts[0], parts[1], parts[2]
+def face_velocity(grid: Grid, variant: Variant, velocity: Array, axis: int) -> Places:
+    """The whole velocity at the faces along `axis`: the mean of the four nearest for the others."""
+    place = _centers(grid, axis)
+    x, y, z = (sample_component(grid, variant, velocity, place, a)[0] for a in range(3))
+    return x, y, z
 
 
 def center_velocity(grid: Grid, velocity: Array) -> Array:
@@ -205,7 +256,7 @@ def center_velocity(grid: Grid, velocity: Array) -> Array:
 # -- sources and forces --------------------------------------------------------------------------------
 
 
-def _emitter_weight(grid: Grid, emitter: Array, place: tuple[Array, Array, Array]) -> Array:
+def _emitter_weight(grid: Grid, emitter: Array, place: Places) -> Array:
     d = np.stack([p * grid.cell_size - c for p, c in zip(place, emitter[0, :3], strict=True)], -1)
     if grid.dimensions == 2:
         d[..., 2] = 0.0
@@ -239,12 +290,17 @@ def emit_velocity(
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity set where the emitters are."""
-    cells = _cells(grid, velocity).copy()
+    periods, out = _periods(grid, variant), velocity.copy()
     for emitter in emitters.reshape(-1, 4, 4)[:emitter_count].astype(float):
         for axis in range(grid.dimensions):
-            weight = _emitter_weight(grid, emitter, _centers(grid, axis)) * emitter[3, 3]
-            cells[..., axis] += (emitter[3, axis] - cells[..., axis]) * weight
-    return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
+            place = list(_centers(grid, axis))
+            if periods[axis]:
+                place[axis] = place[axis] % periods[axis]  # the high side is the low side
+            z, y, x = _face_count(grid, axis)
+            u = out[:z, :y, :x, axis]
+            weight = _emitter_weight(grid, emitter, (place[0], place[1], place[2])) * emitter[3, 3]
+            u += (emitter[3, axis] - u) * weight
+    return _constrained(grid, variant, solid_faces, out)
 
 
 def vorticity(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
@@ -253,7 +309,11 @@ def vorticity(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
 
     def slope(component: int, along: int) -> Array:
         both = low[..., component] + _high(grid, velocity, component, component)
-        return 0.25 / grid.cell_size * (_shift(along, 1, both) - _shift(along, -1, both))
+        return (
+            0.25
+            / grid.cell_size
+            * (_beside(grid, variant, along, 1, both) - _beside(grid, variant, along, -1, both))
+        )
 
     out = np.zeros((*low.shape[:3], 4))
     if grid.dimensions == 3:
@@ -269,7 +329,9 @@ def confinement(grid: Grid, variant: Variant, *, vorticity: Array, strength: flo
     size = vorticity[..., 3]
     growth = np.stack(
         [
-            0.5 * (_shift(a, 1, size) - _shift(a, -1, size)) if a < grid.dimensions else 0.0 * size
+            0.5 * (_beside(grid, variant, a, 1, size) - _beside(grid, variant, a, -1, size))
+            if a < grid.dimensions
+            else 0.0 * size
             for a in range(3)
         ],
         -1,
@@ -294,18 +356,24 @@ def forces(
 ) -> Array:
     """Velocity after buoyancy and confinement."""
     lift = rise[0] * (scalars[..., 1] - rise[1] * scalars[..., 3]) - rise[2] * scalars[..., 0]
-    cells = _cells(grid, velocity).copy()
+    out = velocity.copy()
     for axis in range(grid.dimensions):
-        force = up[axis] * 0.5 * (lift + _shift(axis, -1, lift))
+        force = up[axis] * 0.5 * sum(_round_faces(grid, variant, axis, lift))
         if confinement is not None:
-            force = force + 0.5 * (confinement[..., axis] + _shift(axis, -1, confinement[..., axis]))
-        cells[..., axis] += dt * force
-    return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
+            force = force + 0.5 * sum(_round_faces(grid, variant, axis, confinement[..., axis]))
+        z, y, x = _face_count(grid, axis)
+        out[:z, :y, :x, axis] += dt * force
+    return _constrained(grid, variant, solid_faces, out)
 
 
 def constrain(grid: Grid, variant: Variant, *, velocity: Array, solid_faces: Array | None = None) -> Array:
-    """The velocity with every closed face moving with what closes it."""
-    return _constrained(grid, variant, solid_faces, velocity)
+    """The velocity with closed faces moving with what closes them, and periodic sides the same."""
+    u = velocity.copy()
+    for axis, period in enumerate(_periods(grid, variant)):
+        if period:
+            line = np.moveaxis(u, 2 - axis, 0)
+            line[-1] = line[0]
+    return _constrained(grid, variant, solid_faces, u)
 
 
 # -- advection -----------------------------------------------------------------------------------------
@@ -323,12 +391,12 @@ def advect_velocity(
     grid: Grid, variant: Variant, *, velocity: Array, dt: float, solid_faces: Array | None = None
 ) -> Array:
     """Velocity carried along itself, semi-Lagrangian."""
-    cells = np.zeros_like(_cells(grid, velocity))
+    parts = []
     for axis in range(grid.dimensions):
-        u = face_velocity(grid, velocity, axis)
+        u = face_velocity(grid, variant, velocity, axis)
         place = trace(grid, variant, velocity, _centers(grid, axis), u, dt)
-        cells[..., axis] = sample_component(grid, variant, velocity, place, axis)[0]
-    return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
+        parts.append(sample_component(grid, variant, velocity, place, axis)[0])
+    return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
 
 def correct_velocity(
@@ -341,17 +409,18 @@ def correct_velocity(
     solid_faces: Array | None = None,
 ) -> Array:
     """MacCormack's second half for the velocity."""
-    cells = np.zeros_like(_cells(grid, velocity))
+    parts = []
     for axis in range(grid.dimensions):
-        u, start = face_velocity(grid, velocity, axis), _centers(grid, axis)
+        u, start = face_velocity(grid, variant, velocity, axis), _centers(grid, axis)
         there = trace(grid, variant, velocity, start, u, -dt)
         returned = sample_component(grid, variant, forward, there, axis)[0]
-        plain = _cells(grid, forward)[..., axis]
-        value = plain + 0.5 * (_cells(grid, velocity)[..., axis] - returned)
+        z, y, x = _face_count(grid, axis)
+        plain = forward[:z, :y, :x, axis]
+        value = plain + 0.5 * (velocity[:z, :y, :x, axis] - returned)
         back = trace(grid, variant, velocity, start, u, dt)
         _, low, high = sample_component(grid, variant, velocity, back, axis)
-        cells[..., axis] = _limited(variant, value, plain, low, high)
-    return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
+        parts.append(_limited(variant, value, plain, low, high))
+    return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
 
 def _finished_scalars(
@@ -365,7 +434,24 @@ def _finished_scalars(
     return out
 
 
-def _cell_trace(grid: Grid, variant: Variant, velocity: Array, dt: float) -> tuple[Array, Array, Array]:
+def _brought_in(
+    grid: Grid, variant: Variant, place: Places, ambient: float
+) -> tuple[NDArray[np.bool_], Array]:
+    """Where `place` lies beyond a side that lets fluid in, [nz, ny, nx], and the scalars it brings."""
+    outside = np.zeros(place[0].shape, bool)
+    brought = np.zeros((*outside.shape, 4))
+    for side, kind in enumerate(variant.boundaries.sides[: 2 * grid.dimensions]):
+        if not isinstance(kind, Open | Inflow):
+            continue
+        p = place[side // 2]
+        beyond = p < 0.0 if side % 2 == 0 else p > grid.cells[side // 2]
+        density, temperature = (kind.density, kind.temperature) if isinstance(kind, Inflow) else (0.0, None)
+        brought[beyond] = density, ambient if temperature is None else temperature, 0.0, 1.0
+        outside |= beyond
+    return outside, brought
+
+
+def _cell_trace(grid: Grid, variant: Variant, velocity: Array, dt: float) -> Places:
     u = center_velocity(grid, velocity)
     return trace(grid, variant, velocity, _centers(grid), (u[..., 0], u[..., 1], u[..., 2]), dt)
 
@@ -382,7 +468,9 @@ def advect_scalars(
     solid: Array | None = None,
 ) -> Array:
     """Density, temperature and fuel carried along the velocity, semi-Lagrangian."""
-    value = sample_cells(grid, variant, scalars, _cell_trace(grid, variant, velocity, dt))[0]
+    place = _cell_trace(grid, variant, velocity, dt)
+    outside, brought = _brought_in(grid, variant, place, ambient)
+    value = np.where(outside[..., None], brought, sample_cells(grid, variant, scalars, place)[0])
     return _finished_scalars(variant, value, keep, ambient, solid)
 
 
@@ -403,9 +491,11 @@ def correct_scalars(
     value = forward + 0.5 * (scalars - returned)
     if variant.solids:
         value = np.where(scalars[..., 3:] < 0.5, forward, value)
-    _, low, high = sample_cells(grid, variant, scalars, _cell_trace(grid, variant, velocity, dt))
+    place = _cell_trace(grid, variant, velocity, dt)
+    _, low, high = sample_cells(grid, variant, scalars, place)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, forward, low, high), value)
+    value = np.where(_brought_in(grid, variant, place, ambient)[0][..., None], forward, value)
     return _finished_scalars(variant, value, keep, ambient, solid)
 
 
@@ -442,7 +532,7 @@ def jacobi(
     total = -scale * divergence[..., 0]
     for axis in range(grid.dimensions):
         for side, by in enumerate((-1, 1)):
-            beside = _shift(axis, by, p)
+            beside = _beside(grid, variant, axis, by, p, 0.0)
             if variant.solids and openings is not None:
                 open_ = _open_bits(grid, openings) >> (2 * axis + side) & 1
                 beside = np.where(open_ > 0, beside, p)
@@ -461,10 +551,12 @@ def subtract_gradient(
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity less dt times the pressure gradient."""
-    cells, p = _cells(grid, velocity).copy(), pressure[..., 0]
+    out, p = velocity.copy(), pressure[..., 0]
     for axis in range(grid.dimensions):
-        cells[..., axis] -= dt / grid.cell_size * (p - _shift(axis, -1, p))
-    return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
+        low, high = _round_faces(grid, variant, axis, p, 0.0)
+        z, y, x = _face_count(grid, axis)
+        out[:z, :y, :x, axis] -= dt / grid.cell_size * (high - low)
+    return _constrained(grid, variant, solid_faces, out)
 
 
 # -- solids --------------------------------------------------------------------------------------------
@@ -500,35 +592,24 @@ def add_obstacle(
 
 def close_faces(grid: Grid, variant: Variant, *, solid: Array) -> Array:
     """Which low faces are closed (bits in the last channel) and how fast what closes them moves."""
-    faces = _on_faces(grid, np.zeros_like(solid))
-    faces[..., 3] = 7.0
-    bits = np.full(solid.shape[:3], 0.0 if grid.dimensions == 3 else 4.0)
-    weighted = solid[..., :3] * solid[..., 3:]
-    cells = np.zeros_like(solid)
-    for axis in range(grid.dimensions):
-        count = solid[..., 3] + _shift(axis, -1, solid[..., 3])
-        both = weighted[..., axis] + _shift(axis, -1, weighted[..., axis])
-        wall = np.indices(solid.shape[:3])[2 - axis] == 0
-        closed = (count > 0.5) | wall
-        cells[..., axis] = np.where((count > 0.5) & ~wall, both / np.where(count > 0.5, count, 1.0), 0.0)
-        bits = bits + closed * float(1 << axis)
-    cells[..., 3] = bits
-    nx, ny, nz = grid.cells
-    faces[:nz, :ny, :nx] = cells
-    return faces
+    closed, velocity = _sides_and_solids(grid, variant, solid)
+    return np.concatenate([velocity, (closed @ [1.0, 2.0, 4.0])[..., None]], -1)
 
 
 def open_neighbours(grid: Grid, variant: Variant, *, solid: Array) -> Array:
     """Six bits a cell, four cells to a number: which neighbours hold fluid."""
     fluid = solid[..., 3] < 0.5
     bits = np.zeros(fluid.shape, np.int64)
+    sides = variant.boundaries
     for axis in range(grid.dimensions):
         n = grid.cells[axis]
         place = np.indices(fluid.shape)[2 - axis]
         for side, by in enumerate((-1, 1)):
-            beside = np.take(fluid, np.clip(np.arange(n) + by, 0, n - 1), axis=2 - axis)
-            inside = (place + by >= 0) & (place + by < n)
-            bits |= (fluid & beside & inside).astype(np.int64) << (2 * axis + side)
+            beside = _beside(grid, variant, axis, by, fluid.astype(float)) > 0.5
+            past = (place + by < 0) | (place + by >= n)
+            if not sides.periodic(axis):
+                beside = np.where(past, sides.open(axis, bool(side)), beside)
+            bits |= (fluid & beside).astype(np.int64) << (2 * axis + side)
     nx, ny, nz = grid.cells
     padded = np.zeros((nz, ny, -(-nx // LANES) * LANES), np.int64)
     padded[..., :nx] = bits

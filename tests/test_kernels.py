@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpufluid import reference
-from gpufluid.boundaries import Boundaries, Wall
+from gpufluid.boundaries import Boundaries, Inflow, Open, Periodic, Wall
 from gpufluid.gl.backend import GLBackend
 from gpufluid.grid import Grid
 from gpufluid.kernels import EMITTERS, KERNELS, Kernel, Variant
@@ -22,11 +22,23 @@ SIZES = {
     "last row partly filled": (6, 9, 13),
 }
 SIDES = Boundaries(top=Wall(velocity=(1.0, 0.0, 0.5)), left=Wall("free"), front=Wall("free"))
+MIXED = Boundaries(
+    left=Periodic(),
+    right=Periodic(),
+    bottom=Inflow((0.2, 0.7, -0.1), density=0.4, temperature=2.0),
+    top=Open(),
+    back=Open(),
+    front=Wall(velocity=(0.3, 0.0, 0.0)),
+)
 VARIANTS = {
     "open, rk2, clamp": Variant(False, "rk2", "clamp", boundaries=SIDES, confinement=True),
     "solids, rk2, clamp": Variant(True, "rk2", "clamp", boundaries=SIDES, confinement=True),
     "solids, euler, revert": Variant(True, "euler", "revert", boundaries=SIDES),
     "open, euler, no limiter": Variant(False, "euler", None, boundaries=Boundaries.all(Wall("free"))),
+    "periodic, open, inflow": Variant(False, "rk2", "clamp", boundaries=MIXED, confinement=True),
+    "solids, periodic, open, inflow": Variant(True, "rk2", "clamp", boundaries=MIXED, confinement=True),
+    "solids, open all round": Variant(True, "euler", None, boundaries=Boundaries.all(Open())),
+    "periodic all round": Variant(False, "rk2", "revert", boundaries=Boundaries.all(Periodic())),
     "solids, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES),
 }
 PARAMETERS: dict[str, Any] = {
@@ -115,7 +127,8 @@ def run(backend: GLBackend, kernel: Kernel, case: Case, shift: Any = None) -> tu
 
 def relevant(name: str, variant: str) -> bool:
     """A kernel that no option of the later variants touches is not tried again in each."""
-    return "rk2, clamp" in variant or "advect" in name or "correct" in name
+    sided = "periodic" in variant or "open," in variant or "open all" in variant
+    return sided or "rk2, clamp" in variant or "advect" in name or "correct" in name
 
 
 CASES = [

@@ -6,10 +6,10 @@ struct Bounds {
 };
 
 Bounds bounds_FIELD(vec3 p) {
-    ivec3 s = min(cells - 1, 1), i = min(ivec3(place_FIELD(p)), max(cells - 2, 0));
+    Taps at = taps(p - 0.5, cells);
     Bounds bounds = Bounds(vec4(3.4e38), vec4(-3.4e38));
     for (int corner = 0; corner < (1 << DIMENSIONS); ++corner) {
-        vec4 value = fetch_FIELD(i + s * (ivec3(corner) >> ivec3(0, 1, 2) & 1));
+        vec4 value = fetch_FIELD(at.low + (at.high - at.low) * (ivec3(corner) >> ivec3(0, 1, 2) & 1));
 #if SOLIDS
         if (value.w < 0.5) continue;
 #endif

@@ -2,9 +2,7 @@
 // Positions are in cells from the low corner of the box; the value of cell i is at i + 1/2.
 // In a fluid cell the last channel is 1, in a solid all channels are 0: the trilinear mean divided by its
 // last channel is the mean over the fluid alone, and smoke does not fade beside a solid.
-#include "lib/box.glsl"
-
-vec3 place_FIELD(vec3 p) { return clamp(p - 0.5, vec3(0.0), vec3(cells - 1)); }
+#include "lib/taps.glsl"
 
 vec4 over_fluid_FIELD(vec4 mean) {
 #if SOLIDS
@@ -15,24 +13,22 @@ vec4 over_fluid_FIELD(vec4 mean) {
 }
 
 vec4 sample_FIELD(vec3 p) {
-    vec3 q = place_FIELD(p);
-#if HARDWARE_SAMPLER
-    int k = min(int(q.z), max(cells.z - 2, 0));
-    vec4 mean = filtered_FIELD(q.xy, k);
+    Taps at = taps(p - 0.5, cells);
+#if HARDWARE_SAMPLER && !ANY_PERIODIC
+    vec2 xy = vec2(at.low.xy) + at.share.xy;
+    vec4 mean = filtered_FIELD(xy, at.low.z);
 #if DIMENSIONS == 3
-    mean = mix(mean, filtered_FIELD(q.xy, k + 1), q.z - float(k));
+    mean = mix(mean, filtered_FIELD(xy, at.high.z), at.share.z);
 #endif
 #else
-    ivec3 s = min(cells - 1, 1), i = min(ivec3(q), max(cells - 2, 0));
-    vec3 f = q - vec3(i);
+    ivec3 a = at.low, b = at.high;
     vec4 mean = mix(
-        mix(fetch_FIELD(i), fetch_FIELD(i + ivec3(s.x, 0, 0)), f.x),
-        mix(fetch_FIELD(i + ivec3(0, s.y, 0)), fetch_FIELD(i + ivec3(s.xy, 0)), f.x), f.y);
+        mix(fetch_FIELD(a), fetch_FIELD(ivec3(b.x, a.yz)), at.share.x),
+        mix(fetch_FIELD(ivec3(a.x, b.y, a.z)), fetch_FIELD(ivec3(b.xy, a.z)), at.share.x), at.share.y);
 #if DIMENSIONS == 3
-    i.z += s.z;
     mean = mix(mean, mix(
-        mix(fetch_FIELD(i), fetch_FIELD(i + ivec3(s.x, 0, 0)), f.x),
-        mix(fetch_FIELD(i + ivec3(0, s.y, 0)), fetch_FIELD(i + ivec3(s.xy, 0)), f.x), f.y), f.z);
+        mix(fetch_FIELD(ivec3(a.xy, b.z)), fetch_FIELD(ivec3(b.x, a.y, b.z)), at.share.x),
+        mix(fetch_FIELD(ivec3(a.x, b.yz)), fetch_FIELD(b), at.share.x), at.share.y), at.share.z);
 #endif
 #endif
     return over_fluid_FIELD(mean);

@@ -1,34 +1,32 @@
 // Staggered velocity FIELD between its faces; included once for each field that is sampled.
 // Positions are in cells from the low corner of the box; component i lives on the low faces along axis i.
 #include "lib/walls.glsl"
+#include "lib/taps.glsl"
 
-// Where `p` lies among the values of component `axis`: xyz in 0 .. (values - 1).
-vec3 place_FIELD(vec3 p, int axis) {
-    vec3 high = vec3(cells - 1 + step_along(axis));
-    return clamp(p - 0.5 + 0.5 * vec3(step_along(axis)), vec3(0.0), high);
+// Where `p` lies among the values of component `axis`: between `low` and `high`, at `share` of the way.
+Taps taps_FIELD(vec3 p, int axis) {
+    return taps(p - 0.5 + 0.5 * vec3(step_along(axis)), cells + step_along(axis));
 }
 
 // Trilinear value of component `axis` at `p`, m/s.
 float component_FIELD(vec3 p, int axis) {
-    vec3 q = place_FIELD(p, axis);
-#if HARDWARE_SAMPLER
-    int k = min(int(q.z), max(cells.z - 2 + int(axis == 2), 0));
-    float value = filtered_FIELD(q.xy, k)[axis];
+    Taps at = taps_FIELD(p, axis);
+#if HARDWARE_SAMPLER && !ANY_PERIODIC
+    vec2 xy = vec2(at.low.xy) + at.share.xy;
+    float value = filtered_FIELD(xy, at.low.z)[axis];
 #if DIMENSIONS == 3
-    value = mix(value, filtered_FIELD(q.xy, k + 1)[axis], q.z - float(k));
+    value = mix(value, filtered_FIELD(xy, at.high.z)[axis], at.share.z);
 #endif
 #else
-    ivec3 last = cells - 1 + step_along(axis), s = min(last, 1);
-    ivec3 i = min(ivec3(q), max(last - 1, 0));
-    vec3 f = q - vec3(i);
+    ivec3 a = at.low, b = at.high;
     float value = mix(
-        mix(fetch_FIELD(i)[axis], fetch_FIELD(i + ivec3(s.x, 0, 0))[axis], f.x),
-        mix(fetch_FIELD(i + ivec3(0, s.y, 0))[axis], fetch_FIELD(i + ivec3(s.xy, 0))[axis], f.x), f.y);
+        mix(fetch_FIELD(a)[axis], fetch_FIELD(ivec3(b.x, a.yz))[axis], at.share.x),
+        mix(fetch_FIELD(ivec3(a.x, b.y, a.z))[axis], fetch_FIELD(ivec3(b.xy, a.z))[axis], at.share.x),
+        at.share.y);
 #if DIMENSIONS == 3
-    i.z += s.z;
     value = mix(value, mix(
-        mix(fetch_FIELD(i)[axis], fetch_FIELD(i + ivec3(s.x, 0, 0))[axis], f.x),
-        mix(fetch_FIELD(i + ivec3(0, s.y, 0))[axis], fetch_FIELD(i + ivec3(s.xy, 0))[axis], f.x), f.y), f.z);
+        mix(fetch_FIELD(ivec3(a.xy, b.z))[axis], fetch_FIELD(ivec3(b.x, a.y, b.z))[axis], at.share.x),
+        mix(fetch_FIELD(ivec3(a.x, b.yz))[axis], fetch_FIELD(b)[axis], at.share.x), at.share.y), at.share.z);
 #endif
 #endif
     return beside_walls(value, p, axis);

@@ -1,14 +1,15 @@
 // Following the flow for `dt` seconds, back (dt > 0) or forth (dt < 0).
 #include "lib/component.glsl" for velocity
 
-// Where what is at `start` (cells) with velocity `u` (m/s) was `dt` seconds ago; never outside the box.
+// Where what is at `start` (cells) with velocity `u` (m/s) was `dt` seconds ago; it may lie beyond a side, where a sample
+// takes the nearest value.
 // Euler, or the midpoint rule of second order.
 vec3 trace(vec3 start, vec3 u, float dt) {
     float reach = dt / cell_size;
 #if TRACE_RK2
-    u = at_velocity(clamp(start - 0.5 * reach * u, vec3(0.0), vec3(cells)));
+    u = at_velocity(start - 0.5 * reach * u);
 #endif
-    return clamp(start - reach * u, vec3(0.0), vec3(cells));
+    return start - reach * u;
 }
 
 struct FaceVelocities {
@@ -17,14 +18,14 @@ struct FaceVelocities {
 
 // Own component and the mean of the four nearest faces for the others.
 FaceVelocities face_velocities(ivec3 cell) {
-    ivec3 x = cell - X * min(cell.x, 1), y = cell - Y * min(cell.y, 1);
+    ivec3 x = neighbour(cell - X), y = neighbour(cell - Y);
     vec3 u = fetch_velocity(cell).xyz, ux = fetch_velocity(x).xyz, uy = fetch_velocity(y).xyz;
     float xp = fetch_velocity(cell + X).x, yp = fetch_velocity(cell + Y).y;
     FaceVelocities at;
     at.x = vec3(u.x, 0.25 * (u.y + ux.y + yp + fetch_velocity(x + Y).y), 0.0);
     at.y = vec3(0.25 * (u.x + uy.x + xp + fetch_velocity(y + X).x), u.y, 0.0);
 #if DIMENSIONS == 3
-    ivec3 z = cell - Z * min(cell.z, 1);
+    ivec3 z = neighbour(cell - Z);
     vec3 uz = fetch_velocity(z).xyz;
     float zp = fetch_velocity(cell + Z).z;
     at.x.z = 0.25 * (u.z + ux.z + zp + fetch_velocity(x + Z).z);

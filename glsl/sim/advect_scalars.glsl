@@ -3,12 +3,15 @@
 #include "lib/trace.glsl"
 #include "lib/cell_sample.glsl" for scalars
 #include "lib/fade.glsl"
+#include "lib/entering.glsl"
 
 uniform float dt;  // s
 
 void kernel(ivec3 cell) {
     vec3 start = trace(vec3(cell) + 0.5, center_velocity(cell), dt);
-    carried_out = vec4(faded(sample_scalars(start).xyz), 1.0);
+    vec3 value = sample_scalars(start).xyz;
+    enters(start, value);
+    carried_out = vec4(faded(value), 1.0);
 #if SOLIDS
     if (fetch_solid(cell).w > 0.5) carried_out = vec4(0.0);
 #endif

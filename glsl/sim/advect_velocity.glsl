@@ -6,12 +6,15 @@ uniform float dt;  // s
 
 // One call for each axis, not a loop: the axis is then a constant, and of each texel one channel is loaded.
 float carried_along(int axis, ivec3 face, vec3 u) {
-    vec3 start = vec3(face) + 0.5 - 0.5 * vec3(step_along(axis));
-    return component_velocity(trace(start, u, dt), axis);
+    return component_velocity(trace(face_center(face, axis), u, dt), axis);
 }
 
-void kernel(ivec3 face) {
+void kernel(ivec3 here) {
     vec3 carried = vec3(0.0);
+    ivec3 face = home(here);
+    for (int axis = 0; axis < DIMENSIONS; ++axis)
+        if (on_open_high(face, axis))
+            carried[axis] = carried_along(axis, face, at_velocity(face_center(face, axis)));
     if (!past_cells(face)) {
         FaceVelocities at = face_velocities(face);
         carried.x = carried_along(0, face, at.x);
@@ -20,5 +23,5 @@ void kernel(ivec3 face) {
         carried.z = carried_along(2, face, at.z);
 #endif
     }
-    carried_out = vec4(constrained(face, carried), 0.0);
+    carried_out = vec4(constrained(here, carried), 0.0);
 }

@@ -6,10 +6,10 @@ uniform float strength;  // dimensionless
 
 void kernel(ivec3 cell) {
     vec3 growth = vec3(
-        fetch_vorticity(in_box(cell + X)).w - fetch_vorticity(in_box(cell - X)).w,
-        fetch_vorticity(in_box(cell + Y)).w - fetch_vorticity(in_box(cell - Y)).w, 0.0);
+        fetch_vorticity(neighbour(cell + X)).w - fetch_vorticity(neighbour(cell - X)).w,
+        fetch_vorticity(neighbour(cell + Y)).w - fetch_vorticity(neighbour(cell - Y)).w, 0.0);
 #if DIMENSIONS == 3
-    growth.z = fetch_vorticity(in_box(cell + Z)).w - fetch_vorticity(in_box(cell - Z)).w;
+    growth.z = fetch_vorticity(neighbour(cell + Z)).w - fetch_vorticity(neighbour(cell - Z)).w;
 #endif
     growth *= 0.5;
     vec3 towards = growth / (length(growth) + 1e-5);  // 1e-5 1/s: no direction where there is no spin

@@ -5,6 +5,7 @@
 #include "lib/cell_bounds.glsl" for scalars
 #include "lib/limiter.glsl"
 #include "lib/fade.glsl"
+#include "lib/entering.glsl"
 
 uniform float dt;  // s
 
@@ -18,11 +19,13 @@ void kernel(ivec3 cell) {
     // a cell that a moving solid has just left held nothing the error could be measured by
     if (before.w < 0.5) value = plain;
 #endif
+    vec3 from = trace(start, u, dt), brought;
 #if LIMITER
-    Bounds bounds = bounds_scalars(trace(start, u, dt));
+    Bounds bounds = bounds_scalars(from);
     if (bounds.low.w <= bounds.high.w)
         for (int n = 0; n < 3; ++n) value[n] = limited(value[n], plain[n], bounds.low[n], bounds.high[n]);
 #endif
+    if (enters(from, brought)) value = plain;
     scalars_out = vec4(faded(value), 1.0);
 #if SOLIDS
     if (fetch_solid(cell).w > 0.5) scalars_out = vec4(0.0);

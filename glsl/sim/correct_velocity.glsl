@@ -10,7 +10,7 @@ uniform float dt;  // s
 
 // One call for each axis, not a loop: the axis is then a constant, and of each texel one channel is loaded.
 float corrected_along(int axis, ivec3 face, vec3 u, float before, float plain) {
-    vec3 start = vec3(face) + 0.5 - 0.5 * vec3(step_along(axis));
+    vec3 start = face_center(face, axis);
     float value = plain + 0.5 * (before - component_forward(trace(start, u, -dt), axis));
 #if LIMITER
     vec2 bounds = bounds_velocity(trace(start, u, dt), axis);
@@ -19,16 +19,22 @@ float corrected_along(int axis, ivec3 face, vec3 u, float before, float plain) {
     return value;
 }
 
-void kernel(ivec3 face) {
+void kernel(ivec3 here) {
     vec3 carried = vec3(0.0);
+    ivec3 face = home(here);
+    vec3 plain = fetch_forward(face).xyz, before = fetch_velocity(face).xyz;
+    for (int axis = 0; axis < DIMENSIONS; ++axis)
+        if (on_open_high(face, axis)) {
+            vec3 u = at_velocity(face_center(face, axis));
+            carried[axis] = corrected_along(axis, face, u, before[axis], plain[axis]);
+        }
     if (!past_cells(face)) {
         FaceVelocities at = face_velocities(face);
-        vec3 plain = fetch_forward(face).xyz, before = fetch_velocity(face).xyz;
         carried.x = corrected_along(0, face, at.x, before.x, plain.x);
         carried.y = corrected_along(1, face, at.y, before.y, plain.y);
 #if DIMENSIONS == 3
         carried.z = corrected_along(2, face, at.z, before.z, plain.z);
 #endif
     }
-    velocity_out = vec4(constrained(face, carried), 0.0);
+    velocity_out = vec4(constrained(here, carried), 0.0);
 }

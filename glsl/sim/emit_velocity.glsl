@@ -8,7 +8,7 @@ void kernel(ivec3 face) {
     for (int n = 0; n < emitter_count; ++n) {
         vec4 values = emitters[4 * n + 3];
         for (int axis = 0; axis < DIMENSIONS; ++axis) {
-            vec3 p = (vec3(face) + 0.5 - 0.5 * vec3(step_along(axis))) * cell_size;
+            vec3 p = face_center(home(face), axis) * cell_size;
             u[axis] = mix(u[axis], values[axis], emitter_weight(n, p) * values.w);
         }
     }

@@ -8,14 +8,14 @@ uniform vec3 up;       // unit vector against gravity
 float lift(vec4 scalars) { return rise.x * (scalars.y - rise.y * scalars.w) - rise.z * scalars.x; }
 
 void kernel(ivec3 face) {
-    ivec3 cell = in_box(face);
+    ivec3 cell = neighbour(face);
     float here = lift(fetch_scalars(cell));
     vec3 force = vec3(0.0);
 #if CONFINEMENT
     vec3 spin = fetch_confinement(cell).xyz;
 #endif
     for (int axis = 0; axis < DIMENSIONS; ++axis) {
-        ivec3 low = in_box(cell - step_along(axis));
+        ivec3 low = neighbour(face - step_along(axis));
         force[axis] = up[axis] * 0.5 * (here + lift(fetch_scalars(low)));
 #if CONFINEMENT
         force[axis] += 0.5 * (spin[axis] + fetch_confinement(low)[axis]);

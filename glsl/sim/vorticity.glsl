@@ -3,13 +3,12 @@
 #include "lib/box.glsl"
 
 void kernel(ivec3 cell) {
-    ivec3 xm = cell - X * min(cell.x, 1), xp = in_box(cell + X);
-    ivec3 ym = cell - Y * min(cell.y, 1), yp = in_box(cell + Y);
+    ivec3 xm = neighbour(cell - X), xp = neighbour(cell + X), ym = neighbour(cell - Y), yp = neighbour(cell + Y);
     vec3 omega = vec3(0.0);
     omega.z = fetch_velocity(xp).y + fetch_velocity(xp + Y).y - fetch_velocity(xm).y - fetch_velocity(xm + Y).y
             - fetch_velocity(yp).x - fetch_velocity(yp + X).x + fetch_velocity(ym).x + fetch_velocity(ym + X).x;
 #if DIMENSIONS == 3
-    ivec3 zm = cell - Z * min(cell.z, 1), zp = in_box(cell + Z);
+    ivec3 zm = neighbour(cell - Z), zp = neighbour(cell + Z);
     omega.x = fetch_velocity(yp).z + fetch_velocity(yp + Z).z - fetch_velocity(ym).z - fetch_velocity(ym + Z).z
             - fetch_velocity(zp).y - fetch_velocity(zp + Y).y + fetch_velocity(zm).y + fetch_velocity(zm + Y).y;
     omega.y = fetch_velocity(zp).x + fetch_velocity(zp + X).x - fetch_velocity(zm).x - fetch_velocity(zm + X).x

@@ -98,8 +98,7 @@ class Pass:
         defines = variant.defines(grid.dimensions)
         source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
         source.add(box_constants(grid), "<box>")
-        walls = ", ".join("vec3({}, {}, {})".format(*s.velocity) for s in variant.boundaries.sides)
-        source.add(f"const vec3 wall_velocity[6] = vec3[6]({walls});", "<box>")
+        source.add(variant.constants(grid.dimensions), "<box>")
         for kind in dict.fromkeys(s.kind for s in (*self._slots, kernel.write)):
             source.add(layouts[kind].glsl(kind), "<layout>")
         self._inputs: list[tuple[str, int, bool, bool]] = []  # name, unit, as image, filtered

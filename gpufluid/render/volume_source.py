@@ -11,6 +11,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import box_constants, field_reader
 from gpufluid.gl.source import Source
+from gpufluid.kernels import Variant
 from gpufluid.render.subject import FluidLike
 
 SCALARS, SOLID = 0, 1  # texture units
@@ -25,11 +26,11 @@ def volume_source(label: str, fluid: FluidLike, *fields: str, solids: bool | Non
     if solids is None:
         solids = fluid.solid_field is not None
     source = Source(label).add("#version 330 core", "<stage>").add(box_constants(fluid.grid), "<box>")
-    source.add(
-        f"#define DIMENSIONS {fluid.grid.dimensions}\n#define SOLIDS {int(solids)}\n"
-        "#define HARDWARE_SAMPLER 1",
-        "<variant>",
-    )
+    # a picture ends at the sides, whatever they are
+    variant = Variant(solids=solids, sampler="hardware")
+    defines = variant.defines(fluid.grid.dimensions)
+    source.add("\n".join(f"#define {name} {value}" for name, value in defines.items()), "<variant>")
+    source.add(variant.constants(fluid.grid.dimensions), "<variant>")
     layout = fluid.layouts["cell"]
     source.add(layout.glsl("cell"), "<layout>")
     for name in fields or (("scalars", "solid") if solids else ("scalars",)):

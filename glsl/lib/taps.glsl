@@ -1,0 +1,29 @@
+// The eight values round a place, for trilinear sampling.
+#include "lib/box.glsl"
+
+struct Taps {
+    ivec3 low, high;  // of each axis the two indices the place lies between
+    vec3 share;       // of the way from low to high
+};
+
+// q: place among `count` values along each axis, the first at 0. Outside it takes the nearest value, or, along
+// a periodic axis, goes on at the other side.
+Taps taps(vec3 q, ivec3 count) {
+    Taps at;
+#if ANY_PERIODIC
+    q -= vec3(periodic) * vec3(cells) * floor(q / vec3(cells));
+    q = mix(clamp(q, vec3(0.0), vec3(count - 1)), q, periodic);
+    // rounding can take q to the very end of the period
+    at.low = min(ivec3(q), max(count - 2 + ivec3(periodic), 0));
+    at.share = q - vec3(at.low);
+    at.low -= ivec3(periodic) * cells * ivec3(greaterThanEqual(at.low, cells));
+    at.high = at.low + min(count - 1 + ivec3(periodic), 1);
+    at.high -= ivec3(periodic) * cells * ivec3(greaterThanEqual(at.high, cells));
+#else
+    q = clamp(q, vec3(0.0), vec3(count - 1));
+    at.low = min(ivec3(q), max(count - 2, 0));
+    at.share = q - vec3(at.low);
+    at.high = at.low + min(count - 1, 1);  // the same along an axis that holds one value
+#endif
+    return at;
+}
