@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpufluid.grid import Grid
-from gpufluid.reference import center_velocity
+from gpufluid.reference import center_velocity, closed_faces
 from gpufluid.solver import Solver
 
 
@@ -17,7 +17,9 @@ class Diagnostics:
 
     kinetic_energy: half the sum of squared face velocities times a cell's volume, m^5/s^2 (per unit of
     mass density). max_speed: at cell centres, m/s. cfl: cells that speed carries in the last dt.
-    divergence_rms: over the fluid cells, 1/s. mass: sum of density times a cell's volume.
+    divergence_rms: over the fluid cells, 1/s. mass: sum of density times a cell's volume. leak: the largest
+    speed at which anything flows through a wall or a solid, m/s: 0 at all times.
+    Every number is also had by its name: ``diagnostics["mass"]``.
     """
 
     kinetic_energy: float
@@ -25,6 +27,10 @@ class Diagnostics:
     cfl: float
     divergence_rms: float
     mass: float
+    leak: float
+
+    def __getitem__(self, name: str) -> float:
+        return float(getattr(self, name))
 
 
 def measure(solver: Solver, grid: Grid, dt: float) -> Diagnostics:
@@ -37,6 +43,9 @@ def measure(solver: Solver, grid: Grid, dt: float) -> Diagnostics:
     scalars = solver.scalars.read().astype(np.float64)
     solver.projection.measure(solver.variant, solver.solids.openings, velocity=solver.velocity)
     divergence = solver.projection.divergence.read().astype(np.float64)[..., 0]
+    faces = solver.solids.faces.get("solid_faces")
+    shut = None if faces is None else faces.read().astype(np.float64)
+    closed, moving = closed_faces(grid, solver.variant, shut)
     fluid = scalars[..., 3] > 0.5
     volume = grid.cell_size**3
     speed = float(np.linalg.norm(center_velocity(grid, velocity), axis=-1).max())
@@ -47,4 +56,5 @@ def measure(solver: Solver, grid: Grid, dt: float) -> Diagnostics:
         cfl=speed * dt / grid.cell_size,
         divergence_rms=rms,
         mass=volume * float(scalars[..., 0].sum()),
+        leak=float(np.abs(np.where(closed, velocity[..., :3] - moving, 0.0)).max()),
     )

@@ -14,6 +14,7 @@ from gpufluid.boundaries import Boundaries, Inflow, Open, Side, Wall
 from gpufluid.layout import BLOCK
 from gpufluid.settings import LIMITERS
 
+PATH = 64  # cells along each axis that a trace is followed for solids; longer ones go unchecked from there
 EMITTERS = 8  # emitters a pass can hold; more take another pass
 
 
@@ -56,6 +57,7 @@ class Variant:
             "ALL_WALLS": int(all(isinstance(s, Wall) for s in sides.sides[:number])),
             "EMITTERS": EMITTERS,
             "BLOCK": BLOCK,
+            "PATH": PATH,
         }
 
     def constants(self, dimensions: int) -> str:
@@ -146,14 +148,19 @@ KERNELS: dict[str, Kernel] = {
         ),
         Kernel("constrain", VELOCITY, (VELOCITY,), (), (SOLID_FACES,)),
         Kernel(
-            "advect_velocity", _face("carried"), (VELOCITY,), ("dt",), (SOLID_FACES,), sampled=("velocity",)
+            "advect_velocity",
+            _face("carried"),
+            (VELOCITY,),
+            ("dt",),
+            (SOLID_FACES, SOLID),
+            sampled=("velocity",),
         ),
         Kernel(
             "correct_velocity",
             VELOCITY,
             (VELOCITY, _face("forward")),
             ("dt",),
-            (SOLID_FACES,),
+            (SOLID_FACES, SOLID),
             sampled=("velocity", "forward"),
         ),
         Kernel(
@@ -187,6 +194,7 @@ KERNELS: dict[str, Kernel] = {
             (SOLID, WINDING),
             ("shape", "to_local", "center", "extent", "motion"),
         ),
+        Kernel("cover_scalars", SCALARS, (SCALARS, SOLID)),
         Kernel("close_faces", SOLID_FACES, (SOLID,)),
         Kernel("open_neighbours", OPENINGS, (SOLID,)),
         Kernel("max_speed", Slot("speed", "block", exact=True), (VELOCITY,)),

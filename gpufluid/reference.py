@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpufluid.boundaries import Inflow, Open
 from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.kernels import PATH, Variant
 from gpufluid.layout import BLOCK, LANES
 
 Array = NDArray[np.float64]
@@ -131,12 +131,12 @@ def _constrained(grid: Grid, variant: Variant, solid_faces: Array | None, u: Arr
 
 def _trilinear(
     values: Array, place: Places, periods: tuple[int, ...] = (0, 0, 0)
-) -> tuple[Array, list[tuple[Any, Any, Any]]]:
-    """Trilinear `values` [z, y, x, ...] at `place` (x, y, z, from 0), and the indices of the corners.
+) -> tuple[Array, list[tuple[Any, Any, Any]], list[Array], list[Array]]:
+    """Trilinear `values` [z, y, x, ...] at `place` (x, y, z, from 0); corners, weights, shares of the way.
 
     periods: cells after which the values repeat along (x, y, z), 0 where they do not.
     """
-    corners, low, high, share = [], [], [], []
+    corners, weights, low, high, share = [], [], [], [], []
     for axis in range(3):
         n, period = values.shape[2 - axis], periods[axis]
         q = place[axis] % period if period else np.clip(place[axis], 0, n - 1)
@@ -154,9 +154,10 @@ def _trilinear(
             weight = weight * (share[axis] if up else 1.0 - share[axis])
         key = (index[2], index[1], index[0])
         corners.append(key)
+        weights.append(weight)
         taken = values[key]
         total = total + (weight[..., None] if taken.ndim > weight.ndim else weight) * taken
-    return total, corners
+    return total, corners, weights, share
 
 
 def _periods(grid: Grid, variant: Variant) -> tuple[int, ...]:
@@ -184,7 +185,7 @@ def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Place
     z, y, x = _face_count(grid, axis)
     values = velocity[:z, :y, :x, axis]
     q = tuple(place[a] - (0.0 if a == axis else 0.5) for a in range(3))
-    value, corners = _trilinear(values, (q[0], q[1], q[2]), _periods(grid, variant))
+    value, corners, _, _ = _trilinear(values, (q[0], q[1], q[2]), _periods(grid, variant))
     taken = np.stack([values[c] for c in corners])
     low, high = taken.min(0), taken.max(0)
     for distance, wall in _walls_beside(grid, variant, place, axis):
@@ -196,16 +197,67 @@ def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Place
     return value, low, high
 
 
-def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Places:
+def _reachable(fluid: NDArray[np.bool_], nearest: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """Which of eight corners [8, ...] are reached from the nearest one without crossing a solid."""
+    corner = np.arange(8).reshape(-1, *[1] * (fluid.ndim - 1))
+    home = sum(bit.astype(int) << axis for axis, bit in enumerate(nearest))
+    found = fluid & (corner == home)
+    for axis in (0, 1, 2) * 3:
+        found = (found | found[np.arange(8) ^ (1 << axis)]) & fluid
+    return np.where(found.any(0), found, fluid)
+
+
+def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> tuple[Array, Array, Array]:
     """Cell values [z, y, x, 4] at `place` over the fluid alone: value, smallest and largest round it."""
     shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
-    mean, corners = _trilinear(values, shifted, _periods(grid, variant))
+    mean, corners, weights, share = _trilinear(values, shifted, _periods(grid, variant))
     taken = np.stack([values[c] for c in corners])
     if not variant.solids:
         return mean, taken.min(0), taken.max(0)
+    seen = _reachable(taken[..., 3] > 0.5, [part >= 0.5 for part in share])[..., None]
+    if variant.sampler == "exact" or any(_periods(grid, variant)):
+        mean = (seen * np.stack(weights)[..., None] * taken).sum(0)
     value = mean / np.maximum(mean[..., 3:], SOLID_FLOOR)
-    fluid = taken[..., 3:] > 0.5
-    return value, np.where(fluid, taken, np.inf).min(0), np.where(fluid, taken, -np.inf).max(0)
+    return value, np.where(seen, taken, np.inf).min(0), np.where(seen, taken, -np.inf).max(0)
+
+
+def clipped(grid: Grid, variant: Variant, solid: Array | None, start: Places, end: Places) -> Places:
+    """`end`, or the last place before a solid or the first beyond a side on the way from `start` (cells).
+
+    Walks from cell to cell (Amanatides & Woo 1987).
+    """
+    if not variant.solids or solid is None:
+        return end
+    begin = np.stack(start)
+    way = np.stack(end) - begin
+    back = way < 0.0
+    cell = np.where(back, np.ceil(begin) - 1, np.floor(begin)).astype(int)
+    inverse = 1.0 / np.maximum(np.abs(way), 1e-20)
+    following = np.abs(np.where(back, begin - cell, cell + 1 - begin)) * inverse
+    stop = np.ones(way.shape[1:])
+    walking, cut = np.ones(way.shape[1:], bool), np.zeros(way.shape[1:], bool)
+    count = np.array(grid.cells).reshape(3, 1, 1, 1)
+    periods = np.array(_periods(grid, variant)).reshape(3, 1, 1, 1)
+    length = np.maximum(np.linalg.norm(way, axis=0), 1e-20)
+    for _ in range(3 * PATH):
+        share = following.min(0)
+        walking = walking & (share < 1.0)
+        if not walking.any():
+            break
+        axis = np.argmax(following <= share, axis=0)
+        turn = (np.arange(3).reshape(3, 1, 1, 1) == axis) & walking
+        cell = cell + turn * np.where(back, -1, 1)
+        at = np.where(periods > 0, cell % np.maximum(periods, 1), cell)
+        inside = ((at >= 0) & (at < count)).all(0)
+        x, y, z = np.clip(at, 0, count - 1)
+        hit = walking & inside & (solid[z, y, x, 3] > 0.5)
+        stop = np.where(hit, np.maximum(share - 1e-3 / length, 0.0), stop)
+        stop = np.where(walking & ~inside, share + 1e-3 / length, stop)
+        cut |= walking & (hit | ~inside)
+        walking = walking & inside & ~hit
+        following = following + turn * inverse
+    x, y, z = np.where(cut, begin + stop * way, np.stack(end))
+    return x, y, z
 
 
 def trace(
@@ -215,8 +267,12 @@ def trace(
     start: Places,
     u: Places,
     dt: float,
+    solid: Array | None = None,
 ) -> Places:
-    """Where what is at `start` with velocity `u` was `dt` seconds ago (cells); perhaps beyond a side."""
+    """Where what is at `start` with velocity `u` was `dt` seconds ago (cells).
+
+    Never in a solid, but perhaps beyond a side.
+    """
     reach = dt / grid.cell_size
 
     def back(amount: float, by: Places) -> Places:
@@ -226,7 +282,7 @@ def trace(
     if variant.trace == "rk2":
         middle = back(0.5 * reach, u)
         u = tuple(sample_component(grid, variant, velocity, middle, a)[0] for a in range(3))  # type: ignore[assignment]
-    return back(reach, u)
+    return clipped(grid, variant, solid, start, back(reach, u))
 
 
 def _centers(grid: Grid, face_axis: int | None = None) -> Places:
@@ -388,13 +444,19 @@ def _limited(variant: Variant, value: Array, plain: Array, low: Array, high: Arr
 
 
 def advect_velocity(
-    grid: Grid, variant: Variant, *, velocity: Array, dt: float, solid_faces: Array | None = None
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+    solid: Array | None = None,
 ) -> Array:
     """Velocity carried along itself, semi-Lagrangian."""
     parts = []
     for axis in range(grid.dimensions):
         u = face_velocity(grid, variant, velocity, axis)
-        place = trace(grid, variant, velocity, _centers(grid, axis), u, dt)
+        place = trace(grid, variant, velocity, _centers(grid, axis), u, dt, solid)
         parts.append(sample_component(grid, variant, velocity, place, axis)[0])
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
@@ -407,17 +469,18 @@ def correct_velocity(
     forward: Array,
     dt: float,
     solid_faces: Array | None = None,
+    solid: Array | None = None,
 ) -> Array:
     """MacCormack's second half for the velocity."""
     parts = []
     for axis in range(grid.dimensions):
         u, start = face_velocity(grid, variant, velocity, axis), _centers(grid, axis)
-        there = trace(grid, variant, velocity, start, u, -dt)
+        there = trace(grid, variant, velocity, start, u, -dt, solid)
         returned = sample_component(grid, variant, forward, there, axis)[0]
         z, y, x = _face_count(grid, axis)
         plain = forward[:z, :y, :x, axis]
         value = plain + 0.5 * (velocity[:z, :y, :x, axis] - returned)
-        back = trace(grid, variant, velocity, start, u, dt)
+        back = trace(grid, variant, velocity, start, u, dt, solid)
         _, low, high = sample_component(grid, variant, velocity, back, axis)
         parts.append(_limited(variant, value, plain, low, high))
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
@@ -451,9 +514,9 @@ def _brought_in(
     return outside, brought
 
 
-def _cell_trace(grid: Grid, variant: Variant, velocity: Array, dt: float) -> Places:
+def _cell_trace(grid: Grid, variant: Variant, velocity: Array, dt: float, solid: Array | None) -> Places:
     u = center_velocity(grid, velocity)
-    return trace(grid, variant, velocity, _centers(grid), (u[..., 0], u[..., 1], u[..., 2]), dt)
+    return trace(grid, variant, velocity, _centers(grid), (u[..., 0], u[..., 1], u[..., 2]), dt, solid)
 
 
 def advect_scalars(
@@ -468,7 +531,7 @@ def advect_scalars(
     solid: Array | None = None,
 ) -> Array:
     """Density, temperature and fuel carried along the velocity, semi-Lagrangian."""
-    place = _cell_trace(grid, variant, velocity, dt)
+    place = _cell_trace(grid, variant, velocity, dt, solid)
     outside, brought = _brought_in(grid, variant, place, ambient)
     value = np.where(outside[..., None], brought, sample_cells(grid, variant, scalars, place)[0])
     return _finished_scalars(variant, value, keep, ambient, solid)
@@ -487,11 +550,11 @@ def correct_scalars(
     solid: Array | None = None,
 ) -> Array:
     """MacCormack's second half for density, temperature and fuel."""
-    returned = sample_cells(grid, variant, forward, _cell_trace(grid, variant, velocity, -dt))[0]
+    returned = sample_cells(grid, variant, forward, _cell_trace(grid, variant, velocity, -dt, solid))[0]
     value = forward + 0.5 * (scalars - returned)
     if variant.solids:
         value = np.where(scalars[..., 3:] < 0.5, forward, value)
-    place = _cell_trace(grid, variant, velocity, dt)
+    place = _cell_trace(grid, variant, velocity, dt, solid)
     _, low, high = sample_cells(grid, variant, scalars, place)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, forward, low, high), value)
@@ -588,6 +651,11 @@ def add_obstacle(
     out[inside] = 1.0
     out[inside, :3] = (place @ np.asarray(motion, float).T)[inside, :3]
     return out
+
+
+def cover_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array) -> Array:
+    """The scalars with nothing left in cells that a solid has just come into."""
+    return np.where(solid[..., 3:] > 0.5, 0.0, scalars)
 
 
 def close_faces(grid: Grid, variant: Variant, *, solid: Array) -> Array:

@@ -42,11 +42,11 @@ class Solids:
         """Cells: velocity (m/s) and 1 inside, or None while there is no obstacle."""
         return self.cells.get("solid")
 
-    def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> None:
-        """Voxelize `obstacles` where they are now, if anything has changed.
+    def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> bool:
+        """Voxelize `obstacles` where they are now; return whether anything has changed.
 
         dt: seconds since the last step, over which an obstacle came here from where it was; None only
-        looks, with every solid at rest.
+        looks: what has come to another place since is at rest there.
         """
         to_box = np.eye(4)
         to_box[:3, 3] = np.negative(self.backend.grid.origin)
@@ -61,9 +61,12 @@ class Solids:
             voxels.append((obstacle.shape, place.tobytes(), motion.tobytes(), place, motion))
         if dt is not None:
             self._places = places
-        if [v[:3] for v in voxels] != [v[:3] for v in self._voxels]:
+        compared = 2 if dt is None else 3  # who only looks does not stop what moves
+        changed = [v[:compared] for v in voxels] != [v[:compared] for v in self._voxels]
+        if changed:
             self._voxels = voxels
             self._voxelize()
+        return changed
 
     def _voxelize(self) -> None:
         if not self._voxels:

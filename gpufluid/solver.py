@@ -42,7 +42,9 @@ class Solver:
 
     def step(self, dt: float, emitters: Sequence[Emitter], obstacles: Sequence[Obstacle]) -> int:
         """Advance by `dt` > 0 seconds; return the number of equal substeps it took."""
-        self.solids.update(obstacles, dt)
+        if self.solids.update(obstacles, dt) and self.solids.present:
+            # smoke where a solid is now must not be seen from the other side of it
+            self.backend.kernel("cover_scalars", self.variant)(scalars=self.scalars, **self.solids.cells)
         count = self.substeps(dt)
         for _ in range(count):
             self.substep(dt / count, emitters)
@@ -58,7 +60,7 @@ class Solver:
         faces, cells, openings = self.solids.faces, self.solids.cells, self.solids.openings
         moving = self.settings.solve_velocity
         if moving:
-            self.advection.carry_velocity(dt, variant, faces, velocity=u)
+            self.advection.carry_velocity(dt, variant, {**faces, **cells}, velocity=u)
         self.forces.emit(emitters, dt, variant, faces, velocity=u, scalars=s)
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)

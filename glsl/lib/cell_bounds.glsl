@@ -1,4 +1,4 @@
-// The smallest and largest of the values round a point in the cell-centred FIELD, over the fluid alone.
+// The smallest and largest of the values round a point in the cell-centred FIELD, of those its sample sees.
 #include "lib/cell_sample.glsl" for FIELD
 
 struct Bounds {
@@ -8,13 +8,23 @@ struct Bounds {
 Bounds bounds_FIELD(vec3 p) {
     Taps at = taps(p - 0.5, cells);
     Bounds bounds = Bounds(vec4(3.4e38), vec4(-3.4e38));
-    for (int corner = 0; corner < (1 << DIMENSIONS); ++corner) {
-        vec4 value = fetch_FIELD(at.low + (at.high - at.low) * (ivec3(corner) >> ivec3(0, 1, 2) & 1));
-#if SOLIDS
-        if (value.w < 0.5) continue;
-#endif
-        bounds.low = min(bounds.low, value);
-        bounds.high = max(bounds.high, value);
+    const int corners = 1 << DIMENSIONS;
+    vec4 values[corners];
+    int fluid = 0;
+    for (int n = 0; n < corners; ++n) {
+        values[n] = fetch_FIELD(corner_of(at, n));
+        fluid |= int(values[n].w > 0.5) << n;
     }
+#if SOLIDS
+    int seen = reachable(fluid, ivec3(greaterThanEqual(at.share, vec3(0.5))));
+    if (seen == 0) seen = fluid;
+#else
+    const int seen = 0xFF;
+#endif
+    for (int n = 0; n < corners; ++n)
+        if ((seen >> n & 1) == 1) {
+            bounds.low = min(bounds.low, values[n]);
+            bounds.high = max(bounds.high, values[n]);
+        }
     return bounds;
 }

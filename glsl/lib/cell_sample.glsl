@@ -1,8 +1,9 @@
 // Cell-centred FIELD between its centres; included once for each field that is sampled.
 // Positions are in cells from the low corner of the box; the value of cell i is at i + 1/2.
-// In a fluid cell the last channel is 1, in a solid all channels are 0: the trilinear mean divided by its
-// last channel is the mean over the fluid alone, and smoke does not fade beside a solid.
+// In a fluid cell the last channel is 1, in a solid all channels are 0: the weighted sum divided by its last
+// channel is the mean over the fluid alone, and smoke does not fade beside a solid.
 #include "lib/taps.glsl"
+#include "lib/reachable.glsl"
 
 vec4 over_fluid_FIELD(vec4 mean) {
 #if SOLIDS
@@ -20,6 +21,22 @@ vec4 sample_FIELD(vec3 p) {
 #if DIMENSIONS == 3
     mean = mix(mean, filtered_FIELD(xy, at.high.z), at.share.z);
 #endif
+#elif SOLIDS
+    const int corners = 1 << DIMENSIONS;
+    vec4 values[corners];
+    int fluid = 0;
+    for (int n = 0; n < corners; ++n) {
+        values[n] = fetch_FIELD(corner_of(at, n));
+        fluid |= int(values[n].w > 0.5) << n;
+    }
+    int seen = reachable(fluid, ivec3(greaterThanEqual(at.share, vec3(0.5))));
+    if (seen == 0) seen = fluid;  // a place in a solid
+    vec4 mean = vec4(0.0);
+    for (int n = 0; n < corners; ++n) {
+        vec3 share = mix(1.0 - at.share, at.share, equal(ivec3(n) >> ivec3(0, 1, 2) & 1, ivec3(1)));
+        float weight = share.x * share.y * (DIMENSIONS == 3 ? share.z : 1.0);
+        mean += float(seen >> n & 1) * weight * values[n];
+    }
 #else
     ivec3 a = at.low, b = at.high;
     vec4 mean = mix(

@@ -27,3 +27,6 @@ Taps taps(vec3 q, ivec3 count) {
 #endif
     return at;
 }
+
+// The index of corner n of the eight: bit 0, 1, 2 of n set for the high one along x, y, z.
+ivec3 corner_of(Taps at, int n) { return at.low + (at.high - at.low) * (ivec3(n) >> ivec3(0, 1, 2) & 1); }

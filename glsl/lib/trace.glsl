@@ -1,15 +1,16 @@
 // Following the flow for `dt` seconds, back (dt > 0) or forth (dt < 0).
 #include "lib/component.glsl" for velocity
+#include "lib/clipped.glsl"
 
-// Where what is at `start` (cells) with velocity `u` (m/s) was `dt` seconds ago; it may lie beyond a side, where a sample
-// takes the nearest value.
+// Where what is at `start` (cells) with velocity `u` (m/s) was `dt` seconds ago; never in a solid, but perhaps beyond a
+// side, where a sample takes the nearest value.
 // Euler, or the midpoint rule of second order.
 vec3 trace(vec3 start, vec3 u, float dt) {
     float reach = dt / cell_size;
 #if TRACE_RK2
     u = at_velocity(start - 0.5 * reach * u);
 #endif
-    return start - reach * u;
+    return clipped(start, start - reach * u);
 }
 
 struct FaceVelocities {
