@@ -11,25 +11,34 @@ from gpufluid.settings import Settings
 
 
 class Advection:
-    """Semi-Lagrangian (Stam 1999), or MacCormack (Selle et al. 2008): carried there, back, and corrected."""
+    """Semi-Lagrangian (Stam 1999), and two schemes that look at what it does there and back.
+
+    MacCormack (Selle et al. 2008) carries forth, back, and adds half the difference to what was carried.
+    BFECC (Dupont & Liu 2003) takes half the difference off before it is carried.
+    """
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
         self.backend, self.settings = backend, settings
-        self._forward_velocity: FieldStore | None = None
-        self._forward_scalars: FieldStore | None = None
-        if settings.velocity_scheme == "maccormack" and settings.solve_velocity:
-            self._forward_velocity = backend.field("forward velocity", "face", buffers=1)
-        if settings.advection == "maccormack":
-            self._forward_scalars = backend.field("forward scalars", "cell", buffers=1)
+        self._scratch: dict[str, FieldStore] = {}
+        velocity_scheme = settings.velocity_scheme if settings.solve_velocity else "semi-lagrangian"
+        for kind, scheme in (("face", velocity_scheme), ("cell", settings.advection)):
+            names = {"semi-lagrangian": (), "maccormack": ("forward",), "bfecc": ("forward", "compensated")}
+            for name in names[scheme]:
+                self._scratch[f"{kind} {name}"] = backend.field(f"{name} ({kind}s)", kind, buffers=1)
 
     def carry_velocity(
         self, dt: float, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore
     ) -> None:
         """Carry the velocity along itself."""
-        run, forward = self.backend.kernel, self._forward_velocity
-        run("advect_velocity", variant)(velocity=velocity, carried=forward or velocity, dt=dt, **solids)
-        if forward is not None:
-            run("correct_velocity", variant)(velocity=velocity, forward=forward, dt=dt, **solids)
+        run, scheme = self.backend.kernel, self.settings.velocity_scheme
+        forward, compensated = self._scratch.get("face forward"), self._scratch.get("face compensated")
+        flow = {"velocity": velocity, "dt": dt, **solids}
+        run("advect_velocity", variant)(carried=forward or velocity, **flow)
+        if scheme == "maccormack":
+            run("correct_velocity", variant)(forward=forward, **flow)
+        elif scheme == "bfecc":
+            run("compensate_velocity", variant)(forward=forward, compensated=compensated, **flow)
+            run("finish_velocity", variant)(compensated=compensated, **flow)
 
     def carry_scalars(
         self,
@@ -41,32 +50,20 @@ class Advection:
         velocity: FieldStore,
     ) -> None:
         """Carry density, temperature and fuel along the velocity, and let them fade."""
-        run, rules, forward = self.backend.kernel, self.settings, self._forward_scalars
+        run, rules = self.backend.kernel, self.settings
+        forward, compensated = self._scratch.get("cell forward"), self._scratch.get("cell compensated")
         fading = (math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0)
-        whole = (1.0, 1.0, 1.0)
-        ambient = rules.ambient_temperature
-        run("advect_scalars", variant)(
-            scalars=scalars,
-            velocity=velocity,
-            carried=forward or scalars,
-            dt=dt,
-            keep=whole if forward else fading,
-            ambient=ambient,
-            **solids,
-        )
-        if forward is not None:
-            run("correct_scalars", variant)(
-                scalars=scalars,
-                forward=forward,
-                velocity=velocity,
-                dt=dt,
-                keep=fading,
-                ambient=ambient,
-                **solids,
-            )
+        flow = {"scalars": scalars, "velocity": velocity, "dt": dt, **solids}
+        fade = {"keep": fading, "ambient": rules.ambient_temperature}
+        whole = {"keep": (1.0, 1.0, 1.0), "ambient": rules.ambient_temperature}
+        run("advect_scalars", variant)(carried=forward or scalars, **(whole if forward else fade), **flow)
+        if rules.advection == "maccormack":
+            run("correct_scalars", variant)(forward=forward, **fade, **flow)
+        elif rules.advection == "bfecc":
+            run("compensate_scalars", variant)(forward=forward, compensated=compensated, **flow)
+            run("finish_scalars", variant)(compensated=compensated, **fade, **flow)
 
     def release(self) -> None:
         """Release the scratch fields."""
-        for field in (self._forward_velocity, self._forward_scalars):
-            if field is not None:
-                field.release()
+        for field in self._scratch.values():
+            field.release()

@@ -486,6 +486,48 @@ def correct_velocity(
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
 
+def compensate_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    forward: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+    solid: Array | None = None,
+) -> Array:
+    """The velocity with the error of carrying it there and back taken off beforehand."""
+    parts = []
+    for axis in range(grid.dimensions):
+        u, start = face_velocity(grid, variant, velocity, axis), _centers(grid, axis)
+        there = trace(grid, variant, velocity, start, u, -dt, solid)
+        z, y, x = _face_count(grid, axis)
+        returned = sample_component(grid, variant, forward, there, axis)[0]
+        parts.append(1.5 * velocity[:z, :y, :x, axis] - 0.5 * returned)
+    return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
+
+
+def finish_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    compensated: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+    solid: Array | None = None,
+) -> Array:
+    """The compensated velocity carried along the velocity."""
+    parts = []
+    for axis in range(grid.dimensions):
+        u, start = face_velocity(grid, variant, velocity, axis), _centers(grid, axis)
+        place = trace(grid, variant, velocity, start, u, dt, solid)
+        plain, low, high = sample_component(grid, variant, velocity, place, axis)
+        value = sample_component(grid, variant, compensated, place, axis)[0]
+        parts.append(_limited(variant, value, plain, low, high))
+    return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
+
+
 def _finished_scalars(
     variant: Variant, values: Array, keep: tuple[float, ...], ambient: float, solid: Array | None
 ) -> Array:
@@ -559,6 +601,46 @@ def correct_scalars(
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, forward, low, high), value)
     value = np.where(_brought_in(grid, variant, place, ambient)[0][..., None], forward, value)
+    return _finished_scalars(variant, value, keep, ambient, solid)
+
+
+def compensate_scalars(
+    grid: Grid,
+    variant: Variant,
+    *,
+    scalars: Array,
+    forward: Array,
+    velocity: Array,
+    dt: float,
+    solid: Array | None = None,
+) -> Array:
+    """Density, temperature and fuel with the error of carrying them there and back taken off beforehand."""
+    place = _cell_trace(grid, variant, velocity, -dt, solid)
+    out = 1.5 * scalars - 0.5 * sample_cells(grid, variant, forward, place)[0]
+    out[..., 3] = 1.0
+    return np.where(scalars[..., 3:] < 0.5, 0.0, out) if variant.solids else out
+
+
+def finish_scalars(
+    grid: Grid,
+    variant: Variant,
+    *,
+    scalars: Array,
+    compensated: Array,
+    velocity: Array,
+    dt: float,
+    keep: tuple[float, ...],
+    ambient: float,
+    solid: Array | None = None,
+) -> Array:
+    """The compensated scalars carried along the velocity."""
+    place = _cell_trace(grid, variant, velocity, dt, solid)
+    value = sample_cells(grid, variant, compensated, place)[0]
+    plain, low, high = sample_cells(grid, variant, scalars, place)
+    some = low[..., 3:] <= high[..., 3:]
+    value = np.where(some, _limited(variant, value, plain, low, high), value)
+    outside, brought = _brought_in(grid, variant, place, ambient)
+    value = np.where(outside[..., None], brought, value)
     return _finished_scalars(variant, value, keep, ambient, solid)
 
 

@@ -11,7 +11,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.solvers import Jacobi
 
-ADVECTION = ("maccormack", "semi-lagrangian")
+ADVECTION = ("maccormack", "semi-lagrangian", "bfecc")
 TRACES = ("rk2", "euler")
 LIMITERS = ("clamp", "revert", None)
 SAMPLERS = ("exact", "hardware")
@@ -31,10 +31,11 @@ def one_of(value: Any, names: tuple[Any, ...], what: str) -> None:
 class Settings:
     """How a fluid is stepped. All units SI; every rate is per second and does not depend on dt.
 
-    advection: "maccormack" (Selle et al. 2008) or "semi-lagrangian" (Stam 1999), for everything carried.
+    advection: "maccormack" (Selle et al. 2008), "bfecc" (Dupont & Liu 2003) or "semi-lagrangian" (Stam 1999),
+        for everything carried.
     velocity_advection: the same choice for the velocity alone; None follows `advection`.
     trace: how a back-trace follows the flow, "rk2" (midpoint) or "euler".
-    limiter: what holds MacCormack inside the values it started from: "clamp", "revert" (to
+    limiter: what holds MacCormack and BFECC inside the values it started from: "clamp", "revert" (to
         semi-Lagrangian) or None.
     sampler: "exact" interpolates in the shader; "hardware" takes filtered taps (8-bit weights on GPUs).
     cfl: cells a substep may carry anything; None never splits a step. max_substeps caps the splitting.

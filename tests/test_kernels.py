@@ -87,7 +87,7 @@ class Case:
         if kind == "face":
             faces = {"solid_faces": self.faces} if self.variant.solids else {}
             return reference.constrain(self.grid, self.variant, velocity=values, **faces)
-        if kind == "cell" and name in ("scalars", "forward"):
+        if kind == "cell" and name in ("scalars", "forward", "compensated"):
             values[..., 3] = 1.0
             # a moving solid has just come into some cells and left others
             values *= (
@@ -128,7 +128,7 @@ def run(backend: GLBackend, kernel: Kernel, case: Case, shift: Any = None) -> tu
 def relevant(name: str, variant: str) -> bool:
     """A kernel that no option of the later variants touches is not tried again in each."""
     sided = "periodic" in variant or "open," in variant or "open all" in variant
-    return sided or "rk2, clamp" in variant or "advect" in name or "correct" in name
+    return sided or "rk2, clamp" in variant or any(part in name for part in ("advect", "correct", "finish"))
 
 
 CASES = [

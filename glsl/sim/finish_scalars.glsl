@@ -1,0 +1,26 @@
+// End of BFECC (Dupont & Liu 2003): the compensated scalars carried along the velocity, held to the values the
+// scalars had round the place they come from. Cells; solids hold 0.
+#include "lib/trace.glsl"
+#include "lib/cell_sample.glsl" for compensated
+#include "lib/cell_bounds.glsl" for scalars
+#include "lib/limiter.glsl"
+#include "lib/fade.glsl"
+#include "lib/entering.glsl"
+
+uniform float dt;  // s
+
+void kernel(ivec3 cell) {
+    vec3 from = trace(vec3(cell) + 0.5, center_velocity(cell), dt);
+    vec3 value = sample_compensated(from).xyz;
+#if LIMITER
+    vec3 plain = sample_scalars(from).xyz;
+    Bounds bounds = bounds_scalars(from);
+    if (bounds.low.w <= bounds.high.w)
+        for (int n = 0; n < 3; ++n) value[n] = limited(value[n], plain[n], bounds.low[n], bounds.high[n]);
+#endif
+    enters(from, value);
+    scalars_out = vec4(faded(value), 1.0);
+#if SOLIDS
+    if (fetch_solid(cell).w > 0.5) scalars_out = vec4(0.0);
+#endif
+}
