@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 
 from gpufluid.errors import GpufluidError
-from gpufluid.grid import finite_triple
+from gpufluid.grid import finite_number, finite_triple
 
 SIDES = ("left", "right", "bottom", "top", "back", "front")  # x-, x+, y-, y+, z-, z+
 
@@ -16,15 +16,19 @@ class Wall:
 
     slip: "no" (the fluid at the wall moves with it) or "free" (it glides without friction).
     velocity: of the wall, along its own plane, m/s: a moving lid. Only a no-slip wall drags the fluid.
+    temperature: of the wall, conducted into the fluid by `Settings.thermal_diffusivity`; None insulates.
     """
 
     slip: str = "no"
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    temperature: float | None = None
 
     def __post_init__(self) -> None:
         if self.slip not in ("no", "free"):
             raise GpufluidError(f'Wall.slip must be "no" or "free", got {self.slip!r}')
         object.__setattr__(self, "velocity", finite_triple(self.velocity, "Wall.velocity"))
+        if self.temperature is not None:
+            object.__setattr__(self, "temperature", finite_number(self.temperature, "Wall.temperature"))
 
 
 @dataclass(frozen=True)

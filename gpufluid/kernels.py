@@ -42,7 +42,9 @@ class Variant:
 
     def defines(self, dimensions: int) -> dict[str, int]:
         """The GLSL macros of this variant on a grid of 2 or 3 dimensions."""
-        slip = sum(1 << i for i, s in enumerate(self.boundaries.sides[: 2 * dimensions]) if s.slip == "no")
+        sides = self.boundaries.sides[: 2 * dimensions]
+        slip = sum(1 << i for i, s in enumerate(sides) if s.slip == "no")
+        heated = sum(1 << i for i, s in enumerate(sides) if s.temperature is not None)
         return {
             "DIMENSIONS": dimensions,
             "SOLIDS": int(self.solids),
@@ -51,6 +53,7 @@ class Variant:
             "HARDWARE_SAMPLER": int(self.sampler == "hardware"),
             "CONFINEMENT": int(self.confinement),
             "NO_SLIP": slip,
+            "HEATED": heated,
             "EMITTERS": EMITTERS,
             "BLOCK": BLOCK,
         }
@@ -115,6 +118,19 @@ KERNELS: dict[str, Kernel] = {
             ("dt", "rise", "up"),
             (SOLID_FACES,),
             (_cell("confinement"),),
+        ),
+        Kernel(
+            "diffuse_velocity",
+            _face("diffused"),
+            (_face("before"), _face("latest"), _face("previous")),
+            ("fourier_number", "weight"),
+            (SOLID_FACES,),
+        ),
+        Kernel(
+            "diffuse_scalars",
+            _cell("diffused"),
+            (_cell("before"), _cell("latest"), _cell("previous")),
+            ("fourier_numbers", "weight"),
         ),
         Kernel("constrain", VELOCITY, (VELOCITY,), (), (SOLID_FACES,)),
         Kernel(

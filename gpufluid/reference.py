@@ -308,6 +308,98 @@ def constrain(grid: Grid, variant: Variant, *, velocity: Array, solid_faces: Arr
     return _constrained(grid, variant, solid_faces, velocity)
 
 
+# -- diffusion -----------------------------------------------------------------------------------------
+
+
+def _velocity_beyond(variant: Variant, side: int, component: int, own: Array) -> Array:
+    """What stands beyond a side for velocity `component` in its plane, `own` being on this side of it."""
+    wall = variant.boundaries.sides[side]
+    return 2.0 * wall.velocity[component] - own if wall.slip == "no" else own
+
+
+def _scalars_beyond(variant: Variant, side: int, own: Array) -> Array:
+    """The same for the scalars [z, y, x, 4]."""
+    wall, beyond = variant.boundaries.sides[side], own.copy()
+    if wall.temperature is not None:
+        beyond[..., 1] = 2.0 * wall.temperature - own[..., 1]
+    return beyond
+
+
+def _beside(values: Array, axis: int, side: int, beyond: Array | None = None) -> Array:
+    """Neighbours of `values` along `axis` on the low (0) or high (1) side; `beyond` past the last of them."""
+    out = _shift(axis, 2 * side - 1, values)
+    edge = [slice(None)] * 3
+    edge[2 - axis] = slice(-1, None) if side else slice(0, 1)
+    if beyond is not None:
+        out[tuple(edge)] = beyond[tuple(edge)]
+    return out
+
+
+def _swept(latest: Array, previous: Array, left: Array, number: Any, dimensions: int, weight: float) -> Array:
+    sweep = latest + left / (1.0 + 2.0 * dimensions * number)
+    return np.asarray(previous + weight * (sweep - previous))
+
+
+def diffuse_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    before: Array,
+    latest: Array,
+    previous: Array,
+    fourier_number: float,
+    weight: float,
+    solid_faces: Array | None = None,
+) -> Array:
+    """One sweep of implicit viscosity: the next of the iterates `previous`, `latest`."""
+    cells, low = np.zeros_like(_cells(grid, before)), _cells(grid, before)
+    for component in range(grid.dimensions):
+        own = _component_values(grid, latest, component)
+        laplacian: Any = 0.0
+        for axis in range(grid.dimensions):
+            for side in range(2):
+                wall = None
+                if axis != component:  # along its own axis the last value is the wall's
+                    wall = _velocity_beyond(variant, 2 * axis + side, component, own)
+                laplacian = laplacian + _beside(own, axis, side, wall) - own
+        values = low[..., component] - _cells(grid, own) + fourier_number * _cells(grid, laplacian)
+        cells[..., component] = _swept(
+            _cells(grid, own),
+            _cells(grid, previous)[..., component],
+            values,
+            fourier_number,
+            grid.dimensions,
+            weight,
+        )
+    return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
+
+
+def diffuse_scalars(
+    grid: Grid,
+    variant: Variant,
+    *,
+    before: Array,
+    latest: Array,
+    previous: Array,
+    fourier_numbers: tuple[float, ...],
+    weight: float,
+) -> Array:
+    """One sweep of implicit diffusion: the next of the iterates `previous`, `latest`."""
+    laplacian = np.zeros_like(latest)
+    for axis in range(grid.dimensions):
+        for side in range(2):
+            beyond = _scalars_beyond(variant, 2 * axis + side, latest)
+            beside = _beside(latest, axis, side, beyond)
+            if variant.solids:
+                beside = np.where(beside[..., 3:] < 0.5, latest, beside)
+            laplacian += beside - latest
+    numbers = np.array([*fourier_numbers, 0.0])
+    left = before - latest + numbers * laplacian
+    out = _swept(latest, previous, left, numbers, grid.dimensions, weight)
+    out[..., 3] = latest[..., 3]
+    return np.where(latest[..., 3:] < 0.5, latest, out) if variant.solids else out
+
+
 # -- advection -----------------------------------------------------------------------------------------
 
 

@@ -100,6 +100,8 @@ class Pass:
         source.add(box_constants(grid), "<box>")
         walls = ", ".join("vec3({}, {}, {})".format(*s.velocity) for s in variant.boundaries.sides)
         source.add(f"const vec3 wall_velocity[6] = vec3[6]({walls});", "<box>")
+        heat = ", ".join(repr(s.temperature or 0.0) for s in variant.boundaries.sides)
+        source.add(f"const float wall_temperature[6] = float[6]({heat});", "<box>")
         for kind in dict.fromkeys(s.kind for s in (*self._slots, kernel.write)):
             source.add(layouts[kind].glsl(kind), "<layout>")
         self._inputs: list[tuple[str, int, bool, bool]] = []  # name, unit, as image, filtered
