@@ -129,7 +129,7 @@ class LambOseen:
         return Grid((self.cells, self.cells, 1), 1.0 / self.cells)
 
     def velocity(self, time: float) -> Array:
-        """Return the staggered velocity `time` seconds after the start, [2, ny + 1, nx + 1, 3]; walls hold 0."""
+        """Return the staggered velocity `time` seconds after the start, [2, ny + 1, nx + 1, 3]."""
         n, square = self.cells, self.core**2 + 4.0 * self.viscosity * time
         face, center = np.arange(1, n) / n - 0.5, (np.arange(n) + 0.5) / n - 0.5
 

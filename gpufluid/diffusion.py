@@ -5,16 +5,19 @@ Fourier number, lap the sum of the 2d differences to the neighbours. It is stabl
 
 Jacobi's sweep is u <- B u + before / (1 + 2da). B is symmetric and its rows sum in size to at most
 rho = 2da / (1 + 2da), whatever the walls and solids (a mirrored or repeated neighbour is an entry on the
-diagonal), so its eigenvalues lie in [-rho, rho]. With Chebyshev's recurrence on that interval (Golub & Varga 1961)
+diagonal), so its eigenvalues lie in [-rho, rho]. Chebyshev's recurrence there (Golub & Varga 1961) is
 
     u[k+1] = u[k-1] + w[k+1] (sweep(u[k]) - u[k-1]),   w[1] = 1, w[2] = 2 / (2 - rho^2),
-    w[k+1] = 1 / (1 - rho^2 w[k] / 4),
+    w[k+1] = 1 / (1 - rho^2 w[k] / 4)
 
-m sweeps leave at most 1 / T_m(1 / rho) of the first error, in the 2-norm. The first error is what the whole
-step of diffusion changes, since the field itself is the start. m is the least number for which this is at most
-`TOLERANCE`: about 10.3 sqrt(1 + 2da), where plain Jacobi, which is right only up to a = m / 8, takes 13.8 (1 + 2da).
+and m sweeps of it leave at most 1 / T_m(1 / rho) of the first error in the 2-norm. The first error is what
+the whole step of diffusion changes, since the field itself is the start. m is the least number for which
+this is at most `TOLERANCE`: about 10.3 sqrt(2da), 16 at a = 1/2, 30 at a = 2 and 291 at a = 200 in 2D. Plain
+Jacobi, which is right only up to a = m / 8, takes 13.8 (1 + 2da).
 
-More sweeps, not shorter substeps: n substeps cost sqrt(n) times as much and solve another equation.
+More sweeps, not shorter substeps: n substeps cost sqrt(n) times as much and solve another equation. Each
+sweep keeps the sum of a scalar where all sides insulate. Half precision rounds every sweep: the error is then
+3e-3 of the field up to a = 2, and 3e-2 beyond.
 """
 
 from __future__ import annotations
@@ -79,8 +82,8 @@ class Diffusion:
             number = self._number(diffusivity, dt)
             if not sweeps_for(number, self.backend.grid.dimensions) <= MOST_SWEEPS:
                 raise GpufluidError(
-                    f"Settings.{name} = {diffusivity:g} m^2/s over dt = {dt:g} s is {number:.3g} cells^2, more "
-                    f"than {MOST_SWEEPS} sweeps can solve for: take a smaller one, or a shorter step"
+                    f"Settings.{name} = {diffusivity:g} m^2/s over dt = {dt:g} s reaches {number:.3g} "
+                    f"cells^2, too far for {MOST_SWEEPS} sweeps: take a smaller one or a shorter step"
                 )
 
     def diffuse_velocity(
@@ -93,7 +96,7 @@ class Diffusion:
             self._solve(sweep, velocity, self._faces, a, fourier_number=a, **solids)
 
     def diffuse_scalars(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
-        """Let density and temperature diffuse over `dt` seconds; the solids are those of the last advection."""
+        """Let density and temperature diffuse over `dt` seconds, round the solids of the last advection."""
         if self._cells:
             numbers = tuple(self._number(d, dt) for d in self._diffusivities)
             sweep = self.backend.kernel("diffuse_scalars", variant)

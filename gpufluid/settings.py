@@ -43,7 +43,7 @@ class Settings:
     buoyancy: m/s^2 upward per unit of temperature above ambient_temperature. weight: m/s^2 downward per
         unit of density. up: the direction against gravity.
     viscosity, thermal_diffusivity, density_diffusivity: m^2/s, of velocity, temperature and density;
-        implicit, stable for any dt, and at 0 no pass runs. See `gpufluid.diffusion` for the accuracy.
+        implicit and stable; at 0 no pass runs. `gpufluid.diffusion` says how accurately they are solved.
     density_dissipation, cooling: rates, 1/s, at which smoke fades and heat falls back to ambient.
     solve_velocity: False carries the scalars through a velocity the user writes.
     precision: "single" or "half" floats in the textures; the reference is always float64.
