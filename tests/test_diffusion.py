@@ -110,16 +110,16 @@ def test_a_moving_solid_beside_one_face(backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("cells", [(5, 12, 1), (5, 4, 12)])
 def test_heat_between_two_plates(cells: tuple[int, int, int], backend: str) -> None:
-    """At rest the temperature is linear between plates of 3 and -1 degrees, whatever it was; smoke stays."""
+    """At rest the temperature is linear between plates of 4 and 0 degrees, whatever it was; smoke stays."""
     axis = 1 if cells[2] == 1 else 2
     names = (("bottom", "top"), ("back", "front"))[axis - 1]
-    sides = gf.Boundaries(**{names[0]: gf.Wall(temperature=3.0), names[1]: gf.Wall("free", temperature=-1.0)})
+    sides = gf.Boundaries(**{names[0]: gf.Wall(temperature=4.0), names[1]: gf.Wall("free", temperature=0.0)})
     rules = gf.Settings(thermal_diffusivity=0.5, buoyancy=0.0, ambient_temperature=7.0)
     with gf.Fluid(gf.Grid(cells, 0.1), sides, rules, backend=backend) as fluid:
         fluid.density.write(np.ones(cells[::-1]))
         for _ in range(3):
             fluid.step(100.0)
-        profile = 3.0 - 4.0 * (np.arange(12) + 0.5) / 12
+        profile = 4.0 - 4.0 * (np.arange(12) + 0.5) / 12
         shape = [-1 if a == axis else 1 for a in (2, 1, 0)]
         np.testing.assert_allclose(
             fluid.temperature.read(), np.broadcast_to(profile.reshape(shape), cells[::-1]), atol=2e-5
@@ -279,10 +279,14 @@ def test_taylor_green_with_viscosity(backend: str) -> None:
         assert low <= ratio <= high
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_lamb_oseen(backend: str) -> None:
+@pytest.mark.parametrize(
+    ("backend", "cells", "tolerance"),
+    [*((backend, 64, CASES["lamb_oseen"]["tolerance"]) for backend in BACKENDS), ("compute", 128, 0.08)],
+)
+def test_lamb_oseen(backend: str, cells: int, tolerance: float) -> None:
+    """At 64 advection damps more than half as much as this viscosity; 128 cells tell it: 0.12 without."""
     case = CASES["lamb_oseen"]
-    vortex = LambOseen(64, case["viscosity"], case["circulation"], case["core"])
+    vortex = LambOseen(cells, case["viscosity"], case["circulation"], case["core"])
     rules = gf.Settings(advection="maccormack", buoyancy=0.0, viscosity=vortex.viscosity)
     with gf.Fluid(vortex.grid, FREE, rules, backend=backend) as fluid:
         fluid.velocity.write(vortex.velocity(0.0))
@@ -290,14 +294,14 @@ def test_lamb_oseen(backend: str) -> None:
         for _ in range(steps):
             fluid.step(vortex.grid.cell_size)
         got = fluid.velocity.read()
-    expected, start = vortex.velocity(steps / 64), vortex.velocity(0.0)
-    lines = [np.arange(65) / 64 - 0.5, (np.arange(65) + 0.5) / 64 - 0.5]
+    expected, start = vortex.velocity(steps / cells), vortex.velocity(0.0)
+    lines = [np.arange(cells + 1) / cells - 0.5, (np.arange(cells + 1) + 0.5) / cells - 0.5]
     inside = np.zeros_like(expected, bool)
     inside[0, ..., 0] = lines[0][None, :] ** 2 + lines[1][:, None] ** 2 < case["radius"] ** 2
     inside[0, ..., 1] = lines[1][None, :] ** 2 + lines[0][:, None] ** 2 < case["radius"] ** 2
     scale = np.linalg.norm(expected[inside])
     assert np.linalg.norm((start - expected)[inside]) > 0.2 * scale  # it does decay
-    assert np.linalg.norm((got - expected)[inside]) <= case["tolerance"] * scale
+    assert np.linalg.norm((got - expected)[inside]) <= tolerance * scale
 
 
 # -- bad input ---------------------------------------------------------------------------------------------
@@ -324,6 +328,7 @@ def test_too_far_a_reach_is_refused_and_nothing_moves(name: str, value: float) -
 
     with gf.Fluid(gf.Grid((6, 5, 4), 0.1), settings=gf.Settings(**{name: value}), backend="numpy") as fluid:  # type: ignore[arg-type]
         fluid.emitters.add(gf.Emitter(gf.Sphere((0.3, 0.2, 0.2), 0.1), density=1.0, temperature=1.0))
+        fluid.velocity.write(np.ones((5, 6, 7, 3)))
         before, cfl = fields(fluid), fluid.diagnostics().cfl
         with pytest.raises(gf.GpufluidError, match=rf"Settings.{name} = .* over dt = 0.1 s .* 10000 sweeps"):
             fluid.step(0.1)

@@ -24,7 +24,7 @@ SIZES = {
 SIDES = Boundaries(
     top=Wall(velocity=(1.0, 0.0, 0.5), temperature=0.7),
     left=Wall("free", temperature=-0.4),
-    front=Wall("free"),
+    front=Wall("free", temperature=0.0),
     back=Wall(temperature=1.3),
 )
 VARIANTS = {
