@@ -1,8 +1,9 @@
-# make demo    a first picture: the plume in a window, or as a film where there is no display
-# make test    lint, types and all tests
-# make bench   milliseconds per step and per pass on this machine
-# make lint    ruff and mypy alone
-# make clean   removes what builds, tests and the demo made (not .venv)
+# make demo     a first picture: the plume in a window, or as a film where there is no display
+# make test     lint, types and all tests
+# make validate the long flows against published numbers
+# make bench    milliseconds per step and per pass on this machine
+# make lint     ruff and mypy alone
+# make clean    removes what builds, tests and the demo made (not .venv)
 #
 # Each installs what it misses: system packages with apt (nothing where all is there), the rest in .venv.
 
@@ -19,7 +20,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 .DEFAULT_GOAL := demo
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: demo test bench lint clean system-demo system-test system-lint
+.PHONY: demo test validate bench lint clean system-demo system-test system-lint
 
 demo: system-demo $(VENV)/.demo-ready
 	@$(PY) -m gpufluid demo plume --overwrite $(ARGS)
@@ -29,6 +30,9 @@ bench: system-demo $(VENV)/.demo-ready
 
 test: system-test lint
 	$(PY) -m pytest $(ARGS)
+
+validate: system-test $(VENV)/.test-ready
+	$(PY) -m pytest -m validation $(ARGS)
 
 lint: system-lint $(VENV)/.test-ready
 	$(PY) -m ruff check

@@ -16,15 +16,19 @@ class Wall:
 
     slip: "no" (the fluid at the wall moves with it) or "free" (it glides without friction).
     velocity: of the wall, along its own plane, m/s: a moving lid. Only a no-slip wall drags the fluid.
+    temperature: of the wall, conducted into the fluid by `Settings.thermal_diffusivity`; None insulates.
     """
 
     slip: str = "no"
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    temperature: float | None = None
 
     def __post_init__(self) -> None:
         if self.slip not in ("no", "free"):
             raise GpufluidError(f'Wall.slip must be "no" or "free", got {self.slip!r}')
         object.__setattr__(self, "velocity", finite_triple(self.velocity, "Wall.velocity"))
+        if self.temperature is not None:
+            object.__setattr__(self, "temperature", finite_number(self.temperature, "Wall.temperature"))
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,11 @@ class Boundaries:
         """The velocity that a closed side gives the fluid, m/s."""
         at = self.sides[side]
         return at.velocity if isinstance(at, Wall | Inflow) else (0.0, 0.0, 0.0)
+
+    def temperature(self, side: int) -> float | None:
+        """The temperature a wall conducts into the fluid, None where it has none or the side is no wall."""
+        at = self.sides[side]
+        return at.temperature if isinstance(at, Wall) else None
 
     def grips(self, side: int) -> bool:
         """True where fluid beside the side moves along with it: a no-slip wall or an inflow."""

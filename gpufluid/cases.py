@@ -45,6 +45,10 @@ class CosineMode:
         """Of the Laplacian with cells of size 1."""
         return -float(sum(4.0 * np.sin(np.pi * k / (2 * n)) ** 2 for k, n in self._axes))
 
+    def diffused(self, fourier_number: float) -> float:
+        """What one implicit step of diffusion over a = diffusivity dt / h^2 leaves of the mode."""
+        return 1.0 / (1.0 - fourier_number * self.eigenvalue)
+
     def after(self, sweeps: int, weight: float = 1.0) -> Array:
         """Return the pressure after `sweeps` from zero, the right-hand side being the mode itself (h = 1)."""
         left = 1.0 - weight * (1.0 - self.factor)
@@ -105,3 +109,36 @@ class TaylorGreen:
     def energy_ratio(self, time: float) -> float:
         """Return the kinetic energy at `time` over that of the start."""
         return float(np.exp(-4.0 * np.pi**2 * self.viscosity * time))
+
+
+@dataclass(frozen=True)
+class LambOseen:
+    """The decaying vortex of Oseen (1912) about the middle of a unit square.
+
+    v_theta = circulation / (2 pi r) (1 - exp(-r^2 / (4 viscosity t))). The start, time 0, is the moment at
+    which its core, sqrt(4 viscosity t), has the radius `core`. SI units.
+    """
+
+    cells: int
+    viscosity: float = 0.001
+    circulation: float = 0.3
+    core: float = 0.06
+
+    @property
+    def grid(self) -> Grid:
+        """The unit square, one cell deep."""
+        return Grid((self.cells, self.cells, 1), 1.0 / self.cells)
+
+    def velocity(self, time: float) -> Array:
+        """Return the staggered velocity `time` seconds after the start, [2, ny + 1, nx + 1, 3]."""
+        n, square = self.cells, self.core**2 + 4.0 * self.viscosity * time
+        face, center = np.arange(1, n) / n - 0.5, (np.arange(n) + 0.5) / n - 0.5
+
+        def over_radius(x: Array, y: Array) -> Array:
+            r2 = x[None, :] ** 2 + y[:, None] ** 2
+            return np.asarray(self.circulation / (2.0 * np.pi) * -np.expm1(-r2 / square) / r2)
+
+        out = np.zeros((2, n + 1, n + 1, 3))
+        out[0, :n, 1:n, 0] = -center[:, None] * over_radius(face, center)
+        out[0, 1:n, :n, 1] = center[None, :] * over_radius(center, face)
+        return out

@@ -222,8 +222,9 @@ class Fluid:
     def step(self, dt: float) -> None:
         """Advance by `dt` seconds; 0 changes nothing.
 
-        Raises GpufluidError for a dt that is negative, NaN or infinite, and for an emitter or obstacle that
-        was changed into a bad one; the fluid is then as it was.
+        Raises GpufluidError for a dt that is negative, NaN or infinite, for an emitter or obstacle that was
+        changed into a bad one, and for a dt over which a diffusivity reaches too far to be solved for (see
+        `gpufluid.diffusion`); the fluid is then as it was.
         """
         self.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
@@ -231,8 +232,8 @@ class Fluid:
             thing.check()
         if dt == 0.0:
             return
-        self._last_dt = dt
         self._solver.step(dt, list(self.emitters), list(self.obstacles))
+        self._last_dt = dt
 
     def project(self) -> None:
         """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""

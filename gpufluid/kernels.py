@@ -55,6 +55,7 @@ class Variant:
             "NO_SLIP": sum(1 << i for i in range(number) if sides.grips(i)),
             "ANY_PERIODIC": int(any(sides.periodic(axis) for axis in range(dimensions))),
             "ALL_WALLS": int(all(isinstance(s, Wall) for s in sides.sides[:number])),
+            "HEATED": sum(1 << i for i in range(number) if sides.temperature(i) is not None),
             "EMITTERS": EMITTERS,
             "BLOCK": BLOCK,
             "PATH": PATH,
@@ -77,11 +78,13 @@ class Variant:
 
         deep = [axis < dimensions for axis in axes]
         velocities = ", ".join("vec3({}, {}, {})".format(*sides.velocity(i)) for i in range(6))
+        heat = ", ".join(repr(float(sides.temperature(i) or 0.0)) for i in range(6))
         return (
             f"const bvec3 periodic = {bvec3(sides.periodic(a) and deep[a] for a in axes)};\n"
             f"const bvec3 open_low = {bvec3(sides.open(a, False) and deep[a] for a in axes)};\n"
             f"const bvec3 open_high = {bvec3(sides.open(a, True) and deep[a] for a in axes)};\n"
             f"const vec3 wall_velocity[6] = vec3[6]({velocities});\n"
+            f"const float wall_temperature[6] = float[6]({heat});\n"
             f"const vec3 entering[6] = vec3[6]({', '.join(map(brought, sides.sides))});\n"
         )
 
@@ -145,6 +148,19 @@ KERNELS: dict[str, Kernel] = {
             ("dt", "rise", "up"),
             (SOLID_FACES,),
             (_cell("confinement"),),
+        ),
+        Kernel(
+            "diffuse_velocity",
+            _face("diffused"),
+            (_face("before"), _face("latest"), _face("previous")),
+            ("fourier_number", "weight"),
+            (SOLID_FACES,),
+        ),
+        Kernel(
+            "diffuse_scalars",
+            _cell("diffused"),
+            (_cell("before"), _cell("latest"), _cell("previous")),
+            ("fourier_numbers", "weight"),
         ),
         Kernel("constrain", VELOCITY, (VELOCITY,), (), (SOLID_FACES,)),
         Kernel(

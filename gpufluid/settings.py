@@ -43,6 +43,8 @@ class Settings:
     vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless.
     buoyancy: m/s^2 upward per unit of temperature above ambient_temperature. weight: m/s^2 downward per
         unit of density. up: the direction against gravity.
+    viscosity, thermal_diffusivity, density_diffusivity: m^2/s, of velocity, temperature and density;
+        implicit and stable; at 0 no pass runs. `gpufluid.diffusion` says how accurately they are solved.
     density_dissipation, cooling: rates, 1/s, at which smoke fades and heat falls back to ambient.
     solve_velocity: False carries the scalars through a velocity the user writes.
     precision: "single" or "half" floats in the textures; the reference is always float64.
@@ -63,6 +65,9 @@ class Settings:
     buoyancy: float = 1.0
     weight: float = 0.0
     ambient_temperature: float = 0.0
+    viscosity: float = 0.0
+    thermal_diffusivity: float = 0.0
+    density_diffusivity: float = 0.0
     up: tuple[float, float, float] = (0.0, 1.0, 0.0)
     density_dissipation: float = 0.0
     cooling: float = 0.0
@@ -83,7 +88,14 @@ class Settings:
             raise GpufluidError(f"Settings.max_substeps must be a whole number >= 1, got {n!r}")
         if not isinstance(self.pressure, Jacobi):
             raise GpufluidError(f"Settings.pressure must be a gf.Jacobi, got {self.pressure!r}")
-        for name in ("vorticity_confinement", "density_dissipation", "cooling"):
+        for name in (
+            "vorticity_confinement",
+            "viscosity",
+            "thermal_diffusivity",
+            "density_diffusivity",
+            "density_dissipation",
+            "cooling",
+        ):
             finite_number(getattr(self, name), f"Settings.{name}", low=0.0)
         for name in ("buoyancy", "weight", "ambient_temperature"):
             finite_number(getattr(self, name), f"Settings.{name}")

@@ -1,4 +1,4 @@
-"""One step of the incompressible Euler equations, as a list of stages."""
+"""One step of the incompressible Navier-Stokes equations, as a list of stages."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from gpufluid.advection import Advection
 from gpufluid.backend import Backend
 from gpufluid.boundaries import Boundaries
+from gpufluid.diffusion import Diffusion
 from gpufluid.forces import Forces
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
@@ -30,6 +31,7 @@ class Solver:
         self.solids = Solids(backend, boundaries)
         self.forces = Forces(backend, settings)
         self.advection = Advection(backend, settings)
+        self.diffusion = Diffusion(backend, settings)
         self.projection = Projection(backend, settings)
 
     @property
@@ -41,7 +43,11 @@ class Solver:
         )
 
     def step(self, dt: float, emitters: Sequence[Emitter], obstacles: Sequence[Obstacle]) -> int:
-        """Advance by `dt` > 0 seconds; return the number of equal substeps it took."""
+        """Advance by `dt` > 0 seconds; return the number of equal substeps it took.
+
+        Raises GpufluidError, before anything has changed, where diffusion would take too many sweeps.
+        """
+        self.diffusion.check(dt)
         if self.solids.update(obstacles, dt) and self.solids.present:
             # smoke where a solid is now must not be seen from the other side of it
             self.backend.kernel("cover_scalars", self.variant)(scalars=self.scalars, **self.solids.cells)
@@ -51,7 +57,7 @@ class Solver:
         return count
 
     def substep(self, dt: float, emitters: Sequence[Emitter]) -> None:
-        """One substep: advect velocity, add sources and forces, project, advect scalars.
+        """One substep: advect velocity, add sources and forces, diffuse, project, advect scalars, diffuse.
 
         The velocity is carried along before anything is added to it, while it has no divergence: carried
         after the forces, as in Stam (1999), air at rest would carry its own unbalanced weight about.
@@ -64,8 +70,10 @@ class Solver:
         self.forces.emit(emitters, dt, variant, faces, velocity=u, scalars=s)
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
+            self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
             self.projection.project(dt, variant, faces, openings, velocity=u)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
+        self.diffusion.diffuse_scalars(dt, variant, scalars=s)
 
     def project(self, dt: float, obstacles: Sequence[Obstacle]) -> None:
         """Close the faces and project the velocity as it is."""
@@ -93,5 +101,5 @@ class Solver:
         """Release every field."""
         for part in (self.velocity, self.scalars, self.speed):
             part.release()
-        for stage in (self.solids, self.forces, self.advection, self.projection):
+        for stage in (self.solids, self.forces, self.advection, self.diffusion, self.projection):
             stage.release()

@@ -50,8 +50,9 @@ def advance(fluid: gf.Fluid, steps: int) -> dict[str, np.ndarray]:
         {"advection": "semi-lagrangian", "trace": "euler"},
         {"limiter": "revert", "max_substeps": 1},
         {"advection": "bfecc"},
+        {"viscosity": 0.05, "thermal_diffusivity": 0.02, "density_diffusivity": 0.1},
     ],
-    ids=["maccormack", "semi-lagrangian", "revert", "bfecc"],
+    ids=["maccormack", "semi-lagrangian", "revert", "bfecc", "diffusive"],
 )
 def test_twenty_steps_agree_on_three_backends(rules: dict[str, object]) -> None:
     results = {}

@@ -21,14 +21,19 @@ SIZES = {
     "2D": (10, 9, 1),
     "last row partly filled": (6, 9, 13),
 }
-SIDES = Boundaries(top=Wall(velocity=(1.0, 0.0, 0.5)), left=Wall("free"), front=Wall("free"))
+SIDES = Boundaries(
+    top=Wall(velocity=(1.0, 0.0, 0.5), temperature=0.7),
+    left=Wall("free", temperature=-0.4),
+    front=Wall("free", temperature=0.0),
+    back=Wall(temperature=1.3),
+)
 MIXED = Boundaries(
     left=Periodic(),
     right=Periodic(),
     bottom=Inflow((0.2, 0.7, -0.1), density=0.4, temperature=2.0),
     top=Open(),
     back=Open(),
-    front=Wall(velocity=(0.3, 0.0, 0.0)),
+    front=Wall(velocity=(0.3, 0.0, 0.0), temperature=0.6),
 )
 VARIANTS = {
     "open, rk2, clamp": Variant(False, "rk2", "clamp", boundaries=SIDES, confinement=True),
@@ -45,6 +50,8 @@ PARAMETERS: dict[str, Any] = {
     "dt": 0.13,
     "scale": 0.1,
     "weight": 0.9,
+    "fourier_number": 0.4,
+    "fourier_numbers": (0.3, 0.7, 0.0),
     "strength": 0.7,
     "rise": (2.0, 0.3, 0.5, 0.0),
     "up": (0.6, 0.8, 0.0),

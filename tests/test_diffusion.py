@@ -1,0 +1,336 @@
+"""Viscosity and diffusion against closed forms and small cases by hand, on every backend."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid.cases import CosineMode, LambOseen, TaylorGreen
+from gpufluid.diffusion import TOLERANCE, Diffusion, chebyshev_weights, sweeps_for
+from gpufluid.kernels import Variant
+from gpufluid.numpy_backend import NumpyBackend
+from gpufluid.solver import Solver
+
+CASES: dict[str, Any] = json.loads((Path(__file__).parent / "cases.json").read_text())
+BACKENDS = ("numpy", "fragment", "compute")
+FREE = gf.Boundaries.all(gf.Wall("free"))
+MIXED = gf.Boundaries(
+    left=gf.Wall("free"), top=gf.Wall(velocity=(1.0, 0.0, -0.5), temperature=2.0), back=gf.Wall("free")
+)
+
+
+def diffused(
+    grid: gf.Grid, sides: gf.Boundaries, u: np.ndarray, viscosity: float, dt: float, backend: str
+) -> np.ndarray:
+    """`u` after the viscosity alone, without advection or projection."""
+    with gf.Fluid(grid, sides, gf.Settings(viscosity=viscosity), backend=backend) as fluid:
+        fluid.velocity.write(u)
+        solver = fluid._solver
+        solver.diffusion.diffuse_velocity(dt, solver.variant, {}, velocity=solver.velocity)
+        return fluid.velocity.read()
+
+
+# -- the solution ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("modes", CASES["implicit_diffusion"]["modes"])
+@pytest.mark.parametrize(("a", "tolerance"), [(0.5, 1e-4), (2.0, 1e-4), (200.0, 1e-3)])
+def test_implicit_diffusion(modes: list[int], a: float, tolerance: float, backend: str) -> None:
+    """A cosine mode keeps 1 / (1 + a sum 4 sin^2(pi k / 2N)); heat and density each have their own a."""
+    mode = CosineMode(gf.Grid((CASES["implicit_diffusion"]["N"],) * 2 + (1,), 0.5), (modes[0], modes[1], 0))
+    dt, h = 0.1, mode.grid.cell_size
+    rules = gf.Settings(
+        density_diffusivity=a * h * h / dt, thermal_diffusivity=0.3 * a * h * h / dt, buoyancy=0
+    )
+    with gf.Fluid(mode.grid, settings=rules, backend=backend) as fluid:
+        fluid.density.write(mode.values())
+        fluid.temperature.write(mode.values())
+        fluid.step(dt)
+        for field, number in ((fluid.density, a), (fluid.temperature, 0.3 * a)):
+            expected = mode.diffused(number) * mode.values()
+            np.testing.assert_allclose(field.read(), expected, atol=tolerance * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("a", [0.5, 200.0])
+@pytest.mark.parametrize("slip", ["free", "no"])
+def test_viscosity_on_modes(slip: str, a: float, backend: str) -> None:
+    """In a closed 3D box sin (pi x) times a cosine (free slip) or a sine (no slip) across is a mode of u."""
+    nx, ny, nz = 12, 9, 10
+    grid, across = gf.Grid((nx, ny, nz), 0.1), np.cos if slip == "free" else np.sin
+    kx, ky, kz = 1, 2, 1
+    lines = (
+        across(np.pi * kz * (np.arange(nz) + 0.5) / nz),
+        across(np.pi * ky * (np.arange(ny) + 0.5) / ny),
+        np.sin(np.pi * kx * np.arange(nx + 1) / nx),
+    )
+    u = np.zeros((nz + 1, ny + 1, nx + 1, 3))
+    u[:nz, :ny, :, 0] = np.einsum("k,j,i->kji", *lines)
+    total = sum(4 * math.sin(math.pi * k / (2 * n)) ** 2 for k, n in ((kx, nx), (ky, ny), (kz, nz)))
+    got = diffused(grid, gf.Boundaries.all(gf.Wall(slip)), u, a * 0.1**2 / 0.3, 0.3, backend)
+    np.testing.assert_allclose(got, u / (1.0 + a * total), atol=3e-6)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("cells", "share"), [((2, 1, 1), 6.0), ((2, 1, 2), 8.0)])
+def test_a_lid_over_one_face(cells: tuple[int, int, int], share: float, backend: str) -> None:
+    """u (1 + 4a) = a (2 - u - u): lid and floor mirrored, both side walls 0; in 3D one neighbour is alike."""
+    sides = gf.Boundaries(top=gf.Wall(velocity=(1.0, 0.0, 0.0)))
+    a, u = 0.7, np.zeros((cells[2] + 1, 2, 3, 3))
+    got = diffused(gf.Grid(cells), sides, u, a, 1.0, backend)
+    u[: cells[2], 0, 1, 0] = 2.0 * a / (1.0 + share * a)
+    np.testing.assert_allclose(got, u, atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_moving_solid_beside_one_face(backend: str) -> None:
+    """u (1 + 4a) = a (U + u): the solid below holds U, free slip above, both side walls 0."""
+    a, dt = 0.7, 0.5
+    with gf.Fluid(gf.Grid((2, 2, 1)), FREE, gf.Settings(viscosity=a / dt), backend=backend) as fluid:
+        slab = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(9.0, 1.0, 9.0)), position=(1.0, 0.5, 0.5)))
+        solver = fluid._solver
+        solver.solids.update(list(fluid.obstacles), dt)
+        slab.position = (1.2, 0.5, 0.5)
+        solver.solids.update(list(fluid.obstacles), dt)
+        faces, u = solver.solids.faces, solver.velocity
+        solver.backend.kernel("constrain", solver.variant)(velocity=u, **faces)
+        solver.diffusion.diffuse_velocity(dt, solver.variant, faces, velocity=u)
+        got = fluid.velocity.read()[0, :2, 1, 0]
+    speed = 0.2 / dt
+    np.testing.assert_allclose(got, [speed, a * speed / (1.0 + 3.0 * a)], rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("cells", [(5, 12, 1), (5, 4, 12)])
+def test_heat_between_two_plates(cells: tuple[int, int, int], backend: str) -> None:
+    """At rest the temperature is linear between plates of 4 and 0 degrees, whatever it was; smoke stays."""
+    axis = 1 if cells[2] == 1 else 2
+    names = (("bottom", "top"), ("back", "front"))[axis - 1]
+    sides = gf.Boundaries(**{names[0]: gf.Wall(temperature=4.0), names[1]: gf.Wall("free", temperature=0.0)})
+    rules = gf.Settings(thermal_diffusivity=0.5, buoyancy=0.0, ambient_temperature=7.0)
+    with gf.Fluid(gf.Grid(cells, 0.1), sides, rules, backend=backend) as fluid:
+        fluid.density.write(np.ones(cells[::-1]))
+        for _ in range(3):
+            fluid.step(100.0)
+        profile = 4.0 - 4.0 * (np.arange(12) + 0.5) / 12
+        shape = [-1 if a == axis else 1 for a in (2, 1, 0)]
+        np.testing.assert_allclose(
+            fluid.temperature.read(), np.broadcast_to(profile.reshape(shape), cells[::-1]), atol=2e-5
+        )
+        np.testing.assert_allclose(fluid.density.read(), 1.0, atol=1e-6)
+
+
+# -- the solver --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sides", [gf.Boundaries(), MIXED, FREE], ids=["no-slip", "mixed", "free"])
+@pytest.mark.parametrize("cells", [(7, 6, 1), (6, 5, 4)])
+@pytest.mark.parametrize("a", [1e-3, 0.3, 5.0, 40.0])
+def test_the_error_bound(a: float, cells: tuple[int, int, int], sides: gf.Boundaries) -> None:
+    """With solids and any sides the sweeps leave at most TOLERANCE of what the step changes."""
+    rng = np.random.default_rng(3)
+    rules = gf.Settings(viscosity=a, density_diffusivity=0.2 * a, thermal_diffusivity=a)
+    solver = Solver(NumpyBackend(gf.Grid(cells)), rules, sides)
+    solver.solids.update([gf.Obstacle(gf.Box(size=(2.0, 1.0, 2.0)), position=(3.0, 2.5, 1.0))], 1.0)
+    faces, open_cells = solver.solids.faces, 1.0 - solver.solids.cells["solid"].values[..., 3:]  # type: ignore[attr-defined]
+    solver.velocity.write(rng.normal(size=solver.velocity.read().shape))
+    solver.scalars.write(
+        np.append(rng.normal(size=(*cells[::-1], 3)), np.ones((*cells[::-1], 1)), -1) * open_cells
+    )
+    run = solver.backend.kernel
+    run("constrain", solver.variant)(velocity=solver.velocity, **faces)
+    for field, name, extra in (
+        (solver.velocity, "diffuse_velocity", {"fourier_number": a, **faces}),
+        (solver.scalars, "diffuse_scalars", {"fourier_numbers": (0.2 * a, a, 0.0)}),
+    ):
+        before = solver.backend.field("before", "face")
+        exact = solver.backend.field("exact", "face")
+        before.values = exact.values = field.values.copy()  # type: ignore[attr-defined]
+        sweep = run(name, solver.variant)
+        for _ in range(int(20 * (1.0 + 6.0 * a)) + 20):  # plain sweeps, to 1e-9 of the change
+            sweep(before=before, latest=exact, previous=exact, diffused=exact, weight=1.0, **extra)
+        if field is solver.velocity:
+            solver.diffusion.diffuse_velocity(1.0, solver.variant, faces, velocity=field)
+        else:
+            solver.diffusion.diffuse_scalars(1.0, solver.variant, scalars=field)
+        change = np.linalg.norm(exact.values - before.values)  # type: ignore[attr-defined]
+        left = np.linalg.norm(field.values - exact.values)  # type: ignore[attr-defined]
+        assert change > 1e-4
+        assert left <= 1.01 * TOLERANCE * change
+
+
+def test_the_number_of_sweeps() -> None:
+    assert sweeps_for(0.0, 2) == 0
+    assert [sweeps_for(a, 2) for a in (0.01, 0.5, 2.0, 200.0)] == [4, 16, 30, 291]
+    assert sweeps_for(math.inf, 3) == math.inf
+    # Chebyshev's polynomial: after m sweeps an error that a sweep leaves whole is down to 1 / T_m(1 / rho)
+    a, m = 3.0, 20
+    rho = 12.0 / 13.0
+    before, latest = 1.0, rho  # of an error that a sweep takes to rho of it
+    for weight in list(chebyshev_weights(a, 2, m))[1:]:
+        before, latest = latest, before + weight * (rho * latest - before)
+    assert latest == pytest.approx(1.0 / math.cosh(m * math.acosh(1.0 / rho)), rel=1e-9)
+
+
+def test_no_pass_runs_where_nothing_diffuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+    whole = NumpyBackend.kernel
+
+    def kernel(self: NumpyBackend, name: str, variant: Variant) -> Any:
+        called.append(name)
+        return whole(self, name, variant)
+
+    made: list[str] = []
+    scratch = Diffusion._scratch
+    monkeypatch.setattr(NumpyBackend, "kernel", kernel)
+    monkeypatch.setattr(Diffusion, "_scratch", lambda self, kind: made.append(kind) or scratch(self, kind))
+    everything = gf.Settings(viscosity=0.1, thermal_diffusivity=0.1)
+    for rules, expected in (
+        (gf.Settings(), []),
+        (everything, ["face", "cell"]),
+        (everything.but(solve_velocity=False), ["cell"]),
+    ):
+        called.clear()
+        made.clear()
+        with gf.Fluid(gf.Grid((4, 4, 1)), settings=rules, backend="numpy") as fluid:
+            fluid.step(0.1)
+        assert made == expected
+        stages = [n for n in called if n in ("forces", "divergence", "correct_scalars") or "diffuse" in n]
+        if "face" in expected:
+            assert stages == [
+                "forces",
+                "diffuse_velocity",
+                "divergence",
+                "correct_scalars",
+                "diffuse_scalars",
+            ]
+        else:
+            assert [n for n in stages if "diffuse" in n] == ["diffuse_scalars"] * len(expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("cells", [(16, 14, 1), (13, 11, 10)])
+def test_a_stirred_density_keeps_its_mass(
+    cells: tuple[int, int, int], backend: str, rng: np.random.Generator
+) -> None:
+    rules = gf.Settings(density_diffusivity=0.5, thermal_diffusivity=0.1)
+    grid = gf.Grid(cells, 0.1)
+    with gf.Fluid(grid, settings=rules, backend=backend) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), position=(0.5, 0.6, 0.5 * grid.size[2])))
+        box = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.1, 0.8, 2.0)), position=(1.0, 0.4, 0.5)))
+        fluid.density.write(rng.random(cells[::-1]))
+        fluid.temperature.write(rng.random(cells[::-1]))
+        for n in range(4):  # the box moves: it leaves cells and comes into others
+            box.position = (1.0 - 0.04 * n, 0.4, 0.5)
+            fluid.step(0.05)
+        solver = fluid._solver
+        mass, before = fluid.diagnostics().mass, fluid.density.read()
+        open_ = fluid.solid.read() < 0.5
+        assert not open_.all()
+        for dt, rounding in ((0.001, 2e-6), (0.1, 2e-6), (100.0, 3e-5)):  # 16 to 1300 sweeps
+            solver.diffusion.diffuse_scalars(dt, solver.variant, scalars=solver.scalars)
+            after = fluid.density.read()
+            assert fluid.diagnostics().mass == pytest.approx(mass, rel=rounding)
+            assert not after[~open_].any()
+            assert before[open_].min() - 1e-6 <= after[open_].min()
+            assert after[open_].max() <= before[open_].max() + 1e-6
+        assert after[open_].std() < 0.1 * before[open_].std()  # 5000 cells^2: nearly even
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_half_precision_diffuses_to_its_own_rounding(backend: str) -> None:
+    """Half floats round every sweep: 3e-3 of the field up to a = 2, 3e-2 at any a."""
+    mode = CosineMode(gf.Grid((32, 32, 1)), (1, 0, 0))
+    for a, tolerance in ((0.5, 3e-3), (2.0, 3e-3), (200.0, 3e-2)):
+        rules = gf.Settings(density_diffusivity=a, precision="half")
+        with gf.Fluid(mode.grid, settings=rules, backend=backend) as fluid:
+            fluid.density.write(mode.values())
+            fluid.step(1.0)
+            np.testing.assert_allclose(fluid.density.read(), mode.diffused(a) * mode.values(), atol=tolerance)
+
+
+# -- flows -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_taylor_green_with_viscosity(backend: str) -> None:
+    case = CASES["taylor_green_2d"]
+    cells = 64 if backend != "numpy" else 32
+    vortex = TaylorGreen(cells, viscosity=0.01)
+    rules = gf.Settings(advection="maccormack", trace="rk2", buoyancy=0.0, viscosity=vortex.viscosity)
+    assert vortex.energy_ratio(2.0) == pytest.approx(case["E_over_E0"], rel=1e-12)
+    with gf.Fluid(vortex.grid, FREE, rules, backend=backend) as fluid:
+        fluid.velocity.write(vortex.velocity())
+        start, dt = fluid.diagnostics().kinetic_energy, 0.5 * vortex.grid.cell_size
+        steps = 4 * cells  # T = 2
+        for n in range(1, steps + 1):
+            fluid.step(dt)
+            if n % (steps // 16) == 0:
+                ratio = fluid.diagnostics().kinetic_energy / start
+                assert ratio <= 1.01 * vortex.energy_ratio(n * dt)
+        low, high = case["viscous_range"] if cells == 64 else (0.39, 0.455)
+        assert low <= ratio <= high
+
+
+@pytest.mark.parametrize(
+    ("backend", "cells", "tolerance"),
+    [*((backend, 64, CASES["lamb_oseen"]["tolerance"]) for backend in BACKENDS), ("compute", 128, 0.08)],
+)
+def test_lamb_oseen(backend: str, cells: int, tolerance: float) -> None:
+    """At 64 advection damps more than half as much as this viscosity; 128 cells tell it: 0.12 without."""
+    case = CASES["lamb_oseen"]
+    vortex = LambOseen(cells, case["viscosity"], case["circulation"], case["core"])
+    rules = gf.Settings(advection="maccormack", buoyancy=0.0, viscosity=vortex.viscosity)
+    with gf.Fluid(vortex.grid, FREE, rules, backend=backend) as fluid:
+        fluid.velocity.write(vortex.velocity(0.0))
+        steps = round(case["time"] / vortex.grid.cell_size)
+        for _ in range(steps):
+            fluid.step(vortex.grid.cell_size)
+        got = fluid.velocity.read()
+    expected, start = vortex.velocity(steps / cells), vortex.velocity(0.0)
+    lines = [np.arange(cells + 1) / cells - 0.5, (np.arange(cells + 1) + 0.5) / cells - 0.5]
+    inside = np.zeros_like(expected, bool)
+    inside[0, ..., 0] = lines[0][None, :] ** 2 + lines[1][:, None] ** 2 < case["radius"] ** 2
+    inside[0, ..., 1] = lines[1][None, :] ** 2 + lines[0][:, None] ** 2 < case["radius"] ** 2
+    scale = np.linalg.norm(expected[inside])
+    assert np.linalg.norm((start - expected)[inside]) > 0.2 * scale  # it does decay
+    assert np.linalg.norm((got - expected)[inside]) <= tolerance * scale
+
+
+# -- bad input ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["viscosity", "thermal_diffusivity", "density_diffusivity"])
+@pytest.mark.parametrize("value", [-1e-9, math.nan, math.inf, "thick"])
+def test_bad_coefficients(name: str, value: Any) -> None:
+    with pytest.raises(gf.GpufluidError, match=f"Settings.{name} must be a"):
+        gf.Settings(**{name: value})
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf, "hot"])
+def test_a_bad_wall_temperature(value: Any) -> None:
+    with pytest.raises(gf.GpufluidError, match="Wall.temperature must be a"):
+        gf.Wall(temperature=value)
+
+
+@pytest.mark.parametrize("name", ["viscosity", "thermal_diffusivity", "density_diffusivity"])
+@pytest.mark.parametrize("value", [1e9, 1e300])
+def test_too_far_a_reach_is_refused_and_nothing_moves(name: str, value: float) -> None:
+    def fields(fluid: gf.Fluid) -> list[np.ndarray]:
+        return [f.read() for f in (fluid.density, fluid.temperature, fluid.velocity, fluid.pressure)]
+
+    with gf.Fluid(gf.Grid((6, 5, 4), 0.1), settings=gf.Settings(**{name: value}), backend="numpy") as fluid:  # type: ignore[arg-type]
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.3, 0.2, 0.2), 0.1), density=1.0, temperature=1.0))
+        fluid.velocity.write(np.ones((5, 6, 7, 3)))
+        before, cfl = fields(fluid), fluid.diagnostics().cfl
+        with pytest.raises(gf.GpufluidError, match=rf"Settings.{name} = .* over dt = 0.1 s .* 10000 sweeps"):
+            fluid.step(0.1)
+        assert fluid.diagnostics().cfl == cfl
+        assert all(np.array_equal(b, a) for b, a in zip(before, fields(fluid), strict=True))
