@@ -18,8 +18,9 @@ from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.reference import center_velocity
 from gpufluid.settings import Settings, one_of
-from gpufluid.shapes import Emitter, Mesh, Obstacle
+from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.solver import Solver
+from gpufluid.sources import Array, Emitter
 
 if TYPE_CHECKING:
     import moderngl
@@ -201,12 +202,13 @@ class Fluid:
         except BaseException:
             self._backend.release()
             raise
-        self.emitters: Things[Emitter] = Things(Emitter, lambda emitter: None)
+        self.emitters: Things[Emitter] = Things(Emitter, self._check_emitter)
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._warn_of_mesh)
         solver = self._solver
         self.velocity = VelocityField(self, solver.velocity)
         self.density = ScalarField(self, "density", solver.scalars, 0)
         self.temperature = ScalarField(self, "temperature", solver.scalars, 1)
+        self.fuel = ScalarField(self, "fuel", solver.scalars, 2)
         self.pressure = ScalarField(self, "pressure", solver.projection.pressure, 0)
         self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
@@ -223,6 +225,8 @@ class Fluid:
         dt = finite_number(dt, "dt", low=0.0)
         for thing in (*self.emitters, *self.obstacles):
             thing.check()
+        for emitter in self.emitters:
+            self._check_emitter(emitter)
         if dt == 0.0:
             return
         self._last_dt = dt
@@ -249,6 +253,12 @@ class Fluid:
         ):
             store.fill(values)
         solver.projection.clear()
+        solver.time = 0.0
+
+    @property
+    def time(self) -> float:
+        """Seconds stepped since the start or the last `reset`."""
+        return self._solver.time
 
     # -- for renderers and hosts -------------------------------------------------------------------------
 
@@ -325,6 +335,14 @@ class Fluid:
         if store is None:
             return np.zeros(self.grid.cells[::-1], np.float32)
         return np.ascontiguousarray(store.read()[..., 3])
+
+    def _check_emitter(self, emitter: Emitter) -> None:
+        expected = self.grid.cells[::-1]
+        if isinstance(emitter.shape, Array) and emitter.shape.values.shape != expected:
+            raise GpufluidError(
+                f"Emitter.shape: an Array must have the shape {expected} of this fluid's grid, "
+                f"got {emitter.shape.values.shape}"
+            )
 
     def _warn_of_mesh(self, obstacle: Obstacle) -> None:
         mesh = obstacle.shape

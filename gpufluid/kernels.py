@@ -14,6 +14,7 @@ from gpufluid.layout import BLOCK
 from gpufluid.settings import LIMITERS
 
 EMITTERS = 8  # emitters a pass can hold; more take another pass
+EMITTER_ROWS = 8  # vec4 an emitter takes, see emitter.glsl
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Variant:
     limiter: str | None = "clamp"
     sampler: str = "exact"
     confinement: bool = False
+    noise: bool = False
     boundaries: Boundaries = field(default_factory=Boundaries)
 
     def defines(self, dimensions: int) -> dict[str, int]:
@@ -51,6 +53,7 @@ class Variant:
             "HARDWARE_SAMPLER": int(self.sampler == "hardware"),
             "CONFINEMENT": int(self.confinement),
             "NO_SLIP": slip,
+            "NOISE": int(self.noise),
             "EMITTERS": EMITTERS,
             "BLOCK": BLOCK,
         }
@@ -100,12 +103,15 @@ VELOCITY, SCALARS = _face("velocity"), _cell("scalars")
 SOLID, SOLID_FACES = _cell("solid"), _face("solid_faces")
 OPENINGS = Slot("openings", "pack", components=1, exact=True)
 WINDING = Slot("winding", "cell", components=1)
+MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
 
 KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
     for kernel in (
         Kernel("emit_scalars", SCALARS, (SCALARS,), ("emitters", "emitter_count")),
         Kernel("emit_velocity", VELOCITY, (VELOCITY,), ("emitters", "emitter_count"), (SOLID_FACES,)),
+        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters",)),
+        Kernel("emit_mask_velocity", VELOCITY, (VELOCITY, MASK), ("emitters",), (SOLID_FACES,)),
         Kernel("vorticity", _cell("vorticity"), (VELOCITY,)),
         Kernel("confinement", _cell("confinement"), (_cell("vorticity"),), ("strength",)),
         Kernel(
@@ -157,7 +163,7 @@ KERNELS: dict[str, Kernel] = {
             "add_obstacle",
             SOLID,
             (SOLID, WINDING),
-            ("shape", "to_local", "center", "extent", "motion"),
+            ("shape", "to_local", "extent", "rounding", "motion"),
         ),
         Kernel("close_faces", SOLID_FACES, (SOLID,)),
         Kernel("open_neighbours", OPENINGS, (SOLID,)),

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.kernels import EMITTER_ROWS, Variant
 from gpufluid.layout import BLOCK, LANES
+from gpufluid.shapes import MESH
+from gpufluid.voxels import beyond_squared
 
 Array = NDArray[np.float64]
 
@@ -205,28 +207,68 @@ def center_velocity(grid: Grid, velocity: Array) -> Array:
 # -- sources and forces --------------------------------------------------------------------------------
 
 
-def _emitter_weight(grid: Grid, emitter: Array, place: tuple[Array, Array, Array]) -> Array:
-    d = np.stack([p * grid.cell_size - c for p, c in zip(place, emitter[0, :3], strict=True)], -1)
-    if grid.dimensions == 2:
-        d[..., 2] = 0.0
-    if emitter[0, 3] > 0.5:
-        outside = np.maximum(np.linalg.norm(d, axis=-1) - emitter[1, 0], 0.0)
-    else:
-        outside = np.linalg.norm(np.maximum(np.abs(d) - emitter[1, :3], 0.0), axis=-1)
-    t = outside / emitter[1, 3]
-    return np.where(t < 4.0, np.exp(-t * t), 0.0)
+def _random(lattice: NDArray[np.int64], seed: int) -> Array:
+    """Random numbers in 0 .. 1 for points of a lattice [..., 3]: pcg3d, as in noise.glsl."""
+    salt = np.uint64(seed) * np.array([747796405, 2891336453, 277803737], np.uint64)
+    x, y, z = np.moveaxis((lattice.astype(np.uint64) + salt).astype(np.uint32), -1, 0)
+    x, y, z = (v * np.uint32(1664525) + np.uint32(1013904223) for v in (x, y, z))
+    x = x + y * z
+    y = y + z * x
+    z = z + x * y
+    x, y, z = (v ^ (v >> np.uint32(16)) for v in (x, y, z))
+    x = x + y * z
+    return np.asarray((x >> np.uint32(8)) / 16777216.0)
+
+
+def _patches(place: Array, seed: int) -> Array:
+    """Smooth noise in 0 .. 1 with a patch to each unit of `place` [..., 3]."""
+    low = np.floor(place).astype(np.int64)
+    f = place - low
+    f = f * f * (3.0 - 2.0 * f)
+    total: Any = 0.0
+    for corner in range(8):
+        up = np.array([corner >> axis & 1 for axis in range(3)])
+        total = total + np.where(up, f, 1.0 - f).prod(-1) * _random(low + up, seed)
+    return np.asarray(total)
+
+
+def _flicker(grid: Grid, variant: Variant, emitter: Array, place: Array) -> Array:
+    """What noise leaves of an emitter, [nz, ny, nx]; place: m from the low corner, [..., 3]."""
+    strength = emitter[6, 3]
+    if not variant.noise or strength == 0.0:
+        return np.ones(place.shape[:-1])
+    now, after = (_patches(place * emitter[7, 0], int(emitter[7, column])) for column in (1, 2))
+    return np.asarray(1.0 - strength * (now + (after - now) * emitter[5, 3]))
+
+
+def _emitter_weight(grid: Grid, variant: Variant, emitter: Array, face_axis: int | None = None) -> Array:
+    place = np.stack(_centers(grid, face_axis), -1) * grid.cell_size
+    local = place @ emitter[:3, :3].T + emitter[:3, 3]
+    beyond = beyond_squared(int(emitter[4, 0]), list(np.moveaxis(local, -1, 0)), emitter[3, :3].tolist())
+    t = np.minimum(np.maximum(np.sqrt(beyond) - emitter[3, 3], 0.0) * emitter[4, 1], 4.0)
+    return np.where(t < 4.0, np.exp(-t * t), 0.0) * _flicker(grid, variant, emitter, place)
+
+
+def _with_emitted(emitter: Array, weight: Array, scalars: Array) -> Array:
+    weight = weight * scalars[..., 3]
+    out = scalars.copy()
+    out[..., 0] += weight * emitter[5, 0]
+    out[..., 1] += (emitter[5, 1] - out[..., 1]) * weight * emitter[4, 3]
+    out[..., 2] += weight * emitter[5, 2]
+    return out
+
+
+def _emitters(emitters: Array) -> Array:
+    return emitters.reshape(-1, EMITTER_ROWS, 4).astype(float)
 
 
 def emit_scalars(
     grid: Grid, variant: Variant, *, scalars: Array, emitters: Array, emitter_count: int
 ) -> Array:
-    """Density added and temperature set where the emitters are."""
-    out = scalars.copy()
-    for emitter in emitters.reshape(-1, 4, 4)[:emitter_count].astype(float):
-        weight = _emitter_weight(grid, emitter, _centers(grid)) * out[..., 3]
-        out[..., 0] += weight * emitter[2, 0]
-        out[..., 1] += (emitter[2, 1] - out[..., 1]) * weight * emitter[2, 2]
-    return out
+    """Density and fuel added and temperature set where the emitters are."""
+    for emitter in _emitters(emitters)[:emitter_count]:
+        scalars = _with_emitted(emitter, _emitter_weight(grid, variant, emitter), scalars)
+    return scalars.copy()
 
 
 def emit_velocity(
@@ -240,10 +282,36 @@ def emit_velocity(
 ) -> Array:
     """Velocity set where the emitters are."""
     cells = _cells(grid, velocity).copy()
-    for emitter in emitters.reshape(-1, 4, 4)[:emitter_count].astype(float):
+    for emitter in _emitters(emitters)[:emitter_count]:
         for axis in range(grid.dimensions):
-            weight = _emitter_weight(grid, emitter, _centers(grid, axis)) * emitter[3, 3]
-            cells[..., axis] += (emitter[3, axis] - cells[..., axis]) * weight
+            weight = _emitter_weight(grid, variant, emitter, axis) * emitter[4, 2]
+            cells[..., axis] += (emitter[6, axis] - cells[..., axis]) * weight
+    return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
+
+
+def emit_mask(grid: Grid, variant: Variant, *, scalars: Array, mask: Array, emitters: Array) -> Array:
+    """Density and fuel added and temperature set by the share of each cell in one source."""
+    emitter = _emitters(emitters)[0]
+    place = np.stack(_centers(grid), -1) * grid.cell_size
+    return _with_emitted(emitter, mask[..., 0] * _flicker(grid, variant, emitter, place), scalars)
+
+
+def emit_mask_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    mask: Array,
+    emitters: Array,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity set by the share of each cell in one source; a face has the mean of its two cells."""
+    cells, emitter = _cells(grid, velocity).copy(), _emitters(emitters)[0]
+    for axis in range(grid.dimensions):
+        place = np.stack(_centers(grid, axis), -1) * grid.cell_size
+        share = 0.5 * (mask[..., 0] + _shift(axis, -1, mask[..., 0]))
+        share = share * _flicker(grid, variant, emitter, place)
+        cells[..., axis] += (emitter[6, axis] - cells[..., axis]) * share
     return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
 
 
@@ -470,6 +538,11 @@ def subtract_gradient(
 # -- solids --------------------------------------------------------------------------------------------
 
 
+def _places(grid: Grid) -> Array:
+    """Cell centres, m from the low corner, and 1: [nz, ny, nx, 4]."""
+    return np.stack([*(c * grid.cell_size for c in _centers(grid)), np.ones(grid.cells[::-1])], -1)
+
+
 def add_obstacle(
     grid: Grid,
     variant: Variant,
@@ -478,20 +551,16 @@ def add_obstacle(
     winding: Array,
     shape: int,
     to_local: Array,
-    center: tuple[float, ...],
     extent: tuple[float, ...],
+    rounding: float,
     motion: Array,
 ) -> Array:
     """The solids with one more: its velocity and 1 where a cell's centre is inside."""
-    place = np.stack([*_centers(grid), np.ones(grid.cells[::-1]) / grid.cell_size], -1) * grid.cell_size
-    q = (place @ np.asarray(to_local, float).T)[..., :3] - center
-    if shape == 0:
-        inside = (q * q).sum(-1) <= extent[0] ** 2
-    elif shape == 1:
-        inside = (np.abs(q) <= np.asarray(extent)).all(-1)
-    else:
-        within = (np.abs(place[..., :3] - center) <= np.asarray(extent)).all(-1)
-        inside = (np.abs(winding[..., 0]) > 0.5) & within
+    place = _places(grid)
+    q = np.moveaxis(place @ np.asarray(to_local, float).T, -1, 0)[:3]
+    inside = beyond_squared(shape, list(q), extent) <= rounding**2
+    if shape == MESH:
+        inside &= np.abs(winding[..., 0]) > 0.5
     out = solid.copy()
     out[inside] = 1.0
     out[inside, :3] = (place @ np.asarray(motion, float).T)[inside, :3]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.kernels import Variant
-from gpufluid.shapes import Box, Mesh, Obstacle, Sphere
+from gpufluid.shapes import MESH, Mesh, Obstacle
 
 Matrix = NDArray[np.float64]
 
@@ -79,23 +79,23 @@ class Solids:
         fields = self._fields
         fields["solid"].fill([0.0])
         for shape, _, _, place, motion in self._voxels:
-            kind, center, extent = 0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
             if isinstance(shape, Mesh):
                 backend.voxelize(shape, place, fields["winding"])
                 corners = shape.vertices @ place[:3, :3].T + place[:3, 3]
                 low, high = corners.min(0), corners.max(0)
-                kind, center, extent = 2, tuple((low + high) / 2), tuple((high - low) / 2)
-            elif isinstance(shape, Sphere):
-                center, extent = shape.center, (shape.radius,) * 3
-            elif isinstance(shape, Box):
-                kind, center, extent = 1, shape.center, shape.half_size
+                kind, extent, rounding, to_local = MESH, tuple((high - low) / 2), 0.0, np.eye(4)
+                to_local[:3, 3] = -(low + high) / 2
+            else:
+                form = shape.form
+                kind, extent, rounding = form.kind, form.core, form.rounding
+                to_local = np.linalg.inv(place @ form.place)
             run("add_obstacle", variant)(
                 solid=fields["solid"],
                 winding=fields["winding"],
                 shape=kind,
-                to_local=np.linalg.inv(place),
-                center=center,
+                to_local=to_local,
                 extent=extent,
+                rounding=rounding,
                 motion=motion,
             )
         run("close_faces", variant)(solid=fields["solid"], solid_faces=fields["solid_faces"])

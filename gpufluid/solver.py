@@ -14,8 +14,9 @@ from gpufluid.forces import Forces
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
-from gpufluid.shapes import Emitter, Obstacle
+from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
+from gpufluid.sources import Emitter
 
 
 class Solver:
@@ -23,6 +24,7 @@ class Solver:
 
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
+        self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
         self.scalars = backend.field("scalars", "cell")
         self.scalars.fill([0.0, settings.ambient_temperature, 0.0, 1.0])
@@ -59,11 +61,12 @@ class Solver:
         moving = self.settings.solve_velocity
         if moving:
             self.advection.carry_velocity(dt, variant, faces, velocity=u)
-        self.forces.emit(emitters, dt, variant, faces, velocity=u, scalars=s)
+        self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s)
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.projection.project(dt, variant, faces, openings, velocity=u)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
+        self.time += dt
 
     def project(self, dt: float, obstacles: Sequence[Obstacle]) -> None:
         """Close the faces and project the velocity as it is."""

@@ -5,14 +5,14 @@ Every function returns bool [nz, ny, nx]. `matrix` is [4, 4], local to world, fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
-from gpufluid.shapes import Box, Mesh, Sphere
+from gpufluid.shapes import HALF_SPACE, ROUND, Analytic, Mesh, Shape
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -22,35 +22,36 @@ Ints = NDArray[np.int64]
 PAIRS_AT_ONCE = 1 << 18
 
 
-def inside_shape(grid: Grid, shape: Sphere | Box | Mesh, matrix: ArrayLike) -> Bools:
+def inside_shape(grid: Grid, shape: Shape, matrix: ArrayLike) -> Bools:
     """Cells whose centre lies inside the placed shape, or on its surface, [nz, ny, nx].
 
-    A centre is taken back to local space: within the radius of a Sphere, within the half size of a Box on
-    every axis. A Mesh goes to `inside_mesh`. Raises GpufluidError for a matrix that cannot be inverted.
+    A centre is taken back to the space of the shape's `Form`, and asked there. A Mesh goes to `inside_mesh`.
+    Raises GpufluidError for a matrix that cannot be inverted.
     """
     if isinstance(shape, Mesh):
         return inside_mesh(grid, shape, matrix)
-    if not isinstance(shape, Sphere | Box):
-        raise GpufluidError(f"inside_shape needs a Sphere, a Box or a Mesh, got {shape!r}")
-    inverse = _inverse(_affine(matrix))
-    x, y, z = _centers(grid)
-
-    def local(axis: int) -> Floats:
-        """Distance along one local axis from the centre of the shape, [nz, ny, nx]."""
-        to_x, to_y, to_z, offset = inverse[axis].tolist()
-        distance: Floats = (
-            to_x * x + to_y * y[:, None] + to_z * z[:, None, None] + (offset - shape.center[axis])
+    if not isinstance(shape, Analytic):
+        raise GpufluidError(
+            f"inside_shape needs a Sphere, Box, Cylinder, Capsule, Plane or Mesh, got {shape!r}"
         )
-        return distance
-
-    if isinstance(shape, Sphere):
-        within: Bools = local(0) ** 2 + local(1) ** 2 + local(2) ** 2 <= shape.radius**2
-        return within
-    half = shape.half_size
-    inside: Bools = np.abs(local(0)) <= half[0]
-    for axis in (1, 2):
-        inside &= np.abs(local(axis)) <= half[axis]
+    form = shape.form
+    inverse = np.linalg.inv(form.place) @ _inverse(_affine(matrix))
+    x, y, z = _centers(grid)
+    local = [
+        to_x * x + to_y * y[:, None] + to_z * z[:, None, None] + offset
+        for to_x, to_y, to_z, offset in inverse[:3].tolist()
+    ]
+    inside: Bools = beyond_squared(form.kind, local, form.core) <= form.rounding**2
     return inside
+
+
+def beyond_squared(kind: int, local: Sequence[Floats], core: Sequence[float]) -> Floats:
+    """Squared distance, m^2, from the core of a `Form` of points (x, y, z) in the form's own space."""
+    x, y, z = local
+    if kind == HALF_SPACE:
+        return np.asarray(np.maximum(y - core[1], 0.0) ** 2)
+    profile = [np.sqrt(x * x + z * z), np.abs(y)] if kind == ROUND else [np.abs(x), np.abs(y), np.abs(z)]
+    return np.asarray(sum(np.maximum(p - c, 0.0) ** 2 for p, c in zip(profile, core, strict=False)))
 
 
 def inside_mesh(grid: Grid, mesh: Mesh, matrix: ArrayLike) -> Bools:

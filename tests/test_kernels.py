@@ -13,7 +13,7 @@ from gpufluid import reference
 from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.gl.backend import GLBackend
 from gpufluid.grid import Grid
-from gpufluid.kernels import EMITTERS, KERNELS, Kernel, Variant
+from gpufluid.kernels import EMITTER_ROWS, EMITTERS, KERNELS, Kernel, Variant
 
 SIZES = {
     "power of two": (8, 8, 8),
@@ -24,7 +24,7 @@ SIZES = {
 SIDES = Boundaries(top=Wall(velocity=(1.0, 0.0, 0.5)), left=Wall("free"), front=Wall("free"))
 VARIANTS = {
     "open, rk2, clamp": Variant(False, "rk2", "clamp", boundaries=SIDES, confinement=True),
-    "solids, rk2, clamp": Variant(True, "rk2", "clamp", boundaries=SIDES, confinement=True),
+    "solids, rk2, clamp": Variant(True, "rk2", "clamp", boundaries=SIDES, confinement=True, noise=True),
     "solids, euler, revert": Variant(True, "euler", "revert", boundaries=SIDES),
     "open, euler, no limiter": Variant(False, "euler", None, boundaries=Boundaries.all(Wall("free"))),
     "solids, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES),
@@ -38,11 +38,11 @@ PARAMETERS: dict[str, Any] = {
     "up": (0.6, 0.8, 0.0),
     "keep": (0.9, 0.8, 1.0),
     "ambient": 0.3,
-    "emitter_count": 2,
-    "shape": 1,
-    "to_local": np.array([[0.8, -0.6, 0, 0.1], [0.6, 0.8, 0, -0.2], [0, 0, 1, 0.013], [0, 0, 0, 1]]),
-    "center": (0.31, 0.32, 0.12),
+    "emitter_count": 3,
+    "shape": 0,
+    "to_local": np.array([[0.8, -0.6, 0, -0.21], [0.6, 0.8, 0, -0.52], [0, 0, 1, -0.107], [0, 0, 0, 1]]),
     "extent": (0.223, 0.317, 0.251),
+    "rounding": 0.05,
 }
 H = 0.1
 
@@ -86,8 +86,13 @@ class Case:
         return values
 
     def parameters(self, kernel: Kernel) -> dict[str, Any]:
-        emitters = self.rng.random((4 * EMITTERS, 4)).astype(np.float32)
-        emitters[0, 3] = 0.0
+        emitters = self.rng.random((EMITTERS, EMITTER_ROWS, 4)).astype(np.float32)
+        emitters[:, :3, :3] += np.eye(3) - 0.5  # turned, sheared
+        emitters[:, :4] *= 0.3
+        emitters[:, 4, 0] = np.arange(EMITTERS) % 3
+        emitters[:, 4, 1] *= 12.0
+        emitters[:, 7, :3] = 5.3, 12345.0, 12346.0
+        emitters = emitters.reshape(-1, 4)
         own = {"emitters": emitters, "motion": self.rng.normal(size=(4, 4))}
         return {name: own.get(name, PARAMETERS.get(name)) for name in kernel.parameters}
 

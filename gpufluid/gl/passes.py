@@ -54,9 +54,12 @@ def field_reader(
 
 
 def upload(uniform: moderngl.Uniform, value: Any) -> None:
-    """Set a uniform from a number, a tuple, a 4x4 matrix (row by row) or an array of vec4."""
+    """Set a uniform from a number, a tuple, a 4x4 matrix (row by row) or an array of vec4.
+
+    A compiler may cut off the end of an array that a kernel does not read.
+    """
     if isinstance(value, np.ndarray):
-        matrix = value.T if value.shape == (4, 4) and uniform.array_length == 1 else value
+        matrix = value.T if uniform.array_length == 1 else value[: uniform.array_length]
         uniform.write(np.ascontiguousarray(matrix, np.float32).tobytes())
     else:
         uniform.value = value
