@@ -16,6 +16,8 @@ from gpufluid.sources import Emitter
 MAKERS = {
     "icosphere": Mesh.icosphere(3),
     "box": Mesh.box((1.0, 2.0, 3.0), (4.0, 5.0, 6.0)),
+    "cylinder": Mesh.cylinder(0.7, 1.5, 24, (1.0, 2.0, 3.0)),
+    "capsule": Mesh.capsule((0.0, 1.0, 2.0), (1.0, -1.0, 0.5), 0.4),
     "torus": Mesh.torus(),
     "trefoil": Mesh.trefoil(),
 }

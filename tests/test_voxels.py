@@ -10,7 +10,7 @@ import pytest
 import gpufluid.voxels
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
-from gpufluid.shapes import Box, Mesh, Obstacle, Sphere
+from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Obstacle, Plane, Sphere
 from gpufluid.voxels import _winding, inside_mesh, inside_shape
 
 # Points of the cubic lattice within n of the origin, n = 1 .. 8: https://oeis.org/A000605
@@ -127,6 +127,51 @@ def test_scaled_sphere_is_an_ellipsoid() -> None:
     assert solid.sum() * 0.1**3 == pytest.approx(4 / 3 * np.pi * 0.8 * 0.4 * 0.6, rel=0.03)
     ball = inside_mesh(grid, Mesh.icosphere(5), matrix)
     assert np.count_nonzero(ball != solid) <= 4
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+@pytest.mark.parametrize("turn", quarter_turns()[::5])
+def test_cylinder_is_discs_and_capsule_a_stretched_ball(n: int, turn: np.ndarray) -> None:
+    """Lattice points of a disc times the layers; a capsule has a ball's and discs between its halves."""
+    grid = Grid((25, 25, 25), 0.25)
+    middle = centers(grid)[12, 12, 12]
+    radius = 0.25 * np.sqrt(n * n + 0.5)
+    can = Obstacle(Cylinder(radius=radius, height=0.25 * 6.5), middle, turn).matrix
+    assert inside_shape(grid, Cylinder(radius=radius, height=0.25 * 6.5), can).sum() == 7 * DISC_COUNTS[n - 1]
+    capsule = Capsule((0, -0.5, 0), (0, 0.25, 0), radius)
+    solid = inside_shape(grid, capsule, Obstacle(capsule, middle, turn).matrix)
+    assert solid.sum() == BALL_COUNTS[n - 1] + 3 * DISC_COUNTS[n - 1]
+    along = Capsule(middle - 0.5 * turn[:, 1], middle + 0.25 * turn[:, 1], radius)
+    np.testing.assert_array_equal(inside_shape(grid, along, np.eye(4)), solid)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_turned_and_scaled_shapes_against_their_meshes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    grid = Grid((22, 23, 21), 0.1, (-1.1, -1.15, -1.05))
+    pairs = [
+        (Cylinder((0.1, 0, 0), 0.5, 1.2), Mesh.cylinder(0.5, 1.2, 400, (0.1, 0, 0))),
+        (
+            Capsule((0.3, -0.4, 0.1), (-0.2, 0.3, 0), 0.4),
+            Mesh.capsule((0.3, -0.4, 0.1), (-0.2, 0.3, 0), 0.4, 200),
+        ),
+    ]
+    for shape, mesh in pairs:
+        matrix = Obstacle(shape, rng.uniform(-0.1, 0.1, 3), rng.normal(size=4), (1.2, 0.8, 1.1)).matrix
+        solid = inside_shape(grid, shape, matrix)
+        assert solid.sum() > 400
+        assert np.count_nonzero(inside_mesh(grid, mesh, matrix) != solid) <= 3
+
+
+def test_plane_is_solid_below() -> None:
+    grid = Grid((6, 8, 4), 0.5, (1.0, -2.0, 0.0))
+    solid = inside_shape(grid, Plane((0, 0.1, 0)), np.eye(4))
+    assert solid[:, :4].all() and not solid[:, 4:].any()
+    tilted = Plane((2.5, 0, 0), (-2, 1, 0))
+    x, y, _ = np.moveaxis(centers(grid), -1, 0)
+    np.testing.assert_array_equal(inside_shape(grid, tilted, np.eye(4)), -2 * (x - 2.5) + y <= 0)
+    over = Obstacle(Plane(), (0, 0.1, 0), (1, 0, 0, 0)).matrix  # half a turn: solid above
+    np.testing.assert_array_equal(inside_shape(grid, Plane(), over), ~solid)
 
 
 # The mesh path against winding numbers taken by solid angles
