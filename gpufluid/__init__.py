@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     from gpufluid.sources import Image as Image
     from gpufluid.sources import Line as Line
     from gpufluid.sources import Surface as Surface
+    from gpufluid.user_forces import Attractor as Attractor
+    from gpufluid.user_forces import ForceExpression as ForceExpression
+    from gpufluid.user_forces import ForceField as ForceField
+    from gpufluid.user_forces import Vortex as Vortex
+    from gpufluid.user_forces import Wind as Wind
     from gpufluid.view import Camera as Camera
     from gpufluid.view import Light as Light
     from gpufluid.view import Smoke as Smoke
@@ -47,6 +52,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Array": "sources",
+    "Attractor": "user_forces",
     "Bezier": "sources",
     "Boundaries": "boundaries",
     "Box": "shapes",
@@ -55,6 +61,8 @@ _HOME = {
     "Cylinder": "shapes",
     "Emitter": "sources",
     "Fluid": "fluid",
+    "ForceExpression": "user_forces",
+    "ForceField": "user_forces",
     "FrameRenderer": "render.frame",
     "GLUnavailableError": "errors",
     "GpufluidError": "errors",
@@ -75,7 +83,9 @@ _HOME = {
     "Sphere": "shapes",
     "Surface": "sources",
     "VolumeRenderer": "render.volume",
+    "Vortex": "user_forces",
     "Wall": "boundaries",
+    "Wind": "user_forces",
     "is_software": "gl.device",
     "run": "app.play",
 }

@@ -21,6 +21,7 @@ from gpufluid.settings import Settings, one_of
 from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.solver import Solver
 from gpufluid.sources import Array, Emitter
+from gpufluid.user_forces import Force, ForceField
 
 if TYPE_CHECKING:
     import moderngl
@@ -30,21 +31,21 @@ if TYPE_CHECKING:
 
 BACKENDS = ("auto", "compute", "fragment", "numpy")
 FloatArray = NDArray[np.float32]
-Thing = TypeVar("Thing", Emitter, Obstacle)
+Thing = TypeVar("Thing", Emitter, Obstacle, Force)
 
 
 class Things(Generic[Thing]):
-    """The emitters or the obstacles of a fluid, in the order they were added."""
+    """The emitters, obstacles or forces of a fluid, in the order they were added."""
 
-    def __init__(self, kind: type[Thing], check: Callable[[Thing], None]) -> None:
-        self._kind: type[Any] = kind
+    def __init__(self, kind: Any, check: Callable[[Thing], None]) -> None:
+        self._kind = kind
         self._check: Callable[[Thing], None] = check
         self._things: list[Thing] = []
 
     def add(self, thing: Thing) -> Thing:
         """Add `thing` and return it; it may be changed at any time. Raises GpufluidError for bad ones."""
         if not isinstance(thing, self._kind):
-            raise GpufluidError(f"expected a gf.{self._kind.__name__}, got {thing!r}")
+            raise GpufluidError(f"expected {_names(self._kind)}, got {thing!r}")
         added: Thing = thing
         added.check()
         self._check(added)
@@ -54,7 +55,7 @@ class Things(Generic[Thing]):
     def remove(self, thing: Thing) -> None:
         """Take `thing` away; raises GpufluidError where it was never added."""
         if thing not in self._things:
-            raise GpufluidError(f"this {self._kind.__name__} is not in the fluid")
+            raise GpufluidError(f"this {type(thing).__name__} is not in the fluid")
         self._things.remove(thing)
 
     def clear(self) -> None:
@@ -204,6 +205,7 @@ class Fluid:
             raise
         self.emitters: Things[Emitter] = Things(Emitter, self._check_emitter)
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._warn_of_mesh)
+        self.forces: Things[Force] = Things(Force, self._check_force)
         solver = self._solver
         self.velocity = VelocityField(self, solver.velocity)
         self.density = ScalarField(self, "density", solver.scalars, 0)
@@ -223,14 +225,16 @@ class Fluid:
         """
         self.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
-        for thing in (*self.emitters, *self.obstacles):
+        for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
         for emitter in self.emitters:
             self._check_emitter(emitter)
+        for force in self.forces:
+            self._check_force(force)
         if dt == 0.0:
             return
         self._last_dt = dt
-        self._solver.step(dt, list(self.emitters), list(self.obstacles))
+        self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
 
     def project(self) -> None:
         """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""
@@ -344,6 +348,14 @@ class Fluid:
                 f"got {emitter.shape.values.shape}"
             )
 
+    def _check_force(self, force: Force) -> None:
+        expected = (*self.grid.cells[::-1], 3)
+        if isinstance(force, ForceField) and force.array.shape != expected:
+            raise GpufluidError(
+                f"ForceField.values must have the shape {expected} in this fluid, got {force.array.shape}"
+            )
+        self._solver.forces.compile(force, self._solver.variant)
+
     def _warn_of_mesh(self, obstacle: Obstacle) -> None:
         mesh = obstacle.shape
         if not isinstance(mesh, Mesh):
@@ -363,6 +375,11 @@ class Fluid:
                 MeshWarning,
                 stacklevel=4,
             )
+
+
+def _names(kind: Any) -> str:
+    names = [f"gf.{one.__name__}" for one in getattr(kind, "__args__", (kind,))]
+    return "a " + (names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}")
 
 
 def _triple(values: ArrayLike) -> str:

@@ -14,6 +14,7 @@ from gpufluid.layout import BLOCK
 from gpufluid.settings import LIMITERS
 
 EMITTERS = 8  # emitters a pass can hold; more take another pass
+PUSHES = 8  # wind, vortices and attractors a pass can hold
 EMITTER_ROWS = 8  # vec4 an emitter takes, see emitter.glsl
 
 
@@ -40,6 +41,7 @@ class Variant:
     sampler: str = "exact"
     confinement: bool = False
     noise: bool = False
+    expression: str = ""  # of a user's force
     boundaries: Boundaries = field(default_factory=Boundaries)
 
     def defines(self, dimensions: int) -> dict[str, int]:
@@ -55,6 +57,7 @@ class Variant:
             "NO_SLIP": slip,
             "NOISE": int(self.noise),
             "EMITTERS": EMITTERS,
+            "PUSHES": PUSHES,
             "BLOCK": BLOCK,
         }
 
@@ -121,6 +124,15 @@ KERNELS: dict[str, Kernel] = {
             ("dt", "rise", "up"),
             (SOLID_FACES,),
             (_cell("confinement"),),
+        ),
+        Kernel("push", VELOCITY, (VELOCITY,), ("pushes", "push_count"), (SOLID_FACES,)),
+        Kernel("force_field", VELOCITY, (VELOCITY, _cell("force")), ("dt",), (SOLID_FACES,)),
+        Kernel(
+            "force_expression",
+            VELOCITY,
+            (VELOCITY,),
+            ("dt", "time", "origin", "function"),  # the function is for NumPy
+            (SOLID_FACES,),
         ),
         Kernel("constrain", VELOCITY, (VELOCITY,), (), (SOLID_FACES,)),
         Kernel(

@@ -17,6 +17,7 @@ from gpufluid.grid import Grid
 from gpufluid.kernels import EMITTER_ROWS, Variant
 from gpufluid.layout import BLOCK, LANES
 from gpufluid.shapes import MESH
+from gpufluid.user_forces import VORTEX, WIND
 from gpufluid.voxels import beyond_squared
 
 Array = NDArray[np.float64]
@@ -368,6 +369,71 @@ def forces(
         if confinement is not None:
             force = force + 0.5 * (confinement[..., axis] + _shift(axis, -1, confinement[..., axis]))
         cells[..., axis] += dt * force
+    return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
+
+
+def push(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    pushes: Array,
+    push_count: int,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity after wind, vortices and attractors."""
+    cells = _cells(grid, velocity).copy()
+    rows = np.asarray(pushes, float).reshape(-1, 3, 4)[:push_count]
+    for axis in range(grid.dimensions):
+        place = np.stack(_centers(grid, axis), -1) * grid.cell_size
+        for (*center, kind), (*way, amount), (scale, *_) in rows:
+            if kind == WIND:
+                cells[..., axis] += (way[axis] - cells[..., axis]) * amount
+                continue
+            d = place - center
+            if grid.dimensions == 2:
+                d[..., 2] = 0.0
+            turn = np.cross(way, d) if kind == VORTEX else -d
+            off = np.linalg.norm(d - (d @ way)[..., None] * way if kind == VORTEX else d, axis=-1)
+            s = off * scale
+            bell = s * np.exp(0.5 * (1.0 - s * s)) / np.maximum(off, 1e-6 / scale)
+            cells[..., axis] += amount * bell * turn[..., axis]
+    return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
+
+
+def force_field(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    force: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity after an acceleration given for every cell."""
+    cells = _cells(grid, velocity).copy()
+    for axis in range(grid.dimensions):
+        cells[..., axis] += dt * 0.5 * (force[..., axis] + _shift(axis, -1, force[..., axis]))
+    return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
+
+
+def force_expression(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    dt: float,
+    time: float,
+    origin: tuple[float, ...],
+    function: Any,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity after an acceleration given by `function`(position [nz, ny, nx, 3], time)."""
+    cells = _cells(grid, velocity).copy()
+    for axis in range(grid.dimensions):
+        place = np.stack(_centers(grid, axis), -1) * grid.cell_size + np.asarray(origin)
+        force = np.broadcast_to(np.asarray(function(place, time), float), place.shape)[..., axis]
+        cells[..., axis] += dt * np.where(np.isfinite(force), force, 0.0)
     return _constrained(grid, variant, solid_faces, _on_faces(grid, cells))
 
 

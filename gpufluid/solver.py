@@ -17,6 +17,7 @@ from gpufluid.settings import Settings
 from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
 from gpufluid.sources import Emitter
+from gpufluid.user_forces import Force
 
 
 class Solver:
@@ -42,15 +43,21 @@ class Solver:
             self.solids.present, rules.trace, rules.limiter, rules.sampler, boundaries=self.boundaries
         )
 
-    def step(self, dt: float, emitters: Sequence[Emitter], obstacles: Sequence[Obstacle]) -> int:
+    def step(
+        self,
+        dt: float,
+        emitters: Sequence[Emitter],
+        obstacles: Sequence[Obstacle],
+        forces: Sequence[Force] = (),
+    ) -> int:
         """Advance by `dt` > 0 seconds; return the number of equal substeps it took."""
         self.solids.update(obstacles, dt)
         count = self.substeps(dt)
         for _ in range(count):
-            self.substep(dt / count, emitters)
+            self.substep(dt / count, emitters, forces)
         return count
 
-    def substep(self, dt: float, emitters: Sequence[Emitter]) -> None:
+    def substep(self, dt: float, emitters: Sequence[Emitter], forces: Sequence[Force] = ()) -> None:
         """One substep: advect velocity, add sources and forces, project, advect scalars.
 
         The velocity is carried along before anything is added to it, while it has no divergence: carried
@@ -64,6 +71,7 @@ class Solver:
         self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s)
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
+            self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
             self.projection.project(dt, variant, faces, openings, velocity=u)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
         self.time += dt

@@ -13,7 +13,7 @@ from gpufluid import reference
 from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.gl.backend import GLBackend
 from gpufluid.grid import Grid
-from gpufluid.kernels import EMITTER_ROWS, EMITTERS, KERNELS, Kernel, Variant
+from gpufluid.kernels import EMITTER_ROWS, EMITTERS, KERNELS, PUSHES, Kernel, Variant
 
 SIZES = {
     "power of two": (8, 8, 8),
@@ -22,9 +22,12 @@ SIZES = {
     "last row partly filled": (6, 9, 13),
 }
 SIDES = Boundaries(top=Wall(velocity=(1.0, 0.0, 0.5)), left=Wall("free"), front=Wall("free"))
+FORCE = "vec3(y * time, 2.0 * position.x, -z)"
 VARIANTS = {
-    "open, rk2, clamp": Variant(False, "rk2", "clamp", boundaries=SIDES, confinement=True),
-    "solids, rk2, clamp": Variant(True, "rk2", "clamp", boundaries=SIDES, confinement=True, noise=True),
+    "open, rk2, clamp": Variant(False, "rk2", "clamp", boundaries=SIDES, confinement=True, expression=FORCE),
+    "solids, rk2, clamp": Variant(
+        True, "rk2", "clamp", boundaries=SIDES, confinement=True, noise=True, expression=FORCE
+    ),
     "solids, euler, revert": Variant(True, "euler", "revert", boundaries=SIDES),
     "open, euler, no limiter": Variant(False, "euler", None, boundaries=Boundaries.all(Wall("free"))),
     "solids, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES),
@@ -39,6 +42,10 @@ PARAMETERS: dict[str, Any] = {
     "keep": (0.9, 0.8, 1.0),
     "ambient": 0.3,
     "emitter_count": 3,
+    "push_count": 3,
+    "time": 0.7,
+    "origin": (0.5, -0.25, 1.0),
+    "function": lambda p, t: np.stack([p[..., 1] * t, 2.0 * p[..., 0], -p[..., 2]], -1),
     "shape": 0,
     "to_local": np.array([[0.8, -0.6, 0, -0.21], [0.6, 0.8, 0, -0.52], [0, 0, 1, -0.107], [0, 0, 0, 1]]),
     "extent": (0.223, 0.317, 0.251),
@@ -93,7 +100,11 @@ class Case:
         emitters[:, 4, 1] *= 12.0
         emitters[:, 7, :3] = 5.3, 12345.0, 12346.0
         emitters = emitters.reshape(-1, 4)
-        own = {"emitters": emitters, "motion": self.rng.normal(size=(4, 4))}
+        pushes = self.rng.normal(size=(PUSHES, 3, 4)).astype(np.float32)
+        pushes[:, 0, 3] = np.arange(PUSHES) % 3
+        pushes[:, 1, :3] /= np.linalg.norm(pushes[:, 1, :3], axis=1, keepdims=True)
+        pushes[:, 2, 0] = 3.0
+        own = {"pushes": pushes.reshape(-1, 4), "emitters": emitters, "motion": self.rng.normal(size=(4, 4))}
         return {name: own.get(name, PARAMETERS.get(name)) for name in kernel.parameters}
 
 

@@ -125,6 +125,10 @@ class Pass:
             self._inputs.append((slot.name, unit, as_image, filtered))
         out = kernel.write.name + "_out"
         source.add(f"vec4 {out} = vec4(0.0);", "<fields>")
+        if variant.expression:
+            source.add("vec3 user_force(vec3 position, float time) {", "<stage>")
+            source.add("float x = position.x, y = position.y, z = position.z; return (", "<stage>")
+            source.add(variant.expression, "<expression>").add("); }", "<stage>")
         source.include(f"{kernel.folder}/{kernel.name}.glsl")
         depth, kind = self._layout.texel_grid[2], kernel.write.kind
         run = f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {depth}) kernel(index);\n"
