@@ -114,13 +114,13 @@ class ScalarField:
 
 
 class DerivedField:
-    """A field that follows from the others, [nz, ny, nx]: it can be read only."""
+    """A field that follows from the others, [nz, ny, nx(, c)]: it can be read only."""
 
     def __init__(self, fluid: Fluid, name: str, compute: Callable[[], FloatArray], source: str) -> None:
         self.name, self._fluid, self._compute, self._source = name, fluid, compute, source
 
     def read(self) -> FloatArray:
-        """Return it as it is now, float32 [nz, ny, nx]; waits for the GPU."""
+        """Return it as it is now, float32 [nz, ny, nx(, c)]; waits for the GPU."""
         self._fluid.check_alive()
         return self._compute()
 
@@ -214,6 +214,7 @@ class Fluid:
         self.pressure = ScalarField(self, "pressure", solver.projection.pressure, 0)
         self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
+        self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles")
 
     # -- stepping --------------------------------------------------------------------------------------
 
@@ -339,6 +340,14 @@ class Fluid:
         if store is None:
             return np.zeros(self.grid.cells[::-1], np.float32)
         return np.ascontiguousarray(store.read()[..., 3])
+
+    def _solid_normals(self) -> FloatArray:
+        """Out of the solids into the fluid, unit length, [nz, ny, nx, 3]; 0 away from their surface."""
+        self._solver.solids.update(list(self.obstacles), None)
+        store = self._solver.solids.normals()
+        if store is None:
+            return np.zeros((*self.grid.cells[::-1], 3), np.float32)
+        return np.ascontiguousarray(store.read()[..., :3])
 
     def _check_emitter(self, emitter: Emitter) -> None:
         expected = self.grid.cells[::-1]

@@ -106,6 +106,7 @@ VELOCITY, SCALARS = _face("velocity"), _cell("scalars")
 SOLID, SOLID_FACES = _cell("solid"), _face("solid_faces")
 OPENINGS = Slot("openings", "pack", components=1, exact=True)
 WINDING = Slot("winding", "cell", components=1)
+HEAT = _cell("heat")  # of solids: temperature, rate, 0, 1 where there is one
 MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
 
 KERNELS: dict[str, Kernel] = {
@@ -177,6 +178,14 @@ KERNELS: dict[str, Kernel] = {
             (SOLID, WINDING),
             ("shape", "to_local", "extent", "rounding", "motion"),
         ),
+        Kernel(
+            "heat_obstacle",
+            HEAT,
+            (HEAT, WINDING),
+            ("shape", "to_local", "extent", "rounding", "heat_given"),
+        ),
+        Kernel("heat_fluid", SCALARS, (SCALARS, HEAT), ("dt",)),
+        Kernel("solid_normals", _cell("normals"), (SOLID,)),
         Kernel("close_faces", SOLID_FACES, (SOLID,)),
         Kernel("open_neighbours", OPENINGS, (SOLID,)),
         Kernel("max_speed", Slot("speed", "block", exact=True), (VELOCITY,)),

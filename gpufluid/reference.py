@@ -609,6 +609,57 @@ def _places(grid: Grid) -> Array:
     return np.stack([*(c * grid.cell_size for c in _centers(grid)), np.ones(grid.cells[::-1])], -1)
 
 
+def _inside(
+    grid: Grid, winding: Array, shape: int, to_local: Array, extent: tuple[float, ...], rounding: float
+) -> NDArray[np.bool_]:
+    """Cells whose centre is inside an obstacle, as in inside.glsl."""
+    q = np.moveaxis(_places(grid) @ np.asarray(to_local, float).T, -1, 0)[:3]
+    inside: NDArray[np.bool_] = beyond_squared(shape, list(q), extent) <= rounding**2
+    return inside & (np.abs(winding[..., 0]) > 0.5) if shape == MESH else inside
+
+
+def heat_obstacle(
+    grid: Grid,
+    variant: Variant,
+    *,
+    heat: Array,
+    winding: Array,
+    shape: int,
+    to_local: Array,
+    extent: tuple[float, ...],
+    rounding: float,
+    heat_given: tuple[float, ...],
+) -> Array:
+    """What the solids heat with, with one obstacle more."""
+    out = heat.copy()
+    out[_inside(grid, winding, shape, to_local, extent, rounding)] = heat_given
+    return out
+
+
+def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, heat: Array, dt: float) -> Array:
+    """The temperature of fluid beside hot or cold solids drawn to theirs."""
+    both: Any = sum(_shift(axis, by, heat) for axis in range(grid.dimensions) for by in (-1, 1))
+    faces = np.where(both[..., 3] > 0.0, both[..., 3], 1.0)
+    share = scalars[..., 3] * -np.expm1(-both[..., 1] / faces * dt) * (both[..., 3] > 0.0)
+    out = scalars.copy()
+    out[..., 1] += (both[..., 0] / faces - out[..., 1]) * share
+    return out
+
+
+def solid_normals(grid: Grid, variant: Variant, *, solid: Array) -> Array:
+    """Unit normals out of the solids and 1 where there is one: Sobel's gradient of the voxels."""
+    out = np.zeros_like(solid)
+    for axis in range(grid.dimensions):
+        growth = _shift(axis, 1, solid[..., 3]) - _shift(axis, -1, solid[..., 3])
+        for other in {0, 1, 2} - {axis}:
+            growth = _shift(other, -1, growth) + 2.0 * growth + _shift(other, 1, growth)
+        out[..., axis] = -growth
+    size = np.linalg.norm(out[..., :3], axis=-1)
+    out[..., 3] = size > 0.5
+    out[..., :3] *= (out[..., 3] / np.where(size > 0.5, size, 1.0))[..., None]
+    return out
+
+
 def add_obstacle(
     grid: Grid,
     variant: Variant,
@@ -622,14 +673,10 @@ def add_obstacle(
     motion: Array,
 ) -> Array:
     """The solids with one more: its velocity and 1 where a cell's centre is inside."""
-    place = _places(grid)
-    q = np.moveaxis(place @ np.asarray(to_local, float).T, -1, 0)[:3]
-    inside = beyond_squared(shape, list(q), extent) <= rounding**2
-    if shape == MESH:
-        inside &= np.abs(winding[..., 0]) > 0.5
+    inside = _inside(grid, winding, shape, to_local, extent, rounding)
     out = solid.copy()
     out[inside] = 1.0
-    out[inside, :3] = (place @ np.asarray(motion, float).T)[inside, :3]
+    out[inside, :3] = (_places(grid) @ np.asarray(motion, float).T)[inside, :3]
     return out
 
 

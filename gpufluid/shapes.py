@@ -470,6 +470,13 @@ class Obstacle:
     rotation: about its local origin: a 3x3 rotation matrix, a quaternion (x, y, z, w) of any length > 0, or
         None.
     scale: > 0, a number or one along each local axis (x, y, z).
+    velocity: m/s, (x, y, z), and spin: rad/s about the world's axes through the local origin, of the surface
+        alone: a conveyor, a spinning drum. Added to the motion that follows from position, rotation, scale.
+    temperature: of the solid; None: it heats nothing. heating: 1/s, >= 0; in fluid cells that share a face
+        with the solid the difference to its temperature falls by exp(-heating) in each second.
+
+    A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
+    put there: it gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
 
     Raises GpufluidError naming the field and its limit.
     """
@@ -478,6 +485,10 @@ class Obstacle:
     position: Triple = (0.0, 0.0, 0.0)
     rotation: ArrayLike | None = None
     scale: float | Triple = 1.0
+    velocity: Triple = (0.0, 0.0, 0.0)
+    spin: Triple = (0.0, 0.0, 0.0)
+    temperature: float | None = None
+    heating: float = 10.0
 
     def __post_init__(self) -> None:
         self.check()
@@ -488,9 +499,22 @@ class Obstacle:
             raise GpufluidError(
                 f"Obstacle.shape must be a Sphere, Box, Cylinder, Capsule, Plane or Mesh, got {self.shape!r}"
             )
-        self.position = finite_triple(self.position, "Obstacle.position")
+        for name in ("position", "velocity", "spin"):
+            setattr(self, name, finite_triple(getattr(self, name), f"Obstacle.{name}"))
+        if self.temperature is not None:
+            self.temperature = finite_number(self.temperature, "Obstacle.temperature")
+        self.heating = finite_number(self.heating, "Obstacle.heating", low=0.0)
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale, "Obstacle.scale")
+
+    @property
+    def surface_motion(self) -> Floats:
+        """Place in the world, m, to the surface's own velocity, m/s: [4, 4], the last row 0."""
+        x, y, z = self.spin
+        motion = np.zeros((4, 4))
+        motion[:3, :3] = (0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)
+        motion[:3, 3] = self.velocity - motion[:3, :3] @ self.position
+        return motion
 
     @property
     def matrix(self) -> Floats:

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.kernels import Variant
-from gpufluid.shapes import MESH, Mesh, Obstacle
+from gpufluid.shapes import MESH, ROUND, Mesh, Obstacle, Plane, Shape
 
 Matrix = NDArray[np.float64]
+NO_HEAT = (0.0, 0.0, 0.0, 0.0)
 
 
 class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
 
-    The fields exist from the first obstacle on. `faces` and `cells` and `openings` are the arguments that
-    kernels take of them, empty dicts while there is no obstacle.
+    The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
+    that kernels take of them, empty dicts while there is no obstacle, or none with a temperature.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -27,6 +28,7 @@ class Solids:
         self.faces: dict[str, Any] = {}
         self.cells: dict[str, Any] = {}
         self.openings: dict[str, Any] = {}
+        self.heat: dict[str, Any] = {}
         self._fields: dict[str, FieldStore] = {}
         self._places: dict[int, Matrix] = {}  # where each obstacle was at the last step
         self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
@@ -54,19 +56,55 @@ class Solids:
         for obstacle in obstacles:
             place = places[id(obstacle)]
             before = self._places.get(id(obstacle), place)
-            motion = np.zeros((4, 4))
-            if dt and not np.array_equal(before, place):
-                motion = (np.eye(4) - before @ np.linalg.inv(place)) / dt
-            voxels.append((obstacle.shape, place.tobytes(), motion.tobytes(), place, motion))
+            motion = obstacle.surface_motion @ np.linalg.inv(to_box)
+            if dt and not np.array_equal(before, place) and not self._jumped(obstacle.shape, before, place):
+                motion += (np.eye(4) - before @ np.linalg.inv(place)) / dt
+            heat = NO_HEAT
+            if obstacle.temperature is not None:
+                heat = obstacle.temperature, obstacle.heating, 0.0, 1.0
+            voxels.append((obstacle.shape, place.tobytes(), motion.tobytes(), heat, place, motion))
         if dt is not None:
             self._places = places
-        if [v[:3] for v in voxels] != [v[:3] for v in self._voxels]:
+        if [v[:4] for v in voxels] != [v[:4] for v in self._voxels]:
             self._voxels = voxels
             self._voxelize()
 
+    def warm(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
+        """Heat the fluid beside solids with a temperature; nothing runs where there is none."""
+        if self.heat:
+            self.backend.kernel("heat_fluid", variant)(scalars=scalars, dt=dt, **self.heat)
+
+    def normals(self) -> FieldStore | None:
+        """Cells: unit normals out of the solids, or None while there is no obstacle."""
+        if not self.present:
+            return None
+        if "normals" not in self._fields:
+            self._fields["normals"] = self.backend.field("normals", "cell", buffers=1)
+        normals = self._fields["normals"]
+        self.backend.kernel("solid_normals", Variant(solids=True))(normals=normals, **self.cells)
+        return normals
+
+    def _jumped(self, shape: Shape, before: Matrix, place: Matrix) -> bool:
+        """True where a shape moved further than its own size: it was put there, and did not travel."""
+        if isinstance(shape, Mesh):
+            low, high = shape.bounds
+        else:
+            core, form = np.array(shape.form.core), shape.form
+            reach = form.rounding + (core[[0, 1, 0]] if form.kind == ROUND else core)
+            place, before = place @ form.place, before @ form.place
+            low, high = -reach, reach
+        corners = np.array(
+            [(x, y, z, 1.0) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
+        )
+        now = corners @ place.T
+        size = np.linalg.norm(now[0] - now[-1])
+        if isinstance(shape, Plane):
+            size = np.linalg.norm(self.backend.grid.size)
+        return bool(np.linalg.norm(now - corners @ before.T, axis=1).max() > size)
+
     def _voxelize(self) -> None:
         if not self._voxels:
-            self.faces, self.cells, self.openings = {}, {}, {}
+            self.faces, self.cells, self.openings, self.heat = {}, {}, {}, {}
             return
         backend, run, variant = self.backend, self.backend.kernel, Variant(solids=True)
         if not self._fields:
@@ -78,7 +116,12 @@ class Solids:
             }
         fields = self._fields
         fields["solid"].fill([0.0])
-        for shape, _, _, place, motion in self._voxels:
+        heated = any(heat != NO_HEAT for _, _, _, heat, _, _ in self._voxels)
+        if heated:
+            if "heat" not in fields:
+                fields["heat"] = backend.field("heat", "cell")
+            fields["heat"].fill([0.0])
+        for shape, _, _, heat, place, motion in self._voxels:
             if isinstance(shape, Mesh):
                 backend.voxelize(shape, place, fields["winding"])
                 corners = shape.vertices @ place[:3, :3].T + place[:3, 3]
@@ -89,24 +132,21 @@ class Solids:
                 form = shape.form
                 kind, extent, rounding = form.kind, form.core, form.rounding
                 to_local = np.linalg.inv(place @ form.place)
-            run("add_obstacle", variant)(
-                solid=fields["solid"],
-                winding=fields["winding"],
-                shape=kind,
-                to_local=to_local,
-                extent=extent,
-                rounding=rounding,
-                motion=motion,
-            )
+            given = {"winding": fields["winding"], "shape": kind, "to_local": to_local}
+            given |= {"extent": extent, "rounding": rounding}
+            run("add_obstacle", variant)(solid=fields["solid"], motion=motion, **given)
+            if heated:
+                run("heat_obstacle", variant)(heat=fields["heat"], heat_given=heat, **given)
         run("close_faces", variant)(solid=fields["solid"], solid_faces=fields["solid_faces"])
         run("open_neighbours", variant)(solid=fields["solid"], openings=fields["openings"])
         self.faces = {"solid_faces": fields["solid_faces"]}
         self.cells = {"solid": fields["solid"]}
         self.openings = {"openings": fields["openings"]}
+        self.heat = {"heat": fields["heat"]} if heated else {}
 
     def release(self) -> None:
         """Release the fields."""
         for field in self._fields.values():
             field.release()
         self._fields.clear()
-        self.faces, self.cells, self.openings = {}, {}, {}
+        self.faces, self.cells, self.openings, self.heat = {}, {}, {}, {}

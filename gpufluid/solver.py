@@ -69,6 +69,7 @@ class Solver:
         if moving:
             self.advection.carry_velocity(dt, variant, faces, velocity=u)
         self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s)
+        self.solids.warm(dt, variant, scalars=s)
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)

@@ -42,6 +42,7 @@ PARAMETERS: dict[str, Any] = {
     "keep": (0.9, 0.8, 1.0),
     "ambient": 0.3,
     "emitter_count": 3,
+    "heat_given": (5.0, 2.0, 0.0, 1.0),
     "push_count": 3,
     "time": 0.7,
     "origin": (0.5, -0.25, 1.0),
@@ -88,6 +89,10 @@ class Case:
             values *= (
                 np.roll(self.fluid_before, 1, axis=2) if name == "scalars" else 1.0 - self.solid[..., 3:]
             )
+        if name == "heat":
+            values[..., 3] = self.rng.random(shape[:3]) < 0.3
+            values[..., 1] = np.abs(values[..., 1])
+            values *= values[..., 3:]
         if name == "winding":
             values = np.round(values)
         return values
