@@ -179,6 +179,12 @@ KERNELS: dict[str, Kernel] = {
             ("shape", "to_local", "extent", "rounding", "motion"),
         ),
         Kernel(
+            "add_drift",
+            SOLID,
+            (SOLID, WINDING, _cell("drift")),
+            ("shape", "to_local", "extent", "rounding", "mean_drift"),
+        ),
+        Kernel(
             "heat_obstacle",
             HEAT,
             (HEAT, WINDING),

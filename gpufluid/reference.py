@@ -618,6 +618,27 @@ def _inside(
     return inside & (np.abs(winding[..., 0]) > 0.5) if shape == MESH else inside
 
 
+def add_drift(
+    grid: Grid,
+    variant: Variant,
+    *,
+    solid: Array,
+    winding: Array,
+    drift: Array,
+    shape: int,
+    to_local: Array,
+    extent: tuple[float, ...],
+    rounding: float,
+    mean_drift: tuple[float, ...],
+) -> Array:
+    """The solids with the velocity of a mesh whose vertices move."""
+    inside = _inside(grid, winding, shape, to_local, extent, rounding)
+    out = solid.copy()
+    added = np.where(drift[..., 3:] > 0.5, drift[..., :3], mean_drift)
+    out[..., :3] += np.where(inside[..., None], added, 0.0)
+    return out
+
+
 def heat_obstacle(
     grid: Grid,
     variant: Variant,

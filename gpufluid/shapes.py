@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -226,6 +227,10 @@ class Plane:
         return Form(HALF_SPACE, (0.0, 0.0, 0.0), 0.0, _frame(self.point, self.normal))
 
 
+class Family:
+    """What meshes have in common that were moved from one another: the key of what is kept for all."""
+
+
 class Mesh:
     """A surface of triangles.
 
@@ -240,6 +245,22 @@ class Mesh:
     def __init__(self, vertices: ArrayLike, triangles: ArrayLike) -> None:
         self.vertices: Final = _checked_vertices(vertices)
         self.triangles: Final = _checked_triangles(triangles, len(self.vertices))
+        self.family = Family()
+
+    def moved(self, vertices: ArrayLike) -> Mesh:
+        """This mesh with its vertices elsewhere, [v, 3]: one that moves, frame by frame.
+
+        An obstacle whose shape becomes `shape.moved(vertices)` gives the fluid the velocity of its surface.
+        Raises GpufluidError for vertices that are not finite, or not as many.
+        """
+        array = _checked_vertices(vertices)
+        if len(array) != len(self.vertices):
+            raise GpufluidError(f"Mesh.moved needs {len(self.vertices)} vertices as before, got {len(array)}")
+        mesh = copy(self)  # the triangles stay, checked as they are
+        for name in ("bounds", "volume", "normals"):
+            mesh.__dict__.pop(name, None)
+        mesh.__dict__["vertices"] = array
+        return mesh
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles)"

@@ -9,11 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
+from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.shapes import MESH, ROUND, Mesh, Obstacle, Plane, Shape
+from gpufluid.voxels import surface_velocity
 
 Matrix = NDArray[np.float64]
 NO_HEAT = (0.0, 0.0, 0.0, 0.0)
+
+
+def _bent(was: Mesh, now: Mesh) -> bool:
+    """True where `now` is `was` with its vertices moved."""
+    return was is not now and was.family is now.family
 
 
 class Solids:
@@ -30,7 +37,7 @@ class Solids:
         self.openings: dict[str, Any] = {}
         self.heat: dict[str, Any] = {}
         self._fields: dict[str, FieldStore] = {}
-        self._places: dict[int, Matrix] = {}  # where each obstacle was at the last step
+        self._before: dict[int, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
         self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
 
     @property
@@ -55,17 +62,21 @@ class Solids:
         voxels: list[tuple[Any, ...]] = []
         for obstacle in obstacles:
             place = places[id(obstacle)]
-            before = self._places.get(id(obstacle), place)
+            shape = obstacle.shape
+            was, before = self._before.get(id(obstacle), (shape, place))
             motion = obstacle.surface_motion @ np.linalg.inv(to_box)
-            if dt and not np.array_equal(before, place) and not self._jumped(obstacle.shape, before, place):
+            bends: tuple[Any, ...] = ()  # the mesh and its place before, and dt, where vertices have moved
+            if dt and isinstance(shape, Mesh) and isinstance(was, Mesh) and _bent(was, shape):
+                bends = was, before.tobytes(), dt
+            elif dt and not np.array_equal(before, place) and not self._jumped(shape, before, place):
                 motion += (np.eye(4) - before @ np.linalg.inv(place)) / dt
             heat = NO_HEAT
             if obstacle.temperature is not None:
                 heat = obstacle.temperature, obstacle.heating, 0.0, 1.0
-            voxels.append((obstacle.shape, place.tobytes(), motion.tobytes(), heat, place, motion))
+            voxels.append((shape, place.tobytes(), motion.tobytes(), heat, bends, place, motion))
         if dt is not None:
-            self._places = places
-        if [v[:4] for v in voxels] != [v[:4] for v in self._voxels]:
+            self._before = {id(o): (o.shape, places[id(o)]) for o in obstacles}
+        if [v[:5] for v in voxels] != [v[:5] for v in self._voxels]:
             self._voxels = voxels
             self._voxelize()
 
@@ -83,6 +94,32 @@ class Solids:
         normals = self._fields["normals"]
         self.backend.kernel("solid_normals", Variant(solids=True))(normals=normals, **self.cells)
         return normals
+
+    def _bend(
+        self, mesh: Mesh, place: Matrix, bends: tuple[Mesh, bytes, float], given: dict[str, Any]
+    ) -> None:
+        """Give the voxels of a mesh the velocity of its surface, from where its vertices were before."""
+        (was, before, dt), backend = bends, self.backend
+        then, now = (
+            vertices @ matrix[:3, :3].T + matrix[:3, 3]
+            for vertices, matrix in (
+                (was.vertices, np.frombuffer(before).reshape(4, 4)),
+                (mesh.vertices, place),
+            )
+        )
+        if np.linalg.norm(now - then, axis=1).max() > np.linalg.norm(np.ptp(now, axis=0)):
+            return
+        if "drift" not in self._fields:
+            self._fields["drift"] = backend.field("drift", "cell", buffers=1)
+        drift = surface_velocity(Grid(backend.grid.cells, backend.grid.cell_size), then, now, mesh.triangles)
+        drift[..., :3] /= dt
+        self._fields["drift"].write(drift)
+        backend.kernel("add_drift", Variant(solids=True))(
+            solid=self._fields["solid"],
+            drift=self._fields["drift"],
+            mean_drift=tuple((now - then).mean(axis=0) / dt),
+            **given,
+        )
 
     def _jumped(self, shape: Shape, before: Matrix, place: Matrix) -> bool:
         """True where a shape moved further than its own size: it was put there, and did not travel."""
@@ -116,12 +153,12 @@ class Solids:
             }
         fields = self._fields
         fields["solid"].fill([0.0])
-        heated = any(heat != NO_HEAT for _, _, _, heat, _, _ in self._voxels)
+        heated = any(heat != NO_HEAT for _, _, _, heat, *_ in self._voxels)
         if heated:
             if "heat" not in fields:
                 fields["heat"] = backend.field("heat", "cell")
             fields["heat"].fill([0.0])
-        for shape, _, _, heat, place, motion in self._voxels:
+        for shape, _, _, heat, bends, place, motion in self._voxels:
             if isinstance(shape, Mesh):
                 backend.voxelize(shape, place, fields["winding"])
                 corners = shape.vertices @ place[:3, :3].T + place[:3, 3]
@@ -135,6 +172,8 @@ class Solids:
             given = {"winding": fields["winding"], "shape": kind, "to_local": to_local}
             given |= {"extent": extent, "rounding": rounding}
             run("add_obstacle", variant)(solid=fields["solid"], motion=motion, **given)
+            if bends:
+                self._bend(shape, place, bends, given)
             if heated:
                 run("heat_obstacle", variant)(heat=fields["heat"], heat_given=heat, **given)
         run("close_faces", variant)(solid=fields["solid"], solid_faces=fields["solid_faces"])

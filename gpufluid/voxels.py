@@ -94,6 +94,52 @@ def inside_mesh(grid: Grid, mesh: Mesh, matrix: ArrayLike) -> Bools:
     return inside
 
 
+def surface_velocity(grid: Grid, before: Floats, now: Floats, triangles: NDArray[np.int32]) -> Floats:
+    """How far the surface near each cell has come, m, and 1 where there is one near: [nz, ny, nx, 4].
+
+    before, now: vertices [v, 3], m from the low corner of the box. Each triangle is cut into equal ones no
+    longer than a cell; each of those gives its middle's way to the eight cell centres round it, in the
+    trilinear shares, weighted by its area. A cell has the mean: every solid cell beside a fluid one is
+    within a cell of the surface, so it has one, and a rigid motion comes out exact.
+    """
+    nx, ny, nz = grid.cells
+    sums = np.zeros((nz * ny * nx, 4))
+    corners, ways = now[triangles], (now - before)[triangles]
+    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1)
+    parts = np.clip(np.ceil(edges / grid.cell_size), 1, max(grid.cells)).astype(int)
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    for n in np.unique(parts):
+        some = parts == n
+        middles = _middles(int(n))
+        points = np.einsum("mc,tcx->tmx", middles, corners[some]).reshape(-1, 3) / grid.cell_size - 0.5
+        way = np.einsum("mc,tcx->tmx", middles, ways[some]).reshape(-1, 3)
+        weight = np.repeat(area[some] / n**2, len(middles))
+        low = np.floor(points).astype(int)
+        share = points - low
+        for corner in range(8):
+            up = np.array([corner >> axis & 1 for axis in range(3)])
+            i, j, k = (low + up).T
+            here = (i >= 0) & (i < nx) & (j >= 0) & (j < ny) & (k >= 0) & (k < nz)
+            w = (weight * np.where(up, share, 1.0 - share).prod(axis=1))[here]
+            flat = ((k * ny + j) * nx + i)[here]
+            for c in range(3):
+                sums[:, c] += np.bincount(flat, w * way[here, c], len(sums))
+            sums[:, 3] += np.bincount(flat, w, len(sums))
+    near = sums[:, 3] > 0.0
+    sums[near, :3] /= sums[near, 3:]
+    sums[:, 3] = near
+    return sums.reshape(nz, ny, nx, 4)
+
+
+def _middles(n: int) -> Floats:
+    """Barycentric places of the middles of the n^2 equal parts of a triangle, [n^2, 3]."""
+    i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
+    upright, upside = i + j < n, i + j < n - 1
+    a = np.concatenate([i[upright] + 1 / 3, i[upside] + 2 / 3]) / n
+    b = np.concatenate([j[upright] + 1 / 3, j[upside] + 2 / 3]) / n
+    return np.stack([a, b, 1.0 - a - b], axis=1)
+
+
 def _affine(matrix: ArrayLike) -> Floats:
     """`matrix` as [4, 4] float64 with the last row (0, 0, 0, 1), or raise."""
     try:

@@ -43,6 +43,7 @@ PARAMETERS: dict[str, Any] = {
     "ambient": 0.3,
     "emitter_count": 3,
     "heat_given": (5.0, 2.0, 0.0, 1.0),
+    "mean_drift": (0.3, -0.2, 0.1),
     "push_count": 3,
     "time": 0.7,
     "origin": (0.5, -0.25, 1.0),
@@ -89,6 +90,8 @@ class Case:
             values *= (
                 np.roll(self.fluid_before, 1, axis=2) if name == "scalars" else 1.0 - self.solid[..., 3:]
             )
+        if name == "drift":
+            values[..., 3] = self.rng.random(shape[:3]) < 0.5
         if name == "heat":
             values[..., 3] = self.rng.random(shape[:3]) < 0.3
             values[..., 1] = np.abs(values[..., 1])

@@ -136,6 +136,90 @@ def test_a_plane_may_move_as_far_as_the_box_is_wide() -> None:
         np.testing.assert_allclose(inner_velocity(fluid, 1)[0], 2.0, rtol=1e-9)
 
 
+# Meshes that bend
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_mesh_that_bends_moves_the_fluid_as_its_surface_moves(backend: str) -> None:
+    """A ball that grows into an egg: its surface moves by a field that is linear in place."""
+    center, stretch, dt = np.array((0.0, 0.45, 0.0)), np.array((0.08, 0.02, -0.05)), 0.1
+    ball = gf.Mesh.icosphere(3, 0.25)
+    with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
+        solid = fluid.obstacles.add(gf.Obstacle(ball, center))
+        fluid.step(dt)
+        assert not fluid.velocity.read().any()
+        solid.shape = ball.moved(ball.vertices * (1 + stretch))
+        fluid.step(dt)
+        # the cells beside the fluid: the others are of no account
+        inside, moved = fluid.solid.read() > 0.5, fluid._solver.solids.solid
+        assert moved is not None
+        expected = inside_shape(GRID, *_placed(solid))
+        assert np.count_nonzero(inside != expected) <= 1
+        speed = fluid.velocity.read()
+        for axis in range(3):
+            low, high = [slice(None)] * 3, [slice(None)] * 3
+            low[2 - axis], high[2 - axis] = slice(0, -1), slice(1, None)
+            edge = inside[tuple(low)] != inside[tuple(high)]
+            cut = [slice(0, -1)] * 3
+            cut[2 - axis] = slice(1, -1)
+            place = 0.5 * (centers()[tuple(low)] + centers()[tuple(high)])[edge]
+            exact = ((place - center) * stretch / (1 + stretch))[:, axis] / dt
+            got = speed[(*cut, axis)][edge]
+            assert np.abs(exact).max() > 0.03
+            np.testing.assert_allclose(got, exact, atol=0.25 * np.abs(exact).max())
+            assert np.corrcoef(got, exact)[0, 1] > 0.95
+        fluid.step(dt)  # it stays: at rest again
+        assert not inner_velocity(fluid, 0)[0].any()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_vertices_that_move_as_a_rigid_body_are_one(backend: str) -> None:
+    grids = []
+    knot = gf.Mesh.trefoil(0.08, 96, 10).fitted(0.7)
+    for bend in (True, False):
+        with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
+            solid = fluid.obstacles.add(gf.Obstacle(knot, (0, 0.45, 0)))
+            fluid.step(0.1)
+            if bend:
+                solid.shape = knot.moved(knot.vertices + np.array((0.01, -0.02, 0.03)))
+            else:
+                solid.position = (0.01, 0.43, 0.03)
+            fluid.step(0.1)
+            grids.append((fluid.solid.read(), fluid.velocity.read()))
+    assert np.count_nonzero(grids[0][0] != grids[1][0]) <= 1
+    np.testing.assert_allclose(grids[0][1], grids[1][1], atol=2e-3)
+
+
+def test_bending_makes_nothing_new_and_a_jump_of_vertices_pushes_nothing(monkeypatch: Any) -> None:
+    import moderngl
+
+    ball = gf.Mesh.icosphere(2, 0.2)
+    with gf.Fluid(GRID, settings=STILL, backend="fragment") as fluid:
+        solid = fluid.obstacles.add(gf.Obstacle(ball, (0, 0.45, 0)))
+        for n in range(2):
+            solid.shape = ball.moved(ball.vertices * (1 + 0.01 * n))
+            fluid.step(0.1)
+        made = []
+        for name in ("buffer", "vertex_array", "texture", "framebuffer", "program"):
+            make = getattr(moderngl.Context, name)
+            monkeypatch.setattr(
+                moderngl.Context, name, lambda *a, _m=make, **k: made.append(1) or _m(*a, **k)
+            )
+        for n in range(2, 5):
+            solid.shape = ball.moved(ball.vertices * (1 + 0.01 * n))
+            fluid.step(0.1)
+        assert not made
+        assert fluid.velocity.read().any()
+        fluid.reset()
+        solid.shape = ball.moved(ball.vertices + np.array((0.0, 0.0, 50.0)))
+        fluid.step(0.1)
+        assert not fluid.velocity.read().any()
+    with pytest.raises(ValueError, match="Mesh.moved needs 162 vertices as before, got 3"):
+        ball.moved(np.zeros((3, 3)))
+    with pytest.raises(ValueError, match="Mesh vertices must be finite, but vertex 0"):
+        ball.moved(np.full((162, 3), np.nan))
+
+
 # Heat
 
 

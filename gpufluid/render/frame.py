@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import moderngl
 import numpy as np
@@ -24,7 +25,7 @@ from gpufluid.render.camera import View, view_of
 from gpufluid.render.subject import FluidLike, ObstacleLike, SceneLike
 from gpufluid.render.volume import SKY, SUN, VolumeRenderer
 from gpufluid.render.volume_source import volume_program
-from gpufluid.shapes import Box, Cylinder, Mesh, Plane, Shape, Sphere
+from gpufluid.shapes import Box, Cylinder, Family, Mesh, Plane, Shape, Sphere
 
 SAMPLES = 4  # a pixel, for the outlines of solids
 EXPOSURE = 0.95
@@ -213,6 +214,15 @@ def _lifted(y: float) -> Floats:
     return matrix
 
 
+@dataclass
+class _Drawn:
+    """The buffers of a family of meshes, and which of them they hold."""
+
+    array: moderngl.VertexArray
+    buffer: moderngl.Buffer
+    mesh: ReferenceType[Mesh]
+
+
 class _Solids:
     """The surfaces of obstacles: one mesh each for all spheres, boxes and cylinders, one for every mesh.
 
@@ -224,7 +234,7 @@ class _Solids:
         self._ball = Mesh.icosphere(4)
         self._cube = _faceted(Mesh.box())
         self._can = _rimmed(Mesh.cylinder(1.0, 1.0, 64))
-        self._meshes: WeakKeyDictionary[Mesh, dict[int, moderngl.VertexArray]] = WeakKeyDictionary()
+        self._meshes: WeakKeyDictionary[Family, dict[int, _Drawn]] = WeakKeyDictionary()
         self._buffers: list[moderngl.Buffer] = []
 
     def draw(
@@ -269,22 +279,29 @@ class _Solids:
         return [(self._ball, ends[0]), (self._ball, ends[1]), (self._can, side)]
 
     def _vertex_array(self, mesh: Mesh, program: moderngl.Program) -> moderngl.VertexArray:
-        arrays = self._meshes.setdefault(mesh, {})
-        if program.glo not in arrays:
-            vertices = np.concatenate([mesh.vertices.astype(np.float32), mesh.normals], axis=1)
-            buffer = self.ctx.buffer(np.ascontiguousarray(vertices).tobytes())
+        """The triangles of `mesh` for `program`, in buffers that its whole family shares."""
+        arrays = self._meshes.setdefault(mesh.family, {})
+        if program.glo in arrays and arrays[program.glo].mesh() is mesh:
+            return arrays[program.glo].array
+        vertices = np.concatenate([mesh.vertices.astype(np.float32), mesh.normals], axis=1).tobytes()
+        if program.glo in arrays:
+            arrays[program.glo].buffer.write(vertices)
+            arrays[program.glo].mesh = ref(mesh)
+        else:
+            buffer = self.ctx.buffer(vertices)
             indices = self.ctx.buffer(np.ascontiguousarray(mesh.triangles, np.int32).tobytes())
             self._buffers += [buffer, indices]
-            arrays[program.glo] = self.ctx.vertex_array(
+            array = self.ctx.vertex_array(
                 program, [(buffer, "3f 3f", "position", "normal")], index_buffer=indices
             )
-        return arrays[program.glo]
+            arrays[program.glo] = _Drawn(array, buffer, ref(mesh))
+        return arrays[program.glo].array
 
     def release(self) -> None:
         """Release every surface seen."""
         for arrays in self._meshes.values():
-            for vertex_array in arrays.values():
-                vertex_array.release()
+            for drawn in arrays.values():
+                drawn.array.release()
         for buffer in self._buffers:
             buffer.release()
         self._meshes.clear()
