@@ -195,7 +195,7 @@ MAKERS = (
 def test_a_step_after_the_first_makes_nothing(
     ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, stage: str, reading: str, sampler: str
 ) -> None:
-    """MacCormack, confinement, emitters of all kinds, forces, solids that move, bend and heat, a split step."""
+    """Confinement, all kinds of emitters and forces, solids that move, bend, heat; substeps."""
     rules = gf.Settings(vorticity_confinement=0.3, cfl=0.5, max_substeps=3, sampler=sampler)
     grid = gf.Grid((13, 15, 11), 0.1)
     backend = GLBackend(grid, stage, ctx, reading=reading)

@@ -11,7 +11,7 @@ import gpufluid.voxels
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Obstacle, Plane, Sphere
-from gpufluid.voxels import _winding, inside_mesh, inside_shape
+from gpufluid.voxels import _winding, inside_mesh, inside_shape, surface_velocity
 
 # Points of the cubic lattice within n of the origin, n = 1 .. 8: https://oeis.org/A000605
 BALL_COUNTS = (7, 33, 123, 257, 515, 925, 1419, 2109)
@@ -298,6 +298,39 @@ def test_batches_change_nothing(monkeypatch) -> None:
     whole = inside_mesh(grid, knot, np.eye(4))
     monkeypatch.setattr(gpufluid.voxels, "PAIRS_AT_ONCE", 100)
     np.testing.assert_array_equal(inside_mesh(grid, knot, np.eye(4)), whole)
+
+
+# How a surface moves
+
+
+def test_a_cell_has_the_weighted_mean_of_the_surface_round_it() -> None:
+    """Two small triangles a quarter and half a cell from the centre of a cell, one twice the other."""
+    grid, size = Grid((5, 5, 5), 2.0), 0.01
+    corner = np.array([(0, 0, 0), (size, 0, 0), (0, size, 0)]) - size / 3 * np.array((1, 1, 0))
+    double = corner * np.sqrt(2.0)
+    before = np.concatenate([corner + np.array((5.5, 5, 5)), double + np.array((4, 5, 5))])
+    ways = np.repeat([(1.0, 0.0, 2.0), (4.0, 3.0, 0.0)], 3, axis=0)
+    got = surface_velocity(grid, before - ways, before, np.arange(6, dtype=np.int32).reshape(2, 3))
+    near, far = 0.75 * 1.0, 0.5 * 2.0
+    expected = (near * ways[0] + far * ways[5]) / (near + far)
+    np.testing.assert_allclose(got[2, 2, 2], (*expected, 1.0), rtol=1e-6)
+    np.testing.assert_allclose(got[2, 2, 3], (*ways[0], 1.0), rtol=1e-6)
+    np.testing.assert_allclose(got[2, 2, 1], (*ways[5], 1.0), rtol=1e-6)
+    assert not got[2, 2, [0, 4]].any() and not got[0].any()
+
+
+@pytest.mark.parametrize("size", [0.02, 0.3])
+def test_every_solid_cell_beside_fluid_has_a_velocity(size: float) -> None:
+    grid = Grid((24, 22, 20), size)
+    mesh = Mesh.trefoil(0.085).fitted(18 * size, (12 * size, 11 * size, 10 * size))
+    solid = inside_mesh(grid, mesh, np.eye(4))
+    got = surface_velocity(grid, mesh.vertices - 1.0, mesh.vertices, mesh.triangles)
+    inner = solid.copy()
+    for axis in range(3):
+        inner &= np.roll(solid, 1, axis) & np.roll(solid, -1, axis)
+    skin = solid & ~inner
+    assert skin.sum() > 300
+    np.testing.assert_allclose(got[skin], 1.0, rtol=1e-9)
 
 
 # Bad input
