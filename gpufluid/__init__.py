@@ -29,11 +29,24 @@ if TYPE_CHECKING:
     from gpufluid.scene import Scene as Scene
     from gpufluid.settings import Settings as Settings
     from gpufluid.shapes import Box as Box
-    from gpufluid.shapes import Emitter as Emitter
+    from gpufluid.shapes import Capsule as Capsule
+    from gpufluid.shapes import Cylinder as Cylinder
     from gpufluid.shapes import Mesh as Mesh
     from gpufluid.shapes import Obstacle as Obstacle
+    from gpufluid.shapes import Plane as Plane
     from gpufluid.shapes import Sphere as Sphere
     from gpufluid.solvers import Jacobi as Jacobi
+    from gpufluid.sources import Array as Array
+    from gpufluid.sources import Bezier as Bezier
+    from gpufluid.sources import Emitter as Emitter
+    from gpufluid.sources import Image as Image
+    from gpufluid.sources import Line as Line
+    from gpufluid.sources import Surface as Surface
+    from gpufluid.user_forces import Attractor as Attractor
+    from gpufluid.user_forces import ForceExpression as ForceExpression
+    from gpufluid.user_forces import ForceField as ForceField
+    from gpufluid.user_forces import Vortex as Vortex
+    from gpufluid.user_forces import Wind as Wind
     from gpufluid.view import Camera as Camera
     from gpufluid.view import Light as Light
     from gpufluid.view import Smoke as Smoke
@@ -41,31 +54,44 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Array": "sources",
+    "Attractor": "user_forces",
+    "Bezier": "sources",
     "Boundaries": "boundaries",
     "Box": "shapes",
     "Camera": "view",
-    "Emitter": "shapes",
+    "Capsule": "shapes",
+    "Cylinder": "shapes",
+    "Emitter": "sources",
     "Fluid": "fluid",
+    "ForceExpression": "user_forces",
+    "ForceField": "user_forces",
     "FrameRenderer": "render.frame",
     "GLUnavailableError": "errors",
     "GpufluidError": "errors",
     "Grid": "grid",
     "Inflow": "boundaries",
+    "Image": "sources",
     "Jacobi": "solvers",
     "Light": "view",
+    "Line": "sources",
     "Mesh": "shapes",
     "MeshWarning": "errors",
     "MissingDependencyError": "errors",
     "Obstacle": "shapes",
     "Open": "boundaries",
     "Periodic": "boundaries",
+    "Plane": "shapes",
     "Scene": "scene",
     "Settings": "settings",
     "ShaderError": "errors",
     "Smoke": "view",
     "Sphere": "shapes",
+    "Surface": "sources",
     "VolumeRenderer": "render.volume",
+    "Vortex": "user_forces",
     "Wall": "boundaries",
+    "Wind": "user_forces",
     "is_software": "gl.device",
     "run": "app.play",
 }

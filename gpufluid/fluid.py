@@ -18,8 +18,10 @@ from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.reference import center_velocity
 from gpufluid.settings import Settings, one_of
-from gpufluid.shapes import Emitter, Mesh, Obstacle
+from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.solver import Solver
+from gpufluid.sources import Array, Emitter
+from gpufluid.user_forces import Force, ForceField
 
 if TYPE_CHECKING:
     import moderngl
@@ -29,21 +31,21 @@ if TYPE_CHECKING:
 
 BACKENDS = ("auto", "compute", "fragment", "numpy")
 FloatArray = NDArray[np.float32]
-Thing = TypeVar("Thing", Emitter, Obstacle)
+Thing = TypeVar("Thing", Emitter, Obstacle, Force)
 
 
 class Things(Generic[Thing]):
-    """The emitters or the obstacles of a fluid, in the order they were added."""
+    """The emitters, obstacles or forces of a fluid, in the order they were added."""
 
-    def __init__(self, kind: type[Thing], check: Callable[[Thing], None]) -> None:
-        self._kind: type[Any] = kind
+    def __init__(self, kind: Any, check: Callable[[Thing], None]) -> None:
+        self._kind = kind
         self._check: Callable[[Thing], None] = check
         self._things: list[Thing] = []
 
     def add(self, thing: Thing) -> Thing:
         """Add `thing` and return it; it may be changed at any time. Raises GpufluidError for bad ones."""
         if not isinstance(thing, self._kind):
-            raise GpufluidError(f"expected a gf.{self._kind.__name__}, got {thing!r}")
+            raise GpufluidError(f"expected {_names(self._kind)}, got {thing!r}")
         added: Thing = thing
         added.check()
         self._check(added)
@@ -53,7 +55,7 @@ class Things(Generic[Thing]):
     def remove(self, thing: Thing) -> None:
         """Take `thing` away; raises GpufluidError where it was never added."""
         if thing not in self._things:
-            raise GpufluidError(f"this {self._kind.__name__} is not in the fluid")
+            raise GpufluidError(f"this {type(thing).__name__} is not in the fluid")
         self._things.remove(thing)
 
     def clear(self) -> None:
@@ -112,13 +114,13 @@ class ScalarField:
 
 
 class DerivedField:
-    """A field that follows from the others, [nz, ny, nx]: it can be read only."""
+    """A field that follows from the others, [nz, ny, nx(, c)]: it can be read only."""
 
     def __init__(self, fluid: Fluid, name: str, compute: Callable[[], FloatArray], source: str) -> None:
         self.name, self._fluid, self._compute, self._source = name, fluid, compute, source
 
     def read(self) -> FloatArray:
-        """Return it as it is now, float32 [nz, ny, nx]; waits for the GPU."""
+        """Return it as it is now, float32 [nz, ny, nx(, c)]; waits for the GPU."""
         self._fluid.check_alive()
         return self._compute()
 
@@ -207,15 +209,18 @@ class Fluid:
         except BaseException:
             self._backend.release()
             raise
-        self.emitters: Things[Emitter] = Things(Emitter, lambda emitter: None)
+        self.emitters: Things[Emitter] = Things(Emitter, self._check_emitter)
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._warn_of_mesh)
+        self.forces: Things[Force] = Things(Force, self._check_force)
         solver = self._solver
         self.velocity = VelocityField(self, solver.velocity)
         self.density = ScalarField(self, "density", solver.scalars, 0)
         self.temperature = ScalarField(self, "temperature", solver.scalars, 1)
+        self.fuel = ScalarField(self, "fuel", solver.scalars, 2)
         self.pressure = ScalarField(self, "pressure", solver.projection.pressure, 0)
         self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
+        self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles")
 
     # -- stepping --------------------------------------------------------------------------------------
 
@@ -228,11 +233,15 @@ class Fluid:
         """
         self.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
-        for thing in (*self.emitters, *self.obstacles):
+        for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
+        for emitter in self.emitters:
+            self._check_emitter(emitter)
+        for force in self.forces:
+            self._check_force(force)
         if dt == 0.0:
             return
-        self._solver.step(dt, list(self.emitters), list(self.obstacles))
+        self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
         self._last_dt = dt
 
     def project(self) -> None:
@@ -256,6 +265,12 @@ class Fluid:
         ):
             store.fill(values)
         solver.projection.clear()
+        solver.time = 0.0
+
+    @property
+    def time(self) -> float:
+        """Seconds stepped since the start or the last `reset`."""
+        return self._solver.time
 
     # -- for renderers and hosts -------------------------------------------------------------------------
 
@@ -333,6 +348,30 @@ class Fluid:
             return np.zeros(self.grid.cells[::-1], np.float32)
         return np.ascontiguousarray(store.read()[..., 3])
 
+    def _solid_normals(self) -> FloatArray:
+        """Out of the solids into the fluid, unit length, [nz, ny, nx, 3]; 0 away from their surface."""
+        self._solver.solids.update(list(self.obstacles), None)
+        store = self._solver.solids.normals()
+        if store is None:
+            return np.zeros((*self.grid.cells[::-1], 3), np.float32)
+        return np.ascontiguousarray(store.read()[..., :3])
+
+    def _check_emitter(self, emitter: Emitter) -> None:
+        expected = self.grid.cells[::-1]
+        if isinstance(emitter.shape, Array) and emitter.shape.values.shape != expected:
+            raise GpufluidError(
+                f"Emitter.shape: an Array must have the shape {expected} of this fluid's grid, "
+                f"got {emitter.shape.values.shape}"
+            )
+
+    def _check_force(self, force: Force) -> None:
+        expected = (*self.grid.cells[::-1], 3)
+        if isinstance(force, ForceField) and force.array.shape != expected:
+            raise GpufluidError(
+                f"ForceField.values must have the shape {expected} in this fluid, got {force.array.shape}"
+            )
+        self._solver.forces.compile(force, self._solver.variant)
+
     def _warn_of_mesh(self, obstacle: Obstacle) -> None:
         mesh = obstacle.shape
         if not isinstance(mesh, Mesh):
@@ -352,6 +391,11 @@ class Fluid:
                 MeshWarning,
                 stacklevel=4,
             )
+
+
+def _names(kind: Any) -> str:
+    names = [f"gf.{one.__name__}" for one in getattr(kind, "__args__", (kind,))]
+    return "a " + (names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}")
 
 
 def _triple(values: ArrayLike) -> str:

@@ -2,38 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
-from gpufluid.kernels import EMITTERS, Variant
+from gpufluid.errors import GpufluidError, ShaderError
+from gpufluid.grid import Grid
+from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
+from gpufluid.masks import source_mask
 from gpufluid.settings import Settings
-from gpufluid.shapes import Emitter, Sphere
+from gpufluid.shapes import Analytic
+from gpufluid.sources import MAX_SEED, Emitter
+from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, Vortex, Wind
+
+HARD = 1e30  # 1/m: an edge as thin as that is hard, and no product with it overflows in a box
+SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
 
 
-def emitter_rows(
-    emitter: Emitter, origin: Sequence[float], cell_size: float, dt: float
-) -> NDArray[np.float32]:
-    """Return the four vec4 of an emitter that the emit kernels read; places relative to the low corner."""
-    shape = emitter.shape
-    ball = isinstance(shape, Sphere)
-    extent = (shape.radius,) * 3 if isinstance(shape, Sphere) else shape.half_size
-    falloff = cell_size if emitter.falloff is None else emitter.falloff
-    hot = emitter.temperature is not None
-    moving = emitter.velocity is not None
-    return np.array(
-        [
-            (*np.subtract(shape.center, origin), float(ball)),
-            (*extent, falloff),
-            (emitter.density * dt, emitter.temperature or 0.0, float(hot), 0.0),
-            (*(emitter.velocity or (0.0, 0.0, 0.0)), float(moving)),
-        ],
-        np.float32,
+def emitter_rows(emitter: Emitter, grid: Grid, dt: float, time: float) -> NDArray[np.float32]:
+    """Return the eight vec4 of an emitter that the emit kernels read, see emitter.glsl.
+
+    time: seconds since the start, which tells the noise.
+    """
+    rows = np.zeros((EMITTER_ROWS, 4))
+    width = edge_width(emitter, grid)
+    if isinstance(emitter.shape, Analytic):
+        form = emitter.shape.form
+        place = emitter.matrix @ form.place
+        place[:3, 3] -= grid.origin
+        if grid.dimensions == 2:
+            place[2, 3] = 0.5 * grid.cell_size
+        rows[:3] = np.linalg.inv(place)[:3]
+        rows[3] = *form.core, form.rounding
+        rows[4, 0] = form.kind
+    rows[4, 1:] = (
+        HARD if width is None else 1.0 / width,
+        emitter.velocity is not None,
+        emitter.temperature is not None,
     )
+    turn, share = divmod(time / emitter.noise_time, 1.0)
+    rows[5] = emitter.density * dt, emitter.temperature or 0.0, emitter.fuel * dt, share
+    rows[6] = *(emitter.velocity or (0.0, 0.0, 0.0)), emitter.noise
+    size = 4.0 * grid.cell_size if emitter.noise_size is None else emitter.noise_size
+    seeds = ((int(emitter.seed) * SEED_STRIDE + int(turn) + n) % (MAX_SEED + 1) for n in (0, 1))
+    rows[7] = 1.0 / size, *seeds, 0.0
+    return rows.astype(np.float32)
+
+
+def edge_width(emitter: Emitter, grid: Grid) -> float | None:
+    """Width of the Gaussian edge, metres; None for a hard one."""
+    if emitter.edge == "hard":
+        return None
+    return grid.cell_size if emitter.falloff is None else emitter.falloff
+
+
+class KeptFields:
+    """Fields of cells that things of the user fill: one each, written anew when its thing has changed."""
+
+    def __init__(self, backend: Backend, name: str, components: int) -> None:
+        self.backend, self.name, self.components = backend, name, components
+        self._kept: dict[int, tuple[Any, tuple[Any, ...], FieldStore]] = {}
+
+    def keep(self, things: Sequence[Any]) -> None:
+        """Release the fields of all but `things`."""
+        if self._kept:
+            for key in self._kept.keys() - {id(thing) for thing in things}:
+                self._kept.pop(key)[2].release()
+
+    def of(self, thing: Any, state: tuple[Any, ...], make: Callable[[], NDArray[Any]]) -> FieldStore:
+        """The field of `thing`, holding what `make` returns, which is called when `state` is another."""
+        kept = self._kept.get(id(thing))
+        if kept is None or kept[1] != state:
+            values = make()
+            field = (
+                self.backend.field(self.name, "cell", self.components, buffers=1) if kept is None else kept[2]
+            )
+            field.write(values)
+            kept = self._kept[id(thing)] = thing, state, field
+        return kept[2]
+
+    def release(self) -> None:
+        """Release all."""
+        self.keep(())
+
+
+def _padded(force: ForceField) -> NDArray[np.float64]:
+    """The values of a field of accelerations with a fourth channel of 0."""
+    return np.pad(force.array, [(0, 0)] * 3 + [(0, 1)])
 
 
 class Forces:
@@ -43,6 +103,8 @@ class Forces:
         self.backend, self.settings = backend, settings
         length = float(np.linalg.norm(settings.up)) or 1.0
         self._up = tuple(u / length for u in settings.up)
+        self._masks = KeptFields(backend, "mask", 1)
+        self._fields = KeptFields(backend, "force", 4)
         self._vorticity: FieldStore | None = None
         self._confinement: FieldStore | None = None
         if settings.vorticity_confinement and settings.solve_velocity:
@@ -53,24 +115,67 @@ class Forces:
         self,
         emitters: Sequence[Emitter],
         dt: float,
+        time: float,
         variant: Variant,
         solids: dict[str, Any],
         *,
         velocity: FieldStore,
         scalars: FieldStore,
     ) -> None:
-        """Add the density of every emitter; set its temperature and velocity."""
-        grid = self.backend.grid
+        """Add the density and fuel of every emitter; set its temperature and velocity."""
+        grid, run = self.backend.grid, self.backend.kernel
+        self._masks.keep(emitters)
         active = [e for e in emitters if e.active]
+        masked = [e for e in active if not isinstance(e.shape, Analytic)]
+        active = [e for e in active if isinstance(e.shape, Analytic)]
         for first in range(0, len(active), EMITTERS):
             some = active[first : first + EMITTERS]
-            rows = np.zeros((4 * EMITTERS, 4), np.float32)
+            rows = np.zeros((EMITTER_ROWS * EMITTERS, 4), np.float32)
             for n, emitter in enumerate(some):
-                rows[4 * n : 4 * n + 4] = emitter_rows(emitter, grid.origin, grid.cell_size, dt)
+                rows[EMITTER_ROWS * n : EMITTER_ROWS * (n + 1)] = emitter_rows(emitter, grid, dt, time)
             count = {"emitters": rows, "emitter_count": len(some)}
-            self.backend.kernel("emit_scalars", variant)(scalars=scalars, **count)
+            kind = replace(variant, noise=True) if any(e.noise for e in some) else variant
+            run("emit_scalars", kind)(scalars=scalars, **count)
             if self.settings.solve_velocity and any(e.velocity is not None for e in some):
-                self.backend.kernel("emit_velocity", variant)(velocity=velocity, **count, **solids)
+                run("emit_velocity", kind)(velocity=velocity, **count, **solids)
+        for emitter in masked:
+            rows = np.zeros((EMITTER_ROWS * EMITTERS, 4), np.float32)
+            rows[:EMITTER_ROWS] = emitter_rows(emitter, grid, dt, time)
+            given = {"emitters": rows, "mask": self._mask(emitter)}
+            kind = replace(variant, noise=True) if emitter.noise else variant
+            run("emit_mask", kind)(scalars=scalars, **given)
+            if self.settings.solve_velocity and emitter.velocity is not None:
+                run("emit_mask_velocity", kind)(velocity=velocity, **given, **solids)
+
+    def _mask(self, emitter: Emitter) -> FieldStore:
+        """The share of each cell in an emitter without a formula."""
+        shape, grid = emitter.shape, self.backend.grid
+        assert not isinstance(shape, Analytic)
+        width, matrix = edge_width(emitter, grid), emitter.matrix
+        state = shape, matrix.tobytes(), width
+        return self._masks.of(emitter, state, lambda: source_mask(grid, shape, matrix, width)[..., None])
+
+    def compile(self, force: Force, variant: Variant) -> None:
+        """Raise where `force` is an expression that this backend cannot take."""
+        if not isinstance(force, ForceExpression):
+            return
+        if self.backend.name != "numpy":
+            try:
+                self.backend.kernel("force_expression", replace(variant, expression=force.expression))
+            except ShaderError as error:
+                raise ShaderError(f"ForceExpression {force.expression!r}: {error}") from None
+            return
+        if force.numpy is None:
+            raise GpufluidError(
+                f'ForceExpression {force.expression!r} is GLSL, which backend="numpy" cannot run: give it '
+                "a function as well, numpy=lambda position, time: ..."
+            )
+        got = np.shape(force.numpy(np.zeros((2, 2, 2, 3)), 0.0))
+        if got not in ((3,), (2, 2, 2, 3)):
+            raise GpufluidError(
+                f"ForceExpression.numpy must return an array of the shape of position, [..., 3]: "
+                f"for (2, 2, 2, 3) it returned {got}"
+            )
 
     def push(
         self,
@@ -102,8 +207,50 @@ class Forces:
             **solids,
         )
 
+    def push_by(
+        self,
+        forces: Sequence[Force],
+        dt: float,
+        time: float,
+        variant: Variant,
+        solids: dict[str, Any],
+        *,
+        velocity: FieldStore,
+    ) -> None:
+        """The user's forces, in the order of their kinds."""
+        grid, run = self.backend.grid, self.backend.kernel
+        self._fields.keep(forces)
+        active = [f for f in forces if f.active]
+        simple = [f for f in active if isinstance(f, Wind | Vortex | Attractor)]
+        for first in range(0, len(simple), PUSHES):
+            some = simple[first : first + PUSHES]
+            rows = np.zeros((PUSHES, 3, 4))
+            rows[: len(some)] = [force.row(dt) for force in some]
+            rows[..., 0, :3] -= grid.origin
+            run("push", variant)(
+                velocity=velocity,
+                pushes=rows.reshape(-1, 4).astype(np.float32),
+                push_count=len(some),
+                **solids,
+            )
+        for force in active:
+            if isinstance(force, ForceField):
+                field = self._fields.of(force, (force.version,), partial(_padded, force))
+                run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **solids)
+            elif isinstance(force, ForceExpression):
+                run("force_expression", replace(variant, expression=force.expression))(
+                    velocity=velocity,
+                    dt=dt,
+                    time=time,
+                    origin=grid.origin,
+                    function=force.numpy,
+                    **solids,
+                )
+
     def release(self) -> None:
-        """Release the scratch fields."""
+        """Release the masks and the scratch fields."""
+        self._masks.release()
+        self._fields.release()
         for field in (self._vorticity, self._confinement):
             if field is not None:
                 field.release()

@@ -16,6 +16,8 @@ from gpufluid.settings import LIMITERS
 
 PATH = 64  # cells along each axis that a trace is followed for solids; longer ones go unchecked from there
 EMITTERS = 8  # emitters a pass can hold; more take another pass
+PUSHES = 8  # wind, vortices and attractors a pass can hold
+EMITTER_ROWS = 8  # vec4 an emitter takes, see emitter.glsl
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Variant:
     limiter: str | None = "clamp"
     sampler: str = "exact"
     confinement: bool = False
+    noise: bool = False
+    expression: str = ""  # of a user's force
     boundaries: Boundaries = field(default_factory=Boundaries)
 
     def defines(self, dimensions: int) -> dict[str, int]:
@@ -56,7 +60,9 @@ class Variant:
             "ANY_PERIODIC": int(any(sides.periodic(axis) for axis in range(dimensions))),
             "ALL_WALLS": int(all(isinstance(s, Wall) for s in sides.sides[:number])),
             "HEATED": sum(1 << i for i in range(number) if sides.temperature(i) is not None),
+            "NOISE": int(self.noise),
             "EMITTERS": EMITTERS,
+            "PUSHES": PUSHES,
             "BLOCK": BLOCK,
             "PATH": PATH,
         }
@@ -133,12 +139,16 @@ VELOCITY, SCALARS = _face("velocity"), _cell("scalars")
 SOLID, SOLID_FACES = _cell("solid"), _face("solid_faces")
 OPENINGS = Slot("openings", "pack", components=1, exact=True)
 WINDING = Slot("winding", "cell", components=1)
+HEAT = _cell("heat")  # of solids: temperature, rate, 0, 1 where there is one
+MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
 
 KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
     for kernel in (
         Kernel("emit_scalars", SCALARS, (SCALARS,), ("emitters", "emitter_count")),
         Kernel("emit_velocity", VELOCITY, (VELOCITY,), ("emitters", "emitter_count"), (SOLID_FACES,)),
+        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters",)),
+        Kernel("emit_mask_velocity", VELOCITY, (VELOCITY, MASK), ("emitters",), (SOLID_FACES,)),
         Kernel("vorticity", _cell("vorticity"), (VELOCITY,)),
         Kernel("confinement", _cell("confinement"), (_cell("vorticity"),), ("strength",)),
         Kernel(
@@ -161,6 +171,15 @@ KERNELS: dict[str, Kernel] = {
             _cell("diffused"),
             (_cell("before"), _cell("latest"), _cell("previous")),
             ("fourier_numbers", "weight"),
+        ),
+        Kernel("push", VELOCITY, (VELOCITY,), ("pushes", "push_count"), (SOLID_FACES,)),
+        Kernel("force_field", VELOCITY, (VELOCITY, _cell("force")), ("dt",), (SOLID_FACES,)),
+        Kernel(
+            "force_expression",
+            VELOCITY,
+            (VELOCITY,),
+            ("dt", "time", "origin", "function"),  # the function is for NumPy
+            (SOLID_FACES,),
         ),
         Kernel("constrain", VELOCITY, (VELOCITY,), (), (SOLID_FACES,)),
         Kernel(
@@ -240,9 +259,23 @@ KERNELS: dict[str, Kernel] = {
             "add_obstacle",
             SOLID,
             (SOLID, WINDING),
-            ("shape", "to_local", "center", "extent", "motion"),
+            ("shape", "to_local", "extent", "rounding", "motion"),
         ),
         Kernel("cover_scalars", SCALARS, (SCALARS, SOLID)),
+        Kernel(
+            "add_drift",
+            SOLID,
+            (SOLID, WINDING, _cell("drift")),
+            ("shape", "to_local", "extent", "rounding", "mean_drift"),
+        ),
+        Kernel(
+            "heat_obstacle",
+            HEAT,
+            (HEAT, WINDING),
+            ("shape", "to_local", "extent", "rounding", "heat_given"),
+        ),
+        Kernel("heat_fluid", SCALARS, (SCALARS, HEAT), ("dt",)),
+        Kernel("solid_normals", _cell("normals"), (SOLID,)),
         Kernel("close_faces", SOLID_FACES, (SOLID,)),
         Kernel("open_neighbours", OPENINGS, (SOLID,)),
         Kernel("max_speed", Slot("speed", "block", exact=True), (VELOCITY,)),

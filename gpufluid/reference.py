@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 
 from gpufluid.boundaries import Inflow, Open
 from gpufluid.grid import Grid
-from gpufluid.kernels import PATH, Variant
+from gpufluid.kernels import EMITTER_ROWS, PATH, Variant
 from gpufluid.layout import BLOCK, LANES
+from gpufluid.shapes import MESH
+from gpufluid.user_forces import VORTEX, WIND
+from gpufluid.voxels import beyond_squared
 
 Array = NDArray[np.float64]
 Places = tuple[Array, Array, Array]  # x, y and z of places, or of vectors there
@@ -295,6 +298,20 @@ def _centers(grid: Grid, face_axis: int | None = None) -> Places:
     return places[0], places[1], places[2]
 
 
+def _home(grid: Grid, variant: Variant, axis: int) -> Places:
+    """Places of the faces along `axis`, those of a periodic high side being those of its low side."""
+    place, period = list(_centers(grid, axis)), _periods(grid, variant)[axis]
+    if period:
+        place[axis] = place[axis] % period
+    return place[0], place[1], place[2]
+
+
+def _component(grid: Grid, velocity: Array, axis: int) -> Array:
+    """The part of `velocity` that holds component `axis` on its faces; a view."""
+    z, y, x = _face_count(grid, axis)
+    return velocity[:z, :y, :x, axis]
+
+
 def face_velocity(grid: Grid, variant: Variant, velocity: Array, axis: int) -> Places:
     """The whole velocity at the faces along `axis`: the mean of the four nearest for the others."""
     place = _centers(grid, axis)
@@ -312,28 +329,69 @@ def center_velocity(grid: Grid, velocity: Array) -> Array:
 # -- sources and forces --------------------------------------------------------------------------------
 
 
-def _emitter_weight(grid: Grid, emitter: Array, place: Places) -> Array:
-    d = np.stack([p * grid.cell_size - c for p, c in zip(place, emitter[0, :3], strict=True)], -1)
-    if grid.dimensions == 2:
-        d[..., 2] = 0.0
-    if emitter[0, 3] > 0.5:
-        outside = np.maximum(np.linalg.norm(d, axis=-1) - emitter[1, 0], 0.0)
-    else:
-        outside = np.linalg.norm(np.maximum(np.abs(d) - emitter[1, :3], 0.0), axis=-1)
-    t = outside / emitter[1, 3]
-    return np.where(t < 4.0, np.exp(-t * t), 0.0)
+def _random(lattice: NDArray[np.int64], seed: int) -> Array:
+    """Random numbers in 0 .. 1 for points of a lattice [..., 3]: pcg3d, as in noise.glsl."""
+    salt = np.uint64(seed) * np.array([747796405, 2891336453, 277803737], np.uint64)
+    x, y, z = np.moveaxis((lattice.astype(np.uint64) + salt).astype(np.uint32), -1, 0)
+    x, y, z = (v * np.uint32(1664525) + np.uint32(1013904223) for v in (x, y, z))
+    x = x + y * z
+    y = y + z * x
+    z = z + x * y
+    x, y, z = (v ^ (v >> np.uint32(16)) for v in (x, y, z))
+    x = x + y * z
+    return np.asarray((x >> np.uint32(8)) / 16777216.0)
+
+
+def _patches(place: Array, seed: int) -> Array:
+    """Smooth noise in 0 .. 1 with a patch to each unit of `place` [..., 3]."""
+    low = np.floor(place).astype(np.int64)
+    f = place - low
+    f = f * f * (3.0 - 2.0 * f)
+    total: Any = 0.0
+    for corner in range(8):
+        up = np.array([corner >> axis & 1 for axis in range(3)])
+        total = total + np.where(up, f, 1.0 - f).prod(-1) * _random(low + up, seed)
+    return np.asarray(total)
+
+
+def _flicker(grid: Grid, variant: Variant, emitter: Array, place: Array) -> Array:
+    """What noise leaves of an emitter, [nz, ny, nx]; place: m from the low corner, [..., 3]."""
+    strength = emitter[6, 3]
+    if not variant.noise or strength == 0.0:
+        return np.ones(place.shape[:-1])
+    now, after = (_patches(place * emitter[7, 0], int(emitter[7, column])) for column in (1, 2))
+    return np.asarray(1.0 - strength * (now + (after - now) * emitter[5, 3]))
+
+
+def _emitter_weight(grid: Grid, variant: Variant, emitter: Array, face_axis: int | None = None) -> Array:
+    places = _centers(grid) if face_axis is None else _home(grid, variant, face_axis)
+    place = np.stack(places, -1) * grid.cell_size
+    local = place @ emitter[:3, :3].T + emitter[:3, 3]
+    beyond = beyond_squared(int(emitter[4, 0]), list(np.moveaxis(local, -1, 0)), emitter[3, :3].tolist())
+    t = np.minimum(np.maximum(np.sqrt(beyond) - emitter[3, 3], 0.0) * emitter[4, 1], 4.0)
+    return np.where(t < 4.0, np.exp(-t * t), 0.0) * _flicker(grid, variant, emitter, place)
+
+
+def _with_emitted(emitter: Array, weight: Array, scalars: Array) -> Array:
+    weight = weight * scalars[..., 3]
+    out = scalars.copy()
+    out[..., 0] += weight * emitter[5, 0]
+    out[..., 1] += (emitter[5, 1] - out[..., 1]) * weight * emitter[4, 3]
+    out[..., 2] += weight * emitter[5, 2]
+    return out
+
+
+def _emitters(emitters: Array) -> Array:
+    return emitters.reshape(-1, EMITTER_ROWS, 4).astype(float)
 
 
 def emit_scalars(
     grid: Grid, variant: Variant, *, scalars: Array, emitters: Array, emitter_count: int
 ) -> Array:
-    """Density added and temperature set where the emitters are."""
-    out = scalars.copy()
-    for emitter in emitters.reshape(-1, 4, 4)[:emitter_count].astype(float):
-        weight = _emitter_weight(grid, emitter, _centers(grid)) * out[..., 3]
-        out[..., 0] += weight * emitter[2, 0]
-        out[..., 1] += (emitter[2, 1] - out[..., 1]) * weight * emitter[2, 2]
-    return out
+    """Density and fuel added and temperature set where the emitters are."""
+    for emitter in _emitters(emitters)[:emitter_count]:
+        scalars = _with_emitted(emitter, _emitter_weight(grid, variant, emitter), scalars)
+    return scalars.copy()
 
 
 def emit_velocity(
@@ -346,16 +404,39 @@ def emit_velocity(
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity set where the emitters are."""
-    periods, out = _periods(grid, variant), velocity.copy()
-    for emitter in emitters.reshape(-1, 4, 4)[:emitter_count].astype(float):
+    out = velocity.copy()
+    for emitter in _emitters(emitters)[:emitter_count]:
         for axis in range(grid.dimensions):
-            place = list(_centers(grid, axis))
-            if periods[axis]:
-                place[axis] = place[axis] % periods[axis]  # the high side is the low side
-            z, y, x = _face_count(grid, axis)
-            u = out[:z, :y, :x, axis]
-            weight = _emitter_weight(grid, emitter, (place[0], place[1], place[2])) * emitter[3, 3]
-            u += (emitter[3, axis] - u) * weight
+            weight = _emitter_weight(grid, variant, emitter, axis) * emitter[4, 2]
+            u = _component(grid, out, axis)
+            u += (emitter[6, axis] - u) * weight
+    return _constrained(grid, variant, solid_faces, out)
+
+
+def emit_mask(grid: Grid, variant: Variant, *, scalars: Array, mask: Array, emitters: Array) -> Array:
+    """Density and fuel added and temperature set by the share of each cell in one source."""
+    emitter = _emitters(emitters)[0]
+    place = np.stack(_centers(grid), -1) * grid.cell_size
+    return _with_emitted(emitter, mask[..., 0] * _flicker(grid, variant, emitter, place), scalars)
+
+
+def emit_mask_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    mask: Array,
+    emitters: Array,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity set by the share of each cell in one source; a face has the mean of its two cells."""
+    out, emitter = velocity.copy(), _emitters(emitters)[0]
+    for axis in range(grid.dimensions):
+        place = np.stack(_home(grid, variant, axis), -1) * grid.cell_size
+        share = 0.5 * sum(_round_faces(grid, variant, axis, mask[..., 0]))
+        share = share * _flicker(grid, variant, emitter, place)
+        u = _component(grid, out, axis)
+        u += (emitter[6, axis] - u) * share
     return _constrained(grid, variant, solid_faces, out)
 
 
@@ -419,6 +500,74 @@ def forces(
             force = force + 0.5 * sum(_round_faces(grid, variant, axis, confinement[..., axis]))
         z, y, x = _face_count(grid, axis)
         out[:z, :y, :x, axis] += dt * force
+    return _constrained(grid, variant, solid_faces, out)
+
+
+def push(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    pushes: Array,
+    push_count: int,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity after wind, vortices and attractors."""
+    out = velocity.copy()
+    rows = np.asarray(pushes, float).reshape(-1, 3, 4)[:push_count]
+    for axis in range(grid.dimensions):
+        u = _component(grid, out, axis)
+        place = np.stack(_home(grid, variant, axis), -1) * grid.cell_size
+        for (*center, kind), (*way, amount), (scale, *_) in rows:
+            if kind == WIND:
+                u += (way[axis] - u) * amount
+                continue
+            d = place - center
+            if grid.dimensions == 2:
+                d[..., 2] = 0.0
+            turn = np.cross(way, d) if kind == VORTEX else -d
+            off = np.linalg.norm(d - (d @ way)[..., None] * way if kind == VORTEX else d, axis=-1)
+            s = off * scale
+            bell = s * np.exp(0.5 * (1.0 - s * s)) / np.maximum(off, 1e-6 / scale)
+            u += amount * bell * turn[..., axis]
+    return _constrained(grid, variant, solid_faces, out)
+
+
+def force_field(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    force: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity after an acceleration given for every cell."""
+    out = velocity.copy()
+    for axis in range(grid.dimensions):
+        u = _component(grid, out, axis)
+        u += dt * 0.5 * sum(_round_faces(grid, variant, axis, force[..., axis]))
+    return _constrained(grid, variant, solid_faces, out)
+
+
+def force_expression(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    dt: float,
+    time: float,
+    origin: tuple[float, ...],
+    function: Any,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity after an acceleration given by `function`(position [nz, ny, nx, 3], time)."""
+    out = velocity.copy()
+    for axis in range(grid.dimensions):
+        place = np.stack(_home(grid, variant, axis), -1) * grid.cell_size + np.asarray(origin)
+        force = np.broadcast_to(np.asarray(function(place, time), float), place.shape)[..., axis]
+        u = _component(grid, out, axis)
+        u += dt * np.where(np.isfinite(force), force, 0.0)
     return _constrained(grid, variant, solid_faces, out)
 
 
@@ -792,6 +941,91 @@ def subtract_gradient(
 # -- solids --------------------------------------------------------------------------------------------
 
 
+def _places(grid: Grid) -> Array:
+    """Cell centres, m from the low corner, and 1: [nz, ny, nx, 4]."""
+    return np.stack([*(c * grid.cell_size for c in _centers(grid)), np.ones(grid.cells[::-1])], -1)
+
+
+def _inside(
+    grid: Grid, winding: Array, shape: int, to_local: Array, extent: tuple[float, ...], rounding: float
+) -> NDArray[np.bool_]:
+    """Cells whose centre is inside an obstacle, as in inside.glsl."""
+    q = np.moveaxis(_places(grid) @ np.asarray(to_local, float).T, -1, 0)[:3]
+    inside: NDArray[np.bool_] = beyond_squared(shape, list(q), extent) <= rounding**2
+    return inside & (np.abs(winding[..., 0]) > 0.5) if shape == MESH else inside
+
+
+def add_drift(
+    grid: Grid,
+    variant: Variant,
+    *,
+    solid: Array,
+    winding: Array,
+    drift: Array,
+    shape: int,
+    to_local: Array,
+    extent: tuple[float, ...],
+    rounding: float,
+    mean_drift: tuple[float, ...],
+) -> Array:
+    """The solids with the velocity of a mesh whose vertices move."""
+    inside = _inside(grid, winding, shape, to_local, extent, rounding)
+    out = solid.copy()
+    added = np.where(drift[..., 3:] > 0.5, drift[..., :3], mean_drift)
+    out[..., :3] += np.where(inside[..., None], added, 0.0)
+    return out
+
+
+def heat_obstacle(
+    grid: Grid,
+    variant: Variant,
+    *,
+    heat: Array,
+    winding: Array,
+    shape: int,
+    to_local: Array,
+    extent: tuple[float, ...],
+    rounding: float,
+    heat_given: tuple[float, ...],
+) -> Array:
+    """What the solids heat with, with one obstacle more."""
+    out = heat.copy()
+    out[_inside(grid, winding, shape, to_local, extent, rounding)] = heat_given
+    return out
+
+
+def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, heat: Array, dt: float) -> Array:
+    """The temperature of fluid beside hot or cold solids drawn to theirs."""
+    both: Any = sum(
+        _beside(grid, variant, axis, by, heat) for axis in range(grid.dimensions) for by in (-1, 1)
+    )
+    faces = np.where(both[..., 3] > 0.0, both[..., 3], 1.0)
+    share = scalars[..., 3] * -np.expm1(-both[..., 1] / faces * dt) * (both[..., 3] > 0.0)
+    out = scalars.copy()
+    out[..., 1] += (both[..., 0] / faces - out[..., 1]) * share
+    return out
+
+
+def solid_normals(grid: Grid, variant: Variant, *, solid: Array) -> Array:
+    """Unit normals out of the solids and 1 where there is one: Sobel's gradient of the voxels."""
+    out = np.zeros_like(solid)
+    for axis in range(grid.dimensions):
+        growth = _beside(grid, variant, axis, 1, solid[..., 3]) - _beside(
+            grid, variant, axis, -1, solid[..., 3]
+        )
+        for other in {0, 1, 2} - {axis}:
+            growth = (
+                _beside(grid, variant, other, -1, growth)
+                + 2.0 * growth
+                + _beside(grid, variant, other, 1, growth)
+            )
+        out[..., axis] = -growth
+    size = np.linalg.norm(out[..., :3], axis=-1)
+    out[..., 3] = size > 0.5
+    out[..., :3] *= (out[..., 3] / np.where(size > 0.5, size, 1.0))[..., None]
+    return out
+
+
 def add_obstacle(
     grid: Grid,
     variant: Variant,
@@ -800,23 +1034,15 @@ def add_obstacle(
     winding: Array,
     shape: int,
     to_local: Array,
-    center: tuple[float, ...],
     extent: tuple[float, ...],
+    rounding: float,
     motion: Array,
 ) -> Array:
     """The solids with one more: its velocity and 1 where a cell's centre is inside."""
-    place = np.stack([*_centers(grid), np.ones(grid.cells[::-1]) / grid.cell_size], -1) * grid.cell_size
-    q = (place @ np.asarray(to_local, float).T)[..., :3] - center
-    if shape == 0:
-        inside = (q * q).sum(-1) <= extent[0] ** 2
-    elif shape == 1:
-        inside = (np.abs(q) <= np.asarray(extent)).all(-1)
-    else:
-        within = (np.abs(place[..., :3] - center) <= np.asarray(extent)).all(-1)
-        inside = (np.abs(winding[..., 0]) > 0.5) & within
+    inside = _inside(grid, winding, shape, to_local, extent, rounding)
     out = solid.copy()
     out[inside] = 1.0
-    out[inside, :3] = (place @ np.asarray(motion, float).T)[inside, :3]
+    out[inside, :3] = (_places(grid) @ np.asarray(motion, float).T)[inside, :3]
     return out
 
 

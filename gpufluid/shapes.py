@@ -1,4 +1,4 @@
-"""Shapes that stand in a fluid or feed it: spheres, boxes, triangle meshes, emitters and obstacles.
+"""Shapes that stand in a fluid: spheres, boxes, cylinders, capsules, planes, triangle meshes, obstacles.
 
 Descriptions only. All lengths are metres, in (x, y, z) order, y up. A shape is given in its own local space;
 an `Obstacle` places it in the world by a 4x4 matrix.
@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -45,11 +46,53 @@ def positive_triple(value: Sequence[float], name: str) -> Triple:
     return triple
 
 
+def direction(value: Sequence[float], name: str) -> Triple:
+    """Return `value` as a unit vector, or raise naming it."""
+    triple = finite_triple(value, name)
+    largest = max(map(abs, triple))
+    if largest == 0.0:
+        raise GpufluidError(f"{name} must not be (0, 0, 0): it has no direction")
+    x, y, z = (v / largest for v in triple)
+    length = math.sqrt(x * x + y * y + z * z)
+    return x / length, y / length, z / length
+
+
 def _whole_number(value: int, name: str, low: int, high: int) -> int:
     """Return `value` as an int in low .. high, or raise naming it."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
         raise GpufluidError(f"{name} must be a whole number in {low} .. {high}, got {value!r}")
     return int(value)
+
+
+BOX, ROUND, HALF_SPACE, MESH = range(4)  # kinds of a Form, as in shape.glsl; a mesh has voxels instead
+
+
+@dataclass(frozen=True)
+class Form:
+    """A shape as the kernels know it, one formula for all: what lies within `rounding` of a box.
+
+    A point (x, y, z) of the form's own space has a profile: for the kind BOX (|x|, |y|, |z|), for ROUND
+    (sqrt(x^2 + z^2), |y|, 0), for HALF_SPACE (0, y, 0). It is inside where its profile exceeds `core` by a
+    vector no longer than `rounding`; by how much longer is its distance. place: [4, 4], the form's own space
+    to the shape's, without scale. Metres.
+    """
+
+    kind: int
+    core: Triple
+    rounding: float
+    place: Floats
+
+
+def _frame(origin: Sequence[float], up: Sequence[float] = (0.0, 1.0, 0.0)) -> Floats:
+    """[4, 4]: a rotation that takes the y axis to `up`, of any length > 0, then a shift to `origin`."""
+    frame = np.eye(4)
+    frame[:3, 3] = origin
+    y = np.array(up) / np.linalg.norm(up)
+    if not np.array_equal(y, (0.0, 1.0, 0.0)):
+        x = np.cross(y, np.eye(3)[2 if abs(y[2]) < 0.9 else 1])
+        x /= np.linalg.norm(x)
+        frame[:3, :3] = np.stack([x, y, np.cross(x, y)], axis=1)
+    return frame
 
 
 @dataclass(frozen=True)
@@ -65,6 +108,11 @@ class Sphere:
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", finite_triple(self.center, "Sphere.center"))
         object.__setattr__(self, "radius", finite_number(self.radius, "Sphere.radius", above=0.0))
+
+    @property
+    def form(self) -> Form:
+        """The ball for the kernels: a point, rounded."""
+        return Form(BOX, (0.0, 0.0, 0.0), self.radius, _frame(self.center))
 
 
 @dataclass(frozen=True)
@@ -98,6 +146,90 @@ class Box:
         x, y, z = self.size
         return 0.5 * x, 0.5 * y, 0.5 * z
 
+    @property
+    def form(self) -> Form:
+        """The box for the kernels."""
+        return Form(BOX, self.half_size, 0.0, _frame(self.center))
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """An upright cylinder, its axis along y. center, radius, height: metres, both > 0.
+
+    Raises GpufluidError naming the value and its limit.
+    """
+
+    center: Triple = (0.0, 0.0, 0.0)
+    radius: float = 0.5
+    height: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "center", finite_triple(self.center, "Cylinder.center"))
+        for name in ("radius", "height"):
+            value = finite_number(getattr(self, name), f"Cylinder.{name}", above=0.0)
+            object.__setattr__(self, name, value)
+
+    @property
+    def form(self) -> Form:
+        """The cylinder for the kernels."""
+        return Form(ROUND, (self.radius, 0.5 * self.height, 0.0), 0.0, _frame(self.center))
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """All that lies within `radius` > 0 of the straight line from `start` to `end`; metres.
+
+    Raises GpufluidError naming the value and its limit, also where both ends are one point: a Sphere.
+    """
+
+    start: Triple = (0.0, -0.5, 0.0)
+    end: Triple = (0.0, 0.5, 0.0)
+    radius: float = 0.25
+
+    def __post_init__(self) -> None:
+        for name in ("start", "end"):
+            object.__setattr__(self, name, finite_triple(getattr(self, name), f"Capsule.{name}"))
+        object.__setattr__(self, "radius", finite_number(self.radius, "Capsule.radius", above=0.0))
+        if not self.length > 0.0:
+            raise GpufluidError(f"Capsule.end must differ from its start {self.start}, got {self.end}")
+
+    @property
+    def length(self) -> float:
+        """From `start` to `end`, metres."""
+        return math.dist(self.start, self.end)
+
+    @property
+    def form(self) -> Form:
+        """The capsule for the kernels: a line, rounded."""
+        start, end = np.array(self.start), np.array(self.end)
+        return Form(
+            BOX, (0.0, 0.5 * self.length, 0.0), self.radius, _frame(start + 0.5 * (end - start), end - start)
+        )
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The half space below a plane: solid on the side the normal points away from.
+
+    point: of the plane, metres. normal: of any length > 0. Raises GpufluidError naming the value.
+    """
+
+    point: Triple = (0.0, 0.0, 0.0)
+    normal: Triple = (0.0, 1.0, 0.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "point", finite_triple(self.point, "Plane.point"))
+        object.__setattr__(self, "normal", direction(self.normal, "Plane.normal"))
+
+    @property
+    def form(self) -> Form:
+        """The half space for the kernels."""
+        return Form(HALF_SPACE, (0.0, 0.0, 0.0), 0.0, _frame(self.point, self.normal))
+
+
+class Family:
+    """What meshes have in common that were moved from one another: the key of what is kept for all."""
+
 
 class Mesh:
     """A surface of triangles.
@@ -113,6 +245,22 @@ class Mesh:
     def __init__(self, vertices: ArrayLike, triangles: ArrayLike) -> None:
         self.vertices: Final = _checked_vertices(vertices)
         self.triangles: Final = _checked_triangles(triangles, len(self.vertices))
+        self.family = Family()
+
+    def moved(self, vertices: ArrayLike) -> Mesh:
+        """This mesh with its vertices elsewhere, [v, 3]: one that moves, frame by frame.
+
+        An obstacle whose shape becomes `shape.moved(vertices)` gives the fluid the velocity of its surface.
+        Raises GpufluidError for vertices that are not finite, or not as many.
+        """
+        array = _checked_vertices(vertices)
+        if len(array) != len(self.vertices):
+            raise GpufluidError(f"Mesh.moved needs {len(self.vertices)} vertices as before, got {len(array)}")
+        mesh = copy(self)  # the triangles stay, checked as they are
+        for name in ("bounds", "volume", "normals"):
+            mesh.__dict__.pop(name, None)
+        mesh.__dict__["vertices"] = array
+        return mesh
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles)"
@@ -173,6 +321,44 @@ class Mesh:
         quads = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
         triangles = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
         return cls(corners * edges + offset, triangles)
+
+    @classmethod
+    def cylinder(
+        cls,
+        radius: float = 0.5,
+        height: float = 1.0,
+        sides: int = 48,
+        center: Triple = (0.0, 0.0, 0.0),
+    ) -> Mesh:
+        """A closed cylinder along y, its corners on the round one; metres. sides: round it, 3 or more."""
+        radius = finite_number(radius, "Mesh.cylinder radius", above=0.0)
+        height = finite_number(height, "Mesh.cylinder height", above=0.0)
+        sides = _whole_number(sides, "Mesh.cylinder sides", 3, 4096)
+        offset = np.array(finite_triple(center, "Mesh.cylinder center"))
+        outline = [(radius, -0.5 * height), (radius, 0.5 * height)]
+        vertices, triangles = _turned(outline, sides, -0.5 * height, 0.5 * height)
+        return cls(vertices + offset, triangles)
+
+    @classmethod
+    def capsule(
+        cls,
+        start: Triple = (0.0, -0.5, 0.0),
+        end: Triple = (0.0, 0.5, 0.0),
+        radius: float = 0.25,
+        sides: int = 48,
+    ) -> Mesh:
+        """A closed capsule round the line from `start` to `end`, its corners on the round one; metres."""
+        capsule = Capsule(start, end, radius)
+        sides = _whole_number(sides, "Mesh.capsule sides", 3, 4096)
+        rings = max(2, sides // 4)
+        angle = np.arange(1, rings + 1) * (0.5 * np.pi / rings)  # from a pole to the rim
+        half, r = 0.5 * capsule.length, capsule.radius
+        low = [(r * math.sin(a), -half - r * math.cos(a)) for a in angle]
+        vertices, triangles = _turned(
+            [*low, *((x, -y) for x, y in reversed(low))], sides, -half - r, half + r
+        )
+        place = capsule.form.place
+        return cls(vertices @ place[:3, :3].T + place[:3, 3], triangles)
 
     @classmethod
     def torus(
@@ -292,61 +478,26 @@ class Mesh:
         return moved[first], moved[second], moved[third]
 
 
-Shape = Sphere | Box | Mesh
-
-
-@dataclass(eq=False)  # two emitters alike are still two: lists must find the very one
-class Emitter:
-    """A place where smoke, heat or motion enters the fluid. Change any field at any time.
-
-    shape: Sphere or Box, in world space.
-    density: added per second inside the shape, >= 0.
-    temperature: the value set inside the shape; None leaves it alone.
-    velocity: m/s, (x, y, z), set inside the shape; None leaves it alone.
-    falloff: width, metres, > 0, of the Gaussian edge outside the shape; None is one cell.
-    active: False switches the emitter off.
-
-    Raises GpufluidError naming the field and its limit.
-    """
-
-    shape: Sphere | Box
-    density: float = 0.0
-    temperature: float | None = None
-    velocity: Triple | None = None
-    falloff: float | None = None
-    active: bool = True
-
-    def __post_init__(self) -> None:
-        self.check()
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that nothing can be emitted with."""
-        if isinstance(self.shape, Mesh):
-            raise GpufluidError(
-                "Emitter.shape must be a Sphere or a Box; a Mesh cannot emit, only be an obstacle"
-            )
-        if not isinstance(self.shape, Sphere | Box):
-            raise GpufluidError(f"Emitter.shape must be a Sphere or a Box, got {self.shape!r}")
-        self.density = finite_number(self.density, "Emitter.density", low=0.0)
-        if self.temperature is not None:
-            self.temperature = finite_number(self.temperature, "Emitter.temperature")
-        if self.velocity is not None:
-            self.velocity = finite_triple(self.velocity, "Emitter.velocity")
-        if self.falloff is not None:
-            self.falloff = finite_number(self.falloff, "Emitter.falloff", above=0.0)
-        if not isinstance(self.active, bool | np.bool_):
-            raise GpufluidError(f"Emitter.active must be True or False, got {self.active!r}")
+Analytic = Sphere | Box | Cylinder | Capsule | Plane
+Shape = Analytic | Mesh
 
 
 @dataclass(eq=False)  # two obstacles alike are still two: lists must find the very one
 class Obstacle:
     """A solid in the fluid. Change any field at any time.
 
-    shape: Sphere, Box or Mesh, in local space.
+    shape: Sphere, Box, Cylinder, Capsule, Plane or Mesh, in local space.
     position: where its local origin stands, metres.
     rotation: about its local origin: a 3x3 rotation matrix, a quaternion (x, y, z, w) of any length > 0, or
         None.
     scale: > 0, a number or one along each local axis (x, y, z).
+    velocity: m/s, (x, y, z), and spin: rad/s about the world's axes through the local origin, of the surface
+        alone: a conveyor, a spinning drum. Added to the motion that follows from position, rotation, scale.
+    temperature: of the solid; None: it heats nothing. heating: 1/s, >= 0; in fluid cells that share a face
+        with the solid the difference to its temperature falls by exp(-heating) in each second.
+
+    A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
+    put there: it gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
 
     Raises GpufluidError naming the field and its limit.
     """
@@ -355,29 +506,48 @@ class Obstacle:
     position: Triple = (0.0, 0.0, 0.0)
     rotation: ArrayLike | None = None
     scale: float | Triple = 1.0
+    velocity: Triple = (0.0, 0.0, 0.0)
+    spin: Triple = (0.0, 0.0, 0.0)
+    temperature: float | None = None
+    heating: float = 10.0
 
     def __post_init__(self) -> None:
         self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no solid can have."""
-        if not isinstance(self.shape, Sphere | Box | Mesh):
-            raise GpufluidError(f"Obstacle.shape must be a Sphere, a Box or a Mesh, got {self.shape!r}")
-        self.position = finite_triple(self.position, "Obstacle.position")
-        _rotation_matrix(self.rotation, "Obstacle.rotation")
+        if not isinstance(self.shape, Shape):
+            raise GpufluidError(
+                f"Obstacle.shape must be a Sphere, Box, Cylinder, Capsule, Plane or Mesh, got {self.shape!r}"
+            )
+        for name in ("position", "velocity", "spin"):
+            setattr(self, name, finite_triple(getattr(self, name), f"Obstacle.{name}"))
+        if self.temperature is not None:
+            self.temperature = finite_number(self.temperature, "Obstacle.temperature")
+        self.heating = finite_number(self.heating, "Obstacle.heating", low=0.0)
+        rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale, "Obstacle.scale")
+
+    @property
+    def surface_motion(self) -> Floats:
+        """Place in the world, m, to the surface's own velocity, m/s: [4, 4], the last row 0."""
+        x, y, z = self.spin
+        motion = np.zeros((4, 4))
+        motion[:3, :3] = (0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)
+        motion[:3, 3] = self.velocity - motion[:3, :3] @ self.position
+        return motion
 
     @property
     def matrix(self) -> Floats:
         """Local to world, [4, 4] float64, for column vectors: translate @ rotate @ scale."""
         matrix = np.eye(4)
-        rotation = _rotation_matrix(self.rotation, "Obstacle.rotation")
+        rotation = rotation_matrix(self.rotation, "Obstacle.rotation")
         matrix[:3, :3] = rotation * _scale_triple(self.scale, "Obstacle.scale")
         matrix[:3, 3] = finite_triple(self.position, "Obstacle.position")
         return matrix
 
 
-def _rotation_matrix(rotation: ArrayLike | None, name: str) -> Floats:
+def rotation_matrix(rotation: ArrayLike | None, name: str) -> Floats:
     """The [3, 3] rotation that a matrix, a quaternion (x, y, z, w) or None stands for, or raise."""
     if rotation is None:
         return np.eye(3)
@@ -548,6 +718,29 @@ def _trefoil_curve(t: Floats) -> tuple[Floats, Floats]:
     points = [np.sin(t) + 2.0 * np.sin(2.0 * t), np.cos(t) - 2.0 * np.cos(2.0 * t), -np.sin(3.0 * t)]
     tangents = [np.cos(t) + 4.0 * np.cos(2.0 * t), 4.0 * np.sin(2.0 * t) - np.sin(t), -3.0 * np.cos(3.0 * t)]
     return np.stack(points, axis=1), np.stack(tangents, axis=1)
+
+
+def _turned(
+    outline: Sequence[tuple[float, float]], sides: int, bottom: float, top: float
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Vertices and outward triangles of an outline (radius, height), from low to high, turned round y.
+
+    Closed by fans to points on the axis at the heights `bottom` and `top`.
+    """
+    angle = np.arange(sides) * (2.0 * np.pi / sides)
+    rings = [np.stack([r * np.sin(angle), np.full(sides, y), r * np.cos(angle)], axis=1) for r, y in outline]
+    vertices = np.concatenate([*rings, [(0.0, bottom, 0.0), (0.0, top, 0.0)]])
+    j = np.arange(sides)
+    beside, last, poles = (j + 1) % sides, (len(outline) - 1) * sides, len(outline) * sides
+    triangles = [
+        np.stack([beside, j, np.full(sides, poles)], axis=1),
+        np.stack([last + j, last + beside, np.full(sides, poles + 1)], axis=1),
+    ]
+    for ring in range(len(outline) - 1):
+        low, high = ring * sides, (ring + 1) * sides
+        triangles.append(np.stack([low + j, low + beside, high + j], axis=1))
+        triangles.append(np.stack([low + beside, high + beside, high + j], axis=1))
+    return vertices, np.concatenate(triangles)
 
 
 def _tube(centers: Floats, tangents: Floats, radius: float, sides: int) -> tuple[Floats, NDArray[np.int64]]:

@@ -10,17 +10,25 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
+from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
-from gpufluid.shapes import Box, Mesh, Obstacle, Sphere
+from gpufluid.shapes import MESH, ROUND, Mesh, Obstacle, Plane, Shape
+from gpufluid.voxels import surface_velocity
 
 Matrix = NDArray[np.float64]
+NO_HEAT = (0.0, 0.0, 0.0, 0.0)
+
+
+def _bent(was: Mesh, now: Mesh) -> bool:
+    """True where `now` is `was` with its vertices moved."""
+    return was is not now and was.family is now.family
 
 
 class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
 
-    The fields exist from the first obstacle on. `faces` and `cells` and `openings` are the arguments that
-    kernels take of them, empty dicts while there is no obstacle.
+    The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
+    that kernels take of them, empty dicts while there is no obstacle, or none with a temperature.
     """
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
@@ -28,8 +36,9 @@ class Solids:
         self.faces: dict[str, Any] = {}
         self.cells: dict[str, Any] = {}
         self.openings: dict[str, Any] = {}
+        self.heat: dict[str, Any] = {}
         self._fields: dict[str, FieldStore] = {}
-        self._places: dict[int, Matrix] = {}  # where each obstacle was at the last step
+        self._before: dict[int, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
         self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
 
     @property
@@ -54,23 +63,90 @@ class Solids:
         voxels: list[tuple[Any, ...]] = []
         for obstacle in obstacles:
             place = places[id(obstacle)]
-            before = self._places.get(id(obstacle), place)
-            motion = np.zeros((4, 4))
-            if dt and not np.array_equal(before, place):
-                motion = (np.eye(4) - before @ np.linalg.inv(place)) / dt
-            voxels.append((obstacle.shape, place.tobytes(), motion.tobytes(), place, motion))
+            shape = obstacle.shape
+            was, before = self._before.get(id(obstacle), (shape, place))
+            motion = obstacle.surface_motion @ np.linalg.inv(to_box)
+            bends: tuple[Any, ...] = ()  # the mesh and its place before, and dt, where vertices have moved
+            if dt and isinstance(shape, Mesh) and isinstance(was, Mesh) and _bent(was, shape):
+                bends = was, before.tobytes(), dt
+            elif dt and not np.array_equal(before, place) and not self._jumped(shape, before, place):
+                motion += (np.eye(4) - before @ np.linalg.inv(place)) / dt
+            heat = NO_HEAT
+            if obstacle.temperature is not None:
+                heat = obstacle.temperature, obstacle.heating, 0.0, 1.0
+            voxels.append((shape, place.tobytes(), heat, motion.tobytes(), bends, place, motion))
         if dt is not None:
-            self._places = places
-        compared = 2 if dt is None else 3  # who only looks does not stop what moves
-        changed = [v[:compared] for v in voxels] != [v[:compared] for v in self._voxels]
+            self._before = {id(o): (o.shape, places[id(o)]) for o in obstacles}
+        # who only looks does not stop what moves
+        told = slice(0, 3) if dt is None else slice(0, 5)
+        changed = [v[told] for v in voxels] != [v[told] for v in self._voxels]
         if changed:
             self._voxels = voxels
             self._voxelize()
         return changed
 
+    def warm(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
+        """Heat the fluid beside solids with a temperature; nothing runs where there is none."""
+        if self.heat:
+            self.backend.kernel("heat_fluid", variant)(scalars=scalars, dt=dt, **self.heat)
+
+    def normals(self) -> FieldStore | None:
+        """Cells: unit normals out of the solids, or None while there is no obstacle."""
+        if not self.present:
+            return None
+        if "normals" not in self._fields:
+            self._fields["normals"] = self.backend.field("normals", "cell", buffers=1)
+        normals = self._fields["normals"]
+        self.backend.kernel("solid_normals", Variant(solids=True))(normals=normals, **self.cells)
+        return normals
+
+    def _bend(
+        self, mesh: Mesh, place: Matrix, bends: tuple[Mesh, bytes, float], given: dict[str, Any]
+    ) -> None:
+        """Give the voxels of a mesh the velocity of its surface, from where its vertices were before."""
+        (was, before, dt), backend = bends, self.backend
+        then, now = (
+            vertices @ matrix[:3, :3].T + matrix[:3, 3]
+            for vertices, matrix in (
+                (was.vertices, np.frombuffer(before).reshape(4, 4)),
+                (mesh.vertices, place),
+            )
+        )
+        if np.linalg.norm(now - then, axis=1).max() > np.linalg.norm(np.ptp(now, axis=0)):
+            return
+        if "drift" not in self._fields:
+            self._fields["drift"] = backend.field("drift", "cell", buffers=1)
+        drift = surface_velocity(Grid(backend.grid.cells, backend.grid.cell_size), then, now, mesh.triangles)
+        drift[..., :3] /= dt
+        self._fields["drift"].write(drift)
+        backend.kernel("add_drift", Variant(solids=True))(
+            solid=self._fields["solid"],
+            drift=self._fields["drift"],
+            mean_drift=tuple((now - then).mean(axis=0) / dt),
+            **given,
+        )
+
+    def _jumped(self, shape: Shape, before: Matrix, place: Matrix) -> bool:
+        """True where a shape moved further than its own size: it was put there, and did not travel."""
+        if isinstance(shape, Mesh):
+            low, high = shape.bounds
+        else:
+            core, form = np.array(shape.form.core), shape.form
+            reach = form.rounding + (core[[0, 1, 0]] if form.kind == ROUND else core)
+            place, before = place @ form.place, before @ form.place
+            low, high = -reach, reach
+        corners = np.array(
+            [(x, y, z, 1.0) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
+        )
+        now = corners @ place.T
+        size = np.linalg.norm(now[0] - now[-1])
+        if isinstance(shape, Plane):
+            size = np.linalg.norm(self.backend.grid.size)
+        return bool(np.linalg.norm(now - corners @ before.T, axis=1).max() > size)
+
     def _voxelize(self) -> None:
         if not self._voxels:
-            self.faces, self.cells, self.openings = {}, {}, {}
+            self.faces, self.cells, self.openings, self.heat = {}, {}, {}, {}
             return
         backend, run, variant = (
             self.backend,
@@ -86,35 +162,39 @@ class Solids:
             }
         fields = self._fields
         fields["solid"].fill([0.0])
-        for shape, _, _, place, motion in self._voxels:
-            kind, center, extent = 0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        heated = any(heat != NO_HEAT for _, _, heat, *_ in self._voxels)
+        if heated:
+            if "heat" not in fields:
+                fields["heat"] = backend.field("heat", "cell")
+            fields["heat"].fill([0.0])
+        for shape, _, heat, _, bends, place, motion in self._voxels:
             if isinstance(shape, Mesh):
                 backend.voxelize(shape, place, fields["winding"])
                 corners = shape.vertices @ place[:3, :3].T + place[:3, 3]
                 low, high = corners.min(0), corners.max(0)
-                kind, center, extent = 2, tuple((low + high) / 2), tuple((high - low) / 2)
-            elif isinstance(shape, Sphere):
-                center, extent = shape.center, (shape.radius,) * 3
-            elif isinstance(shape, Box):
-                kind, center, extent = 1, shape.center, shape.half_size
-            run("add_obstacle", variant)(
-                solid=fields["solid"],
-                winding=fields["winding"],
-                shape=kind,
-                to_local=np.linalg.inv(place),
-                center=center,
-                extent=extent,
-                motion=motion,
-            )
+                kind, extent, rounding, to_local = MESH, tuple((high - low) / 2), 0.0, np.eye(4)
+                to_local[:3, 3] = -(low + high) / 2
+            else:
+                form = shape.form
+                kind, extent, rounding = form.kind, form.core, form.rounding
+                to_local = np.linalg.inv(place @ form.place)
+            given = {"winding": fields["winding"], "shape": kind, "to_local": to_local}
+            given |= {"extent": extent, "rounding": rounding}
+            run("add_obstacle", variant)(solid=fields["solid"], motion=motion, **given)
+            if bends:
+                self._bend(shape, place, bends, given)
+            if heated:
+                run("heat_obstacle", variant)(heat=fields["heat"], heat_given=heat, **given)
         run("close_faces", variant)(solid=fields["solid"], solid_faces=fields["solid_faces"])
         run("open_neighbours", variant)(solid=fields["solid"], openings=fields["openings"])
         self.faces = {"solid_faces": fields["solid_faces"]}
         self.cells = {"solid": fields["solid"]}
         self.openings = {"openings": fields["openings"]}
+        self.heat = {"heat": fields["heat"]} if heated else {}
 
     def release(self) -> None:
         """Release the fields."""
         for field in self._fields.values():
             field.release()
         self._fields.clear()
-        self.faces, self.cells, self.openings = {}, {}, {}
+        self.faces, self.cells, self.openings, self.heat = {}, {}, {}, {}

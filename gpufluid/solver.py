@@ -15,8 +15,10 @@ from gpufluid.forces import Forces
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
-from gpufluid.shapes import Emitter, Obstacle
+from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
+from gpufluid.sources import Emitter
+from gpufluid.user_forces import Force
 
 
 class Solver:
@@ -24,6 +26,7 @@ class Solver:
 
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
+        self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
         self.scalars = backend.field("scalars", "cell")
         self.scalars.fill([0.0, settings.ambient_temperature, 0.0, 1.0])
@@ -42,7 +45,13 @@ class Solver:
             self.solids.present, rules.trace, rules.limiter, rules.sampler, boundaries=self.boundaries
         )
 
-    def step(self, dt: float, emitters: Sequence[Emitter], obstacles: Sequence[Obstacle]) -> int:
+    def step(
+        self,
+        dt: float,
+        emitters: Sequence[Emitter],
+        obstacles: Sequence[Obstacle],
+        forces: Sequence[Force] = (),
+    ) -> int:
         """Advance by `dt` > 0 seconds; return the number of equal substeps it took.
 
         Raises GpufluidError, before anything has changed, where diffusion would take too many sweeps.
@@ -53,10 +62,10 @@ class Solver:
             self.backend.kernel("cover_scalars", self.variant)(scalars=self.scalars, **self.solids.cells)
         count = self.substeps(dt)
         for _ in range(count):
-            self.substep(dt / count, emitters)
+            self.substep(dt / count, emitters, forces)
         return count
 
-    def substep(self, dt: float, emitters: Sequence[Emitter]) -> None:
+    def substep(self, dt: float, emitters: Sequence[Emitter], forces: Sequence[Force] = ()) -> None:
         """One substep: advect velocity, add sources and forces, diffuse, project, advect scalars, diffuse.
 
         The velocity is carried along before anything is added to it, while it has no divergence: carried
@@ -67,13 +76,16 @@ class Solver:
         moving = self.settings.solve_velocity
         if moving:
             self.advection.carry_velocity(dt, variant, {**faces, **cells}, velocity=u)
-        self.forces.emit(emitters, dt, variant, faces, velocity=u, scalars=s)
+        self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s)
+        self.solids.warm(dt, variant, scalars=s)
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
+            self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
             self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
             self.projection.project(dt, variant, faces, openings, velocity=u)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
+        self.time += dt
 
     def project(self, dt: float, obstacles: Sequence[Obstacle]) -> None:
         """Close the faces and project the velocity as it is."""

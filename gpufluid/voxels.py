@@ -5,14 +5,14 @@ Every function returns bool [nz, ny, nx]. `matrix` is [4, 4], local to world, fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
-from gpufluid.shapes import Box, Mesh, Sphere
+from gpufluid.shapes import HALF_SPACE, ROUND, Analytic, Mesh, Shape
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -22,35 +22,36 @@ Ints = NDArray[np.int64]
 PAIRS_AT_ONCE = 1 << 18
 
 
-def inside_shape(grid: Grid, shape: Sphere | Box | Mesh, matrix: ArrayLike) -> Bools:
+def inside_shape(grid: Grid, shape: Shape, matrix: ArrayLike) -> Bools:
     """Cells whose centre lies inside the placed shape, or on its surface, [nz, ny, nx].
 
-    A centre is taken back to local space: within the radius of a Sphere, within the half size of a Box on
-    every axis. A Mesh goes to `inside_mesh`. Raises GpufluidError for a matrix that cannot be inverted.
+    A centre is taken back to the space of the shape's `Form`, and asked there. A Mesh goes to `inside_mesh`.
+    Raises GpufluidError for a matrix that cannot be inverted.
     """
     if isinstance(shape, Mesh):
         return inside_mesh(grid, shape, matrix)
-    if not isinstance(shape, Sphere | Box):
-        raise GpufluidError(f"inside_shape needs a Sphere, a Box or a Mesh, got {shape!r}")
-    inverse = _inverse(_affine(matrix))
-    x, y, z = _centers(grid)
-
-    def local(axis: int) -> Floats:
-        """Distance along one local axis from the centre of the shape, [nz, ny, nx]."""
-        to_x, to_y, to_z, offset = inverse[axis].tolist()
-        distance: Floats = (
-            to_x * x + to_y * y[:, None] + to_z * z[:, None, None] + (offset - shape.center[axis])
+    if not isinstance(shape, Analytic):
+        raise GpufluidError(
+            f"inside_shape needs a Sphere, Box, Cylinder, Capsule, Plane or Mesh, got {shape!r}"
         )
-        return distance
-
-    if isinstance(shape, Sphere):
-        within: Bools = local(0) ** 2 + local(1) ** 2 + local(2) ** 2 <= shape.radius**2
-        return within
-    half = shape.half_size
-    inside: Bools = np.abs(local(0)) <= half[0]
-    for axis in (1, 2):
-        inside &= np.abs(local(axis)) <= half[axis]
+    form = shape.form
+    inverse = np.linalg.inv(form.place) @ _inverse(_affine(matrix))
+    x, y, z = _centers(grid)
+    local = [
+        to_x * x + to_y * y[:, None] + to_z * z[:, None, None] + offset
+        for to_x, to_y, to_z, offset in inverse[:3].tolist()
+    ]
+    inside: Bools = beyond_squared(form.kind, local, form.core) <= form.rounding**2
     return inside
+
+
+def beyond_squared(kind: int, local: Sequence[Floats], core: Sequence[float]) -> Floats:
+    """Squared distance, m^2, from the core of a `Form` of points (x, y, z) in the form's own space."""
+    x, y, z = local
+    if kind == HALF_SPACE:
+        return np.asarray(np.maximum(y - core[1], 0.0) ** 2)
+    profile = [np.sqrt(x * x + z * z), np.abs(y)] if kind == ROUND else [np.abs(x), np.abs(y), np.abs(z)]
+    return np.asarray(sum(np.maximum(p - c, 0.0) ** 2 for p, c in zip(profile, core, strict=False)))
 
 
 def inside_mesh(grid: Grid, mesh: Mesh, matrix: ArrayLike) -> Bools:
@@ -91,6 +92,52 @@ def inside_mesh(grid: Grid, mesh: Mesh, matrix: ArrayLike) -> Bools:
     above = np.cumsum(crossings[:0:-1], axis=0)[::-1]
     inside[box[2], box[1], box[0]] = above != 0
     return inside
+
+
+def surface_velocity(grid: Grid, before: Floats, now: Floats, triangles: NDArray[np.int32]) -> Floats:
+    """How far the surface near each cell has come, m, and 1 where there is one near: [nz, ny, nx, 4].
+
+    before, now: vertices [v, 3], m from the low corner of the box. Each triangle is cut into equal ones no
+    longer than a cell; each of those gives its middle's way to the eight cell centres round it, in the
+    trilinear shares, weighted by its area. A cell has the mean: every solid cell beside a fluid one is
+    within a cell of the surface, so it has one, and a rigid motion comes out exact.
+    """
+    nx, ny, nz = grid.cells
+    sums = np.zeros((nz * ny * nx, 4))
+    corners, ways = now[triangles], (now - before)[triangles]
+    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1)
+    parts = np.clip(np.ceil(edges / grid.cell_size), 1, max(grid.cells)).astype(int)
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    for n in np.unique(parts):
+        some = parts == n
+        middles = _middles(int(n))
+        points = np.einsum("mc,tcx->tmx", middles, corners[some]).reshape(-1, 3) / grid.cell_size - 0.5
+        way = np.einsum("mc,tcx->tmx", middles, ways[some]).reshape(-1, 3)
+        weight = np.repeat(area[some] / n**2, len(middles))
+        low = np.floor(points).astype(int)
+        share = points - low
+        for corner in range(8):
+            up = np.array([corner >> axis & 1 for axis in range(3)])
+            i, j, k = (low + up).T
+            here = (i >= 0) & (i < nx) & (j >= 0) & (j < ny) & (k >= 0) & (k < nz)
+            w = (weight * np.where(up, share, 1.0 - share).prod(axis=1))[here]
+            flat = ((k * ny + j) * nx + i)[here]
+            for c in range(3):
+                sums[:, c] += np.bincount(flat, w * way[here, c], len(sums))
+            sums[:, 3] += np.bincount(flat, w, len(sums))
+    near = sums[:, 3] > 0.0
+    sums[near, :3] /= sums[near, 3:]
+    sums[:, 3] = near
+    return sums.reshape(nz, ny, nx, 4)
+
+
+def _middles(n: int) -> Floats:
+    """Barycentric places of the middles of the n^2 equal parts of a triangle, [n^2, 3]."""
+    i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
+    upright, upside = i + j < n, i + j < n - 1
+    a = np.concatenate([i[upright] + 1 / 3, i[upside] + 2 / 3]) / n
+    b = np.concatenate([j[upright] + 1 / 3, j[upside] + 2 / 3]) / n
+    return np.stack([a, b, 1.0 - a - b], axis=1)
 
 
 def _affine(matrix: ArrayLike) -> Floats:

@@ -17,7 +17,8 @@ PACKAGE = Path(gpufluid.__file__).parent
 # The layers, lowest first: their modules and folders, and the layers they may import from.
 LAYERS = {
     "description": (
-        "errors grid layout boundaries kernels reference cases shapes voxels settings solvers view",
+        "errors grid layout boundaries kernels reference cases shapes sources masks user_forces "
+        "voxels settings solvers view",
         "description",
     ),
     "contract": ("backend numpy_backend", "description contract"),

@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 from gpufluid.errors import GpufluidError, MissingDependencyError
-from gpufluid.shapes import MESH_SUFFIXES, Box, Emitter, Mesh, Obstacle, Sphere
+from gpufluid.shapes import MESH_SUFFIXES, Box, Mesh, Obstacle, Sphere
+from gpufluid.sources import Emitter
 
 MAKERS = {
     "icosphere": Mesh.icosphere(3),
     "box": Mesh.box((1.0, 2.0, 3.0), (4.0, 5.0, 6.0)),
+    "cylinder": Mesh.cylinder(0.7, 1.5, 24, (1.0, 2.0, 3.0)),
+    "capsule": Mesh.capsule((0.0, 1.0, 2.0), (1.0, -1.0, 0.5), 0.4),
     "torus": Mesh.torus(),
     "trefoil": Mesh.trefoil(),
 }
@@ -399,8 +402,15 @@ def test_emitter_takes_what_numpy_gives() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
-        ("shape", Mesh.box(), "a Mesh cannot emit"),
-        ("shape", (0, 0, 0), "Emitter.shape must be a Sphere or a Box"),
+        ("fuel", -1, "Emitter.fuel must be a finite number >= 0"),
+        ("noise", 1.5, r"Emitter.noise must be in 0 .. 1, got 1.5"),
+        ("noise_size", 0, "Emitter.noise_size must be a finite number > 0"),
+        ("noise_time", 0, "Emitter.noise_time must be a finite number > 0"),
+        ("edge", "gausian", "Emitter.edge .* did you mean 'gaussian'"),
+        ("seed", 1.5, "Emitter.seed must be a whole number in 0 .. 16777215"),
+        ("position", (0, 0), "Emitter.position"),
+        ("rotation", (0, 0, 0, 0), "Emitter.rotation must not be the zero quaternion"),
+        ("shape", (0, 0, 0), "Emitter.shape must be a Sphere, Box, Cylinder"),
         ("density", -1.0, "Emitter.density must be a finite number >= 0"),
         ("density", float("nan"), "Emitter.density"),
         ("density", None, "Emitter.density must be a number"),
@@ -473,7 +483,11 @@ def test_obstacle_matrix_follows_its_fields() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
-        ("shape", "cow.obj", "Obstacle.shape must be a Sphere, a Box or a Mesh, got 'cow.obj'"),
+        (
+            "shape",
+            "cow.obj",
+            "Obstacle.shape must be a Sphere, Box, Cylinder, Capsule, Plane or Mesh, got 'cow.obj'",
+        ),
         ("position", (0, 0), "Obstacle.position"),
         ("position", (0, 0, float("nan")), "Obstacle.position"),
         ("rotation", (0, 0, 0, 0), "zero quaternion"),

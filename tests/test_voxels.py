@@ -10,8 +10,8 @@ import pytest
 import gpufluid.voxels
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
-from gpufluid.shapes import Box, Mesh, Obstacle, Sphere
-from gpufluid.voxels import _winding, inside_mesh, inside_shape
+from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Obstacle, Plane, Sphere
+from gpufluid.voxels import _winding, inside_mesh, inside_shape, surface_velocity
 
 # Points of the cubic lattice within n of the origin, n = 1 .. 8: https://oeis.org/A000605
 BALL_COUNTS = (7, 33, 123, 257, 515, 925, 1419, 2109)
@@ -127,6 +127,51 @@ def test_scaled_sphere_is_an_ellipsoid() -> None:
     assert solid.sum() * 0.1**3 == pytest.approx(4 / 3 * np.pi * 0.8 * 0.4 * 0.6, rel=0.03)
     ball = inside_mesh(grid, Mesh.icosphere(5), matrix)
     assert np.count_nonzero(ball != solid) <= 4
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+@pytest.mark.parametrize("turn", quarter_turns()[::5])
+def test_cylinder_is_discs_and_capsule_a_stretched_ball(n: int, turn: np.ndarray) -> None:
+    """Lattice points of a disc times the layers; a capsule has a ball's and discs between its halves."""
+    grid = Grid((25, 25, 25), 0.25)
+    middle = centers(grid)[12, 12, 12]
+    radius = 0.25 * np.sqrt(n * n + 0.5)
+    can = Obstacle(Cylinder(radius=radius, height=0.25 * 6.5), middle, turn).matrix
+    assert inside_shape(grid, Cylinder(radius=radius, height=0.25 * 6.5), can).sum() == 7 * DISC_COUNTS[n - 1]
+    capsule = Capsule((0, -0.5, 0), (0, 0.25, 0), radius)
+    solid = inside_shape(grid, capsule, Obstacle(capsule, middle, turn).matrix)
+    assert solid.sum() == BALL_COUNTS[n - 1] + 3 * DISC_COUNTS[n - 1]
+    along = Capsule(middle - 0.5 * turn[:, 1], middle + 0.25 * turn[:, 1], radius)
+    np.testing.assert_array_equal(inside_shape(grid, along, np.eye(4)), solid)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_turned_and_scaled_shapes_against_their_meshes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    grid = Grid((22, 23, 21), 0.1, (-1.1, -1.15, -1.05))
+    pairs = [
+        (Cylinder((0.1, 0, 0), 0.5, 1.2), Mesh.cylinder(0.5, 1.2, 400, (0.1, 0, 0))),
+        (
+            Capsule((0.3, -0.4, 0.1), (-0.2, 0.3, 0), 0.4),
+            Mesh.capsule((0.3, -0.4, 0.1), (-0.2, 0.3, 0), 0.4, 200),
+        ),
+    ]
+    for shape, mesh in pairs:
+        matrix = Obstacle(shape, rng.uniform(-0.1, 0.1, 3), rng.normal(size=4), (1.2, 0.8, 1.1)).matrix
+        solid = inside_shape(grid, shape, matrix)
+        assert solid.sum() > 400
+        assert np.count_nonzero(inside_mesh(grid, mesh, matrix) != solid) <= 3
+
+
+def test_plane_is_solid_below() -> None:
+    grid = Grid((6, 8, 4), 0.5, (1.0, -2.0, 0.0))
+    solid = inside_shape(grid, Plane((0, 0.1, 0)), np.eye(4))
+    assert solid[:, :4].all() and not solid[:, 4:].any()
+    tilted = Plane((2.5, 0, 0), (-2, 1, 0))
+    x, y, _ = np.moveaxis(centers(grid), -1, 0)
+    np.testing.assert_array_equal(inside_shape(grid, tilted, np.eye(4)), -2 * (x - 2.5) + y <= 0)
+    over = Obstacle(Plane(), (0, 0.1, 0), (1, 0, 0, 0)).matrix  # half a turn: solid above
+    np.testing.assert_array_equal(inside_shape(grid, Plane(), over), ~solid)
 
 
 # The mesh path against winding numbers taken by solid angles
@@ -255,6 +300,39 @@ def test_batches_change_nothing(monkeypatch) -> None:
     np.testing.assert_array_equal(inside_mesh(grid, knot, np.eye(4)), whole)
 
 
+# How a surface moves
+
+
+def test_a_cell_has_the_weighted_mean_of_the_surface_round_it() -> None:
+    """Two small triangles a quarter and half a cell from the centre of a cell, one twice the other."""
+    grid, size = Grid((5, 5, 5), 2.0), 0.01
+    corner = np.array([(0, 0, 0), (size, 0, 0), (0, size, 0)]) - size / 3 * np.array((1, 1, 0))
+    double = corner * np.sqrt(2.0)
+    before = np.concatenate([corner + np.array((5.5, 5, 5)), double + np.array((4, 5, 5))])
+    ways = np.repeat([(1.0, 0.0, 2.0), (4.0, 3.0, 0.0)], 3, axis=0)
+    got = surface_velocity(grid, before - ways, before, np.arange(6, dtype=np.int32).reshape(2, 3))
+    near, far = 0.75 * 1.0, 0.5 * 2.0
+    expected = (near * ways[0] + far * ways[5]) / (near + far)
+    np.testing.assert_allclose(got[2, 2, 2], (*expected, 1.0), rtol=1e-6)
+    np.testing.assert_allclose(got[2, 2, 3], (*ways[0], 1.0), rtol=1e-6)
+    np.testing.assert_allclose(got[2, 2, 1], (*ways[5], 1.0), rtol=1e-6)
+    assert not got[2, 2, [0, 4]].any() and not got[0].any()
+
+
+@pytest.mark.parametrize("size", [0.02, 0.3])
+def test_every_solid_cell_beside_fluid_has_a_velocity(size: float) -> None:
+    grid = Grid((24, 22, 20), size)
+    mesh = Mesh.trefoil(0.085).fitted(18 * size, (12 * size, 11 * size, 10 * size))
+    solid = inside_mesh(grid, mesh, np.eye(4))
+    got = surface_velocity(grid, mesh.vertices - 1.0, mesh.vertices, mesh.triangles)
+    inner = solid.copy()
+    for axis in range(3):
+        inner &= np.roll(solid, 1, axis) & np.roll(solid, -1, axis)
+    skin = solid & ~inner
+    assert skin.sum() > 300
+    np.testing.assert_allclose(got[skin], 1.0, rtol=1e-9)
+
+
 # Bad input
 
 
@@ -270,5 +348,5 @@ def test_bad_matrix_is_named(shape, matrix) -> None:
 def test_flat_matrix_and_wrong_shape_are_named() -> None:
     with pytest.raises(GpufluidError, match="matrix must have an inverse"):
         inside_shape(Grid((4, 4, 4)), Sphere(), np.diag([1.0, 0.0, 1.0, 1.0]))
-    with pytest.raises(GpufluidError, match="inside_shape needs a Sphere, a Box or a Mesh"):
+    with pytest.raises(GpufluidError, match="inside_shape needs a Sphere, Box"):
         inside_shape(Grid((4, 4, 4)), "ball", np.eye(4))  # type: ignore[arg-type]

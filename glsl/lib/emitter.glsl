@@ -1,18 +1,44 @@
-// Sources: up to EMITTERS shapes, four vec4 each.
+// Sources: up to EMITTERS shapes, eight vec4 each.
 #include "lib/box.glsl"
-
-uniform vec4 emitters[4 * EMITTERS];  // see emitter_weight, and the kernels for the last two
-uniform int emitter_count;
-
-// Share of emitter `n` at `p` (m from the low corner): 1 inside the shape, a Gaussian edge outside.
-// Its first vec4: centre (m), 1 for a sphere; its second: radius or half size (m), width of the edge (m).
-float emitter_weight(int n, vec3 p) {
-    vec4 place = emitters[4 * n], extent = emitters[4 * n + 1];
-    vec3 d = p - place.xyz;
-#if DIMENSIONS == 2
-    d.z = 0.0;
+#include "lib/shape.glsl"
+#if NOISE
+#include "lib/noise.glsl"
 #endif
-    float outside = place.w > 0.5 ? max(length(d) - extent.x, 0.0) : length(max(abs(d) - extent.xyz, 0.0));
-    float t = outside / extent.w;
-    return t < 4.0 ? exp(-t * t) : 0.0;
+
+// 0 .. 2: rows of the matrix from m from the low corner to the form's own space
+// 3: core of the form, rounding (m)
+// 4: kind of the form; 1 / width of the edge (1/m); 1 where it sets the velocity; 1 where the temperature
+// 5: density added in this step; temperature; fuel added in this step; share of the next noise, 0 .. 1
+// 6: velocity (m/s); strength of the noise, 0 .. 1
+// 7: 1 / size of a patch (1/m); seeds of this noise and of the next; 0
+uniform vec4 emitters[8 * EMITTERS];
+
+// What noise leaves of emitter `n` at `p` (m from the low corner).
+float flicker(int n, vec3 p) {
+#if NOISE
+    float strength = emitters[8 * n + 6].w;
+    if (strength == 0.0) return 1.0;
+    vec4 noise = emitters[8 * n + 7];
+    float now = patches(p * noise.x, uint(noise.y)), next = patches(p * noise.x, uint(noise.z));
+    return 1.0 - strength * mix(now, next, emitters[8 * n + 5].w);
+#else
+    return 1.0;
+#endif
+}
+
+// Share of emitter `n` at `p` (m from the low corner): 1 inside the shape, its edge outside.
+float emitter_weight(int n, vec3 p) {
+    vec4 place = vec4(p, 1.0), core = emitters[8 * n + 3], edge = emitters[8 * n + 4];
+    vec3 q = vec3(dot(emitters[8 * n], place), dot(emitters[8 * n + 1], place), dot(emitters[8 * n + 2], place));
+    float t = max(length(beyond(int(edge.x), q, core.xyz)) - core.w, 0.0) * edge.y;
+    return t < 4.0 ? exp(-t * t) * flicker(n, p) : 0.0;
+}
+
+// `scalars` with the share `weight` of emitter `n`.
+vec4 with_emitted(int n, float weight, vec4 scalars) {
+    vec4 values = emitters[8 * n + 5];
+    weight *= scalars.w;  // nothing in solids
+    scalars.xz += weight * values.xz;
+    scalars.y = mix(scalars.y, values.y, weight * emitters[8 * n + 4].w);
+    return scalars;
 }

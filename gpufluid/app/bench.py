@@ -25,9 +25,10 @@ from gpufluid.grid import Grid
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.scene import Scene
 from gpufluid.settings import Settings, one_of
-from gpufluid.shapes import Emitter, Mesh, Obstacle, Sphere
+from gpufluid.shapes import Mesh, Obstacle, Sphere
 from gpufluid.solver import Solver
 from gpufluid.solvers import Jacobi
+from gpufluid.sources import Emitter
 from gpufluid.view import Camera
 
 if TYPE_CHECKING:

@@ -54,9 +54,12 @@ def field_reader(
 
 
 def upload(uniform: moderngl.Uniform, value: Any) -> None:
-    """Set a uniform from a number, a tuple, a 4x4 matrix (row by row) or an array of vec4."""
+    """Set a uniform from a number, a tuple, a 4x4 matrix (row by row) or an array of vec4.
+
+    A compiler may cut off the end of an array that a kernel does not read.
+    """
     if isinstance(value, np.ndarray):
-        matrix = value.T if value.shape == (4, 4) and uniform.array_length == 1 else value
+        matrix = value.T if uniform.array_length == 1 else value[: uniform.array_length]
         uniform.write(np.ascontiguousarray(matrix, np.float32).tobytes())
     else:
         uniform.value = value
@@ -121,6 +124,10 @@ class Pass:
             self._inputs.append((slot.name, unit, as_image, filtered))
         out = kernel.write.name + "_out"
         source.add(f"vec4 {out} = vec4(0.0);", "<fields>")
+        if variant.expression:
+            source.add("vec3 user_force(vec3 position, float time) {", "<stage>")
+            source.add("float x = position.x, y = position.y, z = position.z; return (", "<stage>")
+            source.add(variant.expression, "<expression>").add("); }", "<stage>")
         source.include(f"{kernel.folder}/{kernel.name}.glsl")
         depth, kind = self._layout.texel_grid[2], kernel.write.kind
         run = f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {depth}) kernel(index);\n"

@@ -8,7 +8,7 @@ a closed mesh the sum is not 0, however its triangles overlap.
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import moderngl
 import numpy as np
@@ -19,7 +19,7 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.passes import box_constants, upload
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
-from gpufluid.shapes import Mesh
+from gpufluid.shapes import Family, Mesh
 
 
 class Voxelizer:
@@ -31,17 +31,23 @@ class Voxelizer:
         for source, file in ((vertex, "sim/voxelize_vertex.glsl"), (fragment, "sim/voxelize_fragment.glsl")):
             source.add("#version 330 core", "<stage>").add(box_constants(grid), "<box>").include(file)
         self._program = device.fragment_program(fragment, vertex)
-        self._meshes: WeakKeyDictionary[Mesh, moderngl.VertexArray] = WeakKeyDictionary()
+        self._meshes: WeakKeyDictionary[Family, tuple[moderngl.VertexArray, moderngl.Buffer]]
+        self._meshes = WeakKeyDictionary()
+        self._drawn: WeakKeyDictionary[Family, ReferenceType[Mesh]] = WeakKeyDictionary()
 
     def _vertex_array(self, mesh: Mesh) -> moderngl.VertexArray:
-        if mesh not in self._meshes:
+        """The triangles of `mesh` in buffers that its whole family shares."""
+        family, positions = mesh.family, mesh.vertices.astype(np.float32)
+        if family not in self._meshes:
             ctx = self.device.ctx
-            vertices = ctx.buffer(np.ascontiguousarray(mesh.vertices, np.float32).tobytes())
+            vertices = ctx.buffer(positions.tobytes())
             indices = ctx.buffer(np.ascontiguousarray(mesh.triangles, np.int32).tobytes())
-            self._meshes[mesh] = ctx.vertex_array(
-                self._program, [(vertices, "3f", "position")], index_buffer=indices
-            )
-        return self._meshes[mesh]
+            array = ctx.vertex_array(self._program, [(vertices, "3f", "position")], index_buffer=indices)
+            self._meshes[family] = array, vertices
+        elif self._drawn[family]() is not mesh:
+            self._meshes[family][1].write(positions.tobytes())
+        self._drawn[family] = ref(mesh)
+        return self._meshes[family][0]
 
     def __call__(self, mesh: Mesh, matrix: NDArray[np.float64], winding: Field) -> None:
         """Write the signed count of surfaces; `matrix` takes the mesh to metres from the low corner."""
@@ -65,6 +71,8 @@ class Voxelizer:
 
     def release(self) -> None:
         """Release the buffers of every mesh seen."""
-        for vertex_array in self._meshes.values():
+        for vertex_array, vertices in self._meshes.values():
             vertex_array.release()
+            vertices.release()
         self._meshes.clear()
+        self._drawn.clear()

@@ -1,0 +1,13 @@
+// Which cells have their centre inside an obstacle, or on its surface.
+#include "lib/box.glsl"
+#include "lib/shape.glsl"
+
+uniform int shape;         // kind of the form, see shape.glsl; 3: a mesh (`winding` counts its surfaces)
+uniform mat4 to_local;     // m from the low corner of the box -> the form's own space; of a mesh: to its middle
+uniform vec3 extent;       // core of the form, m; half the bounds of a mesh, outside which nothing is solid
+uniform float rounding;    // of the form, m
+
+bool is_inside(ivec3 cell, vec4 place) {
+    vec3 v = beyond(shape, (to_local * place).xyz, extent);
+    return dot(v, v) <= rounding * rounding && (shape != 3 || abs(fetch_winding(cell).x) > 0.5);
+}

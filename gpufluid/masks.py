@@ -1,0 +1,182 @@
+"""How much of a source each cell gets, 0 .. 1, for shapes that no kernel knows by a formula.
+
+Every array is float64 [nz, ny, nx]. What lies outside a shape by d metres gets exp(-(d / width)^2), nothing
+from 4 widths on, as in emitter.glsl; without a width nothing at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.grid import Grid
+from gpufluid.shapes import Mesh
+from gpufluid.sources import Array, Bezier, Image, Line, Surface
+from gpufluid.voxels import inside_mesh
+
+Floats = NDArray[np.float64]
+
+CUT = 4.0  # widths of an edge past which nothing is emitted: exp(-16) is 1e-7
+PAIRS_AT_ONCE = 1 << 16  # pairs of triangle and cell held at once: about 50 MB of temporaries
+
+
+def source_mask(
+    grid: Grid, shape: Mesh | Surface | Line | Bezier | Image | Array, matrix: Floats, width: float | None
+) -> Floats:
+    """The share of each cell in a source whose space `matrix` [4, 4], a rigid motion, takes to the world.
+
+    width: of the Gaussian edge, metres; None: a hard edge. In 2D the shape is moved along z, so that its
+    middle lies in the slice.
+    """
+    if isinstance(shape, Array):
+        return shape.values
+    if isinstance(shape, Image):
+        return _image(grid, shape, _into_slice(grid, matrix, np.array([shape.center])), width)
+    reach = 0.0 if width is None else CUT * width
+    if isinstance(shape, Line | Bezier):
+        matrix = _into_slice(grid, matrix, shape.path)
+        points = _moved(matrix, shape.path)
+        chains = np.stack([points[:-1], points[1:], points[1:]], axis=1)
+        distance = _distance(grid, chains, shape.radius + reach, flat=True)
+        return _edge(distance - shape.radius, width)
+    mesh = shape if isinstance(shape, Mesh) else shape.mesh
+    matrix = _into_slice(grid, matrix, np.stack(mesh.bounds))
+    corners = _moved(matrix, mesh.vertices)[mesh.triangles]
+    if isinstance(shape, Surface):
+        half = 0.5 * (grid.cell_size if shape.thickness is None else shape.thickness)
+        return _edge(_distance(grid, corners, half + reach) - half, width)
+    inside = inside_mesh(grid, mesh, matrix)
+    if width is None:
+        return inside.astype(np.float64)
+    return np.where(inside, 1.0, _edge(_distance(grid, corners, reach), width))
+
+
+def _edge(outside: Floats, width: float | None) -> Floats:
+    """The share of what lies `outside` metres beyond a shape."""
+    if width is None:
+        return (outside <= 0.0).astype(np.float64)
+    t = np.maximum(outside, 0.0) / width
+    return np.where(t < CUT, np.exp(-(np.minimum(t, CUT) ** 2)), 0.0)
+
+
+def _moved(matrix: Floats, points: Floats) -> Floats:
+    moved: Floats = points @ matrix[:3, :3].T + matrix[:3, 3]
+    return moved
+
+
+def _into_slice(grid: Grid, matrix: Floats, points: Floats) -> Floats:
+    """`matrix`, in 2D with its z moved: the middle of the `points` it places lies in the slice."""
+    if grid.dimensions == 3:
+        return matrix
+    z = _moved(matrix, points)[:, 2]
+    out = matrix.copy()
+    out[2, 3] += grid.origin[2] + 0.5 * grid.cell_size - 0.5 * (z.min() + z.max())
+    return out
+
+
+def _axes(grid: Grid) -> tuple[Floats, Floats, Floats]:
+    """Cell centres along x, y and z, metres."""
+    x, y, z = (
+        np.asarray(low + (np.arange(n) + 0.5) * grid.cell_size, np.float64)
+        for low, n in zip(grid.origin, grid.cells, strict=True)
+    )
+    return x, y, z
+
+
+def _distance(grid: Grid, triangles: Floats, reach: float, flat: bool = False) -> Floats:
+    """Distance of each cell centre to the nearest of `triangles` [t, 3, 3] within `reach`, else infinite.
+
+    flat: each is a line from its first corner to its second.
+    """
+    nearest = np.full(grid.cell_count, np.inf)
+    nx, ny, _ = grid.cells
+    x, y, z = _axes(grid)
+    for triangle, i, j, k in _pairs(grid, triangles, reach):
+        a, b, c = (triangles[triangle, corner] for corner in range(3))
+        p = np.stack([x[i], y[j], z[k]], axis=1)
+        squared = _to_line(p, a, b) if flat else _to_triangle(p, a, b, c)
+        np.minimum.at(nearest, (k * ny + j) * nx + i, squared)
+    return np.asarray(np.sqrt(nearest).reshape(grid.cells[::-1]))
+
+
+def _pairs(grid: Grid, triangles: Floats, reach: float) -> Iterator[tuple[NDArray[np.int64], ...]]:
+    """Triangle, i, j and k of the cells within `reach` of each triangle's bounding box, in batches."""
+    low = triangles.min(axis=1) - reach
+    high = triangles.max(axis=1) + reach
+    first, count = [], []
+    for axis, centers in enumerate(_axes(grid)):
+        start = np.searchsorted(centers, low[:, axis])
+        first.append(start)
+        count.append(np.searchsorted(centers, high[:, axis], side="right") - start)
+    cells = count[0] * count[1] * count[2]
+    total = np.cumsum(cells)
+    cuts = np.searchsorted(total, np.arange(PAIRS_AT_ONCE, total[-1], PAIRS_AT_ONCE))
+    for batch in np.split(np.arange(len(cells)), np.unique(cuts)):
+        triangle = np.repeat(batch, cells[batch])
+        if not triangle.size:
+            continue
+        at = np.arange(triangle.size) - np.repeat(np.cumsum(cells[batch]) - cells[batch], cells[batch])
+        at, i = np.divmod(at, count[0][triangle])
+        k, j = np.divmod(at, count[1][triangle])
+        yield triangle, first[0][triangle] + i, first[1][triangle] + j, first[2][triangle] + k
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    return np.asarray(np.einsum("ij,ij->i", a, b))
+
+
+def _to_line(p: Floats, a: Floats, b: Floats) -> Floats:
+    """Squared distance of points to the lines from `a` to `b`, [n]."""
+    along, from_a = b - a, p - a
+    length = _dot(along, along)
+    share = np.clip(_dot(from_a, along) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
+    off = from_a - share[:, None] * along
+    return _dot(off, off)
+
+
+def _to_triangle(p: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
+    """Squared distance of points to triangles, [n]: to the plane above a triangle, else to an edge."""
+    normal = np.cross(b - a, c - a)
+    size = _dot(normal, normal)
+    above = size > 0.0
+    for start, end in ((a, b), (b, c), (c, a)):
+        above &= _dot(np.cross(normal, end - start), p - start) >= 0.0
+    plane = _dot(normal, p - a) ** 2 / np.where(size > 0.0, size, 1.0)
+    edges = np.minimum(np.minimum(_to_line(p, a, b), _to_line(p, b, c)), _to_line(p, c, a))
+    return np.where(above, plane, edges)
+
+
+def _image(grid: Grid, image: Image, matrix: Floats, width: float | None) -> Floats:
+    """The share of each cell in a sheet: the picture there, faded across the sheet."""
+    x, y, z = _axes(grid)
+    place = np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
+    local = (place - matrix[:3, 3]) @ matrix[:3, :3] - image.center  # the inverse of a rotation
+    thickness = grid.cell_size if image.thickness is None else image.thickness
+    pixels = _coarsened(image, grid.cell_size)
+    rows, columns = pixels.shape
+    u = (local[..., 0] / image.size[0] + 0.5) * columns - 0.5
+    v = (0.5 - local[..., 1] / image.size[1]) * rows - 0.5
+    padded = np.pad(pixels, 1)  # beyond the picture there is nothing
+    i, j = (np.clip(np.floor(w).astype(int), -1, n - 1) for w, n in ((u, columns), (v, rows)))
+    s, t = np.clip(u - i, 0.0, 1.0), np.clip(v - j, 0.0, 1.0)
+    here = (1 - s) * padded[j + 1, i + 1] + s * padded[j + 1, i + 2]
+    below = (1 - s) * padded[j + 2, i + 1] + s * padded[j + 2, i + 2]
+    inside = (u > -1.0) & (u < columns) & (v > -1.0) & (v < rows)
+    picture = np.where(inside, (1 - t) * here + t * below, 0.0)
+    return picture * _edge(np.abs(local[..., 2]) - 0.5 * thickness * (1.0 + 1e-9), width)
+
+
+def _coarsened(image: Image, cell_size: float) -> Floats:
+    """The picture with whole blocks of pixels averaged, so that one is no smaller than half a cell."""
+    pixels = image.pixels
+    for axis, size in ((1, image.size[0]), (0, image.size[1])):
+        n = pixels.shape[axis]
+        parts = min(n, max(1, round(2.0 * size / cell_size)))
+        starts = np.arange(parts) * n // parts
+        counts = np.diff([*starts, n])
+        shape = [1, 1]
+        shape[axis] = parts
+        pixels = np.add.reduceat(pixels, starts, axis=axis) / counts.reshape(shape)
+    return pixels

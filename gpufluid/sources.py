@@ -1,0 +1,265 @@
+"""What feeds a fluid: emitters, and the shapes only they can have.
+
+Descriptions only; `gpufluid.masks` tells how much of a source each cell gets. Lengths are metres, (x, y, z).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.grid import finite_number, finite_triple
+from gpufluid.settings import one_of
+from gpufluid.shapes import Analytic, Floats, Mesh, Triple, rotation_matrix
+
+EDGES = ("gaussian", "hard")
+BEZIER_PARTS = 32  # straight parts of a cubic: off the curve by at most 1e-3 of its longest second difference
+MAX_SEED = (1 << 24) - 1  # what a float holds exactly
+
+
+class Line:
+    """All that lies within `radius` > 0 of a line through points [n, 3], n >= 2; metres.
+
+    Raises GpufluidError naming the value and its limit.
+    """
+
+    def __init__(self, points: ArrayLike, radius: float = 0.05) -> None:
+        self.points: Final = _points(points, "Line.points")
+        self.radius: Final = finite_number(radius, "Line.radius", above=0.0)
+
+    @property
+    def path(self) -> Floats:
+        """The points that straight parts join, [n, 3]."""
+        return self.points
+
+
+class Bezier:
+    """All that lies within `radius` > 0 of cubic Bezier curves through control points; metres.
+
+    points: [3 k + 1, 3]: an end, two handles, an end, and so on; each end starts the next curve.
+    Drawn as 32 straight parts a curve. Raises GpufluidError naming the value and its limit.
+    """
+
+    def __init__(self, points: ArrayLike, radius: float = 0.05) -> None:
+        self.points: Final = _points(points, "Bezier.points")
+        self.radius: Final = finite_number(radius, "Bezier.radius", above=0.0)
+        if len(self.points) % 3 != 1:
+            raise GpufluidError(
+                f"Bezier.points must be 4, 7, 10, ... points (an end and three more a curve), "
+                f"got {len(self.points)}"
+            )
+
+    @property
+    def path(self) -> Floats:
+        """The points that straight parts join, [n, 3]."""
+        t = np.linspace(0.0, 1.0, BEZIER_PARTS + 1)[:, None]
+        curves = [
+            (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
+            for a, b, c, d in (self.points[i : i + 4] for i in range(0, len(self.points) - 1, 3))
+        ]
+        return np.concatenate([curves[0], *(curve[1:] for curve in curves[1:])])
+
+
+class Surface:
+    """The surface of a mesh as a sheet of `thickness` metres; None is one cell."""
+
+    def __init__(self, mesh: Mesh, thickness: float | None = None) -> None:
+        if not isinstance(mesh, Mesh):
+            raise GpufluidError(f"Surface.mesh must be a gf.Mesh, got {mesh!r}")
+        self.mesh: Final = mesh
+        self.thickness: Final = (
+            None if thickness is None else finite_number(thickness, "Surface.thickness", above=0.0)
+        )
+
+
+class Image:
+    """A picture that stands in the box as a thin sheet facing +z: it emits as strongly as it is bright.
+
+    source: a file (with the film extra) or an array [height, width(, 1, 3 or 4)], uint8 or 0 .. 1, top row
+        first. Its strength is the luminance (Rec. 709) times alpha; a picture without light but with alpha
+        (a black logo) emits by its alpha.
+    center: metres. size: width and height, metres, > 0. thickness: metres; None is one cell.
+
+    Raises GpufluidError naming the file or value, MissingDependencyError without Pillow.
+    """
+
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | ArrayLike,
+        center: Triple = (0.0, 0.0, 0.0),
+        size: tuple[float, float] = (1.0, 1.0),
+        thickness: float | None = None,
+    ) -> None:
+        self.pixels: Final = _luminance(source)
+        self.center: Final = finite_triple(center, "Image.center")
+        try:
+            width, height = size
+        except (TypeError, ValueError):
+            raise GpufluidError(f"Image.size must be two numbers (width, height), got {size!r}") from None
+        self.size: Final = (
+            finite_number(width, "Image.size width", above=0.0),
+            finite_number(height, "Image.size height", above=0.0),
+        )
+        self.thickness: Final = (
+            None if thickness is None else finite_number(thickness, "Image.thickness", above=0.0)
+        )
+
+
+class Array:
+    """A share of 0 .. 1 for every cell of the grid, [nz, ny, nx]; it is neither moved nor given an edge."""
+
+    def __init__(self, values: ArrayLike) -> None:
+        self.values: Final = _shares(values, "Array.values", 3)
+
+
+Source = Analytic | Mesh | Line | Bezier | Surface | Image | Array
+
+
+@dataclass(eq=False)  # two emitters alike are still two: lists must find the very one
+class Emitter:
+    """A place where smoke, heat, fuel or motion enters the fluid. Change any field at any time.
+
+    shape: Sphere, Box, Cylinder, Capsule, Plane, Mesh (its volume), Surface (of a mesh), Line, Bezier, Image
+        or Array. In a grid one cell deep its middle is moved along z into the one slice.
+    density, fuel: added per second inside the shape, >= 0.
+    temperature: the value set inside the shape; None leaves it alone.
+    velocity: m/s, (x, y, z), set inside the shape; None leaves it alone.
+    edge: "gaussian" fades outside the shape, over `falloff` metres (> 0, None: one cell); "hard" ends there.
+    noise: 0 .. 1, how much of the emission a pattern of patches `noise_size` metres wide (None: four cells)
+        takes away; it is another one after every `noise_time` seconds. seed: a whole number; the same seed
+        gives the same patches.
+    position, rotation: where the shape's own origin stands, and how it is turned about it; see `Obstacle`.
+    active: False switches the emitter off.
+
+    For a Mesh and what follows it in that list the share of each cell is worked out on the CPU, when it is
+    new or has moved. Solids get nothing. Raises GpufluidError naming the field and its limit.
+    """
+
+    shape: Source
+    density: float = 0.0
+    temperature: float | None = None
+    velocity: Triple | None = None
+    falloff: float | None = None
+    active: bool = True
+    fuel: float = 0.0
+    edge: str = "gaussian"
+    noise: float = 0.0
+    noise_size: float | None = None
+    noise_time: float = 0.25
+    seed: int = 0
+    position: Triple = (0.0, 0.0, 0.0)
+    rotation: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that nothing can be emitted with."""
+        if not isinstance(self.shape, Source):
+            raise GpufluidError(
+                "Emitter.shape must be a Sphere, Box, Cylinder, Capsule, Plane, Mesh, Surface, Line, Bezier, "
+                f"Image or Array, got {self.shape!r}"
+            )
+        self.density = finite_number(self.density, "Emitter.density", low=0.0)
+        self.fuel = finite_number(self.fuel, "Emitter.fuel", low=0.0)
+        if self.temperature is not None:
+            self.temperature = finite_number(self.temperature, "Emitter.temperature")
+        if self.velocity is not None:
+            self.velocity = finite_triple(self.velocity, "Emitter.velocity")
+        for name in ("falloff", "noise_size"):
+            if getattr(self, name) is not None:
+                setattr(self, name, finite_number(getattr(self, name), f"Emitter.{name}", above=0.0))
+        self.noise_time = finite_number(self.noise_time, "Emitter.noise_time", above=0.0)
+        self.noise = finite_number(self.noise, "Emitter.noise", low=0.0)
+        if self.noise > 1.0:
+            raise GpufluidError(f"Emitter.noise must be in 0 .. 1, got {self.noise:g}")
+        one_of(self.edge, EDGES, "Emitter.edge")
+        if (
+            isinstance(self.seed, bool)
+            or not isinstance(self.seed, Integral)
+            or not 0 <= self.seed <= MAX_SEED
+        ):
+            raise GpufluidError(f"Emitter.seed must be a whole number in 0 .. {MAX_SEED}, got {self.seed!r}")
+        if not isinstance(self.active, bool | np.bool_):
+            raise GpufluidError(f"Emitter.active must be True or False, got {self.active!r}")
+        self.position = finite_triple(self.position, "Emitter.position")
+        rotation_matrix(self.rotation, "Emitter.rotation")
+
+    @property
+    def matrix(self) -> Floats:
+        """The shape's space to the world, [4, 4] float64: translate @ rotate."""
+        matrix = np.eye(4)
+        matrix[:3, :3] = rotation_matrix(self.rotation, "Emitter.rotation")
+        matrix[:3, 3] = finite_triple(self.position, "Emitter.position")
+        return matrix
+
+
+def _points(points: ArrayLike, name: str) -> Floats:
+    """A locked copy of `points` as [n, 3] float64 with n >= 2, or raise naming it."""
+    try:
+        array = np.array(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != 2 or array.shape[1] != 3 or len(array) < 2:
+        raise GpufluidError(f"{name} must be two or more points (x, y, z), got the shape {list(array.shape)}")
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if bad.size:
+        raise GpufluidError(f"{name} must be finite, but point {bad[0]} is {array[bad[0]].tolist()}")
+    array.flags.writeable = False
+    return array
+
+
+def _shares(values: ArrayLike, name: str, dimensions: int) -> Floats:
+    """A locked copy of `values` as float64 in 0 .. 1, or raise naming it."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise GpufluidError(f"{name} must be an array of numbers") from None
+    if array.ndim != dimensions or not array.size:
+        raise GpufluidError(f"{name} must have {dimensions} dimensions, got the shape {list(array.shape)}")
+    good = (array >= 0.0) & (array <= 1.0)
+    if not good.all():
+        where = tuple(int(i) for i in np.argwhere(~good)[0])
+        raise GpufluidError(f"{name} must be in 0 .. 1, got {array[where]:g} at {where}")
+    array.flags.writeable = False
+    return array
+
+
+def _luminance(source: str | os.PathLike[str] | ArrayLike) -> Floats:
+    """The strength of a picture, [height, width], top row first; see `Image`."""
+    pixels = np.asarray(_read_picture(Path(source)) if isinstance(source, str | os.PathLike) else source)
+    if pixels.dtype == np.uint8:
+        pixels = pixels / 255.0
+    if pixels.ndim == 2:
+        pixels = pixels[..., None]
+    if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4):
+        raise GpufluidError(
+            f"Image.source must be an array [height, width(, 1, 3 or 4)], got the shape {list(pixels.shape)}"
+        )
+    pixels = _shares(pixels, "Image.source", 3)
+    light = pixels[..., :3] @ (0.2126, 0.7152, 0.0722) if pixels.shape[2] >= 3 else pixels[..., 0]
+    alpha = pixels[..., 3] if pixels.shape[2] == 4 else np.ones_like(light)
+    strength = np.asarray(light * alpha)
+    return _shares(np.clip(strength if strength.any() or pixels.shape[2] < 4 else alpha, 0, 1), "Image", 2)
+
+
+def _read_picture(file: Path) -> NDArray[np.uint8]:
+    """The pixels of an image file, [height, width, 4]."""
+    try:
+        from PIL import Image as Picture
+    except ImportError:
+        raise MissingDependencyError("pillow", f"reading the image {file}") from None
+    try:
+        with Picture.open(file) as picture:
+            return np.asarray(picture.convert("RGBA"))
+    except FileNotFoundError:
+        raise GpufluidError(f"image file {file} does not exist") from None
+    except Exception as error:  # a damaged file surfaces as whatever the decoder tripped over
+        raise GpufluidError(f"image file {file} cannot be read: {' '.join(str(error).split())}") from error

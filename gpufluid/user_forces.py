@@ -1,0 +1,193 @@
+"""Forces a user adds to a fluid: wind, vortices, attractors, fields and expressions. Descriptions only.
+
+All are accelerations, m/s^2, whatever the density of the smoke. Lengths are metres, (x, y, z).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.grid import finite_number, finite_triple
+from gpufluid.shapes import Triple, direction
+
+Floats = NDArray[np.float64]
+WIND, VORTEX, ATTRACTOR = range(3)  # as in push.glsl
+
+
+def _active(value: Any, name: str) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise GpufluidError(f"{name}.active must be True or False, got {value!r}")
+
+
+@dataclass(eq=False)  # two forces alike are still two
+class Wind:
+    """Draws the whole fluid towards a velocity. Change any field at any time.
+
+    velocity: m/s. rate: 1/s, >= 0: in each second the difference falls by exp(-rate), whatever dt.
+    """
+
+    velocity: Triple
+    rate: float = 1.0
+    active: bool = True
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that no wind can have."""
+        self.velocity = finite_triple(self.velocity, "Wind.velocity")
+        self.rate = finite_number(self.rate, "Wind.rate", low=0.0)
+        _active(self.active, "Wind")
+
+    def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
+        """The three vec4 that the push kernel reads, see push.glsl."""
+        return (0.0, 0.0, 0.0, WIND), (*self.velocity, -math.expm1(-self.rate * dt)), (0.0,) * 4
+
+
+@dataclass(eq=False)
+class Vortex:
+    """Turns the fluid about an axis, counter-clockwise seen against it. Change any field at any time.
+
+    center: a point of the axis, metres. axis: its direction. strength: m/s^2, the largest push, at `radius`
+    metres (> 0) from the axis; at the distance s * radius it is strength * s * exp((1 - s^2) / 2).
+    """
+
+    center: Triple
+    axis: Triple = (0.0, 1.0, 0.0)
+    strength: float = 1.0
+    radius: float = 0.25
+    active: bool = True
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that no vortex can have."""
+        self.center = finite_triple(self.center, "Vortex.center")
+        self.axis = direction(self.axis, "Vortex.axis")
+        self.strength = finite_number(self.strength, "Vortex.strength")
+        self.radius = finite_number(self.radius, "Vortex.radius", above=0.0)
+        _active(self.active, "Vortex")
+
+    def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
+        """The three vec4 that the push kernel reads, see push.glsl."""
+        return (*self.center, VORTEX), (*self.axis, self.strength * dt), (1.0 / self.radius, 0.0, 0.0, 0.0)
+
+
+@dataclass(eq=False)
+class Attractor:
+    """Draws the fluid to a point, or drives it away. Change any field at any time.
+
+    center: metres. strength: m/s^2 towards it, < 0 away from it, largest at `radius` metres (> 0); at the
+    distance s * radius it is strength * s * exp((1 - s^2) / 2).
+    """
+
+    center: Triple
+    strength: float = 1.0
+    radius: float = 0.25
+    active: bool = True
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that no attractor can have."""
+        self.center = finite_triple(self.center, "Attractor.center")
+        self.strength = finite_number(self.strength, "Attractor.strength")
+        self.radius = finite_number(self.radius, "Attractor.radius", above=0.0)
+        _active(self.active, "Attractor")
+
+    def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
+        """The three vec4 that the push kernel reads, see push.glsl."""
+        return (
+            (*self.center, ATTRACTOR),
+            (0.0, 0.0, 0.0, self.strength * dt),
+            (1.0 / self.radius, 0.0, 0.0, 0.0),
+        )
+
+
+@dataclass(eq=False)
+class ForceField:
+    """An acceleration for every cell, m/s^2, array [nz, ny, nx, 3]; a face has the mean of its two cells.
+
+    values: kept as a locked copy; give another array to change it. strength: a factor on all of it.
+    """
+
+    values: ArrayLike
+    strength: float = 1.0
+    active: bool = True
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first thing that no field can have."""
+        self.strength = finite_number(self.strength, "ForceField.strength")
+        _active(self.active, "ForceField")
+        if isinstance(self.values, np.ndarray) and self.values is getattr(self, "_checked", None):
+            return
+        try:
+            array = np.array(self.values, np.float64)
+        except (TypeError, ValueError):
+            raise GpufluidError("ForceField.values must be an array of numbers [nz, ny, nx, 3]") from None
+        if array.ndim != 4 or array.shape[3] != 3:
+            raise GpufluidError(
+                f"ForceField.values must be an array [nz, ny, nx, 3], got the shape {list(array.shape)}"
+            )
+        if not np.isfinite(array).all():
+            where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+            raise GpufluidError(f"ForceField.values must be finite, got {array[where]} at {where}")
+        array.flags.writeable = False
+        self.values = self._checked = array
+        self.version = getattr(self, "version", 0) + 1
+
+    @property
+    def array(self) -> Floats:
+        """The checked values, [nz, ny, nx, 3]."""
+        self.check()
+        return self._checked
+
+
+@dataclass(frozen=True, eq=False)
+class ForceExpression:
+    """An acceleration by a formula, m/s^2: one GLSL expression of type vec3.
+
+    expression: of `position` (vec3, metres) and `time` (float, seconds since the start), as in
+        "vec3(0, sin(x * 10.0), 0)"; `x`, `y` and `z` are the parts of `position`. Where it is not finite it
+        does nothing.
+    numpy: the same for the NumPy backend: a function of position [..., 3] and time that returns [..., 3].
+
+    A GL fluid compiles it when it is added, and raises ShaderError naming the expression.
+    """
+
+    expression: str
+    numpy: Callable[[Floats, float], ArrayLike] | None = None
+    active: bool = True
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError for what cannot be one expression."""
+        text = self.expression
+        if not isinstance(text, str) or not text.strip():
+            raise GpufluidError(f"ForceExpression.expression must be a GLSL expression, got {text!r}")
+        for sign in ";{}#\\":
+            if sign in text:
+                raise GpufluidError(
+                    f"ForceExpression.expression must be one expression without {sign!r}, got {text!r}"
+                )
+        if self.numpy is not None and not callable(self.numpy):
+            raise GpufluidError(f"ForceExpression.numpy must be a function, got {self.numpy!r}")
+        _active(self.active, "ForceExpression")
+
+
+Analytic = Wind | Vortex | Attractor
+Force = Analytic | ForceField | ForceExpression

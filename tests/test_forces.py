@@ -1,0 +1,216 @@
+"""Forces of the user: accelerations in closed form on three backends, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpufluid as gf
+
+BACKENDS = ("numpy", "fragment", "compute")
+GRID = gf.Grid((12, 10, 9), 0.1, (-0.6, 0.2, -0.45))
+FREE = gf.Settings(buoyancy=0.0, pressure=gf.Jacobi(0))  # without pressure each force is seen as it is
+DT = 0.02
+
+
+def places(axis: int, grid: gf.Grid = GRID) -> np.ndarray:
+    """Centres of the inner low faces along an axis, [..., 3], metres."""
+    ranges = [np.arange(n) + 0.5 for n in grid.cells]
+    ranges[axis] = np.arange(1, grid.cells[axis])
+    x, y, z = (o + r * grid.cell_size for o, r in zip(grid.origin, ranges, strict=True))
+    return np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
+
+
+def inner(velocity: np.ndarray, axis: int) -> np.ndarray:
+    """A component on its inner faces."""
+    cut = [slice(0, -1)] * 3
+    cut[2 - axis] = slice(1, -1)
+    return velocity[(*cut, axis)]
+
+
+def pushed(backend: str, *forces: Any, steps: int = 1, grid: gf.Grid = GRID) -> np.ndarray:
+    with gf.Fluid(grid, settings=FREE, backend=backend) as fluid:
+        for force in forces:
+            assert fluid.forces.add(force) is force
+        for _ in range(steps):
+            fluid.step(DT / steps)
+        return fluid.velocity.read()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_vortex_and_attractor_in_closed_form(backend: str) -> None:
+    center, axis, radius = np.array((0.05, 0.6, 0.02)), np.array((1.0, 2.0, 2.0)), 0.3
+    for kind in ("vortex", "attractor"):
+        force: Any = gf.Vortex(center, axis, 4.0, radius)
+        if kind == "attractor":
+            force = gf.Attractor(center, -4.0, radius)
+        u = pushed(backend, force)
+        largest = 0.0
+        for i in range(3):
+            d = places(i) - center
+            if kind == "vortex":
+                turn = np.cross(axis / 3, d)
+                off = np.linalg.norm(turn, axis=-1)
+            else:
+                turn, off = d, np.linalg.norm(d, axis=-1)
+            s = off / radius
+            expected = DT * 4.0 * s * np.exp((1 - s**2) / 2) * turn[..., i] / off
+            np.testing.assert_allclose(inner(u, i), expected, atol=1e-6)
+            largest = max(largest, np.abs(expected).max())
+        assert 0.8 * 4.0 * DT < largest <= 4.0 * DT
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_wind_draws_all_to_its_velocity_whatever_dt(backend: str) -> None:
+    grid = gf.Grid((6, 6, 6), 1.0)
+    for steps in (1, 4):
+        u = pushed(backend, gf.Wind((0.2, -0.1, 0.3), rate=30.0), steps=steps, grid=grid)
+        share = 1 - math.exp(-30.0 * DT)
+        for axis, speed in enumerate((0.2, -0.1, 0.3)):
+            middle = inner(u, axis)[2:-2, 2:-2, 2:-2]
+            np.testing.assert_allclose(middle, share * speed, rtol=2e-2 if steps > 1 else 1e-5)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_field_of_forces(backend: str, rng: np.random.Generator) -> None:
+    values = rng.normal(size=(*GRID.cells[::-1], 3))
+    force = gf.ForceField(values, strength=2.0)
+    u = pushed(backend, force)
+    for axis in range(3):
+        low, high = [slice(None)] * 3, [slice(None)] * 3
+        low[2 - axis], high[2 - axis] = slice(0, -1), slice(1, None)
+        mean = 0.5 * (values[(*low, axis)] + values[(*high, axis)])
+        np.testing.assert_allclose(inner(u, axis), 2 * DT * mean, atol=1e-6)
+    with gf.Fluid(GRID, settings=FREE, backend=backend) as fluid:
+        fluid.forces.add(force)
+        fluid.step(DT)
+        force.values = np.zeros_like(values)
+        before = fluid.velocity.read()
+        force.active = True
+        fluid.velocity.write(np.zeros_like(before))
+        fluid.step(DT)
+        assert not fluid.velocity.read().any()
+        force.values = np.full_like(values, np.nan)
+        with pytest.raises(ValueError, match=r"ForceField.values must be finite, got nan at \(0, 0, 0, 0\)"):
+            fluid.step(DT)
+        assert not fluid.velocity.read().any()
+        force.values = np.zeros((2, 2, 2, 3))
+        with pytest.raises(ValueError, match=r"must have the shape \(9, 10, 12, 3\) in this fluid"):
+            fluid.step(DT)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_expression_of_place_and_time(backend: str) -> None:
+    force = gf.ForceExpression(
+        "vec3(time, sin(x * 10.0) + position.z,\n y) // a comment",
+        numpy=lambda p, t: np.stack(
+            [np.full(p.shape[:-1], t), np.sin(10 * p[..., 0]) + p[..., 2], p[..., 1]], -1
+        ),
+    )
+    with gf.Fluid(GRID, settings=FREE, backend=backend) as fluid:
+        fluid.step(0.5)
+        fluid.forces.add(force)
+        fluid.step(DT)
+        u = fluid.velocity.read()
+        np.testing.assert_allclose(inner(u, 0), 0.5 * DT, rtol=1e-5)
+        p = places(1)
+        np.testing.assert_allclose(inner(u, 1), DT * (np.sin(10 * p[..., 0]) + p[..., 2]), atol=1e-6)
+        np.testing.assert_allclose(inner(u, 2), DT * places(2)[..., 1], atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_not_finite_does_nothing(backend: str) -> None:
+    wild = gf.ForceExpression(
+        "vec3(x / 0.0, sqrt(-1.0 - x * x), 1.0)",
+        numpy=lambda p, t: np.stack([p[..., 0] * 0 + np.inf, p[..., 0] * np.nan, p[..., 0] * 0 + 1], -1),
+    )
+    u = pushed(backend, wild)
+    assert np.isfinite(u).all()
+    assert not u[..., :2].any()
+    np.testing.assert_allclose(inner(u, 2), DT, rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+@pytest.mark.parametrize(
+    "text", ["vec3(0.0, sine(x), 0.0)", "vec4(1.0)", "1.0", "vec3(1.0)) + (vec2(1.0)", "vec3(0.0"]
+)
+def test_a_wrong_expression_is_named_when_it_is_added(backend: str, text: str) -> None:
+    with gf.Fluid(gf.Grid((4, 4, 4)), backend=backend) as fluid:
+        with pytest.raises(gf.ShaderError) as caught:
+            fluid.forces.add(gf.ForceExpression(text))
+        assert text in str(caught.value)
+        assert "force_expression" in str(caught.value)
+        assert len(fluid.forces) == 0
+        fluid.step(0.1)
+
+
+def test_numpy_needs_a_function_of_its_own() -> None:
+    with gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy") as fluid:
+        with pytest.raises(ValueError, match=r"give it a function as well, numpy=lambda position, time"):
+            fluid.forces.add(gf.ForceExpression("vec3(1.0)"))
+        with pytest.raises(ValueError, match=r"must return an array of the shape of position"):
+            fluid.forces.add(gf.ForceExpression("vec3(1.0)", numpy=lambda p, t: p[..., 0]))
+        fluid.forces.add(gf.ForceExpression("vec3(1.0)", numpy=lambda p, t: (1.0, 1.0, 1.0)))
+        fluid.step(0.1)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_more_than_a_pass_holds_and_solids_and_off(backend: str) -> None:
+    winds = [gf.Wind((1.0, 0, 0), rate=5.0) for _ in range(9)]
+    winds.append(gf.Wind((-100.0, 0, 0), rate=50.0, active=False))
+    with gf.Fluid(GRID, settings=FREE, backend=backend) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere((0, 0.7, 0), 0.2)))
+        for wind in winds:
+            fluid.forces.add(wind)
+        fluid.step(DT)
+        u, solid = inner(fluid.velocity.read(), 0), fluid.solid.read() > 0.5
+        closed = solid[..., 1:] | solid[..., :-1]
+        assert closed.any() and not u[closed].any()
+        np.testing.assert_allclose(u[~closed], 1 - math.exp(-45 * DT), rtol=1e-5)
+        fluid.forces.clear()
+        assert len(fluid.forces) == 0
+
+
+def test_in_2d_a_vortex_about_z_turns_the_slice() -> None:
+    grid = gf.Grid((16, 16, 1), 0.1, (0, 0, 5.0))
+    for backend in BACKENDS:
+        u = pushed(backend, gf.Vortex((0.8, 0.8, 0), (0, 0, 1), 1.0, 0.4), grid=grid)
+        assert not u[..., 2].any()
+        assert u[0, 4, 8, 0] > 0.5 * DT > -0.5 * DT > u[0, 11, 8, 0]
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: gf.Wind((0, 0)), "Wind.velocity must be three finite numbers"),
+        (lambda: gf.Wind((0, 0, 0), -1), "Wind.rate must be a finite number >= 0"),
+        (lambda: gf.Wind((0, 0, 0), active=1), "Wind.active must be True or False"),
+        (lambda: gf.Vortex((0, 0, math.nan)), "Vortex.center"),
+        (lambda: gf.Vortex((0, 0, 0), (0, 0, 0)), r"Vortex.axis must not be \(0, 0, 0\)"),
+        (lambda: gf.Vortex((0, 0, 0), radius=0), "Vortex.radius must be a finite number > 0"),
+        (lambda: gf.Attractor((0, 0, 0), math.inf), "Attractor.strength must be a finite number"),
+        (lambda: gf.Attractor((0, 0, 0), 1, -1), "Attractor.radius"),
+        (lambda: gf.ForceField(np.zeros((2, 2, 2))), r"ForceField.values must be an array \[nz, ny, nx, 3\]"),
+        (lambda: gf.ForceField("wind"), "ForceField.values must be an array of numbers"),
+        (lambda: gf.ForceField(np.zeros((1, 1, 1, 3)), math.nan), "ForceField.strength"),
+        (lambda: gf.ForceExpression(""), "ForceExpression.expression must be a GLSL expression"),
+        (lambda: gf.ForceExpression("vec3(0); discard"), "must be one expression without ';'"),
+        (lambda: gf.ForceExpression("vec3(0)", numpy=3), "ForceExpression.numpy must be a function"),
+    ],
+)
+def test_bad_forces_are_named(make: Any, says: str) -> None:
+    with pytest.raises(gf.GpufluidError, match=says):
+        make()
+
+
+def test_only_forces_are_taken() -> None:
+    with (
+        gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy") as fluid,
+        pytest.raises(
+            ValueError, match=r"expected a gf.Wind, gf.Vortex, .* or gf.ForceExpression, got 'wind'"
+        ),
+    ):
+        fluid.forces.add("wind")  # type: ignore[arg-type]

@@ -1,0 +1,330 @@
+"""Solids in a fluid: every shape's voxels, what their surfaces do, their heat, their normals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid.voxels import inside_shape
+
+BACKENDS = ("numpy", "fragment", "compute")
+GRID = gf.Grid((20, 18, 16), 0.05, (-0.5, 0.0, -0.4))
+STILL = gf.Settings(buoyancy=0.0)
+SHAPES: dict[str, Any] = {
+    "sphere": gf.Sphere((0.05, 0, 0), 0.2),
+    "box": gf.Box((0.05, 0, 0), (0.3, 0.2, 0.25)),
+    "cylinder": gf.Cylinder((0.05, 0, 0), 0.2, 0.3),
+    "capsule": gf.Capsule((-0.1, -0.1, 0), (0.15, 0.1, 0.05), 0.12),
+    "plane": gf.Plane((0, -0.1, 0), (1, 2, 0.5)),
+}
+TURN = (0.2, -0.3, 0.4, 0.8)
+
+
+def centers(grid: gf.Grid = GRID) -> np.ndarray:
+    x, y, z = (
+        o + (np.arange(n) + 0.5) * grid.cell_size for o, n in zip(grid.origin, grid.cells, strict=True)
+    )
+    return np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
+
+
+def inner_velocity(fluid: gf.Fluid, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """A velocity component on the faces between two solid cells, and the places of those, metres."""
+    solid, u = fluid.solid.read() > 0.5, fluid.velocity.read()
+    low, high = [slice(None)] * 3, [slice(None)] * 3
+    low[2 - axis], high[2 - axis] = slice(0, -1), slice(1, None)
+    both = solid[tuple(low)] & solid[tuple(high)]
+    cut = [slice(0, -1)] * 3
+    cut[2 - axis] = slice(1, -1)
+    place = 0.5 * (centers(fluid.grid)[tuple(low)] + centers(fluid.grid)[tuple(high)])
+    return u[(*cut, axis)][both], place[both]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_stands_where_it_is_placed(name: str, backend: str) -> None:
+    obstacle = gf.Obstacle(SHAPES[name], (0.02, 0.45, 0.01), TURN, (1.2, 0.9, 1.1))
+    expected = inside_shape(GRID, obstacle.shape, obstacle.matrix)
+    with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
+        fluid.obstacles.add(obstacle)
+        solid = fluid.solid.read() > 0.5
+    assert 100 < expected.sum() < 0.7 * expected.size
+    assert np.count_nonzero(solid != expected) <= (0 if backend == "numpy" else 1)
+
+
+# What a surface does
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_conveyor_and_a_drum_move_the_fluid_and_not_themselves(backend: str) -> None:
+    with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
+        belt = fluid.obstacles.add(gf.Obstacle(gf.Plane((0, 0.16, 0)), velocity=(0.7, 0, 0)))
+        fluid.step(0.02)
+        before = fluid.solid.read()
+        fluid.step(0.02)
+        assert np.array_equal(before, fluid.solid.read())
+        speed, _ = inner_velocity(fluid, 0)
+        assert speed.size > 100
+        np.testing.assert_allclose(speed, 0.7, rtol=1e-6)
+        fluid.obstacles.remove(belt)
+        center = np.array((0.0, 0.45, 0.0))
+        fluid.obstacles.add(gf.Obstacle(gf.Cylinder(radius=0.25, height=0.4), center, spin=(1.0, 3.0, 0.5)))
+        fluid.step(0.02)
+        for axis in range(3):
+            speed, place = inner_velocity(fluid, axis)
+            np.testing.assert_allclose(speed, np.cross((1.0, 3.0, 0.5), place - center)[:, axis], atol=1e-5)
+        assert np.array_equal(fluid.solid.read() > 0.5, inside_shape(GRID, *_placed(fluid.obstacles[0])))
+        fluid.project()  # the surface moves in a bare projection, too
+        speed, place = inner_velocity(fluid, 0)
+        np.testing.assert_allclose(speed, np.cross((1.0, 3.0, 0.5), place - center)[:, 0], atol=1e-5)
+
+
+def _placed(obstacle: gf.Obstacle) -> tuple[Any, np.ndarray]:
+    return obstacle.shape, obstacle.matrix
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_own_velocity_is_added_to_the_motion(backend: str) -> None:
+    with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0, 0.4, 0), velocity=(0, 0.1, 0)))
+        fluid.step(0.1)
+        ball.position = (0.05, 0.42, 0)
+        fluid.step(0.1)
+        np.testing.assert_allclose(inner_velocity(fluid, 0)[0], 0.5, rtol=1e-4)
+        np.testing.assert_allclose(inner_velocity(fluid, 1)[0], 0.3, rtol=1e-4)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "shape", [gf.Sphere(radius=0.15), gf.Mesh.icosphere(2, 0.15), gf.Capsule(radius=0.05)]
+)
+def test_a_solid_that_is_put_elsewhere_pushes_nothing(shape: Any, backend: str) -> None:
+    with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
+        solid = fluid.obstacles.add(gf.Obstacle(shape, (-0.25, 0.5, 0), scale=0.9))
+        fluid.step(0.01)
+        solid.position = (30.0, 0.5, 0)  # out of the box
+        fluid.step(0.01)
+        assert not fluid.velocity.read().any()
+        assert not fluid.solid.read().any()
+        solid.position = (0.3, 0.5, 0)
+        fluid.step(0.01)
+        assert not fluid.velocity.read().any()
+        assert fluid.solid.read().any()
+        solid.position = (0.25, 0.5, 0)
+        fluid.step(0.01)
+        np.testing.assert_allclose(inner_velocity(fluid, 0)[0], -5.0, rtol=1e-4)
+
+
+def test_a_turn_is_never_a_jump() -> None:
+    with gf.Fluid(GRID, settings=STILL, backend="numpy") as fluid:
+        cube = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.4, 0.4, 0.4)), (0, 0.45, 0)))
+        fluid.step(0.1)
+        cube.rotation = (0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5))
+        fluid.step(0.1)
+        assert np.abs(inner_velocity(fluid, 0)[0]).max() > 1.0
+
+
+def test_a_plane_may_move_as_far_as_the_box_is_wide() -> None:
+    with gf.Fluid(GRID, settings=STILL, backend="numpy") as fluid:
+        piston = fluid.obstacles.add(gf.Obstacle(gf.Plane(), (0, 0.1, 0)))
+        fluid.step(0.1)
+        piston.position = (0, 0.3, 0)
+        fluid.step(0.1)
+        np.testing.assert_allclose(inner_velocity(fluid, 1)[0], 2.0, rtol=1e-9)
+
+
+# Meshes that bend
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_mesh_that_bends_moves_the_fluid_as_its_surface_moves(backend: str) -> None:
+    """A ball that grows into an egg: its surface moves by a field that is linear in place."""
+    center, stretch, dt = np.array((0.0, 0.45, 0.0)), np.array((0.08, 0.02, -0.05)), 0.1
+    ball = gf.Mesh.icosphere(3, 0.25)
+    with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
+        solid = fluid.obstacles.add(gf.Obstacle(ball, center))
+        fluid.step(dt)
+        assert not fluid.velocity.read().any()
+        solid.shape = ball.moved(ball.vertices * (1 + stretch))
+        fluid.step(dt)
+        # the cells beside the fluid: the others are of no account
+        inside, moved = fluid.solid.read() > 0.5, fluid._solver.solids.solid
+        assert moved is not None
+        expected = inside_shape(GRID, *_placed(solid))
+        assert np.count_nonzero(inside != expected) <= 1
+        speed = fluid.velocity.read()
+        for axis in range(3):
+            low, high = [slice(None)] * 3, [slice(None)] * 3
+            low[2 - axis], high[2 - axis] = slice(0, -1), slice(1, None)
+            edge = inside[tuple(low)] != inside[tuple(high)]
+            cut = [slice(0, -1)] * 3
+            cut[2 - axis] = slice(1, -1)
+            place = 0.5 * (centers()[tuple(low)] + centers()[tuple(high)])[edge]
+            exact = ((place - center) * stretch / (1 + stretch))[:, axis] / dt
+            got = speed[(*cut, axis)][edge]
+            assert np.abs(exact).max() > 0.03
+            np.testing.assert_allclose(got, exact, atol=0.25 * np.abs(exact).max())
+            assert np.corrcoef(got, exact)[0, 1] > 0.95
+        fluid.step(dt)  # it stays: at rest again
+        assert not inner_velocity(fluid, 0)[0].any()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_vertices_that_move_as_a_rigid_body_are_one(backend: str) -> None:
+    grids = []
+    knot = gf.Mesh.trefoil(0.08, 96, 10).fitted(0.7)
+    for bend in (True, False):
+        with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
+            solid = fluid.obstacles.add(gf.Obstacle(knot, (0, 0.45, 0)))
+            fluid.step(0.1)
+            if bend:
+                solid.shape = knot.moved(knot.vertices + np.array((0.01, -0.02, 0.03)))
+            else:
+                solid.position = (0.01, 0.43, 0.03)
+            fluid.step(0.1)
+            grids.append((fluid.solid.read(), fluid.velocity.read()))
+    assert np.count_nonzero(grids[0][0] != grids[1][0]) <= 1
+    np.testing.assert_allclose(grids[0][1], grids[1][1], atol=2e-3)
+
+
+def test_bending_makes_nothing_new_and_a_jump_of_vertices_pushes_nothing(monkeypatch: Any) -> None:
+    import moderngl
+
+    ball = gf.Mesh.icosphere(2, 0.2)
+    with gf.Fluid(GRID, settings=STILL, backend="fragment") as fluid:
+        solid = fluid.obstacles.add(gf.Obstacle(ball, (0, 0.45, 0)))
+        for n in range(2):
+            solid.shape = ball.moved(ball.vertices * (1 + 0.01 * n))
+            fluid.step(0.1)
+        made = []
+        for name in ("buffer", "vertex_array", "texture", "framebuffer", "program"):
+            make = getattr(moderngl.Context, name)
+            monkeypatch.setattr(
+                moderngl.Context, name, lambda *a, _m=make, **k: made.append(1) or _m(*a, **k)
+            )
+        for n in range(2, 5):
+            solid.shape = ball.moved(ball.vertices * (1 + 0.01 * n))
+            fluid.step(0.1)
+        assert not made
+        assert fluid.velocity.read().any()
+        fluid.reset()
+        solid.shape = ball.moved(ball.vertices + np.array((0.0, 0.0, 50.0)))
+        fluid.step(0.1)
+        assert not fluid.velocity.read().any()
+    with pytest.raises(ValueError, match="Mesh.moved needs 162 vertices as before, got 3"):
+        ball.moved(np.zeros((3, 3)))
+    with pytest.raises(ValueError, match="Mesh vertices must be finite, but vertex 0"):
+        ball.moved(np.full((162, 3), np.nan))
+
+
+# Heat
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_hot_solid_heats_the_cells_it_touches(backend: str) -> None:
+    with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0, 0.45, 0), temperature=8.0, heating=4.0))
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.35, 0.45, 0)))  # heats nothing
+        ends = []
+        for steps in (1, 4):
+            fluid.reset()
+            for _ in range(steps):
+                fluid.step(0.1 / steps)
+            ends.append(fluid.temperature.read())
+        hot = inside_shape(GRID, *_placed(fluid.obstacles[0]))
+        beside = np.zeros_like(hot)
+        for axis in range(3):
+            for by in (-1, 1):
+                beside |= np.roll(hot, by, axis)
+        beside &= fluid.solid.read() < 0.5
+        for got in ends:
+            np.testing.assert_allclose(got[beside], 8.0 * (1 - math.exp(-0.4)), rtol=1e-4)
+            assert not got[~beside].any()
+        fluid.obstacles[0].temperature = None
+        fluid.step(0.1)
+        np.testing.assert_allclose(fluid.temperature.read(), ends[1], atol=1e-4)
+
+
+# Normals
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_normals_point_out_of_a_ball(backend: str) -> None:
+    with gf.Fluid(gf.Grid((32, 32, 32), 1 / 32), backend=backend) as fluid:
+        assert not fluid.solid_normals.read().any()
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.35), (0.5, 0.5, 0.5)))
+        normals = fluid.solid_normals.read()
+        assert normals.shape == (32, 32, 32, 3)
+        out = centers(fluid.grid) - 0.5
+        distance = np.linalg.norm(out, axis=-1)
+        near = np.abs(distance - 0.35) < 0.5 / 32
+        assert not normals[np.abs(distance - 0.35) > 2 / 32].any()
+        np.testing.assert_allclose(np.linalg.norm(normals[near], axis=-1), 1.0, rtol=1e-5)
+        cosine = (normals * out).sum(-1)[near] / distance[near]
+        assert cosine.min() > math.cos(math.radians(15))
+        assert cosine.mean() > math.cos(math.radians(8))
+        with pytest.raises(ValueError, match="solid_normals cannot be written"):
+            fluid.solid_normals.write(normals)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_normals_of_a_floor_are_exact_in_2d_and_3d(backend: str) -> None:
+    for deep in (1, 6):
+        with gf.Fluid(gf.Grid((8, 8, deep), 0.1), backend=backend) as fluid:
+            fluid.obstacles.add(gf.Obstacle(gf.Plane((0, 0.3, 0))))
+            normals = fluid.solid_normals.read()
+            assert np.array_equal(normals[:, 2:4], np.broadcast_to((0.0, 1.0, 0.0), (deep, 2, 8, 3)))
+            assert not normals[:, [0, 1, 4, 5, 6, 7]].any()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("velocity", (0, math.nan, 0), "Obstacle.velocity must be three finite numbers"),
+        ("spin", 3.0, "Obstacle.spin must be three numbers"),
+        ("temperature", "hot", "Obstacle.temperature must be a number, got 'hot'"),
+        ("heating", -1.0, "Obstacle.heating must be a finite number >= 0"),
+    ],
+)
+def test_bad_surfaces_are_refused_before_the_step(field: str, value: Any, says: str) -> None:
+    with gf.Fluid(GRID, backend="numpy") as fluid:
+        solid = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0, 0.4, 0)))
+        fluid.step(0.1)
+        before = fluid.temperature.read(), fluid.time
+        setattr(solid, field, value)
+        with pytest.raises(ValueError, match=says):
+            fluid.step(0.1)
+        assert np.array_equal(before[0], fluid.temperature.read())
+        assert fluid.time == before[1]
+
+
+# The picture
+
+
+@pytest.mark.parametrize("name", ["cylinder", "capsule"])
+def test_a_shape_is_drawn_as_its_mesh_is(name: str) -> None:
+    shape = SHAPES[name]
+    mesh = gf.Mesh.cylinder(0.2, 0.3, 200, (0.05, 0, 0))
+    if name == "capsule":
+        mesh = gf.Mesh.capsule(shape.start, shape.end, shape.radius, 200)
+    pictures = []
+    with gf.Fluid(GRID, backend="fragment") as fluid:
+        assert fluid.ctx is not None
+        frame = gf.FrameRenderer(fluid.ctx, (96, 72))
+        camera = gf.Camera(target=(0, 0.4, 0), distance=1.6)
+        for one in (shape, mesh, gf.Plane((0, -5, 0))):
+            fluid.obstacles.clear()
+            fluid.obstacles.add(gf.Obstacle(one, (0, 0.4, 0), TURN))
+            fluid.step(0.01)
+            frame.draw(gf.Scene(fluid, camera=camera, floor=0.0))
+            pictures.append(frame.read().astype(int))
+        frame.release()
+    shown = np.abs(pictures[0] - pictures[2]).max(-1) > 30
+    assert shown.sum() > 300
+    outline = np.abs(pictures[1] - pictures[2]).max(-1) > 30
+    assert np.count_nonzero(shown != outline) < 0.02 * shown.sum()
+    if name == "capsule":  # the mesh of a cylinder shades its rims round, the cylinder sharp
+        assert np.abs(pictures[0] - pictures[1])[shown].mean() < 2.0

@@ -1,0 +1,380 @@
+"""What emitters of every shape put where: shares in closed form, the whole through a fluid."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid.masks import source_mask
+from gpufluid.sources import Source
+
+BACKENDS = ("numpy", "fragment", "compute")
+STILL = gf.Settings(buoyancy=0.0)
+GRID = gf.Grid((24, 20, 16), 0.05, (-0.6, 0.0, -0.4))
+TURN = (0.0, 0.0, math.sin(math.pi / 8), math.cos(math.pi / 8))  # 45 degrees about z
+
+
+def centers(grid: gf.Grid) -> np.ndarray:
+    """Cell centres, [nz, ny, nx, 3], metres."""
+    x, y, z = (
+        o + (np.arange(n) + 0.5) * grid.cell_size for o, n in zip(grid.origin, grid.cells, strict=True)
+    )
+    return np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
+
+
+def emitted(backend: str, emitter: gf.Emitter, grid: gf.Grid = GRID) -> dict[str, np.ndarray]:
+    """What half a second of an emitter leaves in a fluid at rest."""
+    with gf.Fluid(grid, settings=STILL, backend=backend) as fluid:
+        fluid.emitters.add(emitter)
+        fluid.step(0.5)
+        return {n: getattr(fluid, n).read() for n in ("density", "temperature", "fuel", "velocity")}
+
+
+def edge(outside: np.ndarray, width: float) -> np.ndarray:
+    return np.where(outside < 4 * width, np.exp(-((np.maximum(outside, 0) / width) ** 2)), 0.0)
+
+
+def to_segment(p: np.ndarray, a: Any, b: Any) -> np.ndarray:
+    """Distance of points to the line from a to b."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    share = np.clip(((p - a) @ (b - a)) / ((b - a) @ (b - a)), 0, 1)
+    return np.linalg.norm(p - a - share[..., None] * (b - a), axis=-1)
+
+
+P = centers(GRID)
+POINTS = [(-0.4, 0.2, 0.0), (0.1, 0.7, 0.1), (0.4, 0.3, -0.2)]
+DISTANCES: dict[str, tuple[Any, np.ndarray]] = {
+    "sphere": (gf.Sphere((0.1, 0.4, 0), 0.2), np.linalg.norm(P - (0.1, 0.4, 0), axis=-1) - 0.2),
+    "box": (
+        gf.Box((0.1, 0.4, 0), (0.4, 0.2, 0.3)),
+        np.linalg.norm(np.maximum(np.abs(P - (0.1, 0.4, 0)) - (0.2, 0.1, 0.15), 0), axis=-1),
+    ),
+    "cylinder": (
+        gf.Cylinder((0.1, 0.4, 0.05), 0.2, 0.3),
+        np.hypot(
+            np.maximum(np.hypot(P[..., 0] - 0.1, P[..., 2] - 0.05) - 0.2, 0),
+            np.maximum(np.abs(P[..., 1] - 0.4) - 0.15, 0),
+        ),
+    ),
+    "capsule": (gf.Capsule(POINTS[0], POINTS[1], 0.12), to_segment(P, *POINTS[:2]) - 0.12),
+    "plane": (gf.Plane((0, 0.3, 0), (3, 4, 0)), (P - (0, 0.3, 0)) @ (0.6, 0.8, 0.0)),
+    "line": (
+        gf.Line(POINTS, 0.08),
+        np.minimum(to_segment(P, *POINTS[:2]), to_segment(P, *POINTS[1:])) - 0.08,
+    ),
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("style", ["gaussian", "hard"])
+@pytest.mark.parametrize("name", DISTANCES)
+def test_shares_follow_the_distance(name: str, style: str, backend: str) -> None:
+    shape, outside = DISTANCES[name]
+    emitter = gf.Emitter(shape, density=2.0, fuel=3.0, temperature=5.0, edge=style, falloff=0.07)
+    got = emitted(backend, emitter)
+    share = edge(outside, 0.07) if style == "gaussian" else (outside <= 0).astype(float)
+    assert 50 < (share == 1).sum() < share.size / 2
+    np.testing.assert_allclose(got["density"], share, atol=2e-5)
+    np.testing.assert_allclose(got["fuel"], 1.5 * share, atol=3e-5)
+    np.testing.assert_allclose(got["temperature"], 5 * share, atol=1e-4)
+    assert not got["velocity"].any()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("shape", "straight"),
+    [
+        (gf.Box((0.2, 0, 0), (0.4, 0.1, 0.2)), gf.Box((0, 0, 0), (0.1, 0.4, 0.2))),
+        (gf.Line([(0, 0, 0), (0.4, 0, 0)], 0.06), None),
+        (gf.Mesh.box((0.4, 0.1, 0.2), (0.2, 0, 0)), None),
+    ],
+    ids=["box", "line", "mesh"],
+)
+def test_a_turned_source_is_the_source_turned(backend: str, shape: Source, straight: Source | None) -> None:
+    """A quarter turn about z takes +x to +y."""
+    quarter = (0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5))
+    grid = gf.Grid((16, 16, 8), 0.05, (-0.4, -0.4, -0.2))
+    plain = emitted(backend, gf.Emitter(shape, density=2.0), grid)["density"]
+    turned = emitted(backend, gf.Emitter(shape, density=2.0, rotation=quarter), grid)["density"]
+    np.testing.assert_allclose(turned, np.flip(plain, 1).swapaxes(1, 2), atol=1e-5)
+    moved = emitted(backend, gf.Emitter(shape, density=2.0, position=(-0.1, 0.05, 0)), grid)["density"]
+    np.testing.assert_allclose(moved[:, 1:, :-2], plain[:, :-1, 2:], atol=1e-5)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", ["sphere", "line"])
+def test_a_source_sets_the_velocity_and_leaves_solids_alone(name: str, backend: str) -> None:
+    with gf.Fluid(GRID, settings=gf.Settings(buoyancy=0.0, pressure=gf.Jacobi(0)), backend=backend) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.1, 0.5, 0), 0.12)))
+        shape = DISTANCES[name][0]
+        fluid.emitters.add(gf.Emitter(shape, density=2.0, velocity=(1.0, 0.0, 0.0), edge="hard"))
+        fluid.step(0.01)
+        solid, u = fluid.solid.read() > 0.5, fluid.velocity.read()[:-1, :-1, 1:-1, 0]
+        inner = ~(solid[..., 1:] | solid[..., :-1])
+        assert not fluid.density.read()[solid].any()
+        assert not u[~inner].any()
+        assert u[inner].max() == pytest.approx(1.0)
+        assert (u[inner] > 0.99).sum() > 30
+        emitter = fluid.emitters[0]
+        emitter.active = False
+        before = fluid.diagnostics().mass
+        fluid.step(0.01)
+        assert fluid.diagnostics().mass == pytest.approx(before, rel=0.1)
+
+
+def test_a_mesh_source_is_its_volume_and_its_surface_a_sheet() -> None:
+    ball = gf.Mesh.icosphere(4, 0.25, (0.0, 0.5, 0.0))
+    out = np.linalg.norm(P - (0, 0.5, 0), axis=-1) - 0.25
+    for width in (None, 0.06):
+        volume = source_mask(GRID, ball, np.eye(4), width)
+        sheet = source_mask(GRID, gf.Surface(ball, 0.1), np.eye(4), width)
+        far = np.abs(out) > 2e-3  # the mesh is that flat between its corners
+        far_sheet = np.abs(np.abs(out) - 0.05) > 2e-3
+        if width is None:
+            np.testing.assert_array_equal(volume[far], (out < 0)[far])
+            np.testing.assert_array_equal(sheet[far_sheet], (np.abs(out) < 0.05)[far_sheet])
+        else:
+            np.testing.assert_allclose(volume, edge(out, width), atol=0.03)
+            np.testing.assert_allclose(sheet, edge(np.abs(out) - 0.05, width), atol=0.03)
+
+
+def test_distance_to_single_triangles(rng: np.random.Generator) -> None:
+    """Against the nearest of many points of the triangle."""
+    from gpufluid.masks import _to_triangle
+
+    corners, points = rng.normal(size=(40, 3, 3)), rng.normal(size=(40, 3)) * 2
+    corners[0] = corners[0, 0]  # a point
+    corners[1, 2] = 0.3 * corners[1, 0] + 0.7 * corners[1, 1]  # a line
+    s, t = (v.ravel() for v in np.meshgrid(np.linspace(0, 1, 301), np.linspace(0, 1, 301)))
+    s, t = s[s + t <= 1], t[s + t <= 1]
+    got = np.sqrt(_to_triangle(points, *np.moveaxis(corners, 1, 0)))
+    for point, triangle, distance in zip(points, corners, got, strict=True):
+        a, b, c = triangle
+        on = a + s[:, None] * (b - a) + t[:, None] * (c - a)
+        nearest = np.linalg.norm(on - point, axis=1).min()
+        assert distance <= nearest + 1e-12
+        assert distance == pytest.approx(nearest, abs=0.02)
+
+
+def test_bezier_goes_where_its_curve_goes() -> None:
+    control = np.array([(-0.4, 0.2, 0.0), (-0.4, 0.9, 0.0), (0.4, 0.9, 0.1), (0.4, 0.2, 0.1)])
+    curve = gf.Bezier(control, 0.07)
+    t = np.linspace(0, 1, 2001)[:, None]
+    fine = sum(math.comb(3, i) * (1 - t) ** (3 - i) * t**i * control[i] for i in range(4))
+    distance = np.min([np.linalg.norm(P - q, axis=-1) for q in fine], axis=0) - 0.07
+    got = source_mask(GRID, curve, np.eye(4), None)
+    sure = np.abs(distance) > 1e-3
+    np.testing.assert_array_equal(got[sure], (distance < 0)[sure])
+    assert len(gf.Bezier(np.zeros((7, 3)) + np.arange(7)[:, None], 1.0).path) == 65
+
+
+def test_a_picture_stands_upright() -> None:
+    """Top row up, first column left (-x), one cell thick; black pixels emit nothing."""
+    pixels = np.zeros((2, 2))
+    pixels[0, 0], pixels[1, 1] = 1.0, 0.5
+    grid = gf.Grid((8, 8, 5), 0.1, (0.0, 0.0, 0.0))
+    got = source_mask(grid, gf.Image(pixels, (0.4, 0.4, 0.25), (0.8, 0.8)), np.eye(4), None)
+    assert [k for k in range(5) if got[k].any()] == [2]
+    sheet = got[2]
+    assert sheet[5, 2] == pytest.approx(0.75**2 + 0.5 * 0.25**2, abs=0.2)
+    assert sheet[5:, :3].min() > 0.3 > sheet[5:, 5:].max()
+    assert sheet[:3, 5:].mean() == pytest.approx(0.5 * sheet[5:, :3].mean(), rel=0.01)
+    back = source_mask(
+        grid,
+        gf.Image(pixels, (0, 0, 0), (0.8, 0.8)),
+        gf.Emitter(gf.Sphere(), position=(0.4, 0.4, 0.25)).matrix,
+        None,
+    )
+    np.testing.assert_allclose(back, got)
+
+
+def test_a_fine_picture_is_averaged_not_picked() -> None:
+    stripes = np.indices((256, 256))[1] % 4 == 0
+    grid = gf.Grid((8, 8, 3), 0.1)
+    got = source_mask(grid, gf.Image(stripes.astype(float), (0.4, 0.4, 0.15), (0.8, 0.8)), np.eye(4), None)
+    np.testing.assert_allclose(got[1, 1:-1, 1:-1], 0.25)
+
+
+def test_picture_files(tmp_path: Path) -> None:
+    from PIL import Image as Picture
+
+    logo = np.zeros((4, 6, 4), np.uint8)
+    logo[:2, :, 3] = 255  # black, but there
+    Picture.fromarray(logo).save(tmp_path / "logo.png")
+    assert gf.Image(tmp_path / "logo.png").pixels[0, 0] == 1.0
+    assert gf.Image(str(tmp_path / "logo.png")).pixels[3].max() == 0.0
+    logo[..., :3] = (255, 0, 0)
+    assert gf.Image(logo).pixels[0, 0] == pytest.approx(0.2126)
+    with pytest.raises(ValueError, match="no.png does not exist"):
+        gf.Image(tmp_path / "no.png")
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    with pytest.raises(ValueError, match="bad.png cannot be read"):
+        gf.Image(tmp_path / "bad.png")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_logo_stands_in_the_box_and_evaporates(backend: str) -> None:
+    disc = (np.hypot(*(np.indices((32, 32)) - 15.5)) < 14).astype(float)
+    grid = gf.Grid((16, 20, 9), 0.05)
+    with gf.Fluid(
+        grid, settings=gf.Settings(buoyancy=3.0, density_dissipation=1.0), backend=backend
+    ) as fluid:
+        logo = fluid.emitters.add(
+            gf.Emitter(
+                gf.Image(disc, (0.4, 0.35, 0.225), (0.5, 0.5)), density=20.0, temperature=1.0, edge="hard"
+            )
+        )
+        fluid.step(0.05)
+        logo.active = False
+        stands = fluid.density.read()
+        assert stands[4, 7, 8] == pytest.approx(1.0 * math.exp(-0.05), rel=0.05)
+        assert stands.sum() * grid.cell_size**2 == pytest.approx(math.pi * (14 / 32 * 0.5) ** 2, rel=0.1)
+        low = (stands.sum((0, 2)) @ np.arange(20)) / stands.sum()
+        for _ in range(20):
+            fluid.step(0.05)
+        rest = fluid.density.read()
+        assert rest.sum() == pytest.approx(stands.sum() * math.exp(-1.0), rel=0.15)
+        assert (rest.sum((0, 2)) @ np.arange(20)) / rest.sum() > low + 2
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_array_is_taken_cell_by_cell(backend: str, rng: np.random.Generator) -> None:
+    shares = rng.random(GRID.cells[::-1])
+    got = emitted(backend, gf.Emitter(gf.Array(shares), density=2.0, temperature=3.0))
+    np.testing.assert_allclose(got["density"], shares, atol=1e-6)
+    np.testing.assert_allclose(got["temperature"], 3 * shares, atol=1e-6)
+    with gf.Fluid(GRID, backend=backend) as fluid:
+        emitter = gf.Emitter(gf.Array(np.ones((2, 3, 4))))
+        with pytest.raises(ValueError, match=r"shape \(16, 20, 24\) of this fluid's grid, got \(2, 3, 4\)"):
+            fluid.emitters.add(emitter)
+        added = fluid.emitters.add(gf.Emitter(gf.Sphere((0, 0.5, 0), 0.2), density=1.0))
+        fluid.step(0.1)
+        before = fluid.density.read()
+        added.shape = emitter.shape
+        with pytest.raises(ValueError, match="of this fluid's grid"):
+            fluid.step(0.1)
+        assert np.array_equal(before, fluid.density.read())
+
+
+@pytest.mark.parametrize("name", ["box", "line"])
+def test_in_2d_a_source_is_cut_through_its_middle(name: str) -> None:
+    grid = gf.Grid((24, 20, 1), 0.05, (-0.6, 0.0, 3.0))
+    far = {
+        "box": gf.Box((0.1, 0.4, 0), (0.4, 0.2, 0.01)),
+        "line": gf.Line([(-0.3, 0.4, 0), (0.3, 0.4, 0)], 0.1),
+    }
+    for backend in BACKENDS:
+        got = emitted(backend, gf.Emitter(far[name], density=2.0, edge="hard"), grid)["density"]
+        assert got.max() == pytest.approx(1.0)
+        assert got.sum() > 20
+
+
+# Noise
+
+
+@pytest.mark.parametrize("shape", [gf.Box((0, 0.5, 0), (0.9, 0.8, 0.6)), gf.Array(np.ones(GRID.cells[::-1]))])
+def test_noise_takes_some_away_the_same_each_time(shape: Source) -> None:
+    def one(backend: str, **changes: Any) -> np.ndarray:
+        given = {"density": 2.0, "noise": 0.8, "noise_size": 0.15, "seed": 5, "edge": "hard", **changes}
+        return emitted(backend, gf.Emitter(shape, **given))["density"]
+
+    got = {backend: one(backend) for backend in BACKENDS}
+    assert np.array_equal(got["fragment"], one("fragment"))
+    for backend in BACKENDS[1:]:
+        np.testing.assert_allclose(got[backend], got["numpy"], atol=1e-4)
+    inside = got["numpy"][4:12, 5:15, 6:18]
+    assert 0.2 <= inside.min() < 0.4 and 0.8 < inside.max() <= 1.0
+    assert inside.mean() == pytest.approx(0.6, abs=0.08)
+    assert np.abs(one("numpy", seed=6) - got["numpy"]).max() > 0.2
+    whole = one("numpy", noise=0.0)[4:12, 5:15, 6:18]
+    np.testing.assert_allclose(whole, 1.0)
+
+
+def test_noise_moves_on_without_a_jump() -> None:
+    emitter = gf.Emitter(gf.Array(np.ones(GRID.cells[::-1])), density=1.0, noise=1.0, noise_time=0.4)
+    with gf.Fluid(GRID, settings=STILL, backend="numpy") as fluid:
+        fluid.emitters.add(emitter)
+        added, before = [], fluid.density.read()
+        for _ in range(20):
+            fluid.step(0.1)
+            added.append(fluid.density.read() - before)
+            before = fluid.density.read()
+        assert fluid.time == pytest.approx(2.0)
+        changes = [np.abs(b - a).max() for a, b in itertools.pairwise(added)]
+        assert max(changes) <= 0.1 / 4 * 1.01  # a fourth of the way to the next patches
+        assert min(changes) > 0.01
+        assert np.abs(added[0] - added[8]).mean() > 0.01
+        fluid.reset()
+        assert fluid.time == 0.0
+        fluid.step(0.1)
+        np.testing.assert_allclose(fluid.density.read(), added[0], atol=1e-6)
+
+
+# What is kept
+
+
+def test_a_mask_is_made_once_and_again_when_its_source_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    import gpufluid.forces
+
+    made = []
+    real = gpufluid.forces.source_mask
+    monkeypatch.setattr(gpufluid.forces, "source_mask", lambda *a: made.append(a) or real(*a))
+    with gf.Fluid(GRID, settings=STILL, backend="fragment") as fluid:
+        line = fluid.emitters.add(gf.Emitter(gf.Line(POINTS, 0.1), density=1.0))
+        for _ in range(3):
+            fluid.step(0.02)
+        assert len(made) == 1
+        line.position = (0.1, 0, 0)
+        fluid.step(0.02)
+        assert len(made) == 2
+        line.density = 3.0
+        line.noise = 0.5
+        fluid.step(0.02)
+        assert len(made) == 2
+        line.edge = "hard"
+        fluid.step(0.02)
+        assert len(made) == 3
+        masks = fluid._solver.forces._masks
+        assert len(masks._kept) == 1
+        fluid.emitters.clear()
+        fluid.step(0.02)
+        assert not masks._kept
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: gf.Line([(0, 0, 0)]), r"Line.points must be two or more points \(x, y, z\), got the shape"),
+        (lambda: gf.Line([(0, 0, 0), (0, math.nan, 0)]), "Line.points must be finite, but point 1"),
+        (lambda: gf.Line([(0, 0, 0), (1, 0, 0)], 0), "Line.radius must be a finite number > 0"),
+        (lambda: gf.Bezier(np.eye(3), 1), "Bezier.points must be 4, 7, 10"),
+        (lambda: gf.Surface(gf.Sphere()), "Surface.mesh must be a gf.Mesh"),
+        (lambda: gf.Surface(gf.Mesh.box(), -1), "Surface.thickness must be a finite number > 0"),
+        (lambda: gf.Image(np.zeros((2, 2, 2))), r"Image.source must be an array \[height, width"),
+        (lambda: gf.Image(np.full((2, 2), 3.0)), r"Image.source must be in 0 .. 1, got 3 at \(0, 0, 0\)"),
+        (lambda: gf.Image(np.zeros((2, 2)), size=1.0), r"Image.size must be two numbers"),
+        (lambda: gf.Image(np.zeros((2, 2)), size=(1.0, 0)), r"Image.size height must be a finite number > 0"),
+        (lambda: gf.Array(np.zeros((2, 2))), "Array.values must have 3 dimensions"),
+        (
+            lambda: gf.Array(np.full((1, 1, 2), np.nan)),
+            r"Array.values must be in 0 .. 1, got nan at \(0, 0, 0\)",
+        ),
+        (lambda: gf.Cylinder(radius=0), "Cylinder.radius must be a finite number > 0"),
+        (lambda: gf.Cylinder(height=math.inf), "Cylinder.height must be a finite number > 0"),
+        (
+            lambda: gf.Capsule((0, 0, 0), (0, 0, 0)),
+            r"Capsule.end must differ from its start \(0.0, 0.0, 0.0\)",
+        ),
+        (lambda: gf.Capsule(radius=-1), "Capsule.radius"),
+        (lambda: gf.Plane(normal=(0, 0, 0)), r"Plane.normal must not be \(0, 0, 0\)"),
+    ],
+)
+def test_bad_sources_and_shapes_are_named(make: Any, says: str) -> None:
+    with pytest.raises(gf.GpufluidError, match=says):
+        make()
