@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     from gpufluid.shapes import Mesh as Mesh
     from gpufluid.shapes import Obstacle as Obstacle
     from gpufluid.shapes import Sphere as Sphere
+    from gpufluid.solvers import ChebyshevJacobi as ChebyshevJacobi
+    from gpufluid.solvers import ConjugateGradient as ConjugateGradient
     from gpufluid.solvers import Jacobi as Jacobi
+    from gpufluid.solvers import Multigrid as Multigrid
+    from gpufluid.solvers import RedBlackSOR as RedBlackSOR
     from gpufluid.view import Camera as Camera
     from gpufluid.view import Light as Light
     from gpufluid.view import Smoke as Smoke
@@ -52,6 +56,10 @@ _HOME = {
     "Grid": "grid",
     "Inflow": "boundaries",
     "Jacobi": "solvers",
+    "RedBlackSOR": "solvers",
+    "Multigrid": "solvers",
+    "ConjugateGradient": "solvers",
+    "ChebyshevJacobi": "solvers",
     "Light": "view",
     "Mesh": "shapes",
     "MeshWarning": "errors",
