@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
+from gpufluid.boundaries import Boundaries
 from gpufluid.kernels import Variant
 from gpufluid.shapes import Box, Mesh, Obstacle, Sphere
 
@@ -22,8 +23,8 @@ class Solids:
     kernels take of them, empty dicts while there is no obstacle.
     """
 
-    def __init__(self, backend: Backend) -> None:
-        self.backend = backend
+    def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
+        self.backend, self.boundaries = backend, boundaries
         self.faces: dict[str, Any] = {}
         self.cells: dict[str, Any] = {}
         self.openings: dict[str, Any] = {}
@@ -68,7 +69,11 @@ class Solids:
         if not self._voxels:
             self.faces, self.cells, self.openings = {}, {}, {}
             return
-        backend, run, variant = self.backend, self.backend.kernel, Variant(solids=True)
+        backend, run, variant = (
+            self.backend,
+            self.backend.kernel,
+            Variant(solids=True, boundaries=self.boundaries),
+        )
         if not self._fields:
             self._fields = {
                 "solid": backend.field("solid", "cell"),

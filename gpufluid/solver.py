@@ -27,7 +27,7 @@ class Solver:
         self.scalars = backend.field("scalars", "cell")
         self.scalars.fill([0.0, settings.ambient_temperature, 0.0, 1.0])
         self.speed = backend.field("speed", "block", buffers=1, exact=True)
-        self.solids = Solids(backend)
+        self.solids = Solids(backend, boundaries)
         self.forces = Forces(backend, settings)
         self.advection = Advection(backend, settings)
         self.projection = Projection(backend, settings)

@@ -1,0 +1,161 @@
+"""The six sides of the box: walls, open sides, inflow, periodic boxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpufluid as gf
+
+BACKENDS = ("numpy", "fragment", "compute")
+FREE = gf.Wall("free")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_uniform_stream_from_inflow_to_open_stays_uniform(axis: int, backend: str) -> None:
+    names = (("left", "right"), ("bottom", "top"), ("back", "front"))[axis]
+    stream = tuple(0.8 if a == axis else 0.0 for a in range(3))
+    sides: dict[str, Any] = dict.fromkeys(("left", "right", "bottom", "top", "back", "front"), FREE)
+    sides[names[0]], sides[names[1]] = gf.Inflow(stream, density=0.5), gf.Open()
+    with gf.Fluid(
+        gf.Grid((9, 10, 11), 0.1), gf.Boundaries(**sides), gf.Settings(buoyancy=0.0), backend
+    ) as fluid:
+        u = np.zeros((12, 11, 10, 3))
+        u[..., axis] = 0.8
+        fluid.velocity.write(u)
+        for _ in range(35):
+            fluid.step(0.1)
+        faces = [np.s_[:11, :10, :], np.s_[:11, :, :9], np.s_[:, :10, :9]][axis]
+        np.testing.assert_allclose(fluid.velocity.read()[faces][..., axis], 0.8, atol=2e-5)
+        np.testing.assert_allclose(fluid.density.read(), 0.5, atol=1e-4)  # it has come in everywhere
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_stream_starts_from_rest_when_it_is_driven(backend: str) -> None:
+    sides = gf.Boundaries(
+        left=gf.Inflow((1.0, 0.0, 0.0)), right=gf.Open(), bottom=FREE, top=FREE, back=FREE, front=FREE
+    )
+    rules = gf.Settings(buoyancy=0.0, pressure=gf.Jacobi(2500))
+    with gf.Fluid(gf.Grid((7, 6, 6), 0.1), sides, rules, backend) as fluid:
+        for _ in range(4):
+            fluid.step(0.05)
+        u = fluid.velocity.read()
+        np.testing.assert_allclose(u[:6, :6, :, 0], 1.0, atol=1e-3)
+        assert fluid.diagnostics().divergence_rms < 1e-2
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_plume_leaves_through_an_open_top(backend: str) -> None:
+    sides = gf.Boundaries(top=gf.Open(), left=FREE, right=FREE, back=FREE, front=FREE)
+    rules = gf.Settings(buoyancy=8.0, ambient_temperature=1.0, pressure=gf.Jacobi(500))
+    with gf.Fluid(gf.Grid((12, 14, 12), 0.1), sides, rules, backend) as fluid:
+        source = fluid.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.3, 0.6), 0.2), density=1.0, temperature=3.0))
+        masses = []
+        for n in range(60):
+            if n == 20:
+                source.active = False
+            fluid.step(0.05)
+            masses.append(fluid.diagnostics().mass)
+        assert masses[-1] < 0.5 * max(masses)
+        temperature = fluid.temperature.read()
+        assert temperature.min() > 1.0 - 1e-4  # what comes in again is of the ambient temperature
+        across_top = fluid.velocity.read()[:12, -1, :12, 1]
+        assert across_top.max() > 0.05
+        assert abs(across_top.sum()) < 0.05 * np.abs(across_top).sum() + 1e-3  # as much comes in as leaves
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_blob_goes_round_a_periodic_box(backend: str) -> None:
+    """Carried by whole cells it comes back unchanged, whatever way it leaves."""
+    rules = gf.Settings(solve_velocity=False, cfl=None)
+    with gf.Fluid(gf.Grid((8, 9, 7), 0.5), gf.Boundaries.all(gf.Periodic()), rules, backend) as fluid:
+        u = np.zeros((8, 10, 9, 3))
+        u[:] = (0.5, -1.0, 1.5)
+        fluid.velocity.write(u)
+        blob = np.random.default_rng(3).random((7, 9, 8)).astype(np.float32)
+        fluid.density.write(blob)
+        fluid.step(1.0)
+        np.testing.assert_allclose(fluid.density.read(), np.roll(blob, (3, -2, 1), (0, 1, 2)), atol=2e-6)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_periodic_flow_does_not_know_where_the_box_begins(backend: str, rng: np.random.Generator) -> None:
+    """The same flow with the box shifted: the same fields, shifted."""
+    cells, shift = (12, 10, 8), (3, 4, 5)
+    nx, ny, nz = cells
+    sides = gf.Boundaries.all(gf.Periodic())
+    rules = gf.Settings(vorticity_confinement=0.4, buoyancy=1.0, pressure=gf.Jacobi(60))
+    start, warm = rng.normal(size=(nz, ny, nx, 3)), rng.normal(size=(nz, ny, nx))
+    ends = []
+    for moved in (False, True):
+        with gf.Fluid(gf.Grid(cells, 0.1), sides, rules, backend) as fluid:
+            field, heat = start, warm
+            if moved:
+                field = np.roll(start, shift, (0, 1, 2))
+                heat = np.roll(warm, shift, (0, 1, 2))
+            u = np.zeros((nz + 1, ny + 1, nx + 1, 3))
+            u[:nz, :ny, :nx] = field
+            fluid.velocity.write(u)
+            fluid.temperature.write(heat)
+            for _ in range(5):
+                fluid.step(0.02)
+            v, t = fluid.velocity.read(), fluid.temperature.read()
+            assert np.array_equal(v[:nz, :ny, 0, 0], v[:nz, :ny, nx, 0])
+            ends.append((v[:nz, :ny, :nx], t))
+    for a, b in zip(*ends, strict=True):
+        np.testing.assert_allclose(np.roll(a, shift, (0, 1, 2)), b, atol=2e-5 * np.abs(a).max() * 10)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_moving_lid_drags_the_fluid(backend: str) -> None:
+    sides = gf.Boundaries(top=gf.Wall(velocity=(1.0, 0.0, 0.0)))
+    with gf.Fluid(gf.Grid((12, 12, 1), 1 / 12), sides, gf.Settings(buoyancy=0.0), backend) as fluid:
+        u = np.zeros((2, 13, 13, 3))
+        u[0, 11, 1:12, 0] = 0.5  # under the lid: a trace that comes from above takes up the lid's speed
+        fluid.velocity.write(u)
+        for _ in range(5):
+            fluid.step(0.05)
+        assert fluid.velocity.read()[0, 11, 1:12, 0].max() > 0.2
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_three_backends_agree_with_every_side_at_once(backend: str) -> None:
+    sides = gf.Boundaries(
+        left=gf.Periodic(),
+        right=gf.Periodic(),
+        bottom=gf.Inflow((0.1, 0.5, 0.0), density=0.3, temperature=0.5),
+        top=gf.Open(),
+        back=gf.Wall(velocity=(0.4, 0.0, 0.0)),
+        front=gf.Open(),
+    )
+    ends = []
+    for name in ("numpy", backend):
+        rules = gf.Settings(vorticity_confinement=0.3, buoyancy=3.0)
+        with gf.Fluid(gf.Grid((11, 16, 10), 0.08), sides, rules, name) as fluid:
+            fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.4), 0.12), density=5.0, temperature=1.0))
+            fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.2, 0.3)), position=(0.85, 0.71, 0.46)))
+            for _ in range(15):
+                fluid.step(0.04)
+            ends.append([fluid.velocity.read(), fluid.density.read(), fluid.pressure.read()])
+    for expected, got in zip(*ends, strict=True):
+        assert np.abs(got - expected).max() <= 2e-4 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: gf.Boundaries(left=gf.Periodic()),
+            r"left and .right must both be gf.Periodic\(\) or neither",
+        ),
+        (lambda: gf.Boundaries(top="open"), r"Boundaries.top must be a gf.Wall, Open, Inflow or Periodic"),  # type: ignore[arg-type]
+        (lambda: gf.Inflow((1.0, float("nan"), 0.0)), r"Inflow.velocity must be three finite numbers"),
+        (lambda: gf.Inflow((1.0, 0.0, 0.0), density=-1.0), r"Inflow.density must be a finite number >= 0"),
+    ],
+)
+def test_bad_sides(make: Any, message: str) -> None:
+    with pytest.raises(gf.GpufluidError, match=message):
+        make()
