@@ -225,7 +225,7 @@ KERNELS: dict[str, Kernel] = {
             (Slot("openings", "fine_pack", components=1, exact=True),),
             weighted_reads=(Slot("fine_weights", "fine_cell", exact=True),),
         ),
-        Kernel("add_scaled", _packed("values"), (_packed("values"), OTHER), ("keep", "factor")),
+        Kernel("add_scaled", _packed("values"), (_packed("values"), OTHER), ("own", "factor")),
         Kernel("dot_rows", ROWS, (_packed("a"), _packed("b")), (), (OPENINGS,)),
         Kernel("sum_slices", SLICES, (ROWS,)),
         Kernel("sum_whole", WHOLE, (SLICES,)),

@@ -140,7 +140,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
 
 
 def link(fine: dict[str, FlatLayout], coarse: dict[str, FlatLayout]) -> None:
-    """Make the layouts of a grid and of the next coarser one known to each other, as "coarse_*" and "fine_*"."""
+    """Make the layouts of a grid and of the next coarser one known to each other: "coarse_*", "fine_*"."""
     below = {"coarse_" + kind: layout for kind, layout in coarse.items() if "_" not in kind}
     coarse.update({"fine_" + kind: layout for kind, layout in fine.items() if "_" not in kind})
     fine.update(below)

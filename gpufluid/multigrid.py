@@ -94,7 +94,7 @@ def v_cycle(problem: PressureProblem, hierarchy: Hierarchy, sweeps: int) -> None
     """Smooth, hand the residual down, take the correction, smooth again."""
     levels, coarse = hierarchy.levels, hierarchy.variant(problem)
     last = len(levels)
-    residuals = []
+    residuals: list[FieldStore] = []
     for depth in range(last + 1):
         if depth:
             level = levels[depth - 1]

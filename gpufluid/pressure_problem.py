@@ -100,10 +100,10 @@ class PressureProblem:
             pressure=values, divergence=values, scale=0.0, residual=out, **self.openings
         )
 
-    def add(self, values: FieldStore, other: FieldStore, factor: float = 1.0, keep: float = 1.0) -> None:
-        """Make `values` ``keep * values + factor * other``; `values` may be the pressure."""
+    def add(self, values: FieldStore, other: FieldStore, factor: float = 1.0, own: float = 1.0) -> None:
+        """Make `values` ``own * values + factor * other``; `values` may be the pressure."""
         backend = self.backend if values is self.pressure else self.backend.single()
-        backend.kernel("add_scaled", self.variant)(values=values, other=other, keep=keep, factor=factor)
+        backend.kernel("add_scaled", self.variant)(values=values, other=other, own=own, factor=factor)
 
     def dot(self, a: FieldStore, b: FieldStore) -> tuple[float, float]:
         """Return the sums over the fluid of a * b and of a * a. The CPU waits for them."""

@@ -569,7 +569,7 @@ def _open_masks(grid: Grid, variant: Variant, openings: Array | None) -> NDArray
 def pressure_operator(
     grid: Grid, variant: Variant, p: Array, openings: Array | None = None, weights: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return the Laplacian of `p` [z, y, x] in cells of size 1, and the weight of a cell's own pressure in it.
+    """Return the Laplacian of `p` [z, y, x] (cells of size 1) and the weight of a cell's own pressure in it.
 
     Both are 0 in a cell that nothing opens.
     """
@@ -752,10 +752,10 @@ def prolong(
 
 
 def add_scaled(
-    grid: Grid, variant: Variant, *, values: Array, other: Array, keep: float, factor: float
+    grid: Grid, variant: Variant, *, values: Array, other: Array, own: float, factor: float
 ) -> Array:
-    """keep * values + factor * other."""
-    return keep * values + factor * other
+    """Return own * values + factor * other."""
+    return np.asarray(own * values + factor * other)
 
 
 def dot_rows(grid: Grid, variant: Variant, *, a: Array, b: Array, openings: Array | None = None) -> Array:
@@ -769,12 +769,12 @@ def dot_rows(grid: Grid, variant: Variant, *, a: Array, b: Array, openings: Arra
 
 def sum_slices(grid: Grid, variant: Variant, *, rows: Array) -> Array:
     """Sums over the rows of each slice."""
-    return rows.sum(1, keepdims=True)
+    return np.asarray(rows.sum(1, keepdims=True))
 
 
 def sum_whole(grid: Grid, variant: Variant, *, slices: Array) -> Array:
     """Sums over all slices."""
-    return slices.sum(0, keepdims=True)
+    return np.asarray(slices.sum(0, keepdims=True))
 
 
 def balance(

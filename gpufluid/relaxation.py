@@ -95,7 +95,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem) -> No
             break
         if not now > 0.0:  # solved to the last bit, or not a number
             break
-        problem.add(direction, relaxed, keep=now / before if n else 0.0)
+        problem.add(direction, relaxed, own=now / before if n else 0.0)
         problem.apply(direction, image)
         curvature = problem.dot(direction, image)[0]
         if not curvature > 0.0:

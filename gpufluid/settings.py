@@ -47,7 +47,8 @@ class Settings:
         semi-Lagrangian) or None.
     sampler: "exact" interpolates in the shader; "hardware" takes filtered taps (8-bit weights on GPUs).
     cfl: cells a substep may carry anything; None never splits a step. max_substeps caps the splitting.
-    pressure: a solver from `gpufluid.solvers`, or an object of yours with solve(problem); warm_start starts it from the last pressure.
+    pressure: a solver from `gpufluid.solvers`, or an object of yours with solve(problem). warm_start: begin
+        from the last pressure.
     vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless.
     buoyancy: m/s^2 upward per unit of temperature above ambient_temperature. weight: m/s^2 downward per
         unit of density. up: the direction against gravity.

@@ -37,8 +37,8 @@ class Jacobi:
     """Weighted Jacobi sweeps of the pressure Poisson equation.
 
     iterations: sweeps a projection, >= 0. weight: 1 is plain Jacobi; in (0, 2).
-    tolerance: stop once the divergence left is this share (rms) of that before the projection; looked at every
-    ten sweeps, for which the CPU waits. None: always all sweeps, and nothing waits.
+    tolerance: stop once the divergence left is this share (rms) of that before the projection; looked at
+    every ten sweeps, for which the CPU waits. None: always all sweeps, and nothing waits.
     One sweep leaves ``1 - weight * (1 - mu)`` of a cosine mode, mu the mean of ``cos(pi k_i / N)``.
     """
 
