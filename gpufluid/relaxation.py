@@ -12,7 +12,7 @@ from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, RedBlac
 
 LOOK = 10  # sweeps between two looks at what is left
 ROUND = 100  # sweeps of one Chebyshev polynomial at most
-LEFT = 0.05  # what such a polynomial leaves of the modes it is made for
+LEFT = 0.01  # what such a polynomial leaves of the modes it is made for
 
 
 def jacobi(rules: Jacobi, problem: PressureProblem) -> None:

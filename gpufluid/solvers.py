@@ -58,7 +58,7 @@ class Jacobi:
 class ChebyshevJacobi:
     """Jacobi sweeps, each with another weight: together a Chebyshev polynomial (Golub & Varga 1961).
 
-    The same passes as `Jacobi`; all modes but the longest are left with 5 % of their error or less.
+    The same passes as `Jacobi`; all modes but the longest keep 1 % of their error or less.
     iterations: sweeps a projection; more than a hundred are rounds of equal length. tolerance: as in
     `Jacobi`, looked at after each round.
     """
