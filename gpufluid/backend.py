@@ -43,6 +43,7 @@ class Backend(Protocol):
 
     name: str
     grid: Grid
+    epsilon: float  # of its numbers: the step from 1 to the next
 
     def field(
         self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False

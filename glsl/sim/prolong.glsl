@@ -13,7 +13,7 @@ vec2 pair(int pack, int y, int z) {
     return (pack & 1) == 0 ? four.xy : four.zw;
 }
 
-float at_x(int x, int y, int z) { return fetch_correction(ivec3(x / 4, y, z))[x % 4]; }
+float at_x(int x, int y, int z) { return fetch_correction(ivec3(x >> 2, y, z))[x & 3]; }
 
 // The coarse neighbour of cell `i` along an axis, and how much of it is taken: of the cell's own value, or of 0.
 struct Beside {
@@ -24,7 +24,7 @@ struct Beside {
 
 Beside beside(int i, int axis) {
     bool up = (i & 1) == 1;
-    int at = i / 2 + (up ? 1 : -1), count = coarse_cells[axis];
+    int at = (i >> 1) + (up ? 1 : -1), count = coarse_cells[axis];
     bool low = at < 0, high = at >= count;
     Beside b = Beside(at, 0.25, false);
     if (periodic[axis]) b.at += count * (int(low) - int(high));
@@ -37,7 +37,7 @@ Beside beside(int i, int axis) {
 vec4 spread(vec2 two) { return two.xxyy; }
 
 void kernel(ivec3 pack) {
-    ivec3 c = ivec3(2 * pack.x, pack.yz / 2);
+    ivec3 c = ivec3(2 * pack.x, pack.yz >> 1);
     vec4 own = spread(pair(pack.x, c.y, c.z)), change = own;
     bvec4 open = bvec4(true);
 #if WEIGHTED
@@ -74,13 +74,13 @@ void kernel(ivec3 pack) {
     next = b.outside ? vec4(0.0) : spread(pair(pack.x, b.at, c.z));
 #if WEIGHTED
     ivec3 row = ivec3(0, pack.yz);
-    if (pack.y % 2 == 1) row.y = pack.y + 1 == cells.y ? 0 : pack.y + 1;
+    if ((pack.y & 1) == 1) row.y = pack.y + 1 == cells.y ? 0 : pack.y + 1;
     for (int lane = 0; lane < 4; ++lane) {
         row.x = lanes[lane];
         open[lane] = b.outside || fetch_weights(row).y > 0.0;
     }
 #elif SOLIDS
-    open = notEqual(bits & (pack.y % 2 == 0 ? 4 : 8), ivec4(0));
+    open = notEqual(bits & ((pack.y & 1) == 0 ? 4 : 8), ivec4(0));
 #endif
     change += mix(vec4(0.0), b.share * (next - own), open);
 
@@ -89,13 +89,13 @@ void kernel(ivec3 pack) {
     next = b.outside ? vec4(0.0) : spread(pair(pack.x, c.y, b.at));
 #if WEIGHTED
     row = ivec3(0, pack.yz);
-    if (pack.z % 2 == 1) row.z = pack.z + 1 == cells.z ? 0 : pack.z + 1;
+    if ((pack.z & 1) == 1) row.z = pack.z + 1 == cells.z ? 0 : pack.z + 1;
     for (int lane = 0; lane < 4; ++lane) {
         row.x = lanes[lane];
         open[lane] = b.outside || fetch_weights(row).z > 0.0;
     }
 #elif SOLIDS
-    open = notEqual(bits & (pack.z % 2 == 0 ? 16 : 32), ivec4(0));
+    open = notEqual(bits & ((pack.z & 1) == 0 ? 16 : 32), ivec4(0));
 #endif
     change += mix(vec4(0.0), b.share * (next - own), open);
 #endif

@@ -22,7 +22,7 @@ void kernel(ivec3 pack) {
         factor = mix(factor, min(factor, 1.0), equal(x, ivec4(cells.x - 1)));
     }
     vec4 change = factor * (at.laplacian - scale * fetch_divergence(pack)) / mix(vec4(1.0), at.diagonal, fluid);
-    bool even = (pack.y + pack.z + colour) % 2 == 0;
+    bool even = ((pack.y + pack.z + colour) & 1) == 0;
     p += even ? vec4(change.x, 0.0, change.z, 0.0) : vec4(0.0, change.y, 0.0, change.w);
     pressure_out = mix(vec4(0.0), p, fluid);
 }

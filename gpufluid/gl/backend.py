@@ -43,6 +43,7 @@ class GLBackend:
         self.grid, self.device, self.ctx = grid, device, device.ctx
         self.name = device.stage
         self._dtype = dtype
+        self.epsilon = 2.0**-10 if dtype == "f2" else 2.0**-23
         self._owns_context = self._owns_device = False
         self.layouts = layouts(grid, self.device.max_texture_size)
         for layout in self.layouts.values():
