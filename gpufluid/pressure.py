@@ -41,12 +41,16 @@ class Projection:
         openings: dict[str, Any],
         *,
         velocity: FieldStore,
+        displaced: bool = False,
     ) -> None:
-        """Take from `velocity`, whose closed faces hold what closes them, its divergence."""
+        """Take from `velocity`, whose closed faces hold what closes them, its divergence.
+
+        displaced: solids are moving, so that they may take in more fluid than they leave.
+        """
         self.measure(variant, openings, velocity=velocity)
         if not self.settings.warm_start:
             self.clear()
-        self.relax(self.settings.pressure, dt, variant, openings)
+        self.relax(self.settings.pressure, dt, variant, openings, displaced)
         self.backend.kernel("subtract_gradient", variant)(
             velocity=velocity, pressure=self.pressure, dt=dt, **faces
         )
@@ -55,14 +59,19 @@ class Projection:
         """Put the divergence of `velocity` into `self.divergence`."""
         self.backend.kernel("divergence", variant)(velocity=velocity, divergence=self.divergence, **openings)
 
-    def relax(self, solver: Any, dt: float, variant: Variant, openings: dict[str, Any]) -> None:
+    def relax(
+        self, solver: Any, dt: float, variant: Variant, openings: dict[str, Any], displaced: bool = False
+    ) -> None:
         """Let `solver`, one of `gpufluid.solvers` or a user's own, improve the pressure."""
         scale = self.backend.grid.cell_size**2 / dt
         problem = self.problem.pose(self.divergence, scale, variant, openings)
-        balance = problem.floats and (variant.solids or may_gain(variant) or not isinstance(solver, Jacobi))
-        if balance:
-            if self._balanced is None:
-                self._balanced = self.backend.field("balanced", "packed", buffers=1)
+        gain = displaced or may_gain(variant)
+        balance = problem.floats and (gain or not isinstance(solver, Jacobi))
+        if self._balanced is None and (balance or (problem.floats and variant.solids)):
+            # solids may start to move at any step, which is no time to make anything
+            self._balanced = self.backend.field("balanced", "packed", buffers=1)
+            problem.prepare_balance()
+        if balance and self._balanced is not None:
             problem.balance(self.divergence, self._balanced)
             problem.pose(self._balanced, scale, variant, openings)
         if isinstance(solver, Jacobi):

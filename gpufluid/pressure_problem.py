@@ -145,15 +145,21 @@ class PressureProblem:
 
     def balance(self, values: FieldStore, out: FieldStore) -> None:
         """Put `values` less their mean over the fluid into `out`, 0 elsewhere. Nothing waits."""
-        for name, kind in (("rows", "row"), ("slices", "slice"), ("wholes", "whole")):
-            if name not in self._fields:
-                self._fields[name] = self.backend.field(name, kind, buffers=1, exact=True)
+        self.prepare_balance()
         rows, slices, wholes = (self._fields[name] for name in ("rows", "slices", "wholes"))
         run, variant, openings = self.backend.kernel, self.variant, self.openings
         run("dot_rows", variant)(a=values, b=values, rows=rows, **openings)
         run("sum_slices", variant)(rows=rows, slices=slices)
         run("sum_whole", variant)(slices=slices, wholes=wholes)
         run("balance", variant)(values=values, wholes=wholes, balanced=out, **openings)
+
+    def prepare_balance(self) -> None:
+        """Make what `balance` needs."""
+        for name, kind in (("rows", "row"), ("slices", "slice"), ("wholes", "whole")):
+            if name not in self._fields:
+                self._fields[name] = self.backend.field(name, kind, buffers=1, exact=True)
+        for name in ("dot_rows", "sum_slices", "sum_whole", "balance"):
+            self.backend.kernel(name, self.variant)
 
     def release(self) -> None:
         """Release the fields."""

@@ -764,7 +764,7 @@ def dot_rows(grid: Grid, variant: Variant, *, a: Array, b: Array, openings: Arra
     if variant.solids and openings is not None:
         fluid = (_open_bits(grid, openings) != 0).astype(float)
     x, y = a[..., 0] * fluid, b[..., 0]
-    return np.stack([x * y, x * x, x, fluid], -1).sum(2, keepdims=True)
+    return np.asarray(np.stack([x * y, x * x, x, fluid], -1).sum(2, keepdims=True))
 
 
 def sum_slices(grid: Grid, variant: Variant, *, rows: Array) -> Array:

@@ -62,7 +62,7 @@ class Solver:
         self.forces.emit(emitters, dt, variant, faces, velocity=u, scalars=s)
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
-            self.projection.project(dt, variant, faces, openings, velocity=u)
+            self.projection.project(dt, variant, faces, openings, velocity=u, displaced=self.solids.moving)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
 
     def project(self, dt: float, obstacles: Sequence[Obstacle]) -> None:
