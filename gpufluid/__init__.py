@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from gpufluid.shapes import Obstacle as Obstacle
     from gpufluid.shapes import Plane as Plane
     from gpufluid.shapes import Sphere as Sphere
+    from gpufluid.solvers import ChebyshevJacobi as ChebyshevJacobi
+    from gpufluid.solvers import ConjugateGradient as ConjugateGradient
     from gpufluid.solvers import Jacobi as Jacobi
+    from gpufluid.solvers import Multigrid as Multigrid
+    from gpufluid.solvers import RedBlackSOR as RedBlackSOR
     from gpufluid.sources import Array as Array
     from gpufluid.sources import Bezier as Bezier
     from gpufluid.sources import Emitter as Emitter
@@ -73,6 +77,10 @@ _HOME = {
     "Inflow": "boundaries",
     "Image": "sources",
     "Jacobi": "solvers",
+    "RedBlackSOR": "solvers",
+    "Multigrid": "solvers",
+    "ConjugateGradient": "solvers",
+    "ChebyshevJacobi": "solvers",
     "Light": "view",
     "Line": "sources",
     "Mesh": "shapes",

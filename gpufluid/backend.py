@@ -43,6 +43,7 @@ class Backend(Protocol):
 
     name: str
     grid: Grid
+    epsilon: float  # of its numbers: the step from 1 to the next
 
     def field(
         self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
@@ -51,6 +52,16 @@ class Backend(Protocol):
 
     def kernel(self, name: str, variant: Variant) -> KernelCall:
         """Return the kernel, compiled once for each variant."""
+
+    def coarser(self) -> Backend:
+        """The same backend on a grid of half the cells, in single precision; made once, released with this.
+
+        Its fields' kinds are this one's with "coarse_" before them here, and this one's "fine_" there, so
+        that a kernel can read from both.
+        """
+
+    def single(self) -> Backend:
+        """The same backend on the same grid in single precision; this one where it is that already."""
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Count surfaces: |winding| > 1/2 in cells whose centre is inside `mesh`.

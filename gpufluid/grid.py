@@ -86,3 +86,23 @@ class Grid:
         """Number of cells in the box."""
         nx, ny, nz = self.cells
         return nx * ny * nz
+
+    def coarser(self) -> Grid:
+        """The grid of half as many cells along every axis, rounded up: a coarse level of multigrid."""
+        nx, ny, nz = (-(-n // 2) for n in self.cells)
+        return CoarserGrid((nx, ny, nz), 2.0 * self.cell_size, self.origin, self.dimensions)
+
+
+@dataclass(frozen=True)
+class CoarserGrid(Grid):
+    """A grid over a finer one. Where that is 3D it is as well, though it be one cell deep.
+
+    Where the finer one has an odd number of cells, the last cell here stands for one cell alone, not for two.
+    """
+
+    depth: int = 3
+
+    @property
+    def dimensions(self) -> int:
+        """Those of the finest grid."""
+        return self.depth

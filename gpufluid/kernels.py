@@ -35,7 +35,10 @@ class Slot:
 
 @dataclass(frozen=True)
 class Variant:
-    """What is fixed when a kernel is compiled."""
+    """What is fixed when a kernel is compiled.
+
+    weighted: on a coarse grid, whose faces have weights in place of being open or closed.
+    """
 
     solids: bool = False
     trace: str = "rk2"
@@ -45,6 +48,7 @@ class Variant:
     noise: bool = False
     expression: str = ""  # of a user's force
     boundaries: Boundaries = field(default_factory=Boundaries)
+    weighted: bool = False
 
     def defines(self, dimensions: int) -> dict[str, int]:
         """The GLSL macros of this variant on a grid of 2 or 3 dimensions."""
@@ -56,6 +60,7 @@ class Variant:
             "LIMITER": {"clamp": 1, "revert": 2, None: 0}[self.limiter],
             "HARDWARE_SAMPLER": int(self.sampler == "hardware"),
             "CONFINEMENT": int(self.confinement),
+            "WEIGHTED": int(self.weighted),
             "NO_SLIP": sum(1 << i for i in range(number) if sides.grips(i)),
             "ANY_PERIODIC": int(any(sides.periodic(axis) for axis in range(dimensions))),
             "ALL_WALLS": int(all(isinstance(s, Wall) for s in sides.sides[:number])),
@@ -100,6 +105,7 @@ class Kernel:
     """A kernel's name, the slot it writes, the slots it reads, its parameters.
 
     solid_reads: slots read only where there are solids. confined_reads: only with vorticity confinement.
+    weighted_reads: those read on a weighted grid, in place of solid_reads.
     sampled: names of the slots read between their values, which a filtering sampler can serve.
     folder: where its GLSL file lies, below ``glsl/``.
     """
@@ -112,10 +118,13 @@ class Kernel:
     confined_reads: tuple[Slot, ...] = ()
     sampled: tuple[str, ...] = ()
     folder: str = "sim"
+    weighted_reads: tuple[Slot, ...] = ()
 
     def slots(self, variant: Variant) -> tuple[Slot, ...]:
         """The slots this variant reads."""
         solids = self.solid_reads if variant.solids else ()
+        if variant.weighted:
+            solids = self.weighted_reads
         return self.reads + solids + (self.confined_reads if variant.confinement else ())
 
     def arguments(self, variant: Variant) -> set[str]:
@@ -141,6 +150,9 @@ OPENINGS = Slot("openings", "pack", components=1, exact=True)
 WINDING = Slot("winding", "cell", components=1)
 HEAT = _cell("heat")  # of solids: temperature, rate, 0, 1 where there is one
 MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
+WEIGHTS = Slot("weights", "cell", exact=True)
+OTHER = Slot("other", "packed", exact=True)
+ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "slice", "whole"))
 
 KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
@@ -254,6 +266,44 @@ KERNELS: dict[str, Kernel] = {
             ("scale", "weight"),
             (OPENINGS,),
         ),
+        Kernel(
+            "red_black",
+            _packed("pressure"),
+            (_packed("pressure"), _packed("divergence")),
+            ("scale", "omega", "colour"),
+            (OPENINGS,),
+            weighted_reads=(WEIGHTS,),
+        ),
+        Kernel(
+            "residual",
+            Slot("residual", "packed", exact=True),
+            (_packed("pressure"), _packed("divergence")),
+            ("scale",),
+            (OPENINGS,),
+            weighted_reads=(WEIGHTS,),
+        ),
+        Kernel("restrict", _packed("divergence"), (Slot("residual", "fine_packed", exact=True),)),
+        Kernel(
+            "prolong",
+            _packed("pressure"),
+            (_packed("pressure"), Slot("correction", "coarse_packed", exact=True)),
+            ("reach",),
+            (OPENINGS,),
+            weighted_reads=(WEIGHTS,),
+        ),
+        Kernel(
+            "coarse_weights",
+            WEIGHTS,
+            (),
+            ("finest", "stride"),
+            (Slot("openings", "fine_pack", components=1, exact=True),),
+            weighted_reads=(Slot("fine_weights", "fine_cell", exact=True),),
+        ),
+        Kernel("add_scaled", _packed("values"), (_packed("values"), OTHER), ("own", "factor")),
+        Kernel("dot_rows", ROWS, (_packed("a"), _packed("b")), (), (OPENINGS,)),
+        Kernel("sum_slices", SLICES, (ROWS,)),
+        Kernel("sum_whole", WHOLE, (SLICES,)),
+        Kernel("balance", _packed("balanced"), (_packed("values"), WHOLE), (), (OPENINGS,)),
         Kernel("subtract_gradient", VELOCITY, (VELOCITY, _packed("pressure")), ("dt",), (SOLID_FACES,)),
         Kernel(
             "add_obstacle",

@@ -120,7 +120,8 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
 
     cell: one texel a cell; face: one more along each axis, for the high faces (not along z in 2D, where
     no flow crosses); packed: four cells along x to a texel;
-    pack: one value for four such cells; block: one texel for BLOCK^3 faces.
+    pack: one value for four such cells; block: one texel for BLOCK^3 faces; row, slice, whole: one texel for
+    a row of cells along x, for a slice, for the whole box.
     """
     nx, ny, nz = grid.cells
     deep = nz + 1 if grid.dimensions == 3 else 1
@@ -132,4 +133,14 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "block": FlatLayout(blocks, 1, limit),
         "packed": FlatLayout((nx, ny, nz), LANES, limit),
         "pack": FlatLayout((-(-nx // LANES), ny, nz), 1, limit),
+        "row": FlatLayout((1, ny, nz), 1, limit),
+        "slice": FlatLayout((1, 1, nz), 1, limit),
+        "whole": FlatLayout((1, 1, 1), 1, limit),
     }
+
+
+def link(fine: dict[str, FlatLayout], coarse: dict[str, FlatLayout]) -> None:
+    """Make the layouts of a grid and of the next coarser one known to each other: "coarse_*", "fine_*"."""
+    below = {"coarse_" + kind: layout for kind, layout in coarse.items() if "_" not in kind}
+    coarse.update({"fine_" + kind: layout for kind, layout in fine.items() if "_" not in kind})
+    fine.update(below)

@@ -13,7 +13,7 @@ from gpufluid.backend import FieldStore
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
-from gpufluid.layout import LANES, layouts
+from gpufluid.layout import LANES, layouts, link
 from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
 
@@ -65,10 +65,12 @@ class NumpyBackend:
     """Float64 on the CPU, whatever precision the settings ask for."""
 
     name = "numpy"
+    epsilon = 2.0**-52
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
         self._layouts = layouts(grid, limit=1 << 31)
+        self._coarser: NumpyBackend | None = None
         self._kernels: dict[tuple[str, Variant], ReferenceKernel] = {}
 
     def field(
@@ -86,6 +88,17 @@ class NumpyBackend:
             self._kernels[key] = ReferenceKernel(self.grid, KERNELS[name], variant)
         return self._kernels[key]
 
+    def coarser(self) -> NumpyBackend:
+        """The same on a grid of half the cells."""
+        if self._coarser is None:
+            self._coarser = NumpyBackend(self.grid.coarser())
+            link(self._layouts, self._coarser._layouts)
+        return self._coarser
+
+    def single(self) -> NumpyBackend:
+        """It is in double precision: more than that."""
+        return self
+
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Mark the cells whose centre is inside `mesh` with 1."""
         local = Grid(self.grid.cells, self.grid.cell_size)
@@ -97,3 +110,4 @@ class NumpyBackend:
     def release(self) -> None:
         """Forget the kernels."""
         self._kernels.clear()
+        self._coarser = None

@@ -2,6 +2,10 @@
 
 pressure is kinematic (pressure / mass density, m^2/s^2): laplacian(pressure) = divergence / dt, and the
 velocity loses dt * grad(pressure). It does not depend on dt, so it is the right start for the next step.
+
+In a box without an open side nothing tells how high the pressure is, and there is a solution only where as
+much flows in as out. Where an inflow or a solid brings a net inflow all the same, it is spread evenly over
+the fluid cells and left there as divergence; the pressure keeps the mean 0.
 """
 
 from __future__ import annotations
@@ -9,9 +13,13 @@ from __future__ import annotations
 from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
+from gpufluid.boundaries import Inflow
 from gpufluid.kernels import Variant
+from gpufluid.multigrid import Hierarchy, multigrid
+from gpufluid.pressure_problem import PressureProblem
+from gpufluid.relaxation import chebyshev_jacobi, conjugate_gradient, jacobi, red_black_sor
 from gpufluid.settings import Settings
-from gpufluid.solvers import Jacobi
+from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
 
 
 class Projection:
@@ -21,6 +29,9 @@ class Projection:
         self.backend, self.settings = backend, settings
         self.pressure = backend.field("pressure", "packed")
         self.divergence = backend.field("divergence", "packed", buffers=1)
+        self.problem = PressureProblem(backend, self.pressure, self.divergence)
+        self.hierarchy = Hierarchy()
+        self._balanced: FieldStore | None = None
 
     def project(
         self,
@@ -30,12 +41,16 @@ class Projection:
         openings: dict[str, Any],
         *,
         velocity: FieldStore,
+        displaced: bool = False,
     ) -> None:
-        """Take from `velocity`, whose closed faces hold what closes them, its divergence."""
+        """Take from `velocity`, whose closed faces hold what closes them, its divergence.
+
+        displaced: solids are moving, so that they may take in more fluid than they leave.
+        """
         self.measure(variant, openings, velocity=velocity)
         if not self.settings.warm_start:
             self.clear()
-        self.relax(self.settings.pressure, dt, variant, openings)
+        self.relax(self.settings.pressure, dt, variant, openings, displaced)
         self.backend.kernel("subtract_gradient", variant)(
             velocity=velocity, pressure=self.pressure, dt=dt, **faces
         )
@@ -44,24 +59,47 @@ class Projection:
         """Put the divergence of `velocity` into `self.divergence`."""
         self.backend.kernel("divergence", variant)(velocity=velocity, divergence=self.divergence, **openings)
 
-    def relax(self, solver: Jacobi, dt: float, variant: Variant, openings: dict[str, Any]) -> None:
-        """Jacobi sweeps over the pressure."""
-        sweep = self.backend.kernel("jacobi", variant)
+    def relax(
+        self, solver: Any, dt: float, variant: Variant, openings: dict[str, Any], displaced: bool = False
+    ) -> None:
+        """Let `solver`, one of `gpufluid.solvers` or a user's own, improve the pressure."""
         scale = self.backend.grid.cell_size**2 / dt
-        for _ in range(solver.iterations):
-            sweep(
-                pressure=self.pressure,
-                divergence=self.divergence,
-                scale=scale,
-                weight=solver.weight,
-                **openings,
-            )
+        problem = self.problem.pose(self.divergence, scale, variant, openings)
+        gain = displaced or may_gain(variant)
+        balance = problem.floats and (gain or not isinstance(solver, Jacobi))
+        if self._balanced is None and (balance or (problem.floats and variant.solids)):
+            # solids may start to move at any step, which is no time to make anything
+            self._balanced = self.backend.field("balanced", "packed", buffers=1)
+            problem.prepare_balance()
+        if balance and self._balanced is not None:
+            problem.balance(self.divergence, self._balanced)
+            problem.pose(self._balanced, scale, variant, openings)
+        if isinstance(solver, Jacobi):
+            jacobi(solver, problem)
+        elif isinstance(solver, ChebyshevJacobi):
+            chebyshev_jacobi(solver, problem)
+        elif isinstance(solver, RedBlackSOR):
+            red_black_sor(solver, problem)
+        elif isinstance(solver, ConjugateGradient):
+            conjugate_gradient(solver, problem)
+        elif isinstance(solver, Multigrid):
+            multigrid(solver, problem, self.hierarchy)
+        else:
+            solver.solve(problem)
+        if balance:
+            problem.balance(self.pressure, self.pressure)
 
     def clear(self) -> None:
         """Forget the last pressure."""
         self.pressure.fill([0.0])
 
     def release(self) -> None:
-        """Release pressure and divergence."""
-        self.pressure.release()
-        self.divergence.release()
+        """Release every field."""
+        for part in (self.pressure, self.divergence, self.problem, self.hierarchy, self._balanced):
+            if part is not None:
+                part.release()
+
+
+def may_gain(variant: Variant) -> bool:
+    """True where a side may bring a net inflow into the box."""
+    return any(isinstance(side, Inflow) for side in variant.boundaries.sides)

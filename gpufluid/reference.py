@@ -938,6 +938,235 @@ def subtract_gradient(
     return _constrained(grid, variant, solid_faces, out)
 
 
+def _open_masks(grid: Grid, variant: Variant, openings: Array | None) -> NDArray[np.bool_]:
+    """Where the neighbour of a cell is open, [side, z, y, x] with the sides x-, x+, y-, y+, z-, z+."""
+    if openings is None or not variant.solids:
+        openings = open_neighbours(grid, variant, solid=np.zeros((*grid.cells[::-1], 4)))
+    return (_open_bits(grid, openings) >> np.arange(6)[:, None, None, None] & 1) > 0
+
+
+def pressure_operator(
+    grid: Grid, variant: Variant, p: Array, openings: Array | None = None, weights: Array | None = None
+) -> tuple[Array, Array]:
+    """Return the Laplacian of `p` [z, y, x] (cells of size 1) and the weight of a cell's own pressure in it.
+
+    Both are 0 in a cell that nothing opens.
+    """
+    if weights is not None:
+        diagonal = weights[..., 3]
+        out = -diagonal * p
+        for axis in range(3):
+            low, a = weights[..., axis], 2 - axis
+            out += low * np.roll(p, 1, a) + np.roll(low, -1, a) * np.roll(p, -1, a)
+        return out, diagonal
+    out, diagonal = np.zeros_like(p), np.zeros_like(p)
+    for side, mask in enumerate(_open_masks(grid, variant, openings)[: 2 * grid.dimensions]):
+        beside = _beside(grid, variant, side // 2, 2 * (side % 2) - 1, p, 0.0)
+        out += np.where(mask, beside - p, 0.0)
+        diagonal += mask
+    return out, diagonal
+
+
+def red_black(
+    grid: Grid,
+    variant: Variant,
+    *,
+    pressure: Array,
+    divergence: Array,
+    scale: float,
+    omega: float,
+    colour: int,
+    openings: Array | None = None,
+    weights: Array | None = None,
+) -> Array:
+    """Half a sweep of successive over-relaxation: the cells whose x + y + z + colour is even."""
+    p = pressure[..., 0]
+    laplacian, diagonal = pressure_operator(grid, variant, p, openings, weights)
+    place = np.indices(p.shape)
+    factor = np.full(p.shape, omega)
+    for axis in range(grid.dimensions):
+        n = grid.cells[axis]
+        if variant.boundaries.periodic(axis) and n % 2:
+            ends = (place[2 - axis] == 0) | (place[2 - axis] == n - 1)
+            factor[ends] = min(omega, 1.0)
+    change = factor * (laplacian - scale * divergence[..., 0]) / np.where(diagonal > 0.0, diagonal, 1.0)
+    p = np.where((place.sum(0) + colour) % 2 == 0, p + change, p)
+    return np.where(diagonal > 0.0, p, 0.0)[..., None]
+
+
+def residual(
+    grid: Grid,
+    variant: Variant,
+    *,
+    pressure: Array,
+    divergence: Array,
+    scale: float,
+    openings: Array | None = None,
+    weights: Array | None = None,
+) -> Array:
+    """What the pressure leaves of its equation."""
+    laplacian, diagonal = pressure_operator(grid, variant, pressure[..., 0], openings, weights)
+    return np.where(diagonal > 0.0, scale * divergence[..., 0] - laplacian, 0.0)[..., None]
+
+
+def _sum_pairs(fine: Array, axis: int) -> Array:
+    """Sums over pairs of neighbours along array `axis`; a last one without a partner stands alone."""
+    return np.asarray(np.add.reduceat(fine, np.arange(0, fine.shape[axis], 2), axis))
+
+
+def restrict(grid: Grid, variant: Variant, *, residual: Array) -> Array:
+    """The residual of the finer grid, summed over the cells that one of `grid` stands for."""
+    for axis in range(3):
+        residual = _sum_pairs(residual, axis)
+    return residual
+
+
+def _distances(finest: int, stride: int) -> tuple[Array, tuple[float, float]]:
+    """Return how far the centres of coarse cells lie apart, in finest cells.
+
+    From each cell to the one before it (for the first round the box); and from the first and from the last
+    to the centre of the finest cell beyond the side.
+    """
+    widths = np.minimum(stride, finest - stride * np.arange(-(-finest // stride))).astype(float)
+    return 0.5 * (widths + np.roll(widths, 1)), (0.5 * (widths[0] + 1.0), 0.5 * (widths[-1] + 1.0))
+
+
+def coarse_weights(
+    grid: Grid,
+    variant: Variant,
+    *,
+    finest: tuple[int, int, int],
+    stride: int,
+    openings: Array | None = None,
+    fine_weights: Array | None = None,
+) -> Array:
+    """Area over distance of the low faces of a coarse cell, and the sum of it over all its faces."""
+    fine = [-(-n // (stride // 2)) for n in finest]
+    nx, ny, nz = grid.cells
+    out = np.zeros((nz, ny, nx, 4))
+    sides = variant.boundaries
+    beyond = np.zeros((fine[2], fine[1], fine[0]))  # weight of the open sides of the box
+    if fine_weights is not None:
+        inner = sum(
+            fine_weights[..., axis] + np.roll(fine_weights[..., axis], -1, 2 - axis) for axis in range(3)
+        )
+        beyond = np.maximum(fine_weights[..., 3] - inner, 0.0)
+    else:
+        finer = Grid((fine[0], fine[1], fine[2]))
+        masks = _open_masks(finer, variant, openings)
+    touching = np.zeros(beyond.shape, bool)
+    shrink = np.zeros(beyond.shape)
+    for axis in range(grid.dimensions):
+        a = 2 - axis
+        near, fine_beyond = _distances(finest[axis], stride // 2)
+        far, coarse_beyond = _distances(finest[axis], stride)
+        line = [1, 1, 1]
+        line[a] = -1
+        place = np.indices(beyond.shape)[a]
+        for high in (False, True):
+            if sides.open(axis, high):
+                here = place == (fine[axis] - 1 if high else 0)
+                touching |= here
+                shrink = np.where(here, fine_beyond[high] / coarse_beyond[high], shrink)
+                if fine_weights is None:
+                    beyond += here * masks[2 * axis + high] / coarse_beyond[high]
+        if fine_weights is not None:
+            area = fine_weights[..., axis] * near.reshape(line)
+        else:
+            area = masks[2 * axis].astype(float)
+            if not sides.periodic(axis):
+                area[place == 0] = 0.0
+        area = np.take(area, np.arange(0, fine[axis], 2), a)
+        for b in {0, 1, 2} - {a}:
+            area = _sum_pairs(area, b)
+        if grid.cells[axis] > 1:
+            out[..., axis] = area / far.reshape(line)
+    if fine_weights is not None:
+        beyond = np.where(touching, beyond * shrink, 0.0)
+    for a in range(3):
+        beyond = _sum_pairs(beyond, a)
+    out[..., 3] = beyond + sum(out[..., a] + np.roll(out[..., a], -1, 2 - a) for a in range(3))
+    return out
+
+
+def prolong(
+    grid: Grid,
+    variant: Variant,
+    *,
+    pressure: Array,
+    correction: Array,
+    reach: float,
+    openings: Array | None = None,
+    weights: Array | None = None,
+) -> Array:
+    """The pressure with the coarser grid's correction, linear between cells that see each other."""
+    coarse, sides = correction[..., 0], variant.boundaries
+    index = [np.arange(n) // 2 for n in grid.cells[::-1]]
+    own = coarse[np.ix_(*index)]
+    change = own.copy()
+    diagonal = pressure_operator(grid, variant, own, openings, weights)[1]
+    masks = None if weights is not None else _open_masks(grid, variant, openings)
+    for axis in range(grid.dimensions):
+        a, n, m = 2 - axis, grid.cells[axis], coarse.shape[2 - axis]
+        line = [1, 1, 1]
+        line[a] = -1
+        i = np.arange(n)
+        up = i % 2 == 1
+        at = i // 2 + np.where(up, 1, -1)
+        low, high = (at < 0) & sides.open(axis, False), (at >= m) & sides.open(axis, True)
+        at = at % m if sides.periodic(axis) else np.clip(at, 0, m - 1)
+        beside = coarse[np.ix_(*(at if b == a else index[b] for b in range(3)))]
+        out = (low | high).reshape(line)
+        beside = np.where(out, 0.0, beside)
+        share = np.where(low | high, reach, 0.25)
+        share[(i == n - 1) & ~up] = 0.0  # a cell that is a coarse one by itself
+        if weights is not None:
+            faces = weights[..., axis]
+            open_ = np.where(up.reshape(line), np.roll(faces, -1, a), faces) > 0.0
+        else:
+            assert masks is not None
+            open_ = np.where(up.reshape(line), masks[2 * axis + 1], masks[2 * axis])
+        change += np.where(open_ | out, share.reshape(line) * (beside - own), 0.0)
+    return np.where(diagonal > 0.0, pressure[..., 0] + change, 0.0)[..., None]
+
+
+def add_scaled(
+    grid: Grid, variant: Variant, *, values: Array, other: Array, own: float, factor: float
+) -> Array:
+    """Return own * values + factor * other."""
+    return np.asarray(own * values + factor * other)
+
+
+def dot_rows(grid: Grid, variant: Variant, *, a: Array, b: Array, openings: Array | None = None) -> Array:
+    """Sums over the fluid of each row of cells: a * b, a * a, a, and the number of cells."""
+    fluid = np.ones(a.shape[:3])
+    if variant.solids and openings is not None:
+        fluid = (_open_bits(grid, openings) != 0).astype(float)
+    x, y = a[..., 0] * fluid, b[..., 0]
+    return np.asarray(np.stack([x * y, x * x, x, fluid], -1).sum(2, keepdims=True))
+
+
+def sum_slices(grid: Grid, variant: Variant, *, rows: Array) -> Array:
+    """Sums over the rows of each slice."""
+    return np.asarray(rows.sum(1, keepdims=True))
+
+
+def sum_whole(grid: Grid, variant: Variant, *, slices: Array) -> Array:
+    """Sums over all slices."""
+    return np.asarray(slices.sum(0, keepdims=True))
+
+
+def balance(
+    grid: Grid, variant: Variant, *, values: Array, wholes: Array, openings: Array | None = None
+) -> Array:
+    """The values less their mean over the fluid; 0 elsewhere."""
+    _, _, total, count = wholes[0, 0, 0]
+    out = values[..., 0] - total / max(count, 1.0)
+    if variant.solids and openings is not None:
+        out = np.where(_open_bits(grid, openings) != 0, out, 0.0)
+    return np.asarray(out)[..., None]
+
+
 # -- solids --------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,16 @@ from typing import Any
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import finite_number, finite_triple
-from gpufluid.solvers import Jacobi
+from gpufluid.solvers import (
+    ChebyshevJacobi,
+    ConjugateGradient,
+    Jacobi,
+    Multigrid,
+    PressureSolver,
+    RedBlackSOR,
+)
+
+SOLVERS = (Jacobi, ChebyshevJacobi, RedBlackSOR, ConjugateGradient, Multigrid)
 
 ADVECTION = ("maccormack", "semi-lagrangian", "bfecc")
 TRACES = ("rk2", "euler")
@@ -39,7 +48,8 @@ class Settings:
         semi-Lagrangian) or None.
     sampler: "exact" interpolates in the shader; "hardware" takes filtered taps (8-bit weights on GPUs).
     cfl: cells a substep may carry anything; None never splits a step. max_substeps caps the splitting.
-    pressure: a solver from `gpufluid.solvers`; warm_start starts it from the last pressure.
+    pressure: a solver from `gpufluid.solvers`, or an object of yours with solve(problem). warm_start: begin
+        from the last pressure.
     vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless.
     buoyancy: m/s^2 upward per unit of temperature above ambient_temperature. weight: m/s^2 downward per
         unit of density. up: the direction against gravity.
@@ -59,7 +69,9 @@ class Settings:
     sampler: str = "exact"
     cfl: float | None = 5.0
     max_substeps: int = 4
-    pressure: Jacobi = field(default_factory=Jacobi)
+    pressure: Jacobi | ChebyshevJacobi | RedBlackSOR | ConjugateGradient | Multigrid | PressureSolver = field(
+        default_factory=Jacobi
+    )
     warm_start: bool = True
     vorticity_confinement: float = 0.0
     buoyancy: float = 1.0
@@ -86,8 +98,13 @@ class Settings:
         n = self.max_substeps
         if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
             raise GpufluidError(f"Settings.max_substeps must be a whole number >= 1, got {n!r}")
-        if not isinstance(self.pressure, Jacobi):
-            raise GpufluidError(f"Settings.pressure must be a gf.Jacobi, got {self.pressure!r}")
+        own = not isinstance(self.pressure, type) and callable(getattr(self.pressure, "solve", None))
+        if not isinstance(self.pressure, SOLVERS) and not own:
+            names = ", ".join(solver.__name__ for solver in SOLVERS)
+            raise GpufluidError(
+                f"Settings.pressure must be one of gf.{names}, made with (), or an object with a method "
+                f"solve(problem), got {self.pressure!r}"
+            )
         for name in (
             "vorticity_confinement",
             "viscosity",

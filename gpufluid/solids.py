@@ -47,6 +47,11 @@ class Solids:
         return bool(self.faces)
 
     @property
+    def moving(self) -> bool:
+        """True where an obstacle came from elsewhere in this step, and may have displaced fluid."""
+        return any(motion.any() or bool(bends) for *_, bends, _, motion in self._voxels)
+
+    @property
     def solid(self) -> FieldStore | None:
         """Cells: velocity (m/s) and 1 inside, or None while there is no obstacle."""
         return self.cells.get("solid")

@@ -82,7 +82,7 @@ class Solver:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
             self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
-            self.projection.project(dt, variant, faces, openings, velocity=u)
+            self.projection.project(dt, variant, faces, openings, velocity=u, displaced=self.solids.moving)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
         self.time += dt

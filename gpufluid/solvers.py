@@ -1,12 +1,35 @@
-"""Pressure solvers by name: parameters only. `gpufluid.pressure` turns them into passes."""
+"""Pressure solvers by name: parameters only. `gpufluid.pressure` turns them into passes.
+
+A solver may also be an object of your own with a method ``solve(problem)``, which is given a
+`gpufluid.pressure_problem.PressureProblem` and improves its pressure.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any, Protocol, runtime_checkable
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import finite_number
+
+
+def _count(value: Any, name: str, low: int = 0) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+        raise GpufluidError(f"{name} must be a whole number >= {low}, got {value!r}")
+
+
+def _tolerance(value: float | None, name: str) -> None:
+    if value is not None and finite_number(value, name, above=0.0) >= 1.0:
+        raise GpufluidError(f"{name} must be below 1 (a share of the starting divergence), got {value:g}")
+
+
+@runtime_checkable
+class PressureSolver(Protocol):
+    """What `Settings.pressure` takes beside the solvers named here."""
+
+    def solve(self, problem: Any) -> None:
+        """Improve ``problem.pressure``, from what it is, towards laplacian(p) = divergence / dt."""
 
 
 @dataclass(frozen=True)
@@ -14,16 +37,89 @@ class Jacobi:
     """Weighted Jacobi sweeps of the pressure Poisson equation.
 
     iterations: sweeps a projection, >= 0. weight: 1 is plain Jacobi; in (0, 2).
+    tolerance: stop once the divergence left is this share (rms) of that before the projection; looked at
+    every ten sweeps, for which the CPU waits. None: always all sweeps, and nothing waits.
     One sweep leaves ``1 - weight * (1 - mu)`` of a cosine mode, mu the mean of ``cos(pi k_i / N)``.
     """
 
     iterations: int = 40
     weight: float = 1.0
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        n = self.iterations
-        if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
-            raise GpufluidError(f"Jacobi.iterations must be a whole number >= 0, got {n!r}")
+        _count(self.iterations, "Jacobi.iterations")
         weight = finite_number(self.weight, "Jacobi.weight", above=0.0)
         if weight >= 2.0:
             raise GpufluidError(f"Jacobi.weight must be below 2, got {weight:g}")
+        _tolerance(self.tolerance, "Jacobi.tolerance")
+
+
+@dataclass(frozen=True)
+class ChebyshevJacobi:
+    """Jacobi sweeps, each with another weight: together a Chebyshev polynomial (Golub & Varga 1961).
+
+    The same passes as `Jacobi`; all modes but the longest keep 1 % of their error or less.
+    iterations: sweeps a projection; more than a hundred are rounds of equal length. tolerance: as in
+    `Jacobi`, looked at after each round.
+    """
+
+    iterations: int = 40
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        _count(self.iterations, "ChebyshevJacobi.iterations")
+        _tolerance(self.tolerance, "ChebyshevJacobi.tolerance")
+
+
+@dataclass(frozen=True)
+class RedBlackSOR:
+    """Successive over-relaxation, the cells like the squares of a chess-board (Young 1954).
+
+    A sweep is two passes, one a colour. iterations: sweeps. omega: over-relaxation in (0, 2); 1 is
+    Gauss-Seidel. tolerance: as in `Jacobi`.
+    """
+
+    iterations: int = 40
+    omega: float = 1.7
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        _count(self.iterations, "RedBlackSOR.iterations")
+        omega = finite_number(self.omega, "RedBlackSOR.omega", above=0.0)
+        if omega >= 2.0:
+            raise GpufluidError(f"RedBlackSOR.omega must be below 2, got {omega:g}")
+        _tolerance(self.tolerance, "RedBlackSOR.tolerance")
+
+
+@dataclass(frozen=True)
+class ConjugateGradient:
+    """Conjugate gradients (Hestenes & Stiefel 1952), preconditioned with a symmetric Gauss-Seidel sweep.
+
+    iterations: at most so many; the CPU waits for two sums in each. tolerance: as in `Jacobi`, looked at in
+    every iteration; None takes them all.
+    """
+
+    iterations: int = 100
+    tolerance: float | None = 1e-4
+
+    def __post_init__(self) -> None:
+        _count(self.iterations, "ConjugateGradient.iterations")
+        _tolerance(self.tolerance, "ConjugateGradient.tolerance")
+
+
+@dataclass(frozen=True)
+class Multigrid:
+    """V-cycles over grids of half the cells each (Brandt 1977).
+
+    cycles: V-cycles a projection. sweeps: red-black Gauss-Seidel sweeps before and again after a coarser
+    grid's turn. tolerance: as in `Jacobi`, looked at after every cycle.
+    """
+
+    cycles: int = 2
+    sweeps: int = 1
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        _count(self.cycles, "Multigrid.cycles")
+        _count(self.sweeps, "Multigrid.sweeps", 1)
+        _tolerance(self.tolerance, "Multigrid.tolerance")

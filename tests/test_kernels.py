@@ -55,6 +55,10 @@ VARIANTS = {
     "periodic all round": Variant(
         False, "rk2", "revert", boundaries=Boundaries.all(Periodic()), expression=FORCE
     ),
+    "coarse": Variant(boundaries=SIDES, weighted=True),
+    "coarse, periodic, open, inflow": Variant(boundaries=MIXED, weighted=True),
+    "coarse, open all round": Variant(boundaries=Boundaries.all(Open()), weighted=True),
+    "coarse, periodic all round": Variant(boundaries=Boundaries.all(Periodic()), weighted=True),
     "solids, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES),
 }
 PARAMETERS: dict[str, Any] = {
@@ -79,6 +83,11 @@ PARAMETERS: dict[str, Any] = {
     "to_local": np.array([[0.8, -0.6, 0, -0.21], [0.6, 0.8, 0, -0.52], [0, 0, 1, -0.107], [0, 0, 0, 1]]),
     "extent": (0.223, 0.317, 0.251),
     "rounding": 0.05,
+    "omega": 1.7,
+    "colour": 1,
+    "reach": 0.4,
+    "own": 0.7,
+    "factor": -1.3,
 }
 H = 0.1
 
@@ -98,6 +107,18 @@ class Case:
         left = self.solid[..., 3:] * (self.rng.random(self.solid[..., 3:].shape) < 0.5)
         self.fluid_before = 1.0 - (left if variant.solids else self.solid[..., 3:])
         self.openings = reference.open_neighbours(self.grid, variant, solid=self.solid)
+        self.weights = self.coarse_weights() if variant.weighted else np.zeros(0)
+
+    def coarse_weights(self) -> np.ndarray:
+        """What a grid of this size has over a finer one, of an odd number of cells, with solids in it."""
+        nx, ny, nz = (max(2 * n - 1, 1) for n in self.grid.cells)
+        finer, solids = Grid((nx, ny, nz), H / 2), Variant(True, boundaries=self.variant.boundaries)
+        solid = np.zeros((nz, ny, nx, 4))
+        solid[..., 3] = self.rng.random((nz, ny, nx)) < 0.3
+        openings = reference.open_neighbours(finer, solids, solid=solid)
+        return reference.coarse_weights(
+            finer.coarser(), solids, finest=finer.cells, stride=2, openings=openings
+        )
 
     @staticmethod
     def single(values: np.ndarray) -> np.ndarray:
@@ -105,6 +126,7 @@ class Case:
 
     def values(self, name: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
         fixed = {"solid": self.solid, "solid_faces": self.faces, "openings": self.openings}
+        fixed |= {"weights": self.weights, "fine_weights": self.weights}
         if name in fixed:
             return fixed[name]
         values = self.single(self.rng.normal(size=shape))
@@ -140,12 +162,20 @@ class Case:
         pushes[:, 1, :3] /= np.linalg.norm(pushes[:, 1, :3], axis=1, keepdims=True)
         pushes[:, 2, 0] = 3.0
         own = {"pushes": pushes.reshape(-1, 4), "emitters": emitters, "motion": self.rng.normal(size=(4, 4))}
+        if kernel.name == "coarse_weights":
+            wide = 2 if self.variant.weighted else 1  # cells of the finest grid in one of this
+            cells = tuple(wide * n - (wide - 1) for n in self.grid.cells)
+            own |= {"finest": cells, "stride": 2 * wide}
         return {name: own.get(name, PARAMETERS.get(name)) for name in kernel.parameters}
 
 
 def run(backend: GLBackend, kernel: Kernel, case: Case, shift: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the backend and the reference wrote."""
+    """Return what the backend and the reference wrote; a kernel between two grids runs on its own."""
     fields, arrays = {}, {}
+    below = backend.coarser()
+    on_coarse = kernel.name in ("restrict", "coarse_weights")
+    if on_coarse:
+        backend = below
     for slot in kernel.slots(case.variant):
         field = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)
         values = case.values(slot.name, slot.kind, field.read().shape)
@@ -161,11 +191,13 @@ def run(backend: GLBackend, kernel: Kernel, case: Case, shift: Any = None) -> tu
     got = fields[write.name].read().astype(float)
     for field in fields.values():
         field.release()
-    return got, getattr(reference, kernel.name)(case.grid, case.variant, **arrays, **parameters)
+    return got, getattr(reference, kernel.name)(backend.grid, case.variant, **arrays, **parameters)
 
 
 def relevant(name: str, variant: str) -> bool:
     """A kernel that no option of the later variants touches is not tried again in each."""
+    if "coarse" in variant:
+        return bool(KERNELS[name].weighted_reads)
     sided = "periodic" in variant or "open all" in variant
     return sided or "rk2, clamp" in variant or any(part in name for part in ("advect", "correct", "finish"))
 

@@ -12,7 +12,7 @@ from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import Pass
 from gpufluid.grid import Grid
-from gpufluid.kernels import SOLID, SOLID_FACES, VELOCITY, Kernel, Slot, Variant
+from gpufluid.kernels import ROWS, SOLID, SOLID_FACES, VELOCITY, WHOLE, Kernel, Slot, Variant
 
 PRESSURE, DIVERGENCE = Slot("pressure", "cell", 1), Slot("divergence", "cell", 1)
 OPENINGS = Slot("openings", "cell", 1, exact=True)
@@ -35,6 +35,20 @@ UNPACKED: dict[str, Kernel] = {
         (VELOCITY, PRESSURE),
         ("dt",),
         solid_reads=(SOLID_FACES,),
+        folder="bench",
+    ),
+    "dot_rows": Kernel(
+        "dot_rows_unpacked",
+        ROWS,
+        (Slot("a", "cell", 1), Slot("b", "cell", 1)),
+        solid_reads=(OPENINGS,),
+        folder="bench",
+    ),
+    "balance": Kernel(
+        "balance_unpacked",
+        Slot("balanced", "cell", 1),
+        (Slot("values", "cell", 1), WHOLE),
+        solid_reads=(OPENINGS,),
         folder="bench",
     ),
     "open_neighbours": Kernel("open_neighbours_unpacked", OPENINGS, (SOLID,), folder="bench"),

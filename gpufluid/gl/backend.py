@@ -15,7 +15,7 @@ from gpufluid.gl.passes import Pass
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Variant
-from gpufluid.layout import layouts
+from gpufluid.layout import layouts, link
 from gpufluid.shapes import Mesh
 
 
@@ -33,17 +33,31 @@ class GLBackend:
         precision: str = "single",
         reading: str | None = None,
     ) -> None:
-        self.grid = grid
-        self._owns_context = ctx is None
-        self.ctx = ctx if ctx is not None else create_context()
-        self.device = Device(self.ctx, backend, reading)
-        self.name = self.device.stage
-        self._dtype = "f2" if precision == "half" else "f4"
+        owned = ctx is None
+        ctx = ctx if ctx is not None else create_context()
+        self._on(Device(ctx, backend, reading), grid, "f2" if precision == "half" else "f4")
+        self._owns_context, self._owns_device = owned, True
+
+    def _on(self, device: Device, grid: Grid, dtype: str) -> None:
+        """Work on `device`, which another backend may share."""
+        self.grid, self.device, self.ctx = grid, device, device.ctx
+        self.name = device.stage
+        self._dtype = dtype
+        self.epsilon = 2.0**-10 if dtype == "f2" else 2.0**-23
+        self._owns_context = self._owns_device = False
         self.layouts = layouts(grid, self.device.max_texture_size)
         for layout in self.layouts.values():
             _ = layout.columns  # raises here, before any texture is made
         self._passes: dict[tuple[str, Variant], Pass] = {}
         self._voxelizer: Voxelizer | None = None
+        self._coarser: GLBackend | None = None
+        self._single: GLBackend | None = None
+
+    def _sharing(self, grid: Grid) -> GLBackend:
+        """A backend on the same device, in single precision."""
+        other = GLBackend.__new__(GLBackend)
+        other._on(self.device, grid, "f4")
+        return other
 
     def field(
         self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
@@ -61,6 +75,21 @@ class GLBackend:
             )
         return self._passes[key]
 
+    def coarser(self) -> GLBackend:
+        """The same on a grid of half the cells, in single precision."""
+        if self._coarser is None:
+            self._coarser = self._sharing(self.grid.coarser())
+            link(self.layouts, self._coarser.layouts)
+        return self._coarser
+
+    def single(self) -> GLBackend:
+        """The same in single precision."""
+        if self._dtype == "f4":
+            return self
+        if self._single is None:
+            self._single = self._sharing(self.grid)
+        return self._single
+
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Count surfaces; see `gpufluid.gl.voxelizer`."""
         if self._voxelizer is None:
@@ -77,6 +106,11 @@ class GLBackend:
             self._voxelizer.release()
             self._voxelizer = None
         self._passes.clear()
-        self.device.release()
+        for other in (self._coarser, self._single):
+            if other is not None:
+                other.release()
+        self._coarser = self._single = None
+        if self._owns_device:
+            self.device.release()
         if self._owns_context:
             self.ctx.release()

@@ -1,0 +1,7 @@
+// own * values + factor * other. Packed: four cells along x.
+#include "lib/box.glsl"
+
+uniform float own;
+uniform float factor;
+
+void kernel(ivec3 pack) { values_out = own * fetch_values(pack) + factor * fetch_other(pack); }

@@ -1,0 +1,168 @@
+"""The equation a pressure solver is given, and what it may do with it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gpufluid.backend import Backend, FieldStore
+from gpufluid.grid import Grid
+from gpufluid.kernels import Variant
+
+
+class PressureProblem:
+    """laplacian(pressure) = divergence / dt on the fluid cells of a box.
+
+    In cells of size 1 that is ``sum over open neighbours of (their pressure - mine) = scale * divergence``:
+    walls, inflow and solids are no neighbours, beyond an open side the pressure is 0. A cell with no open
+    neighbour keeps the pressure 0.
+
+    pressure: packed field to be improved, holding the start. divergence: packed field, 1/s. scale:
+    cell_size^2 / dt, m^2/s^2 per 1/s. openings: {} or {"openings": field}, what kernels take of the solids.
+    floats: True where a constant may be added to every pressure, since no side is open.
+    """
+
+    def __init__(self, backend: Backend, pressure: FieldStore, divergence: FieldStore) -> None:
+        self.backend, self.pressure, self.divergence = backend, pressure, divergence
+        self.scale = 1.0
+        self.variant = Variant()
+        self.openings: dict[str, Any] = {}
+        self._fields: dict[str, FieldStore] = {}
+        self._start: float | None = None
+
+    def pose(
+        self, divergence: FieldStore, scale: float, variant: Variant, openings: dict[str, Any]
+    ) -> PressureProblem:
+        """Make this the problem of one projection."""
+        self.divergence, self.scale = divergence, scale
+        self.variant, self.openings = variant, openings
+        self._start = None
+        return self
+
+    @property
+    def grid(self) -> Grid:
+        """The cells."""
+        return self.backend.grid
+
+    @property
+    def floats(self) -> bool:
+        """True where no side is open: the pressure is then known but for a constant."""
+        sides = self.variant.boundaries
+        return not any(sides.open(a, high) for a in range(self.grid.dimensions) for high in (False, True))
+
+    def field(self, name: str) -> FieldStore:
+        """A packed field of your own, in single precision; made when it is first asked for, then kept."""
+        if name not in self._fields:
+            self._fields[name] = self.backend.single().field(name, "packed", exact=True)
+        return self._fields[name]
+
+    # -- improving the pressure ------------------------------------------------------------------------
+
+    def jacobi(self, weight: float = 1.0) -> None:
+        """One weighted Jacobi sweep, divided by 2d even beside walls."""
+        self.backend.kernel("jacobi", self.variant)(
+            pressure=self.pressure,
+            divergence=self.divergence,
+            scale=self.scale,
+            weight=weight,
+            **self.openings,
+        )
+
+    def red_black(self, colour: int, omega: float = 1.0) -> None:
+        """Half a sweep of over-relaxation, over the cells of `colour` 0 or 1."""
+        self.backend.kernel("red_black", self.variant)(
+            pressure=self.pressure,
+            divergence=self.divergence,
+            scale=self.scale,
+            omega=omega,
+            colour=colour,
+            **self.openings,
+        )
+
+    # -- vectors: fields of `field()` ------------------------------------------------------------------
+
+    def residual(self) -> FieldStore:
+        """Return the field ``scale * divergence - laplacian(pressure)``, 0 outside the fluid."""
+        out = self.field("residual")
+        self.backend.kernel("residual", self.variant)(
+            pressure=self.pressure,
+            divergence=self.divergence,
+            scale=self.scale,
+            residual=out,
+            **self.openings,
+        )
+        return out
+
+    def apply(self, values: FieldStore, out: FieldStore) -> None:
+        """Put ``-laplacian(values)``, a symmetric operator without negative eigenvalues, into `out`."""
+        self.backend.single().kernel("residual", self.variant)(
+            pressure=values, divergence=values, scale=0.0, residual=out, **self.openings
+        )
+
+    def add(self, values: FieldStore, other: FieldStore, factor: float = 1.0, own: float = 1.0) -> None:
+        """Make `values` ``own * values + factor * other``; `values` may be the pressure."""
+        backend = self.backend if values is self.pressure else self.backend.single()
+        backend.kernel("add_scaled", self.variant)(values=values, other=other, own=own, factor=factor)
+
+    def dot(self, a: FieldStore, b: FieldStore) -> tuple[float, float]:
+        """Return the sums over the fluid of a * b and of a * a. The CPU waits for them."""
+        sums = self._rows(self.backend.single(), a, b)
+        return float(sums[0]), float(sums[1])
+
+    def _rows(self, backend: Backend, a: FieldStore, b: FieldStore) -> Any:
+        if "rows" not in self._fields:
+            self._fields["rows"] = self.backend.field("rows", "row", buffers=1, exact=True)
+        rows = self._fields["rows"]
+        backend.kernel("dot_rows", self.variant)(a=a, b=b, rows=rows, **self.openings)
+        return rows.read().astype(np.float64).sum((0, 1, 2))
+
+    # -- how far it is ---------------------------------------------------------------------------------
+
+    @property
+    def start(self) -> float:
+        """The sum of the squares of ``scale * divergence``: what pressure 0 leaves. The CPU waits for it."""
+        if self._start is None:
+            divergence = self._rows(self.backend, self.divergence, self.divergence)
+            self._start = self.scale**2 * float(divergence[1])
+        return self._start
+
+    def left(self) -> float:
+        """Return what is left of the divergence, as a share of its start (rms). The CPU waits for it."""
+        residual = self.residual()
+        return self.share(self.dot(residual, residual)[1])
+
+    def share(self, squares: float) -> float:
+        """The root of a residual's sum of squares as a share of the start."""
+        if self.start > 0.0:
+            return float(np.sqrt(squares / self.start))
+        return math.inf if squares > 0.0 else 0.0
+
+    def done(self, tolerance: float | None) -> bool:
+        """True where no more than `tolerance` is left; False, without waiting, where it is None."""
+        return tolerance is not None and self.left() <= tolerance
+
+    def balance(self, values: FieldStore, out: FieldStore) -> None:
+        """Put `values` less their mean over the fluid into `out`, 0 elsewhere. Nothing waits."""
+        self.prepare_balance()
+        rows, slices, wholes = (self._fields[name] for name in ("rows", "slices", "wholes"))
+        run, variant, openings = self.backend.kernel, self.variant, self.openings
+        run("dot_rows", variant)(a=values, b=values, rows=rows, **openings)
+        run("sum_slices", variant)(rows=rows, slices=slices)
+        run("sum_whole", variant)(slices=slices, wholes=wholes)
+        run("balance", variant)(values=values, wholes=wholes, balanced=out, **openings)
+
+    def prepare_balance(self) -> None:
+        """Make what `balance` needs."""
+        for name, kind in (("rows", "row"), ("slices", "slice"), ("wholes", "whole")):
+            if name not in self._fields:
+                self._fields[name] = self.backend.field(name, kind, buffers=1, exact=True)
+        for name in ("dot_rows", "sum_slices", "sum_whole", "balance"):
+            self.backend.kernel(name, self.variant)
+
+    def release(self) -> None:
+        """Release the fields."""
+        for field in self._fields.values():
+            field.release()
+        self._fields.clear()

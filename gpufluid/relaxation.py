@@ -1,0 +1,109 @@
+"""Solvers made of sweeps, and conjugate gradients over them."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from gpufluid.pressure_problem import PressureProblem
+from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, RedBlackSOR
+
+LOOK = 10  # sweeps between two looks at what is left
+ROUND = 100  # sweeps of one Chebyshev polynomial at most
+LEFT = 0.01  # what such a polynomial leaves of the modes it is made for
+
+
+def jacobi(rules: Jacobi, problem: PressureProblem) -> None:
+    """Sweeps of one weight."""
+    for n in range(rules.iterations):
+        if n % LOOK == 0 and problem.done(rules.tolerance):
+            return
+        problem.jacobi(rules.weight)
+
+
+def chebyshev_jacobi(rules: ChebyshevJacobi, problem: PressureProblem) -> None:
+    """Rounds of sweeps whose weights are those of a Chebyshev polynomial."""
+    if not rules.iterations:
+        return
+    rounds = -(-rules.iterations // ROUND)
+    for n in range(rounds):
+        if problem.done(rules.tolerance):
+            return
+        count = rules.iterations * (n + 1) // rounds - rules.iterations * n // rounds
+        for weight in chebyshev_weights(count):
+            problem.jacobi(weight)
+
+
+@lru_cache(maxsize=32)
+def chebyshev_weights(count: int) -> tuple[float, ...]:
+    """Return the weights of `count` Jacobi sweeps that leave `LEFT` of every mode in [low, 2].
+
+    A sweep of weight w leaves 1 - w x of a mode, x in [0, 2] being 1 less Jacobi's own factor; the product is
+    the Chebyshev polynomial of [low, 2] where the 1 / w are its zeros. low is as small as `count` allows.
+    The zeros are taken in Leja's order (each farthest from those before), in which no part of the product
+    grows: the order in which they come would overflow single precision (Reichel 1991).
+    """
+    reach = math.acosh(1.0 / LEFT) / count
+    ratio = math.cosh(reach)  # (2 + low) / (2 - low)
+    low = 2.0 * (ratio - 1.0) / (ratio + 1.0)
+    angles = np.pi * (np.arange(count) + 0.5) / count
+    zeros = 0.5 * (2.0 + low) - 0.5 * (2.0 - low) * np.cos(angles)
+    order = [count - 1]
+    distance = np.zeros(count)
+    for _ in range(count - 1):
+        with np.errstate(divide="ignore"):
+            distance += np.log(np.abs(zeros - zeros[order[-1]]))
+        order.append(int(np.argmax(distance)))
+    return tuple(float(w) for w in 1.0 / zeros[order])
+
+
+def red_black_sor(rules: RedBlackSOR, problem: PressureProblem) -> None:
+    """Sweeps of two half sweeps."""
+    for n in range(rules.iterations):
+        if n % LOOK == 0 and problem.done(rules.tolerance):
+            return
+        problem.red_black(0, rules.omega)
+        problem.red_black(1, rules.omega)
+
+
+def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem) -> None:
+    """Conjugate gradients for the correction that takes the residual away.
+
+    The preconditioner is a symmetric Gauss-Seidel sweep from 0: red, black, red. Everything but the pressure
+    is in single precision, whatever the settings say.
+    """
+    residual = problem.residual()
+    change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
+    precise = problem.backend.single()
+    sweep = precise.kernel("red_black", problem.variant)
+    change.fill([0.0])
+    before = first = 0.0
+    for n in range(rules.iterations):
+        relaxed.fill([0.0])
+        for colour in (0, 1, 0):
+            sweep(
+                pressure=relaxed,
+                divergence=residual,
+                scale=-1.0,
+                omega=1.0,
+                colour=colour,
+                **problem.openings,
+            )
+        now, squares = problem.dot(residual, relaxed)
+        if rules.tolerance is not None and problem.share(squares) <= rules.tolerance:
+            break
+        first = max(first, squares)
+        # past what the numbers can tell rounding alone is left, whose constant part no direction removes
+        if not now > 0.0 or squares <= (4.0 * precise.epsilon) ** 2 * first:
+            break
+        problem.add(direction, relaxed, own=now / before if n else 0.0)
+        problem.apply(direction, image)
+        curvature = problem.dot(direction, image)[0]
+        if not curvature > 0.0:
+            break
+        problem.add(change, direction, now / curvature)
+        problem.add(residual, image, -now / curvature)
+        before = now
+    problem.add(problem.pressure, change, -1.0)

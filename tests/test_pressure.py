@@ -1,0 +1,426 @@
+"""Pressure solvers: each against a dense solve, how fast they converge, what they cost and refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid import reference
+from gpufluid.gl.device import Device
+from gpufluid.kernels import Variant
+from gpufluid.relaxation import chebyshev_weights
+
+BACKENDS = ("numpy", "fragment", "compute")
+MIXED = gf.Boundaries(
+    left=gf.Periodic(),
+    right=gf.Periodic(),
+    bottom=gf.Inflow((0.0, 0.7, 0.0)),
+    top=gf.Open(),
+    back=gf.Open(),
+)
+SIDES = {
+    "walls": gf.Boundaries(),
+    "periodic": gf.Boundaries.all(gf.Periodic()),
+    "open top": gf.Boundaries(top=gf.Open()),
+    "open all round": gf.Boundaries.all(gf.Open()),
+    "inflow and open": MIXED,
+    "net inflow": gf.Boundaries(left=gf.Inflow((0.5, 0.0, 0.0))),
+}
+CONVERGED = {
+    "jacobi": gf.Jacobi(1500, weight=0.9),
+    "chebyshev": gf.ChebyshevJacobi(600),
+    "sor": gf.RedBlackSOR(900, omega=1.5),
+    "conjugate gradients": gf.ConjugateGradient(100, tolerance=1e-7),
+    "multigrid": gf.Multigrid(25),
+}
+
+
+def noisy(
+    cells: tuple[int, int, int], solver: Any, backend: str, sides: gf.Boundaries | None = None, **rules: Any
+) -> gf.Fluid:
+    """A fluid of white noise, the same for every solver."""
+    settings = gf.Settings(pressure=solver, warm_start=False, buoyancy=0.0, **rules)
+    fluid = gf.Fluid(gf.Grid(cells, 0.1), sides, settings, backend)
+    nx, ny, nz = cells
+    fluid.velocity.write(np.random.default_rng(3).normal(size=(nz + 1, ny + 1, nx + 1, 3)))
+    return fluid
+
+
+def close(fluid: gf.Fluid) -> None:
+    """Let walls and solids set the velocity of their faces, as the projection does first."""
+    solver = fluid._solver
+    solver.solids.update(list(fluid.obstacles), None)
+    solver.backend.kernel("constrain", solver.variant)(velocity=solver.velocity, **solver.solids.faces)
+
+
+def rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(values.astype(float) ** 2)))
+
+
+def cycles(fluid: gf.Fluid, solver: Any, count: int) -> np.ndarray:
+    """What is left of the divergence after each of `count` turns of `solver`, the first entry 1."""
+    close(fluid)
+    s = fluid._solver
+    s.projection.measure(s.variant, s.solids.openings, velocity=s.velocity)
+    left = [1.0]
+    for _ in range(count):
+        s.projection.relax(solver, 1.0, s.variant, s.solids.openings)
+        left.append(s.projection.problem.left())
+    return np.array(left)
+
+
+# -- the solution ------------------------------------------------------------------------------------------
+
+
+def dense_solution(fluid: gf.Fluid, solid: np.ndarray, divergence: np.ndarray) -> np.ndarray:
+    """The pressure for dt = 1 by least squares, mean 0 where no side is open."""
+    grid, variant = fluid.grid, Variant(True, boundaries=fluid.boundaries)
+    voxels = np.zeros((*solid.shape, 4))
+    voxels[..., 3] = solid
+    openings = reference.open_neighbours(grid, variant, solid=voxels)
+    count = solid.size
+    columns = []
+    for n in range(count):
+        unit = np.zeros(count)
+        unit[n] = 1.0
+        columns.append(reference.pressure_operator(grid, variant, unit.reshape(solid.shape), openings)[0])
+    matrix = np.stack([c.ravel() for c in columns], 1)
+    fluid_cells = reference.pressure_operator(grid, variant, np.zeros(solid.shape), openings)[1] > 0
+    sides = fluid.boundaries.sides[: 2 * grid.dimensions]
+    right = divergence * grid.cell_size**2
+    if not any(isinstance(s, gf.Open) for s in sides):
+        right = np.where(fluid_cells, right - right[fluid_cells].mean(), 0.0)
+    return np.linalg.lstsq(matrix, right.ravel(), rcond=None)[0].reshape(solid.shape)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+@pytest.mark.parametrize("solids", [False, True], ids=["empty", "solids"])
+@pytest.mark.parametrize("name", CONVERGED)
+@pytest.mark.parametrize("sides", SIDES)
+def test_converged_is_the_dense_solution(sides: str, name: str, solids: bool, backend: str) -> None:
+    with noisy((9, 6, 5), CONVERGED[name], backend, SIDES[sides]) as fluid:
+        if solids:
+            fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.21, 0.2)), position=(0.4, 0.3, 0.2)))
+        close(fluid)
+        expected = dense_solution(fluid, fluid.solid.read(), fluid.divergence.read().astype(float))
+        fluid.project()
+        got = fluid.pressure.read()
+        if name == "jacobi" and sides == "walls" and not solids:  # it keeps the mean it has, here 0
+            assert abs(got.mean()) < 1e-6
+        assert np.abs(got - expected).max() <= (1e-5 if backend == "numpy" else 1e-4) * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", ["sor", "conjugate gradients", "multigrid"])
+@pytest.mark.parametrize("cells", [(1, 1, 1), (2, 1, 1), (1, 7, 3), (3, 3, 1), (24, 18, 1), (5, 2, 2)])
+def test_boxes_of_any_size(cells: tuple[int, int, int], name: str) -> None:
+    for sides in (SIDES["walls"], SIDES["open top"], SIDES["periodic"]):
+        with noisy(cells, CONVERGED[name], "auto", sides) as fluid:
+            close(fluid)
+            start = rms(fluid.divergence.read())
+            fluid.project()
+            assert rms(fluid.divergence.read()) <= 1e-5 * start + 1e-6
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", ["conjugate gradients", "multigrid"])
+def test_projection_mac(name: str, backend: str) -> None:
+    """The case of that name: 1e-4 of the starting divergence within 100 iterations or 10 cycles at 32^3."""
+    solver = {"conjugate gradients": gf.ConjugateGradient(100), "multigrid": gf.Multigrid(10)}[name]
+    with noisy((32, 32, 32), solver, backend) as fluid:
+        close(fluid)
+        start = rms(fluid.divergence.read())
+        fluid.project()
+        assert rms(fluid.divergence.read()) <= (1.01e-4 if name != "multigrid" else 1e-5) * start
+
+
+@pytest.mark.parametrize("sides", ["walls", "open top"])
+@pytest.mark.parametrize("name", ["conjugate gradients", "multigrid"])
+def test_a_mesh_inside_at_64(name: str, sides: str) -> None:
+    solver = {"conjugate gradients": gf.ConjugateGradient(100), "multigrid": gf.Multigrid(10)}[name]
+    with noisy((64, 64, 64), solver, "auto", SIDES[sides]) as fluid:
+        knot = gf.Mesh.trefoil().fitted(4.5)
+        fluid.obstacles.add(gf.Obstacle(knot, position=(3.2, 3.2, 3.2)))
+        assert fluid.solid.read().sum() > 3000
+        close(fluid)
+        start = rms(fluid.divergence.read())
+        fluid.project()
+        assert rms(fluid.divergence.read()) <= 1.01e-4 * start
+
+
+# -- how fast ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "sides", "bound"),
+    [
+        ((32, 32, 32), "walls", 0.21),
+        ((31, 29, 37), "walls", 0.24),
+        ((32, 32, 32), "open all round", 0.21),
+        ((29, 29, 29), "inflow and open", 0.29),
+        ((31, 31, 31), "periodic", 0.27),
+        ((64, 64, 1), "walls", 0.21),
+        ((64, 64, 3), "open top", 0.21),
+    ],
+)
+def test_what_a_v_cycle_leaves(cells: tuple[int, int, int], sides: str, bound: float) -> None:
+    with noisy(cells, gf.Multigrid(1), "numpy", SIDES[sides]) as fluid:
+        left = cycles(fluid, gf.Multigrid(1), 8)
+        factors = left[1:] / left[:-1]
+        print(cells, sides, np.round(factors, 3))
+        assert left[1] <= 0.06
+        assert factors.max() <= bound
+
+
+def test_two_sweeps_a_side_leave_less() -> None:
+    with noisy((32, 32, 32), gf.Multigrid(1), "numpy") as fluid:
+        assert cycles(fluid, gf.Multigrid(1, sweeps=2), 6)[-1] <= 1e-6
+
+
+def test_walls_one_cell_thick_stop_no_cycle() -> None:
+    """A plate with a gap, thinner than any coarse cell; then a fifth of the cells solid at random."""
+    with noisy((32, 32, 32), gf.Multigrid(1), "numpy") as fluid:
+        for size, position in (
+            ((3.2, 1.3, 0.1), (1.6, 0.65, 1.65)),
+            ((3.2, 1.3, 0.1), (1.6, 2.55, 1.65)),
+            ((1.3, 3.2, 0.1), (0.65, 1.6, 1.65)),
+            ((1.3, 3.2, 0.1), (2.55, 1.6, 1.65)),
+        ):
+            fluid.obstacles.add(gf.Obstacle(gf.Box(size=size), position=position))
+        assert cycles(fluid, gf.Multigrid(1), 8)[-1] <= 5e-6
+    rng = np.random.default_rng(5)
+    with noisy((16, 16, 16), gf.Multigrid(1), "numpy") as fluid:
+        for cell in rng.integers(0, 16, (900, 3)):
+            place = tuple((cell + 0.5) * 0.1)
+            fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.1, 0.1, 0.1)), position=place))
+        assert 0.15 < fluid.solid.read().mean() < 0.25
+        assert cycles(fluid, gf.Multigrid(1), 8)[-1] <= 1e-4
+
+
+def smooth(cells: tuple[int, int, int]) -> np.ndarray:
+    """A velocity whose divergence has every wave length, the long ones most."""
+    nx, ny, nz = cells
+    waves = np.array(np.meshgrid(*(np.fft.fftfreq(n) * n for n in (nz, ny, nx)), indexing="ij"))
+    noise = np.random.default_rng(2).normal(size=(nz, ny, nx))
+    potential = np.fft.ifftn(np.fft.fftn(noise) / (1.0 + (waves**2).sum(0)) ** 1.5).real
+    out = np.zeros((nz + 1, ny + 1, nx + 1, 3))
+    out[:nz, :ny, 1:nx, 0] = np.diff(potential, axis=2)
+    out[:nz, 1:ny, :nx, 1] = np.diff(potential, axis=1)
+    out[1:nz, :ny, :nx, 2] = np.diff(potential, axis=0)
+    return out
+
+
+@pytest.mark.parametrize("flow", ["noise", "smooth"])
+def test_at_equal_sweeps_chebyshev_and_sor_leave_less_than_jacobi(flow: str) -> None:
+    solvers = gf.Jacobi(40), gf.ChebyshevJacobi(40), gf.RedBlackSOR(40)
+    left = []
+    for solver in solvers:
+        with noisy((32, 32, 32), solver, "numpy") as fluid:
+            if flow == "smooth":
+                fluid.velocity.write(smooth((32, 32, 32)))
+            left.append(cycles(fluid, solver, 1)[-1])
+    jacobi, chebyshev, sor = left
+    print(flow, left)
+    assert chebyshev <= (0.35 if flow == "noise" else 0.15) * jacobi
+    assert sor <= (0.05 if flow == "noise" else 0.4) * jacobi
+
+
+def test_chebyshev_weights_never_grow_far() -> None:
+    for count in (1, 2, 7, 40, 100):
+        weights = chebyshev_weights(count)
+        assert len(weights) == count
+        x = np.linspace(0.0, 2.0, 4001)
+        product = np.cumprod([1.0 - w * x for w in weights], axis=0)
+        assert np.abs(product).max() <= 400.0
+        assert np.abs(product[-1]).max() <= 1.0 + 1e-9  # no mode gains
+        assert abs(product[-1][-1]) <= 0.0101  # the checkerboard least of all
+
+
+def checkerboard(backend: str, solver: Any) -> float:
+    """What is left of a checkerboard of divergence in a closed box."""
+    with gf.Fluid(gf.Grid((16, 16, 16)), settings=gf.Settings(pressure=solver), backend=backend) as fluid:
+        s = fluid._solver
+        board = (-1.0) ** np.indices((16, 16, 16)).sum(0)
+        s.projection.divergence.write(board[..., None])
+        s.projection.relax(solver, 1.0, s.variant, {})
+        return s.projection.problem.left()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_checkerboard_is_damped(backend: str) -> None:
+    assert checkerboard(backend, gf.Jacobi(40)) >= 0.3  # known: it goes through the walls alone
+    assert checkerboard(backend, gf.ChebyshevJacobi(40)) <= 0.02
+    assert checkerboard(backend, gf.RedBlackSOR(40)) <= 2e-3
+    assert checkerboard(backend, gf.ConjugateGradient(20)) <= 1e-4
+    assert checkerboard(backend, gf.Multigrid(6)) <= 1e-4
+
+
+# -- when to stop ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+@pytest.mark.parametrize(
+    ("make", "tolerance", "passes"),
+    [
+        (lambda t: gf.Jacobi(4000, tolerance=t), 0.02, "jacobi"),
+        (lambda t: gf.ChebyshevJacobi(4000, tolerance=t), 5e-3, "jacobi"),
+        (lambda t: gf.RedBlackSOR(2000, tolerance=t), 1e-3, "red_black"),
+        (lambda t: gf.ConjugateGradient(500, t), 1e-4, "residual"),
+        (lambda t: gf.Multigrid(50, tolerance=t), 1e-4, "prolong"),
+    ],
+    ids=["jacobi", "chebyshev", "sor", "conjugate gradients", "multigrid"],
+)
+def test_tolerance_stops_early_and_is_reached(
+    make: Callable[[float | None], Any],
+    tolerance: float,
+    passes: str,
+    backend: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+    with noisy((16, 16, 16), make(tolerance), backend) as fluid:
+        close(fluid)
+        start = rms(fluid.divergence.read())
+        solver_backend = fluid._solver.backend
+        kernel = solver_backend.kernel
+
+        def counted(name: str, variant: Variant) -> Any:
+            calls.append(name)
+            return kernel(name, variant)
+
+        monkeypatch.setattr(solver_backend, "kernel", counted)
+        fluid.project()
+        assert rms(fluid.divergence.read()) <= 1.01 * tolerance * start
+        # "jacobi" and the like are looked up once a sweep, or "residual" once an iteration
+        assert 0 < calls.count(passes) < 450
+        before = len(calls)
+        fluid.velocity.write(np.zeros((17, 17, 17, 3)))
+        fluid.project()  # nothing to do: no sweep at all
+        assert passes not in calls[before:] or passes == "residual"
+        assert not fluid.velocity.read().any()
+
+
+def test_no_tolerance_reads_nothing_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    for solver in (gf.Jacobi(), gf.ChebyshevJacobi(), gf.RedBlackSOR(), gf.Multigrid()):
+        with noisy((12, 12, 12), solver, "auto", SIDES["net inflow"], max_substeps=1) as fluid:
+            fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(0.6, 0.6, 0.6)))
+            fluid.step(0.01)
+            with monkeypatch.context() as patch:
+                patch.setattr("gpufluid.gl.field.Field.read", lambda self: pytest.fail("it reads back"))
+                fluid.step(0.01)
+
+
+# -- precision, drift, memory ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", [*CONVERGED.values(), gf.Multigrid(2), gf.ChebyshevJacobi(40)], ids=str)
+def test_half_precision_stays_finite(solver: Any) -> None:
+    with noisy((20, 20, 20), solver, "auto", SIDES["open top"], precision="half") as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.4), position=(1.0, 1.0, 1.0)))
+        close(fluid)
+        start = rms(fluid.divergence.read())
+        for _ in range(3):
+            fluid.project()
+        assert rms(fluid.divergence.read()) <= 0.05 * start
+        for _ in range(5):
+            fluid.step(0.02)
+        assert np.isfinite(fluid.velocity.read()).all()
+        assert np.abs(fluid.velocity.read()).max() < 20.0
+
+
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        gf.Jacobi(40),
+        gf.ChebyshevJacobi(40),
+        gf.RedBlackSOR(20),
+        gf.ConjugateGradient(30, 1e-3),
+        gf.Multigrid(2),
+    ],
+    ids=lambda s: type(s).__name__,
+)
+def test_a_net_inflow_makes_the_pressure_drift_nowhere(solver: Any, backend: str) -> None:
+    """Fluid is driven into a closed box and a ball swells in it: there is no solution, the mean stays 0."""
+    rules = gf.Settings(pressure=solver, buoyancy=0.0, max_substeps=1)
+    with gf.Fluid(gf.Grid((14, 13, 12), 0.1), SIDES["net inflow"], rules, backend) as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(0.5, 0.6, 0.6)))
+        largest = []
+        for n in range(50):
+            ball.position = (0.5 + 0.005 * n, 0.6, 0.6)
+            ball.scale = 1.0 + 0.01 * n
+            fluid.step(0.05)
+            pressure, inside = fluid.pressure.read(), fluid.solid.read() > 0.5
+            largest.append(np.abs(pressure).max())
+            assert abs(pressure[~inside].mean()) <= 1e-5 * max(largest[-1], 1.0)
+        assert max(largest[25:]) <= 5.0 * max(largest[:25])
+        assert np.isfinite(fluid.velocity.read()).all()
+
+
+@pytest.mark.parametrize("solver", CONVERGED.values(), ids=CONVERGED)
+def test_no_texture_is_made_after_the_first_step(solver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with noisy((12, 12, 12), solver, "auto") as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(0.6, 0.6, 0.6)))
+        fluid.step(0.01)
+        monkeypatch.setattr(Device, "texture", lambda *a: pytest.fail("a step makes a texture"))
+        ball.position = (0.62, 0.6, 0.6)
+        fluid.step(0.01)
+        fluid.step(0.01)
+
+
+def test_the_default_asks_for_no_pass_more() -> None:
+    """In a closed box where nothing moves nothing can be out of balance: 40 sweeps and no sums."""
+    with noisy((8, 8, 8), gf.Jacobi(), "numpy") as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(0.4, 0.4, 0.4)))
+        fluid.project()
+        backend, seen = fluid._solver.backend, []
+        kernel = backend.kernel
+        backend.kernel = lambda name, variant: (seen.append(name), kernel(name, variant))[1]  # type: ignore
+        fluid.project()
+        assert sorted(set(seen)) == ["constrain", "divergence", "jacobi", "subtract_gradient"]
+
+
+# -- a user's own ------------------------------------------------------------------------------------------
+
+
+class SteepestDescent:
+    """A solver as a user may write one."""
+
+    def solve(self, problem: Any) -> None:
+        image = problem.field("image")
+        for _ in range(400):
+            residual = problem.residual()
+            problem.apply(residual, image)
+            across, along = problem.dot(residual, image)[0], problem.dot(residual, residual)[0]
+            if problem.share(along) <= 1e-3:
+                break
+            problem.add(problem.pressure, residual, -along / across)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_solver_of_the_users(backend: str) -> None:
+    with noisy((12, 11, 10), SteepestDescent(), backend, SIDES["open top"]) as fluid:
+        close(fluid)
+        start = rms(fluid.divergence.read())
+        fluid.project()
+        assert rms(fluid.divergence.read()) <= 1.01e-3 * start
+
+
+def test_wrong_solvers_are_refused() -> None:
+    for wrong in ("multigrid", gf.Jacobi, SteepestDescent, 40, None):
+        with pytest.raises(gf.GpufluidError, match=r"Settings.pressure must be one of gf.Jacobi, Chebyshev"):
+            gf.Settings(pressure=wrong)  # type: ignore[arg-type]
+    for make, message in (
+        (lambda: gf.RedBlackSOR(omega=2.0), r"RedBlackSOR.omega must be below 2, got 2"),
+        (lambda: gf.RedBlackSOR(-1), r"RedBlackSOR.iterations must be a whole number >= 0, got -1"),
+        (lambda: gf.Multigrid(2.5), r"Multigrid.cycles must be a whole number >= 0, got 2.5"),
+        (lambda: gf.Multigrid(sweeps=0), r"Multigrid.sweeps must be a whole number >= 1, got 0"),
+        (lambda: gf.ConjugateGradient(10, 0.0), r"ConjugateGradient.tolerance must be a finite number > 0"),
+        (lambda: gf.Jacobi(tolerance=1.5), r"Jacobi.tolerance must be below 1 .*got 1.5"),
+        (lambda: gf.ChebyshevJacobi(True), r"ChebyshevJacobi.iterations must be a whole number"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=message):
+            make()
