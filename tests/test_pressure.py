@@ -277,6 +277,16 @@ def test_the_checkerboard_is_damped(backend: str) -> None:
     assert checkerboard(backend, gf.Multigrid(6)) <= 1e-4
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("cells", [(5, 5, 5), (9, 7, 1)])
+def test_over_relaxation_holds_where_an_odd_box_closes_on_itself(
+    cells: tuple[int, int, int], backend: str
+) -> None:
+    """At the seam two cells of one colour are neighbours: over-relaxed there it would blow up."""
+    with noisy(cells, gf.RedBlackSOR(), backend, SIDES["periodic"]) as fluid:
+        assert cycles(fluid, gf.RedBlackSOR(300, omega=1.9), 1)[-1] <= 1e-3
+
+
 # -- when to stop ------------------------------------------------------------------------------------------
 
 
