@@ -81,7 +81,7 @@ class Projection:
         elif isinstance(solver, RedBlackSOR):
             red_black_sor(solver, problem)
         elif isinstance(solver, ConjugateGradient):
-            conjugate_gradient(solver, problem)
+            conjugate_gradient(solver, problem, self.hierarchy)
         elif isinstance(solver, Multigrid):
             multigrid(solver, problem, self.hierarchy)
         else:

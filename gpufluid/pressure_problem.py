@@ -31,6 +31,7 @@ class PressureProblem:
         self.openings: dict[str, Any] = {}
         self._fields: dict[str, FieldStore] = {}
         self._start: float | None = None
+        self._inner: PressureProblem | None = None
 
     def pose(
         self, divergence: FieldStore, scale: float, variant: Variant, openings: dict[str, Any]
@@ -57,6 +58,13 @@ class PressureProblem:
         if name not in self._fields:
             self._fields[name] = self.backend.single().field(name, "packed", exact=True)
         return self._fields[name]
+
+    def inner(self, values: FieldStore, right: FieldStore) -> PressureProblem:
+        """Return the problem ``-laplacian(values) = right`` on the same cells, for a preconditioner."""
+        if self._inner is None:
+            self._inner = PressureProblem(self.backend.single(), values, right)
+        self._inner.pressure = values
+        return self._inner.pose(right, -1.0, self.variant, self.openings)
 
     # -- improving the pressure ------------------------------------------------------------------------
 
@@ -166,3 +174,5 @@ class PressureProblem:
         for field in self._fields.values():
             field.release()
         self._fields.clear()
+        if self._inner is not None:
+            self._inner.release()

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gpufluid.multigrid import Hierarchy, v_cycle
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, RedBlackSOR
 
@@ -68,42 +69,42 @@ def red_black_sor(rules: RedBlackSOR, problem: PressureProblem) -> None:
         problem.red_black(1, rules.omega)
 
 
-def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem) -> None:
+def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hierarchy: Hierarchy) -> None:
     """Conjugate gradients for the correction that takes the residual away.
 
-    The preconditioner is a symmetric Gauss-Seidel sweep from 0: red, black, red. Everything but the pressure
+    A V-cycle is no symmetric preconditioner, so each direction is made conjugate to the one before it by what
+    the residual has changed (Polak & Ribiere 1969; Notay 2000), not by its size. Everything but the pressure
     is in single precision, whatever the settings say.
     """
     residual = problem.residual()
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
-    precise = problem.backend.single()
-    sweep = precise.kernel("red_black", problem.variant)
+    inner = problem.inner(relaxed, residual)
+    if rules.preconditioner == "multigrid":
+        hierarchy.prepare(inner)
     change.fill([0.0])
-    before = first = 0.0
+    before = length = first = 0.0
     for n in range(rules.iterations):
         relaxed.fill([0.0])
-        for colour in (0, 1, 0):
-            sweep(
-                pressure=relaxed,
-                divergence=residual,
-                scale=-1.0,
-                omega=1.0,
-                colour=colour,
-                **problem.openings,
-            )
+        if rules.preconditioner == "multigrid":
+            v_cycle(inner, hierarchy, 1)
+        else:
+            for colour in (0, 1, 0):
+                inner.red_black(colour)
         now, squares = problem.dot(residual, relaxed)
         if rules.tolerance is not None and problem.share(squares) <= rules.tolerance:
             break
         first = max(first, squares)
         # past what the numbers can tell rounding alone is left, whose constant part no direction removes
-        if not now > 0.0 or squares <= (4.0 * precise.epsilon) ** 2 * first:
+        if not now > 0.0 or squares <= (4.0 * inner.backend.epsilon) ** 2 * first:
             break
-        problem.add(direction, relaxed, own=now / before if n else 0.0)
+        turn = -length * problem.dot(image, relaxed)[0] / before if n else 0.0
+        problem.add(direction, relaxed, own=turn)
         problem.apply(direction, image)
         curvature = problem.dot(direction, image)[0]
         if not curvature > 0.0:
             break
-        problem.add(change, direction, now / curvature)
-        problem.add(residual, image, -now / curvature)
+        length = problem.dot(residual, direction)[0] / curvature
+        problem.add(change, direction, length)
+        problem.add(residual, image, -length)
         before = now
     problem.add(problem.pressure, change, -1.0)
