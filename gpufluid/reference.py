@@ -677,6 +677,17 @@ def _limited(variant: Variant, value: Array, plain: Array, low: Array, high: Arr
     return value
 
 
+def _still_air(grid: Grid, variant: Variant, place: Places) -> Array:
+    """Share of the velocity at an open side that is left at `place`: 0 from one cell beyond it."""
+    share = np.ones(place[0].shape)
+    for axis in range(grid.dimensions):
+        for high in (False, True):
+            if variant.boundaries.open(axis, high):
+                beyond = place[axis] - grid.cells[axis] if high else -place[axis]
+                share = share * np.clip(1.0 - beyond, 0.0, 1.0)
+    return share
+
+
 def advect_velocity(
     grid: Grid,
     variant: Variant,
@@ -691,7 +702,8 @@ def advect_velocity(
     for axis in range(grid.dimensions):
         u = face_velocity(grid, variant, velocity, axis)
         place = trace(grid, variant, velocity, _centers(grid, axis), u, dt, solid)
-        parts.append(sample_component(grid, variant, velocity, place, axis)[0])
+        carried = sample_component(grid, variant, velocity, place, axis)[0]
+        parts.append(_still_air(grid, variant, place) * carried)
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
 
@@ -716,7 +728,8 @@ def correct_velocity(
         value = plain + 0.5 * (velocity[:z, :y, :x, axis] - returned)
         back = trace(grid, variant, velocity, start, u, dt, solid)
         _, low, high = sample_component(grid, variant, velocity, back, axis)
-        parts.append(_limited(variant, value, plain, low, high))
+        value = _limited(variant, value, plain, low, high)
+        parts.append(plain + (value - plain) * _still_air(grid, variant, back))
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
 
@@ -758,7 +771,7 @@ def finish_velocity(
         place = trace(grid, variant, velocity, start, u, dt, solid)
         plain, low, high = sample_component(grid, variant, velocity, place, axis)
         value = sample_component(grid, variant, compensated, place, axis)[0]
-        parts.append(_limited(variant, value, plain, low, high))
+        parts.append(_still_air(grid, variant, place) * _limited(variant, value, plain, low, high))
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
 

@@ -159,3 +159,20 @@ def test_three_backends_agree_with_every_side_at_once(backend: str) -> None:
 def test_bad_sides(make: Any, message: str) -> None:
     with pytest.raises(gf.GpufluidError, match=message):
         make()
+
+
+def test_air_drawn_in_does_not_gather_speed() -> None:
+    """A plume under an open top, for long: what comes in beside it comes from air at rest."""
+    sides = gf.Boundaries(top=gf.Open(), left=FREE, right=FREE, back=FREE, front=FREE)
+    rules = gf.Settings(buoyancy=2.2, cooling=0.7, vorticity_confinement=0.6)
+    with gf.Fluid(gf.Grid((12, 18, 12), 1 / 12), sides, rules) as fluid:
+        fluid.emitters.add(
+            gf.Emitter(gf.Sphere((0.5, 0.15, 0.5), 0.12), density=2.0, temperature=1.0, velocity=(0, 0.5, 0))
+        )
+        speeds = []
+        for n in range(600):
+            fluid.step(1 / 30)
+            if n % 20 == 19:
+                speeds.append(fluid.diagnostics().max_speed)
+        assert max(speeds) < 4.0
+        assert max(speeds[-10:]) < 1.5 * max(speeds[5:15])

@@ -1,12 +1,14 @@
 // Velocity carried along itself for `dt` seconds, semi-Lagrangian (Stam 1999), m/s. Faces.
 #include "lib/solids.glsl"
 #include "lib/trace.glsl"
+#include "lib/still_air.glsl"
 
 uniform float dt;  // s
 
 // One call for each axis, not a loop: the axis is then a constant, and of each texel one channel is loaded.
 float carried_along(int axis, ivec3 face, vec3 u) {
-    return component_velocity(trace(face_center(face, axis), u, dt), axis);
+    vec3 from = trace(face_center(face, axis), u, dt);
+    return still_air(from) * component_velocity(from, axis);
 }
 
 void kernel(ivec3 here) {

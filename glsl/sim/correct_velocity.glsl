@@ -2,6 +2,7 @@
 // `forward` is `velocity` after advect_velocity; carrying it back shows half of that pass's error.
 #include "lib/solids.glsl"
 #include "lib/trace.glsl"
+#include "lib/still_air.glsl"
 #include "lib/component.glsl" for forward
 #include "lib/component_bounds.glsl" for velocity
 #include "lib/limiter.glsl"
@@ -12,11 +13,12 @@ uniform float dt;  // s
 float corrected_along(int axis, ivec3 face, vec3 u, float before, float plain) {
     vec3 start = face_center(face, axis);
     float value = plain + 0.5 * (before - component_forward(trace(start, u, -dt), axis));
+    vec3 from = trace(start, u, dt);
 #if LIMITER
-    vec2 bounds = bounds_velocity(trace(start, u, dt), axis);
+    vec2 bounds = bounds_velocity(from, axis);
     value = limited(value, plain, bounds.x, bounds.y);
 #endif
-    return value;
+    return mix(plain, value, still_air(from));
 }
 
 void kernel(ivec3 here) {

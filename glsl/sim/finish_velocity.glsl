@@ -2,6 +2,7 @@
 // the velocity had round the place it comes from, m/s. Faces.
 #include "lib/solids.glsl"
 #include "lib/trace.glsl"
+#include "lib/still_air.glsl"
 #include "lib/component.glsl" for compensated
 #include "lib/component_bounds.glsl" for velocity
 #include "lib/limiter.glsl"
@@ -15,7 +16,7 @@ float finished_along(int axis, ivec3 face, vec3 u) {
     vec2 bounds = bounds_velocity(from, axis);
     value = limited(value, component_velocity(from, axis), bounds.x, bounds.y);
 #endif
-    return value;
+    return still_air(from) * value;
 }
 
 void kernel(ivec3 here) {
