@@ -161,18 +161,23 @@ def test_bad_sides(make: Any, message: str) -> None:
         make()
 
 
-def test_air_drawn_in_does_not_gather_speed() -> None:
-    """A plume under an open top, for long: what comes in beside it comes from air at rest."""
-    sides = gf.Boundaries(top=gf.Open(), left=FREE, right=FREE, back=FREE, front=FREE)
-    rules = gf.Settings(buoyancy=2.2, cooling=0.7, vorticity_confinement=0.6)
-    with gf.Fluid(gf.Grid((12, 18, 12), 1 / 12), sides, rules) as fluid:
-        fluid.emitters.add(
-            gf.Emitter(gf.Sphere((0.5, 0.15, 0.5), 0.12), density=2.0, temperature=1.0, velocity=(0, 0.5, 0))
-        )
-        speeds = []
-        for n in range(600):
-            fluid.step(1 / 30)
-            if n % 20 == 19:
-                speeds.append(fluid.diagnostics().max_speed)
-        assert max(speeds) < 4.0
-        assert max(speeds[-10:]) < 1.5 * max(speeds[5:15])
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("advection", ["semi-lagrangian", "maccormack", "bfecc"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_air_drawn_in_comes_from_rest(side: str, advection: str, backend: str) -> None:
+    """Nothing but advection: what comes from a cell beyond an open side stands still, half a cell half."""
+    sides = gf.Boundaries(**{**dict.fromkeys(("left", "right", "bottom", "top"), FREE), side: gf.Open()})
+    rules = gf.Settings(advection=advection, limiter=None, buoyancy=0.0, pressure=gf.Jacobi(0), cfl=None)
+    inward = -1.0 if side == "right" else 1.0
+    for dt, left in ((0.1, 0.0), (0.05, 0.5)):
+        with gf.Fluid(gf.Grid((12, 4, 1), 0.1), sides, rules, backend) as fluid:
+            u = np.zeros((2, 5, 13, 3))
+            u[0, :4, :, 0] = inward
+            fluid.velocity.write(u)
+            fluid.step(dt)
+            after = fluid.velocity.read()[0, :4, :, 0]
+            edge, beside = (12, 11) if side == "right" else (0, 1)
+            # MacCormack and BFECC take the jump at the side for an error and correct some of it
+            loose = 1e-5 if advection == "semi-lagrangian" or left == 0.0 else 0.15
+            np.testing.assert_allclose(after[:, edge], left * inward, atol=loose)
+            np.testing.assert_allclose(after[:, beside], inward, atol=4.0 * loose)
