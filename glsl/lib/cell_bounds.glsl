@@ -16,8 +16,7 @@ Bounds bounds_FIELD(vec3 p) {
         fluid |= int(values[n].w > 0.5) << n;
     }
 #if SOLIDS
-    int seen = reachable(fluid, ivec3(greaterThanEqual(at.share, vec3(0.5))));
-    if (seen == 0) seen = fluid;
+    int seen = reachable(fluid, at.share);
 #else
     const int seen = 0xFF;
 #endif

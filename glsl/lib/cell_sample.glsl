@@ -29,8 +29,7 @@ vec4 sample_FIELD(vec3 p) {
         values[n] = fetch_FIELD(corner_of(at, n));
         fluid |= int(values[n].w > 0.5) << n;
     }
-    int seen = reachable(fluid, ivec3(greaterThanEqual(at.share, vec3(0.5))));
-    if (seen == 0) seen = fluid;  // a place in a solid
+    int seen = reachable(fluid, at.share);
     vec4 mean = vec4(0.0);
     for (int n = 0; n < corners; ++n) {
         vec3 share = mix(1.0 - at.share, at.share, equal(ivec3(n) >> ivec3(0, 1, 2) & 1, ivec3(1)));
