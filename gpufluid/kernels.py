@@ -38,6 +38,7 @@ class Variant:
     """What is fixed when a kernel is compiled.
 
     weighted: on a coarse grid, whose faces have weights in place of being open or closed.
+    cubic: what is carried is read with monotone cubics, not trilinear; only the advect kernels know of it.
     """
 
     solids: bool = False
@@ -49,6 +50,7 @@ class Variant:
     expression: str = ""  # of a user's force
     boundaries: Boundaries = field(default_factory=Boundaries)
     weighted: bool = False
+    cubic: bool = False
 
     def defines(self, dimensions: int) -> dict[str, int]:
         """The GLSL macros of this variant on a grid of 2 or 3 dimensions."""
@@ -61,6 +63,7 @@ class Variant:
             "HARDWARE_SAMPLER": int(self.sampler == "hardware"),
             "CONFINEMENT": int(self.confinement),
             "WEIGHTED": int(self.weighted),
+            "CUBIC": int(self.cubic),
             "NO_SLIP": sum(1 << i for i in range(number) if sides.grips(i)),
             "ANY_PERIODIC": int(any(sides.periodic(axis) for axis in range(dimensions))),
             "ALL_WALLS": int(all(isinstance(s, Wall) for s in sides.sides[:number])),

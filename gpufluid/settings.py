@@ -20,7 +20,7 @@ from gpufluid.solvers import (
 
 SOLVERS = (Jacobi, ChebyshevJacobi, RedBlackSOR, ConjugateGradient, Multigrid)
 
-ADVECTION = ("maccormack", "semi-lagrangian", "bfecc")
+ADVECTION = ("maccormack", "semi-lagrangian", "bfecc", "monotone-cubic")
 TRACES = ("rk2", "euler")
 LIMITERS = ("clamp", "revert", None)
 SAMPLERS = ("exact", "hardware")
@@ -40,8 +40,9 @@ def one_of(value: Any, names: tuple[Any, ...], what: str) -> None:
 class Settings:
     """How a fluid is stepped. All units SI; every rate is per second and does not depend on dt.
 
-    advection: "maccormack" (Selle et al. 2008), "bfecc" (Dupont & Liu 2003) or "semi-lagrangian" (Stam 1999),
-        for everything carried.
+    advection: "maccormack" (Selle et al. 2008), "bfecc" (Dupont & Liu 2003), "semi-lagrangian" (Stam 1999) or
+        "monotone-cubic", semi-Lagrangian with the monotone cubics of Fedkiw, Stam & Jensen (2001) in place of
+        trilinear interpolation; for everything carried. The last two never leave the values they start from.
     velocity_advection: the same choice for the velocity alone; None follows `advection`.
     trace: how a back-trace follows the flow, "rk2" (midpoint) or "euler".
     limiter: what holds MacCormack and BFECC inside the values it started from: "clamp", "revert" (to
