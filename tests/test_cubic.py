@@ -71,7 +71,11 @@ def test_a_sample_stays_between_the_eight_values_round_it(
     values *= 1.0 - solid[..., 3:]
     got = reference.cubic_cells(grid, variant, values, (x, y, z))
     _, low, high = reference.sample_cells(grid, variant, values, (x, y, z))
-    seen = (low <= high).all(-1)  # not so in the middle of a solid
+    own = [
+        np.floor(p).astype(int) % n if sides == "periodic" else np.clip(np.floor(p).astype(int), 0, n - 1)
+        for p, n in zip((x, y, z), cells, strict=True)
+    ]
+    seen = solid[own[2], own[1], own[0], 3] < 0.5  # no trace ends in a solid
     assert (got - low)[seen].min(initial=0.0) >= -1e-12
     assert (high - got)[seen].min(initial=0.0) >= -1e-12
     faces = reference.close_faces(grid, variant, solid=solid)
@@ -186,7 +190,7 @@ def orders(errors: list[float]) -> np.ndarray:
 
 
 def test_a_sample_is_of_third_order_away_from_extrema() -> None:
-    """Observed on 32, 64 and 128 cells: 2.96 and 2.99 there; in all 2.9 in L1 and 2.0 at the extrema."""
+    """Observed on 32, 64 and 128 cells: 3.11, 3.06 there; of the whole 2.99 in L1, 2.00 in the maximum."""
     away, mean, worst = [], [], []
     for n in (32, 64, 128):
         grid = Grid((n, n, 1), 1.0 / n)
@@ -201,17 +205,20 @@ def test_a_sample_is_of_third_order_away_from_extrema() -> None:
         away.append(float(error[steep].max()))
         mean.append(float(error.mean()))
         worst.append(float(error.max()))
-    print(orders(away), orders(mean), orders(worst))
-    assert 2.8 <= orders(away).min()
-    assert 2.6 <= orders(mean).min()
-    assert 1.8 <= orders(worst).min()
+    assert orders(away).min() >= 2.9
+    assert orders(mean).min() >= 2.9
+    assert orders(worst).min() >= 1.9
 
 
 @pytest.mark.parametrize(
-    ("scheme", "least", "most"), [("monotone-cubic", 1.9, 2.7), ("semi-lagrangian", 0.6, 1.1)]
+    ("scheme", "least", "most"), [("monotone-cubic", 1.9, 2.3), ("semi-lagrangian", 0.6, 1.1)]
 )
 def test_the_observed_order_of_a_carried_wave(scheme: str, least: float, most: float) -> None:
-    """Once round a periodic box at 0.3 and 0.6 cells a step: L1 errors on 32, 64 and 128 cells."""
+    """0.3 and 0.6 cells a step, L1 on 32, 64 and 128 cells.
+
+    Observed: 2.03, 2.03, as an error of third order in each of a number of steps that doubles; 0.70, 0.84
+    without cubics, at 13 to 76 times the error.
+    """
     errors = []
     for n in (32, 64, 128):
         rules = RULES.but(advection=scheme)
@@ -227,7 +234,6 @@ def test_the_observed_order_of_a_carried_wave(scheme: str, least: float, most: f
             way = 10 * n // 3 / n
             end = wave(line[None, :] - 0.3 * way, line[:, None] - 0.6 * way)[None]
             errors.append(float(np.abs(fluid.density.read() - end).mean()))
-    print(scheme, errors, orders(errors))
     assert least <= orders(errors).min()
     assert orders(errors).max() <= most
 

@@ -50,9 +50,11 @@ def advance(fluid: gf.Fluid, steps: int) -> dict[str, np.ndarray]:
         {"advection": "semi-lagrangian", "trace": "euler"},
         {"limiter": "revert", "max_substeps": 1},
         {"advection": "bfecc"},
+        {"advection": "monotone-cubic"},
+        {"advection": "maccormack", "velocity_advection": "monotone-cubic"},
         {"viscosity": 0.05, "thermal_diffusivity": 0.02, "density_diffusivity": 0.1},
     ],
-    ids=["maccormack", "semi-lagrangian", "revert", "bfecc", "diffusive"],
+    ids=["maccormack", "semi-lagrangian", "revert", "bfecc", "cubic", "cubic velocity", "diffusive"],
 )
 def test_twenty_steps_agree_on_three_backends(rules: dict[str, object]) -> None:
     results = {}

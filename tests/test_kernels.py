@@ -252,23 +252,29 @@ def test_both_stages_against_the_reference(
     assert np.abs(results["fragment"] - results["compute"]).max() <= 1e-6 * max(1.0, np.abs(got).max())
 
 
-@pytest.mark.parametrize("name", KERNELS)
+ALL_ONCE = [("solids, rk2, clamp", name) for name in KERNELS]
+ALL_ONCE += [("cubic, solids", name) for name in KERNELS if name.startswith("advect")]
+
+
+@pytest.mark.parametrize(("variant", "name"), ALL_ONCE)
 def test_every_way_of_reading_gives_the_same_bits(
-    name: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
+    variant: str, name: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
 ) -> None:
     results = []
     for reading in ("image", "nearest", "texel"):
         backend = backend_of(backends, ctx, "prime", "fragment", reading, "single")
-        results.append(run(backend, KERNELS[name], Case(SIZES["prime"], VARIANTS["solids, rk2, clamp"]))[0])
+        results.append(run(backend, KERNELS[name], Case(SIZES["prime"], VARIANTS[variant]))[0])
     assert np.array_equal(results[0], results[1])
     assert np.array_equal(results[0], results[2])
 
 
 @pytest.mark.parametrize("stage", ["fragment", "compute"])
-@pytest.mark.parametrize("name", KERNELS)
-def test_half_precision(name: str, stage: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]) -> None:
+@pytest.mark.parametrize(("variant", "name"), ALL_ONCE)
+def test_half_precision(
+    variant: str, name: str, stage: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
+) -> None:
     backend = backend_of(backends, ctx, "power of two", stage, "image", "half")
-    case = Case(SIZES["power of two"], VARIANTS["solids, rk2, clamp"])
+    case = Case(SIZES["power of two"], VARIANTS[variant])
     got, expected = run(backend, KERNELS[name], case)
     np.testing.assert_allclose(got, expected, rtol=0, atol=2e-3 * max(1.0, np.abs(expected).max()))
 

@@ -27,7 +27,7 @@ def cell_box(fluid: gf.Fluid, *index: int) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("advection", ["maccormack", "semi-lagrangian"])
+@pytest.mark.parametrize("advection", ["maccormack", "semi-lagrangian", "monotone-cubic"])
 def test_a_wall_one_cell_thick_lets_nothing_through(advection: str, backend: str) -> None:
     rules = gf.Settings(advection=advection, cfl=None, limiter=None)  # traces of several cells
     with gf.Fluid(gf.Grid((N, N, 7), H), settings=rules, backend=backend) as fluid:
@@ -45,9 +45,10 @@ def test_a_wall_one_cell_thick_lets_nothing_through(advection: str, backend: str
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("advection", ["maccormack", "monotone-cubic"])
 @pytest.mark.parametrize("touching", ["faces", "corners"])
-def test_a_diagonal_staircase_lets_nothing_through(touching: str, backend: str) -> None:
-    rules = gf.Settings(cfl=None, limiter=None, trace="euler")
+def test_a_diagonal_staircase_lets_nothing_through(touching: str, advection: str, backend: str) -> None:
+    rules = gf.Settings(advection=advection, cfl=None, limiter=None, trace="euler")
     with gf.Fluid(gf.Grid((N, N, 1), H), settings=rules, backend=backend) as fluid:
         for i in range(N):
             cell_box(fluid, i, i, 0)
@@ -64,9 +65,11 @@ def test_a_diagonal_staircase_lets_nothing_through(touching: str, backend: str) 
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("advection", ["maccormack", "monotone-cubic"])
 @pytest.mark.parametrize("speed", [0.3, 1.0, 1.7])  # cells a step
-def test_a_moving_plate_keeps_the_two_sides_apart(speed: float, backend: str) -> None:
-    with gf.Fluid(gf.Grid((20, 6, 6), H), settings=gf.Settings(buoyancy=0.0), backend=backend) as fluid:
+def test_a_moving_plate_keeps_the_two_sides_apart(speed: float, advection: str, backend: str) -> None:
+    rules = gf.Settings(advection=advection, buoyancy=0.0)
+    with gf.Fluid(gf.Grid((20, 6, 6), H), settings=rules, backend=backend) as fluid:
         plate = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(2.05 * H, 9.0, 9.0)), position=(0.42, 0.3, 0.3)))
         density = np.zeros((6, 6, 20))
         density[:, :, 6:] = 1.0
