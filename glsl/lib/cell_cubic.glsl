@@ -26,10 +26,14 @@ vec4 slice_FIELD(CubicTaps at, int z) {
 vec4 cubic_FIELD(vec3 p) {
     CubicTaps at = cubic_taps(p - 0.5, cells);
 #if DIMENSIONS == 3
-    vec4 value = between_FIELD(
-        slice_FIELD(at, at.before.z), slice_FIELD(at, at.low.z),
-        slice_FIELD(at, at.high.z), slice_FIELD(at, at.after.z),
-        at.share.z, at.low_slope.z, at.high_slope.z);
+    vec4 before = vec4(0.0), low = before, high = before, after = before;
+    for (int n = 0; n < 4; ++n) {  // a loop of slices is compiled in a quarter of the time of four
+        before = low;
+        low = high;
+        high = after;
+        after = slice_FIELD(at, slice_of(at, n));
+    }
+    vec4 value = between_FIELD(before, low, high, after, at.share.z, at.low_slope.z, at.high_slope.z);
 #else
     vec4 value = slice_FIELD(at, 0);
 #endif

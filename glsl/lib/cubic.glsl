@@ -24,6 +24,11 @@ CubicTaps cubic_taps(vec3 q, ivec3 count) {
     return CubicTaps(before, at.low, at.high, after, at.share, 0.5 + 0.5 * vec3(first), 0.5 + 0.5 * vec3(last));
 }
 
+// The n-th of the four slices; written out, since an index that runs is slow on a software renderer.
+int slice_of(CubicTaps at, int n) {
+    return n < 2 ? (n == 0 ? at.before.z : at.low.z) : (n == 2 ? at.high.z : at.after.z);
+}
+
 // The value at `share` of the way from `low` to `high`; slopes are those of (high - before), (after - low).
 vec3 monotone(vec3 before, vec3 low, vec3 high, vec3 after, float share, float low_slope, float high_slope) {
     vec3 rise = high - low, least = min(3.0 * rise, 0.0), most = max(3.0 * rise, 0.0);
