@@ -118,6 +118,26 @@ def test_no_value_leaves_the_bounds_of_the_start(
     assert end.max() <= start.max()
 
 
+def test_velocity_and_scalars_choose_for_themselves(rng: np.random.Generator) -> None:
+    wind, smoke = rng.normal(size=(6, 7, 8, 3)), rng.random((5, 6, 7))
+
+    def after(scalars: str, velocity: str | None) -> tuple[np.ndarray, np.ndarray]:
+        rules = gf.Settings(scalars, velocity, buoyancy=0.0, pressure=gf.Jacobi(0), cfl=None)
+        with gf.Fluid(Grid((7, 6, 5), H), settings=rules, backend="numpy") as fluid:
+            fluid.velocity.write(wind)
+            fluid.density.write(smoke)
+            fluid.step(0.06)
+            return fluid.velocity.read(), fluid.density.read()
+
+    both, velocity_alone = after("monotone-cubic", None), after("semi-lagrangian", "monotone-cubic")
+    scalars_alone, neither = after("monotone-cubic", "semi-lagrangian"), after("semi-lagrangian", None)
+    assert np.array_equal(both[0], velocity_alone[0])
+    assert np.array_equal(scalars_alone[0], neither[0])
+    assert np.abs(both[0] - neither[0]).max() > 0.1
+    assert np.abs(both[1] - velocity_alone[1]).max() > 0.01
+    assert np.abs(scalars_alone[1] - neither[1]).max() > 0.01
+
+
 def linear(x: Any, y: Any, z: Any) -> Any:
     return 0.3 + 0.7 * x - 0.4 * y + 0.2 * z
 
