@@ -98,18 +98,21 @@ def stirred(request: pytest.FixtureRequest) -> Iterator[gf.Fluid]:
         yield fluid
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
-    seed=st.integers(0, 10**6), low=st.floats(-50.0, 50.0, width=16), high=st.floats(-50.0, 50.0, width=16)
+    seed=st.integers(0, 10**6),
+    low=st.floats(-50.0, 50.0, width=16),
+    high=st.floats(-50.0, 50.0, width=16),
+    wind=st.sampled_from([1.0, 1e-2, 1e-3, 1e-4]),
 )
 def test_no_value_leaves_the_bounds_of_the_start(
-    stirred: gf.Fluid, seed: int, low: float, high: float
+    stirred: gf.Fluid, seed: int, low: float, high: float, wind: float
 ) -> None:
-    """Not by one bit: rough smoke in a rough wind, whatever reads and rounds it."""
+    """Not by one bit: rough smoke in a rough wind, or in next to none, where rounding would pass a value."""
     rng = np.random.default_rng(seed)
     nx, ny, nz = stirred.grid.cells
-    stirred.velocity.write(rng.normal(size=(nz + 1, ny + 1, nx + 1, 3)))
-    stirred.density.write(low + (high - low) * np.round(rng.random((nz, ny, nx)), 1))
+    stirred.velocity.write(wind * rng.normal(size=(nz + 1, ny + 1, nx + 1, 3)))
+    stirred.density.write(low + (high - low) * rng.integers(0, 3, (nz, ny, nx)) / 2.0)
     start = stirred.density.read()
     for _ in range(4):
         stirred.step(0.13)
