@@ -306,6 +306,14 @@ class Fluid:
         store = self._solver.solids.solid
         return None if store is None else self._gl_field(store)
 
+    @property
+    def color_field(self) -> GLField | None:
+        return None
+
+    @property
+    def flame_field(self) -> GLField | None:
+        return None
+
     def _gl_field(self, store: Any) -> GLField:
         if self.device is None:
             raise GpufluidError('a fluid on backend="numpy" has no textures: read() its fields instead')

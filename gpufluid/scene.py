@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from gpufluid.fluid import Fluid
 from gpufluid.grid import finite_number
-from gpufluid.view import Camera, Light, Smoke
+from gpufluid.view import Camera, Fire, Light, PointLight, Smoke
 
 
 @dataclass
 class Scene:
     """Everything a film or a window needs; `gpufluid.run` plays it.
 
-    fluid: steps by `dt` seconds a frame. camera, light, smoke: the picture. floor: height of a ground
-    plane that catches the shadow, metres, or None. update: called as ``update(scene, time)`` before each
+    fluid: steps by `dt` seconds a frame. camera, light, smoke: the picture. lights: up to four more lights.
+    fire: how hot gas glows; None: it does not. floor: height of a ground plane that catches the shadow,
+    metres, or None. update: called as ``update(scene, time)`` before each
     frame, time in seconds. title: the window's.
     """
 
@@ -28,6 +29,8 @@ class Scene:
     update: Callable[[Scene, float], None] | None = None
     title: str = "gpufluid"
     frame: int = 0
+    fire: Fire | None = None
+    lights: Sequence[Light | PointLight] = ()
 
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)

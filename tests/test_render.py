@@ -24,8 +24,8 @@ from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.reference_light import LightFrame, light_at, light_layers, trilinear
-from gpufluid.render.volume import SUN, VolumeRenderer
-from gpufluid.render.volume_source import volume_source
+from gpufluid.render.volume import VolumeRenderer
+from gpufluid.render.volume_source import SUN, volume_source
 
 SIZE = (48, 32)
 NEIGHBOURS = [d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(d)]
@@ -49,6 +49,8 @@ class Puff:
         values[..., 0], values[..., 3] = self.density, 1.0
         self.scalars = Field(self.device, "scalars", self.layouts["cell"], 4, "f4")
         self.solid_field: Field | None = None
+        self.color_field: Field | None = None
+        self.flame_field: Field | None = None
         if self.solids is not None:
             values *= 1.0 - self.solids[..., None]
             self.solid_field = Field(self.device, "solid", self.layouts["cell"], 4, "f4")
@@ -392,7 +394,9 @@ def plume(ctx: moderngl.Context | None) -> Any:
     fluid.obstacles.add(gf.Obstacle(gf.Mesh.trefoil().fitted(0.4), position=(0.0, 0.9, 0.0)))
     fluid.step(0.05)
     camera = gf.Camera(target=(0.0, 0.6, 0.0), distance=3.0)
-    return SimpleNamespace(fluid=fluid, camera=camera, light=gf.Light(), smoke=gf.Smoke(), floor=0.0)
+    return SimpleNamespace(
+        fluid=fluid, camera=camera, light=gf.Light(), smoke=gf.Smoke(), fire=None, lights=(), floor=0.0
+    )
 
 
 def test_frame_shows_the_scene(ctx: moderngl.Context) -> None:
@@ -433,7 +437,13 @@ def test_smoke_casts_its_shadow_beyond_the_box(ctx: moderngl.Context, device: De
     brightness = []
     for density in (0.0, 1.0):
         scene = SimpleNamespace(
-            fluid=Puff(device, grid, density), camera=camera, light=light, smoke=gf.Smoke(), floor=0.0
+            fluid=Puff(device, grid, density),
+            camera=camera,
+            light=light,
+            smoke=gf.Smoke(),
+            fire=None,
+            lights=(),
+            floor=0.0,
         )
         made.draw(scene)
         picture = made.read()[::-1].mean(axis=2)

@@ -1,6 +1,6 @@
 // The next layer of a light volume: the share of light left at its end (0 .. 1), one texel a column.
 // After the light volumes of Harris (2003) and the oriented slices of Lacroute & Levoy (1994, shear-warp).
-#include "lib/cell_sample.glsl" for scalars
+#include "render/density.glsl"
 #if SOLIDS
 #include "lib/solidity.glsl"
 #endif
@@ -32,8 +32,7 @@ void main() {
     float far = min(min(float(layer + 1), light_extent.z), min(high.x, high.y));
     if (far > near) {
         vec3 place = (light_place * vec4(across, 0.5 * (near + far), 1.0)).xyz;
-        vec4 here = sample_scalars(place);
-        float density = max(here.x, 0.0), clear = extinction * light_path * (far - near);
+        float density = density_at(place), clear = extinction * light_path * (far - near);
         light *= harris ? clamp(1.0 - (1.0 - exp(-clear)) * density, 0.0, 1.0) : exp(-clear * density);
 #if SOLIDS
         light *= 1.0 - solidity(place);

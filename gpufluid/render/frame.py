@@ -23,9 +23,9 @@ from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.subject import FluidLike, ObstacleLike, SceneLike
-from gpufluid.render.volume import SKY, SUN, VolumeRenderer
-from gpufluid.render.volume_source import volume_program
+from gpufluid.render.volume import VolumeRenderer, eye_of
 from gpufluid.shapes import Box, Cylinder, Family, Mesh, Plane, Shape, Sphere
+from gpufluid.view import Look
 
 SAMPLES = 4  # a pixel, for the outlines of solids
 EXPOSURE = 0.95
@@ -93,11 +93,12 @@ class FrameRenderer:
         """Draw `scene` as it is now. Raises GpufluidError where its fluid is not in this context."""
         self._check()
         fluid, volume = scene.fluid, self.volume
-        volume.prepare(fluid, scene.light, scene.smoke)
+        look = Look(scene.light, scene.smoke, scene.fire, scene.lights)
+        volume.prepare(fluid, look)
         view = view_of(scene.camera, self.size[0] / self.size[1])
         with volume.timed(fluid, "opaque"):
             self._draw_opaque(scene, fluid, view)
-        volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, scene.light, scene.smoke)
+        volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, look)
         with volume.timed(fluid, "tone map"):
             self._tone_map(self._screen)
 
@@ -167,17 +168,11 @@ class FrameRenderer:
         self, scene: SceneLike, fluid: FluidLike, label: str, file: str, vertex_file: str | None = None
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs."""
-        program = volume_program(self.device, fluid, label, file, solids=False, vertex_file=vertex_file)
-        light = scene.light
-        upload(program["sun_color"], tuple(light.color))  # type: ignore[arg-type]
-        upload(program["ambient"], tuple(light.ambient))  # type: ignore[arg-type]
-        for volume, name, unit in zip(self.volume.lights, ("sun", "sky"), (SUN, SKY), strict=True):
-            volume.give(program, name, unit)
-        try:
+        lighting, light = self.volume.lighting, scene.light
+        with lighting.program(fluid, label, file, solids=False, vertex_file=vertex_file) as program:
+            upload(program["sun_color"], tuple(light.color))  # type: ignore[arg-type]
+            upload(program["ambient"], tuple(light.ambient))  # type: ignore[arg-type]
             yield program
-        finally:
-            for unit in range(SUN, SKY + 2):
-                self.device.linear.clear(unit)
 
     def _tone_map_program(self) -> moderngl.Program:
         source = Source("tone map").add("#version 330 core", "<stage>").include("render/tone_map.glsl")
@@ -246,9 +241,7 @@ class _Solids:
         cells[:3, :3] /= grid.cell_size
         cells[:3, 3] = -np.array(grid.origin) / grid.cell_size
         clip = view.projection.astype(np.float64) @ view.view.astype(np.float64) @ np.linalg.inv(cells)
-        rays = view.rays
-        eye = (cells @ np.append(rays.origin[0], 1.0))[:3] if view.is_perspective else -rays.direction[0]
-        upload(program["eye"], tuple(eye))  # type: ignore[arg-type]
+        upload(program["eye"], eye_of(view, fluid))  # type: ignore[arg-type]
         upload(program["parallel_view"], not view.is_perspective)  # type: ignore[arg-type]
         upload(program["paint"], paint)  # type: ignore[arg-type]
         upload(program["to_clip"], clip)  # type: ignore[arg-type]

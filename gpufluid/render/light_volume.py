@@ -18,7 +18,7 @@ from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.reference_light import LightFrame
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import bind, volume_program
+from gpufluid.render.volume_source import bind, matter, volume_program
 from gpufluid.settings import one_of
 
 ATTENUATIONS = ("exponential", "harris")
@@ -76,7 +76,7 @@ class LightVolume:
             upload(program[name], value)  # type: ignore[arg-type]
         ctx, (width, height, columns, layers) = self.device.ctx, self.tiles
         ctx.enable_only(moderngl.NOTHING)
-        with bind(self.device, program, scalars=fluid.scalars, solid=fluid.solid_field):
+        with bind(self.device, program, **matter(fluid)):
             number = program["layer"]
             for layer in range(layers):
                 target, tile = self._targets[layer & 1], layer >> 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import moderngl
@@ -12,29 +12,79 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.passes import box_constants, field_reader
 from gpufluid.gl.source import Source
 from gpufluid.kernels import Variant
+from gpufluid.layout import FlatLayout
 from gpufluid.render.subject import FluidLike
 
-SCALARS, SOLID = 0, 1  # texture units
-UNITS = {"scalars": SCALARS, "solid": SOLID, "shaded": SCALARS}
+# texture units; a light volume takes two
+SCALARS, SOLID, SUN, SKY, DEPTH, COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW = (
+    0,
+    1,
+    2,
+    4,
+    6,
+    7,
+    8,
+    9,
+    10,
+    11,
+    12,
+)
+UNITS = {
+    "scalars": SCALARS,
+    "shaded": SCALARS,
+    "solid": SOLID,
+    "color": COLOR,
+    "flame": FLAME,
+    "others": OTHERS,
+    "blocks": BLOCKS,
+    "glow": GLOW,
+}
+Volumes = Mapping[str, FlatLayout]
 
 
-def volume_source(label: str, fluid: FluidLike, *fields: str, solids: bool | None = None) -> Source:
-    """Return GLSL that declares the box of `fluid` and its `fields`, filtered; else scalars and solid.
+def matter(fluid: FluidLike) -> dict[str, Field]:
+    """The fields of `fluid` that a picture is made of: scalars, and those it has of solid, color and flame."""
+    fields = {
+        "scalars": fluid.scalars,
+        "solid": fluid.solid_field,
+        "color": fluid.color_field,
+        "flame": fluid.flame_field,
+    }
+    return {name: field for name, field in fields.items() if field is not None}
 
-    solids: whether the shader knows solids; None: where the fluid has some.
+
+def volume_source(
+    label: str,
+    fluid: FluidLike,
+    *fields: str,
+    solids: bool | None = None,
+    defines: Mapping[str, float] | None = None,
+    volumes: Volumes | None = None,
+) -> Source:
+    """Return GLSL that declares the box of `fluid` and its `fields`, filtered; else all its `matter`.
+
+    solids: whether the shader knows solids; None: where the fluid has some. defines: macros beyond those of a
+    kernel. volumes: textures beside those of the fluid, with their layouts.
     """
+    present = matter(fluid)
     if solids is None:
-        solids = fluid.solid_field is not None
+        solids = "solid" in present
     source = Source(label).add("#version 330 core", "<stage>").add(box_constants(fluid.grid), "<box>")
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
-    defines = variant.defines(fluid.grid.dimensions)
-    source.add("\n".join(f"#define {name} {value}" for name, value in defines.items()), "<variant>")
+    macros: dict[str, float] = {"OTHERS": 0, "FIRE": 0}
+    macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
+    macros |= variant.defines(fluid.grid.dimensions) | dict(defines or {})
+    source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")
     source.add(variant.constants(fluid.grid.dimensions), "<variant>")
     layout = fluid.layouts["cell"]
     source.add(layout.glsl("cell"), "<layout>")
-    for name in fields or (("scalars", "solid") if solids else ("scalars",)):
-        source.add(field_reader(name, "cell", layout, "", "texel", UNITS[name], True), "<fields>")
+    for name in fields or present:
+        if name != "solid" or solids:
+            source.add(field_reader(name, "cell", layout, "", "texel", UNITS[name], True), "<fields>")
+    for name, its in (volumes or {}).items():
+        source.add(its.glsl(name), "<layout>")
+        source.add(field_reader(name, name, its, "", "texel", UNITS[name], True), "<fields>")
     return source
 
 
@@ -46,18 +96,22 @@ def volume_program(
     *fields: str,
     solids: bool | None = None,
     vertex_file: str | None = None,
+    defines: Mapping[str, float] | None = None,
+    volumes: Volumes | None = None,
 ) -> moderngl.Program:
     """Return the program of fragment shader `file` over `volume_source`; compiled once on each device."""
-    has_solids = fluid.solid_field is not None if solids is None else solids
+    defines, volumes = dict(defines or {}), dict(volumes or {})
 
     def make() -> moderngl.Program:
-        source = volume_source(label, fluid, *fields, solids=has_solids).include(file)
+        source = volume_source(label, fluid, *fields, solids=solids, defines=defines, volumes=volumes)
         vertex = None
         if vertex_file is not None:
             vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>").include(vertex_file)
-        return device.fragment_program(source, vertex)
+        return device.fragment_program(source.include(file), vertex)
 
-    return device.keep((label, file, fluid.grid, fields, has_solids, vertex_file), make)
+    present = tuple(matter(fluid))
+    key = (label, file, fluid.grid, fields, present, solids, vertex_file, *defines.items(), *volumes.items())
+    return device.keep(key, make)
 
 
 @contextmanager
