@@ -118,12 +118,13 @@ class PointLight:
 
 @dataclass
 class Fire:
-    """How hot gas glows: the colour of a black body (Planck 1901), brighter with the fourth power of its heat.
+    """How hot gas glows: in the colour of a black body (Planck 1901).
 
-    kelvin_at_zero, kelvin_per_temperature: what temperatures of the fluid mean; below 798 K nothing glows
-    (Draper 1847). intensity: radiance per metre of gas at 2000 K. core: colour (r, g, b) that burning fuel
-    adds, radiance per metre and per burn of 1/s: the blue root of a flame. glow: how strongly the fire lights
-    the smoke, the solids and the floor round it; 1 is what its radiance amounts to, 0 leaves that out.
+    kelvin_at_zero, kelvin_per_temperature: what temperatures of the fluid mean. Below 798 K nothing glows
+    (Draper 1847); above, the brightness goes with the fourth power. intensity: radiance per metre at 2000 K.
+    core: colour (r, g, b) that burning fuel adds, radiance per metre and per burn of 1/s: the blue root of a
+    flame. glow: how strongly the fire lights the smoke, the solids and the floor round it; 1 is what its
+    radiance amounts to, 0 leaves that out.
     """
 
     kelvin_at_zero: float = 300.0

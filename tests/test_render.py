@@ -394,9 +394,7 @@ def plume(ctx: moderngl.Context | None) -> Any:
     fluid.obstacles.add(gf.Obstacle(gf.Mesh.trefoil().fitted(0.4), position=(0.0, 0.9, 0.0)))
     fluid.step(0.05)
     camera = gf.Camera(target=(0.0, 0.6, 0.0), distance=3.0)
-    return SimpleNamespace(
-        fluid=fluid, camera=camera, light=gf.Light(), smoke=gf.Smoke(), fire=None, lights=(), floor=0.0
-    )
+    return gf.Scene(fluid, camera=camera, floor=0.0)
 
 
 def test_frame_shows_the_scene(ctx: moderngl.Context) -> None:

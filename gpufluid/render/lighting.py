@@ -67,7 +67,7 @@ class Lighting:
         solids: bool | None = None,
         vertex_file: str | None = None,
     ) -> Iterator[moderngl.Program]:
-        """A program that knows the light, with the light and the fluid's `matter` bound while the body runs."""
+        """A program that knows the light; light and the fluid's `matter` are bound while the body runs."""
         look, defines, volumes = self._look, dict[str, float](), {}
         given: dict[str, Field] = dict(matter(fluid))
         if look.lights and self._others is not None:

@@ -16,19 +16,8 @@ from gpufluid.layout import FlatLayout
 from gpufluid.render.subject import FluidLike
 
 # texture units; a light volume takes two
-SCALARS, SOLID, SUN, SKY, DEPTH, COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW = (
-    0,
-    1,
-    2,
-    4,
-    6,
-    7,
-    8,
-    9,
-    10,
-    11,
-    12,
-)
+SCALARS, SOLID, SUN, SKY, DEPTH = 0, 1, 2, 4, 6
+COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW = range(7, 13)
 UNITS = {
     "scalars": SCALARS,
     "shaded": SCALARS,
@@ -43,7 +32,7 @@ Volumes = Mapping[str, FlatLayout]
 
 
 def matter(fluid: FluidLike) -> dict[str, Field]:
-    """The fields of `fluid` that a picture is made of: scalars, and those it has of solid, color and flame."""
+    """The fields a picture of `fluid` is made of: scalars, and those it has of solid, color and flame."""
     fields = {
         "scalars": fluid.scalars,
         "solid": fluid.solid_field,
