@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import moderngl
 
@@ -39,6 +39,9 @@ def create_context() -> moderngl.Context:
         f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): on Debian or Ubuntu install the packages "
         'libegl1 libgl1, or use backend="numpy", which needs no OpenGL'
     )
+
+
+AnyProgram = TypeVar("AnyProgram", moderngl.Program, moderngl.ComputeShader)
 
 
 class Device:
@@ -79,7 +82,7 @@ class Device:
         self.reading = reading
         self.timings: dict[str, list[moderngl.Query]] | None = None
         self._programs: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
-        self._kept: dict[Hashable, moderngl.Program] = {}
+        self._kept: dict[Hashable, moderngl.Program | moderngl.ComputeShader] = {}
         self._fullscreen: dict[int, moderngl.VertexArray] = {}
         self.linear = ctx.sampler(filter=(moderngl.LINEAR, moderngl.LINEAR), repeat_x=False, repeat_y=False)
 
@@ -111,11 +114,11 @@ class Device:
         assert isinstance(program, moderngl.ComputeShader)
         return program
 
-    def keep(self, key: Hashable, make: Callable[[], moderngl.Program]) -> moderngl.Program:
+    def keep(self, key: Hashable, make: Callable[[], AnyProgram]) -> AnyProgram:
         """Return the program kept under `key`, made the first time: sources are read once, not each frame."""
         if key not in self._kept:
             self._kept[key] = make()
-        return self._kept[key]
+        return self._kept[key]  # type: ignore[return-value]  # what `make` of this key returned
 
     def fullscreen(self, program: moderngl.Program) -> moderngl.VertexArray:
         """The triangle that covers the target, for `program`."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import moderngl
 
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import box_constants, field_reader
 from gpufluid.gl.source import Source
@@ -29,6 +29,7 @@ UNITS = {
     "glow": GLOW,
 }
 Volumes = Mapping[str, FlatLayout]
+Program = moderngl.Program | moderngl.ComputeShader
 
 
 def matter(fluid: FluidLike) -> dict[str, Field]:
@@ -49,6 +50,7 @@ def volume_source(
     solids: bool | None = None,
     defines: Mapping[str, float] | None = None,
     volumes: Volumes | None = None,
+    version: int = 330,
 ) -> Source:
     """Return GLSL that declares the box of `fluid` and its `fields`, filtered; else all its `matter`.
 
@@ -58,7 +60,7 @@ def volume_source(
     present = matter(fluid)
     if solids is None:
         solids = "solid" in present
-    source = Source(label).add("#version 330 core", "<stage>").add(box_constants(fluid.grid), "<box>")
+    source = Source(label).add(f"#version {version} core", "<stage>").add(box_constants(fluid.grid), "<box>")
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
     macros: dict[str, float] = {"OTHERS": 0, "FIRE": 0}
@@ -103,8 +105,18 @@ def volume_program(
     return device.keep(key, make)
 
 
+def walking_program(device: Device, fluid: FluidLike, label: str, file: str) -> moderngl.ComputeShader:
+    """Return compute shader `file` over `volume_source`; compiled once on each device."""
+
+    def make() -> moderngl.ComputeShader:
+        source = volume_source(label, fluid, version=430, defines={"GROUP": GROUP})
+        return device.compute_program(source.include(file))
+
+    return device.keep((label, file, fluid.grid, tuple(matter(fluid))), make)
+
+
 @contextmanager
-def bind(device: Device, program: moderngl.Program, **fields: Field | None) -> Iterator[None]:
+def bind(device: Device, program: Program, **fields: Field | None) -> Iterator[None]:
     """Bind the fronts of `fields` that `program` reads, filtered, while the body runs."""
     taken = []
     for name, field in fields.items():
