@@ -26,7 +26,7 @@ float after_layer(int layer, ivec2 column, float light) {
         float density = density_at(place), clear = extinction * light_path * (far - near);
         light *= harris ? clamp(1.0 - (1.0 - exp(-clear)) * density, 0.0, 1.0) : exp(-clear * density);
 #if SOLIDS
-        light *= 1.0 - solidity(place);
+        light *= let_by_solids(place);
 #endif
     }
     return light;

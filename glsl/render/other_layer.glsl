@@ -26,7 +26,7 @@ float left_of_other(int n, vec3 place) {
         vec3 at = place + towards * (share * (float(i) + 0.5) / float(steps));
         density += density_at(at);
 #if SOLIDS
-        if (i > 0) clear *= 1.0 - solidity(at);
+        if (i > 0) clear *= let_by_solids(at);
 #endif
     }
     return clear * exp(-extinction * cell_size * density * way / float(steps));
