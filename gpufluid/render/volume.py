@@ -69,7 +69,7 @@ class VolumeRenderer:
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = jitter, light_scale
         self.device = Device(ctx, "fragment")
-        self._depth_sampler = ctx.sampler(
+        self.depth_sampler = ctx.sampler(
             filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
         )
         self._shape: object = None
@@ -147,13 +147,8 @@ class VolumeRenderer:
             solids=False,
             vertex_file="render/slab_vertex.glsl",
         )
-        rays = view.rays
-        grid = fluid.grid
-        origin = rays.origin / grid.cell_size
-        origin[0] -= np.array(grid.origin) / grid.cell_size
         for name, value in {
-            "ray_origin": [tuple(row) for row in origin],
-            "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
+            **ray_uniforms(view, fluid),
             "depth_scale": view.depth_scale,
             "has_depth": depth is not None,
             "scene_depth": DEPTH,
@@ -162,7 +157,7 @@ class VolumeRenderer:
             upload(program[name], value)  # type: ignore[arg-type]
         if depth is not None:
             depth.use(DEPTH)
-            self._depth_sampler.use(DEPTH)
+            self.depth_sampler.use(DEPTH)
         self._slabs.write(bounds.tobytes())
         ctx = self.ctx
         self._without_depth(target, depth).use()
@@ -173,7 +168,7 @@ class VolumeRenderer:
             self._vertex_array(program).render(moderngl.TRIANGLE_STRIP, 4, instances=len(bounds))
         ctx.enable_only(moderngl.NOTHING)
         if depth is not None:
-            self._depth_sampler.clear(DEPTH)
+            self.depth_sampler.clear(DEPTH)
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
         """Time what is drawn inside among the passes of `fluid`, while those are timed."""
@@ -249,7 +244,7 @@ class VolumeRenderer:
             self._color_only[1].release()
             self._color_only = None
         self._slabs.release()
-        self._depth_sampler.release()
+        self.depth_sampler.release()
         self.device.release()
 
 
@@ -259,6 +254,17 @@ def eye_of(view: View, fluid: FluidLike) -> tuple[float, float, float]:
     place = (rays.origin[0] - grid.origin) / grid.cell_size
     x, y, z = (place if view.is_perspective else -rays.direction[0]).tolist()
     return x, y, z
+
+
+def ray_uniforms(view: View, fluid: FluidLike) -> dict[str, list[tuple[float, ...]]]:
+    """The rays of `view` in cells of `fluid`: at the picture's centre, and per x and y of it."""
+    grid, rays = fluid.grid, view.rays
+    origin = rays.origin / grid.cell_size
+    origin[0] -= np.array(grid.origin) / grid.cell_size
+    return {
+        "ray_origin": [tuple(row) for row in origin],
+        "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
+    }
 
 
 CORNERS = np.array([(i & 1, i >> 1 & 1, i >> 2 & 1) for i in range(8)], np.float64)
