@@ -219,6 +219,7 @@ class Fluid:
         self.fuel = ScalarField(self, "fuel", solver.scalars, 2)
         self.pressure = ScalarField(self, "pressure", solver.projection.pressure, 0)
         self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
+        self.flame = DerivedField(self, "flame", self._flame, "fluid.temperature and fluid.fuel, in a step")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
         self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles")
 
@@ -264,6 +265,7 @@ class Fluid:
             (solver.scalars, [0.0, self.settings.ambient_temperature, 0.0, 1.0]),
         ):
             store.fill(values)
+        solver.fire.clear()
         solver.projection.clear()
         solver.time = 0.0
 
@@ -299,6 +301,12 @@ class Fluid:
     def scalars(self) -> GLField:
         """The flat texture of density, temperature, fuel and fluid fraction; not on NumPy."""
         return self._gl_field(self._solver.scalars)
+
+    @property
+    def flame_field(self) -> GLField | None:
+        """The flat texture of `flame`, one channel, or None without combustion."""
+        store = self._solver.fire.flame
+        return None if store is None else self._gl_field(store)
 
     @property
     def solid_field(self) -> GLField | None:
@@ -340,6 +348,13 @@ class Fluid:
         solver.solids.update(list(self.obstacles), None)
         solver.projection.measure(solver.variant, solver.solids.openings, velocity=solver.velocity)
         return solver.projection.divergence.read()[..., 0]
+
+    def _flame(self) -> FloatArray:
+        """What burnt per second in the last substep, 1/s, [nz, ny, nx]; 0 without combustion."""
+        store = self._solver.fire.flame
+        if store is None:
+            return np.zeros(self.grid.cells[::-1], np.float32)
+        return np.ascontiguousarray(store.read()[..., 0])
 
     def _solid(self) -> FloatArray:
         self._solver.solids.update(list(self.obstacles), None)

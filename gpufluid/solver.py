@@ -11,6 +11,7 @@ from gpufluid.advection import Advection
 from gpufluid.backend import Backend
 from gpufluid.boundaries import Boundaries
 from gpufluid.diffusion import Diffusion
+from gpufluid.fire import Fire
 from gpufluid.forces import Forces
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
@@ -33,6 +34,7 @@ class Solver:
         self.speed = backend.field("speed", "block", buffers=1, exact=True)
         self.solids = Solids(backend, boundaries)
         self.forces = Forces(backend, settings)
+        self.fire = Fire(backend, settings)
         self.advection = Advection(backend, settings)
         self.diffusion = Diffusion(backend, settings)
         self.projection = Projection(backend, settings)
@@ -66,7 +68,7 @@ class Solver:
         return count
 
     def substep(self, dt: float, emitters: Sequence[Emitter], forces: Sequence[Force] = ()) -> None:
-        """One substep: advect velocity, add sources and forces, diffuse, project, advect scalars, diffuse.
+        """One substep: advect velocity, add sources, burn, push, diffuse, project, advect scalars, diffuse.
 
         The velocity is carried along before anything is added to it, while it has no divergence: carried
         after the forces, as in Stam (1999), air at rest would carry its own unbalanced weight about.
@@ -78,11 +80,20 @@ class Solver:
             self.advection.carry_velocity(dt, variant, {**faces, **cells}, velocity=u)
         self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s)
         self.solids.warm(dt, variant, scalars=s)
+        self.fire.burn(dt, variant, scalars=s)
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
             self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
-            self.projection.project(dt, variant, faces, openings, velocity=u, displaced=self.solids.moving)
+            self.projection.project(
+                dt,
+                variant,
+                faces,
+                openings,
+                velocity=u,
+                displaced=self.solids.moving,
+                swelling=self.fire.swelling,
+            )
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
         self.time += dt
@@ -92,7 +103,8 @@ class Solver:
         self.solids.update(obstacles, None)
         faces, openings = self.solids.faces, self.solids.openings
         self.backend.kernel("constrain", self.variant)(velocity=self.velocity, **faces)
-        self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity)
+        swelling = self.fire.swelling
+        self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity, swelling=swelling)
 
     def max_speed(self) -> float:
         """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
@@ -113,5 +125,5 @@ class Solver:
         """Release every field."""
         for part in (self.velocity, self.scalars, self.speed):
             part.release()
-        for stage in (self.solids, self.forces, self.advection, self.diffusion, self.projection):
+        for stage in (self.solids, self.forces, self.fire, self.advection, self.diffusion, self.projection):
             stage.release()
