@@ -376,7 +376,7 @@ def _with_emitted(emitter: Array, weight: Array, scalars: Array) -> Array:
     weight = weight * scalars[..., 3]
     out = scalars.copy()
     out[..., 0] += weight * emitter[5, 0]
-    out[..., 1] += (emitter[5, 1] - out[..., 1]) * weight * emitter[4, 3]
+    out[..., 1] = out[..., 1] * (1.0 - weight * emitter[4, 3]) + weight * emitter[5, 1]
     out[..., 2] += weight * emitter[5, 2]
     return out
 
