@@ -20,7 +20,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         gf.Grid(cells, size, origin=(0.0, 0.0, -0.5 * size * cells[2])),
         boundaries=gf.Boundaries(right=gf.Open()),
         settings=gf.Settings(
-            combustion=gf.Combustion(smoke_per_burn=1.0, expansion_per_burn=10.0),
+            combustion=gf.Combustion(smoke_per_burn=0.5, expansion_per_burn=10.0),
             buoyancy=2.0,
             cooling=1.5,
             vorticity_confinement=0.5,
@@ -44,7 +44,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(2.0, 0.8, 0.0), distance=6.0, azimuth=25.0, elevation=14.0),
         light=gf.Light(direction=(-0.6, -0.8, -0.3), color=(1.8, 1.7, 1.6), ambient=(0.1, 0.11, 0.14)),
-        smoke=gf.Smoke(extinction=12.0, albedo=(0.4, 0.38, 0.36)),
+        smoke=gf.Smoke(extinction=9.0, albedo=(0.4, 0.38, 0.36)),
         dt=1.0 / 60.0,
         floor=0.0,
         update=light,

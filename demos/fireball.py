@@ -20,7 +20,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
         boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall("free"), gf.Open(), gf.Open(), gf.Open()),
         settings=gf.Settings(
-            combustion=gf.Combustion(smoke_per_burn=1.5, expansion_per_burn=3.0),
+            combustion=gf.Combustion(smoke_per_burn=0.9, expansion_per_burn=3.0),
             buoyancy=1.6,
             weight=0.25,
             cooling=1.2,
