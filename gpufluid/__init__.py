@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpufluid.boundaries import Open as Open
     from gpufluid.boundaries import Periodic as Periodic
     from gpufluid.boundaries import Wall as Wall
+    from gpufluid.combustion import Combustion as Combustion
     from gpufluid.errors import GLUnavailableError as GLUnavailableError
     from gpufluid.errors import GpufluidError as GpufluidError
     from gpufluid.errors import MeshWarning as MeshWarning
@@ -66,6 +67,7 @@ _HOME = {
     "Camera": "view",
     "Capsule": "shapes",
     "Cylinder": "shapes",
+    "Combustion": "combustion",
     "Emitter": "sources",
     "Fire": "view",
     "Fluid": "fluid",

@@ -50,12 +50,39 @@ class Advection:
         velocity: FieldStore,
     ) -> None:
         """Carry density, temperature and fuel along the velocity, and let them fade."""
+        rules = self.settings
+        fading = (math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0)
+        self._carry_cells(dt, variant, solids, fading, rules.ambient_temperature, scalars, velocity)
+
+    def carry_colors(
+        self,
+        dt: float,
+        variant: Variant,
+        solids: dict[str, Any],
+        *,
+        colors: FieldStore,
+        velocity: FieldStore,
+    ) -> None:
+        """Carry red, green and blue along the velocity, and let them fade as density does."""
+        fading = (math.exp(-self.settings.density_dissipation * dt),) * 3
+        self._carry_cells(dt, variant, solids, fading, 0.0, colors, velocity)
+
+    def _carry_cells(
+        self,
+        dt: float,
+        variant: Variant,
+        solids: dict[str, Any],
+        fading: tuple[float, float, float],
+        ambient: float,
+        scalars: FieldStore,
+        velocity: FieldStore,
+    ) -> None:
+        """Carry three values of cells; each keeps a share, the second of what is above `ambient`."""
         run, rules = self.backend.kernel, self.settings
         forward, compensated = self._scratch.get("cell forward"), self._scratch.get("cell compensated")
-        fading = (math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0)
         flow = {"scalars": scalars, "velocity": velocity, "dt": dt, **solids}
-        fade = {"keep": fading, "ambient": rules.ambient_temperature}
-        whole = {"keep": (1.0, 1.0, 1.0), "ambient": rules.ambient_temperature}
+        fade = {"keep": fading, "ambient": ambient}
+        whole = {"keep": (1.0, 1.0, 1.0), "ambient": ambient}
         run("advect_scalars", variant)(carried=forward or scalars, **(whole if forward else fade), **flow)
         if rules.advection == "maccormack":
             run("correct_scalars", variant)(forward=forward, **fade, **flow)

@@ -102,6 +102,13 @@ class Diffusion:
             sweep = self.backend.kernel("diffuse_scalars", variant)
             self._solve(sweep, scalars, self._cells, max(numbers), fourier_numbers=numbers)
 
+    def diffuse_colors(self, dt: float, variant: Variant, *, colors: FieldStore) -> None:
+        """Let red, green and blue diffuse over `dt` seconds as density does."""
+        if self._diffusivities[0]:
+            a = self._number(self._diffusivities[0], dt)
+            sweep = self.backend.kernel("diffuse_scalars", variant)
+            self._solve(sweep, colors, self._cells, a, fourier_numbers=(a, a, a))
+
     def _solve(
         self, sweep: KernelCall, field: FieldStore, scratch: list[FieldStore], a: float, **rest: Any
     ) -> None:
