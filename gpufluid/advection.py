@@ -18,13 +18,22 @@ class Advection:
     """
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
-        self.backend, self.settings = backend, settings
+        self.backend = backend
         self._scratch: dict[str, FieldStore] = {}
+        self.use(settings)
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings; fields of other schemes are released."""
+        self.settings, before, self._scratch = settings, self._scratch, {}
         velocity_scheme = settings.velocity_scheme if settings.solve_velocity else "semi-lagrangian"
         for kind, scheme in (("face", velocity_scheme), ("cell", settings.advection)):
             names = {"semi-lagrangian": (), "maccormack": ("forward",), "bfecc": ("forward", "compensated")}
             for name in names[scheme]:
-                self._scratch[f"{kind} {name}"] = backend.field(f"{name} ({kind}s)", kind, buffers=1)
+                key = f"{kind} {name}"
+                kept = before.pop(key) if key in before else None
+                self._scratch[key] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=1)
+        for field in before.values():
+            field.release()
 
     def carry_velocity(
         self, dt: float, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore

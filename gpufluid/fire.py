@@ -17,12 +17,20 @@ class Fire:
     """
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
-        self.backend, self.rules = backend, settings.combustion
+        self.backend = backend
         self.flame: FieldStore | None = None
+        self.use(settings)
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings; without combustion the fire is out."""
+        self.rules = settings.combustion
         self.swelling: dict[str, Any] = {}
         if self.rules is None:
+            self.release()
+            self.flame = None
             return
-        self.flame = backend.field("flame", "cell", 1, buffers=1, exact=True)
+        if self.flame is None:
+            self.flame = self.backend.field("flame", "cell", 1, buffers=1, exact=True)
         if self.rules.expansion_per_burn and settings.solve_velocity:
             self.swelling = {"flame": self.flame, "expansion": self.rules.expansion_per_burn}
 

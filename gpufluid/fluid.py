@@ -225,7 +225,7 @@ class Fluid:
         one_of(backend, BACKENDS, "Fluid.backend")
         self.grid = grid
         self.boundaries = boundaries or Boundaries()
-        self.settings = settings or Settings()
+        self._settings = settings or Settings()
         self._released = False
         self._last_dt = 1.0
         self._backend: Backend
@@ -237,6 +237,11 @@ class Fluid:
             self._backend = GLBackend(grid, backend, ctx, self.settings.precision)
         try:
             self._solver = Solver(self._backend, self.settings, self.boundaries)
+        except MemoryError:
+            self._backend.release()
+            raise GpufluidError(
+                f"no memory for a fluid of {' x '.join(map(str, grid.cells))} cells"
+            ) from None
         except BaseException:
             self._backend.release()
             raise
@@ -254,6 +259,29 @@ class Fluid:
         self.flame = DerivedField(self, "flame", self._flame, "fluid.temperature and fluid.fuel, in a step")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
         self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles")
+
+    @property
+    def settings(self) -> Settings:
+        """The schemes and numbers it is stepped by.
+
+        Assign others at any time: ``fluid.settings = fluid.settings.but(viscosity=0.1)``; the flow goes on
+        from what it is. Raises GpufluidError for another precision, which needs another Fluid.
+        """
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self.check_alive()
+        if not isinstance(settings, Settings):
+            raise GpufluidError(f"Fluid.settings must be gf.Settings, got {settings!r}")
+        if settings.precision != self._settings.precision:
+            raise GpufluidError(
+                f"Fluid.settings cannot go from precision={self._settings.precision!r} to "
+                f"{settings.precision!r}: make another Fluid"
+            )
+        if settings != self._settings:
+            self._solver.use(settings)
+            self._settings = settings
 
     # -- stepping --------------------------------------------------------------------------------------
 
@@ -354,14 +382,6 @@ class Fluid:
         """The flat texture of the solids (velocity, 1 inside) as last voxelized, or None without any."""
         store = self._solver.solids.solid
         return None if store is None else self._gl_field(store)
-
-    @property
-    def color_field(self) -> GLField | None:
-        return None
-
-    @property
-    def flame_field(self) -> GLField | None:
-        return None
 
     def _gl_field(self, store: Any) -> GLField:
         if self.device is None:

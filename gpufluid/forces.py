@@ -113,16 +113,21 @@ class Forces:
     """What is added to the velocity and the scalars from outside in a step."""
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
-        self.backend, self.settings = backend, settings
-        length = float(np.linalg.norm(settings.up)) or 1.0
-        self._up = tuple(u / length for u in settings.up)
+        self.backend = backend
         self._masks = KeptFields(backend, "mask", 1)
         self._fields = KeptFields(backend, "force", 4)
         self._vorticity: FieldStore | None = None
         self._confinement: FieldStore | None = None
-        if settings.vorticity_confinement and settings.solve_velocity:
-            self._vorticity = backend.field("vorticity", "cell", buffers=1)
-            self._confinement = backend.field("confinement", "cell", buffers=1)
+        self.use(settings)
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings."""
+        self.settings = settings
+        length = float(np.linalg.norm(settings.up)) or 1.0
+        self._up = tuple(u / length for u in settings.up)
+        if settings.vorticity_confinement and settings.solve_velocity and self._vorticity is None:
+            self._vorticity = self.backend.field("vorticity", "cell", buffers=1)
+            self._confinement = self.backend.field("confinement", "cell", buffers=1)
 
     def emit(
         self,

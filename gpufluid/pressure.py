@@ -31,11 +31,22 @@ class Projection:
     def __init__(self, backend: Backend, settings: Settings) -> None:
         self.backend, self.settings = backend, settings
         self.pressure = backend.field("pressure", "packed")
-        burns = settings.combustion is not None
-        self.divergence = backend.field("divergence", "packed", buffers=2 if burns else 1)
+        self.divergence = self._divergence_for(settings)
         self.problem = PressureProblem(backend, self.pressure, self.divergence)
         self.hierarchy = Hierarchy()
         self._balanced: FieldStore | None = None
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings, from the last pressure."""
+        if (settings.combustion is None) != (self.settings.combustion is None):
+            self.divergence.release()
+            self.divergence = self._divergence_for(settings)
+        self.settings = settings
+
+    def _divergence_for(self, settings: Settings) -> FieldStore:
+        """The field of the divergence, from which burning gas is taken in place."""
+        burns = settings.combustion is not None
+        return self.backend.field("divergence", "packed", buffers=2 if burns else 1)
 
     def project(
         self,

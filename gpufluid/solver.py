@@ -42,6 +42,12 @@ class Solver:
         self.diffusion = Diffusion(backend, settings)
         self.projection = Projection(backend, settings)
 
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings, from the flow as it is."""
+        self.settings = settings
+        for stage in (self.forces, self.fire, self.advection, self.diffusion, self.projection):
+            stage.use(settings)
+
     @property
     def variant(self) -> Variant:
         """How the kernels are compiled at present."""

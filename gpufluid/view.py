@@ -182,6 +182,26 @@ class Smoke:
 
 
 @dataclass
+class Picture:
+    """How a picture of a scene is made.
+
+    size: (width, height), pixels. fps: frames a second of a film. exposure: factor on radiance before the
+    tone map. background: "studio", "transparent" or a linear radiance (r, g, b). slices: as in
+    `VolumeRenderer`.
+    """
+
+    size: tuple[int, int] = (640, 360)
+    fps: float = 30.0
+    exposure: float = 0.95
+    background: str | tuple[float, float, float] = "studio"
+    slices: int | None = None
+
+    def __post_init__(self) -> None:
+        finite_number(self.fps, "Picture.fps", above=0.0)
+        finite_number(self.exposure, "Picture.exposure", above=0.0)
+
+
+@dataclass
 class Look:
     """What a picture of a fluid is lit by, and how its matter looks.
 
