@@ -28,7 +28,7 @@ from gpufluid.render.volume import VolumeRenderer, eye_of, ray_uniforms
 from gpufluid.render.volume_source import DEPTH, bind, volume_program
 from gpufluid.settings import one_of
 from gpufluid.shapes import Box, Cylinder, Family, Mesh, Plane, Shape, Sphere
-from gpufluid.view import Look
+from gpufluid.view import Look, Picture
 
 SAMPLES = 4  # a pixel, for the outlines of solids
 EXPOSURE = 0.95
@@ -74,6 +74,19 @@ class FrameRenderer:
         self._released = False
         self.size: Size = (0, 0)
         self.resize(size)
+
+    @classmethod
+    def of(cls, picture: Picture, ctx: moderngl.Context, size: Size | None = None) -> FrameRenderer:
+        """The renderer that draws pictures as `picture` says, of another size where one is given."""
+        made = cls(
+            ctx,
+            picture.size if size is None else size,
+            exposure=picture.exposure,
+            background=picture.background,
+            volume=VolumeRenderer(ctx, slices=picture.slices),
+        )
+        made._owns_volume = True
+        return made
 
     def resize(self, size: Size) -> None:
         """Draw pictures of another size from now on; the picture drawn last is gone."""
