@@ -28,7 +28,8 @@ class Scene:
     it is drawn.
     update: called as ``update(scene, time)`` before each frame, time in seconds. story: a generator; each
     ``yield`` of it is one frame, and where it ends the scene does. frames: after how many the scene ends;
-    None: never. title: the window's. names: emitters, obstacles and forces by name.
+    None: never. title: the window's. names: emitters, obstacles and forces by name. seed: what a description
+    was given for its noise.
     """
 
     fluid: Fluid
@@ -47,10 +48,12 @@ class Scene:
     story: Story | None = None
     others: Sequence[Fluid] = ()
     names: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
     _time: float = 0.0
     _over: bool = False
     _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list)
     _snaps: list[Path] = field(default_factory=list)
+    _origins: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)  # of a description's parts
 
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)

@@ -30,6 +30,9 @@ from gpufluid.keyframes import Formula, Keys, Track
 from gpufluid.scene import Scene
 
 Triple = tuple[float, float, float]
+Origins = dict[
+    tuple[int, str], tuple[Any, Any]
+]  # (id of a thing, field): the thing, and what a file says there
 LARGEST = 4 << 20  # bytes of a description
 
 # Names in a file, and the classes they build.
@@ -325,6 +328,7 @@ class _Builder:
         self.unset = schema().msgspec.UNSET
         self.moves: list[Callable[[float], None]] = []
         self.names: dict[str, Any] = {}
+        self.origins: Origins = {}
 
     def at(self, place: str) -> _Place:
         """A block in which errors are told to be at `place`."""
@@ -357,7 +361,11 @@ class _Builder:
         return False
 
     def make(
-        self, kind: type, table: Any, place: str, assign: Callable[[str, Any], None] | None = None
+        self,
+        kind: type,
+        table: Any,
+        place: str,
+        assign: Callable[[str, Any], None] | None = None,
     ) -> Any:
         """An object of `kind` from a table; its changing fields are assigned again before each frame."""
         given = self.given(table)
@@ -366,6 +374,9 @@ class _Builder:
         with self.at(place):
             made = kind(**{name: make(0.0) for name, make in makers.items()})
         for name, make in makers.items():
+            if self.moving(given[name]) or _is_read(given[name]):
+                told = schema().msgspec.to_builtins(given[name])
+                self.origins[id(made), name] = made, told
             if self.moving(given[name]):
                 self.moves.append(
                     self._mover(assign or partial(setattr, made), name, make, f"{place}.{name}")
@@ -454,6 +465,12 @@ class _Builder:
         return os.fspath(target)
 
 
+def _is_read(value: Any) -> bool:
+    """Whether `value` is a table that says where something comes from, which what is made of it does not."""
+    tag = getattr(getattr(value, "__struct_config__", None), "tag", None)
+    return tag in ("mesh", "knot", "image", "surface", "line", "bezier") or type(value).__name__ == "Turn"
+
+
 class _Place:
     """Errors inside become a SceneError that names file and place."""
 
@@ -527,6 +544,8 @@ def build(
                 frames=frames,
                 others=fluids[1:],
                 names=builder.names,
+                seed=table.seed,
+                _origins=builder.origins,
                 update=_updater(builder.moves),
             )
     except BaseException:
@@ -569,6 +588,11 @@ def _fluid(
     with builder.at(f"{prefix}grid"):
         fluid = Fluid(grid, sides, rules, backend=backend, ctx=ctx)
     made.append(fluid)
+    for (_, name), (thing, told) in list(builder.origins.items()):
+        if (
+            thing is rules
+        ):  # settings are replaced when they change: what was said of them stays with the fluid
+            builder.origins[id(fluid), name] = fluid, told
     try:
         for kind, name, things, owner in (
             (sources.Emitter, "emitters", box.emitters, fluid.emitters),
@@ -600,3 +624,122 @@ def _sides(builder: _Builder, table: Any, place: str) -> Boundaries:
     rest = sides.pop("all", boundaries.Wall())
     with builder.at(place):
         return Boundaries(**{name: sides.get(name, rest) for name in SIDES})
+
+
+# -- writing -------------------------------------------------------------------------------------------
+
+
+def save_description(scene: Scene, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+    """Write what `scene` is now, but for the state of its fluids, as a description; return its path.
+
+    Values that follow keyframes or formulas stay so, and files that were read are named again. Raises
+    GpufluidError for what only a script can make (a mesh of its own, an array, an `update`), for a file that
+    exists unless `overwrite`, and for one that cannot be written.
+    """
+    try:
+        import tomli_w
+    except ImportError:
+        raise MissingDependencyError("tomli-w", "writing a scene file") from None
+    target = Path(path)
+    if target.suffix.lower() != ".toml":
+        raise GpufluidError(f"{target}: a scene is written to a .toml file")
+    if target.exists() and not overwrite:
+        raise GpufluidError(f"{target} exists already")
+    text = tomli_w.dumps(description_of(scene))
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(target)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise GpufluidError(f"{target}: cannot be written: {error.strerror or error}") from None
+    return target
+
+
+def description_of(scene: Scene) -> dict[str, Any]:
+    """What `scene` is now as the plain values of a description; see `save_description`."""
+    if scene.story is not None or (scene.update is not None and not scene._origins):
+        raise GpufluidError(
+            f"the scene {scene.title!r} is a script: what it does cannot be written as a description"
+        )
+    writer = _Writer(scene)
+    out: dict[str, Any] = {"title": scene.title, "dt": scene.dt}
+    out |= {name: value for name in ("frames", "floor") if (value := getattr(scene, name)) is not None}
+    out["seed"] = scene.seed
+    boxes = [writer.container(fluid) for fluid in scene.fluids]
+    out |= boxes[0] if len(boxes) == 1 else {"containers": boxes}
+    for name in ("camera", "light", "smoke", "fire", "picture"):
+        thing = getattr(scene, name)
+        if thing is not None:
+            out[name] = writer.table(thing)
+    if scene.lights:
+        out["lights"] = [{"kind": _kind(LIGHT_KINDS, light), **writer.table(light)} for light in scene.lights]
+    return out
+
+
+def _kind(kinds: Mapping[str, type], thing: Any) -> str:
+    """The name of the kind that `thing` is. Raises GpufluidError where a description knows none."""
+    for name, kind in kinds.items():
+        if type(thing) is kind:
+            return name
+    raise GpufluidError(f"a description cannot say {thing!r}")
+
+
+class _Writer:
+    """Turns what a scene is made of into plain values."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.origins = scene._origins
+        self.names = {id(thing): name for name, thing in scene.names.items()}
+
+    def container(self, fluid: Fluid) -> dict[str, Any]:
+        """One fluid and all that is in it."""
+        out: dict[str, Any] = {
+            "grid": self.table(fluid.grid),
+            "settings": self.table(fluid.settings, owner=fluid),
+        }
+        sides = {name: getattr(fluid.boundaries, name) for name in SIDES}
+        out["sides"] = {name: {"kind": _kind(SIDE_KINDS, s), **self.table(s)} for name, s in sides.items()}
+        out["emitters"] = [self.table(emitter) for emitter in fluid.emitters]
+        out["obstacles"] = [self.table(obstacle) for obstacle in fluid.obstacles]
+        out["forces"] = [self._force(force) for force in fluid.forces]
+        return {name: value for name, value in out.items() if value}
+
+    def _force(self, force: Any) -> dict[str, Any]:
+        if isinstance(force, user_forces.ForceExpression):
+            return {"kind": "expression", "expression": force.expression, "active": force.active}
+        return {"kind": _kind(FORCE_KINDS, force), **self.table(force)}
+
+    def table(self, thing: Any, owner: Any = None) -> dict[str, Any]:
+        """The fields of a dataclass object that are not at their defaults."""
+        out: dict[str, Any] = {}
+        if id(thing) in self.names:
+            out["name"] = self.names[id(thing)]
+        for part in dataclasses.fields(thing):
+            value = getattr(thing, part.name)
+            found = self.origins.get((id(owner if owner is not None else thing), part.name))
+            if found is not None and (found[0] is thing or found[0] is owner):
+                out[part.name] = found[1]
+                continue
+            default = part.default
+            if part.default_factory is not dataclasses.MISSING:
+                default = part.default_factory()
+            if value is not None and (default is dataclasses.MISSING or value != default):
+                out[part.name] = self.plain(value, f"{type(thing).__name__}.{part.name}")
+        return out
+
+    def plain(self, value: Any, name: str) -> Any:
+        """`value` as TOML can hold it."""
+        if isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, tuple | list):
+            return [self.plain(part, name) for part in value]
+        if type(value) in SOLVER_KINDS.values():
+            return {"kind": _kind(SOLVER_KINDS, value), **self.table(value)}
+        if type(value) in FORM_KINDS.values():
+            return {"kind": _kind(FORM_KINDS, value), **self.table(value)}
+        if isinstance(value, Combustion):
+            return self.table(value)
+        raise GpufluidError(f"{name}: a description cannot say {value!r}")

@@ -14,7 +14,7 @@ import pytest
 
 import gpufluid as gf
 from gpufluid.app.starter import write_starter
-from gpufluid.scene_file import build, read_description
+from gpufluid.scene_file import build, description_of, read_description, save_description
 
 FULL = """
 title = "everything"
@@ -284,6 +284,48 @@ def test_several_boxes(tmp_path: Path, ctx: moderngl.Context) -> None:
     assert up > 0.0 > down and up == pytest.approx(-down, rel=0.02)
     amounts = [fluid.diagnostics().mass for fluid in scene.fluids]
     assert amounts[0] == pytest.approx(amounts[1], rel=0.01) and amounts[0] > 0.0
+    scene.release()
+
+
+# -- writing -------------------------------------------------------------------------------------------------
+
+
+def test_what_is_written_is_read_again(full: Path, tmp_path: Path) -> None:
+    """A description of a scene, written, read and described again, stays the same; changes are in it."""
+    scene = gf.Scene.load(full, backend="numpy")
+    for _ in range(3):
+        scene.advance()
+    scene.names["source"].density = 9.0
+    scene.fluid.settings = scene.fluid.settings.but(cooling=0.7, pressure=gf.Jacobi(10))
+    scene.fluid.emitters.add(gf.Emitter(gf.Box((0.0, 0.5, 0.0), (0.1, 0.2, 0.1)), density=1.0))
+    scene.fluid.obstacles.remove(scene.names["ball"])
+    scene.camera.fov = 50.0
+    path = save_description(scene, full.parent / "saved.toml")
+    with pytest.raises(gf.GpufluidError, match="exists already"):
+        save_description(scene, path)
+    again = gf.Scene.load(path, backend="numpy")
+    assert description_of(again) == description_of(scene)
+    assert again.names["source"].density == 9.0 and again.fluid.settings.cooling == 0.7
+    assert again.fluid.settings.pressure == gf.Jacobi(10) and again.camera.fov == 50.0
+    assert again.fluid.emitters[2].shape == gf.Box((0.0, 0.5, 0.0), (0.1, 0.2, 0.1))
+    assert len(again.fluid.obstacles) == 1 and again.fluid.boundaries == scene.fluid.boundaries
+    text = path.read_text()
+    for words in ("0.1 * noise(t)", "smooth", "90 * t", "bezier", "knot", "inflow"):
+        assert words in text  # what changes with time, and what is read or computed, as it was said
+    for made in (scene, again):
+        made.release()
+
+
+def test_only_a_script_can_say_some_things(full: Path) -> None:
+    scene = gf.Scene.load(full, backend="numpy")
+    scene.fluid.obstacles.add(gf.Obstacle(gf.Mesh.icosphere(1)))
+    with pytest.raises(gf.GpufluidError, match="Obstacle.shape: a description cannot say Mesh"):
+        save_description(scene, full.parent / "mesh.toml")
+    scene.release()
+    scene = gf.Scene(gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy"), update=lambda scene, time: None)
+    with pytest.raises(gf.GpufluidError, match="is a script"):
+        save_description(scene, full.parent / "script.toml")
+    assert not list(full.parent.glob("*script*")) and not list(full.parent.glob("*mesh*"))
     scene.release()
 
 
