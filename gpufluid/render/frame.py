@@ -331,6 +331,8 @@ class _Solids:
         upload(program["paint"], paint)  # type: ignore[arg-type]
         upload(program["to_clip"], clip)  # type: ignore[arg-type]
         for obstacle in fluid.obstacles:
+            if not obstacle.visible:
+                continue
             for mesh, matrix in self._placed(obstacle):
                 turn = np.eye(4)
                 turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T

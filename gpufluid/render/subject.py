@@ -26,6 +26,9 @@ class ObstacleLike(Protocol):
     @property
     def matrix(self) -> NDArray[np.float64]: ...
 
+    @property
+    def visible(self) -> bool: ...
+
 
 class FluidLike(Protocol):
     """A fluid on the GPU.
