@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpufluid.boundaries import Open as Open
     from gpufluid.boundaries import Periodic as Periodic
     from gpufluid.boundaries import Wall as Wall
+    from gpufluid.combustion import Combustion as Combustion
     from gpufluid.errors import GLUnavailableError as GLUnavailableError
     from gpufluid.errors import GpufluidError as GpufluidError
     from gpufluid.errors import MeshWarning as MeshWarning
@@ -66,7 +67,9 @@ _HOME = {
     "Camera": "view",
     "Capsule": "shapes",
     "Cylinder": "shapes",
+    "Combustion": "combustion",
     "Emitter": "sources",
+    "Fire": "view",
     "Fluid": "fluid",
     "ForceExpression": "user_forces",
     "ForceField": "user_forces",
@@ -89,8 +92,11 @@ _HOME = {
     "Obstacle": "shapes",
     "Open": "boundaries",
     "Periodic": "boundaries",
+    "Picture": "view",
     "Plane": "shapes",
+    "PointLight": "view",
     "Scene": "scene",
+    "SceneError": "errors",
     "Settings": "settings",
     "ShaderError": "errors",
     "Smoke": "view",

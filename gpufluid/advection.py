@@ -31,13 +31,22 @@ class Advection:
     """
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
-        self.backend, self.settings = backend, settings
+        self.backend = backend
         self._scratch: dict[str, FieldStore] = {}
+        self.use(settings)
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings; fields of other schemes are released."""
+        self.settings, before, self._scratch = settings, self._scratch, {}
         velocity_scheme = settings.velocity_scheme if settings.solve_velocity else "semi-lagrangian"
         for kind, scheme in (("face", velocity_scheme), ("cell", settings.advection)):
             names = {"maccormack": ("forward",), "bfecc": ("forward", "compensated")}
             for name in names.get(scheme, ()):
-                self._scratch[f"{kind} {name}"] = backend.field(f"{name} ({kind}s)", kind, buffers=1)
+                key = f"{kind} {name}"
+                kept = before.pop(key) if key in before else None
+                self._scratch[key] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=1)
+        for field in before.values():
+            field.release()
 
     def carry_velocity(
         self, dt: float, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore
@@ -63,12 +72,39 @@ class Advection:
         velocity: FieldStore,
     ) -> None:
         """Carry density, temperature and fuel along the velocity, and let them fade."""
+        rules = self.settings
+        fading = (math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0)
+        self._carry_cells(dt, variant, solids, fading, rules.ambient_temperature, scalars, velocity)
+
+    def carry_colors(
+        self,
+        dt: float,
+        variant: Variant,
+        solids: dict[str, Any],
+        *,
+        colors: FieldStore,
+        velocity: FieldStore,
+    ) -> None:
+        """Carry red, green and blue along the velocity, and let them fade as density does."""
+        fading = (math.exp(-self.settings.density_dissipation * dt),) * 3
+        self._carry_cells(dt, variant, solids, fading, 0.0, colors, velocity)
+
+    def _carry_cells(
+        self,
+        dt: float,
+        variant: Variant,
+        solids: dict[str, Any],
+        fading: tuple[float, float, float],
+        ambient: float,
+        scalars: FieldStore,
+        velocity: FieldStore,
+    ) -> None:
+        """Carry three values of cells; each keeps a share, the second of what is above `ambient`."""
         run, rules = self.backend.kernel, self.settings
         forward, compensated = self._scratch.get("cell forward"), self._scratch.get("cell compensated")
-        fading = (math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0)
         flow = {"scalars": scalars, "velocity": velocity, "dt": dt, **solids}
-        fade = {"keep": fading, "ambient": rules.ambient_temperature}
-        whole = {"keep": (1.0, 1.0, 1.0), "ambient": rules.ambient_temperature}
+        fade = {"keep": fading, "ambient": ambient}
+        whole = {"keep": (1.0, 1.0, 1.0), "ambient": ambient}
         first = run("advect_scalars", _interpolating(variant, rules.advection))
         first(carried=forward or scalars, **(whole if forward else fade), **flow)
         if rules.advection == "maccormack":

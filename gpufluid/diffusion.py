@@ -59,10 +59,18 @@ class Diffusion:
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
         self.backend = backend
+        self._faces: list[FieldStore] = []
+        self._cells: list[FieldStore] = []
+        self.use(settings)
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings; scratch fields that were needed once are kept."""
         self._viscosity = settings.viscosity if settings.solve_velocity else 0.0
         self._diffusivities = (settings.density_diffusivity, settings.thermal_diffusivity, 0.0)
-        self._faces = self._scratch("face") if self._viscosity else []
-        self._cells = self._scratch("cell") if any(self._diffusivities) else []
+        if self._viscosity and not self._faces:
+            self._faces = self._scratch("face")
+        if any(self._diffusivities) and not self._cells:
+            self._cells = self._scratch("cell")
 
     def _scratch(self, kind: str) -> list[FieldStore]:
         """The sweep written, the latest and the one before; the right-hand side is the field itself."""
@@ -90,17 +98,24 @@ class Diffusion:
         self, dt: float, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore
     ) -> None:
         """Let the velocity, whose closed faces hold what closes them, diffuse over `dt` seconds."""
-        if self._faces:
+        if self._viscosity:
             a = self._number(self._viscosity, dt)
             sweep = self.backend.kernel("diffuse_velocity", variant)
             self._solve(sweep, velocity, self._faces, a, fourier_number=a, **solids)
 
     def diffuse_scalars(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
         """Let density and temperature diffuse over `dt` seconds, round the solids of the last advection."""
-        if self._cells:
+        if any(self._diffusivities):
             numbers = tuple(self._number(d, dt) for d in self._diffusivities)
             sweep = self.backend.kernel("diffuse_scalars", variant)
             self._solve(sweep, scalars, self._cells, max(numbers), fourier_numbers=numbers)
+
+    def diffuse_colors(self, dt: float, variant: Variant, *, colors: FieldStore) -> None:
+        """Let red, green and blue diffuse over `dt` seconds as density does."""
+        if self._diffusivities[0]:
+            a = self._number(self._diffusivities[0], dt)
+            sweep = self.backend.kernel("diffuse_scalars", variant)
+            self._solve(sweep, colors, self._cells, a, fourier_numbers=(a, a, a))
 
     def _solve(
         self, sweep: KernelCall, field: FieldStore, scratch: list[FieldStore], a: float, **rest: Any

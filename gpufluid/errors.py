@@ -27,3 +27,7 @@ class MissingDependencyError(GpufluidError):
 
 class MeshWarning(UserWarning):
     """A mesh that works only in part: it is open, or it lies outside the box."""
+
+
+class SceneError(GpufluidError):
+    """A scene file that cannot be played: names the file, the place in it and what was expected there."""

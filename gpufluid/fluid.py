@@ -113,6 +113,37 @@ class ScalarField:
         self._store.write(volume)
 
 
+class ColorField:
+    """Red, green and blue densities of coloured smoke at the cell centres, [nz, ny, nx, 3].
+
+    The fluid holds them from the first emitter with a color, or the first `write`, on.
+    """
+
+    def __init__(self, fluid: Fluid, solver: Solver) -> None:
+        self.name = "color"
+        self._fluid, self._solver = fluid, solver
+        self._shape = (*fluid.grid.cells[::-1], 3)
+
+    def read(self) -> FloatArray:
+        """Return a float32 copy [nz, ny, nx, 3], zeros where there is no colour; waits for the GPU."""
+        self._fluid.check_alive()
+        store = self._solver.colors.field
+        if store is None:
+            return np.zeros(self._shape, np.float32)
+        return np.ascontiguousarray(store.read()[..., :3])
+
+    def write(self, values: ArrayLike) -> None:
+        """Set the values, [nz, ny, nx, 3]; in solids they stay 0.
+
+        Raises GpufluidError for another shape or a number that is not finite.
+        """
+        self._fluid.check_alive()
+        volume = np.ones((*self._shape[:3], 4), np.float32)
+        volume[..., :3] = checked_array(values, self._shape, self.name)
+        volume *= 1.0 - self._fluid.solid.read()[..., None]
+        self._solver.prepare_colors().write(volume)
+
+
 class DerivedField:
     """A field that follows from the others, [nz, ny, nx(, c)]: it can be read only."""
 
@@ -194,7 +225,7 @@ class Fluid:
         one_of(backend, BACKENDS, "Fluid.backend")
         self.grid = grid
         self.boundaries = boundaries or Boundaries()
-        self.settings = settings or Settings()
+        self._settings = settings or Settings()
         self._released = False
         self._last_dt = 1.0
         self._backend: Backend
@@ -206,10 +237,15 @@ class Fluid:
             self._backend = GLBackend(grid, backend, ctx, self.settings.precision)
         try:
             self._solver = Solver(self._backend, self.settings, self.boundaries)
+        except MemoryError:
+            self._backend.release()
+            raise GpufluidError(
+                f"no memory for a fluid of {' x '.join(map(str, grid.cells))} cells"
+            ) from None
         except BaseException:
             self._backend.release()
             raise
-        self.emitters: Things[Emitter] = Things(Emitter, self._check_emitter)
+        self.emitters: Things[Emitter] = Things(Emitter, self._take_emitter)
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._warn_of_mesh)
         self.forces: Things[Force] = Things(Force, self._check_force)
         solver = self._solver
@@ -217,10 +253,35 @@ class Fluid:
         self.density = ScalarField(self, "density", solver.scalars, 0)
         self.temperature = ScalarField(self, "temperature", solver.scalars, 1)
         self.fuel = ScalarField(self, "fuel", solver.scalars, 2)
+        self.color = ColorField(self, solver)
         self.pressure = ScalarField(self, "pressure", solver.projection.pressure, 0)
         self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
+        self.flame = DerivedField(self, "flame", self._flame, "fluid.temperature and fluid.fuel, in a step")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
         self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles")
+
+    @property
+    def settings(self) -> Settings:
+        """The schemes and numbers it is stepped by.
+
+        Assign others at any time: ``fluid.settings = fluid.settings.but(viscosity=0.1)``; the flow goes on
+        from what it is. Raises GpufluidError for another precision, which needs another Fluid.
+        """
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self.check_alive()
+        if not isinstance(settings, Settings):
+            raise GpufluidError(f"Fluid.settings must be gf.Settings, got {settings!r}")
+        if settings.precision != self._settings.precision:
+            raise GpufluidError(
+                f"Fluid.settings cannot go from precision={self._settings.precision!r} to "
+                f"{settings.precision!r}: make another Fluid"
+            )
+        if settings != self._settings:
+            self._solver.use(settings)
+            self._settings = settings
 
     # -- stepping --------------------------------------------------------------------------------------
 
@@ -241,6 +302,8 @@ class Fluid:
             self._check_force(force)
         if dt == 0.0:
             return
+        if any(emitter.color is not None for emitter in self.emitters):
+            self._solver.prepare_colors()
         self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
         self._last_dt = dt
 
@@ -264,6 +327,8 @@ class Fluid:
             (solver.scalars, [0.0, self.settings.ambient_temperature, 0.0, 1.0]),
         ):
             store.fill(values)
+        solver.colors.clear()
+        solver.fire.clear()
         solver.projection.clear()
         solver.time = 0.0
 
@@ -299,6 +364,18 @@ class Fluid:
     def scalars(self) -> GLField:
         """The flat texture of density, temperature, fuel and fluid fraction; not on NumPy."""
         return self._gl_field(self._solver.scalars)
+
+    @property
+    def color_field(self) -> GLField | None:
+        """The flat texture of red, green, blue and fluid fraction, or None where there is no colour."""
+        store = self._solver.colors.field
+        return None if store is None else self._gl_field(store)
+
+    @property
+    def flame_field(self) -> GLField | None:
+        """The flat texture of `flame`, one channel, or None without combustion."""
+        store = self._solver.fire.flame
+        return None if store is None else self._gl_field(store)
 
     @property
     def solid_field(self) -> GLField | None:
@@ -341,6 +418,13 @@ class Fluid:
         solver.projection.measure(solver.variant, solver.solids.openings, velocity=solver.velocity)
         return solver.projection.divergence.read()[..., 0]
 
+    def _flame(self) -> FloatArray:
+        """What burnt per second in the last substep, 1/s, [nz, ny, nx]; 0 without combustion."""
+        store = self._solver.fire.flame
+        if store is None:
+            return np.zeros(self.grid.cells[::-1], np.float32)
+        return np.ascontiguousarray(store.read()[..., 0])
+
     def _solid(self) -> FloatArray:
         self._solver.solids.update(list(self.obstacles), None)
         store = self._solver.solids.solid
@@ -363,6 +447,12 @@ class Fluid:
                 f"Emitter.shape: an Array must have the shape {expected} of this fluid's grid, "
                 f"got {emitter.shape.values.shape}"
             )
+
+    def _take_emitter(self, emitter: Emitter) -> None:
+        """Check an emitter that is added, and make what it fills: no step is the time for that."""
+        self._check_emitter(emitter)
+        if emitter.color is not None:
+            self._solver.prepare_colors()
 
     def _check_force(self, force: Force) -> None:
         expected = (*self.grid.cells[::-1], 3)

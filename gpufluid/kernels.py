@@ -152,6 +152,7 @@ SOLID, SOLID_FACES = _cell("solid"), _face("solid_faces")
 OPENINGS = Slot("openings", "pack", components=1, exact=True)
 WINDING = Slot("winding", "cell", components=1)
 HEAT = _cell("heat")  # of solids: temperature, rate, 0, 1 where there is one
+FLAME = Slot("flame", "cell", components=1, exact=True)  # burnt per second, 1/s
 MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
 WEIGHTS = Slot("weights", "cell", exact=True)
 OTHER = Slot("other", "packed", exact=True)
@@ -164,6 +165,8 @@ KERNELS: dict[str, Kernel] = {
         Kernel("emit_velocity", VELOCITY, (VELOCITY,), ("emitters", "emitter_count"), (SOLID_FACES,)),
         Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters",)),
         Kernel("emit_mask_velocity", VELOCITY, (VELOCITY, MASK), ("emitters",), (SOLID_FACES,)),
+        Kernel("ignite", FLAME, (SCALARS,), ("dt", "ignition", "growth", "fuel_per_burn")),
+        Kernel("burn", SCALARS, (SCALARS, FLAME), ("dt", "per_burn")),
         Kernel("vorticity", _cell("vorticity"), (VELOCITY,)),
         Kernel("confinement", _cell("confinement"), (_cell("vorticity"),), ("strength",)),
         Kernel(
@@ -262,6 +265,7 @@ KERNELS: dict[str, Kernel] = {
             sampled=("scalars", "compensated", "velocity"),
         ),
         Kernel("divergence", _packed("divergence"), (VELOCITY,), (), (OPENINGS,)),
+        Kernel("expand", _packed("divergence"), (_packed("divergence"), FLAME), ("expansion",), (OPENINGS,)),
         Kernel(
             "jacobi",
             _packed("pressure"),

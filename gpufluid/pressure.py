@@ -5,7 +5,10 @@ velocity loses dt * grad(pressure). It does not depend on dt, so it is the right
 
 In a box without an open side nothing tells how high the pressure is, and there is a solution only where as
 much flows in as out. Where an inflow or a solid brings a net inflow all the same, it is spread evenly over
-the fluid cells and left there as divergence; the pressure keeps the mean 0.
+the fluid cells and left there as divergence; the pressure keeps the mean 0. So it is with the volume that
+burning gas makes: what does not fit into a closed box is taken off everywhere alike, and the rest of the gas
+is so pushed out of the flame and spread over the box. A room that solids cut off from the rest is not told
+apart: burning in it moves its pressure by a constant, which moves nothing.
 """
 
 from __future__ import annotations
@@ -28,10 +31,22 @@ class Projection:
     def __init__(self, backend: Backend, settings: Settings) -> None:
         self.backend, self.settings = backend, settings
         self.pressure = backend.field("pressure", "packed")
-        self.divergence = backend.field("divergence", "packed", buffers=1)
+        self.divergence = self._divergence_for(settings)
         self.problem = PressureProblem(backend, self.pressure, self.divergence)
         self.hierarchy = Hierarchy()
         self._balanced: FieldStore | None = None
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings, from the last pressure."""
+        if (settings.combustion is None) != (self.settings.combustion is None):
+            self.divergence.release()
+            self.divergence = self._divergence_for(settings)
+        self.settings = settings
+
+    def _divergence_for(self, settings: Settings) -> FieldStore:
+        """The field of the divergence, from which burning gas is taken in place."""
+        burns = settings.combustion is not None
+        return self.backend.field("divergence", "packed", buffers=2 if burns else 1)
 
     def project(
         self,
@@ -42,27 +57,42 @@ class Projection:
         *,
         velocity: FieldStore,
         displaced: bool = False,
+        swelling: dict[str, Any] | None = None,
     ) -> None:
         """Take from `velocity`, whose closed faces hold what closes them, its divergence.
 
-        displaced: solids are moving, so that they may take in more fluid than they leave.
+        displaced: solids are moving, so that they may take in more fluid than they leave. swelling: what
+        `expand` takes of burning gas; its expansion is the divergence that is left.
         """
-        self.measure(variant, openings, velocity=velocity)
+        self.measure(variant, openings, velocity=velocity, swelling=swelling)
         if not self.settings.warm_start:
             self.clear()
-        self.relax(self.settings.pressure, dt, variant, openings, displaced)
+        self.relax(self.settings.pressure, dt, variant, openings, displaced or bool(swelling))
         self.backend.kernel("subtract_gradient", variant)(
             velocity=velocity, pressure=self.pressure, dt=dt, **faces
         )
 
-    def measure(self, variant: Variant, openings: dict[str, Any], *, velocity: FieldStore) -> None:
-        """Put the divergence of `velocity` into `self.divergence`."""
-        self.backend.kernel("divergence", variant)(velocity=velocity, divergence=self.divergence, **openings)
+    def measure(
+        self,
+        variant: Variant,
+        openings: dict[str, Any],
+        *,
+        velocity: FieldStore,
+        swelling: dict[str, Any] | None = None,
+    ) -> None:
+        """Put the divergence of `velocity`, less that of swelling gas, into `self.divergence`."""
+        run = self.backend.kernel
+        run("divergence", variant)(velocity=velocity, divergence=self.divergence, **openings)
+        if swelling:
+            run("expand", variant)(divergence=self.divergence, **swelling, **openings)
 
     def relax(
         self, solver: Any, dt: float, variant: Variant, openings: dict[str, Any], displaced: bool = False
     ) -> None:
-        """Let `solver`, one of `gpufluid.solvers` or a user's own, improve the pressure."""
+        """Let `solver`, one of `gpufluid.solvers` or a user's own, improve the pressure.
+
+        displaced: more may flow in than out.
+        """
         scale = self.backend.grid.cell_size**2 / dt
         problem = self.problem.pose(self.divergence, scale, variant, openings)
         gain = displaced or may_gain(variant)

@@ -468,7 +468,7 @@ def _with_emitted(emitter: Array, weight: Array, scalars: Array) -> Array:
     weight = weight * scalars[..., 3]
     out = scalars.copy()
     out[..., 0] += weight * emitter[5, 0]
-    out[..., 1] += (emitter[5, 1] - out[..., 1]) * weight * emitter[4, 3]
+    out[..., 1] = out[..., 1] * (1.0 - weight * emitter[4, 3]) + weight * emitter[5, 1]
     out[..., 2] += weight * emitter[5, 2]
     return out
 
@@ -530,6 +530,33 @@ def emit_mask_velocity(
         u = _component(grid, out, axis)
         u += (emitter[6, axis] - u) * share
     return _constrained(grid, variant, solid_faces, out)
+
+
+def ignite(
+    grid: Grid,
+    variant: Variant,
+    *,
+    scalars: Array,
+    dt: float,
+    ignition: float,
+    growth: float,
+    fuel_per_burn: float,
+) -> Array:
+    """What burns per second, on average over `dt` seconds, 1/s."""
+    hot = growth * np.maximum(scalars[..., 1] - ignition, 0.0)
+    return np.asarray(np.minimum(np.maximum(scalars[..., 2], 0.0) / fuel_per_burn, hot) / dt)[..., None]
+
+
+def burn(
+    grid: Grid, variant: Variant, *, scalars: Array, flame: Array, dt: float, per_burn: tuple[float, ...]
+) -> Array:
+    """The scalars after the flame has been there for `dt` seconds."""
+    burnt = dt * flame[..., 0]
+    out = scalars.copy()
+    out[..., 0] += per_burn[0] * burnt
+    out[..., 1] += per_burn[1] * burnt
+    out[..., 2] -= np.minimum(per_burn[2] * burnt, np.maximum(out[..., 2], 0.0))
+    return out
 
 
 def vorticity(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
@@ -1006,6 +1033,22 @@ def divergence(grid: Grid, variant: Variant, *, velocity: Array, openings: Array
     if variant.solids and openings is not None:
         out = np.where(_open_bits(grid, openings) == 0, 0.0, out)
     return np.asarray(out)[..., None]
+
+
+def expand(
+    grid: Grid,
+    variant: Variant,
+    *,
+    divergence: Array,
+    flame: Array,
+    expansion: float,
+    openings: Array | None = None,
+) -> Array:
+    """The divergence less the volume that burning gas makes, 1/s."""
+    made = expansion * flame
+    if variant.solids and openings is not None:
+        made = np.where((_open_bits(grid, openings) != 0)[..., None], made, 0.0)
+    return np.asarray(divergence - made)
 
 
 def jacobi(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
+from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.solvers import (
@@ -57,6 +58,7 @@ class Settings:
     viscosity, thermal_diffusivity, density_diffusivity: m^2/s, of velocity, temperature and density;
         implicit and stable; at 0 no pass runs. `gpufluid.diffusion` says how accurately they are solved.
     density_dissipation, cooling: rates, 1/s, at which smoke fades and heat falls back to ambient.
+    combustion: a gf.Combustion; None: nothing burns.
     solve_velocity: False carries the scalars through a velocity the user writes.
     precision: "single" or "half" floats in the textures; the reference is always float64.
 
@@ -84,6 +86,7 @@ class Settings:
     up: tuple[float, float, float] = (0.0, 1.0, 0.0)
     density_dissipation: float = 0.0
     cooling: float = 0.0
+    combustion: Combustion | None = None
     solve_velocity: bool = True
     precision: str = "single"
 
@@ -117,6 +120,10 @@ class Settings:
             finite_number(getattr(self, name), f"Settings.{name}", low=0.0)
         for name in ("buoyancy", "weight", "ambient_temperature"):
             finite_number(getattr(self, name), f"Settings.{name}")
+        if self.combustion is not None and not isinstance(self.combustion, Combustion):
+            raise GpufluidError(
+                f"Settings.combustion must be a gf.Combustion or None, got {self.combustion!r}"
+            )
         object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:

@@ -495,6 +495,7 @@ class Obstacle:
         alone: a conveyor, a spinning drum. Added to the motion that follows from position, rotation, scale.
     temperature: of the solid; None: it heats nothing. heating: 1/s, >= 0; in fluid cells that share a face
         with the solid the difference to its temperature falls by exp(-heating) in each second.
+    visible: whether it is drawn; the fluid feels it in any case.
 
     A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
     put there: it gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
@@ -510,6 +511,7 @@ class Obstacle:
     spin: Triple = (0.0, 0.0, 0.0)
     temperature: float | None = None
     heating: float = 10.0
+    visible: bool = True
 
     def __post_init__(self) -> None:
         self.check()
@@ -525,6 +527,8 @@ class Obstacle:
         if self.temperature is not None:
             self.temperature = finite_number(self.temperature, "Obstacle.temperature")
         self.heating = finite_number(self.heating, "Obstacle.heating", low=0.0)
+        if not isinstance(self.visible, bool | np.bool_):
+            raise GpufluidError(f"Obstacle.visible must be True or False, got {self.visible!r}")
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale, "Obstacle.scale")
 

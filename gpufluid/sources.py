@@ -129,6 +129,7 @@ class Emitter:
     shape: Sphere, Box, Cylinder, Capsule, Plane, Mesh (its volume), Surface (of a mesh), Line, Bezier, Image
         or Array. In a grid one cell deep its middle is moved along z into the one slice.
     density, fuel: added per second inside the shape, >= 0.
+    color: red, green and blue densities added per second, >= 0, to `Fluid.color`; None: none.
     temperature: the value set inside the shape; None leaves it alone.
     velocity: m/s, (x, y, z), set inside the shape; None leaves it alone.
     edge: "gaussian" fades outside the shape, over `falloff` metres (> 0, None: one cell); "hard" ends there.
@@ -156,6 +157,7 @@ class Emitter:
     seed: int = 0
     position: Triple = (0.0, 0.0, 0.0)
     rotation: ArrayLike | None = None
+    color: Triple | None = None
 
     def __post_init__(self) -> None:
         self.check()
@@ -169,6 +171,10 @@ class Emitter:
             )
         self.density = finite_number(self.density, "Emitter.density", low=0.0)
         self.fuel = finite_number(self.fuel, "Emitter.fuel", low=0.0)
+        if self.color is not None:
+            self.color = finite_triple(self.color, "Emitter.color")
+            if min(self.color) < 0.0:
+                raise GpufluidError(f"Emitter.color must not be negative, got {self.color}")
         if self.temperature is not None:
             self.temperature = finite_number(self.temperature, "Emitter.temperature")
         if self.velocity is not None:

@@ -92,6 +92,11 @@ PARAMETERS: dict[str, Any] = {
     "omega": 1.7,
     "colour": 1,
     "reach": 0.4,
+    "ignition": 0.2,
+    "growth": 0.6,
+    "fuel_per_burn": 0.25,
+    "per_burn": (3.0, 5.0, 0.25),
+    "expansion": 1.5,
     "own": 0.7,
     "factor": -1.3,
 }
@@ -152,6 +157,8 @@ class Case:
             values[..., 3] = self.rng.random(shape[:3]) < 0.3
             values[..., 1] = np.abs(values[..., 1])
             values *= values[..., 3:]
+        if name == "flame":
+            values = np.abs(values)
         if name == "winding":
             values = np.round(values)
         return values

@@ -2,16 +2,13 @@
 // Only the overlap of the ray with the box, the slab and the room in front of the scene counts, at its true
 // length, so the opacity does not depend on the number of slabs.
 #include "lib/cell_sample.glsl" for shaded
-#include "render/phase.glsl"
+#include "render/integral.glsl"
 #include "render/noise.glsl"
 
 uniform sampler2D scene_depth;
 uniform vec4 depth_scale;   // depth of the picture z, -1 .. 1 -> m: (x z + y) / (z z + w)
 uniform bool has_depth;
 uniform float jitter;       // share of the overlap within which the sample is moved
-uniform vec3 light_way;     // the way the light travels, unit length
-uniform vec3 sun, ambient;  // radiance, times the albedo
-uniform float anisotropy;
 
 in vec3 origin, direction;  // cells; the ray's parameter is the depth in m
 in vec2 picture;
@@ -33,10 +30,6 @@ void main() {
     if (!(far > near)) discard;
     float at = 0.5 + jitter * (fract(interleaved_gradient_noise(gl_FragCoord.xy) + shift) - 0.5);
     vec4 here = sample_shaded(origin + d * mix(near, far, at));
-    if (here.w <= 0.0) discard;
-    float way = length(direction);
-    float alpha = 1.0 - exp(-here.w * (far - near) * way * cell_size);
-    float angle = dot(light_way, -direction) / way;
-    vec3 scattered = sun * (here.x * phase(angle, anisotropy) + here.y * phase(angle, 0.5 * anisotropy));
-    color_out = vec4((scattered + ambient * here.z) * (alpha / here.w), alpha);
+    if (here == vec4(0.0)) discard;
+    color_out = integral(here, (far - near) * length(direction) * cell_size);
 }

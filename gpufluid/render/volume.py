@@ -11,6 +11,7 @@ soft. Where there is no smoke the target keeps its bits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -24,17 +25,15 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.passes import upload
 from gpufluid.grid import finite_number
 from gpufluid.render.camera import Rays, View, view_of
-from gpufluid.render.light_volume import ATTENUATIONS, LightVolume
+from gpufluid.render.light_volume import ATTENUATIONS
+from gpufluid.render.lighting import Lighting
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import bind, volume_program
+from gpufluid.render.volume_source import DEPTH, bind, volume_program
 from gpufluid.settings import one_of
-from gpufluid.view import Camera, Light, Smoke
+from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke
 
 FEWEST, MOST = 32, 160  # slabs chosen by default
 LIMIT = 1024  # slabs, whoever chooses
-SUN, SKY, DEPTH = 2, 4, 6  # texture units; a light takes two
-SKY_SCALE = 0.5  # light cells per cell of the light from all round
-DOWN = (0.0, -1.0, 0.0)
 JITTER = 0.4  # share of a slab over which noise spreads the samples: hides its edges, shows no grain itself
 SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike all round (pi / 4 pi)
 
@@ -70,22 +69,22 @@ class VolumeRenderer:
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = jitter, light_scale
         self.device = Device(ctx, "fragment")
-        self._depth_sampler = ctx.sampler(
+        self.depth_sampler = ctx.sampler(
             filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
         )
         self._shape: object = None
-        self._lights: tuple[LightVolume, LightVolume] | None = None
+        self._lighting: Lighting | None = None
         self._shaded: Field | None = None
         self._slabs = ctx.buffer(reserve=LIMIT * 6 * 4, dynamic=True)
         self._vertex_arrays: dict[int, moderngl.VertexArray] = {}
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
 
     @property
-    def lights(self) -> tuple[LightVolume, LightVolume]:
-        """The sun and the light from all round, as `prepare` left them."""
-        if self._lights is None:
+    def lighting(self) -> Lighting:
+        """The light in the box, as `prepare` left it."""
+        if self._lighting is None:
             raise GpufluidError("nothing was prepared yet: call render or prepare first")
-        return self._lights
+        return self._lighting
 
     def render(
         self,
@@ -95,36 +94,32 @@ class VolumeRenderer:
         depth: moderngl.Texture | None = None,
         light: Light | None = None,
         smoke: Smoke | None = None,
+        fire: Fire | None = None,
+        lights: Sequence[Light | PointLight] = (),
     ) -> None:
         """Light the smoke and blend it over `target`, premultiplied.
 
         camera: a Camera, or a host's (view, projection), which stand left of column vectors.
         depth: the depth texture of the scene, seen by the same camera; smoke behind it is hidden.
-        light, smoke: None for the defaults.
+        light, smoke: None for the defaults. fire: how hot gas glows; None: it does not. lights: up to four
+        more lights.
         Raises GpufluidError for a fluid that is not in this context, and for a bad camera.
         """
-        light, smoke = light or Light(), smoke or Smoke()
-        self.prepare(fluid, light, smoke)
-        self.draw(fluid, camera, target, depth, light, smoke)
+        look = Look(light or Light(), smoke or Smoke(), fire, lights)
+        self.prepare(fluid, look)
+        self.draw(fluid, camera, target, depth, look)
 
-    def prepare(self, fluid: FluidLike, light: Light, smoke: Smoke) -> None:
-        """Walk the light through the smoke and shade its cells: all that does not depend on the camera."""
+    def prepare(self, fluid: FluidLike, look: Look) -> None:
+        """Walk the light through the smoke: all that does not depend on the camera."""
         if fluid.ctx is None:
             raise GpufluidError(
                 'a fluid with backend="numpy" has no textures to draw: use "fragment", "compute" or "auto"'
             )
         if fluid.ctx is not self.ctx:
             raise GpufluidError("the fluid lives in another GL context than this renderer")
-        light.check()
-        smoke.check()
+        look.check()
         self._allocate(fluid)
-        sun, sky = self.lights
-        with self.timed(fluid, "light"):
-            sun.update(fluid, light.direction, smoke.extinction)
-        with self.timed(fluid, "sky"):
-            sky.update(fluid, DOWN, smoke.extinction)
-        with self.timed(fluid, "shade"):
-            self._shade(fluid, smoke)
+        self.lighting.update(fluid, look)
 
     def draw(
         self,
@@ -132,8 +127,7 @@ class VolumeRenderer:
         camera: CameraLike,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None,
-        light: Light,
-        smoke: Smoke,
+        look: Look,
     ) -> None:
         """Blend the prepared smoke over `target`."""
         width, height = target.viewport[2:]
@@ -141,6 +135,8 @@ class VolumeRenderer:
         bounds = slabs(fluid, view, self.slices)
         if not len(bounds):
             return
+        with self.timed(fluid, "shade"):
+            self._shade(fluid, look, view)
         assert self._shaded is not None
         program = volume_program(
             self.device,
@@ -151,29 +147,17 @@ class VolumeRenderer:
             solids=False,
             vertex_file="render/slab_vertex.glsl",
         )
-        rays = view.rays
-        grid, albedo = fluid.grid, np.array(smoke.albedo)
-        sunlight = np.array(light.color) * SINGLE * albedo
-        ambient = np.array(light.ambient) * albedo
-        origin = rays.origin / grid.cell_size
-        origin[0] -= np.array(grid.origin) / grid.cell_size
-        way = self.lights[0].frame.unit
         for name, value in {
-            "ray_origin": [tuple(row) for row in origin],
-            "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
+            **ray_uniforms(view, fluid),
             "depth_scale": view.depth_scale,
             "has_depth": depth is not None,
             "scene_depth": DEPTH,
             "jitter": JITTER if self.jitter else 0.0,
-            "light_way": tuple(way),
-            "sun": tuple(sunlight),
-            "ambient": tuple(ambient),
-            "anisotropy": smoke.anisotropy,
         }.items():
             upload(program[name], value)  # type: ignore[arg-type]
         if depth is not None:
             depth.use(DEPTH)
-            self._depth_sampler.use(DEPTH)
+            self.depth_sampler.use(DEPTH)
         self._slabs.write(bounds.tobytes())
         ctx = self.ctx
         self._without_depth(target, depth).use()
@@ -184,25 +168,32 @@ class VolumeRenderer:
             self._vertex_array(program).render(moderngl.TRIANGLE_STRIP, 4, instances=len(bounds))
         ctx.enable_only(moderngl.NOTHING)
         if depth is not None:
-            self._depth_sampler.clear(DEPTH)
+            self.depth_sampler.clear(DEPTH)
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
         """Time what is drawn inside among the passes of `fluid`, while those are timed."""
         return (fluid.device or self.device).timed(label)
 
-    def _shade(self, fluid: FluidLike, smoke: Smoke) -> None:
-        """Write how every cell looks."""
+    def _shade(self, fluid: FluidLike, look: Look, view: View) -> None:
+        """Write how every cell looks from the eye."""
         assert self._shaded is not None
-        program = volume_program(self.device, fluid, "shade", "render/shade.glsl")
-        upload(program["extinction"], float(smoke.extinction))  # type: ignore[arg-type]
-        for light, name, unit in zip(self.lights, ("sun", "sky"), (SUN, SKY), strict=True):
-            light.give(program, name, unit)
-        self.ctx.enable_only(moderngl.NOTHING)
-        self._shaded.back_target.use()
-        with bind(self.device, program, scalars=fluid.scalars, solid=fluid.solid_field):
+        light, smoke = look.light, look.smoke
+        with self.lighting.program(fluid, "shade", "render/shade.glsl") as program:
+            for name, value in {
+                "extinction": float(smoke.extinction),
+                "anisotropy": float(smoke.anisotropy),
+                "albedo": smoke.albedo,
+                "sun": tuple(SINGLE * np.array(light.color)),
+                "ambient": light.ambient,
+                "eye": eye_of(view, fluid),
+                "parallel_view": not view.is_perspective,
+            }.items():
+                upload(program[name], value)  # type: ignore[arg-type]
+            if "pigments" in program:
+                upload(program["pigments"], list(smoke.pigments))  # type: ignore[arg-type]
+            self.ctx.enable_only(moderngl.NOTHING)
+            self._shaded.back_target.use()
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
-        for unit in range(SUN, SKY + 2):
-            self.device.linear.clear(unit)
 
     def _allocate(self, fluid: FluidLike) -> None:
         """Make the textures for this grid, once."""
@@ -210,11 +201,7 @@ class VolumeRenderer:
         if self._shape == (fluid.grid, layout):
             return
         self._free()
-        sky_scale = min(SKY_SCALE, self.light_scale) if min(fluid.grid.cells) > 1 else self.light_scale
-        self._lights = (
-            LightVolume(self.device, fluid.grid, self.light_scale, self.attenuation),
-            LightVolume(self.device, fluid.grid, sky_scale, self.attenuation),
-        )
+        self._lighting = Lighting(self.device, fluid, self.light_scale, self.attenuation)
         self._shaded = Field(self.device, "shaded smoke", layout, 4, "f2", 1)
         self._shape = (fluid.grid, layout)
 
@@ -242,10 +229,10 @@ class VolumeRenderer:
         return bare
 
     def _free(self) -> None:
-        for thing in (*(self._lights or ()), self._shaded):
+        for thing in (self._lighting, self._shaded):
             if thing is not None:
                 thing.release()
-        self._lights = self._shaded = self._shape = None
+        self._lighting = self._shaded = self._shape = None
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
@@ -257,8 +244,27 @@ class VolumeRenderer:
             self._color_only[1].release()
             self._color_only = None
         self._slabs.release()
-        self._depth_sampler.release()
+        self.depth_sampler.release()
         self.device.release()
+
+
+def eye_of(view: View, fluid: FluidLike) -> tuple[float, float, float]:
+    """Where the viewer stands, in cells of `fluid`; with parallel rays the way there, of length 1."""
+    rays, grid = view.rays, fluid.grid
+    place = (rays.origin[0] - grid.origin) / grid.cell_size
+    x, y, z = (place if view.is_perspective else -rays.direction[0]).tolist()
+    return x, y, z
+
+
+def ray_uniforms(view: View, fluid: FluidLike) -> dict[str, list[tuple[float, ...]]]:
+    """The rays of `view` in cells of `fluid`: at the picture's centre, and per x and y of it."""
+    grid, rays = fluid.grid, view.rays
+    origin = rays.origin / grid.cell_size
+    origin[0] -= np.array(grid.origin) / grid.cell_size
+    return {
+        "ray_origin": [tuple(row) for row in origin],
+        "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
+    }
 
 
 CORNERS = np.array([(i & 1, i >> 1 & 1, i >> 2 & 1) for i in range(8)], np.float64)
