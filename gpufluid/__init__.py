@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gpufluid.shapes import Obstacle as Obstacle
     from gpufluid.shapes import Plane as Plane
     from gpufluid.shapes import Sphere as Sphere
+    from gpufluid.solvers import FFT as FFT
     from gpufluid.solvers import ChebyshevJacobi as ChebyshevJacobi
     from gpufluid.solvers import ConjugateGradient as ConjugateGradient
     from gpufluid.solvers import Jacobi as Jacobi
@@ -67,6 +68,7 @@ _HOME = {
     "Capsule": "shapes",
     "Cylinder": "shapes",
     "Emitter": "sources",
+    "FFT": "solvers",
     "Fluid": "fluid",
     "ForceExpression": "user_forces",
     "ForceField": "user_forces",

@@ -210,7 +210,7 @@ class Fluid:
             self._backend.release()
             raise
         self.emitters: Things[Emitter] = Things(Emitter, self._check_emitter)
-        self.obstacles: Things[Obstacle] = Things(Obstacle, self._warn_of_mesh)
+        self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
         self.forces: Things[Force] = Things(Force, self._check_force)
         solver = self._solver
         self.velocity = VelocityField(self, solver.velocity)
@@ -372,7 +372,8 @@ class Fluid:
             )
         self._solver.forces.compile(force, self._solver.variant)
 
-    def _warn_of_mesh(self, obstacle: Obstacle) -> None:
+    def _check_obstacle(self, obstacle: Obstacle) -> None:
+        self._solver.check_obstacles()
         mesh = obstacle.shape
         if not isinstance(mesh, Mesh):
             return

@@ -152,6 +152,8 @@ HEAT = _cell("heat")  # of solids: temperature, rate, 0, 1 where there is one
 MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
 WEIGHTS = Slot("weights", "cell", exact=True)
 OTHER = Slot("other", "packed", exact=True)
+TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
+ROOTS = Slot("roots", "root", exact=True)
 ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "slice", "whole"))
 
 KERNELS: dict[str, Kernel] = {
@@ -304,6 +306,11 @@ KERNELS: dict[str, Kernel] = {
         Kernel("sum_slices", SLICES, (ROWS,)),
         Kernel("sum_whole", WHOLE, (SLICES,)),
         Kernel("balance", _packed("balanced"), (_packed("values"), WHOLE), (), (OPENINGS,)),
+        Kernel("fft_load", TRANSFORM, (_packed("divergence"),), ("scale",)),
+        Kernel("fft_rows", TRANSFORM, (TRANSFORM, ROOTS), ("done", "bits", "direction")),
+        Kernel("fft_lines", TRANSFORM, (TRANSFORM, ROOTS), ("axis", "done", "bits", "direction")),
+        Kernel("fft_divide", TRANSFORM, (TRANSFORM, ROOTS)),
+        Kernel("fft_store", _packed("pressure"), (TRANSFORM,)),
         Kernel("subtract_gradient", VELOCITY, (VELOCITY, _packed("pressure")), ("dt",), (SOLID_FACES,)),
         Kernel(
             "add_obstacle",

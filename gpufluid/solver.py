@@ -12,11 +12,13 @@ from gpufluid.backend import Backend
 from gpufluid.boundaries import Boundaries
 from gpufluid.diffusion import Diffusion
 from gpufluid.forces import Forces
+from gpufluid.fourier import check_box, refuse_obstacle
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
 from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
+from gpufluid.solvers import FFT
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
@@ -25,6 +27,8 @@ class Solver:
     """The fields of a fluid and the stages that step them, on any backend."""
 
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
+        if isinstance(settings.pressure, FFT):
+            check_box(backend.grid, boundaries)
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
         self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
@@ -54,8 +58,11 @@ class Solver:
     ) -> int:
         """Advance by `dt` > 0 seconds; return the number of equal substeps it took.
 
-        Raises GpufluidError, before anything has changed, where diffusion would take too many sweeps.
+        Raises GpufluidError, before anything has changed, where diffusion would take too many sweeps, or for
+        an obstacle where `gpufluid.solvers.FFT` solves for the pressure.
         """
+        if obstacles:
+            self.check_obstacles()
         self.diffusion.check(dt)
         if self.solids.update(obstacles, dt) and self.solids.present:
             # smoke where a solid is now must not be seen from the other side of it
@@ -64,6 +71,11 @@ class Solver:
         for _ in range(count):
             self.substep(dt / count, emitters, forces)
         return count
+
+    def check_obstacles(self) -> None:
+        """Raise GpufluidError where the pressure solver takes no obstacles."""
+        if isinstance(self.settings.pressure, FFT):
+            refuse_obstacle()
 
     def substep(self, dt: float, emitters: Sequence[Emitter], forces: Sequence[Force] = ()) -> None:
         """One substep: advect velocity, add sources and forces, diffuse, project, advect scalars, diffuse.

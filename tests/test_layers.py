@@ -24,7 +24,8 @@ LAYERS = {
     "contract": ("backend numpy_backend", "description contract"),
     "gl": ("gl", "description contract gl"),
     "numerics": (
-        "advection pressure pressure_problem relaxation multigrid diffusion forces diagnostics solids solver",
+        "advection pressure pressure_problem relaxation multigrid fourier diffusion forces diagnostics "
+        "solids solver",
         "description contract numerics",
     ),
     "engine": ("fluid scene", "description contract gl numerics engine"),
