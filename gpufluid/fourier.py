@@ -18,22 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.backend import FieldStore
-from gpufluid.boundaries import Boundaries
+from gpufluid.boundaries import Boundaries, Periodic
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import AXES, Grid
 from gpufluid.pressure_problem import PressureProblem
 
+SIDES = ("left", "right", "bottom", "top", "back", "front")  # of `gpufluid.boundaries`
 BITS = 2  # of the radix of a pass: reads four, where an odd power of two is left over two
 
 
 def check_box(grid: Grid, boundaries: Boundaries) -> None:
     """Raise GpufluidError where a side of the box is not periodic or its cells are no power of two."""
-    for axis in range(grid.dimensions):
-        if not boundaries.periodic(axis):
-            side = boundaries.sides[2 * axis]
+    for number, name in enumerate(SIDES[: 2 * grid.dimensions]):
+        side = boundaries.sides[number]
+        if not isinstance(side, Periodic):
             raise GpufluidError(
-                f"Settings.pressure = gf.FFT() needs gf.Periodic() on every side of the box, got {side!r} "
-                f"along {AXES[axis]}: take gf.Multigrid() or gf.ConjugateGradient() there"
+                f"Settings.pressure = gf.FFT() needs gf.Periodic() on every side of the box, {name} is "
+                f"{side!r}: take gf.Multigrid() or gf.ConjugateGradient() there"
             )
     for name, count in zip(AXES, grid.cells, strict=True):
         if count & (count - 1):

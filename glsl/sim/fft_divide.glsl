@@ -1,6 +1,6 @@
 // The transform of the pressure from that of its Laplacian: over -sum of 4 sin^2(pi k / count), what the differences
 // between neighbours make of a wave, and over the count that a transform there and back multiplies by. The mean, of
-// which the Laplacian tells nothing, becomes 0. Packed: two complex numbers of a row to a texel.
+// which the Laplacian tells nothing, becomes 0. Two complex numbers of a row to a texel.
 #include "lib/complex.glsl"
 
 float inverse(float symbol) { return symbol > 0.0 ? -1.0 / (symbol * float(half_row * cells.y * cells.z)) : 0.0; }
