@@ -1248,9 +1248,8 @@ def fft_divide(grid: Grid, variant: Variant, *, transform: Array, roots: Array) 
     x, y, z = (wave[:, 2] for wave in waves)
     symbol = x + y[:, None] + z[:, None, None]
     over = np.divide(-1.0 / numbers.size, symbol, out=np.zeros_like(symbol), where=symbol > 0.0)
-    if grid.cells[0] == 1:
-        return _two_by_two(over * numbers)
-    # the transforms of the even and of the odd cells, both real, from that of even + i * odd
+    # the transforms of the even and of the odd cells, both real, from that of even + i * odd; in rows of one
+    # cell low and high are the same wave
     other = np.conj(np.roll(numbers[::-1, ::-1, ::-1], (1, 1, 1), (0, 1, 2)))
     even, odd = (numbers + other) / 2.0, (numbers - other) / 2.0j
     turn = (waves[0][:, 0] + 1.0j * waves[0][:, 1])[: numbers.shape[-1]]

@@ -6,9 +6,8 @@
 float inverse(float symbol) { return symbol > 0.0 ? -1.0 / (symbol * float(half_row * cells.y * cells.z)) : 0.0; }
 
 // A row's even cells are the real parts, its odd ones the imaginary parts: own = E + i O. The wave k of all its cells
-// is E + turn * O, the wave k + half_row is E - turn * O.
+// is E + turn * O, the wave k + half_row is E - turn * O. In rows of one cell both are the same wave.
 vec2 divided(vec2 own, int k, ivec2 mirrored, float across) {
-    if (cells.x == 1) return inverse(across) * own;
     int opposite = k == 0 ? 0 : half_row - k;
     vec4 two = fetch_transform(ivec3(opposite >> 1, mirrored));
     vec2 other = ((opposite & 1) == 0 ? two.xy : two.zw) * vec2(1.0, -1.0);
