@@ -610,9 +610,8 @@ def _scalars_neighbour(grid: Grid, variant: Variant, own: Array, axis: int, side
     return out
 
 
-def _swept(latest: Array, previous: Array, left: Array, number: Any, dimensions: int, weight: float) -> Array:
-    sweep = latest + left / (1.0 + 2.0 * dimensions * number)
-    return np.asarray(previous + weight * (sweep - previous))
+def _swept(latest: Array, previous: Array, left: Array, diagonal: Any, weight: float) -> Array:
+    return np.asarray(previous + weight * (latest + left / diagonal - previous))
 
 
 def diffuse_velocity(
@@ -624,6 +623,7 @@ def diffuse_velocity(
     previous: Array,
     fourier_number: float,
     weight: float,
+    relaxation: float,
     solid_faces: Array | None = None,
 ) -> Array:
     """One sweep of implicit viscosity: the next of the iterates `previous`, `latest`."""
@@ -637,7 +637,8 @@ def diffuse_velocity(
                 beside = _velocity_neighbour(grid, variant, own, component, axis, side)
                 laplacian = laplacian + beside - own
         left = start - own + fourier_number * laplacian
-        parts.append(_swept(own, older, left, fourier_number, grid.dimensions, weight))
+        diagonal = (1.0 + 2.0 * grid.dimensions * fourier_number) / relaxation
+        parts.append(_swept(own, older, left, diagonal, weight))
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
 
@@ -650,6 +651,7 @@ def diffuse_scalars(
     previous: Array,
     fourier_numbers: tuple[float, ...],
     weight: float,
+    relaxation: float,
 ) -> Array:
     """One sweep of implicit diffusion: the next of the iterates `previous`, `latest`."""
     laplacian = np.zeros_like(latest)
@@ -661,7 +663,7 @@ def diffuse_scalars(
             laplacian += beside - latest
     numbers = np.array([*fourier_numbers, 0.0])
     left = before - latest + numbers * laplacian
-    out = _swept(latest, previous, left, numbers, grid.dimensions, weight)
+    out = _swept(latest, previous, left, (1.0 + 2.0 * grid.dimensions * numbers) / relaxation, weight)
     out[..., 3] = latest[..., 3]
     return np.where(latest[..., 3:] < 0.5, latest, out) if variant.solids else out
 

@@ -38,7 +38,7 @@ class Solver:
         self.solids = Solids(backend, boundaries)
         self.forces = Forces(backend, settings)
         self.advection = Advection(backend, settings)
-        self.diffusion = Diffusion(backend, settings)
+        self.diffusion = Diffusion(backend, settings, boundaries)
         self.projection = Projection(backend, settings)
 
     @property
@@ -63,7 +63,7 @@ class Solver:
         """
         if obstacles:
             self.check_obstacles()
-        self.diffusion.check(dt)
+        self.diffusion.check(dt, solids=bool(obstacles))
         if self.solids.update(obstacles, dt) and self.solids.present:
             # smoke where a solid is now must not be seen from the other side of it
             self.backend.kernel("cover_scalars", self.variant)(scalars=self.scalars, **self.solids.cells)

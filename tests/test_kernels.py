@@ -67,6 +67,7 @@ PARAMETERS: dict[str, Any] = {
     "scale": 0.1,
     "weight": 0.9,
     "fourier_number": 0.4,
+    "relaxation": 0.8,
     "fourier_numbers": (0.3, 0.7, 0.0),
     "strength": 0.7,
     "rise": (2.0, 0.3, 0.5, 0.0),
