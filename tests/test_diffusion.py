@@ -545,3 +545,23 @@ def test_endless_diffusion_leaves_what_the_sides_say(
         np.testing.assert_allclose(fluid.temperature.read(), 4.0 * profile, atol=1e-5)
         speed = fluid.velocity.read()[: cells[2], : cells[1], : cells[0], 0]
         np.testing.assert_allclose(speed, profile, atol=1e-5)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("a", [0.3, 1e9])
+def test_one_cell_between_cold_walls(a: float, backend: str) -> None:
+    """T (1 + 8a) = 1: each of its four neighbours is its mirror image. The slowest change is the fastest."""
+    sides = gf.Boundaries.all(gf.Wall(temperature=0.0))
+    rules = gf.Settings(thermal_diffusivity=a, viscosity=a, buoyancy=0.0)
+    with gf.Fluid(gf.Grid((1, 1, 1)), sides, rules, backend) as fluid:
+        fluid.temperature.write(np.ones((1, 1, 1)))
+        fluid.step(1.0)
+        assert fluid.temperature.read().item() == pytest.approx(1.0 / (1.0 + 8.0 * a), rel=1e-5, abs=2e-6)
+
+
+def test_a_reach_of_nothing_changes_nothing() -> None:
+    with gf.Fluid(gf.Grid((4, 4, 1)), FREE, gf.Settings(thermal_diffusivity=5e-324), "numpy") as fluid:
+        before = np.arange(16.0).reshape(1, 4, 4)
+        fluid.temperature.write(before)
+        fluid._solver.diffusion.diffuse_scalars(0.1, fluid._solver.variant, scalars=fluid._solver.scalars)
+        assert np.array_equal(fluid.temperature.read(), before)
