@@ -228,8 +228,8 @@ class Fluid:
         """Advance by `dt` seconds; 0 changes nothing.
 
         Raises GpufluidError for a dt that is negative, NaN or infinite, for an emitter or obstacle that was
-        changed into a bad one, and for a dt over which a diffusivity reaches too far round solids to be solved
-        for (see `gpufluid.diffusion`); the fluid is then as it was.
+        changed into a bad one, and for a dt over which a diffusivity reaches too far to be solved for, as it
+        may round solids (see `gpufluid.diffusion`); the fluid is then as it was.
         """
         self.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
