@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gpufluid.shapes import Obstacle as Obstacle
     from gpufluid.shapes import Plane as Plane
     from gpufluid.shapes import Sphere as Sphere
+    from gpufluid.solvers import FFT as FFT
     from gpufluid.solvers import ChebyshevJacobi as ChebyshevJacobi
     from gpufluid.solvers import ConjugateGradient as ConjugateGradient
     from gpufluid.solvers import Jacobi as Jacobi
@@ -70,6 +71,7 @@ _HOME = {
     "Combustion": "combustion",
     "Emitter": "sources",
     "Fire": "view",
+    "FFT": "solvers",
     "Fluid": "fluid",
     "ForceExpression": "user_forces",
     "ForceField": "user_forces",

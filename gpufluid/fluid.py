@@ -246,7 +246,7 @@ class Fluid:
             self._backend.release()
             raise
         self.emitters: Things[Emitter] = Things(Emitter, self._take_emitter)
-        self.obstacles: Things[Obstacle] = Things(Obstacle, self._warn_of_mesh)
+        self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
         self.forces: Things[Force] = Things(Force, self._check_force)
         solver = self._solver
         self.velocity = VelocityField(self, solver.velocity)
@@ -289,8 +289,8 @@ class Fluid:
         """Advance by `dt` seconds; 0 changes nothing.
 
         Raises GpufluidError for a dt that is negative, NaN or infinite, for an emitter or obstacle that was
-        changed into a bad one, and for a dt over which a diffusivity reaches too far to be solved for (see
-        `gpufluid.diffusion`); the fluid is then as it was.
+        changed into a bad one, and for a dt over which a diffusivity reaches too far to be solved for, as it
+        may round solids (see `gpufluid.diffusion`); the fluid is then as it was.
         """
         self.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
@@ -462,7 +462,8 @@ class Fluid:
             )
         self._solver.forces.compile(force, self._solver.variant)
 
-    def _warn_of_mesh(self, obstacle: Obstacle) -> None:
+    def _check_obstacle(self, obstacle: Obstacle) -> None:
+        self._solver.check_obstacles()
         mesh = obstacle.shape
         if not isinstance(mesh, Mesh):
             return

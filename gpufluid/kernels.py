@@ -156,6 +156,8 @@ FLAME = Slot("flame", "cell", components=1, exact=True)  # burnt per second, 1/s
 MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
 WEIGHTS = Slot("weights", "cell", exact=True)
 OTHER = Slot("other", "packed", exact=True)
+TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
+ROOTS = Slot("roots", "root", exact=True)
 ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "slice", "whole"))
 
 KERNELS: dict[str, Kernel] = {
@@ -181,14 +183,14 @@ KERNELS: dict[str, Kernel] = {
             "diffuse_velocity",
             _face("diffused"),
             (_face("before"), _face("latest"), _face("previous")),
-            ("fourier_number", "weight"),
+            ("fourier_number", "weight", "relaxation"),
             (SOLID_FACES,),
         ),
         Kernel(
             "diffuse_scalars",
             _cell("diffused"),
             (_cell("before"), _cell("latest"), _cell("previous")),
-            ("fourier_numbers", "weight"),
+            ("fourier_numbers", "weight", "relaxation"),
         ),
         Kernel("push", VELOCITY, (VELOCITY,), ("pushes", "push_count"), (SOLID_FACES,)),
         Kernel("force_field", VELOCITY, (VELOCITY, _cell("force")), ("dt",), (SOLID_FACES,)),
@@ -311,6 +313,11 @@ KERNELS: dict[str, Kernel] = {
         Kernel("sum_slices", SLICES, (ROWS,)),
         Kernel("sum_whole", WHOLE, (SLICES,)),
         Kernel("balance", _packed("balanced"), (_packed("values"), WHOLE), (), (OPENINGS,)),
+        Kernel("fft_load", TRANSFORM, (_packed("divergence"),), ("scale",)),
+        Kernel("fft_rows", TRANSFORM, (TRANSFORM, ROOTS), ("done", "bits", "direction")),
+        Kernel("fft_lines", TRANSFORM, (TRANSFORM, ROOTS), ("axis", "done", "bits", "direction")),
+        Kernel("fft_divide", TRANSFORM, (TRANSFORM, ROOTS)),
+        Kernel("fft_store", _packed("pressure"), (TRANSFORM,)),
         Kernel("subtract_gradient", VELOCITY, (VELOCITY, _packed("pressure")), ("dt",), (SOLID_FACES,)),
         Kernel(
             "add_obstacle",

@@ -17,12 +17,13 @@ from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Inflow
+from gpufluid.fourier import Fourier
 from gpufluid.kernels import Variant
 from gpufluid.multigrid import Hierarchy, multigrid
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.relaxation import chebyshev_jacobi, conjugate_gradient, jacobi, red_black_sor
 from gpufluid.settings import Settings
-from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
+from gpufluid.solvers import FFT, ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
 
 
 class Projection:
@@ -34,6 +35,7 @@ class Projection:
         self.divergence = self._divergence_for(settings)
         self.problem = PressureProblem(backend, self.pressure, self.divergence)
         self.hierarchy = Hierarchy()
+        self.fourier = Fourier()
         self._balanced: FieldStore | None = None
 
     def use(self, settings: Settings) -> None:
@@ -96,7 +98,7 @@ class Projection:
         scale = self.backend.grid.cell_size**2 / dt
         problem = self.problem.pose(self.divergence, scale, variant, openings)
         gain = displaced or may_gain(variant)
-        balance = problem.floats and (gain or not isinstance(solver, Jacobi))
+        balance = problem.floats and (gain or not isinstance(solver, (Jacobi, FFT)))
         if self._balanced is None and (balance or (problem.floats and variant.solids)):
             # solids may start to move at any step, which is no time to make anything
             self._balanced = self.backend.field("balanced", "packed", buffers=1)
@@ -114,6 +116,8 @@ class Projection:
             conjugate_gradient(solver, problem, self.hierarchy)
         elif isinstance(solver, Multigrid):
             multigrid(solver, problem, self.hierarchy)
+        elif isinstance(solver, FFT):
+            self.fourier.solve(problem)
         else:
             solver.solve(problem)
         if balance:
@@ -125,9 +129,10 @@ class Projection:
 
     def release(self) -> None:
         """Release every field."""
-        for part in (self.pressure, self.divergence, self.problem, self.hierarchy, self._balanced):
-            if part is not None:
-                part.release()
+        for part in (self.pressure, self.divergence, self.problem, self.hierarchy, self.fourier):
+            part.release()
+        if self._balanced is not None:
+            self._balanced.release()
 
 
 def may_gain(variant: Variant) -> bool:

@@ -11,6 +11,7 @@ from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.solvers import (
+    FFT,
     ChebyshevJacobi,
     ConjugateGradient,
     Jacobi,
@@ -19,7 +20,7 @@ from gpufluid.solvers import (
     RedBlackSOR,
 )
 
-SOLVERS = (Jacobi, ChebyshevJacobi, RedBlackSOR, ConjugateGradient, Multigrid)
+SOLVERS = (Jacobi, ChebyshevJacobi, RedBlackSOR, ConjugateGradient, Multigrid, FFT)
 
 ADVECTION = ("maccormack", "semi-lagrangian", "bfecc", "monotone-cubic")
 TRACES = ("rk2", "euler")
@@ -72,9 +73,9 @@ class Settings:
     sampler: str = "exact"
     cfl: float | None = 5.0
     max_substeps: int = 4
-    pressure: Jacobi | ChebyshevJacobi | RedBlackSOR | ConjugateGradient | Multigrid | PressureSolver = field(
-        default_factory=Jacobi
-    )
+    pressure: (
+        Jacobi | ChebyshevJacobi | RedBlackSOR | ConjugateGradient | Multigrid | FFT | PressureSolver
+    ) = field(default_factory=Jacobi)
     warm_start: bool = True
     vorticity_confinement: float = 0.0
     buoyancy: float = 1.0

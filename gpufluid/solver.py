@@ -15,11 +15,13 @@ from gpufluid.colors import Colors
 from gpufluid.diffusion import Diffusion
 from gpufluid.fire import Fire
 from gpufluid.forces import Forces
+from gpufluid.fourier import check_box, refuse_obstacle
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
 from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
+from gpufluid.solvers import FFT
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
@@ -28,6 +30,8 @@ class Solver:
     """The fields of a fluid and the stages that step them, on any backend."""
 
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
+        if isinstance(settings.pressure, FFT):
+            check_box(backend.grid, boundaries)
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
         self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
@@ -39,11 +43,13 @@ class Solver:
         self.forces = Forces(backend, settings)
         self.fire = Fire(backend, settings)
         self.advection = Advection(backend, settings)
-        self.diffusion = Diffusion(backend, settings)
+        self.diffusion = Diffusion(backend, settings, boundaries)
         self.projection = Projection(backend, settings)
 
     def use(self, settings: Settings) -> None:
-        """Go on by these settings, from the flow as it is."""
+        """Go on by these settings, from the flow as it is. Raises GpufluidError where the box cannot have them."""
+        if isinstance(settings.pressure, FFT):
+            check_box(self.backend.grid, self.boundaries)
         self.settings = settings
         for stage in (self.forces, self.fire, self.advection, self.diffusion, self.projection):
             stage.use(settings)
@@ -74,9 +80,12 @@ class Solver:
     ) -> int:
         """Advance by `dt` > 0 seconds; return the number of equal substeps it took.
 
-        Raises GpufluidError, before anything has changed, where diffusion would take too many sweeps.
+        Raises GpufluidError, before anything has changed, where diffusion would take too many sweeps, or for
+        an obstacle where `gpufluid.solvers.FFT` solves for the pressure.
         """
-        self.diffusion.check(dt)
+        if obstacles:
+            self.check_obstacles()
+        self.diffusion.check(dt, solids=bool(obstacles))
         if self.solids.update(obstacles, dt) and self.solids.present:
             # smoke where a solid is now must not be seen from the other side of it
             for carried in (self.scalars, self.colors.field):
@@ -86,6 +95,11 @@ class Solver:
         for _ in range(count):
             self.substep(dt / count, emitters, forces)
         return count
+
+    def check_obstacles(self) -> None:
+        """Raise GpufluidError where the pressure solver takes no obstacles."""
+        if isinstance(self.settings.pressure, FFT):
+            refuse_obstacle()
 
     def substep(self, dt: float, emitters: Sequence[Emitter], forces: Sequence[Force] = ()) -> None:
         """One substep: advect velocity, add sources, burn, push, diffuse, project, advect scalars, diffuse.

@@ -118,6 +118,17 @@ class ConjugateGradient:
 
 
 @dataclass(frozen=True)
+class FFT:
+    """The exact solution by the fast Fourier transform (after Stam 2001), to rounding; no parameters.
+
+    For a box that is periodic on every side, of a power of two cells along each axis, without obstacles:
+    anything else raises GpufluidError when the `Fluid` is made, or when the obstacle is added. The mean of
+    the pressure is 0. It needs no start: `warm_start` makes no difference. The transform is in single
+    precision, whatever the settings say.
+    """
+
+
+@dataclass(frozen=True)
 class Multigrid:
     """V-cycles over grids of half the cells each (Brandt 1977).
 

@@ -24,8 +24,8 @@ LAYERS = {
     "contract": ("backend numpy_backend", "description contract"),
     "gl": ("gl", "description contract gl"),
     "numerics": (
-        "advection colors pressure pressure_problem relaxation multigrid diffusion fire forces diagnostics "
-        "solids solver",
+        "advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire forces "
+        "diagnostics solids solver",
         "description contract numerics",
     ),
     "engine": ("fluid scene scene_file script", "description contract gl numerics engine"),
