@@ -13,7 +13,7 @@ BURNER = 0.08  # m, its radius
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
-    """A burner on the floor of a box that is open all round; above it the flame draws in air."""
+    """A burner over the floor of a box that is open all round; above it the flame draws in air."""
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = HEIGHT / cells[1]
     fluid = gf.Fluid(
@@ -30,6 +30,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         backend=backend,
         ctx=ctx,
     )
+    # the pilot lies below: no fuel can gather in the still air on the floor
     nozzle = gf.Cylinder((0.0, 0.06, 0.0), radius=BURNER, height=0.04)
     pilot = gf.Cylinder((0.0, 0.02, 0.0), radius=BURNER, height=0.04)
     fuel = gf.Emitter(nozzle, fuel=4.0, velocity=(0.0, 0.7, 0.0), edge="hard")

@@ -47,7 +47,7 @@ class Solver:
         self.projection = Projection(backend, settings)
 
     def use(self, settings: Settings) -> None:
-        """Go on by these settings, from the flow as it is. Raises GpufluidError where the box cannot have them."""
+        """Go on by these settings, from the flow as it is. Raises GpufluidError for a box without them."""
         if isinstance(settings.pressure, FFT):
             check_box(self.backend.grid, self.boundaries)
         self.settings = settings
