@@ -42,6 +42,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         camera=gf.Camera(target=(0.0, 0.5, 0.0), distance=2.2, azimuth=20.0, elevation=6.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.4), color=(0.9, 0.9, 1.0), ambient=(0.03, 0.035, 0.05)),
         smoke=gf.Smoke(extinction=12.0),
+        fire=gf.Fire(kelvin_per_temperature=560.0, intensity=30.0, core=(0.01, 0.04, 0.2), shimmer=0.004),
         floor=0.0,
         title="gpufluid: flame",
     )

@@ -131,7 +131,7 @@ class Fire:
     kelvin_at_zero: float = 300.0
     kelvin_per_temperature: float = 1000.0
     intensity: float = 40.0
-    core: tuple[float, float, float] = (0.1, 0.35, 2.0)
+    core: tuple[float, float, float] = (0.02, 0.08, 0.5)
     glow: float = 1.0
     shimmer: float = 0.0
 
