@@ -25,6 +25,7 @@ TRACES = ("rk2", "euler")
 LIMITERS = ("clamp", "revert", None)
 SAMPLERS = ("exact", "hardware")
 PRECISIONS = ("single", "half")
+SLIPS = ("no", "free")
 
 
 def one_of(value: Any, names: tuple[Any, ...], what: str) -> None:

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.grid import finite_number, finite_triple
+from gpufluid.settings import SLIPS, one_of
 
 Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]
@@ -493,6 +494,10 @@ class Obstacle:
     scale: > 0, a number or one along each local axis (x, y, z).
     velocity: m/s, (x, y, z), and spin: rad/s about the world's axes through the local origin, of the surface
         alone: a conveyor, a spinning drum. Added to the motion that follows from position, rotation, scale.
+    slip: "no" (fluid beside it is dragged along) or "free" (it glides: of the solid's velocity only the part
+        that goes into the fluid counts). Slanting and curved surfaces are stairs of voxels, which hold
+        fluid back about as no-slip ones do. One cell thick, what flows on one side drags what flows on the
+        other.
     temperature: of the solid; None: it heats nothing. heating: 1/s, >= 0; in fluid cells that share a face
         with the solid the difference to its temperature falls by exp(-heating) in each second.
 
@@ -510,6 +515,7 @@ class Obstacle:
     spin: Triple = (0.0, 0.0, 0.0)
     temperature: float | None = None
     heating: float = 10.0
+    slip: str = "no"
 
     def __post_init__(self) -> None:
         self.check()
@@ -525,6 +531,7 @@ class Obstacle:
         if self.temperature is not None:
             self.temperature = finite_number(self.temperature, "Obstacle.temperature")
         self.heating = finite_number(self.heating, "Obstacle.heating", low=0.0)
+        one_of(self.slip, SLIPS, "Obstacle.slip")
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale, "Obstacle.scale")
 

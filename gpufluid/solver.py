@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -60,6 +61,8 @@ class Solver:
         if self.solids.update(obstacles, dt) and self.solids.present:
             # smoke where a solid is now must not be seen from the other side of it
             self.backend.kernel("cover_scalars", self.variant)(scalars=self.scalars, **self.solids.cells)
+        if self.settings.solve_velocity:
+            self.solids.slip(self.variant, velocity=self.velocity)
         count = self.substeps(dt)
         for _ in range(count):
             self.substep(dt / count, emitters, forces)
@@ -81,8 +84,10 @@ class Solver:
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
-            self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
+            gliding = replace(variant, slip=self.solids.slips)
+            self.diffusion.diffuse_velocity(dt, gliding, faces, velocity=u)
             self.projection.project(dt, variant, faces, openings, velocity=u, displaced=self.solids.moving)
+            self.solids.slip(variant, velocity=u)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
         self.time += dt
@@ -93,6 +98,7 @@ class Solver:
         faces, openings = self.solids.faces, self.solids.openings
         self.backend.kernel("constrain", self.variant)(velocity=self.velocity, **faces)
         self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity)
+        self.solids.slip(self.variant, velocity=self.velocity)
 
     def max_speed(self) -> float:
         """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
