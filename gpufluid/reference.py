@@ -790,6 +790,15 @@ def _finished_scalars(
     return out
 
 
+def _uncovered(variant: Variant, sample: Array, ambient: float) -> Array:
+    """A sample of scalars, with ambient air for the share of it that found no fluid."""
+    if not variant.solids:
+        return sample
+    out = sample.copy()
+    out[..., 1] += ambient * (1.0 - sample[..., 3])
+    return out
+
+
 def _brought_in(
     grid: Grid, variant: Variant, place: Places, ambient: float
 ) -> tuple[NDArray[np.bool_], Array]:
@@ -826,7 +835,8 @@ def advect_scalars(
     """Density, temperature and fuel carried along the velocity, semi-Lagrangian."""
     place = _cell_trace(grid, variant, velocity, dt, solid)
     outside, brought = _brought_in(grid, variant, place, ambient)
-    value = np.where(outside[..., None], brought, sample_cells(grid, variant, scalars, place)[0])
+    value = _uncovered(variant, sample_cells(grid, variant, scalars, place)[0], ambient)
+    value = np.where(outside[..., None], brought, value)
     return _finished_scalars(variant, value, keep, ambient, solid)
 
 
@@ -886,8 +896,9 @@ def finish_scalars(
 ) -> Array:
     """The compensated scalars carried along the velocity."""
     place = _cell_trace(grid, variant, velocity, dt, solid)
-    value = sample_cells(grid, variant, compensated, place)[0]
+    value = _uncovered(variant, sample_cells(grid, variant, compensated, place)[0], ambient)
     plain, low, high = sample_cells(grid, variant, scalars, place)
+    plain = _uncovered(variant, plain, ambient)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, plain, low, high), value)
     outside, brought = _brought_in(grid, variant, place, ambient)

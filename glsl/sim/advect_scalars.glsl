@@ -2,14 +2,14 @@
 // Cells; solids hold 0.
 #include "lib/trace.glsl"
 #include "lib/cell_sample.glsl" for scalars
-#include "lib/fade.glsl"
+#include "lib/uncovered.glsl"
 #include "lib/entering.glsl"
 
 uniform float dt;  // s
 
 void kernel(ivec3 cell) {
     vec3 start = trace(vec3(cell) + 0.5, center_velocity(cell), dt);
-    vec3 value = sample_scalars(start).xyz;
+    vec3 value = uncovered(sample_scalars(start));
     enters(start, value);
     carried_out = vec4(faded(value), 1.0);
 #if SOLIDS
