@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gpufluid.errors import GpufluidError, named
 from gpufluid.fluid import Fluid
 from gpufluid.grid import finite_number
 from gpufluid.view import Camera, Light, Smoke
 
 
+@named
 @dataclass
 class Scene:
     """Everything a film or a window needs; `gpufluid.run` plays it.
@@ -31,6 +33,9 @@ class Scene:
 
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)
+        for name, kind in (("fluid", Fluid), ("camera", Camera), ("light", Light), ("smoke", Smoke)):
+            if not isinstance(getattr(self, name), kind):
+                raise GpufluidError(f"Scene.{name} must be a gf.{kind.__name__}, got {getattr(self, name)!r}")
 
     @property
     def time(self) -> float:

@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, MissingDependencyError, named
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.settings import SLIPS, one_of
 
@@ -96,6 +96,7 @@ def _frame(origin: Sequence[float], up: Sequence[float] = (0.0, 1.0, 0.0)) -> Fl
     return frame
 
 
+@named
 @dataclass(frozen=True)
 class Sphere:
     """A ball. center, radius: metres, radius > 0.
@@ -116,6 +117,7 @@ class Sphere:
         return Form(BOX, (0.0, 0.0, 0.0), self.radius, _frame(self.center))
 
 
+@named
 @dataclass(frozen=True)
 class Box:
     """A box along the axes. center: metres. size: its edges along (x, y, z), metres, each > 0.
@@ -153,6 +155,7 @@ class Box:
         return Form(BOX, self.half_size, 0.0, _frame(self.center))
 
 
+@named
 @dataclass(frozen=True)
 class Cylinder:
     """An upright cylinder, its axis along y. center, radius, height: metres, both > 0.
@@ -176,6 +179,7 @@ class Cylinder:
         return Form(ROUND, (self.radius, 0.5 * self.height, 0.0), 0.0, _frame(self.center))
 
 
+@named
 @dataclass(frozen=True)
 class Capsule:
     """All that lies within `radius` > 0 of the straight line from `start` to `end`; metres.
@@ -208,6 +212,7 @@ class Capsule:
         )
 
 
+@named
 @dataclass(frozen=True)
 class Plane:
     """The half space below a plane: solid on the side the normal points away from.
@@ -232,6 +237,7 @@ class Family:
     """What meshes have in common that were moved from one another: the key of what is kept for all."""
 
 
+@named
 class Mesh:
     """A surface of triangles.
 
@@ -483,6 +489,7 @@ Analytic = Sphere | Box | Cylinder | Capsule | Plane
 Shape = Analytic | Mesh
 
 
+@named
 @dataclass(eq=False)  # two obstacles alike are still two: lists must find the very one
 class Obstacle:
     """A solid in the fluid. Change any field at any time.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named
 from gpufluid.grid import finite_number, finite_triple
 
 
+@named
 @dataclass
 class Camera:
     """A camera on a sphere round `target`, looking at it; y is up.
@@ -50,6 +51,7 @@ class Camera:
         return x + across * math.sin(a), y + self.distance * math.sin(e), z + across * math.cos(a)
 
 
+@named
 @dataclass
 class Light:
     """A directional light and what surrounds the scene.
@@ -77,6 +79,7 @@ class Light:
             setattr(self, name, triple)
 
 
+@named
 @dataclass
 class Smoke:
     """How density looks.
