@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import gpufluid as gf
@@ -346,7 +346,12 @@ EXAMPLES = int(os.environ.get("GPUFLUID_EXAMPLES", "0"))
 
 
 @settings(
-    max_examples=8, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck), database=None
+    max_examples=8,
+    derandomize=True,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    database=None,
 )
 @given(scene=scenes())
 def test_a_random_scene_stays_within_bounds(scene: dict[str, Any]) -> None:
