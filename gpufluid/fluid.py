@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.diagnostics import Diagnostics, measure
-from gpufluid.errors import GpufluidError, MeshWarning
+from gpufluid.errors import GpufluidError, MeshWarning, named
 from gpufluid.grid import Grid, finite_number
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
@@ -75,7 +75,10 @@ class Things(Generic[Thing]):
 def checked_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
     """Return `values` as float32 of `shape`; raises GpufluidError naming the field, shape or bad number."""
     try:
-        array = np.asarray(values, np.float32)
+        if np.iscomplexobj(values):
+            raise TypeError
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+            array = np.asarray(values, np.float32)
     except (TypeError, ValueError):
         raise GpufluidError(f"{name} must be an array of numbers of shape {shape}") from None
     if array.shape != shape:
@@ -201,6 +204,7 @@ class VelocityField:
         return center_velocity(self._fluid.grid, velocity).astype(np.float32)
 
 
+@named
 class Fluid:
     """A box of fluid.
 
@@ -223,6 +227,12 @@ class Fluid:
         if not isinstance(grid, Grid):
             raise GpufluidError(f"Fluid.grid must be a gf.Grid, got {grid!r}")
         one_of(backend, BACKENDS, "Fluid.backend")
+        if not isinstance(boundaries, Boundaries | None):
+            raise GpufluidError(f"Fluid.boundaries must be a gf.Boundaries, got {boundaries!r}")
+        if not isinstance(settings, Settings | None):
+            raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
+        if ctx is not None and not hasattr(ctx, "version_code"):
+            raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
         self.grid = grid
         self.boundaries = boundaries or Boundaries()
         self._settings = settings or Settings()
@@ -289,8 +299,9 @@ class Fluid:
         """Advance by `dt` seconds; 0 changes nothing.
 
         Raises GpufluidError for a dt that is negative, NaN or infinite, for an emitter or obstacle that was
-        changed into a bad one, and for a dt over which a diffusivity reaches too far to be solved for, as it
-        may round solids (see `gpufluid.diffusion`); the fluid is then as it was.
+        changed into a bad one, for a force function on NumPy that fails, and for a dt over which a
+        diffusivity reaches too far to be solved for, as it may round solids (see `gpufluid.diffusion`); the
+        fluid is then as it was.
         """
         self.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
@@ -300,6 +311,7 @@ class Fluid:
             self._check_emitter(emitter)
         for force in self.forces:
             self._check_force(force)
+            self._solver.forces.try_out(force, self.time)
         if dt == 0.0:
             return
         if any(emitter.color is not None for emitter in self.emitters):

@@ -13,6 +13,7 @@ apart: burning in it moves its pressure by a constant, which moves nothing.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
@@ -24,6 +25,8 @@ from gpufluid.pressure_problem import PressureProblem
 from gpufluid.relaxation import chebyshev_jacobi, conjugate_gradient, jacobi, red_black_sor
 from gpufluid.settings import Settings
 from gpufluid.solvers import FFT, ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
+
+LONGER = 4.0  # times as long a step as an earlier one may take its pressure whole
 
 
 class Projection:
@@ -37,6 +40,7 @@ class Projection:
         self.hierarchy = Hierarchy()
         self.fourier = Fourier()
         self._balanced: FieldStore | None = None
+        self._shortest = math.inf  # seconds, of the steps whose pressure is still in the field
 
     def use(self, settings: Settings) -> None:
         """Go on by these settings, from the last pressure."""
@@ -67,12 +71,33 @@ class Projection:
         `expand` takes of burning gas; its expansion is the divergence that is left.
         """
         self.measure(variant, openings, velocity=velocity, swelling=swelling)
-        if not self.settings.warm_start:
+        if self.settings.warm_start:
+            self._keep_pace(dt, variant)
+        else:
             self.clear()
         self.relax(self.settings.pressure, dt, variant, openings, displaced or bool(swelling))
         self.backend.kernel("subtract_gradient", variant)(
             velocity=velocity, pressure=self.pressure, dt=dt, **faces
         )
+
+    def _keep_pace(self, dt: float, variant: Variant) -> None:
+        """Weaken the last pressure for a step that is much longer than the one it was found in.
+
+        What stopped a blow (a solid that set out, a source that was switched on) pushed for dt: in a step r
+        times as long it pushes r times as hard. Of each mode a solver that is stopped early leaves a share s,
+        so a short step puts 1 - s of a blow into the pressure, and a long one gives r s of that back:
+        r s (1 - s) <= r / 4, and up to r = `LONGER` steps that alternate cannot gather speed. What only holds
+        a weight is too weak after that, for one step.
+        """
+        if dt > LONGER * self._shortest:
+            self.backend.kernel("add_scaled", variant)(
+                values=self.pressure,
+                other=self.problem.field("residual"),
+                own=LONGER * self._shortest / dt,
+                factor=0.0,
+            )
+            self._shortest = dt / LONGER
+        self._shortest = min(self._shortest, dt)
 
     def measure(
         self,
@@ -126,6 +151,7 @@ class Projection:
     def clear(self) -> None:
         """Forget the last pressure."""
         self.pressure.fill([0.0])
+        self._shortest = math.inf
 
     def release(self) -> None:
         """Release every field."""

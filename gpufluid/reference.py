@@ -754,6 +754,10 @@ def diffuse_velocity(
         for axis in range(grid.dimensions):
             for side in range(2):
                 beside = _velocity_neighbour(grid, variant, own, component, axis, side)
+                if variant.slip and solid_faces is not None and axis != component:
+                    glides = (solid_faces[:z, :y, :x, 3].astype(int) >> (3 + component) & 1).astype(float)
+                    glides = _shifted(grid, variant, axis, 2 * side - 1, glides)
+                    beside = np.where(glides > 0.0, own, beside)
                 laplacian = laplacian + beside - own
         left = start - own + fourier_number * laplacian
         diagonal = (1.0 + 2.0 * grid.dimensions * fourier_number) / relaxation
@@ -910,6 +914,15 @@ def _finished_scalars(
     return out
 
 
+def _uncovered(variant: Variant, sample: Array, ambient: float) -> Array:
+    """A sample of scalars, with ambient air for the share of it that found no fluid."""
+    if not variant.solids:
+        return sample
+    out = sample.copy()
+    out[..., 1] += ambient * (1.0 - sample[..., 3])
+    return out
+
+
 def _brought_in(
     grid: Grid, variant: Variant, place: Places, ambient: float
 ) -> tuple[NDArray[np.bool_], Array]:
@@ -950,6 +963,7 @@ def advect_scalars(
         value = cubic_cells(grid, variant, scalars, place)
     else:
         value = sample_cells(grid, variant, scalars, place)[0]
+    value = _uncovered(variant, value, ambient)
     value = np.where(outside[..., None], brought, value)
     return _finished_scalars(variant, value, keep, ambient, solid)
 
@@ -1010,8 +1024,9 @@ def finish_scalars(
 ) -> Array:
     """The compensated scalars carried along the velocity."""
     place = _cell_trace(grid, variant, velocity, dt, solid)
-    value = sample_cells(grid, variant, compensated, place)[0]
+    value = _uncovered(variant, sample_cells(grid, variant, compensated, place)[0], ambient)
     plain, low, high = sample_cells(grid, variant, scalars, place)
+    plain = _uncovered(variant, plain, ambient)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, plain, low, high), value)
     outside, brought = _brought_in(grid, variant, place, ambient)
@@ -1441,28 +1456,28 @@ def add_drift(
     return out
 
 
-def heat_obstacle(
+def mark_obstacle(
     grid: Grid,
     variant: Variant,
     *,
-    heat: Array,
+    marks: Array,
     winding: Array,
     shape: int,
     to_local: Array,
     extent: tuple[float, ...],
     rounding: float,
-    heat_given: tuple[float, ...],
+    mark: tuple[float, ...],
 ) -> Array:
-    """What the solids heat with, with one obstacle more."""
-    out = heat.copy()
-    out[_inside(grid, winding, shape, to_local, extent, rounding)] = heat_given
+    """What the solids heat with and which are free-slip, with one obstacle more."""
+    out = marks.copy()
+    out[_inside(grid, winding, shape, to_local, extent, rounding)] = mark
     return out
 
 
-def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, heat: Array, dt: float) -> Array:
+def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, marks: Array, dt: float) -> Array:
     """The temperature of fluid beside hot or cold solids drawn to theirs."""
     both: Any = sum(
-        _beside(grid, variant, axis, by, heat) for axis in range(grid.dimensions) for by in (-1, 1)
+        _beside(grid, variant, axis, by, marks) for axis in range(grid.dimensions) for by in (-1, 1)
     )
     faces = np.where(both[..., 3] > 0.0, both[..., 3], 1.0)
     share = scalars[..., 3] * -np.expm1(-both[..., 1] / faces * dt) * (both[..., 3] > 0.0)
@@ -1516,10 +1531,61 @@ def cover_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array)
     return np.where(solid[..., 3:] > 0.5, 0.0, scalars)
 
 
-def close_faces(grid: Grid, variant: Variant, *, solid: Array) -> Array:
+def close_faces(grid: Grid, variant: Variant, *, solid: Array, marks: Array | None = None) -> Array:
     """Which low faces are closed (bits in the last channel) and how fast what closes them moves."""
     closed, velocity = _sides_and_solids(grid, variant, solid)
-    return np.concatenate([velocity, (closed @ [1.0, 2.0, 4.0])[..., None]], -1)
+    bits = closed @ [1.0, 2.0, 4.0]
+    free_cells = np.zeros(grid.cells[::-1]) if marks is None else marks[..., 2] * solid[..., 3]
+    for axis in range(grid.dimensions if variant.slip else 0):
+        inside, free = (
+            np.minimum(*_round_faces(grid, variant, axis, values, 1.0))
+            for values in (solid[..., 3], free_cells)
+        )
+        own = (inside > 0.5) * 64.0 + (free > 0.5) * 8.0
+        for high in (False, True):
+            if variant.boundaries.closed(axis, high):
+                np.moveaxis(own, 2 - axis, 0)[-high] = 0.0
+        z, y, x = own.shape
+        bits[:z, :y, :x] += own * 2**axis
+    return np.concatenate([velocity, bits[..., None]], -1)
+
+
+def _shifted(grid: Grid, variant: Variant, axis: int, by: int, values: Array) -> Array:
+    """`values` moved so that index i holds what was at i + by along `axis`; 0 past a side."""
+    n = values.shape[2 - axis]
+    at = np.arange(n) + by
+    if variant.boundaries.periodic(axis):
+        return np.asarray(np.take(values, at % n, axis=2 - axis))
+    line = [1, 1, 1]
+    line[2 - axis] = n
+    inside = ((at >= 0) & (at < n)).reshape(line)
+    return np.asarray(np.take(values, np.clip(at, 0, n - 1), axis=2 - axis) * inside)
+
+
+def let_slip(grid: Grid, variant: Variant, *, velocity: Array, solid_faces: Array) -> Array:
+    """The closed faces, those inside free-slip solids with the mean velocity of the faces round them."""
+    bits, out = solid_faces[..., 3].astype(int), solid_faces.copy()
+    for axis in range(grid.dimensions):
+        z, y, x = _face_count(grid, axis)
+        own, moving = bits[:z, :y, :x], solid_faces[:z, :y, :x, axis]
+        touching = (own >> (6 + axis) & 1) == 0
+        u = np.where(own >> axis & 1, moving, velocity[:z, :y, :x, axis]) * touching
+        mean, found = moving, np.zeros(u.shape)
+        across = [a for a in range(grid.dimensions) if a != axis]
+        straight = [((a, by),) for a in across for by in (-1, 1)]
+        diagonal = [((across[0], i), (across[-1], j)) for i in (-1, 1) for j in (-1, 1)]
+        for steps in (straight, diagonal if len(across) == 2 else []):
+            total, count = np.zeros(u.shape), np.zeros(u.shape)
+            for step in steps:
+                beside, counted = u, touching.astype(float)
+                for a, by in step:
+                    beside = _shifted(grid, variant, a, by, beside)
+                    counted = _shifted(grid, variant, a, by, counted)
+                total, count = total + beside, count + counted
+            mean = np.where((found == 0.0) & (count > 0.0), total / np.where(count > 0.0, count, 1.0), mean)
+            found = found + count
+        out[:z, :y, :x, axis] = np.where(own >> (3 + axis) & 1, mean, moving)
+    return out
 
 
 def open_neighbours(grid: Grid, variant: Variant, *, solid: Array) -> Array:

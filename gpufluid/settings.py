@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
+import math
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
 from gpufluid.combustion import Combustion
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named, near
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.solvers import (
     FFT,
@@ -27,17 +27,18 @@ TRACES = ("rk2", "euler")
 LIMITERS = ("clamp", "revert", None)
 SAMPLERS = ("exact", "hardware")
 PRECISIONS = ("single", "half")
+SLIPS = ("no", "free")
 
 
 def one_of(value: Any, names: tuple[Any, ...], what: str) -> None:
     """Raise, naming the nearest choice, where `value` is not one of `names`."""
-    if value in names:
+    if (value is None or isinstance(value, str)) and value in names:
         return
-    near = difflib.get_close_matches(str(value), [str(n) for n in names], 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise GpufluidError(f"{what} must be one of {', '.join(map(repr, names))}, got {value!r}{hint}")
+    choices = ", ".join(map(repr, names))
+    raise GpufluidError(f"{what} must be one of {choices}, got {value!r}{near(value, names)}")
 
 
+@named
 @dataclass(frozen=True)
 class Settings:
     """How a fluid is stepped. All units SI; every rate is per second and does not depend on dt.
@@ -118,13 +119,16 @@ class Settings:
             "density_dissipation",
             "cooling",
         ):
-            finite_number(getattr(self, name), f"Settings.{name}", low=0.0)
+            finite_number(getattr(self, name), f"Settings.{name}", low=0.0, most=math.inf)
         for name in ("buoyancy", "weight", "ambient_temperature"):
             finite_number(getattr(self, name), f"Settings.{name}")
         if self.combustion is not None and not isinstance(self.combustion, Combustion):
             raise GpufluidError(
                 f"Settings.combustion must be a gf.Combustion or None, got {self.combustion!r}"
             )
+        for name in ("warm_start", "solve_velocity"):
+            if not isinstance(getattr(self, name), bool):
+                raise GpufluidError(f"Settings.{name} must be True or False, got {getattr(self, name)!r}")
         object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:

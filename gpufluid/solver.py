@@ -91,6 +91,8 @@ class Solver:
             for carried in (self.scalars, self.colors.field):
                 if carried is not None:
                     self.backend.kernel("cover_scalars", self.variant)(scalars=carried, **self.solids.cells)
+        if self.settings.solve_velocity:
+            self.solids.slip(self.variant, velocity=self.velocity)
         count = self.substeps(dt)
         for _ in range(count):
             self.substep(dt / count, emitters, forces)
@@ -118,7 +120,8 @@ class Solver:
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
-            self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
+            gliding = replace(variant, slip=self.solids.slips)
+            self.diffusion.diffuse_velocity(dt, gliding, faces, velocity=u)
             self.projection.project(
                 dt,
                 variant,
@@ -128,6 +131,7 @@ class Solver:
                 displaced=self.solids.moving,
                 swelling=self.fire.swelling,
             )
+            self.solids.slip(variant, velocity=u)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
         if colors is not None:
@@ -142,6 +146,7 @@ class Solver:
         self.backend.kernel("constrain", self.variant)(velocity=self.velocity, **faces)
         swelling = self.fire.swelling
         self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity, swelling=swelling)
+        self.solids.slip(self.variant, velocity=self.velocity)
 
     def max_speed(self) -> float:
         """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""

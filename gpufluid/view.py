@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named
 from gpufluid.grid import finite_number, finite_triple
 
 MOST_LIGHTS = 4  # beside the sun
 
 
+@named
 @dataclass
 class Camera:
     """A camera on a sphere round `target`, looking at it; y is up.
@@ -70,6 +71,7 @@ def _share(value: Any, name: str) -> tuple[float, float, float]:
     return triple
 
 
+@named
 @dataclass
 class Light:
     """A directional light and what surrounds the scene.
@@ -145,6 +147,7 @@ class Fire:
         self.core = _color(self.core, "Fire.core")
 
 
+@named
 @dataclass
 class Smoke:
     """How density looks.

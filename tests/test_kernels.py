@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import moderngl
@@ -53,6 +54,8 @@ VARIANTS = {
     "solids, open all round": Variant(
         True, "euler", None, boundaries=Boundaries.all(Open()), expression=FORCE
     ),
+    "free-slip solids": Variant(True, boundaries=SIDES, slip=True),
+    "free-slip solids, periodic": Variant(True, boundaries=MIXED, slip=True),
     "periodic all round": Variant(
         False, "rk2", "revert", boundaries=Boundaries.all(Periodic()), expression=FORCE
     ),
@@ -81,7 +84,7 @@ PARAMETERS: dict[str, Any] = {
     "keep": (0.9, 0.8, 1.0),
     "ambient": 0.3,
     "emitter_count": 3,
-    "heat_given": (5.0, 2.0, 0.0, 1.0),
+    "mark": (5.0, 2.0, 1.0, 1.0),
     "mean_drift": (0.3, -0.2, 0.1),
     "push_count": 3,
     "time": 0.7,
@@ -120,7 +123,10 @@ class Case:
             # few beside cubics: where one of 64 values is solid they are not used
             self.solid[..., 3] = self.rng.random((nz, ny, nx)) < (0.02 if variant.cubic else 0.2)
             self.solid[..., :3] = self.single(self.rng.normal(size=(nz, ny, nx, 3))) * self.solid[..., 3:]
-        self.faces = self.single(reference.close_faces(self.grid, variant, solid=self.solid))
+        self.marks = self.rng.random(self.solid.shape) * self.solid[..., 3:]
+        self.marks[..., 2:] = self.marks[..., 2:] > 0.3
+        slip = replace(variant, slip=True)  # the others do not look at what it marks
+        self.faces = self.single(reference.close_faces(self.grid, slip, solid=self.solid, marks=self.marks))
         left = self.solid[..., 3:] * (self.rng.random(self.solid[..., 3:].shape) < 0.5)
         self.fluid_before = 1.0 - (left if variant.solids else self.solid[..., 3:])
         self.openings = reference.open_neighbours(self.grid, variant, solid=self.solid)
@@ -143,6 +149,7 @@ class Case:
 
     def values(self, name: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
         fixed = {"solid": self.solid, "solid_faces": self.faces, "openings": self.openings}
+        fixed["marks"] = self.single(self.marks)
         fixed |= {"weights": self.weights, "fine_weights": self.weights}
         fixed |= {"roots": self.single(roots(max(self.grid.cells)))}
         if name in fixed:
@@ -159,10 +166,6 @@ class Case:
             )
         if name == "drift":
             values[..., 3] = self.rng.random(shape[:3]) < 0.5
-        if name == "heat":
-            values[..., 3] = self.rng.random(shape[:3]) < 0.3
-            values[..., 1] = np.abs(values[..., 1])
-            values *= values[..., 3:]
         if name == "flame":
             values = np.abs(values)
         if name == "winding":
@@ -222,6 +225,8 @@ def relevant(name: str, variant: str, size: str) -> bool:
     """
     if name.startswith("fft"):
         return variant == "periodic all round" and size == "power of two"
+    if "free-slip" in variant:
+        return name in ("close_faces", "let_slip", "diffuse_velocity")
     if "coarse" in variant:
         return bool(KERNELS[name].weighted_reads)
     if "cubic" in variant:
