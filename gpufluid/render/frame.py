@@ -24,6 +24,7 @@ from gpufluid.gl.source import Source
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.subject import FluidLike, ObstacleLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer, eye_of
+from gpufluid.render.volume_source import NOISE
 from gpufluid.shapes import Box, Cylinder, Family, Mesh, Plane, Shape, Sphere
 from gpufluid.view import Look
 
@@ -187,10 +188,12 @@ class FrameRenderer:
             "size": (width, height),
             "corner": (x, y),
             "exposure": float(self.exposure),
+            "noise_tile": NOISE,
         }.items():
             upload(program[name], value)  # type: ignore[arg-type]
         target.use()
         self.ctx.enable_only(moderngl.NOTHING)
+        self.volume.noise.use(NOISE)
         self._color.use(PICTURE)
         self.device.linear.use(PICTURE)
         self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
