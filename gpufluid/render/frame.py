@@ -183,6 +183,8 @@ class FrameRenderer:
         """Draw the picture into the viewport of `target`, for a screen."""
         program = self.device.keep("tone map", self._tone_map_program)
         x, y, width, height = target.viewport
+        if not width or not height:
+            return  # a minimised window
         for name, value in {
             "picture": PICTURE,
             "size": (width, height),

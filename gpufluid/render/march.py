@@ -66,6 +66,11 @@ class RayMarch:
             return
         picture = self._half_picture(sight)
         width, height = picture.size
+        slabs = (
+            slabs.copy()
+        )  # with two rays all round, for the pixels between a ray that sees and one that does not
+        slabs[:, :2] = np.maximum(slabs[:, :2] - (4.0 / width, 4.0 / height), -1.0)
+        slabs[:, 2:4] = np.minimum(slabs[:, 2:4] + (4.0 / width, 4.0 / height), 1.0)
         give(program, reach=(0.5 * sight.size[0] / width, 0.5 * sight.size[1] / height))
         with self.painter.timed(sight, "march"):
             picture.target.clear()

@@ -10,13 +10,11 @@ from statistics import median
 import moderngl
 
 LOWEST = 0.2
-SAMPLES = (
-    3  # frames of one quality that a change rests on: their median, so that one slow frame changes nothing
-)
+SAMPLES = 5  # frames of one quality whose median a change rests on: a slow one or two change nothing
 AIM = 0.9  # share of the budget that a change aims at
 ROOM = 0.7  # share of the budget below which there is room for more
 MOST_UP = 1.5  # factor of a rise
-PATIENCE, MOST_PATIENCE = 6, 192  # frames before a rise; twice as many each time one had to be taken back
+PATIENCE, MOST_PATIENCE = 8, 256  # frames before a rise; twice as many each time one had to be taken back
 LATE = 3  # frames a query rests before it is read: by then a GPU is done with it, and nothing waits
 
 

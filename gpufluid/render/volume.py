@@ -83,11 +83,12 @@ class VolumeRenderer:
         one_of(resolution, RESOLUTIONS, "resolution")
         if resolution != 1.0 and method != "ray-march":
             raise GpufluidError(f'resolution={resolution} needs method="ray-march", got method={method!r}')
-        if frame_ms is not None:
-            finite_number(frame_ms, "frame_ms", above=0.0)
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = jitter, light_scale
-        self.method, self.resolution, self.frame_ms = method, resolution, frame_ms
+        self.method, self.resolution = method, resolution
+        self._steering: Quality | None = None
+        self._clock: FrameClock | None = None
+        self.frame_ms = frame_ms
         self.device = Device(ctx, "fragment")
         self._painter = Painter(self.device, JITTER if jitter else 0.0)
         self._way: Slices | RayMarch
@@ -95,8 +96,6 @@ class VolumeRenderer:
             self._way = RayMarch(self._painter, slices, resolution)
         else:
             self._way = Slices(self._painter, slices, method == "axis-slices")
-        self._steering = None if frame_ms is None else Quality(float(frame_ms))
-        self._clock = None if frame_ms is None else FrameClock(ctx)
         self._released = False
         self._shape: object = None
         self._lighting: Lighting | None = None
@@ -107,6 +106,21 @@ class VolumeRenderer:
     def noise(self) -> moderngl.Texture:
         """The tile of blue noise."""
         return self._painter.noise
+
+    @property
+    def frame_ms(self) -> float | None:
+        """ms of the GPU that light and smoke may take in a frame, > 0; None: as long as it takes."""
+        return None if self._steering is None else self._steering.budget
+
+    @frame_ms.setter
+    def frame_ms(self, value: float | None) -> None:
+        if value is None:
+            self._steering = None
+            return
+        budget = finite_number(value, "frame_ms", above=0.0)
+        self._steering = self._steering or Quality(budget)
+        self._steering.budget = budget
+        self._clock = self._clock or FrameClock(self.ctx)
 
     @property
     def quality(self) -> float:
@@ -195,14 +209,13 @@ class VolumeRenderer:
         bare = self._without_depth(target, depth)
         sight = Sight(fluid, view, self._shaded, bare, depth, self.quality)
         slabs = self._way.slabs(sight)
-        if not len(slabs):
-            return
-        with self._counted(fluid):
-            with self.timed(fluid, "shade"):
-                self._shade(fluid, look, view)
-            self._way.draw(sight, slabs)
+        if len(slabs):
+            with self._counted(fluid):
+                with self.timed(fluid, "shade"):
+                    self._shade(fluid, look, view)
+                self._way.draw(sight, slabs)
         if self._clock is not None and self._steering is not None:
-            taken = self._clock.next_frame(self.quality)
+            taken = self._clock.next_frame(sight.quality if len(slabs) else 0.0)  # 0: tells nothing
             if taken is not None:
                 self._steering.saw(*taken)
 
@@ -235,7 +248,7 @@ class VolumeRenderer:
     @contextmanager
     def _counted(self, fluid: FluidLike) -> Iterator[None]:
         """Count what is drawn inside to the frame time, unless passes are timed: OpenGL has one timer."""
-        if self._clock is None or (fluid.device or self.device).timings is not None:
+        if self._clock is None or self._steering is None or (fluid.device or self.device).timings is not None:
             yield
             return
         with self._clock.span():
