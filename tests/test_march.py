@@ -1,4 +1,4 @@
-"""The other ways to draw smoke, and what holds for all: cuts by any kind of depth, quality, noise, bad input."""
+"""The other ways to draw smoke, and what holds for all of them: depths, quality, noise, bad input."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def way_through_box(
 ) -> Floats:
     """Metres each pixel's ray spends in the unit box, [height, width], from the matrices' inverse alone.
 
-    stop: depth in front of the eye where rays end. planes: clip depths of the near plane, and of one behind it.
+    stop: depth in front of the eye where rays end. planes: clip depths of the near plane and of one behind.
     """
     width, height = size
     view = view_of(camera, width / height)
@@ -122,7 +122,7 @@ def away_from_edges(way: Floats) -> NDArray[np.bool_]:
 
 
 def halved(picture: Floats) -> Floats:
-    """What is left of [height, width, ...] where rays for 2 x 2 pixels were drawn: [2 height, 2 width, ...]."""
+    """A picture [height, width, ...] made twice as wide and high, bilinear."""
     wide = np.zeros((2 * picture.shape[0], 2 * picture.shape[1], *picture.shape[2:]))
     padded = np.pad(picture, [(1, 1), (1, 1)] + [(0, 0)] * (picture.ndim - 2), "edge")
     rows, columns = (slice(1, 1 + n) for n in picture.shape[:2])
