@@ -124,7 +124,8 @@ class Fire:
     (Draper 1847); above, the brightness goes with the fourth power. intensity: radiance per metre at 2000 K.
     core: colour (r, g, b) that burning fuel adds, radiance per metre and per burn of 1/s: the blue root of a
     flame. glow: how strongly the fire lights the smoke, the solids and the floor round it; 1 is what its
-    radiance amounts to, 0 leaves that out.
+    radiance amounts to, 0 leaves that out. shimmer: how far hot gas bends the light of what is behind it,
+    radians per temperature; 0 does not, 0.02 shows.
     """
 
     kelvin_at_zero: float = 300.0
@@ -132,13 +133,14 @@ class Fire:
     intensity: float = 40.0
     core: tuple[float, float, float] = (0.1, 0.35, 2.0)
     glow: float = 1.0
+    shimmer: float = 0.0
 
     def __post_init__(self) -> None:
         self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value no fire has."""
-        for name in ("kelvin_at_zero", "kelvin_per_temperature", "intensity", "glow"):
+        for name in ("kelvin_at_zero", "kelvin_per_temperature", "intensity", "glow", "shimmer"):
             finite_number(getattr(self, name), f"Fire.{name}", low=0.0)
         self.core = _color(self.core, "Fire.core")
 

@@ -13,7 +13,9 @@ from puff import Canvas, Puff, drawn
 import gpufluid as gf
 from gpufluid.gl.device import Device
 from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, blackbody_xyz, fire_table
+from gpufluid.render.camera import view_of
 from gpufluid.render.firelight import FireLight
+from gpufluid.render.frame import FLOOR_REACH
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.volume import VolumeRenderer
@@ -239,6 +241,38 @@ def test_fire_lights_the_floor(ctx: moderngl.Context, device: Device) -> None:
     change = (pictures[1] - pictures[0]).mean(axis=2)
     assert change[38:42, 44:52].min() > 8  # the floor before the fire
     assert change[:10].max() <= 1  # and not the wall behind
+    beside = change[38:42].mean(axis=0)  # from the middle of the box to far out of it
+    assert beside[48] > 1.5 * beside[66] > 3.0 * beside[84] > 0.0
+
+
+def test_other_lights_light_the_floor(ctx: moderngl.Context, device: Device) -> None:
+    """A lamp beside a cloud: the floor is lit round the cloud's shadow, and fades with the distance."""
+    grid = gf.Grid((16, 16, 16), cell_size=1 / 16, origin=(-0.5, 0.0, -0.5))
+    density = np.zeros((16, 16, 16))
+    density[4:12, 3:7, 4:12] = 1.0
+    spots = ((0.45, 0.0), (0.45, 0.9), (1.6, 0.9))
+    camera = gf.Camera(target=(0.6, 0.0, 0.0), distance=5.0, elevation=40.0)
+    seen = []
+    for amount in (density, 0.0 * density):
+        puff = Puff(device, grid, amount)
+        lamp = gf.PointLight((-1.2, 1.2, 0.0), (4.0, 4.0, 4.0))
+        made = gf.Scene(puff, camera=camera, light=DARK, lights=[lamp], floor=0.0)  # type: ignore[arg-type]
+        frame = gf.FrameRenderer(ctx, (96, 64), background=(0.0, 0.0, 0.0))
+        frame.draw(made)
+        clip = view_of(camera, 1.5).clip.astype(float)
+        at = [clip @ (x, 0.0, z, 1.0) for x, z in spots]
+        pixels = [((0.5 + 0.5 * c[:2] / c[3]) * (96, 64)).astype(int) for c in at]
+        seen.append([float(frame.read_hdr()[::-1][row, column, 1]) for column, row in pixels])
+        frame.release()
+    shaded, clear = np.array(seen)
+    assert shaded[0] < 0.2 * clear[0]
+    np.testing.assert_allclose(shaded[1:], clear[1:], rtol=1e-3)
+    # falls with the distance squared and with the angle to the floor, less what the floor fades by
+    near, far = (np.hypot(np.hypot(x + 1.2, z), 1.2) for x, z in spots[1:])
+    t = [np.clip((1.0 - np.hypot(x, z) / FLOOR_REACH) / 0.95, 0.0, 1.0) for x, z in spots[1:]]
+    fade = [part**2 * (3.0 - 2.0 * part) for part in t]
+    assert clear[2] / clear[1] == pytest.approx((near / far) ** 3 * fade[1] / fade[0], rel=0.05)
+    assert clear[0] > clear[1]
 
 
 # -- coloured smoke ----------------------------------------------------------------------------------------

@@ -247,14 +247,18 @@ def test_a_frame_makes_nothing_new(plume: gf.Fluid, monkeypatch: pytest.MonkeyPa
 
 def test_grid_and_size_may_change(device: Device) -> None:
     """One renderer, fluids and pictures of several sizes in turns: each as from a new renderer."""
-    puffs = [Puff(device, gf.Grid((n, n, n), cell_size=1 / n), density=1.0) for n in (9, 16)]
+    puffs = []
+    for n in (9, 16):
+        density = np.zeros((n, n, n))
+        density[-4:, -4:, -4:] = 100.0
+        puffs.append(Puff(device, gf.Grid((n, n, n), cell_size=1 / n), density))
     made = VolumeRenderer(device.ctx, **HALF)
     for puff in [*puffs, *puffs]:
-        for size in ((48, 32), (31, 33), (3, 2)):
+        for size in ((48, 32), (31, 33)):
             canvas = Canvas(device.ctx, size)
             made.render(puff, OUTSIDE, canvas.target)
             np.testing.assert_array_equal(canvas.read(), drawn(puff, OUTSIDE, HALF, size))
-            assert canvas.read()[..., 3].max() > 0.9
+            assert canvas.read()[..., 3].max() > 0.1
     made.release()
 
 
@@ -314,16 +318,23 @@ def test_blocks_hold_the_most_of_their_cells(device: Device, rng: np.random.Gene
     made.release()
 
 
+@pytest.mark.parametrize("slices", [6, 40])  # steps longer than a block's edge, and shorter than a cell's
 @cameras
 def test_leaping_over_empty_air_changes_nothing(
-    device: Device, plume: gf.Fluid, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator, camera: str
+    device: Device,
+    plume: gf.Fluid,
+    monkeypatch: pytest.MonkeyPatch,
+    rng: np.random.Generator,
+    camera: str,
+    slices: int,
 ) -> None:
+    options = {"method": "ray-march", "slices": slices}
     density = np.where(rng.random((N, N, N)) < 0.01, 5.0 * rng.random((N, N, N)), 0.0)
     sparks = Puff(device, GRID, density)
     pictures = []
     for faint in (march.FAINT, -1.0):  # -1: no block is empty
         monkeypatch.setattr(march, "FAINT", faint)
-        pictures.append([drawn(f, CAMERAS[camera], WAYS["march"]) for f in (sparks, plume)])
+        pictures.append([drawn(f, CAMERAS[camera], options) for f in (sparks, plume)])
     (sparks_leapt, plume_leapt), (sparks_whole, plume_whole) = pictures
     np.testing.assert_array_equal(sparks_leapt, sparks_whole)
     assert sparks_whole[..., 3].max() > 0.05
@@ -354,7 +365,8 @@ def test_half_resolution_keeps_to_the_edges_of_the_scene(device: Device, size: t
     puff = Puff(device, GRID, density=1.0)
     width, height = size
     x, y = np.meshgrid(np.arange(width), np.arange(height))
-    for near in (x < 71, x + 2 * y < 165, (x > 70) & (x < 76)):
+    for near in (x < 71, x + 2 * y < 165, (x > 70) & (x < 76), x % 9 == 4, x % 9 != 4):
+        near[[0, -1]] = True  # a line one pixel wide may lack the neighbour that saw it there
         metres = np.where(near, 1.0, 9.0)
         depth = depth_texture(device.ctx, texel_of(OUTSIDE, metres, size))
         given = {"smoke": gf.Smoke(extinction=3.0), "depth": depth}
@@ -362,9 +374,9 @@ def test_half_resolution_keeps_to_the_edges_of_the_scene(device: Device, size: t
         half = drawn(puff, OUTSIDE, HALF, size, **given)
         assert half[near].max() < 1e-6 and not whole[near].any()
         beside = ~near & away_from_edges(way_through_box(OUTSIDE, size=size)) & (whole[..., 3] > 0.0)
-        assert beside.sum() > 100
+        assert beside.sum() > 50
         error = np.abs(half - whole)[beside]
-        assert error.max() < 0.1 and error.mean() < 0.005
+        assert error.max() < 0.2 and error.mean() < 0.02
 
 
 def test_half_resolution_is_bilinear_where_depths_agree(device: Device) -> None:
@@ -418,6 +430,15 @@ def test_reversed_depth_cuts_the_smoke(device: Device, way: str, projection: str
         expected = expected_through(way, camera, 2.0, stop, (1.0, 0.01))
         assert (expected < 0.7).sum() > 50
         np.testing.assert_allclose(1.0 - picture[..., 3], expected, rtol=0.01, atol=0.002)
+
+
+def test_near_planes_are_found_in_clip_depths_of_0_to_1() -> None:
+    for near in (0.05, 2.2):
+        s = 1.0 / (12.0 - near)
+        forward = np.array([[WIDTH, 0, 0, 0], [0, HEIGHT, 0, 0], [0, 0, -s, -near * s], [0, 0, 0, 1.0]])
+        away = np.array([[WIDTH, 0, 0, 0], [0, HEIGHT, 0, 0], [0, 0, -12 * s, -12 * near * s], [0, 0, -1, 0]])
+        for p in (perspective(near, None), perspective(near, 12.0), parallel(near, 12.0), forward, away):
+            assert view_of((EYE, p), 1.5, (0, 1)).rays.near == pytest.approx(near, rel=1e-4)
 
 
 def test_a_camera_of_ours_has_the_depths_asked_for() -> None:
@@ -590,6 +611,10 @@ def test_a_picture_without_pixels_is_skipped(device: Device, way: str) -> None:
     canvas.target.viewport = (0, 0, *SIZE)
     made.render(puff, OUTSIDE, canvas.target)
     assert canvas.read().any()
+    canvas.target.clear()
+    canvas.target.viewport = (0, 0, 0, 0)
+    made.draw(puff, OUTSIDE, canvas.target, None, Look())
+    assert not canvas.read().any()
     made.release()
 
 

@@ -20,9 +20,8 @@ void main() {
                 vec4 block = fetch_blocks(ivec3(x, y, z));
                 if (block.x + block.y + block.z <= 0.0) continue;
                 vec3 way = (vec3(x, y, z) + 0.5 - place) * size;
-                // a block is no point: the mean of 1 / r^2 over its own ball stands for what is nearer
-                float distance2 = max(dot(way, way), 0.13 * size * size);
-                float thick = 0.5 * (own + block.w) * sqrt(dot(way, way));
+                float distance2 = dot(way, way);  // never near 0: no cell of half a block has its centre in common
+                float thick = 0.5 * (own + block.w) * sqrt(distance2);
                 glow_out.xyz += block.xyz * (glow_strength * exp(-thick) / (12.566371 * distance2));
             }
 }

@@ -55,7 +55,7 @@ class Painter:
         self.device, self.jitter = device, jitter
         ctx = device.ctx
         self.noise = noise_texture(device)
-        self._nearest = ctx.sampler(
+        self.depth_sampler = ctx.sampler(
             filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
         )
         self._slabs = ctx.buffer(reserve=LIMIT * 6 * 4, dynamic=True)
@@ -81,13 +81,9 @@ class Painter:
             defines=defines,
             volumes=volumes,
         )
-        rays, grid = sight.view.rays, sight.fluid.grid
-        origin = rays.origin / grid.cell_size
-        origin[0] -= np.array(grid.origin) / grid.cell_size
         give(
             program,
-            ray_origin=[tuple(row) for row in origin],
-            ray_direction=[tuple(row) for row in rays.direction / grid.cell_size],
+            **ray_uniforms(sight.view, sight.fluid),
             reach=(1.0, 1.0),
             depth_scale=sight.view.texture_scale,
             has_depth=sight.depth is not None,
@@ -131,11 +127,11 @@ class Painter:
             yield
             return
         sight.depth.use(DEPTH)
-        self._nearest.use(DEPTH)
+        self.depth_sampler.use(DEPTH)
         try:
             yield
         finally:
-            self._nearest.clear(DEPTH)
+            self.depth_sampler.clear(DEPTH)
 
     def _vertex_array(self, program: moderngl.Program) -> moderngl.VertexArray:
         if program.glo not in self._vertex_arrays:
@@ -153,8 +149,19 @@ class Painter:
         for vertex_array in self._vertex_arrays.values():
             vertex_array.release()
         self._vertex_arrays.clear()
-        for thing in (self._slabs, self._nearest, self.noise):
+        for thing in (self._slabs, self.depth_sampler, self.noise):
             thing.release()
+
+
+def ray_uniforms(view: View, fluid: FluidLike) -> dict[str, list[tuple[float, ...]]]:
+    """The rays of `view` in cells of `fluid`: at the picture's centre, and per x and y of it."""
+    grid, rays = fluid.grid, view.rays
+    origin = rays.origin / grid.cell_size
+    origin[0] -= np.array(grid.origin) / grid.cell_size
+    return {
+        "ray_origin": [tuple(row) for row in origin],
+        "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
+    }
 
 
 def give(program: moderngl.Program, **values: Any) -> None:

@@ -108,6 +108,11 @@ class VolumeRenderer:
         return self._painter.noise
 
     @property
+    def depth_sampler(self) -> moderngl.Sampler:
+        """How the depth of a scene is read."""
+        return self._painter.depth_sampler
+
+    @property
     def frame_ms(self) -> float | None:
         """ms of the GPU that light and smoke may take in a frame, > 0; None: as long as it takes."""
         return None if self._steering is None else self._steering.budget
