@@ -250,7 +250,7 @@ def test_grid_and_size_may_change(device: Device) -> None:
     puffs = []
     for n in (9, 16):
         density = np.zeros((n, n, n))
-        density[-4:, -4:, -4:] = 100.0
+        density[-3:, -3:, -3:] = 300.0  # far from the blocks of a smaller grid
         puffs.append(Puff(device, gf.Grid((n, n, n), cell_size=1 / n), density))
     made = VolumeRenderer(device.ctx, **HALF)
     for puff in [*puffs, *puffs]:

@@ -34,9 +34,8 @@ from gpufluid.render.quality import FrameClock, Quality
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
 from gpufluid.settings import one_of
-from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke
+from gpufluid.view import METHODS, Camera, Fire, Light, Look, PointLight, Smoke
 
-METHODS = ("view-slices", "axis-slices", "ray-march")
 RESOLUTIONS = (1.0, 0.5)
 JITTER = 0.4  # share of a slab over which noise spreads the samples: hides its edges, shows no grain itself
 SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike all round (pi / 4 pi)
