@@ -69,8 +69,7 @@ class RayMarch:
         slabs = (
             slabs.copy()
         )  # with two rays all round, for the pixels between a ray that sees and one that does not
-        slabs[:, :2] = np.maximum(slabs[:, :2] - (4.0 / width, 4.0 / height), -1.0)
-        slabs[:, 2:4] = np.minimum(slabs[:, 2:4] + (4.0 / width, 4.0 / height), 1.0)
+        slabs[:, :4] += np.array((-4.0, -4.0, 4.0, 4.0)) / (width, height, width, height)
         give(program, reach=(0.5 * sight.size[0] / width, 0.5 * sight.size[1] / height))
         with self.painter.timed(sight, "march"):
             picture.target.clear()
