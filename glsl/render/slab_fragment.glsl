@@ -25,6 +25,7 @@ void main() {
 #else
     vec2 way = overlap(origin, d, vec3(0.0), vec3(cells), slab);
 #endif
+    if (!(way.y > way.x)) discard;
     way.y = before_scene(way.y, picture);
     if (!(way.y > way.x)) discard;
     float at = 0.5 + jitter * (fract(blue_noise(gl_FragCoord.xy) + shift) - 0.5);

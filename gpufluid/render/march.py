@@ -20,7 +20,8 @@ from gpufluid.render.volume_source import SCALARS, SOLID, bind, volume_program
 
 BLOCK = 4  # edge of the blocks, cells
 FAINT = 1e-4  # of radiance and opacity, all through the box: nothing that is left out adds up to more
-HALVED = 0.25  # quality from which on half the resolution saves more than fewer steps
+HALVED = 0.25  # quality below which half the resolution stands for it: a quarter of the rays
+LIKENESS = 0.5  # cells: a ray of half the resolution that went so much further counts half
 HALF_COLOR, HALF_SEEN = SCALARS, SOLID  # texture units
 
 
@@ -60,16 +61,20 @@ class RayMarch:
             faint=FAINT / float(np.linalg.norm(grid.size)),
         )
         given = {"shaded": sight.shaded, "occupied": blocks}
-        if not half:
-            with self.painter.timed(sight, "march"):
-                self.painter.draw(sight, program, slabs, None, **given)
+        if half:
+            self._draw_half(sight, slabs, program, given)
             return
+        with self.painter.timed(sight, "march"):
+            self.painter.draw(sight, program, slabs, None, **given)
+
+    def _draw_half(
+        self, sight: Sight, slabs: Rows, program: moderngl.Program, given: dict[str, Field]
+    ) -> None:
+        """Draw half the rays along each axis into a picture of their own, and blend that, made whole."""
         picture = self._half_picture(sight)
         width, height = picture.size
-        slabs = (
-            slabs.copy()
-        )  # with two rays all round, for the pixels between a ray that sees and one that does not
-        slabs[:, :4] += np.array((-4.0, -4.0, 4.0, 4.0)) / (width, height, width, height)
+        # two rays more on every side, for the pixels between one that sees smoke and one that does not
+        slabs = slabs + np.array((-4 / width, -4 / height, 4 / width, 4 / height, 0, 0), np.float32)
         give(program, reach=(0.5 * sight.size[0] / width, 0.5 * sight.size[1] / height))
         with self.painter.timed(sight, "march"):
             picture.target.clear()
@@ -78,7 +83,7 @@ class RayMarch:
         give(
             program,
             picture_size=sight.size,
-            likeness=0.5 * grid.cell_size,
+            likeness=LIKENESS * sight.fluid.grid.cell_size,
             half_color=HALF_COLOR,
             half_seen=HALF_SEEN,
         )
