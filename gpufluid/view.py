@@ -11,6 +11,7 @@ from gpufluid.errors import GpufluidError, named
 from gpufluid.grid import finite_number, finite_triple
 
 MOST_LIGHTS = 4  # beside the sun
+METHODS = ("view-slices", "axis-slices", "ray-march")  # to draw smoke
 
 
 @named

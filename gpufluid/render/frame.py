@@ -23,9 +23,10 @@ from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.grid import finite_triple
 from gpufluid.render.camera import View, view_of
+from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.subject import FluidLike, ObstacleLike, SceneLike
-from gpufluid.render.volume import VolumeRenderer, eye_of, ray_uniforms
-from gpufluid.render.volume_source import DEPTH, bind, volume_program
+from gpufluid.render.volume import VolumeRenderer, eye_of
+from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
 from gpufluid.settings import one_of
 from gpufluid.shapes import Box, Cylinder, Family, Mesh, Plane, Shape, Sphere
 from gpufluid.view import Look, Picture
@@ -34,7 +35,6 @@ SAMPLES = 4  # a pixel, for the outlines of solids
 EXPOSURE = 0.95
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
-PICTURE = 13  # texture unit
 BACKGROUNDS = ("studio", "transparent")
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
@@ -266,16 +266,20 @@ class FrameRenderer:
         """Draw the picture into the viewport of `target`, for a screen."""
         program = self.device.keep("tone map", self._tone_map_program)
         x, y, width, height = target.viewport
+        if not width or not height:
+            return  # a minimised window
         for name, value in {
             "picture": PICTURE,
             "size": (width, height),
             "corner": (x, y),
             "exposure": float(self.exposure),
             "alpha": ALPHA[alpha],
+            "noise_tile": NOISE,
         }.items():
             upload(program[name], value)  # type: ignore[arg-type]
         target.use()
         self.ctx.enable_only(moderngl.NOTHING)
+        self.volume.noise.use(NOISE)
         self._color.use(PICTURE)
         self.device.linear.use(PICTURE)
         self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
