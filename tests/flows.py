@@ -40,7 +40,7 @@ def jacobi_pressure(
 def taylor_green_energies(
     cells: int, viscosity: float = 0.0, every: int = 32, backend: str = "auto"
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """The kinetic energy at the start; times up to 2 and the energy then over it, every so many dt = h / 2."""
+    """The kinetic energy at the start; times to 2 and the energy then over it, every so many dt = h / 2."""
     vortex = TaylorGreen(cells, viscosity)
     rules = gf.Settings(advection="maccormack", trace="rk2", buoyancy=0.0, viscosity=viscosity)
     dt = 0.5 * vortex.grid.cell_size
@@ -59,7 +59,7 @@ def taylor_green_energies(
 def lamb_oseen(
     cells: int, backend: str = "auto"
 ) -> tuple[LambOseen, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The vortex, its velocity at the start, as expected and as computed at the end, and the faces compared."""
+    """The vortex; its velocity at the start, expected and computed at the end; the faces to compare."""
     case = CASES["lamb_oseen"]
     vortex = LambOseen(cells, case["viscosity"], case["circulation"], case["core"])
     rules = gf.Settings(advection="maccormack", buoyancy=0.0, viscosity=vortex.viscosity)
@@ -77,9 +77,7 @@ def lamb_oseen(
     return vortex, start, expected, got, inside
 
 
-def diffused_modes(
-    modes: list[int], a: float, backend: str = "auto"
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def diffused_modes(modes: list[int], a: float, backend: str = "auto") -> list[tuple[np.ndarray, np.ndarray]]:
     """Computed and exact, of density and temperature, after one implicit step over a and 0.3 a cells^2."""
     mode = CosineMode(gf.Grid((CASES["implicit_diffusion"]["N"],) * 2 + (1,), 0.5), (modes[0], modes[1], 0))
     dt, h = 0.1, mode.grid.cell_size

@@ -16,9 +16,12 @@ def _collector(request: pytest.FixtureRequest) -> Iterator[Collector]:
 
     terminal: Any = request.config.pluginmanager.get_plugin("terminalreporter")
 
+    capture: Any = request.config.pluginmanager.get_plugin("capturemanager")
+
     def say(line: str) -> None:
-        terminal.ensure_newline()
-        terminal.write_line(line)
+        with capture.global_and_fixture_disabled():
+            terminal.ensure_newline()
+            terminal.write_line(line, flush=True)
 
     collector = Collector(say)
     yield collector

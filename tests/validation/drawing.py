@@ -35,16 +35,16 @@ class Sheet:
     def __init__(self, columns: int = 2, rows: int = 1, size: tuple[float, float] = (9.0, 3.8), **rest: Any):
         with mpl.rc_context(STYLE):
             self.figure = Figure(figsize=size, layout="constrained")
-            self.axes: list[Axes] = list(
-                np.atleast_1d(self.figure.subplots(rows, columns, **rest)).ravel()
-            )
+            self.axes: list[Axes] = list(np.atleast_1d(self.figure.subplots(rows, columns, **rest)).ravel())
 
     def save(self, path: Path) -> None:
         """Write a PNG of at most 128 colours, which keeps it below 100 kB."""
         with mpl.rc_context(STYLE):
             self.figure.savefig(path, metadata={"Software": None})
         with Image.open(path) as image:
-            small = image.convert("RGB").quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+            small = image.convert("RGB").quantize(
+                128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+            )
         small.save(path, optimize=True)
 
 

@@ -96,8 +96,7 @@ class Case:
 HEAD = """# Validation
 
 What the engine computes, held to published numbers and closed forms. `make validate` runs all of it (about a
-quarter of an hour on two CPU cores without a GPU) and writes this page and its pictures. Lengths are in units of
-each flow.
+quarter of an hour on two CPU cores without a GPU) and writes this page and its pictures.
 
 {machine}
 

@@ -102,7 +102,11 @@ def measure() -> Case:
         "Lid-driven cavity, Re = 100",
         "A unit square of no-slip walls whose lid slides at U = 1; default solver, dt = h, after t = 40.",
         rows,
-        [Plot("cavity", "Velocity profiles on the middle lines over the published points; streamlines", draw)],
+        [
+            Plot(
+                "cavity", "Velocity profiles on the middle lines over the published points; streamlines", draw
+            )
+        ],
         "The published points are those of Ghia, Ghia & Shin (1982), whose two misprints were replaced by an "
         "extrapolated solution that agrees with Botella & Peyret (1998).",
     )

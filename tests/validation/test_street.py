@@ -114,8 +114,8 @@ def measure() -> Case:
     ]  # fmt: skip
     rows += [
         Row(
-            "periods measured, fewest", "8 or more", float(min(s.periods for s in streets)), 8.0, float("inf"),
-            "enough for a mean to 0.1 %",
+            "periods measured, fewest", "8 or more", float(min(s.periods for s in streets)), 8.0,
+            float("inf"), "enough for a mean to 0.1 %",
         ),
         Row(
             "longest period over shortest, less 1, largest", "0", max(s.spread for s in streets),
@@ -124,10 +124,11 @@ def measure() -> Case:
     ]  # fmt: skip
     widths = ", ".join(f"{s.width:.3f} D with {s.cells} cells" for s in streets[:3])
     notes = (
-        f"The cylinder is made of whole cells, so its width is known to half a cell: as a circle of the same area "
-        f"it is {widths}. A period grows with that width. The step is of first order in time and damps the street "
-        f"a little: with 8 cells and dt = h / U instead of h / 2U St is {quick.strouhal:.3f} instead of "
-        f"{streets[0].strouhal:.3f}. The box, {WIDTH} D wide, has a blockage of {1 / WIDTH:.0%}."
+        "The cylinder is made of whole cells, so its width is known to half a cell: as a circle of the "
+        f"same area it is {widths}. A period grows with that width. The step is of first order in time and "
+        "damps the street a little: with 8 cells and dt = h / U instead of h / 2U St is "
+        f"{quick.strouhal:.3f} instead of {streets[0].strouhal:.3f}. The box, {WIDTH} D wide, has a "
+        f"blockage of {1 / WIDTH:.0%}."
     )
 
     def draw_street(path: Path) -> None:
@@ -177,9 +178,9 @@ def measure() -> Case:
         "street",
         "Kármán's vortex street",
         f"A cylinder of D = 1 in a stream U = 1: inflow {PLACE:g} D before it, an open side "
-        f"{LENGTH - PLACE:g} D behind it, free-slip sides {WIDTH} D apart; 2D, default solver, dt = h / 2U. The "
-        "frequency is that of the transverse velocity 2.5 D behind the axis, from its zero crossings after "
-        f"t = {START:g}; a push to one side starts the street.",
+        f"{LENGTH - PLACE:g} D behind it, free-slip sides {WIDTH} D apart; 2D, default solver, dt = h / 2U. "
+        "The frequency is that of the transverse velocity 2.5 D behind the axis, from its zero crossings "
+        f"after t = {START:g}; a push to one side starts the street.",
         rows,
         [
             Plot("street", "Vorticity of the street behind the cylinder: alternating vortices", draw_street),
