@@ -27,20 +27,19 @@ STYLE = {
     "legend.frameon": False,
     "figure.dpi": 100.0,
 }
+mpl.rcParams.update(STYLE)
 
 
 class Sheet:
     """A figure of some axes in a row or a grid, saved without anything that differs between two runs."""
 
     def __init__(self, columns: int = 2, rows: int = 1, size: tuple[float, float] = (9.0, 3.8), **rest: Any):
-        with mpl.rc_context(STYLE):
-            self.figure = Figure(figsize=size, layout="constrained")
-            self.axes: list[Axes] = list(np.atleast_1d(self.figure.subplots(rows, columns, **rest)).ravel())
+        self.figure = Figure(figsize=size, layout="constrained")
+        self.axes: list[Axes] = list(np.atleast_1d(self.figure.subplots(rows, columns, **rest)).ravel())
 
     def save(self, path: Path) -> None:
         """Write a PNG of at most 128 colours, which keeps it below 100 kB."""
-        with mpl.rc_context(STYLE):
-            self.figure.savefig(path, metadata={"Software": None})
+        self.figure.savefig(path, metadata={"Software": None})
         with Image.open(path) as image:
             small = image.convert("RGB").quantize(
                 128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE

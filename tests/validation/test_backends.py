@@ -72,11 +72,17 @@ def measure() -> Case:
         truth = history(flow, "numpy")
         for backend in GL:
             shares[flow, backend] = difference(history(flow, backend), truth)
+    rounding = "fifty steps' rounding in single precision, 1e-7 to 1e-6 each"
+    switched = "the same, a hundredfold where a limiter switches or a trace ends at a voxel"
     rows = [
-        at_most(f"{flow}, {backend}", 5e-5, float(share.max()),
-                "fifty steps' rounding in single precision (1e-7 each), which a limiter's switch may amplify")
+        at_most(
+            f"{flow}, {backend}",
+            1e-4 if flow == "street" else 1e-5,
+            float(share.max()),
+            switched if flow == "street" else rounding,
+        )
         for (flow, backend), share in shares.items()
-    ]  # fmt: skip
+    ]
 
     def draw(path: Path) -> None:
         from drawing import COLORS, Sheet

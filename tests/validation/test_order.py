@@ -140,7 +140,8 @@ def measure() -> Case:
         for axes, title, errors in zip(sheet.axes, titles, (given, whole, parts), strict=True):
             for (name, values), color, mark in zip(errors.items(), COLORS, "os^Dv", strict=False):
                 axes.loglog(
-                    sizes, values, mark + "-", color=color, markersize=4,
+                    sizes, values, mark + ("--" if "limited" in name else "-"), color=color, markersize=4,
+                    markerfacecolor="white" if "limited" in name else color,
                     label=f"{name}: {orders(values)[-1]:.2f}",
                 )  # fmt: skip
             values = np.array(list(errors.values()))
