@@ -38,11 +38,11 @@ class Sheet:
         self.axes: list[Axes] = list(np.atleast_1d(self.figure.subplots(rows, columns, **rest)).ravel())
 
     def save(self, path: Path) -> None:
-        """Write a PNG of at most 128 colours, which keeps it below 100 kB."""
+        """Write a PNG of at most 256 colours, which keeps it below 100 kB."""
         self.figure.savefig(path, metadata={"Software": None})
         with Image.open(path) as image:
             small = image.convert("RGB").quantize(
-                128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+                256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
             )
         small.save(path, optimize=True)
 
