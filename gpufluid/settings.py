@@ -32,7 +32,7 @@ SLIPS = ("no", "free")
 
 def one_of(value: Any, names: tuple[Any, ...], what: str) -> None:
     """Raise, naming the nearest choice, where `value` is not one of `names`."""
-    if (value is None or isinstance(value, str)) and value in names:
+    if any(type(value) is type(name) and value == name for name in names):  # an array would answer for each
         return
     choices = ", ".join(map(repr, names))
     raise GpufluidError(f"{what} must be one of {choices}, got {value!r}{near(value, names)}")
