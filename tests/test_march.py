@@ -233,6 +233,49 @@ def test_no_smoke_leaves_every_bit(device: Device, rng: np.random.Generator, way
 
 
 @ways
+def test_depth_may_hang_in_the_target_and_pictures_stand_anywhere(device: Device, way: str) -> None:
+    ctx, puff = device.ctx, Puff(device, GRID, density=0.05)
+    x = np.arange(SIZE[0])[None].repeat(SIZE[1], 0)
+    depth = depth_texture(ctx, texel_of(OUTSIDE, np.where(x < 20, 2.4, 9.0)))
+    options = {**WAYS[way], "jitter": False}  # noise keeps to the pixels of the target
+    alone = drawn(puff, OUTSIDE, options, depth=depth)
+    assert 0.1 < alone[16, 19, 3] < 0.95 * alone[16, 24, 3]  # cut on the left
+    made, canvas, large = VolumeRenderer(ctx, **options), Canvas(ctx), Canvas(ctx, (70, 50))
+    made.render(puff, OUTSIDE, ctx.framebuffer([canvas.texture], depth), depth=depth)
+    np.testing.assert_array_equal(canvas.read(), alone)
+    large.target.viewport = (5, 11, *SIZE)
+    made.render(puff, OUTSIDE, large.target, depth=depth)
+    expected = np.zeros((50, 70, 4))
+    expected[11 : 11 + SIZE[1], 5 : 5 + SIZE[0]] = alone
+    np.testing.assert_allclose(large.read(), expected, atol=1e-5)
+    made.release()
+
+
+@ways
+def test_flat_and_odd_grids_with_solids(ctx: moderngl.Context, device: Device, way: str) -> None:
+    """A sheet one cell thick; a box of prime sizes; and a solid, which looks like the smoke beside it."""
+    smoke = gf.Smoke(extinction=16.0)
+    sheet = Puff(device, gf.Grid((16, 16, 1), cell_size=1 / 16), density=1.0)
+    camera = gf.Camera(target=(0.5, 0.5, 0.03), elevation=0.0)
+    assert 1.0 - drawn(sheet, camera, WAYS[way], smoke=smoke)[16, 24, 3] == pytest.approx(
+        np.exp(-1), rel=0.01
+    )
+    solids = np.zeros((11, 7, 13))
+    solids[3:8, 2:5, 4:9] = 1.0
+    odd = Puff(device, gf.Grid((13, 7, 11), cell_size=1 / 16), 1.0, solids)
+    camera = gf.Camera(target=(6.5 / 16, 3.5 / 16, 5.5 / 16), distance=3.0, elevation=0.0, fov=20.0)
+    let_through = 1.0 - drawn(odd, camera, WAYS[way], smoke=gf.Smoke(extinction=2.0))[16, 18, 3]
+    assert let_through == pytest.approx(np.exp(-2.0 * 11 / 16), rel=0.02)
+    sides = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic())
+    with gf.Fluid(gf.Grid((5, 7, 3), 0.1), sides, backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(np.ones((3, 7, 5)))
+        camera = gf.Camera(target=(0.25, 0.35, 0.15), elevation=0.0)
+        assert 1.0 - drawn(fluid, camera, WAYS[way], smoke=smoke)[16, 24, 3] == pytest.approx(
+            np.exp(-16 * 0.3), abs=0.003
+        )
+
+
+@ways
 def test_a_frame_makes_nothing_new(plume: gf.Fluid, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     ctx = plume.ctx
     assert ctx is not None
@@ -689,7 +732,7 @@ def test_bad_cameras_are_named(device: Device) -> None:
 
 
 def test_bad_targets_and_depths_are_named(device: Device) -> None:
-    ctx, puff = device.ctx, Puff(device, GRID, density=1.0)
+    ctx, puff = device.ctx, Puff(device, GRID, density=0.05)
     canvas, made = Canvas(ctx), VolumeRenderer(ctx)
     gone = ctx.depth_texture(SIZE)
     gone.release()
