@@ -90,6 +90,17 @@ class Solids:
             self._voxelize()
         return changed
 
+    def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Any]]:
+        """What `recall` takes: each obstacle as it was at the last step, or None, and what is voxelized."""
+        return [self._before.get(id(o)) for o in obstacles], list(self._voxels)
+
+    def recall(self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any]) -> None:
+        """Go on from the `history` of solids with these obstacles."""
+        known = zip(obstacles, before, strict=True)
+        self._before = {id(o): (was[0], was[1]) for o, was in known if was is not None}
+        self._voxels = [tuple(v) for v in voxels]
+        self._voxelize()
+
     def warm(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
         """Heat the fluid beside solids with a temperature; nothing runs where there is none."""
         if self.heat:

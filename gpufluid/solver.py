@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 
 from gpufluid.advection import Advection
-from gpufluid.backend import Backend
+from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.diffusion import Diffusion
 from gpufluid.forces import Forces
@@ -108,6 +108,10 @@ class Solver:
         if not math.isfinite(carried):
             return int(rules.max_substeps)
         return max(1, min(int(rules.max_substeps), math.ceil(carried / rules.cfl)))
+
+    def stores(self, wanted: Container[str] = ()) -> dict[str, FieldStore]:
+        """What the next step starts from, by name; those `wanted` are made where there are none yet."""
+        return {"velocity": self.velocity, "scalars": self.scalars, "pressure": self.projection.pressure}
 
     def release(self) -> None:
         """Release every field."""

@@ -17,8 +17,8 @@ PACKAGE = Path(gpufluid.__file__).parent
 # The layers, lowest first: their modules and folders, and the layers they may import from.
 LAYERS = {
     "description": (
-        "errors grid layout boundaries kernels reference cases shapes sources masks user_forces "
-        "voxels settings solvers view",
+        "errors files records grid layout boundaries kernels reference cases shapes sources masks "
+        "user_forces voxels settings solvers view",
         "description",
     ),
     "contract": ("backend numpy_backend", "description contract"),
@@ -27,7 +27,7 @@ LAYERS = {
         "advection pressure pressure_problem relaxation multigrid diffusion forces diagnostics solids solver",
         "description contract numerics",
     ),
-    "engine": ("fluid scene", "description contract gl numerics engine"),
+    "engine": ("fluid checkpoint scene", "description contract gl numerics engine"),
     "view": ("render", "description contract gl view"),  # it reads a fluid by its public fields
     "use": ("app io", "description contract gl numerics engine view use"),
 }
