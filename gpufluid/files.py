@@ -33,15 +33,11 @@ def named_file(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> 
     return Path(text)
 
 
-@contextmanager
-def whole_file(
-    path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = ()
-) -> Iterator[Path]:
-    """Yield the partial name to write a file under, which becomes `path` when the body ends.
+def check_file(path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = ()) -> Path:
+    """Return `path` as a Path under which a file may be written.
 
-    Where the body raises, on Ctrl-C too, the partial file is removed and a file of that name before stays.
-    Raises GpufluidError for a name with another ending, a file that exists, unless `overwrite`, and what the
-    disk refuses.
+    Raises GpufluidError for a name with another ending, a folder, a folder that is missing, and a file that
+    exists, unless `overwrite`.
     """
     target = named_file(path, suffixes)
     try:
@@ -51,7 +47,23 @@ def whole_file(
             raise GpufluidError(f"{target}: exists already; {REMEDY}")
         if not target.parent.is_dir():
             raise GpufluidError(f"{target}: the folder {target.parent} does not exist; make it first")
-        partial = partial_path(target)
+    except OSError as error:
+        raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
+    return target
+
+
+@contextmanager
+def whole_file(
+    path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = ()
+) -> Iterator[Path]:
+    """Yield the partial name to write a file under, which becomes `path` when the body ends.
+
+    Where the body raises, on Ctrl-C too, the partial file is removed and a file of that name before stays.
+    Raises GpufluidError as `check_file` does, and for what the disk refuses.
+    """
+    target = check_file(path, overwrite, suffixes)
+    partial = partial_path(target)
+    try:
         try:
             yield partial
             partial.replace(target)
