@@ -111,8 +111,8 @@ def write_volume(
     .npz: NumPy arrays, and "metadata", JSON text; loads with ``allow_pickle=False``.
 
     fields: as in `volume_of`; None: density, temperature, velocity, and fuel, flame, color and solid where
-    they are not all 0. Velocities are m/s at the cell centres. up: "y" as simulated, or "z" for programs whose z
-    points up: (x, y, z) becomes (x, -z, y).
+    they are not all 0. Velocities are m/s at the cell centres. up: "y" as simulated, or "z" for programs
+    whose z points up: (x, y, z) becomes (x, -z, y).
 
     The file appears whole or not at all. Raises GpufluidError for another ending or name, and for a path that
     cannot be written to.
