@@ -167,7 +167,7 @@ class _Tree:
         dtype = "<f2" if self.half else "<f4"
         # a node's own values, none of which counts: OpenVDB writes no chunk at all for 0 half floats
         no_values = ALL_BACKGROUND + (b"" if self.half else _deflated(b""))
-        ends = [*starts[1:], len(self._root)]
+        ends = [*starts[1:], len(self._root)][: len(roots)]
         for root, start, end in zip(roots, starts, ends, strict=True):
             topology.append(struct.pack("<3i", *(root * LEAF * NODE4 * NODE5).tolist()))
             slots, firsts = np.unique(self._slot5[start:end], return_index=True)
