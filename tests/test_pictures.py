@@ -1,4 +1,4 @@
-"""Pictures of 16 bits, EXR with depth and motion, sidecars: read back by something else than what wrote them."""
+"""Pictures of 16 bits, EXR with depth and motion, sidecars: read back by other code than wrote them."""
 
 from __future__ import annotations
 
