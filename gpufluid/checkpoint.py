@@ -1,8 +1,8 @@
 """A fluid in a file, and back: it goes on as if it had never stopped, bit for bit on one device.
 
 The file is a zip without compression: `checkpoint.json`, and one .npy for each array, so that `numpy.load`
-opens it too. It holds everything a step starts from: velocity, scalars and pressure in the precision they are
-kept in; time; where each obstacle was at the last step and what is voxelized; and the grid, sides, settings,
+opens it too. It holds everything a step starts from: velocity, scalars and pressure in the precision they
+are kept in; the time; where each obstacle was at the last step and what is voxelized; and the grid, sides, settings,
 emitters, obstacles and forces themselves (`gpufluid.records`).
 
 A file is read with suspicion. Nothing in it is code; an array takes no more memory than the file is long,
@@ -44,7 +44,7 @@ NAME = re.compile(r"[a-z]+(_[0-9]+)?")
 DATE = (1980, 1, 1, 0, 0, 0)  # of every part: the same state is the same file
 NEEDED = {"velocity", "scalars", "pressure"}
 PARTS = {
-    *("format", "engine", "backend", "grid", "boundaries", "settings", "time", "last_dt", "emitters"),
+    *("format", "engine", "backend", "grid", "boundaries", "settings", "numbers", "last_dt", "emitters"),
     *("obstacles", "forces", "state", "before", "voxels", "meshes", "arrays"),
 }
 
@@ -62,7 +62,7 @@ def save(fluid: Fluid, path: str | os.PathLike[str], overwrite: bool = False) ->
         "grid": write(fluid.grid, "Fluid.grid"),
         "boundaries": write(fluid.boundaries, "Fluid.boundaries"),
         "settings": write(fluid.settings, "Fluid.settings"),
-        "time": fluid.time,
+        "numbers": {name: number.hex() for name, number in solver.numbers().items()},
         "last_dt": fluid._last_dt,
         "before": write(before, "Fluid.obstacles"),
         "voxels": write(voxels, "Fluid.obstacles"),
@@ -104,7 +104,11 @@ def load(
         settings = read.one(header["settings"], Settings)
         things = {name: [read(r) for r in header[name]] for name in ("emitters", "obstacles", "forces")}
         before, voxels = read(header["before"]), read(header["voxels"])
-        times = [finite_number(header[name], name, low=0.0) for name in ("time", "last_dt")]
+        numbers = {name: float.fromhex(text) for name, text in header["numbers"].items()}
+        last_dt = finite_number(header["last_dt"], "last_dt", above=0.0)
+        finite_number(numbers.get("time", -1.0), "time", low=0.0)
+        if any(number != number for number in numbers.values()):
+            raise GpufluidError("a number in it is NaN")
         state = {name: arrays[index(n, len(arrays), "array")] for name, n in header["state"].items()}
     except (GpufluidError, MemoryError) as error:
         raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
@@ -126,9 +130,12 @@ def load(
             raise GpufluidError(
                 f"it holds {', '.join(sorted(state))} where {', '.join(sorted(stores))} belong"
             )
+        if solver.numbers().keys() != numbers.keys():
+            raise GpufluidError(f"it holds the numbers {', '.join(sorted(numbers))}")
         for name, store in stores.items():
             store.restore(state[name])
-        solver.time, fluid._last_dt = times
+        solver.start_from(numbers)
+        fluid._last_dt = last_dt
     except BaseException as error:
         fluid.release()
         if isinstance(error, GLUnavailableError) or not isinstance(error, Exception):

@@ -181,7 +181,7 @@ class Reader:
 
     def _made(self, record: Json) -> Any:
         kind = KINDS.get(record["kind"]) if isinstance(record["kind"], str) else None
-        if kind is None or kind is Mesh:
+        if kind is None:
             raise GpufluidError(f"nothing of the kind {record['kind']!r} can be loaded")
         given, known = _dict(record["with"]), set(arguments(kind))
         if given.keys() - known:

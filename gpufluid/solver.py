@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 
@@ -112,6 +112,14 @@ class Solver:
     def stores(self, wanted: Container[str] = ()) -> dict[str, FieldStore]:
         """What the next step starts from, by name; those `wanted` are made where there are none yet."""
         return {"velocity": self.velocity, "scalars": self.scalars, "pressure": self.projection.pressure}
+
+    def numbers(self) -> dict[str, float]:
+        """The numbers that the next step starts from, by name."""
+        return {"time": self.time}
+
+    def start_from(self, numbers: Mapping[str, float]) -> None:
+        """Go on from the `numbers` of another solver."""
+        self.time = numbers["time"]
 
     def release(self) -> None:
         """Release every field."""

@@ -163,11 +163,25 @@ def test_every_sort_goes_on_bit_for_bit(
     again = gf.Fluid.load(fluid.save(tmp_path / "a.fluid"), context)
     assert (again.grid, again.boundaries, again.settings) == (grid, sides, rules)
     for one in (fluid, again):
+        one.project()  # over the last dt, which is not 1 s
         one.step(0.05)
-        one.project()
     assert same(fluid, again)
     fluid.release()
     again.release()
+
+
+def test_solids_are_as_they_moved_last(tmp_path: Path) -> None:
+    fluid = gf.Fluid(gf.Grid((8, 8, 6), 0.1), backend="numpy")
+    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.3, 0.4, 0.3)))
+    fluid.step(0.1)
+    ball.position = (0.35, 0.4, 0.3)
+    fluid.step(0.1)
+    again = gf.Fluid.load(fluid.save(tmp_path / "a.fluid"))
+    for one in (fluid, again):
+        one.velocity.write(np.zeros(one.velocity.read().shape))
+        one.project()
+    assert fluid.velocity.read()[..., 0].max() > 0.4, "the ball pushes nothing"
+    assert same(fluid, again)
 
 
 def test_what_only_looks_at_a_moved_solid_is_remembered(tmp_path: Path) -> None:
@@ -378,6 +392,7 @@ def test_a_header_that_was_changed_makes_no_other_error(original: Original, data
 
 JUNK = [None, True, -1, 0, 3, 1e300, 10**30, "x", "", [], {}, [[]], [1, 2, 3]]
 JUNK += [{"array": 0}, {"array": -1}, {"mesh": 0}, {"tuple": [1, 2]}, {"bytes": "AAAA"}, {"kind": "Mesh"}]
+JUNK += [{"kind": "Mesh", "with": {"vertices": {"array": 0}, "triangles": {"array": 1}}}]
 JUNK += [{"kind": "Sphere", "with": {}}]
 
 
@@ -467,7 +482,15 @@ def misplaced(header: Any, parts: Any) -> None:
 
 
 def lacks(header: Any, parts: Any) -> None:
-    del header["time"]
+    del header["forces"]
+
+
+def no_number(header: Any, parts: Any) -> None:
+    header["numbers"]["time"] = "nan"
+
+
+def number_more(header: Any, parts: Any) -> None:
+    header["numbers"]["luck"] = "0x1p+3"
 
 
 def wrong_size_mesh(header: Any, parts: Any) -> None:
@@ -500,7 +523,9 @@ def one_field_more(header: Any, parts: Any) -> None:
         (other_kind, "nothing of the kind 'Fluid'"),
         (no_kind, r"nothing of the kind 'os\.system'"),
         (misplaced, "where another thing belongs"),
-        (lacks, "lacks or adds time"),
+        (lacks, "lacks or adds forces"),
+        (no_number, "time must be a finite number >= 0"),
+        (number_more, "holds the numbers luck, time"),
         (wrong_size_mesh, "Mesh triangles must be whole numbers"),
         (bad_voxels, "damaged"),
         (one_field_more, "holds ghost, pressure, scalars, velocity where"),

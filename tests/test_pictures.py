@@ -273,10 +273,27 @@ def test_motion_of_what_is_seen_first() -> None:
     middle = motion_of(fluid, camera, (31, 31), 0.1)[15, 15]
     assert middle[0] > 0.5
     assert abs(middle[1]) < 1e-6
-    # with the near one taken away by a wall between the camera and the box, nothing is left
+    # a wall between the camera and the box leaves nothing of them, and so does smoke that hides nothing
     assert not motion_of(fluid, camera, (31, 31), 0.1, depth=np.full((31, 31), 2.0)).any()
-    # thin smoke: half of what is hidden lies about the middle of both, neither first nor last
     assert not motion_of(fluid, camera, (31, 31), 0.1, extinction=0.0).any()
+
+
+@pytest.mark.parametrize("extinction", [0.05, 1.0, 8.0])
+def test_motion_is_that_of_the_middle_of_what_hides(extinction: float) -> None:
+    """In even smoke, 0.8 m deep, which moves the faster the nearer it is."""
+    fluid = puff((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    fluid.density.write(np.ones(fluid.density.read().shape))
+    z = np.linspace(-0.4, 0.4, 17)
+    velocity = np.zeros(fluid.velocity.read().shape)
+    velocity[..., 0] = np.clip(z + 0.025, -0.375, 0.375)[:, None, None]  # of the cell behind each face
+    fluid.velocity.write(velocity)
+    front = np.eye(4)
+    front[2, 3] = -3.0
+    motion = motion_of(
+        fluid, view_of((front, CAMERAS["parallel"][1]), 1.5), (30, 20), 0.1, extinction=extinction
+    )
+    middle = -np.log1p(-0.5 * -np.expm1(-0.8 * extinction)) / extinction  # m behind the near side
+    assert motion[10, 15] == pytest.approx([0.1 * (0.4 - middle) * 0.8 * 15, 0.0], abs=0.01)
 
 
 def test_trilinear_is_linear_between_centres(rng: np.random.Generator) -> None:
