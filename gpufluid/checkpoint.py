@@ -2,8 +2,8 @@
 
 The file is a zip without compression: `checkpoint.json`, and one .npy for each array, so that `numpy.load`
 opens it too. It holds everything a step starts from: velocity, scalars and pressure in the precision they
-are kept in; the time; where each obstacle was at the last step and what is voxelized; and the grid, sides, settings,
-emitters, obstacles and forces themselves (`gpufluid.records`).
+are kept in; the time; where each obstacle was at the last step and what is voxelized; and the grid, sides,
+settings, emitters, obstacles and forces themselves (`gpufluid.records`).
 
 A file is read with suspicion. Nothing in it is code; an array takes no more memory than the file is long,
 since nothing is compressed; what the JSON says must be exactly what the zip holds, and fit the grid, before

@@ -53,7 +53,8 @@ CODECS = {
     # crf 17: 18 is held to look lossless, and smooth smoke shows banding sooner than most. No B-frames:
     # frames leave the encoder in order, and times start at zero in every player.
     ".mp4": Codec("mp4", "libx264", "yuv420p", None, {"crf": "17", "preset": "medium", "bf": "0"}, FRAGMENTS),
-    # crf 20 of VP9 is about 17 of x264. libvpx refuses alternative reference frames beside alpha.
+    # crf 20 of VP9 is about 17 of x264. No hidden reference frames: colour and alpha
+    # are encoded apart and have to keep in step.
     ".webm": Codec(
         "webm",
         "libvpx-vp9",
