@@ -22,7 +22,7 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.settings import Settings
-from gpufluid.shapes import Family, Mesh, Obstacle
+from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
@@ -145,12 +145,15 @@ class Reader:
 
     def __init__(self, meshes: Json, array: Callable[[Json], NDArray[Any]]) -> None:
         self._array = array
-        families: dict[Any, Family] = {}
+        families: dict[str, Mesh] = {}
         self._meshes: list[Mesh] = []
         for record in _list(meshes):
             parts = _dict(record, {"vertices", "triangles", "family"})
             mesh = Mesh(array(parts["vertices"]), array(parts["triangles"]))
-            mesh.family = families.setdefault(str(parts["family"]), mesh.family)
+            first = families.setdefault(str(parts["family"]), mesh)
+            if len(first.vertices) != len(mesh.vertices) or len(first.triangles) != len(mesh.triangles):
+                raise GpufluidError("there are meshes of one family that differ in more than their places")
+            mesh.family = first.family
             self._meshes.append(mesh)
 
     def __call__(self, record: Json) -> Any:

@@ -385,12 +385,12 @@ def test_a_header_that_was_changed_makes_no_other_error(original: Original, data
     box, key = data.draw(st.sampled_from(places))
     box[key] = data.draw(st.sampled_from(JUNK))
     try:
-        original.load(packed(header, parts_of(original)[1]))
+        original.load(packed(header, parts_of(original)[1])).step(0.1)
     except gf.GpufluidError as error:
         assert str(original.path) in str(error) or "Fluid" in str(error)
 
 
-JUNK = [None, True, -1, 0, 3, 1e300, 10**30, "x", "", [], {}, [[]], [1, 2, 3]]
+JUNK = [None, True, -1, 0, 3, 1e30, 10**30, "x", "", [], {}, [[]], [1, 2, 3]]
 JUNK += [{"array": 0}, {"array": -1}, {"mesh": 0}, {"tuple": [1, 2]}, {"bytes": "AAAA"}, {"kind": "Mesh"}]
 JUNK += [{"kind": "Mesh", "with": {"vertices": {"array": 0}, "triangles": {"array": 1}}}]
 JUNK += [{"kind": "Sphere", "with": {}}]
@@ -501,6 +501,20 @@ def bad_voxels(header: Any, parts: Any) -> None:
     header["voxels"] = [[1, 2, 3]]
 
 
+def no_voxels(header: Any, parts: Any) -> None:
+    header["voxels"][0]["tuple"][5] = {"array": header["voxels"][0]["tuple"][6]["array"]}
+
+
+def no_place(header: Any, parts: Any) -> None:
+    header["before"][0] = {"tuple": [{"mesh": 0}, {"array": 0}]}
+
+
+def odd_family(header: Any, parts: Any) -> None:
+    header["meshes"].append({**header["meshes"][0], "vertices": len(header["arrays"])})
+    header["arrays"].append({"name": "array_99", "dtype": "<f8", "shape": [9, 3]})
+    parts["array_99.npy"] = npy_header("<f8", (9, 3)) + bytes(9 * 24)
+
+
 def one_field_more(header: Any, parts: Any) -> None:
     header["state"]["ghost"] = header["state"]["velocity"]
 
@@ -525,9 +539,12 @@ def one_field_more(header: Any, parts: Any) -> None:
         (misplaced, "where another thing belongs"),
         (lacks, "lacks or adds forces"),
         (no_number, "time must be a finite number >= 0"),
-        (number_more, "holds the numbers luck, time"),
+        (number_more, "holds the numbers luck, .*time"),
         (wrong_size_mesh, "Mesh triangles must be whole numbers"),
         (bad_voxels, "damaged"),
+        (no_voxels, "does not tell what is solid"),
+        (no_place, "does not tell where an obstacle was"),
+        (odd_family, "meshes of one family that differ"),
         (one_field_more, "holds ghost, pressure, scalars, velocity where"),
     ],
 )

@@ -127,12 +127,12 @@ class FlipBook:
         """Write the sheet; nothing without frames, and nothing the second time."""
         if self._closed or not self._pictures:
             return
-        self._closed = True
         sheet = arranged(self._pictures, self._columns)
         write_png(self.path, sheet, self._overwrite)
         told = {**self._about, **_about(self._pictures, sheet, self.fps)}
         told["alpha"] = "straight" if sheet.shape[2] == 4 else None
         write_json(self.path.with_suffix(".json"), told, self._overwrite)
+        self._closed = True
 
     def __enter__(self) -> FlipBook:
         return self
