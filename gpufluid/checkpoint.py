@@ -116,7 +116,12 @@ def load(
         raise GpufluidError(f"{file}: cannot be read: {error.strerror or error}") from error
     except Exception as error:  # a damaged file surfaces as whatever it makes the reader trip over
         raise _damaged(file, error) from error
-    fluid = kind(grid, boundaries, settings, header["backend"] if backend is None else backend, ctx)
+    try:
+        fluid = kind(grid, boundaries, settings, header["backend"] if backend is None else backend, ctx)
+    except (GpufluidError, ImportError):
+        raise
+    except Exception as error:
+        raise _damaged(file, error) from error
     try:
         with catch_warnings():
             simplefilter("ignore", MeshWarning)  # they came when the obstacle was first added

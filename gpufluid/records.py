@@ -12,6 +12,7 @@ import base64
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from inspect import isclass, signature
 from typing import Any, get_args, get_type_hints
 
@@ -48,6 +49,12 @@ def arguments(kind: type) -> list[str]:
     return list(signature(kind).parameters)
 
 
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """How the arguments that make one of `kind` are annotated."""
+    return get_type_hints(kind if is_dataclass(kind) else kind.__init__)  # type: ignore[misc]
+
+
 def _kinds(roots: Sequence[Any]) -> dict[str, type]:
     """The classes of `roots` and all that their arguments are annotated with, by name."""
     found: dict[str, type] = {}
@@ -57,8 +64,7 @@ def _kinds(roots: Sequence[Any]) -> dict[str, type]:
         if kind.__name__ in found:
             continue
         found[kind.__name__] = kind
-        hints = get_type_hints(kind if is_dataclass(kind) else kind.__init__)  # type: ignore[misc]
-        todo += [part for name in arguments(kind) for part in _named(hints.get(name))]
+        todo += [part for name in arguments(kind) for part in _named(_hints(kind).get(name))]
     return found
 
 
@@ -189,7 +195,12 @@ class Reader:
         given, known = _dict(record["with"]), set(arguments(kind))
         if given.keys() - known:
             raise GpufluidError(f"{kind.__name__} has no {', '.join(sorted(given.keys() - known))} here")
-        return kind(**{name: self(part) for name, part in given.items()})
+        values = {name: self(part) for name, part in given.items()}
+        hints = _hints(kind)
+        for name, value in values.items():  # the one type that constructors take as it comes
+            if hints.get(name) is bool and not isinstance(value, bool):
+                raise GpufluidError(f"{kind.__name__}.{name} must be True or False, got {value!r}")
+        return kind(**values)
 
     def one(self, record: Json, kind: Any) -> Any:
         """Return what `record` stands for, which must be one of `kind`."""
