@@ -20,7 +20,7 @@ import gpufluid as gf
 from gpufluid.io.about import describe
 from gpufluid.io.exr import FAR, write_exr
 from gpufluid.io.images import FrameFolder, write_png
-from gpufluid.io.motion import motion_of, trilinear
+from gpufluid.io.motion import _optical_depths, motion_of, trilinear
 from gpufluid.io.pictures import sixteen_bits, write_picture
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
@@ -294,6 +294,13 @@ def test_motion_is_that_of_the_middle_of_what_hides(extinction: float) -> None:
     )
     middle = -np.log1p(-0.5 * -np.expm1(-0.8 * extinction)) / extinction  # m behind the near side
     assert motion[10, 15] == pytest.approx([0.1 * (0.4 - middle) * 0.8 * 15, 0.0], abs=0.01)
+
+
+def test_optical_depths_of_known_cells() -> None:
+    """Along x through cells that lose 1, 2, 3, 4 a metre; the middles of its steps lie at 1.1, 2.1, 3.1."""
+    loss = np.arange(1.0, 5.0, dtype=np.float32).reshape(1, 1, 4) * np.ones((2, 3, 1), np.float32)
+    start, step = np.array([[0.6, 1.5, 0.5]]), np.array([[1.0, 0.2, 0.1]])
+    assert _optical_depths(loss, start, step, np.array([0.5]), 3)[:, 0].tolist() == [1.0, 2.5, 4.5]
 
 
 def test_trilinear_is_linear_between_centres(rng: np.random.Generator) -> None:
