@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from gpufluid.fluid import Fluid as Fluid
     from gpufluid.gl.device import is_software as is_software
     from gpufluid.grid import Grid as Grid
+    from gpufluid.io.film import Film as Film
+    from gpufluid.io.games import FlipBook as FlipBook
+    from gpufluid.io.images import FrameFolder as FrameFolder
+    from gpufluid.io.pictures import write_picture as write_picture
+    from gpufluid.io.volumes import write_volume as write_volume
     from gpufluid.render.frame import FrameRenderer as FrameRenderer
     from gpufluid.render.volume import VolumeRenderer as VolumeRenderer
     from gpufluid.scene import Scene as Scene
@@ -70,11 +75,14 @@ _HOME = {
     "Cylinder": "shapes",
     "Combustion": "combustion",
     "Emitter": "sources",
+    "Film": "io.film",
     "Fire": "view",
     "FFT": "solvers",
+    "FlipBook": "io.games",
     "Fluid": "fluid",
     "ForceExpression": "user_forces",
     "ForceField": "user_forces",
+    "FrameFolder": "io.images",
     "FrameRenderer": "render.frame",
     "GLUnavailableError": "errors",
     "GpufluidError": "errors",
@@ -110,6 +118,8 @@ _HOME = {
     "Wind": "user_forces",
     "is_software": "gl.device",
     "run": "app.play",
+    "write_picture": "io.pictures",
+    "write_volume": "io.volumes",
 }
 
 __all__ = sorted(_HOME)

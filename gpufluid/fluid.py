@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
+from gpufluid.checkpoint import load, save
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.errors import GpufluidError, MeshWarning, named
 from gpufluid.grid import Grid, finite_number
@@ -343,6 +346,31 @@ class Fluid:
         solver.fire.clear()
         solver.projection.clear()
         solver.time = 0.0
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+        """Write all that the next step starts from to a file, and return its path; see `load`.
+
+        The file appears whole or not at all. Raises GpufluidError for a file that exists, unless `overwrite`,
+        for what the disk refuses, and naming what no file can hold: a pressure solver or a function of yours.
+        """
+        self.check_alive()
+        return save(self, path, overwrite)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        ctx: moderngl.Context | None = None,
+        backend: str | None = None,
+    ) -> Fluid:
+        """Return the fluid of a file of `save`: on the same device it goes on as the saved one, bit for bit.
+
+        ctx: as in the constructor. backend: as in the constructor; None: the one the saved fluid ran on. On
+        another backend or device the state is the same and the steps differ by their rounding.
+        Raises GpufluidError for a file that is missing, cut, altered, or of another version, before any field
+        is made, and as the constructor does.
+        """
+        return load(cls, path, ctx, backend)
 
     @property
     def time(self) -> float:

@@ -40,7 +40,8 @@ class Projection:
         self.hierarchy = Hierarchy()
         self.fourier = Fourier()
         self._balanced: FieldStore | None = None
-        self._shortest = math.inf  # seconds, of the steps whose pressure is still in the field
+        #: seconds, of the steps whose pressure is still in the field
+        self.shortest = math.inf
 
     def use(self, settings: Settings) -> None:
         """Go on by these settings, from the last pressure."""
@@ -89,15 +90,15 @@ class Projection:
         r s (1 - s) <= r / 4, and up to r = `LONGER` steps that alternate cannot gather speed. What only holds
         a weight is too weak after that, for one step.
         """
-        if dt > LONGER * self._shortest:
+        if dt > LONGER * self.shortest:
             self.backend.kernel("add_scaled", variant)(
                 values=self.pressure,
                 other=self.problem.field("residual"),
-                own=LONGER * self._shortest / dt,
+                own=LONGER * self.shortest / dt,
                 factor=0.0,
             )
-            self._shortest = dt / LONGER
-        self._shortest = min(self._shortest, dt)
+            self.shortest = dt / LONGER
+        self.shortest = min(self.shortest, dt)
 
     def measure(
         self,
@@ -151,7 +152,7 @@ class Projection:
     def clear(self) -> None:
         """Forget the last pressure."""
         self.pressure.fill([0.0])
-        self._shortest = math.inf
+        self.shortest = math.inf
 
     def release(self) -> None:
         """Release every field."""

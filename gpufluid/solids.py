@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
+from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.shapes import MESH, ROUND, Box, Mesh, Obstacle, Plane, Shape, Sphere
@@ -54,6 +55,12 @@ def _pushing(shape: Shape, place: Matrix, motion: Matrix) -> Matrix:
     slid[:3, :3] = turn
     slid[:3, 3] = -turn @ frame[:3, 3]
     return motion - slid
+
+
+def _is_place(matrix: Any) -> bool:
+    """True for a [4, 4] of finite float64."""
+    array = isinstance(matrix, np.ndarray) and (matrix.shape, matrix.dtype) == ((4, 4), np.float64)
+    return array and bool(np.isfinite(matrix).all())
 
 
 class Solids:
@@ -125,6 +132,27 @@ class Solids:
             self._voxels = voxels
             self._voxelize()
         return changed
+
+    def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Any]]:
+        """What `recall` takes: each obstacle as it was at the last step, or None, and what is voxelized."""
+        return [self._before.get(id(o)) for o in obstacles], list(self._voxels)
+
+    def recall(self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any]) -> None:
+        """Go on from the `history` of solids with these obstacles; raises GpufluidError for what is none."""
+        known = list(zip(obstacles, before, strict=True))
+        for was in before:
+            if was is not None and not (isinstance(was[0], Shape) and _is_place(was[1])):
+                raise GpufluidError("it does not tell where an obstacle was")
+        for shape, at, _, way, bends, place, motion in voxels:
+            told = _is_place(place) and _is_place(motion) and (at, way) == (place.tobytes(), motion.tobytes())
+            bent = not bends or (
+                isinstance(bends[0], Mesh) and len(bends[1]) == place.nbytes and bends[2] > 0.0
+            )
+            if not (isinstance(shape, Shape) and told and bent):
+                raise GpufluidError("it does not tell what is solid")
+        self._before = {id(o): (was[0], was[1]) for o, was in known if was is not None}
+        self._voxels = [tuple(v) for v in voxels]
+        self._voxelize()
 
     def warm(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
         """Heat the fluid beside solids with a temperature; nothing runs where there is none."""

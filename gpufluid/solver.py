@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -162,6 +162,26 @@ class Solver:
         if not math.isfinite(carried):
             return int(rules.max_substeps)
         return max(1, min(int(rules.max_substeps), math.ceil(carried / rules.cfl)))
+
+    def stores(self, wanted: Container[str] = ()) -> dict[str, FieldStore]:
+        """What the next step starts from, by name; those `wanted` are made where there are none yet."""
+        color = self.prepare_colors() if "color" in wanted else self.colors.field
+        stores = {
+            "velocity": self.velocity,
+            "scalars": self.scalars,
+            "pressure": self.projection.pressure,
+            "color": color,
+            "flame": self.fire.flame,
+        }
+        return {name: store for name, store in stores.items() if store is not None}
+
+    def numbers(self) -> dict[str, float]:
+        """The numbers that the next step starts from, by name."""
+        return {"time": self.time, "shortest": self.projection.shortest}
+
+    def start_from(self, numbers: Mapping[str, float]) -> None:
+        """Go on from the `numbers` of another solver."""
+        self.time, self.projection.shortest = numbers["time"], numbers["shortest"]
 
     def release(self) -> None:
         """Release every field."""

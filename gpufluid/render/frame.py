@@ -114,6 +114,7 @@ class FrameRenderer:
             self._things += [self._opaque, color, depth]
         self._screen.clear(0.0, 0.0, 0.0, 1.0)
         self._smoke.clear()
+        self._view: View | None = None  # of the picture drawn last
         self.size = size
 
     def draw(self, scene: SceneLike) -> None:
@@ -122,7 +123,7 @@ class FrameRenderer:
         fluid, volume = scene.fluid, self.volume
         look = Look(scene.light, scene.smoke, scene.fire, scene.lights)
         volume.prepare(fluid, look)
-        view = view_of(scene.camera, self.size[0] / self.size[1])
+        self._view = view = view_of(scene.camera, self.size[0] / self.size[1])
         with volume.timed(fluid, "opaque"):
             self._draw_opaque(scene, fluid, view)
         if look.fire is not None and look.fire.shimmer > 0.0:
@@ -159,6 +160,22 @@ class FrameRenderer:
         width, height = self.size
         raw = np.frombuffer(self._color.read(alignment=1), np.float16).reshape(height, width, 4)
         return np.ascontiguousarray(raw[::-1], np.float32)
+
+    def read_depth(self) -> NDArray[np.float32]:
+        """Return how far the opaque scene drawn last is, float32 [height, width], metres; top row first.
+
+        Along the camera's axis, as a depth buffer has it; infinity where there is nothing but the backdrop.
+        """
+        self._check()
+        width, height = self.size
+        raw = np.frombuffer(self._depth.read(alignment=1), np.float32).reshape(height, width)[::-1]
+        if self._view is None:
+            return np.full((height, width), np.inf, np.float32)
+        a, b, c, d = self._view.depth_scale
+        z = 2.0 * raw.astype(np.float64) - 1.0
+        depth = np.full(z.shape, np.inf)
+        np.divide(a * z + b, c * z + d, out=depth, where=raw < 1.0)
+        return depth.astype(np.float32)
 
     def present(self, framebuffer: moderngl.Framebuffer) -> None:
         """Show the picture drawn last in `framebuffer`, scaled to its viewport."""
