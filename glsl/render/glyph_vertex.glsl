@@ -23,10 +23,10 @@ void main() {
     if (u.w < 0.5 || !(size > 0.02)) return;
     vec3 along = u.xyz / speed, side = abs(along.y) < 0.9 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0);
     vec3 right = normalize(cross(along, side)), up = cross(right, along);
-    float thick = thickness * min(1.0, size / (9.0 * thickness));   // a short arrow keeps its shape
+    float thick = thickness * min(1.0, size / (11.0 * thickness));   // a short arrow keeps its shape
     ivec3 at = ivec3(n % counts.x, n / counts.x % counts.y, n / (counts.x * counts.y));
-    // the head keeps its length, unless the arrow is short: x above 1 counts back from the tip in units of thick
-    float x = position.x >= 0.0 ? position.x * (size - 6.0 * thick) : size + (position.x + 1.0) * 6.0 * thick;
+    // the head keeps its length, unless the arrow is short: x below 0 counts back from the tip
+    float x = position.x >= 0.0 ? position.x * (size - 5.0 * thick) : size + position.x * 5.0 * thick;
     vec3 from = first + vec3(at) * spacing - 0.5 * size * along;
     place = from + x * along + thick * (position.y * right + position.z * up);
     facing = normal.x * along + normal.y * right + normal.z * up;

@@ -173,7 +173,7 @@ def _arrow() -> NDArray[np.float32]:
     angle = np.linspace(0.0, 2.0 * np.pi, SIDES + 1)
     ring = np.stack([np.zeros_like(angle), np.cos(angle), np.sin(angle)], -1)
     x = np.array([1.0, 0.0, 0.0])
-    head, slope = 2.6, 0.4  # radius of the head; how far its normals lean forward
+    head, slope = 2.4, 0.48  # radius of the head; how far its normals lean forward
     triangles: list[tuple[Any, Any]] = []
 
     def quad(a: Any, b: Any, c: Any, d: Any, normals: tuple[Any, Any, Any, Any]) -> None:

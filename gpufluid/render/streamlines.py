@@ -320,9 +320,9 @@ class StreakLines(_Lines):
         if dt == 0.0:
             return
         self._due -= dt
-        releases = self.interval is None or self._due <= 0.0
+        releases = self.interval is None or self._due <= 1e-6 * self.interval
         if releases:
-            self._due = max(self._due + (self.interval or 0.0), 0.0)
+            self._due = max(self._due + (self.interval or 0.0), 0.0)  # no more than one at once
             self._head = (self._head + 1) % self.points
         seeds = self._seeds_in_cells(fluid)
         program = self.program("streak lines", fluid, "streak_step", "velocity")
