@@ -140,16 +140,11 @@ class HistogramView(Chart):
             x = left + (value - low) / (high - low) * (right - left)
             ink.rectangle(round(x) - 0.5, bottom - 0.5 * cap, 1.0, 0.5 * cap, PALE)
             ink.text(x, bottom - 2.0 * cap, number_text(value, step), cap, PALE, align=0.5)
-        if self.below or self.above:
-            told = f"{self.below} below, {self.above} above this range"
-            ink.text(right, round(1.3 * cap), told, cap, PALE, align=1.0)
-        ink.text(
-            left,
-            round(1.3 * cap),
-            "cells a bin, logarithmic" if self.logarithmic else "cells a bin",
-            cap,
-            PALE,
-        )
+        how = "cells a bin, logarithmic" if self.logarithmic else "cells a bin"
+        told = f"{self.below} below, {self.above} above this range" if self.below or self.above else ""
+        ink.text(right, round(1.3 * cap), told, cap, PALE, align=1.0)
+        if ink.text_width(how, cap) + ink.text_width(told, cap) + 2 * cap < right - left:
+            ink.text(left, round(1.3 * cap), how, cap, PALE)
         ink.draw(target, linear=self.linear)
 
     def _share(self, value: float) -> float:

@@ -143,13 +143,15 @@ class QuantityOverlay(Overlay):
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round numbers in low .. high, 1, 2 or 5 times a power of ten apart, at most `most`."""
-    raw = (high - low) / max(most - 1, 1)
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * m for m in (1.0, 2.0, 5.0, 10.0, 20.0) if power * m >= raw * (1.0 - 1e-9))
-    first = math.ceil(low / step - 1e-6)
-    last = math.floor(high / step + 1e-6)
-    return [n * step for n in range(first, last + 1)]
+    """Return round numbers in low .. high, 1, 2 or 5 times a power of ten apart: as many as `most` allows."""
+    power = 10.0 ** (math.floor(math.log10((high - low) / max(most, 1))) - 1)
+    while True:
+        for step in (power, 2.0 * power, 5.0 * power):
+            first = math.ceil(low / step - 1e-6)
+            last = math.floor(high / step + 1e-6)
+            if last - first < most:
+                return [n * step for n in range(first, last + 1)]
+        power *= 10.0
 
 
 def number_text(value: float, step: float) -> str:
