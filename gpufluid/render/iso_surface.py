@@ -12,6 +12,7 @@ from gpufluid.render.quantities import QuantityOverlay, check_quantity
 from gpufluid.render.subject import FlowLike
 
 STRIDE = 0.5  # cells of the march
+SMOOTHINGS = 3  # of a solid, whose voxels are steps
 
 
 class IsoSurface(QuantityOverlay):
@@ -68,8 +69,10 @@ class IsoSurface(QuantityOverlay):
             self.last_level = low + 0.5 * (high - low)
         else:
             self.last_level = self.level
-        if self.field == "solid" if self.smooth is None else self.smooth:
-            shown = self._smoothed(fluid, shown)
+        solid = self.field == "solid"
+        for _ in range(SMOOTHINGS if solid else 1):
+            if solid if self.smooth is None else self.smooth:
+                shown = self._smoothed(fluid, shown)
         program = self.program(
             "iso-surface", fluid, "iso_surface", "shown", sampler="hardware", solids=self._around(fluid)
         )
@@ -83,8 +86,8 @@ class IsoSurface(QuantityOverlay):
         return fluid.solid_field is not None and self.field != "solid"
 
     def _smoothed(self, fluid: FlowLike, shown: Field) -> Field:
-        """Return the field smoothed."""
-        out = self.kept_field("smooth", fluid)
+        """Return the field smoothed once, in another field of this view's."""
+        out = self.kept_field("shown" if shown is self.kept_field("smooth", fluid) else "smooth", fluid)
         program = self.program("smooth", fluid, "smooth", "shown", solids=False)
         out.back_target.use()
         self.ctx.enable_only(moderngl.NOTHING)
