@@ -286,6 +286,76 @@ def test_the_box_cuts_an_iso_surface_open(ctx: moderngl.Context) -> None:
         made.release()
 
 
+def test_an_iso_surface_is_refined(ctx: moderngl.Context) -> None:
+    """A step between two cells, from inside the box: where it has risen by a tenth, to 1 % of a cell."""
+    with gf.Fluid(gf.Grid((16, 8, 8), 0.1), backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(np.broadcast_to(np.arange(16) >= 8, (8, 8, 16)))
+        flat = Flat(ctx, fluid, 0)
+        view = np.array(flat.camera[0])
+        sign = float(view[2, 0])  # which way the eye looks down the x axis
+        start = 0.02 if sign < 0 else 1.6 - 0.02  # m: it begins a fifth of a cell inside the box
+        view[2, 3] = -(view[2, :3] @ (start, 0.4, 0.4)) - 1.0
+        fluid.density.write(np.broadcast_to((np.arange(16) >= 8) == (sign < 0), (8, 8, 16)))
+        made = gf.IsoSurface(ctx, "density", 0.1)
+        made.render(fluid, (view, flat.camera[1]), flat.target)
+        depth = 1.0 + 29.0 * np.frombuffer(flat.depth.read(), np.float32)
+        expected = 0.76 if sign < 0 else 0.84
+        np.testing.assert_allclose(depth, 1.0 + abs(expected - start), atol=1e-3)
+        made.release()
+
+
+def test_a_side_of_the_box_is_flat(ctx: moderngl.Context) -> None:
+    """Where the box cuts a surface open the side is lit as a side is, whatever the values behind it do."""
+    with gf.Fluid(gf.Grid((8, 8, 8), 0.1), backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(1.0 + cell_places(fluid.grid)[0])
+        flat = Flat(ctx, fluid, 2)
+        made = gf.IsoSurface(ctx, "density", 0.5)
+        made.render(fluid, flat.camera, flat.target)
+        picture = flat.read()
+        assert np.ptp(picture.reshape(-1, 4), axis=0).max() < 1e-5
+        ramp = picture[0, 0]
+        fluid.density.write(np.ones((8, 8, 8)))
+        flat.target.clear(depth=1.0)
+        made.render(fluid, flat.camera, flat.target)
+        np.testing.assert_allclose(flat.read()[5, 5], ramp, atol=1e-5)
+        made.release()
+
+
+@pytest.mark.parametrize("kind", list(cameras()))
+def test_cubes_seen_at_an_angle(ctx: moderngl.Context, kind: str) -> None:
+    """Against a fine march along every ray that only asks which cell a place is in."""
+    camera = cameras()[kind]
+    with gf.Fluid(gf.Grid((16, 16, 16), 0.1), backend="fragment", ctx=ctx) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.6, 0.9, 0.8), 0.35)))
+        fluid.obstacles.add(gf.Obstacle(gf.Box((1.2, 0.4, 0.9), (0.3, 0.5, 0.2))))
+        solid = fluid.solid.read() > 0.5
+        size = 90, 60
+        depth = ctx.depth_texture(size)
+        target = ctx.framebuffer([ctx.texture(size, 4, dtype="f4")], depth)
+        far = 0.0 if "reversed" in kind else 1.0
+        target.clear(depth=far)
+        made = gf.VoxelView(ctx, "cubes", surface=False, fill=1.0)
+        made.render(fluid, camera, target)
+        made.release()
+    got = np.frombuffer(depth.read(), np.float32).reshape(60, 90).astype(float)
+    view = view_of(camera, 1.5)
+    a, b, c, d = view.depth_scale
+    metres = (a * (2 * got - 1) + b) / (c * (2 * got - 1) + d)
+    rays = view.rays
+    u, v = np.meshgrid((np.arange(90) + 0.5) / 45 - 1, (np.arange(60) + 0.5) / 30 - 1)
+    t = np.arange(1.2, 5.0, 0.004)
+    origin = rays.origin[0] + u[..., None] * rays.origin[1] + v[..., None] * rays.origin[2]
+    way = rays.direction[0] + u[..., None] * rays.direction[1] + v[..., None] * rays.direction[2]
+    cell = np.floor((origin[..., None, :] + t[:, None] * way[..., None, :]) / 0.1).astype(int)
+    inside = ((cell >= 0) & (cell < 16)).all(-1)
+    x, y, z = np.moveaxis(np.clip(cell, 0, 15), -1, 0)
+    hits = inside & solid[z, y, x]
+    drawn, expected = got != far, hits.any(-1)
+    assert expected.sum() > 250 and (drawn != expected).sum() <= 8  # corners between two steps
+    both = drawn & expected
+    assert np.mean(np.abs(metres - t[hits.argmax(-1)])[both] > 0.006) < 0.02
+
+
 def test_cubes_stand_where_cells_are_solid(ctx: moderngl.Context) -> None:
     """Straight along each axis: a pixel is drawn where its column holds a solid cell, at the first."""
     with gf.Fluid(gf.Grid((9, 11, 7), 0.1), backend="fragment", ctx=ctx) as fluid:
@@ -450,6 +520,8 @@ def test_colour_maps() -> None:
     # Moreland (2009), table 1: the ends, and the middle at 221
     assert colormap("coolwarm")[[0, 255]].tolist() == [[59, 76, 192], [180, 4, 38]]
     assert np.abs(colormap("coolwarm")[[127, 128]].astype(int) - 221).max() <= 1
+    for at, color in ((64, (141, 176, 254)), (191, (244, 154, 123))):
+        assert np.abs(colormap("coolwarm")[at].astype(int) - color).max() <= 2
     for name in ("viridis", "magma", "gray"):
         luminance = (colormap(name) / 255.0) ** 2.2 @ (0.2126, 0.7152, 0.0722)
         assert (np.diff(luminance) > -1.5e-3).all() and luminance[-1] - luminance[0] > 0.5

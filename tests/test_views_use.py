@@ -152,6 +152,17 @@ def test_the_scene_hides_what_is_behind(
             np.testing.assert_array_equal(pictures[0], free)
 
 
+def test_depth_is_not_read_while_it_is_written(ctx: moderngl.Context, all_views: dict[str, Any]) -> None:
+    """GL leaves open what comes of it; a software renderer would not tell."""
+    made, scene, other = all_views["slice"], Scene(ctx), Scene(ctx)
+    opaque = made.shot(CAMERA, scene.target, scene.depth, opaque=True)
+    assert opaque.sampled is None and opaque.target is scene.target
+    clear = made.shot(CAMERA, scene.target, scene.depth, opaque=False)
+    assert clear.sampled is scene.depth and clear.target.depth_attachment is None
+    assert made.shot(CAMERA, scene.target, other.depth, opaque=True).sampled is other.depth
+    assert made.shot(CAMERA, scene.bare, None, opaque=True).target.depth_attachment is not None
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_viewport_is_a_picture_of_its_own(
     ctx: moderngl.Context, fluid: gf.Fluid, all_views: dict[str, Any], name: str
