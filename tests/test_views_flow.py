@@ -274,6 +274,31 @@ def test_streamlines_of_a_rotation_close(ctx: moderngl.Context) -> None:
         np.testing.assert_allclose(angle, 0.5 * np.arange(200) / radius, atol=8e-3)
 
 
+def test_lines_come_in_again_where_the_box_is_periodic(ctx: moderngl.Context) -> None:
+    """To the right from the middle: drawn over the whole width of the box, and nowhere beside it."""
+    sides = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic())
+    with gf.Fluid(gf.Grid((20, 10, 10), 0.1), sides, backend="fragment", ctx=ctx) as fluid:
+        write_velocity(fluid, lambda x, y, z: (0 * x + 1.0, 0 * y, 0 * z))
+        view = np.eye(4)
+        view[:3, 3] = -1.0, -0.5, -5.0
+        target = ctx.simple_framebuffer((100, 40))
+        for made in (
+            gf.Streamlines(ctx, [(1.0, 0.5, 0.5)], points=60, both=False, fade=0.0),
+            gf.StreakLines(ctx, [(1.0, 0.5, 0.5)], points=60, fade=0.0),
+        ):
+            if isinstance(made, gf.StreakLines):
+                for _ in range(60):
+                    made.advance(fluid, 0.05)
+            target.clear()
+            made.render(fluid, (view, parallel(2.5, 1.0, 1.0, 9.0)), target)
+            drawn = np.frombuffer(target.read(components=3), np.uint8).reshape(40, 100, 3).any(-1)
+            columns = np.flatnonzero(drawn.any(0))  # the box: 30 to 70
+            assert abs(columns[0] - 30) <= 1 and abs(columns[-1] - 69) <= 1 and len(columns) >= 39
+            assert set(np.flatnonzero(drawn.any(1))) <= {18, 19, 20, 21}
+            made.release()
+        target.release()
+
+
 def test_streamlines_end_at_solids_and_sides(ctx: moderngl.Context) -> None:
     """Straight up: into the ball, or out of the top."""
     fluid = ball_flow(ctx)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from flows import BALL, ball_flow
 
 import gpufluid as gf
+from gpufluid.app.demos import demo_folder, load_demo
 
 CAMERA = gf.Camera(target=(0.0, 0.6, 0.0), distance=2.55, azimuth=28.0, elevation=9.0, fov=32.0)
 CLOSE = gf.Camera(target=(0.0, 0.55, 0.0), distance=1.0, azimuth=28.0, elevation=24.0, fov=32.0)
@@ -87,6 +89,18 @@ def test_picture(ctx: moderngl.Context, fluid: gf.Fluid, name: str) -> None:
     golden.assert_golden(f"view_{name}", picture, ctx, *likeness)
     assert picture.std() > 4.0
     made.release()
+
+
+def test_the_demo_draws_one_of_each(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    load_demo("views")
+    demo: Any = sys.modules["gpufluid_demo_views"]
+    for name, value in {"CELLS": (14, 21, 14), "SIZE": (160, 90), "DETAIL": 1}.items():
+        monkeypatch.setattr(demo, name, value)
+    drawn = demo.pictures(ctx, frames=12)
+    assert len(drawn) == 9
+    for name, picture in drawn.items():
+        assert picture.shape == (90, 160, 3) and picture.std() > 3.0, name
+        assert (demo_folder().parent / "docs" / "gallery" / f"{name}.png").stat().st_size < 150_000
 
 
 @pytest.mark.parametrize(

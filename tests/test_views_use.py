@@ -246,6 +246,28 @@ def test_later_frames_make_nothing(
         view.release()
 
 
+def test_targets_with_several_samples(
+    ctx: moderngl.Context, fluid: gf.Fluid, all_views: dict[str, Any]
+) -> None:
+    """Resolved, they show what a plain target does, with softer edges; with depth and without."""
+    if ctx.max_samples < 4:
+        pytest.skip("this renderer has no multisampling")
+    plain, resolved = ctx.simple_framebuffer(SIZE), ctx.simple_framebuffer(SIZE)
+    color, depth = ctx.renderbuffer(SIZE, 4, samples=4), ctx.depth_renderbuffer(SIZE, samples=4)
+    for many in (ctx.framebuffer([color], depth), ctx.framebuffer([color])):
+        for name, view in all_views.items():
+            pictures = []
+            for target in (many, plain):
+                target.clear(depth=1.0)
+                view.render(fluid, CAMERA, target)
+            ctx.copy_framebuffer(resolved, many)
+            for target in (resolved, plain):
+                pictures.append(np.frombuffer(target.read(components=3), np.uint8).reshape(64, 96, 3) / 255.0)
+            assert pictures[1].std() > 0.01
+            assert np.abs(pictures[0] - pictures[1]).mean() < 0.02, name
+            np.testing.assert_allclose(pictures[0].mean(), pictures[1].mean(), rtol=0.1, err_msg=name)
+
+
 def test_released_views_say_so(ctx: moderngl.Context, fluid: gf.Fluid) -> None:
     for view in views(ctx).values():
         view.release()

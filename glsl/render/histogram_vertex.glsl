@@ -11,5 +11,6 @@ void main() {
     // the high end belongs to the last bin
     int bin = here.x < range.x ? 0 : here.x > range.y ? bins + 1 : 1 + clamp(int(share * float(bins)), 0, bins - 1);
     bool counts = here.w > 0.5 && abs(here.x) < 3e38;
+    gl_PointSize = 1.0;
     gl_Position = vec4(counts ? (float(bin) + 0.5) / float(bins + 2) * 2.0 - 1.0 : 9.0, 0.0, 0.0, 1.0);
 }

@@ -95,7 +95,7 @@ class HistogramView(Chart):
         give(program, {"range": self.last_range, "bins": int(self.bins)})
         bins.clear()
         bins.use()
-        ctx.enable_only(moderngl.BLEND)
+        ctx.enable_only(moderngl.BLEND | moderngl.PROGRAM_POINT_SIZE)  # a host may draw larger points
         ctx.blend_func = moderngl.ONE, moderngl.ONE
         ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
         texels = shown.layout.texture_size[0] * shown.layout.texture_size[1]

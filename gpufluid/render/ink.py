@@ -10,6 +10,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.source import Source
 from gpufluid.render import lettering
 from gpufluid.render.overlay import give
+from gpufluid.render.quantities import number_text, ticks
 
 Color = tuple[float, float, float]
 RECTANGLE, GLYPH, BAR = range(3)  # as in ink_fragment.glsl
@@ -119,7 +120,7 @@ class Ink:
                 "reach": lettering.REACH,
             },
         )
-        (self._atlas).use(LETTERS_UNIT)
+        self._atlas.use(LETTERS_UNIT)
         (colors or self._atlas).use(COLORS_UNIT)
         self.device.linear.use(LETTERS_UNIT)
         self.device.linear.use(COLORS_UNIT)
@@ -158,8 +159,6 @@ def legend(
     ink: Ink, size: tuple[int, int], title: str, unit: str, low: float, high: float, side: str = "right"
 ) -> None:
     """A colour bar with a scale from `low` to `high`, in a picture of `size` pixels."""
-    from gpufluid.render.quantities import number_text, ticks
-
     width, height = size
     cap = text_size(height)
     long = round(max(0.5 * height, 6 * cap))
