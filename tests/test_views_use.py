@@ -241,6 +241,12 @@ def test_later_frames_make_nothing(
     ):
         monkeypatch.setattr(type(ctx), name, forbidden)
     draw()
+    ball = fluid.obstacles[0]
+    ball.shape = gf.Sphere(
+        BALL.center, 0.9 * BALL.radius
+    )  # a ball that grows is drawn from the same triangles
+    draw()
+    ball.shape = BALL
     monkeypatch.undo()
     for view in flat:
         view.release()
@@ -289,6 +295,42 @@ def test_nothing_moves_in_air_at_rest(ctx: moderngl.Context) -> None:
             assert drawn == (name in ("particles", "hot particles", "slice", "glassy slice")), name
             view.release()
         assert ctx.error == "GL_NO_ERROR"
+
+
+@pytest.mark.parametrize("case", ["2d", "periodic", "open", "half", "compute"])
+def test_every_view_of_every_fluid(ctx: moderngl.Context, case: str) -> None:
+    """A plane box, sides of every kind, half precision, the other stage: something is drawn."""
+    if case == "compute" and ctx.version_code < 430:
+        pytest.skip("this context has no compute shaders")
+    sides = {
+        "periodic": gf.Boundaries.all(gf.Periodic()),
+        "open": gf.Boundaries(left=gf.Open(), right=gf.Open(), top=gf.Open(), bottom=gf.Inflow((0, 0.4, 0))),
+    }
+    cells = (22, 33, 1) if case == "2d" else (22, 33, 19)
+    size = 1.2 / 33
+    strange = gf.Fluid(
+        gf.Grid(cells, size, (-0.4, 0.0, -0.5 * size * cells[2])),
+        sides.get(case),
+        gf.Settings(precision="half" if case == "half" else "single", buoyancy=3.0),
+        backend="compute" if case == "compute" else "fragment",
+        ctx=ctx,
+    )
+    strange.obstacles.add(gf.Obstacle(gf.Sphere((0.0, 0.6, 0.0), 0.15)))
+    strange.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.2, 0.0), 0.15), density=9.0, temperature=1.0))
+    made = views(ctx)
+    for _ in range(8):
+        strange.step(0.05)
+        for view in made.values():
+            if hasattr(view, "advance"):
+                view.advance(strange, 0.05)
+    for name, view in made.items():
+        target = ctx.simple_framebuffer(SIZE)
+        target.clear()
+        view.render(strange, CAMERA, target)
+        assert np.frombuffer(target.read(components=3), np.uint8).std() > 1.0, name
+        view.release()
+    assert ctx.error == "GL_NO_ERROR"
+    strange.release()
 
 
 def test_linear_targets_get_linear_light(ctx: moderngl.Context, fluid: gf.Fluid) -> None:

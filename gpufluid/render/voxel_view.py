@@ -22,7 +22,7 @@ from gpufluid.render.overlay import (
     to_cells,
 )
 from gpufluid.render.quantities import fields_of
-from gpufluid.render.subject import FlowLike
+from gpufluid.render.subject import FlowLike, ObstacleLike
 from gpufluid.settings import one_of
 from gpufluid.shapes import Box, Capsule, Cylinder, Family, Mesh, Plane, Shape, Sphere
 
@@ -59,7 +59,9 @@ class VoxelView(Overlay):
         self._meshes: WeakKeyDictionary[Family, tuple[list[Any], ReferenceType[Mesh]]]
         self._meshes = WeakKeyDictionary()
         self._buffers: list[moderngl.Buffer] = []
-        self._made: dict[Shape, Mesh] = {}
+        self._ball = Mesh.icosphere(5)
+        self._cube = _apart(Mesh.box(), lids_only=False)
+        self._can = _apart(Mesh.cylinder(1.0, 1.0, 96), lids_only=True)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
@@ -113,30 +115,36 @@ class VoxelView(Overlay):
         )
         with self.drawing(program, shot, opaque=True):
             for obstacle in fluid.obstacles:
-                mesh = self._mesh(obstacle.shape)
-                if mesh is None:
-                    continue
-                turn: Floats = np.eye(4)
-                turn[:3, :3] = np.linalg.inv(obstacle.matrix[:3, :3]).T
-                give(program, {"to_cells": cells @ obstacle.matrix, "normals": turn})
-                self._surface(mesh, program).render(moderngl.TRIANGLES)
+                for mesh, matrix in self._placed(obstacle):
+                    turn: Floats = np.eye(4)
+                    turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
+                    give(program, {"to_cells": cells @ matrix, "normals": turn})
+                    self._surface(mesh, program).render(moderngl.TRIANGLES)
 
-    def _mesh(self, shape: Shape) -> Mesh | None:
-        """The triangles that stand for a shape; None for a plane, which has no end."""
-        if isinstance(shape, Mesh | Plane):
-            return shape if isinstance(shape, Mesh) else None
-        if shape not in self._made:
-            if isinstance(shape, Sphere):
-                made = Mesh.icosphere(5, shape.radius, shape.center)
-            elif isinstance(shape, Box):
-                made = _apart(Mesh.box(shape.size, shape.center), lids_only=False)
-            elif isinstance(shape, Cylinder):
-                made = _apart(Mesh.cylinder(shape.radius, shape.height, 96, shape.center), lids_only=True)
-            else:
-                assert isinstance(shape, Capsule)
-                made = Mesh.capsule(shape.start, shape.end, shape.radius, 64)
-            self._made[shape] = made
-        return self._made[shape]
+    def _placed(self, obstacle: ObstacleLike) -> list[tuple[Mesh, Floats]]:
+        """The triangles that stand for an obstacle, and their places in the world; a plane has none.
+
+        One mesh serves all balls, one all boxes, one all cylinders, however they change.
+        """
+        shape: Shape = obstacle.shape
+        if isinstance(shape, Mesh):
+            return [(shape, obstacle.matrix)]
+        if isinstance(shape, Plane):
+            return []
+        place = obstacle.matrix @ shape.form.place
+        if isinstance(shape, Sphere):
+            return [(self._ball, place @ _scaled(shape.radius, shape.radius, shape.radius))]
+        if isinstance(shape, Box):
+            return [(self._cube, place @ _scaled(*shape.size))]
+        if isinstance(shape, Cylinder):
+            return [(self._can, place @ _scaled(shape.radius, shape.height, shape.radius))]
+        assert isinstance(shape, Capsule)
+        r, parts = shape.radius, [(self._can, place @ _scaled(shape.radius, shape.length, shape.radius))]
+        for y in (-0.5, 0.5):
+            end = np.eye(4)
+            end[1, 3] = y * shape.length
+            parts.append((self._ball, place @ end @ _scaled(r, r, r)))
+        return parts
 
     def _surface(self, mesh: Mesh, program: moderngl.Program) -> moderngl.VertexArray:
         """The triangles of `mesh` in buffers that its whole family shares."""
@@ -167,6 +175,11 @@ class VoxelView(Overlay):
         self._meshes.clear()
         self._buffers.clear()
         super().release()
+
+
+def _scaled(x: float, y: float, z: float) -> Floats:
+    """A matrix that scales along each axis."""
+    return np.diag([x, y, z, 1.0])
 
 
 def _apart(mesh: Mesh, lids_only: bool) -> Mesh:
