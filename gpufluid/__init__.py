@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpufluid.boundaries import Open as Open
     from gpufluid.boundaries import Periodic as Periodic
     from gpufluid.boundaries import Wall as Wall
+    from gpufluid.combustion import Combustion as Combustion
     from gpufluid.errors import GLUnavailableError as GLUnavailableError
     from gpufluid.errors import GpufluidError as GpufluidError
     from gpufluid.errors import MeshWarning as MeshWarning
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from gpufluid.shapes import Obstacle as Obstacle
     from gpufluid.shapes import Plane as Plane
     from gpufluid.shapes import Sphere as Sphere
+    from gpufluid.solvers import FFT as FFT
     from gpufluid.solvers import ChebyshevJacobi as ChebyshevJacobi
     from gpufluid.solvers import ConjugateGradient as ConjugateGradient
     from gpufluid.solvers import Jacobi as Jacobi
@@ -78,7 +80,10 @@ _HOME = {
     "Camera": "view",
     "Capsule": "shapes",
     "Cylinder": "shapes",
+    "Combustion": "combustion",
     "Emitter": "sources",
+    "Fire": "view",
+    "FFT": "solvers",
     "Fluid": "fluid",
     "ForceExpression": "user_forces",
     "ForceField": "user_forces",
@@ -101,8 +106,11 @@ _HOME = {
     "Obstacle": "shapes",
     "Open": "boundaries",
     "Periodic": "boundaries",
+    "Picture": "view",
     "Plane": "shapes",
+    "PointLight": "view",
     "Scene": "scene",
+    "SceneError": "errors",
     "Settings": "settings",
     "ShaderError": "errors",
     "Smoke": "view",

@@ -17,8 +17,9 @@ class Diagnostics:
 
     kinetic_energy: half the sum of squared face velocities times a cell's volume, m^5/s^2 (per unit of
     mass density). max_speed: at cell centres, m/s. cfl: cells that speed carries in the last dt.
-    divergence_rms: over the fluid cells, 1/s. mass: sum of density times a cell's volume. leak: the largest
-    speed at which anything flows through a wall or a solid, m/s: 0 at all times.
+    divergence_rms: over the fluid cells, 1/s, beyond the expansion that burning gas asked for. mass: sum of
+    density times a cell's volume. leak: the largest speed at which anything flows through a wall or a solid,
+    m/s: 0 at all times.
     Every number is also had by its name: ``diagnostics["mass"]``.
     """
 
@@ -41,7 +42,9 @@ def measure(solver: Solver, grid: Grid, dt: float) -> Diagnostics:
         if solver.boundaries.periodic(axis):  # its high side is its low side: count it once
             np.moveaxis(once, 2 - axis, 0)[-1] = 0.0
     scalars = solver.scalars.read().astype(np.float64)
-    solver.projection.measure(solver.variant, solver.solids.openings, velocity=solver.velocity)
+    solver.projection.measure(
+        solver.variant, solver.solids.openings, velocity=solver.velocity, swelling=solver.fire.swelling
+    )
     divergence = solver.projection.divergence.read().astype(np.float64)[..., 0]
     faces = solver.solids.faces.get("solid_faces")
     shut = None if faces is None else faces.read().astype(np.float64)

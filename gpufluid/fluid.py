@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.diagnostics import Diagnostics, measure
-from gpufluid.errors import GpufluidError, MeshWarning
+from gpufluid.errors import GpufluidError, MeshWarning, named
 from gpufluid.grid import Grid, finite_number
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
@@ -75,7 +75,10 @@ class Things(Generic[Thing]):
 def checked_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
     """Return `values` as float32 of `shape`; raises GpufluidError naming the field, shape or bad number."""
     try:
-        array = np.asarray(values, np.float32)
+        if np.iscomplexobj(values):
+            raise TypeError
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+            array = np.asarray(values, np.float32)
     except (TypeError, ValueError):
         raise GpufluidError(f"{name} must be an array of numbers of shape {shape}") from None
     if array.shape != shape:
@@ -111,6 +114,37 @@ class ScalarField:
             volume[..., 3] = 1.0
             volume *= 1.0 - self._fluid.solid.read()[..., None]
         self._store.write(volume)
+
+
+class ColorField:
+    """Red, green and blue densities of coloured smoke at the cell centres, [nz, ny, nx, 3].
+
+    The fluid holds them from the first emitter with a color, or the first `write`, on.
+    """
+
+    def __init__(self, fluid: Fluid, solver: Solver) -> None:
+        self.name = "color"
+        self._fluid, self._solver = fluid, solver
+        self._shape = (*fluid.grid.cells[::-1], 3)
+
+    def read(self) -> FloatArray:
+        """Return a float32 copy [nz, ny, nx, 3], zeros where there is no colour; waits for the GPU."""
+        self._fluid.check_alive()
+        store = self._solver.colors.field
+        if store is None:
+            return np.zeros(self._shape, np.float32)
+        return np.ascontiguousarray(store.read()[..., :3])
+
+    def write(self, values: ArrayLike) -> None:
+        """Set the values, [nz, ny, nx, 3]; in solids they stay 0.
+
+        Raises GpufluidError for another shape or a number that is not finite.
+        """
+        self._fluid.check_alive()
+        volume = np.ones((*self._shape[:3], 4), np.float32)
+        volume[..., :3] = checked_array(values, self._shape, self.name)
+        volume *= 1.0 - self._fluid.solid.read()[..., None]
+        self._solver.prepare_colors().write(volume)
 
 
 class DerivedField:
@@ -170,6 +204,7 @@ class VelocityField:
         return center_velocity(self._fluid.grid, velocity).astype(np.float32)
 
 
+@named
 class Fluid:
     """A box of fluid.
 
@@ -192,9 +227,15 @@ class Fluid:
         if not isinstance(grid, Grid):
             raise GpufluidError(f"Fluid.grid must be a gf.Grid, got {grid!r}")
         one_of(backend, BACKENDS, "Fluid.backend")
+        if not isinstance(boundaries, Boundaries | None):
+            raise GpufluidError(f"Fluid.boundaries must be a gf.Boundaries, got {boundaries!r}")
+        if not isinstance(settings, Settings | None):
+            raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
+        if ctx is not None and not hasattr(ctx, "version_code"):
+            raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
         self.grid = grid
         self.boundaries = boundaries or Boundaries()
-        self.settings = settings or Settings()
+        self._settings = settings or Settings()
         self._released = False
         self._last_dt = 1.0
         self._backend: Backend
@@ -206,21 +247,51 @@ class Fluid:
             self._backend = GLBackend(grid, backend, ctx, self.settings.precision)
         try:
             self._solver = Solver(self._backend, self.settings, self.boundaries)
+        except MemoryError:
+            self._backend.release()
+            raise GpufluidError(
+                f"no memory for a fluid of {' x '.join(map(str, grid.cells))} cells"
+            ) from None
         except BaseException:
             self._backend.release()
             raise
-        self.emitters: Things[Emitter] = Things(Emitter, self._check_emitter)
-        self.obstacles: Things[Obstacle] = Things(Obstacle, self._warn_of_mesh)
+        self.emitters: Things[Emitter] = Things(Emitter, self._take_emitter)
+        self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
         self.forces: Things[Force] = Things(Force, self._check_force)
         solver = self._solver
         self.velocity = VelocityField(self, solver.velocity)
         self.density = ScalarField(self, "density", solver.scalars, 0)
         self.temperature = ScalarField(self, "temperature", solver.scalars, 1)
         self.fuel = ScalarField(self, "fuel", solver.scalars, 2)
+        self.color = ColorField(self, solver)
         self.pressure = ScalarField(self, "pressure", solver.projection.pressure, 0)
         self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
+        self.flame = DerivedField(self, "flame", self._flame, "fluid.temperature and fluid.fuel, in a step")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
         self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles")
+
+    @property
+    def settings(self) -> Settings:
+        """The schemes and numbers it is stepped by.
+
+        Assign others at any time: ``fluid.settings = fluid.settings.but(viscosity=0.1)``; the flow goes on
+        from what it is. Raises GpufluidError for another precision, which needs another Fluid.
+        """
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self.check_alive()
+        if not isinstance(settings, Settings):
+            raise GpufluidError(f"Fluid.settings must be gf.Settings, got {settings!r}")
+        if settings.precision != self._settings.precision:
+            raise GpufluidError(
+                f"Fluid.settings cannot go from precision={self._settings.precision!r} to "
+                f"{settings.precision!r}: make another Fluid"
+            )
+        if settings != self._settings:
+            self._solver.use(settings)
+            self._settings = settings
 
     # -- stepping --------------------------------------------------------------------------------------
 
@@ -228,8 +299,9 @@ class Fluid:
         """Advance by `dt` seconds; 0 changes nothing.
 
         Raises GpufluidError for a dt that is negative, NaN or infinite, for an emitter or obstacle that was
-        changed into a bad one, and for a dt over which a diffusivity reaches too far to be solved for (see
-        `gpufluid.diffusion`); the fluid is then as it was.
+        changed into a bad one, for a force function on NumPy that fails, and for a dt over which a
+        diffusivity reaches too far to be solved for, as it may round solids (see `gpufluid.diffusion`); the
+        fluid is then as it was.
         """
         self.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
@@ -239,8 +311,11 @@ class Fluid:
             self._check_emitter(emitter)
         for force in self.forces:
             self._check_force(force)
+            self._solver.forces.try_out(force, self.time)
         if dt == 0.0:
             return
+        if any(emitter.color is not None for emitter in self.emitters):
+            self._solver.prepare_colors()
         self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
         self._last_dt = dt
 
@@ -264,6 +339,8 @@ class Fluid:
             (solver.scalars, [0.0, self.settings.ambient_temperature, 0.0, 1.0]),
         ):
             store.fill(values)
+        solver.colors.clear()
+        solver.fire.clear()
         solver.projection.clear()
         solver.time = 0.0
 
@@ -299,6 +376,18 @@ class Fluid:
     def scalars(self) -> GLField:
         """The flat texture of density, temperature, fuel and fluid fraction; not on NumPy."""
         return self._gl_field(self._solver.scalars)
+
+    @property
+    def color_field(self) -> GLField | None:
+        """The flat texture of red, green, blue and fluid fraction, or None where there is no colour."""
+        store = self._solver.colors.field
+        return None if store is None else self._gl_field(store)
+
+    @property
+    def flame_field(self) -> GLField | None:
+        """The flat texture of `flame`, one channel, or None without combustion."""
+        store = self._solver.fire.flame
+        return None if store is None else self._gl_field(store)
 
     @property
     def solid_field(self) -> GLField | None:
@@ -351,6 +440,13 @@ class Fluid:
         solver.projection.measure(solver.variant, solver.solids.openings, velocity=solver.velocity)
         return solver.projection.divergence.read()[..., 0]
 
+    def _flame(self) -> FloatArray:
+        """What burnt per second in the last substep, 1/s, [nz, ny, nx]; 0 without combustion."""
+        store = self._solver.fire.flame
+        if store is None:
+            return np.zeros(self.grid.cells[::-1], np.float32)
+        return np.ascontiguousarray(store.read()[..., 0])
+
     def _solid(self) -> FloatArray:
         self._solver.solids.update(list(self.obstacles), None)
         store = self._solver.solids.solid
@@ -374,6 +470,12 @@ class Fluid:
                 f"got {emitter.shape.values.shape}"
             )
 
+    def _take_emitter(self, emitter: Emitter) -> None:
+        """Check an emitter that is added, and make what it fills: no step is the time for that."""
+        self._check_emitter(emitter)
+        if emitter.color is not None:
+            self._solver.prepare_colors()
+
     def _check_force(self, force: Force) -> None:
         expected = (*self.grid.cells[::-1], 3)
         if isinstance(force, ForceField) and force.array.shape != expected:
@@ -382,7 +484,8 @@ class Fluid:
             )
         self._solver.forces.compile(force, self._solver.variant)
 
-    def _warn_of_mesh(self, obstacle: Obstacle) -> None:
+    def _check_obstacle(self, obstacle: Obstacle) -> None:
+        self._solver.check_obstacles()
         mesh = obstacle.shape
         if not isinstance(mesh, Mesh):
             return

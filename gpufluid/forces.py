@@ -54,11 +54,24 @@ def emitter_rows(emitter: Emitter, grid: Grid, dt: float, time: float) -> NDArra
     return rows.astype(np.float32)
 
 
+def color_rows(emitter: Emitter, grid: Grid, dt: float, time: float) -> NDArray[np.float32]:
+    """Return the eight vec4 with which the emit kernels add the colour of an emitter."""
+    rows = emitter_rows(emitter, grid, dt, time)
+    rows[4, 3] = 0.0  # add to the second channel, do not set it
+    rows[5, :3] = np.multiply(emitter.color or 0.0, dt)
+    return rows
+
+
 def edge_width(emitter: Emitter, grid: Grid) -> float | None:
     """Width of the Gaussian edge, metres; None for a hard one."""
     if emitter.edge == "hard":
         return None
     return grid.cell_size if emitter.falloff is None else emitter.falloff
+
+
+def _noisy(variant: Variant, emitters: Sequence[Emitter]) -> Variant:
+    """The variant that knows of noise where one of `emitters` has some."""
+    return replace(variant, noise=True) if any(e.noise for e in emitters) else variant
 
 
 class KeptFields:
@@ -100,16 +113,21 @@ class Forces:
     """What is added to the velocity and the scalars from outside in a step."""
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
-        self.backend, self.settings = backend, settings
-        length = float(np.linalg.norm(settings.up)) or 1.0
-        self._up = tuple(u / length for u in settings.up)
+        self.backend = backend
         self._masks = KeptFields(backend, "mask", 1)
         self._fields = KeptFields(backend, "force", 4)
         self._vorticity: FieldStore | None = None
         self._confinement: FieldStore | None = None
-        if settings.vorticity_confinement and settings.solve_velocity:
-            self._vorticity = backend.field("vorticity", "cell", buffers=1)
-            self._confinement = backend.field("confinement", "cell", buffers=1)
+        self.use(settings)
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings."""
+        self.settings = settings
+        length = float(np.linalg.norm(settings.up)) or 1.0
+        self._up = tuple(u / length for u in settings.up)
+        if settings.vorticity_confinement and settings.solve_velocity and self._vorticity is None:
+            self._vorticity = self.backend.field("vorticity", "cell", buffers=1)
+            self._confinement = self.backend.field("confinement", "cell", buffers=1)
 
     def emit(
         self,
@@ -121,31 +139,53 @@ class Forces:
         *,
         velocity: FieldStore,
         scalars: FieldStore,
+        colors: FieldStore | None = None,
     ) -> None:
-        """Add the density and fuel of every emitter; set its temperature and velocity."""
-        grid, run = self.backend.grid, self.backend.kernel
+        """Add the density, fuel and colour of every emitter; set its temperature and velocity."""
+        run = self.backend.kernel
         self._masks.keep(emitters)
         active = [e for e in emitters if e.active]
         masked = [e for e in active if not isinstance(e.shape, Analytic)]
         active = [e for e in active if isinstance(e.shape, Analytic)]
         for first in range(0, len(active), EMITTERS):
             some = active[first : first + EMITTERS]
-            rows = np.zeros((EMITTER_ROWS * EMITTERS, 4), np.float32)
-            for n, emitter in enumerate(some):
-                rows[EMITTER_ROWS * n : EMITTER_ROWS * (n + 1)] = emitter_rows(emitter, grid, dt, time)
-            count = {"emitters": rows, "emitter_count": len(some)}
-            kind = replace(variant, noise=True) if any(e.noise for e in some) else variant
+            count = {"emitters": self._rows(emitter_rows, some, dt, time), "emitter_count": len(some)}
+            kind = _noisy(variant, some)
             run("emit_scalars", kind)(scalars=scalars, **count)
             if self.settings.solve_velocity and any(e.velocity is not None for e in some):
                 run("emit_velocity", kind)(velocity=velocity, **count, **solids)
         for emitter in masked:
-            rows = np.zeros((EMITTER_ROWS * EMITTERS, 4), np.float32)
-            rows[:EMITTER_ROWS] = emitter_rows(emitter, grid, dt, time)
-            given = {"emitters": rows, "mask": self._mask(emitter)}
-            kind = replace(variant, noise=True) if emitter.noise else variant
+            given = {"emitters": self._rows(emitter_rows, [emitter], dt, time), "mask": self._mask(emitter)}
+            kind = _noisy(variant, [emitter])
             run("emit_mask", kind)(scalars=scalars, **given)
             if self.settings.solve_velocity and emitter.velocity is not None:
                 run("emit_mask_velocity", kind)(velocity=velocity, **given, **solids)
+        if colors is not None:
+            active, masked = ([e for e in part if e.color is not None] for part in (active, masked))
+            for first in range(0, len(active), EMITTERS):
+                some = active[first : first + EMITTERS]
+                rows = self._rows(color_rows, some, dt, time)
+                run("emit_scalars", _noisy(variant, some))(
+                    scalars=colors, emitters=rows, emitter_count=len(some)
+                )
+            for emitter in masked:
+                rows = self._rows(color_rows, [emitter], dt, time)
+                run("emit_mask", _noisy(variant, [emitter]))(
+                    scalars=colors, emitters=rows, mask=self._mask(emitter)
+                )
+
+    def _rows(
+        self,
+        rows_of: Callable[[Emitter, Grid, float, float], NDArray[np.float32]],
+        emitters: Sequence[Emitter],
+        dt: float,
+        time: float,
+    ) -> NDArray[np.float32]:
+        """What a pass takes of up to EMITTERS emitters."""
+        rows = np.zeros((EMITTER_ROWS * EMITTERS, 4), np.float32)
+        for n, emitter in enumerate(emitters):
+            rows[EMITTER_ROWS * n : EMITTER_ROWS * (n + 1)] = rows_of(emitter, self.backend.grid, dt, time)
+        return rows
 
     def _mask(self, emitter: Emitter) -> FieldStore:
         """The share of each cell in an emitter without a formula."""
@@ -170,11 +210,27 @@ class Forces:
                 f'ForceExpression {force.expression!r} is GLSL, which backend="numpy" cannot run: give it '
                 "a function as well, numpy=lambda position, time: ..."
             )
-        got = np.shape(force.numpy(np.zeros((2, 2, 2, 3)), 0.0))
-        if got not in ((3,), (2, 2, 2, 3)):
+        self._call(force.numpy, np.zeros((2, 2, 2, 3)), 0.0)
+
+    def try_out(self, force: Force, time: float) -> None:
+        """Raise where a function of the user, which NumPy calls in the middle of a step, fails at `time`."""
+        if self.backend.name == "numpy" and isinstance(force, ForceExpression) and force.active:
+            grid, function = self.backend.grid, force.numpy
+            assert function is not None  # `compile` has looked
+            place = np.moveaxis(np.indices(grid.cells[::-1])[::-1], 0, -1) + 0.5
+            self._call(function, place * grid.cell_size + np.asarray(grid.origin), time)
+
+    @staticmethod
+    def _call(function: Callable[..., Any], place: NDArray[np.float64], time: float) -> None:
+        try:
+            got = np.shape(np.asarray(function(place, time), float))
+        except Exception as error:
+            kind = type(error).__name__
+            raise GpufluidError(f"ForceExpression.numpy raised {kind} at time {time:g}: {error}") from error
+        if got not in ((3,), place.shape):
             raise GpufluidError(
                 f"ForceExpression.numpy must return an array of the shape of position, [..., 3]: "
-                f"for (2, 2, 2, 3) it returned {got}"
+                f"for {place.shape} it returned {got}"
             )
 
     def push(

@@ -5,21 +5,28 @@ velocity loses dt * grad(pressure). It does not depend on dt, so it is the right
 
 In a box without an open side nothing tells how high the pressure is, and there is a solution only where as
 much flows in as out. Where an inflow or a solid brings a net inflow all the same, it is spread evenly over
-the fluid cells and left there as divergence; the pressure keeps the mean 0.
+the fluid cells and left there as divergence; the pressure keeps the mean 0. So it is with the volume that
+burning gas makes: what does not fit into a closed box is taken off everywhere alike, and the rest of the gas
+is so pushed out of the flame and spread over the box. A room that solids cut off from the rest is not told
+apart: burning in it moves its pressure by a constant, which moves nothing.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Inflow
+from gpufluid.fourier import Fourier
 from gpufluid.kernels import Variant
 from gpufluid.multigrid import Hierarchy, multigrid
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.relaxation import chebyshev_jacobi, conjugate_gradient, jacobi, red_black_sor
 from gpufluid.settings import Settings
-from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
+from gpufluid.solvers import FFT, ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
+
+LONGER = 4.0  # times as long a step as an earlier one may take its pressure whole
 
 
 class Projection:
@@ -28,10 +35,24 @@ class Projection:
     def __init__(self, backend: Backend, settings: Settings) -> None:
         self.backend, self.settings = backend, settings
         self.pressure = backend.field("pressure", "packed")
-        self.divergence = backend.field("divergence", "packed", buffers=1)
+        self.divergence = self._divergence_for(settings)
         self.problem = PressureProblem(backend, self.pressure, self.divergence)
         self.hierarchy = Hierarchy()
+        self.fourier = Fourier()
         self._balanced: FieldStore | None = None
+        self._shortest = math.inf  # seconds, of the steps whose pressure is still in the field
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings, from the last pressure."""
+        if (settings.combustion is None) != (self.settings.combustion is None):
+            self.divergence.release()
+            self.divergence = self._divergence_for(settings)
+        self.settings = settings
+
+    def _divergence_for(self, settings: Settings) -> FieldStore:
+        """The field of the divergence, from which burning gas is taken in place."""
+        burns = settings.combustion is not None
+        return self.backend.field("divergence", "packed", buffers=2 if burns else 1)
 
     def project(
         self,
@@ -42,31 +63,67 @@ class Projection:
         *,
         velocity: FieldStore,
         displaced: bool = False,
+        swelling: dict[str, Any] | None = None,
     ) -> None:
         """Take from `velocity`, whose closed faces hold what closes them, its divergence.
 
-        displaced: solids are moving, so that they may take in more fluid than they leave.
+        displaced: solids are moving, so that they may take in more fluid than they leave. swelling: what
+        `expand` takes of burning gas; its expansion is the divergence that is left.
         """
-        self.measure(variant, openings, velocity=velocity)
-        if not self.settings.warm_start:
+        self.measure(variant, openings, velocity=velocity, swelling=swelling)
+        if self.settings.warm_start:
+            self._keep_pace(dt, variant)
+        else:
             self.clear()
-        self.relax(self.settings.pressure, dt, variant, openings, displaced)
+        self.relax(self.settings.pressure, dt, variant, openings, displaced or bool(swelling))
         self.backend.kernel("subtract_gradient", variant)(
             velocity=velocity, pressure=self.pressure, dt=dt, **faces
         )
 
-    def measure(self, variant: Variant, openings: dict[str, Any], *, velocity: FieldStore) -> None:
-        """Put the divergence of `velocity` into `self.divergence`."""
-        self.backend.kernel("divergence", variant)(velocity=velocity, divergence=self.divergence, **openings)
+    def _keep_pace(self, dt: float, variant: Variant) -> None:
+        """Weaken the last pressure for a step that is much longer than the one it was found in.
+
+        What stopped a blow (a solid that set out, a source that was switched on) pushed for dt: in a step r
+        times as long it pushes r times as hard. Of each mode a solver that is stopped early leaves a share s,
+        so a short step puts 1 - s of a blow into the pressure, and a long one gives r s of that back:
+        r s (1 - s) <= r / 4, and up to r = `LONGER` steps that alternate cannot gather speed. What only holds
+        a weight is too weak after that, for one step.
+        """
+        if dt > LONGER * self._shortest:
+            self.backend.kernel("add_scaled", variant)(
+                values=self.pressure,
+                other=self.problem.field("residual"),
+                own=LONGER * self._shortest / dt,
+                factor=0.0,
+            )
+            self._shortest = dt / LONGER
+        self._shortest = min(self._shortest, dt)
+
+    def measure(
+        self,
+        variant: Variant,
+        openings: dict[str, Any],
+        *,
+        velocity: FieldStore,
+        swelling: dict[str, Any] | None = None,
+    ) -> None:
+        """Put the divergence of `velocity`, less that of swelling gas, into `self.divergence`."""
+        run = self.backend.kernel
+        run("divergence", variant)(velocity=velocity, divergence=self.divergence, **openings)
+        if swelling:
+            run("expand", variant)(divergence=self.divergence, **swelling, **openings)
 
     def relax(
         self, solver: Any, dt: float, variant: Variant, openings: dict[str, Any], displaced: bool = False
     ) -> None:
-        """Let `solver`, one of `gpufluid.solvers` or a user's own, improve the pressure."""
+        """Let `solver`, one of `gpufluid.solvers` or a user's own, improve the pressure.
+
+        displaced: more may flow in than out.
+        """
         scale = self.backend.grid.cell_size**2 / dt
         problem = self.problem.pose(self.divergence, scale, variant, openings)
         gain = displaced or may_gain(variant)
-        balance = problem.floats and (gain or not isinstance(solver, Jacobi))
+        balance = problem.floats and (gain or not isinstance(solver, (Jacobi, FFT)))
         if self._balanced is None and (balance or (problem.floats and variant.solids)):
             # solids may start to move at any step, which is no time to make anything
             self._balanced = self.backend.field("balanced", "packed", buffers=1)
@@ -84,6 +141,8 @@ class Projection:
             conjugate_gradient(solver, problem, self.hierarchy)
         elif isinstance(solver, Multigrid):
             multigrid(solver, problem, self.hierarchy)
+        elif isinstance(solver, FFT):
+            self.fourier.solve(problem)
         else:
             solver.solve(problem)
         if balance:
@@ -92,12 +151,14 @@ class Projection:
     def clear(self) -> None:
         """Forget the last pressure."""
         self.pressure.fill([0.0])
+        self._shortest = math.inf
 
     def release(self) -> None:
         """Release every field."""
-        for part in (self.pressure, self.divergence, self.problem, self.hierarchy, self._balanced):
-            if part is not None:
-                part.release()
+        for part in (self.pressure, self.divergence, self.problem, self.hierarchy, self.fourier):
+            part.release()
+        if self._balanced is not None:
+            self._balanced.release()
 
 
 def may_gain(variant: Variant) -> bool:

@@ -1,22 +1,36 @@
-"""A scene: a fluid, and how it is looked at."""
+"""A scene: fluids, how they are looked at, and what happens in them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
+from pathlib import Path
+from typing import Any
 
+from gpufluid.errors import GpufluidError, named
 from gpufluid.fluid import Fluid
 from gpufluid.grid import finite_number
-from gpufluid.view import Camera, Light, Smoke
+from gpufluid.sources import Emitter, Source
+from gpufluid.view import Camera, Fire, Light, Picture, PointLight, Smoke
+
+Story = Iterator[Any]
 
 
+@named
 @dataclass
 class Scene:
     """Everything a film or a window needs; `gpufluid.run` plays it.
 
-    fluid: steps by `dt` seconds a frame. camera, light, smoke: the picture. floor: height of a ground
-    plane that catches the shadow, metres, or None. update: called as ``update(scene, time)`` before each
-    frame, time in seconds. title: the window's.
+    fluid: steps by `dt` seconds a frame. others: more fluids, each in its own box, stepped and drawn as well.
+    camera, light, smoke: the picture. lights: up to four more lights. fire: how hot gas glows; None: it does
+    not. floor: height of a ground plane that catches the shadow, metres, or None. picture: its size and how
+    it is drawn.
+    update: called as ``update(scene, time)`` before each frame, time in seconds. story: a generator; each
+    ``yield`` of it is one frame, and where it ends the scene does. frames: after how many the scene ends;
+    None: never. title: the window's. names: emitters, obstacles and forces by name. seed: what a description
+    was given for its noise.
     """
 
     fluid: Fluid
@@ -28,22 +42,142 @@ class Scene:
     update: Callable[[Scene, float], None] | None = None
     title: str = "gpufluid"
     frame: int = 0
+    fire: Fire | None = None
+    lights: Sequence[Light | PointLight] = ()
+    picture: Picture = field(default_factory=Picture)
+    frames: int | None = None
+    story: Story | None = None
+    others: Sequence[Fluid] = ()
+    names: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    _time: float = 0.0
+    _over: bool = False
+    _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list)
+    _snaps: list[Path] = field(default_factory=list)
+    _origins: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)  # of a description's parts
 
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)
+        for name, kind in (("fluid", Fluid), ("camera", Camera), ("light", Light), ("smoke", Smoke)):
+            if not isinstance(getattr(self, name), kind):
+                raise GpufluidError(f"Scene.{name} must be a gf.{kind.__name__}, got {getattr(self, name)!r}")
+        if self.frames is not None and (
+            isinstance(self.frames, bool) or not isinstance(self.frames, Integral) or self.frames < 1
+        ):
+            raise GpufluidError(f"Scene.frames must be a whole number >= 1 or None, got {self.frames!r}")
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        ctx: Any = None,
+        *,
+        changes: Sequence[str] = (),
+        cells: tuple[int, int, int] | None = None,
+        backend: str = "auto",
+    ) -> Scene:
+        """Return the scene of a file: a description (.toml) or a script (.py).
+
+        ctx: the GL context it is to live in; None: one of its own. changes: assignments over what the file
+        says, as in "settings.viscosity=0.1" (of a script: parameters of its function). cells: of the first
+        grid, which keeps its size in metres. backend: as in `Fluid`.
+        Raises SceneError naming the file, the place in it and what was expected there. A script is Python and
+        may do anything: run only those you trust. A description runs nothing.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix == ".toml":
+            from gpufluid.scene_file import load_description
+
+            return load_description(Path(path), ctx, changes, cells, backend)
+        if suffix == ".py":
+            from gpufluid.script import load_script
+
+            return load_script(Path(path), ctx, changes, cells, backend)
+        raise GpufluidError(f"{os.fspath(path)}: a scene is a .toml or a .py file")
+
+    @property
+    def fluids(self) -> tuple[Fluid, ...]:
+        """All fluids, the first one first."""
+        return self.fluid, *self.others
 
     @property
     def time(self) -> float:
         """Seconds simulated so far."""
-        return self.frame * self.dt
+        return self._time
+
+    @property
+    def over(self) -> bool:
+        """Whether the scene has ended: its story, or its frames."""
+        return self._over or (self.frames is not None and self.frame >= self.frames)
 
     def advance(self) -> None:
-        """Run `update`, then step the fluid by one frame."""
+        """Let the story and `update` go on by one frame, then step the fluids; nothing once it is `over`."""
+        if self.over:
+            return
+        if self.story is not None:
+            try:
+                next(self.story)
+            except StopIteration:
+                self._over = True
+                return
         if self.update is not None:
             self.update(self, self.time)
-        self.fluid.step(self.dt)
+        for fluid in self.fluids:
+            fluid.step(self.dt)
         self.frame += 1
+        self._time += self.dt
+        for fluid, emitter in self._marks:
+            fluid.emitters.remove(emitter)
+        self._marks.clear()
+
+    # -- for stories -----------------------------------------------------------------------------------
+
+    def wait(self, seconds: float) -> Story:
+        """Frames that take `seconds` together, at least one: ``yield from scene.wait(2.0)``."""
+        end = self.time + finite_number(seconds, "seconds", above=0.0)
+        yield
+        while self.time < end - 0.5 * self.dt:
+            yield
+
+    def draw(
+        self,
+        shape: Source,
+        density: float = 0.0,
+        *,
+        color: tuple[float, float, float] | None = None,
+        temperature: float | None = None,
+        velocity: tuple[float, float, float] | None = None,
+        fluid: Fluid | None = None,
+    ) -> None:
+        """Put so much into `shape` in the next frame, once: a line, a curve, a drop of ink.
+
+        density, color: added there altogether, not per second. temperature, velocity: set there.
+        """
+        target = self.fluid if fluid is None else fluid
+        rate = 1.0 / self.dt if self.dt else 0.0
+        dye = None if color is None else (color[0] * rate, color[1] * rate, color[2] * rate)
+        emitter = Emitter(shape, density * rate, temperature, velocity, color=dye)
+        self._marks.append((target, target.emitters.add(emitter)))
+
+    def save_frame(self, path: str | os.PathLike[str]) -> None:
+        """Ask for a picture (.png) of the next frame once it is drawn; a file of that name is replaced."""
+        target = Path(path)
+        if target.suffix.lower() != ".png":
+            raise GpufluidError(f"{target}: the name of a frame's picture must end in .png")
+        self._snaps.append(target)
+
+    def take_snaps(self) -> list[Path]:
+        """Return the pictures asked for, for who draws them, and forget them."""
+        snaps, self._snaps = self._snaps, []
+        return snaps
+
+    def stop(self) -> None:
+        """End the scene before its next frame."""
+        self._over = True
 
     def release(self) -> None:
-        """Release the fluid."""
-        self.fluid.release()
+        """Release the fluids."""
+        if self.story is not None and hasattr(self.story, "close"):
+            self.story.close()
+        for fluid in reversed(self.fluids):  # the first may own the context of all
+            fluid.release()

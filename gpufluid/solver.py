@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gpufluid.advection import Advection
-from gpufluid.backend import Backend
+from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
+from gpufluid.colors import Colors
 from gpufluid.diffusion import Diffusion
+from gpufluid.fire import Fire
 from gpufluid.forces import Forces
+from gpufluid.fourier import check_box, refuse_obstacle
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
 from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
+from gpufluid.solvers import FFT
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
@@ -25,17 +30,29 @@ class Solver:
     """The fields of a fluid and the stages that step them, on any backend."""
 
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
+        if isinstance(settings.pressure, FFT):
+            check_box(backend.grid, boundaries)
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
         self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
         self.scalars = backend.field("scalars", "cell")
+        self.colors = Colors(backend, boundaries)
         self.scalars.fill([0.0, settings.ambient_temperature, 0.0, 1.0])
         self.speed = backend.field("speed", "block", buffers=1, exact=True)
         self.solids = Solids(backend, boundaries)
         self.forces = Forces(backend, settings)
+        self.fire = Fire(backend, settings)
         self.advection = Advection(backend, settings)
-        self.diffusion = Diffusion(backend, settings)
+        self.diffusion = Diffusion(backend, settings, boundaries)
         self.projection = Projection(backend, settings)
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings, from the flow as it is. Raises GpufluidError for a box without them."""
+        if isinstance(settings.pressure, FFT):
+            check_box(self.backend.grid, self.boundaries)
+        self.settings = settings
+        for stage in (self.forces, self.fire, self.advection, self.diffusion, self.projection):
+            stage.use(settings)
 
     @property
     def variant(self) -> Variant:
@@ -44,6 +61,15 @@ class Solver:
         return Variant(
             self.solids.present, rules.trace, rules.limiter, rules.sampler, boundaries=self.boundaries
         )
+
+    @property
+    def color_variant(self) -> Variant:
+        """How the kernels are compiled that carry colours."""
+        return replace(self.variant, boundaries=self.colors.boundaries)
+
+    def prepare_colors(self) -> FieldStore:
+        """Return the field of colours, made where there is none yet."""
+        return self.colors.prepare(self.variant, self.solids.cells)
 
     def step(
         self,
@@ -54,37 +80,63 @@ class Solver:
     ) -> int:
         """Advance by `dt` > 0 seconds; return the number of equal substeps it took.
 
-        Raises GpufluidError, before anything has changed, where diffusion would take too many sweeps.
+        Raises GpufluidError, before anything has changed, where diffusion would take too many sweeps, or for
+        an obstacle where `gpufluid.solvers.FFT` solves for the pressure.
         """
-        self.diffusion.check(dt)
+        if obstacles:
+            self.check_obstacles()
+        self.diffusion.check(dt, solids=bool(obstacles))
         if self.solids.update(obstacles, dt) and self.solids.present:
             # smoke where a solid is now must not be seen from the other side of it
-            self.backend.kernel("cover_scalars", self.variant)(scalars=self.scalars, **self.solids.cells)
+            for carried in (self.scalars, self.colors.field):
+                if carried is not None:
+                    self.backend.kernel("cover_scalars", self.variant)(scalars=carried, **self.solids.cells)
+        if self.settings.solve_velocity:
+            self.solids.slip(self.variant, velocity=self.velocity)
         count = self.substeps(dt)
         for _ in range(count):
             self.substep(dt / count, emitters, forces)
         return count
 
+    def check_obstacles(self) -> None:
+        """Raise GpufluidError where the pressure solver takes no obstacles."""
+        if isinstance(self.settings.pressure, FFT):
+            refuse_obstacle()
+
     def substep(self, dt: float, emitters: Sequence[Emitter], forces: Sequence[Force] = ()) -> None:
-        """One substep: advect velocity, add sources and forces, diffuse, project, advect scalars, diffuse.
+        """One substep: advect velocity, add sources, burn, push, diffuse, project, advect scalars, diffuse.
 
         The velocity is carried along before anything is added to it, while it has no divergence: carried
         after the forces, as in Stam (1999), air at rest would carry its own unbalanced weight about.
         """
-        u, s, variant = self.velocity, self.scalars, self.variant
+        u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         faces, cells, openings = self.solids.faces, self.solids.cells, self.solids.openings
         moving = self.settings.solve_velocity
         if moving:
             self.advection.carry_velocity(dt, variant, {**faces, **cells}, velocity=u)
-        self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s)
+        self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s, colors=colors)
         self.solids.warm(dt, variant, scalars=s)
+        self.fire.burn(dt, variant, scalars=s)
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
-            self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
-            self.projection.project(dt, variant, faces, openings, velocity=u, displaced=self.solids.moving)
+            gliding = replace(variant, slip=self.solids.slips)
+            self.diffusion.diffuse_velocity(dt, gliding, faces, velocity=u)
+            self.projection.project(
+                dt,
+                variant,
+                faces,
+                openings,
+                velocity=u,
+                displaced=self.solids.moving,
+                swelling=self.fire.swelling,
+            )
+            self.solids.slip(variant, velocity=u)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
+        if colors is not None:
+            self.advection.carry_colors(dt, self.color_variant, cells, colors=colors, velocity=u)
+            self.diffusion.diffuse_colors(dt, self.color_variant, colors=colors)
         self.time += dt
 
     def project(self, dt: float, obstacles: Sequence[Obstacle]) -> None:
@@ -92,7 +144,9 @@ class Solver:
         self.solids.update(obstacles, None)
         faces, openings = self.solids.faces, self.solids.openings
         self.backend.kernel("constrain", self.variant)(velocity=self.velocity, **faces)
-        self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity)
+        swelling = self.fire.swelling
+        self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity, swelling=swelling)
+        self.solids.slip(self.variant, velocity=self.velocity)
 
     def max_speed(self) -> float:
         """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
@@ -111,7 +165,7 @@ class Solver:
 
     def release(self) -> None:
         """Release every field."""
-        for part in (self.velocity, self.scalars, self.speed):
+        for part in (self.velocity, self.scalars, self.colors, self.speed):
             part.release()
-        for stage in (self.solids, self.forces, self.advection, self.diffusion, self.projection):
+        for stage in (self.solids, self.forces, self.fire, self.advection, self.diffusion, self.projection):
             stage.release()

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named
 from gpufluid.grid import finite_number, finite_triple
 
+MOST_LIGHTS = 4  # beside the sun
+METHODS = ("view-slices", "axis-slices", "ray-march")  # to draw smoke
 
+
+@named
 @dataclass
 class Camera:
     """A camera on a sphere round `target`, looking at it; y is up.
@@ -50,6 +56,23 @@ class Camera:
         return x + across * math.sin(a), y + self.distance * math.sin(e), z + across * math.cos(a)
 
 
+def _color(value: Any, name: str) -> tuple[float, float, float]:
+    """Return `value` as (r, g, b), none of it negative, or raise naming it."""
+    triple = finite_triple(value, name)
+    if min(triple) < 0.0:
+        raise GpufluidError(f"{name} must not be negative, got {triple}")
+    return triple
+
+
+def _share(value: Any, name: str) -> tuple[float, float, float]:
+    """Return `value` as (r, g, b) in 0 .. 1, or raise naming it."""
+    triple = finite_triple(value, name)
+    if min(triple) < 0.0 or max(triple) > 1.0:
+        raise GpufluidError(f"{name} must lie in 0 .. 1, got {triple}")
+    return triple
+
+
+@named
 @dataclass
 class Light:
     """A directional light and what surrounds the scene.
@@ -70,24 +93,79 @@ class Light:
         self.direction = finite_triple(self.direction, "Light.direction")
         if not any(self.direction):
             raise GpufluidError("Light.direction must not be (0, 0, 0)")
-        for name in ("color", "ambient"):
-            triple = finite_triple(getattr(self, name), f"Light.{name}")
-            if min(triple) < 0.0:
-                raise GpufluidError(f"Light.{name} must not be negative, got {triple}")
-            setattr(self, name, triple)
+        self.color = _color(self.color, "Light.color")
+        self.ambient = _color(self.ambient, "Light.ambient")
 
 
+@dataclass
+class PointLight:
+    """A light in one place, in the box or out of it.
+
+    position: metres. color: linear radiance (r, g, b) of a white surface that faces it from a metre away; it
+    falls with the square of the distance. radius: metres, > 0; nearer than that it grows no brighter.
+    """
+
+    position: tuple[float, float, float]
+    color: tuple[float, float, float] = (1.0, 0.9, 0.75)
+    radius: float = 0.05
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that no light has."""
+        self.position = finite_triple(self.position, "PointLight.position")
+        self.color = _color(self.color, "PointLight.color")
+        finite_number(self.radius, "PointLight.radius", above=0.0)
+
+
+@dataclass
+class Fire:
+    """How hot gas glows: in the colour of a black body (Planck 1901).
+
+    kelvin_at_zero, kelvin_per_temperature: what temperatures of the fluid mean. Below 798 K nothing glows
+    (Draper 1847); above, the brightness goes with the fourth power. intensity: radiance per metre at 2000 K.
+    core: colour (r, g, b) that burning fuel adds, radiance per metre and per burn of 1/s: the blue root of a
+    flame. glow: how strongly the fire lights the smoke, the solids and the floor round it; 1 is what its
+    radiance amounts to, 0 leaves that out. shimmer: how far hot gas bends the light of what is behind it,
+    radians per temperature; 0 does not, 0.02 shows.
+    """
+
+    kelvin_at_zero: float = 300.0
+    kelvin_per_temperature: float = 1000.0
+    intensity: float = 40.0
+    core: tuple[float, float, float] = (0.02, 0.08, 0.5)
+    glow: float = 1.0
+    shimmer: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value no fire has."""
+        for name in ("kelvin_at_zero", "kelvin_per_temperature", "intensity", "glow", "shimmer"):
+            finite_number(getattr(self, name), f"Fire.{name}", low=0.0)
+        self.core = _color(self.core, "Fire.core")
+
+
+@named
 @dataclass
 class Smoke:
     """How density looks.
 
     extinction: 1/m per unit of density (Beer-Lambert). albedo: share of light scattered, (r, g, b), 0 to 1.
     anisotropy: g of Henyey & Greenstein (1941), -0.95 to 0.95; 0 scatters alike all round.
+    pigments: albedos of the smoke that emitters with a `color` make, of its r, g and b densities.
     """
 
     extinction: float = 40.0
     albedo: tuple[float, float, float] = (0.9, 0.9, 0.92)
     anisotropy: float = 0.0
+    pigments: tuple[tuple[float, float, float], ...] = (
+        (0.95, 0.13, 0.08),
+        (0.12, 0.85, 0.16),
+        (0.1, 0.2, 0.97),
+    )
 
     def __post_init__(self) -> None:
         self.check()
@@ -95,8 +173,70 @@ class Smoke:
     def check(self) -> None:
         """Raise GpufluidError naming the first value smoke cannot have."""
         finite_number(self.extinction, "Smoke.extinction", low=0.0)
-        self.albedo = finite_triple(self.albedo, "Smoke.albedo")
-        if min(self.albedo) < 0.0 or max(self.albedo) > 1.0:
-            raise GpufluidError(f"Smoke.albedo must lie in 0 .. 1, got {self.albedo}")
+        self.albedo = _share(self.albedo, "Smoke.albedo")
+        try:
+            pigments = tuple(self.pigments)
+        except TypeError:
+            pigments = ()
+        if len(pigments) != 3:
+            raise GpufluidError(f"Smoke.pigments must be three colours (r, g, b), got {self.pigments!r}")
+        self.pigments = tuple(_share(p, f"Smoke.pigments[{n}]") for n, p in enumerate(pigments))
         if abs(finite_number(self.anisotropy, "Smoke.anisotropy")) > 0.95:
             raise GpufluidError(f"Smoke.anisotropy must lie in -0.95 .. 0.95, got {self.anisotropy!r}")
+
+
+@dataclass
+class Picture:
+    """How a picture of a scene is made.
+
+    size: (width, height), pixels. fps: frames a second of a film. exposure: factor on radiance before the
+    tone map. background: "studio", "transparent" or a linear radiance (r, g, b). slices: as in
+    `VolumeRenderer`.
+    """
+
+    size: tuple[int, int] = (640, 360)
+    fps: float = 30.0
+    exposure: float = 0.95
+    background: str | tuple[float, float, float] = "studio"
+    slices: int | None = None
+
+    def __post_init__(self) -> None:
+        finite_number(self.fps, "Picture.fps", above=0.0)
+        finite_number(self.exposure, "Picture.exposure", above=0.0)
+
+
+@dataclass
+class Look:
+    """What a picture of a fluid is lit by, and how its matter looks.
+
+    light: the sun. lights: up to four more, whose shadows have half the resolution. fire: None: hot gas does
+    not glow.
+    """
+
+    light: Light = field(default_factory=Light)
+    smoke: Smoke = field(default_factory=Smoke)
+    fire: Fire | None = None
+    lights: Sequence[Light | PointLight] = ()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first thing no picture can be made with."""
+        for name, kind in (("light", Light), ("smoke", Smoke), ("fire", Fire)):
+            thing = getattr(self, name)
+            if not isinstance(thing, kind) and not (name == "fire" and thing is None):
+                raise GpufluidError(f"{name} must be a gf.{kind.__name__}, got {thing!r}")
+            if thing is not None:
+                thing.check()
+        try:
+            self.lights = tuple(self.lights)
+        except TypeError:
+            raise GpufluidError(
+                f"lights must be a list of gf.Light and gf.PointLight, got {self.lights!r}"
+            ) from None
+        if len(self.lights) > MOST_LIGHTS:
+            raise GpufluidError(
+                f"lights must be at most {MOST_LIGHTS} beside the first, got {len(self.lights)}"
+            )
+        for number, light in enumerate(self.lights):
+            if not isinstance(light, Light | PointLight):
+                raise GpufluidError(f"lights[{number}] must be a gf.Light or gf.PointLight, got {light!r}")
+            light.check()

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,64 +14,19 @@ import moderngl
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from puff import SIZE, Canvas, Puff, drawn
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
-from gpufluid.gl.field import Field
-from gpufluid.layout import FlatLayout, layouts
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.reference_light import LightFrame, light_at, light_layers, trilinear
-from gpufluid.render.volume import SUN, VolumeRenderer
-from gpufluid.render.volume_source import volume_source
+from gpufluid.render.volume import VolumeRenderer
+from gpufluid.render.volume_source import SUN, volume_source
 
-SIZE = (48, 32)
 NEIGHBOURS = [d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(d)]
 Floats = NDArray[np.float64]
-
-
-@dataclass
-class Puff:
-    """Still smoke: what the view reads of a fluid, with any density and solids put into it."""
-
-    device: Device
-    grid: gf.Grid
-    density: Any = 0.0
-    solids: Any = None
-    obstacles: list[gf.Obstacle] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.ctx = self.device.ctx
-        self.layouts: dict[str, FlatLayout] = layouts(self.grid, self.device.max_texture_size)
-        values = np.zeros((*self.grid.cells[::-1], 4))
-        values[..., 0], values[..., 3] = self.density, 1.0
-        self.scalars = Field(self.device, "scalars", self.layouts["cell"], 4, "f4")
-        self.solid_field: Field | None = None
-        if self.solids is not None:
-            values *= 1.0 - self.solids[..., None]
-            self.solid_field = Field(self.device, "solid", self.layouts["cell"], 4, "f4")
-            self.solid_field.write(np.repeat(self.solids[..., None], 4, -1))
-        self.scalars.write(values)
-
-
-@dataclass
-class Canvas:
-    """A target in single precision, cleared to nothing."""
-
-    ctx: moderngl.Context
-    size: tuple[int, int] = SIZE
-
-    def __post_init__(self) -> None:
-        self.texture = self.ctx.texture(self.size, 4, dtype="f4")
-        self.target = self.ctx.framebuffer([self.texture])
-        self.target.clear()
-
-    def read(self) -> Floats:
-        """Return [height, width, 4], bottom row first, as the picture's y runs."""
-        width, height = self.size
-        raw = np.frombuffer(self.texture.read(), np.float32).reshape(height, width, 4)
-        return raw.astype(np.float64)
 
 
 @pytest.fixture(scope="module")
@@ -87,16 +41,6 @@ def renderer(ctx: moderngl.Context) -> Iterator[VolumeRenderer]:
     made = VolumeRenderer(ctx)
     yield made
     made.release()
-
-
-def drawn(fluid: Any, camera: Any, slices: int | None = None, **options: Any) -> Floats:
-    """Return the premultiplied picture of `fluid` on nothing, [height, width, 4]."""
-    canvas = Canvas(fluid.ctx)
-    made = VolumeRenderer(fluid.ctx, slices=slices)
-    made.render(fluid, camera, canvas.target, **options)
-    picture = canvas.read()
-    made.release()
-    return picture
 
 
 def exact(device: Device, tolerance: float) -> float:
@@ -392,7 +336,7 @@ def plume(ctx: moderngl.Context | None) -> Any:
     fluid.obstacles.add(gf.Obstacle(gf.Mesh.trefoil().fitted(0.4), position=(0.0, 0.9, 0.0)))
     fluid.step(0.05)
     camera = gf.Camera(target=(0.0, 0.6, 0.0), distance=3.0)
-    return SimpleNamespace(fluid=fluid, camera=camera, light=gf.Light(), smoke=gf.Smoke(), floor=0.0)
+    return gf.Scene(fluid, camera=camera, floor=0.0)
 
 
 def test_frame_shows_the_scene(ctx: moderngl.Context) -> None:
@@ -433,7 +377,13 @@ def test_smoke_casts_its_shadow_beyond_the_box(ctx: moderngl.Context, device: De
     brightness = []
     for density in (0.0, 1.0):
         scene = SimpleNamespace(
-            fluid=Puff(device, grid, density), camera=camera, light=light, smoke=gf.Smoke(), floor=0.0
+            fluid=Puff(device, grid, density),
+            camera=camera,
+            light=light,
+            smoke=gf.Smoke(),
+            fire=None,
+            lights=(),
+            floor=0.0,
         )
         made.draw(scene)
         picture = made.read()[::-1].mean(axis=2)

@@ -7,7 +7,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from flows import cell_places, parallel, solid_of, variant_of, velocity_of
+from view_flows import cell_places, parallel, solid_of, variant_of, velocity_of
 
 import gpufluid as gf
 from gpufluid import reference
@@ -237,10 +237,16 @@ def cameras() -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize("clip_z", [(-1, 1), (0, 1)])
 @pytest.mark.parametrize("kind", list(cameras()))
-def test_the_depth_of_a_ball(ctx: moderngl.Context, kind: str) -> None:
+def test_the_depth_of_a_ball(ctx: moderngl.Context, kind: str, clip_z: tuple[float, float]) -> None:
     """The surface of a field that falls off from a point, in every projection: to a tenth of a cell."""
     camera = cameras()[kind]
+    if clip_z == (0, 1) and kind != "perspective":
+        half = np.diag([1.0, 1.0, 0.5, 1.0])
+        view, projection = camera
+        half[2, 3] = 0.5
+        camera = view, half @ projection
     with gf.Fluid(gf.Grid((32, 32, 32), 0.05), backend="fragment", ctx=ctx) as fluid:
         x, y, z = cell_places(fluid.grid)
         fluid.density.write(2.0 - np.sqrt((x - 0.8) ** 2 + (y - 0.8) ** 2 + (z - 0.8) ** 2))
@@ -250,13 +256,12 @@ def test_the_depth_of_a_ball(ctx: moderngl.Context, kind: str) -> None:
         far = 0.0 if "reversed" in kind else 1.0
         target.clear(depth=far)
         made = gf.IsoSurface(ctx, "density", 2.0 - 0.5)
-        made.render(fluid, camera, target)
+        made.render(fluid, camera, target, clip_z=clip_z)
         made.release()
     got = np.frombuffer(depth.read(), np.float32).reshape(60, 90).astype(float)
-    view = view_of(camera, 1.5)
-    a, b, c, d = view.depth_scale
-    n = 2.0 * got - 1.0
-    metres = (a * n + b) / (c * n + d)
+    view = view_of(camera, 1.5, clip_z)
+    a, b, c, d = view.texture_scale
+    metres = (a * got + b) / (c * got + d)
     rays = view.rays
     u, v = np.meshgrid((np.arange(90) + 0.5) / 45 - 1, (np.arange(60) + 0.5) / 30 - 1)
     origin = rays.origin[0] + u[..., None] * rays.origin[1] + v[..., None] * rays.origin[2] - 0.8

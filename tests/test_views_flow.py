@@ -7,7 +7,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from flows import (
+from view_flows import (
     BALL,
     ball_flow,
     parallel,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import moderngl
 import numpy as np
 import pytest
-from flows import ball_flow
+from view_flows import ball_flow
 
 import gpufluid as gf
 from gpufluid.gl.device import Device

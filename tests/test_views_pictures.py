@@ -9,7 +9,7 @@ from typing import Any
 import golden
 import moderngl
 import pytest
-from flows import BALL, ball_flow
+from view_flows import BALL, ball_flow
 
 import gpufluid as gf
 from gpufluid.app.demos import demo_folder, load_demo
@@ -92,8 +92,7 @@ def test_picture(ctx: moderngl.Context, fluid: gf.Fluid, name: str) -> None:
 
 
 def test_the_demo_draws_one_of_each(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    load_demo("views")
-    demo: Any = sys.modules["gpufluid_demo_views"]
+    demo: Any = sys.modules[load_demo("views").__module__]
     for name, value in {"CELLS": (14, 21, 14), "SIZE": (160, 90), "DETAIL": 1}.items():
         monkeypatch.setattr(demo, name, value)
     drawn = demo.pictures(ctx, frames=12)

@@ -12,7 +12,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from flows import BALL, ball_flow, parallel
+from view_flows import BALL, ball_flow, parallel
 
 import gpufluid as gf
 from gpufluid.gl.device import create_context
@@ -456,9 +456,9 @@ import sys
 sys.path.insert(0, {tests!r})
 from gpufluid.gl.device import create_context
 import numpy as np
-import flows, test_views_use
+import test_views_use, view_flows
 ctx = create_context()
-fluid = flows.ball_flow(ctx)
+fluid = view_flows.ball_flow(ctx)
 target = ctx.simple_framebuffer((96, 64))
 for name, view in test_views_use.views(ctx).items():
     target.clear()

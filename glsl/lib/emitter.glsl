@@ -9,6 +9,7 @@
 // 3: core of the form, rounding (m)
 // 4: kind of the form; 1 / width of the edge (1/m); 1 where it sets the velocity; 1 where the temperature
 // 5: density added in this step; temperature; fuel added in this step; share of the next noise, 0 .. 1
+//    for coloured smoke: red, green and blue added in this step (and no temperature set); that share
 // 6: velocity (m/s); strength of the noise, 0 .. 1
 // 7: 1 / size of a patch (1/m); seeds of this noise and of the next; 0
 uniform vec4 emitters[8 * EMITTERS];
@@ -39,6 +40,6 @@ vec4 with_emitted(int n, float weight, vec4 scalars) {
     vec4 values = emitters[8 * n + 5];
     weight *= scalars.w;  // nothing in solids
     scalars.xz += weight * values.xz;
-    scalars.y = mix(scalars.y, values.y, weight * emitters[8 * n + 4].w);
+    scalars.y = scalars.y * (1.0 - weight * emitters[8 * n + 4].w) + weight * values.y;  // set, or added to
     return scalars;
 }

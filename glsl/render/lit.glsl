@@ -1,12 +1,19 @@
-// Light on a surface of the scene: the sun and the light from all round, both dimmed by smoke and solids.
+// Light on a surface of the scene: the sun and other lights, the light from all round and that of the fire, dimmed
+// by smoke and solids.
 #include "render/light_at.glsl" for sun
 #include "render/light_at.glsl" for sky
+#if OTHERS
+#include "render/other_left.glsl"
+#endif
+#if FIRE
+#include "render/glow_at.glsl"
+#endif
 
 uniform vec3 sun_color;    // radiance of a white surface that faces the light
 uniform vec3 ambient;      // radiance from all round
 
 struct Lit {
-    vec3 sun, around;      // radiance of a white matt surface
+    vec3 sun, around;      // radiance of a white matt surface: by the sun, and by everything else
 };
 
 // Share of the light from above that smoke takes from a surface (place: cells). The light volume knows only
@@ -28,5 +35,15 @@ Lit light_on(vec3 place, vec3 n, float lift) {
     lit.sun = sun_color * facing * sun_left;
     // from above the smoke lets less through; from below comes what the ground sends back
     lit.around = ambient * (0.35 + 0.65 * up * (1.0 - 0.75 * shade_from_above(at + vec3(0.0, lift, 0.0))));
+#if OTHERS
+    for (int k = 0; k < OTHERS; ++k) {
+        vec3 towards = towards_other(k, at);
+        float faces = dot(n, towards) / max(length(towards), 1e-6);
+        if (faces > 0.0) lit.around += faces * other_left(k, at) * strength_of_other(k, towards);
+    }
+#endif
+#if FIRE
+    lit.around += 2.0 * glow_at(at);  // half of the directions are in front of the surface, at a mean cosine of 1/2
+#endif
     return lit;
 }

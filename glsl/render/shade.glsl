@@ -1,24 +1,73 @@
-// How the smoke of a cell looks from outside, per metre: x: sunlight scattered once, y: sunlight scattered
-// often, z: light from all round, each as its share times the extinction; w: the extinction (1/m). Cells.
+// How the matter of a cell looks to the camera: radiance it sends there per metre, and its extinction (1/m). Cells.
 // Light scattered often is the sum of octaves of Wrenninge, Kulla & Lundqvist (2013): each scatters half the
-// light of the one before at 0.4 times the extinction.
+// light of the one before at 0.4 times the extinction and half the anisotropy.
 #include "lib/cell_sample.glsl" for scalars
 #include "render/light_at.glsl" for sun
 #include "render/light_at.glsl" for sky
+#include "render/phase.glsl"
+#if OTHERS
+#include "render/other_left.glsl"
+#endif
+#if FIRE
+#include "render/fire.glsl"
+#include "render/glow_at.glsl"
+#endif
 
-const float THICKEST = 3e4;  // 1/m: opaque within a millimetre, and below the largest half float
+const float THICKEST = 3e3;   // 1/m: opaque within a centimetre
+const float BRIGHTEST = 6e4;  // below the largest half float
 
-uniform float extinction;    // 1/m per unit of density
+uniform float extinction;     // 1/m per unit of density
+uniform float anisotropy;
+uniform vec3 albedo;
+uniform vec3 pigments[3];     // albedos of the coloured smoke
+uniform vec3 sun, ambient;    // radiance of what scatters all that it takes from the sun, and from all round
+uniform vec3 eye;             // cells; or, with a parallel projection, the way to the viewer
+uniform bool parallel_view;
 
 out vec4 shade_out;
 
-vec4 shaded(ivec3 cell, float density) {
-    if (!(density > 0.0)) return vec4(0.0);
-    vec3 place = vec3(cell) + 0.5;
-    float coefficient = min(extinction * density, THICKEST);
-    float sun = light_at_sun(place), sky = light_at_sky(place);
-    float often = 0.3 * pow(sun, 0.4) + 0.1 * pow(sun, 0.16);
-    return coefficient * vec4(sun, often, 0.08 + 0.6 * sqrt(sky), 1.0);
+// Light of one source scattered towards the viewer, as a share; c: cosine of the angle it turns by.
+float scattered(float left, float c) {
+    return left * phase(c, anisotropy) + (0.3 * pow(left, 0.4) + 0.1 * pow(left, 0.16)) * phase(c, 0.5 * anisotropy);
+}
+
+vec4 shaded(ivec3 cell) {
+    vec4 here = fetch_scalars(cell);
+    float density = max(here.x, 0.0);
+    vec3 color = albedo, emitted = vec3(0.0);
+#if COLORED
+    vec3 dye = max(fetch_color(cell).xyz, 0.0);
+    float all = density + dye.x + dye.y + dye.z;
+    color = (density * albedo + dye.x * pigments[0] + dye.y * pigments[1] + dye.z * pigments[2]) / max(all, 1e-20);
+    density = all;
+#endif
+#if FIRE
+#if BURNING
+    emitted = fire_emission(here.y, fetch_flame(cell).x);
+#else
+    emitted = fire_emission(here.y, 0.0);
+#endif
+#endif
+    float thick = min(extinction * density, THICKEST);
+    if (!(thick + emitted.x + emitted.y + emitted.z > 0.0)) return vec4(0.0);
+    vec3 place = vec3(cell) + 0.5, light = vec3(0.0);
+    if (thick > 0.0) {
+        vec3 viewer = normalize(parallel_view ? eye : eye - place);
+        light = sun * scattered(light_at_sun(place), dot(sun_direction, viewer));
+        light += ambient * (0.08 + 0.6 * sqrt(light_at_sky(place)));
+#if OTHERS
+        vec4 left = others_left(place);
+        for (int n = 0; n < OTHERS; ++n) {
+            vec3 towards = towards_other(n, place);
+            float c = -dot(towards, viewer) / max(length(towards), 1e-6);
+            light += 0.25 * strength_of_other(n, towards) * scattered(left[n], c);
+        }
+#endif
+#if FIRE
+        light += glow_inside(place);
+#endif
+    }
+    return vec4(min(thick * color * light + emitted, BRIGHTEST), thick);
 }
 
 void main() {
@@ -32,12 +81,12 @@ void main() {
         for (int side = 0; side < 2 * DIMENSIONS; ++side) {
             ivec3 beside = cell + step_along(side / 2) * (2 * (side & 1) - 1);
             if (beside != in_box(beside) || fetch_solid(beside).w > 0.5) continue;
-            shade_out += shaded(beside, fetch_scalars(beside).x);
+            shade_out += shaded(beside);
             open += 1.0;
         }
         shade_out /= max(open, 1.0);
         return;
     }
 #endif
-    shade_out = shaded(cell, fetch_scalars(cell).x);
+    shade_out = shaded(cell);
 }

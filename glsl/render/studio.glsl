@@ -1,4 +1,5 @@
-// What stands behind everything: the backdrop, and a matt floor that fades into it. Linear radiance, depth.
+// What stands behind everything: the backdrop, or a plain colour, and a matt floor that fades into it. On nothing the
+// floor is what its shadow takes away. Linear radiance, premultiplied; depth.
 #include "lib/box.glsl"
 #include "render/lit.glsl"
 #include "render/backdrop.glsl"
@@ -6,6 +7,8 @@
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
 uniform vec4 depth_scale;   // depth in m = (x z + y) / (z z + w) at depth z, -1 .. 1, of the picture
 uniform vec2 picture_size;  // pixels
+uniform bool studio;        // whether the backdrop stands there, else `plain`
+uniform vec4 plain;
 uniform bool has_floor;
 uniform float floor_height; // cells above the bottom of the box
 uniform float floor_reach;  // cells from the middle of the box to where the floor is gone
@@ -14,7 +17,7 @@ out vec4 color_out;
 
 void main() {
     vec2 picture = gl_FragCoord.xy / picture_size, p = 2.0 * picture - 1.0;
-    vec3 color = backdrop(picture, picture_size.x / picture_size.y);
+    vec4 color = studio ? vec4(backdrop(picture, picture_size.x / picture_size.y), 1.0) : plain;
     gl_FragDepth = 1.0;
     vec3 origin = ray_origin[0] + p.x * ray_origin[1] + p.y * ray_origin[2];
     vec3 direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
@@ -25,10 +28,15 @@ void main() {
         float there = smoothstep(1.0, 0.05, length(aside));
         if (there > 0.0) {
             Lit lit = light_on(place, vec3(0.0, 1.0, 0.0), 0.0);
-            color = mix(color, vec3(0.060, 0.058, 0.060) * (lit.sun + lit.around), there);
+            vec4 ground = vec4(vec3(0.060, 0.058, 0.060) * (lit.sun + lit.around), 1.0);
+            if (!studio && plain.w == 0.0) {
+                vec3 full = sun_color * max(-sun_direction.y, 0.0) + ambient * (0.35 + 0.65);
+                ground = vec4(0.0, 0.0, 0.0, max(1.0 - dot(lit.sun + lit.around, vec3(1.0)) / dot(full, vec3(1.0)), 0.0));
+            }
+            color = mix(color, ground, there);
             float z = (depth_scale.y - depth_scale.w * depth) / (depth_scale.z * depth - depth_scale.x);
             gl_FragDepth = clamp(0.5 + 0.5 * z, 0.0, 1.0);
         }
     }
-    color_out = vec4(color, 1.0);
+    color_out = color;
 }

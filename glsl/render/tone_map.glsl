@@ -6,6 +6,7 @@ uniform sampler2D picture;
 uniform vec2 size;        // pixels of the target
 uniform vec2 corner;      // its first pixel
 uniform float exposure;
+uniform int alpha;        // 0: none, the picture is opaque; 1: premultiplied; 2: straight
 
 out vec4 color_out;
 
@@ -15,9 +16,22 @@ vec3 srgb(vec3 x) {
     return mix(1.055 * pow(x, vec3(1.0 / 2.4)) - 0.055, 12.92 * x, lessThanEqual(x, vec3(0.0031308)));
 }
 
+// Noise spread evenly over 0 .. 1 as triangular noise, -1 .. 1: in the same order, so as blue as before.
+float triangular(float noise) {
+    float side = 2.0 * noise - 1.0;
+    return sign(side) * (1.0 - sqrt(1.0 - abs(side)));
+}
+
 void main() {
     vec2 pixel = gl_FragCoord.xy - corner;
-    vec3 color = srgb(filmic(exposure * textureLod(picture, pixel / size, 0.0).rgb));
-    float noise = interleaved_gradient_noise(pixel) + interleaved_gradient_noise(pixel + vec2(47.0, 17.0));
-    color_out = vec4(color + (noise - 1.0) / 255.0, 1.0);
+    vec4 radiance = textureLod(picture, pixel / size, 0.0);
+    vec3 color = srgb(filmic(exposure * radiance.rgb));  // as it is over black
+    color_out = vec4(color + triangular(blue_noise(pixel)) / 255.0, 1.0);
+    if (alpha == 0) return;
+    color_out = vec4(color, clamp(radiance.a, 0.0, 1.0));
+    if (alpha == 2) {
+        // fire hides nothing: straight alpha has to hide a little for its colour to be seen
+        float shown = max(color_out.a, max(color.r, max(color.g, color.b)));
+        color_out = vec4(shown > 0.0 ? color / shown : vec3(0.0), shown);
+    }
 }

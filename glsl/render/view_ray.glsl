@@ -2,7 +2,7 @@
 
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the picture's centre, and per x and y of it
 uniform float nearest;        // where the picture begins, m in front of the eye
-uniform vec4 depth_scale;     // depth of the picture z, -1 .. 1 -> m: (x z + y) / (z z + w)
+uniform vec4 depth_scale;     // value z of a depth texture -> m: (x z + y) / (z z + w)
 uniform vec2 picture_corner, picture_size;     // of the viewport, pixels
 
 struct Ray {
@@ -20,8 +20,7 @@ Ray view_ray() {
 
 // Depth of the picture, 0 .. 1, of what lies `far` metres in front of the eye.
 float picture_depth(float far) {
-    float z = (depth_scale.y - depth_scale.w * far) / (depth_scale.z * far - depth_scale.x);
-    return clamp(0.5 + 0.5 * z, 0.0, 1.0);
+    return clamp((depth_scale.y - depth_scale.w * far) / (depth_scale.z * far - depth_scale.x), 0.0, 1.0);
 }
 
 // Where the ray is inside the box from 0 to `size` (cells), as (begin, end) in m; empty where end <= begin.

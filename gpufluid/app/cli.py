@@ -1,4 +1,4 @@
-"""The command ``gpufluid``: demo, run, info, bench."""
+"""The command ``gpufluid``: demo, run, new, scenes, info, bench."""
 
 from __future__ import annotations
 
@@ -79,9 +79,11 @@ def _backend(text: str) -> str:
 
 def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--frames", type=_count, metavar="N", help="frames to simulate (a film: 120; a window: until closed)")
+    add(
+        "--frames", type=_count, metavar="N", help="frames to simulate (to the scene's end; else a film: 120)"
+    )
     add("--size", type=_size, metavar="WxH", help="pixels (a film: 640x360; a window: 960x540)")
-    add("--fps", type=_rate, default=30.0, metavar="N", help="frames a second of the film (30)")
+    add("--fps", type=_rate, metavar="N", help="frames a second of the film (the scene's; 30)")
     add(
         "-o",
         "--out",
@@ -109,11 +111,29 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     demo.set_defaults(run=_demo)
 
     run = commands.add_parser(
-        "run", help="play the plume with a mesh of yours", description=f"Play the plume. {OFF_SCREEN}"
+        "run",
+        help="play a scene of yours",
+        description=f"Play a scene; a window reads it again when it is saved. {OFF_SCREEN}",
     )
-    run.add_argument("--obstacle", metavar="FILE", help="a mesh in its way: .obj, .stl, .ply or .glb")
+    run.add_argument("scene", nargs="?", metavar="SCENE", help="a .toml or .py file (none: the plume)")
+    run.add_argument("--obstacle", metavar="FILE", help="a mesh in the plume: .obj, .stl, .ply or .glb")
+    run.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change what the scene says, as in settings.viscosity=0.1; may be given again",
+    )
     _add_play_arguments(run)
     run.set_defaults(run=_run)
+
+    new = commands.add_parser("new", help="write a scene to start from", description="Write a scene.")
+    new.add_argument("name", metavar="NAME", help="of the file, NAME.toml")
+    new.add_argument("--overwrite", action="store_true", help="replace a file that exists")
+    new.set_defaults(run=_new)
+
+    scenes = commands.add_parser("scenes", help="name the scenes that ship", description="Name the scenes.")
+    scenes.set_defaults(run=_scenes)
 
     info = commands.add_parser(
         "info", help="what this machine offers", description="What this machine offers."
@@ -130,18 +150,39 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
 
 
 def _demo(args: argparse.Namespace) -> int:
-    from gpufluid.app.demos import demo_names, demo_summary, load_demo
+    from gpufluid.app.demos import load_demo
 
     if args.list:
-        for name in demo_names():
-            print(f"{name:12} {demo_summary(name)}")
-        return 0
+        return _scenes(args)
     return _play(load_demo(args.name), args.name, args)
+
+
+def _scenes(args: argparse.Namespace) -> int:
+    from gpufluid.app.demos import demo_names, demo_summary
+
+    for name in demo_names():
+        print(f"{name:16} {demo_summary(name)}")
+    return 0
+
+
+def _new(args: argparse.Namespace) -> int:
+    from gpufluid.app.starter import write_starter
+
+    print(f"wrote {write_starter(args.name, args.overwrite).absolute()}")
+    return 0
 
 
 def _run(args: argparse.Namespace) -> int:
     from gpufluid.app.demos import load_demo
 
+    if args.scene is not None:
+        if args.obstacle is not None:
+            raise GpufluidError("--obstacle goes with the plume; a scene names its obstacles itself")
+        path = Path(args.scene)
+        load = functools.partial(gpufluid.Scene.load, path, changes=args.set)
+        return _play(load, path.stem, args, watch=path)
+    if args.set:
+        raise GpufluidError("--set changes a scene: name one (gpufluid run SCENE --set ...)")
     scene, name = load_demo("plume"), "plume"
     if args.obstacle is not None:
         mesh = gpufluid.Mesh.load(args.obstacle)
@@ -149,7 +190,7 @@ def _run(args: argparse.Namespace) -> int:
     return _play(scene, name, args)
 
 
-def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace) -> int:
+def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch: Path | None = None) -> int:
     from gpufluid.app.play import play
 
     chosen = {"cells": tuple(args.cells) if args.cells else None, "backend": args.backend}
@@ -167,6 +208,7 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace) -> int
         size=args.size,
         overwrite=args.overwrite,
         fps=args.fps,
+        watch=watch,
     )
     return 0
 

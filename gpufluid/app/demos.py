@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from gpufluid.errors import GpufluidError
 from gpufluid.scene import Scene
+from gpufluid.script import scene_function
 from gpufluid.settings import one_of
+
+SUFFIXES = (".py", ".toml")
 
 
 def demo_folder() -> Path:
@@ -24,29 +26,31 @@ def demo_folder() -> Path:
 
 def demo_names() -> list[str]:
     """Return the names of all demos, sorted."""
-    return sorted(p.stem for p in demo_folder().glob("*.py") if not p.stem.startswith("_"))
+    files = (p for p in demo_folder().iterdir() if p.suffix in SUFFIXES)
+    return sorted(p.stem for p in files if not p.stem.startswith("_"))
+
+
+def demo_file(name: str) -> Path:
+    """Return the file of a demo. Raises GpufluidError for a name that is none, naming the nearest."""
+    one_of(name, tuple(demo_names()), "demo")
+    return next(path for suffix in SUFFIXES if (path := demo_folder() / (name + suffix)).is_file())
 
 
 def demo_summary(name: str) -> str:
-    """Return the first line of a demo's docstring, without running it."""
-    source = (demo_folder() / f"{name}.py").read_text(encoding="utf-8")
+    """Return the first line of a demo's docstring, or its first comment, without running it."""
+    path = demo_file(name)
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".toml":
+        return source.partition("\n")[0].lstrip("# ")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 
 def load_demo(name: str) -> Callable[..., Scene]:
-    """Return the function ``scene`` of a demo, which builds its scene.
+    """Return the function that builds the scene of a demo.
 
     Raises GpufluidError naming the demos there are, and the nearest, for a name that is none.
     """
-    one_of(name, tuple(demo_names()), "demo")
-    path = demo_folder() / f"{name}.py"
-    module_name = f"gpufluid_demo_{name}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    spec.loader.exec_module(module)
-    make = getattr(module, "scene", None)
-    if not callable(make):
-        raise GpufluidError(f"{path}: a demo must define a function scene(ctx=None)")
-    return make  # type: ignore[no-any-return]
+    path = demo_file(name)
+    if path.suffix == ".toml":
+        return partial(Scene.load, path)
+    return scene_function(path)

@@ -20,9 +20,9 @@ from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, require_pillow, write_png
 from gpufluid.io.paths import check_output, output_kind
 from gpufluid.scene import Scene
+from gpufluid.script import scene_of
 
 FRAMES = 120
-FILM_SIZE = (640, 360)
 WINDOW_SIZE = (960, 540)
 MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
 
@@ -48,21 +48,23 @@ def run(
     out: Name | None = None,
     size: tuple[int, int] | None = None,
     overwrite: bool = False,
-    fps: float = 30.0,
+    fps: float | None = None,
     progress: bool = True,
     still: Name | None = None,
 ) -> None:
     """Play a scene: in a window, or rendered to files with `out`, `still`, or where there is no display.
 
-    scene: a Scene, or the function that builds one. A window can only show a fluid that lives in the
-    window's own GL context, so the function is called as ``scene(ctx=...)`` with that context, and as
-    ``scene()`` off screen. A Scene that is built already has another context: it is rendered to a film.
-    frames: how many frames of ``scene.dt`` seconds are simulated; None: 120, or until the window is closed.
+    scene: a Scene, or the function that builds one, which may be a generator: its first ``yield`` gives the
+    Scene, every further one is a frame. A window can only show a fluid that lives in the window's own GL
+    context, so the function is called as ``scene(ctx=...)`` with that context, and as ``scene()`` off
+    screen. A Scene that is built already has another context: it is rendered to a film.
+    frames: how many frames of ``scene.dt`` seconds are simulated; None: until the scene is over, for one
+    without an end 120, or until the window is closed.
     out: ``.mp4`` for a film, ``.png`` for the last frame, or a folder for numbered pictures. still: the last
     frame as ``.png`` too. Without either, off screen: a film and its last frame, named like the script, here.
-    size: (width, height), pixels; None: 640 x 360 for a film, 960 x 540 for a window.
-    overwrite: whether files that exist are replaced. fps: frames a second of a film. progress: a bar with
-    the time left on stderr, and a line for each file written.
+    size: (width, height), pixels; None: that of the scene's picture for a film, 960 x 540 for a window.
+    overwrite: whether files that exist are replaced. fps: frames a second of a film; None: those of the
+    scene's picture. progress: a bar with the time left on stderr, and a line for each file written.
 
     After an exception or Ctrl-C the frames finished so far are the film. Raises GpufluidError for bad input
     before anything is computed, and leaves no file then.
@@ -90,10 +92,14 @@ def play(
     still: Name | None = None,
     size: tuple[int, int] | None = None,
     overwrite: bool = False,
-    fps: float = 30.0,
+    fps: float | None = None,
     progress: bool = True,
+    watch: Path | None = None,
 ) -> None:
-    """As :func:`run`, with the name that files get where none is given."""
+    """As :func:`run`, with the name that files get where none is given.
+
+    watch: a file; a window builds the scene anew when that has changed.
+    """
     if isinstance(scene, Scene):
         _checked(scene)
     elif not callable(scene):
@@ -105,7 +111,7 @@ def play(
     if out is None and still is None:
         if has_display():
             try:
-                _play_in_window(scene, name, frames, size or WINDOW_SIZE)
+                _play_in_window(scene, name, frames, size or WINDOW_SIZE, watch)
                 return
             except GLUnavailableError as error:
                 print(f"gpufluid: {error}; rendering to {name}.mp4 instead", file=sys.stderr)
@@ -114,13 +120,22 @@ def play(
         if still is not None:
             raise GpufluidError(f"out={out!s} is the last frame already; leave still={still!s} out")
         out, still = None, out
-    size = size or FILM_SIZE
     if still is not None:
         _check_still(still, overwrite)
+    if out is not None:
+        check_output(out, overwrite)
     if progress:
         _require_tqdm()
-    with _recording(out, size, fps, overwrite, progress) as recorder:
-        _render(scene, recorder, still, frames or FRAMES, size, overwrite, progress)
+    with contextlib.ExitStack() as undo:
+        built = scene
+        if not isinstance(built, Scene):
+            built = _checked(scene_of(built(), name))
+            undo.callback(built.release)
+        size, fps = size or check_size(built.picture.size), fps or built.picture.fps
+        if frames is None and built.frames is None and built.story is None:
+            frames = FRAMES
+        recorder = undo.enter_context(_recording(out, size, fps, overwrite, progress))
+        _render(built, recorder, still, frames or built.frames, size, overwrite, progress)
 
 
 def check_frames(frames: int) -> int:
@@ -145,7 +160,11 @@ def check_size(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _play_in_window(
-    scene: Scene | Callable[..., Scene], name: str, frames: int | None, size: tuple[int, int]
+    scene: Scene | Callable[..., Scene],
+    name: str,
+    frames: int | None,
+    size: tuple[int, int],
+    watch: Path | None = None,
 ) -> None:
     """Open a window and play until it is closed. Raises GLUnavailableError where it cannot show the scene."""
     if isinstance(scene, Scene):
@@ -164,7 +183,7 @@ def _play_in_window(
         raise GLUnavailableError(f"no window opens here ({error})") from None
     with (
         Window(size, name) as window,
-        Player(window, lambda: _checked(scene(ctx=window.ctx)), name) as player,
+        Player(window, lambda: _checked(scene_of(scene(ctx=window.ctx), name)), name, watch) as player,
     ):
         player.play(frames)
 
@@ -181,7 +200,7 @@ def _takes_context(make: Callable[..., Scene]) -> bool:
 def _checked(scene: Any) -> Scene:
     """Return `scene` if it is one that can be drawn, or raise."""
     if not isinstance(scene, Scene):
-        raise GpufluidError(f"the function given to run must return a gpufluid.Scene, got {scene!r}")
+        raise GpufluidError(f"run needs a gpufluid.Scene, got {scene!r}")
     if scene.fluid.ctx is None:
         raise GpufluidError(
             'a fluid with backend="numpy" cannot be drawn: use "auto", "compute" or "fragment"'
@@ -227,25 +246,20 @@ def _require_tqdm() -> Any:
 
 
 def _render(
-    source: Scene | Callable[..., Scene],
+    scene: Scene,
     recorder: Recorder | None,
     still: Name | None,
-    frames: int,
+    frames: int | None,
     size: tuple[int, int],
     overwrite: bool,
     progress: bool,
 ) -> None:
-    """Simulate `frames` frames and draw what is asked for; stopped by Ctrl-C, what is done so far."""
+    """Simulate `frames` frames, or all, and draw what is asked for; after Ctrl-C, what is done so far."""
     with contextlib.ExitStack() as undo:
-        if isinstance(source, Scene):
-            scene = source
-        else:
-            scene = _checked(source())
-            undo.callback(scene.release)
         from gpufluid.render.frame import FrameRenderer
 
         assert scene.fluid.ctx is not None  # checked
-        renderer = FrameRenderer(scene.fluid.ctx, size=size)
+        renderer = FrameRenderer.of(scene.picture, scene.fluid.ctx, size)
         undo.callback(renderer.release)
 
         def picture() -> Picture:
@@ -264,12 +278,15 @@ def _render(
 
         try:
             with _progress_bar(frames, progress) as tick:
-                while done < frames:
-                    scene.advance()
+                while done != frames and _went_on(scene):
                     done += 1
-                    if recorder is not None:
+                    snaps = scene.take_snaps()
+                    if recorder is not None or snaps:
                         last = picture()
-                        recorder.write(last)
+                        for snap in snaps:
+                            write_png(snap, last, overwrite=True)
+                        if recorder is not None:
+                            recorder.write(last)
                     tick()
         except (KeyboardInterrupt, SystemExit):
             if done:
@@ -278,8 +295,15 @@ def _render(
         finish()
 
 
+def _went_on(scene: Scene) -> bool:
+    """Advance `scene`; False where it was over."""
+    before = scene.frame
+    scene.advance()
+    return scene.frame > before
+
+
 @contextlib.contextmanager
-def _progress_bar(frames: int, shown: bool) -> Iterator[Callable[[], object]]:
+def _progress_bar(frames: int | None, shown: bool) -> Iterator[Callable[[], object]]:
     """A bar on stderr; yields what moves it on by a frame."""
     if not shown:
         yield lambda: None

@@ -22,11 +22,23 @@ from gpufluid.scene import Scene
 
 VERSIONS = ((4, 3), (3, 3))  # compute shaders first; 3.3 has all that the fragment stage needs
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
+LOOK = 0.25  # seconds between looks at the file of the scene
 HELP = """\
 left drag    turn            space      pause
 right drag   move            enter, r   start again
 wheel        nearer, away    s          save a picture
 h            this help       escape     close"""
+
+
+def _stamp(file: Path | None) -> tuple[int, int] | None:
+    """What tells that a file has changed, or None where there is none."""
+    if file is None:
+        return None
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 class _Loader:
@@ -111,17 +123,21 @@ class Player:
     """Plays a scene in an open window, in real time where the machine keeps up; a context manager.
 
     make: builds the scene in the window's context, at first and for every restart. name: what saved
-    pictures are called, ``name-0001.png`` in the current folder.
+    pictures are called, ``name-0001.png`` in the current folder. watch: a file; when it has changed the scene
+    is built anew, or goes on as it is where the file is wrong.
     """
 
-    def __init__(self, window: Window, make: Callable[[], Scene], name: str = "gpufluid") -> None:
+    def __init__(
+        self, window: Window, make: Callable[[], Scene], name: str = "gpufluid", watch: Path | None = None
+    ) -> None:
         self.window = window
         self.make = make
         self.name = name
+        self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
         self.paused = False
         width, height = window.framebuffer_size
-        self.renderer = FrameRenderer(window.ctx, size=(max(width, 1), max(height, 1)))
         self.scene = make()
+        self.renderer = FrameRenderer.of(self.scene.picture, window.ctx, (max(width, 1), max(height, 1)))
         # Where the last event saw the pointer. Asked for at a press, glfw would tell where it is by now: at a
         # few frames a second that may be the end of the drag.
         self._pointer = glfw.get_cursor_pos(window.handle)
@@ -153,12 +169,26 @@ class Player:
             else:
                 glfw.poll_events()
             size = self.window.framebuffer_size
+            self._reload()
             if 0 in size:
                 continue
-            if not self.paused and self._is_due():
+            if not self.paused and not self.scene.over and self._is_due():
                 self.scene.advance()
                 played += 1
             self._show(size)
+
+    def _reload(self) -> None:
+        """Build the scene anew where the file watched has changed."""
+        now = time.perf_counter()
+        if self.watch is None or now - self._looked < LOOK:
+            return
+        self._looked, before, self._stamp = now, self._stamp, _stamp(self.watch)
+        if self._stamp != before and self._stamp is not None:
+            try:
+                self._restart()
+                print(f"gpufluid: {self.watch} was read again")
+            except GpufluidError as error:
+                print(f"gpufluid: {error}")
 
     def release(self) -> None:
         """Release the renderer and the scene."""
@@ -188,6 +218,8 @@ class Player:
         screen = self.window.ctx.screen
         screen.viewport = (0, 0, *size)
         self.renderer.draw(self.scene)
+        for snap in self.scene.take_snaps():
+            self._write(snap, overwrite=True)
         self.renderer.present(screen)
         glfw.swap_buffers(self.window.handle)
         now = time.perf_counter()
@@ -227,9 +259,10 @@ class Player:
         self._shown.clear()
 
     def _restart(self) -> None:
-        """Build the scene anew, camera and all."""
+        """Build the scene anew, camera and all; where that fails it stays as it is."""
+        scene = self.make()
         self.scene.release()
-        self.scene = self.make()
+        self.scene = scene
         self.paused = False
         self._due = 0.0
 
@@ -238,8 +271,11 @@ class Player:
         number = 1
         while (path := Path(f"{self.name}-{number:04d}.png")).exists():
             number += 1
+        self._write(path)
+
+    def _write(self, path: Path, overwrite: bool = False) -> None:
         try:
-            write_png(path, self.renderer.read())
+            write_png(path, self.renderer.read(), overwrite)
             print(f"wrote {path.absolute()}")
         except GpufluidError as error:
             print(error)

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import moderngl
 
@@ -39,6 +40,26 @@ def create_context() -> moderngl.Context:
         f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): on Debian or Ubuntu install the packages "
         'libegl1 libgl1, or use backend="numpy", which needs no OpenGL'
     )
+
+
+class _Programs:
+    """The programs compiled in one context, by their text, for all devices in it: compiling takes seconds."""
+
+    def __init__(self) -> None:
+        self.users = 0
+        self.by_text: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
+
+    def leave(self) -> None:
+        """One device less uses them; the last one releases them."""
+        self.users -= 1
+        if self.users == 0:
+            for program in self.by_text.values():
+                program.release()
+            self.by_text.clear()
+
+
+_compiled: WeakKeyDictionary[moderngl.Context, _Programs] = WeakKeyDictionary()
+AnyProgram = TypeVar("AnyProgram", moderngl.Program, moderngl.ComputeShader)
 
 
 class Device:
@@ -78,8 +99,11 @@ class Device:
             raise GpufluidError(f"reading by imageLoad needs OpenGL 4.2, this context is {self.version}")
         self.reading = reading
         self.timings: dict[str, list[moderngl.Query]] | None = None
-        self._programs: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
-        self._kept: dict[Hashable, moderngl.Program] = {}
+        self._shared = _compiled.setdefault(ctx, _Programs())
+        self._shared.users += 1
+        self._programs = self._shared.by_text
+        self._released = False
+        self._kept: dict[Hashable, moderngl.Program | moderngl.ComputeShader] = {}
         self._fullscreen: dict[int, moderngl.VertexArray] = {}
         self.linear = ctx.sampler(filter=(moderngl.LINEAR, moderngl.LINEAR), repeat_x=False, repeat_y=False)
 
@@ -111,11 +135,11 @@ class Device:
         assert isinstance(program, moderngl.ComputeShader)
         return program
 
-    def keep(self, key: Hashable, make: Callable[[], moderngl.Program]) -> moderngl.Program:
+    def keep(self, key: Hashable, make: Callable[[], AnyProgram]) -> AnyProgram:
         """Return the program kept under `key`, made the first time: sources are read once, not each frame."""
         if key not in self._kept:
             self._kept[key] = make()
-        return self._kept[key]
+        return self._kept[key]  # type: ignore[return-value]  # what `make` of this key returned
 
     def fullscreen(self, program: moderngl.Program) -> moderngl.VertexArray:
         """The triangle that covers the target, for `program`."""
@@ -164,15 +188,15 @@ class Device:
         return {label: [q.elapsed * 1e-6 for q in taken] for label, taken in queries.items()}
 
     def release(self) -> None:
-        """Release programs and the sampler; the context stays."""
+        """Release the sampler, and with the last device of the context its programs. Idempotent."""
         for vertex_array in self._fullscreen.values():
             vertex_array.release()
-        for program in self._programs.values():
-            program.release()
         self._fullscreen.clear()
         self._kept.clear()
-        self._programs.clear()
-        self.linear.release()
+        if not self._released:
+            self._released = True
+            self._shared.leave()
+            self.linear.release()
 
 
 def _available_memory() -> int | None:

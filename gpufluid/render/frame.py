@@ -21,17 +21,22 @@ from numpy.typing import NDArray
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
+from gpufluid.grid import finite_triple
 from gpufluid.render.camera import View, view_of
+from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.subject import FluidLike, ObstacleLike, SceneLike
-from gpufluid.render.volume import SKY, SUN, VolumeRenderer
-from gpufluid.render.volume_source import volume_program
+from gpufluid.render.volume import VolumeRenderer, eye_of
+from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
+from gpufluid.settings import one_of
 from gpufluid.shapes import Box, Cylinder, Family, Mesh, Plane, Shape, Sphere
+from gpufluid.view import Look, Picture
 
 SAMPLES = 4  # a pixel, for the outlines of solids
 EXPOSURE = 0.95
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
-PICTURE = 0  # texture unit
+BACKGROUNDS = ("studio", "transparent")
+ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
 Floats = NDArray[np.float64]
 Size = tuple[int, int]
@@ -41,7 +46,8 @@ class FrameRenderer:
     """Draws scenes of `size` (width, height) pixels in a GL context.
 
     exposure: factor on radiance before the tone map. paint: albedo of the solids, (r, g, b).
-    volume: how the smoke is drawn; None: a VolumeRenderer of its own.
+    volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "transparent",
+    where the floor is but its shadow; or a linear radiance (r, g, b).
     Raises GpufluidError for a size that is no picture or over the driver's limit.
     """
 
@@ -53,8 +59,13 @@ class FrameRenderer:
         exposure: float = EXPOSURE,
         paint: tuple[float, float, float] = PAINT,
         volume: VolumeRenderer | None = None,
+        background: str | tuple[float, float, float] = "studio",
     ) -> None:
-        self.ctx, self.exposure, self.paint = ctx, exposure, paint
+        if isinstance(background, str):
+            one_of(background, BACKGROUNDS, "background")
+        else:
+            background = finite_triple(background, "background")
+        self.ctx, self.exposure, self.paint, self.background = ctx, exposure, paint, background
         self._owns_volume = volume is None
         self.volume = volume if volume is not None else VolumeRenderer(ctx)
         self.device = self.volume.device
@@ -63,6 +74,19 @@ class FrameRenderer:
         self._released = False
         self.size: Size = (0, 0)
         self.resize(size)
+
+    @classmethod
+    def of(cls, picture: Picture, ctx: moderngl.Context, size: Size | None = None) -> FrameRenderer:
+        """The renderer that draws pictures as `picture` says, of another size where one is given."""
+        made = cls(
+            ctx,
+            picture.size if size is None else size,
+            exposure=picture.exposure,
+            background=picture.background,
+            volume=VolumeRenderer(ctx, slices=picture.slices),
+        )
+        made._owns_volume = True
+        return made
 
     def resize(self, size: Size) -> None:
         """Draw pictures of another size from now on; the picture drawn last is gone."""
@@ -78,6 +102,7 @@ class FrameRenderer:
         self._scene = ctx.framebuffer([self._color], self._depth)
         self._smoke = ctx.framebuffer([self._color])
         self._screen = ctx.framebuffer([self._shown])
+        self._bent: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
         self._things = [self._scene, self._smoke, self._screen, self._color, self._depth, self._shown]
         self._opaque = self._scene
         if samples > 1:
@@ -93,20 +118,45 @@ class FrameRenderer:
         """Draw `scene` as it is now. Raises GpufluidError where its fluid is not in this context."""
         self._check()
         fluid, volume = scene.fluid, self.volume
-        volume.prepare(fluid, scene.light, scene.smoke)
+        look = Look(scene.light, scene.smoke, scene.fire, scene.lights)
+        volume.prepare(fluid, look)
         view = view_of(scene.camera, self.size[0] / self.size[1])
         with volume.timed(fluid, "opaque"):
             self._draw_opaque(scene, fluid, view)
-        volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, scene.light, scene.smoke)
+        if look.fire is not None and look.fire.shimmer > 0.0:
+            with volume.timed(fluid, "shimmer"):
+                self._shimmer(fluid, view, look.fire.shimmer)
+        volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, look)
         with volume.timed(fluid, "tone map"):
             self._tone_map(self._screen)
 
-    def read(self) -> NDArray[np.uint8]:
-        """Return the picture drawn last, uint8 [height, width, 3], top row first."""
+    def read(self, alpha: str | None = None) -> NDArray[np.uint8]:
+        """Return the picture drawn last, for a screen, uint8 [height, width, 3], top row first.
+
+        alpha: "premultiplied" or "straight" for [height, width, 4]. The first over black is the picture on
+        black. Straight alpha cannot add light: where fire shines over nothing it hides a little instead.
+        """
         self._check()
-        raw = np.frombuffer(self._screen.read(components=3, alignment=1), np.uint8)
+        one_of(alpha, tuple(ALPHA), "alpha")
+        if alpha is not None:
+            self._tone_map(self._screen, alpha)
+        channels = 3 if alpha is None else 4
+        raw = np.frombuffer(self._screen.read(components=channels, alignment=1), np.uint8)
+        if alpha is not None:
+            self._tone_map(self._screen)
         width, height = self.size
-        return np.ascontiguousarray(raw.reshape(height, width, 3)[::-1])
+        return np.ascontiguousarray(raw.reshape(height, width, channels)[::-1])
+
+    def read_hdr(self) -> NDArray[np.float32]:
+        """Return the picture drawn last as linear radiance, float32 [height, width, 4], premultiplied.
+
+        Top row first; before exposure and tone map. Over a plate of linear radiance it is
+        ``picture[..., :3] + (1 - picture[..., 3:]) * plate``.
+        """
+        self._check()
+        width, height = self.size
+        raw = np.frombuffer(self._color.read(alignment=1), np.float16).reshape(height, width, 4)
+        return np.ascontiguousarray(raw[::-1], np.float32)
 
     def present(self, framebuffer: moderngl.Framebuffer) -> None:
         """Show the picture drawn last in `framebuffer`, scaled to its viewport."""
@@ -139,15 +189,14 @@ class FrameRenderer:
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
         with self._lit(scene, fluid, "studio", "render/studio.glsl") as program:
-            grid, rays = fluid.grid, view.rays
-            origin = rays.origin / grid.cell_size
-            origin[0] -= np.array(grid.origin) / grid.cell_size
+            grid = fluid.grid
             height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
             for name, value in {
-                "ray_origin": [tuple(row) for row in origin],
-                "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
+                **ray_uniforms(view, fluid),
                 "depth_scale": view.depth_scale,
                 "picture_size": self.size,
+                "studio": self.background == "studio",
+                "plain": self._plain,
                 "has_floor": scene.floor is not None,
                 "floor_height": height,
                 "floor_reach": FLOOR_REACH * max(grid.cells),
@@ -162,40 +211,75 @@ class FrameRenderer:
         if self._opaque is not self._scene:
             ctx.copy_framebuffer(self._scene, self._opaque)
 
+    @property
+    def _plain(self) -> tuple[float, float, float, float]:
+        """What stands behind everything where it is not the studio, premultiplied."""
+        if isinstance(self.background, str):
+            return 0.0, 0.0, 0.0, 0.0
+        return *self.background, 1.0
+
+    def _shimmer(self, fluid: FluidLike, view: View, strength: float) -> None:
+        """Draw the opaque scene as seen through the hot gas."""
+        ctx = self.ctx
+        if self._bent is None:
+            texture = self.device.texture(self.size, 4, "f2", "the picture")
+            self._bent = texture, ctx.framebuffer([texture])
+            self._things += self._bent
+        program = volume_program(self.device, fluid, "shimmer", "render/shimmer.glsl", "scalars")
+        for name, value in {
+            **ray_uniforms(view, fluid),
+            "depth_scale": view.depth_scale,
+            "picture_size": self.size,
+            "strength": float(strength),
+            "picture": PICTURE,
+            "scene_depth": DEPTH,
+        }.items():
+            upload(program[name], value)  # type: ignore[arg-type]
+        self._color.use(PICTURE)
+        self.device.linear.use(PICTURE)
+        self._depth.use(DEPTH)
+        self.volume.depth_sampler.use(DEPTH)
+        self._bent[1].use()
+        ctx.enable_only(moderngl.NOTHING)
+        with bind(self.device, program, scalars=fluid.scalars):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        self.device.linear.clear(PICTURE)
+        self.volume.depth_sampler.clear(DEPTH)
+        ctx.copy_framebuffer(self._smoke, self._bent[1])
+
     @contextmanager
     def _lit(
         self, scene: SceneLike, fluid: FluidLike, label: str, file: str, vertex_file: str | None = None
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs."""
-        program = volume_program(self.device, fluid, label, file, solids=False, vertex_file=vertex_file)
-        light = scene.light
-        upload(program["sun_color"], tuple(light.color))  # type: ignore[arg-type]
-        upload(program["ambient"], tuple(light.ambient))  # type: ignore[arg-type]
-        for volume, name, unit in zip(self.volume.lights, ("sun", "sky"), (SUN, SKY), strict=True):
-            volume.give(program, name, unit)
-        try:
+        lighting, light = self.volume.lighting, scene.light
+        with lighting.program(fluid, label, file, solids=False, vertex_file=vertex_file) as program:
+            upload(program["sun_color"], tuple(light.color))  # type: ignore[arg-type]
+            upload(program["ambient"], tuple(light.ambient))  # type: ignore[arg-type]
             yield program
-        finally:
-            for unit in range(SUN, SKY + 2):
-                self.device.linear.clear(unit)
 
     def _tone_map_program(self) -> moderngl.Program:
         source = Source("tone map").add("#version 330 core", "<stage>").include("render/tone_map.glsl")
         return self.device.fragment_program(source)
 
-    def _tone_map(self, target: moderngl.Framebuffer) -> None:
+    def _tone_map(self, target: moderngl.Framebuffer, alpha: str | None = None) -> None:
         """Draw the picture into the viewport of `target`, for a screen."""
         program = self.device.keep("tone map", self._tone_map_program)
         x, y, width, height = target.viewport
+        if not width or not height:
+            return  # a minimised window
         for name, value in {
             "picture": PICTURE,
             "size": (width, height),
             "corner": (x, y),
             "exposure": float(self.exposure),
+            "alpha": ALPHA[alpha],
+            "noise_tile": NOISE,
         }.items():
             upload(program[name], value)  # type: ignore[arg-type]
         target.use()
         self.ctx.enable_only(moderngl.NOTHING)
+        self.volume.noise.use(NOISE)
         self._color.use(PICTURE)
         self.device.linear.use(PICTURE)
         self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
@@ -246,13 +330,13 @@ class _Solids:
         cells[:3, :3] /= grid.cell_size
         cells[:3, 3] = -np.array(grid.origin) / grid.cell_size
         clip = view.projection.astype(np.float64) @ view.view.astype(np.float64) @ np.linalg.inv(cells)
-        rays = view.rays
-        eye = (cells @ np.append(rays.origin[0], 1.0))[:3] if view.is_perspective else -rays.direction[0]
-        upload(program["eye"], tuple(eye))  # type: ignore[arg-type]
+        upload(program["eye"], eye_of(view, fluid))  # type: ignore[arg-type]
         upload(program["parallel_view"], not view.is_perspective)  # type: ignore[arg-type]
         upload(program["paint"], paint)  # type: ignore[arg-type]
         upload(program["to_clip"], clip)  # type: ignore[arg-type]
         for obstacle in fluid.obstacles:
+            if not obstacle.visible:
+                continue
             for mesh, matrix in self._placed(obstacle):
                 turn = np.eye(4)
                 turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import AXES, finite_number
+from gpufluid.render.camera import CLIP_Z
 from gpufluid.render.charts import Chart, lighting
 from gpufluid.render.overlay import CameraLike, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import Range, fields_of
@@ -89,11 +90,12 @@ class Glyphs(Chart):
         camera: CameraLike,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
-        """Draw the arrows. camera, depth: as in `VolumeRenderer.render`; raises GpufluidError as it does."""
+        """Draw the arrows. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
         self.check_fluid(fluid)
         self.check()
-        shot = self.shot(camera, target, depth, opaque=True)
+        shot = self.shot(camera, target, depth, clip_z, opaque=True)
         values = self.sample(fluid)
         _, colors = self.measure(fluid)
         low, high = self.last_range

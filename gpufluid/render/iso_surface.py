@@ -6,6 +6,7 @@ import moderngl
 
 from gpufluid.gl.field import Field
 from gpufluid.grid import finite_number
+from gpufluid.render.camera import CLIP_Z
 from gpufluid.render.charts import check_color, check_flag, lighting
 from gpufluid.render.overlay import CameraLike, give, rays_in_cells
 from gpufluid.render.quantities import QuantityOverlay, check_quantity
@@ -56,11 +57,12 @@ class IsoSurface(QuantityOverlay):
         camera: CameraLike,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
-        """Draw the surface. camera, depth: as in `VolumeRenderer.render`; raises GpufluidError as it does."""
+        """Draw the surface. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
         self.check_fluid(fluid)
         self.check()
-        shot = self.shot(camera, target, depth, opaque=True)
+        shot = self.shot(camera, target, depth, clip_z, opaque=True)
         shown = self.quantity(fluid, self.field)
         if self.level is None:
             low, high = self.extent(fluid, shown)

@@ -26,7 +26,7 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.passes import box_constants, field_reader, upload
 from gpufluid.gl.source import Source
 from gpufluid.kernels import Variant
-from gpufluid.render.camera import View, view_of
+from gpufluid.render.camera import CLIP_Z, View, view_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.view import Camera
 
@@ -110,6 +110,7 @@ class Overlay:
         camera: CameraLike,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
         *,
         opaque: bool,
     ) -> Shot:
@@ -119,7 +120,7 @@ class Overlay:
         none, or that has neither the size of the viewport nor of the target.
         """
         corner, size = self.check_target(target)
-        view = view_of(camera, size[0] / size[1])
+        view = view_of(camera, size[0] / size[1], clip_z)
         name = type(self).__name__
         attached: Any = target.depth_attachment if target.glo else None
         has_depth = attached is not None or not target.glo
@@ -297,7 +298,7 @@ class Overlay:
                 "scene_depth": DEPTH_UNIT,
                 "depth_corner": shot.depth_corner,
                 "depth_reversed": shot.reversed_depth,
-                "depth_scale": shot.view.depth_scale,
+                "depth_scale": shot.view.texture_scale,
                 "picture_corner": shot.corner,
                 "picture_size": shot.size,
                 "linear_light": self.linear,
@@ -391,6 +392,6 @@ def rays_in_cells(fluid: FlowLike, view: View) -> dict[str, Any]:
 
 
 def _picture_depth(view: View, depth: float) -> float:
-    """z, -1 .. 1, of what lies `depth` metres in front of the eye."""
-    a, b, c, d = view.depth_scale
+    """The depth, 0 .. 1, of what lies `depth` metres in front of the eye."""
+    a, b, c, d = view.texture_scale
     return (b - d * depth) / (c * depth - a)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import finite_number
+from gpufluid.render.camera import CLIP_Z
 from gpufluid.render.charts import Chart, check_color
 from gpufluid.render.overlay import CameraLike, Floats, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import QUANTITIES, Range, fields_of
@@ -222,11 +223,12 @@ class Particles(Chart):
         camera: CameraLike,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
-        """Draw the particles. camera, depth: as in `VolumeRenderer.render`; raises as it does."""
+        """Draw the particles. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
         self.check_fluid(fluid)
         self.check()
-        shot = self.shot(camera, target, depth, opaque=False)
+        shot = self.shot(camera, target, depth, clip_z, opaque=False)
         sources, looks = self._source_textures(fluid)
         by_value = self.field != "source"
         colors = self.maps.texture(self.color_map() if by_value else "gray")

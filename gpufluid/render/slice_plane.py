@@ -9,6 +9,7 @@ import numpy as np
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import AXES, finite_number, finite_triple
+from gpufluid.render.camera import CLIP_Z
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import CameraLike, Floats, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import Range, fields_of
@@ -89,15 +90,16 @@ class SlicePlane(Chart):
         camera: CameraLike,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
         """Draw the plane as far as it lies in the box.
 
-        camera, depth: as in `VolumeRenderer.render`. Raises GpufluidError for what cannot be drawn.
+        camera, depth, clip_z: as in `VolumeRenderer.render`. Raises GpufluidError for what cannot be drawn.
         """
         self.check_fluid(fluid)
         self.check()
         opaque = self.opacity == 1.0
-        shot = self.shot(camera, target, depth, opaque=opaque)
+        shot = self.shot(camera, target, depth, clip_z, opaque=opaque)
         shown, colors = self.measure(fluid)
         point, normal = self.plane(fluid)
         u = np.cross(normal, np.eye(3)[int(np.abs(normal).argmin())])

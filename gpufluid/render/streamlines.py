@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.field import Field
 from gpufluid.grid import finite_number, finite_triple
+from gpufluid.render.camera import CLIP_Z
 from gpufluid.render.charts import Chart, check_flag
 from gpufluid.render.overlay import CameraLike, Floats, Shot, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import Range, fields_of
@@ -242,11 +243,12 @@ class Streamlines(_Lines):
         camera: CameraLike,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
-        """Trace the lines and draw them. camera, depth: as in `VolumeRenderer.render`; raises as it does."""
+        """Trace and draw the lines; what it takes and raises is as in `VolumeRenderer.render`."""
         self.check_fluid(fluid)
         self.check()
-        shot = self.shot(camera, target, depth, opaque=True)
+        shot = self.shot(camera, target, depth, clip_z, opaque=True)
         self.trace(fluid)
         values = {"head": 0, "slots": 0, "longest": 2.0 * float(self.step)}
         self._draw(fluid, shot, target, self.lines, values)
@@ -340,11 +342,12 @@ class StreakLines(_Lines):
         camera: CameraLike,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
-        """Draw the lines. camera, depth: as in `VolumeRenderer.render`; raises GpufluidError as it does."""
+        """Draw the lines. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
         self.check_fluid(fluid)
         self.check()
-        shot = self.shot(camera, target, depth, opaque=True)
+        shot = self.shot(camera, target, depth, clip_z, opaque=True)
         shown = self.quantity(fluid, "speed")
         self.last_range = self.range_of(fluid, shown, "speed", self.range)
         values = {"head": max(self._head, 0), "slots": self.points, "longest": LONGEST}

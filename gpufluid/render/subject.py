@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import moderngl
@@ -15,7 +15,7 @@ from gpufluid.gl.field import Field
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.shapes import Shape
-from gpufluid.view import Camera, Light, Smoke
+from gpufluid.view import Camera, Fire, Light, PointLight, Smoke
 
 
 class ObstacleLike(Protocol):
@@ -27,11 +27,15 @@ class ObstacleLike(Protocol):
     @property
     def matrix(self) -> NDArray[np.float64]: ...
 
+    @property
+    def visible(self) -> bool: ...
+
 
 class FluidLike(Protocol):
     """A fluid on the GPU.
 
     scalars: density, temperature, fuel, 1 in fluid cells. solid_field: w = 1 inside; None without solids.
+    color_field: r, g, b densities of coloured smoke; flame_field: burns, 1/s; None where there are none.
     """
 
     @property
@@ -48,6 +52,12 @@ class FluidLike(Protocol):
 
     @property
     def solid_field(self) -> Field | None: ...
+
+    @property
+    def color_field(self) -> Field | None: ...
+
+    @property
+    def flame_field(self) -> Field | None: ...
 
     @property
     def obstacles(self) -> Iterable[ObstacleLike]: ...
@@ -83,6 +93,12 @@ class SceneLike(Protocol):
 
     @property
     def smoke(self) -> Smoke: ...
+
+    @property
+    def fire(self) -> Fire | None: ...
+
+    @property
+    def lights(self) -> Sequence[Light | PointLight]: ...
 
     @property
     def floor(self) -> float | None: ...

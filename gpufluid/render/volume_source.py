@@ -2,39 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import moderngl
 
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import box_constants, field_reader
 from gpufluid.gl.source import Source
 from gpufluid.kernels import Variant
+from gpufluid.layout import FlatLayout
 from gpufluid.render.subject import FluidLike
 
-SCALARS, SOLID = 0, 1  # texture units
-UNITS = {"scalars": SCALARS, "solid": SOLID, "shaded": SCALARS}
+# texture units; a light volume takes two
+SCALARS, SOLID, SUN, SKY, DEPTH = 0, 1, 2, 4, 6
+COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW, PICTURE, NOISE = range(7, 15)
+UNITS = {
+    "scalars": SCALARS,
+    "shaded": SCALARS,
+    "solid": SOLID,
+    "color": COLOR,
+    "flame": FLAME,
+    "others": OTHERS,
+    "blocks": BLOCKS,
+    "occupied": BLOCKS,
+    "glow": GLOW,
+}
+Volumes = Mapping[str, FlatLayout]
+Program = moderngl.Program | moderngl.ComputeShader
 
 
-def volume_source(label: str, fluid: FluidLike, *fields: str, solids: bool | None = None) -> Source:
-    """Return GLSL that declares the box of `fluid` and its `fields`, filtered; else scalars and solid.
+def matter(fluid: FluidLike) -> dict[str, Field]:
+    """The fields a picture of `fluid` is made of: scalars, and those it has of solid, color and flame."""
+    fields = {
+        "scalars": fluid.scalars,
+        "solid": fluid.solid_field,
+        "color": fluid.color_field,
+        "flame": fluid.flame_field,
+    }
+    return {name: field for name, field in fields.items() if field is not None}
 
-    solids: whether the shader knows solids; None: where the fluid has some.
+
+def volume_source(
+    label: str,
+    fluid: FluidLike,
+    *fields: str,
+    solids: bool | None = None,
+    defines: Mapping[str, float] | None = None,
+    volumes: Volumes | None = None,
+    version: int = 330,
+) -> Source:
+    """Return GLSL that declares the box of `fluid` and its `fields`, filtered; else all its `matter`.
+
+    solids: whether the shader knows solids; None: where the fluid has some. defines: macros beyond those of a
+    kernel. volumes: textures beside those of the fluid, with their layouts.
     """
+    present = matter(fluid)
     if solids is None:
-        solids = fluid.solid_field is not None
-    source = Source(label).add("#version 330 core", "<stage>").add(box_constants(fluid.grid), "<box>")
+        solids = "solid" in present
+    source = Source(label).add(f"#version {version} core", "<stage>").add(box_constants(fluid.grid), "<box>")
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
-    defines = variant.defines(fluid.grid.dimensions)
-    source.add("\n".join(f"#define {name} {value}" for name, value in defines.items()), "<variant>")
+    macros: dict[str, float] = {"OTHERS": 0, "FIRE": 0}
+    macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
+    macros |= variant.defines(fluid.grid.dimensions) | dict(defines or {})
+    source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")
     source.add(variant.constants(fluid.grid.dimensions), "<variant>")
     layout = fluid.layouts["cell"]
     source.add(layout.glsl("cell"), "<layout>")
-    for name in fields or (("scalars", "solid") if solids else ("scalars",)):
-        source.add(field_reader(name, "cell", layout, "", "texel", UNITS[name], True), "<fields>")
+    for name in fields or present:
+        if name != "solid" or solids:
+            source.add(field_reader(name, "cell", layout, "", "texel", UNITS[name], True), "<fields>")
+    for name, its in (volumes or {}).items():
+        source.add(its.glsl(name), "<layout>")
+        source.add(field_reader(name, name, its, "", "texel", UNITS[name], True), "<fields>")
     return source
 
 
@@ -46,22 +88,36 @@ def volume_program(
     *fields: str,
     solids: bool | None = None,
     vertex_file: str | None = None,
+    defines: Mapping[str, float] | None = None,
+    volumes: Volumes | None = None,
 ) -> moderngl.Program:
     """Return the program of fragment shader `file` over `volume_source`; compiled once on each device."""
-    has_solids = fluid.solid_field is not None if solids is None else solids
+    defines, volumes = dict(defines or {}), dict(volumes or {})
 
     def make() -> moderngl.Program:
-        source = volume_source(label, fluid, *fields, solids=has_solids).include(file)
+        source = volume_source(label, fluid, *fields, solids=solids, defines=defines, volumes=volumes)
         vertex = None
         if vertex_file is not None:
             vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>").include(vertex_file)
-        return device.fragment_program(source, vertex)
+        return device.fragment_program(source.include(file), vertex)
 
-    return device.keep((label, file, fluid.grid, fields, has_solids, vertex_file), make)
+    present = tuple(matter(fluid))
+    key = (label, file, fluid.grid, fields, present, solids, vertex_file, *defines.items(), *volumes.items())
+    return device.keep(key, make)
+
+
+def walking_program(device: Device, fluid: FluidLike, label: str, file: str) -> moderngl.ComputeShader:
+    """Return compute shader `file` over `volume_source`; compiled once on each device."""
+
+    def make() -> moderngl.ComputeShader:
+        source = volume_source(label, fluid, version=430, defines={"GROUP": GROUP})
+        return device.compute_program(source.include(file))
+
+    return device.keep((label, file, fluid.grid, tuple(matter(fluid))), make)
 
 
 @contextmanager
-def bind(device: Device, program: moderngl.Program, **fields: Field | None) -> Iterator[None]:
+def bind(device: Device, program: Program, **fields: Field | None) -> Iterator[None]:
     """Bind the fronts of `fields` that `program` reads, filtered, while the body runs."""
     taken = []
     for name, field in fields.items():

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import finite_number
+from gpufluid.render.camera import CLIP_Z
 from gpufluid.render.charts import check_color, check_flag, lighting
 from gpufluid.render.overlay import (
     CameraLike,
@@ -79,11 +80,12 @@ class VoxelView(Overlay):
         camera: CameraLike,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
-        """Draw the solids. camera, depth: as in `VolumeRenderer.render`; raises GpufluidError as it does."""
+        """Draw the solids. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
         self.check_fluid(fluid)
         self.check()
-        shot = self.shot(camera, target, depth, opaque=True)
+        shot = self.shot(camera, target, depth, clip_z, opaque=True)
         if self.surface:
             self._draw_surfaces(fluid, shot)
         if self.style is None or fluid.solid_field is None:
@@ -115,7 +117,7 @@ class VoxelView(Overlay):
         )
         with self.drawing(program, shot, opaque=True):
             for obstacle in fluid.obstacles:
-                for mesh, matrix in self._placed(obstacle):
+                for mesh, matrix in self._placed(obstacle) if obstacle.visible else ():
                     turn: Floats = np.eye(4)
                     turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
                     give(program, {"to_cells": cells @ matrix, "normals": turn})

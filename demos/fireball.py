@@ -1,0 +1,55 @@
+"""A fireball: a ball of fuel is lit at its heart, swells, and rises as a mushroom of soot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gpufluid as gf
+
+SOFTWARE_CELLS = (64, 80, 64)
+GPU_CELLS = (128, 160, 128)
+HEIGHT = 3.0  # m
+EMPTY = 0.15  # s, after which no more fuel comes
+
+
+def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
+    """A cloud of fuel over the ground, out of doors."""
+    cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
+    size = HEIGHT / cells[1]
+    fluid = gf.Fluid(
+        gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
+        boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall("free"), gf.Open(), gf.Open(), gf.Open()),
+        settings=gf.Settings(
+            combustion=gf.Combustion(smoke_per_burn=0.9, expansion_per_burn=3.0),
+            buoyancy=1.6,
+            weight=0.25,
+            cooling=1.2,
+            vorticity_confinement=0.9,
+            pressure=gf.Multigrid(2),
+        ),
+        backend=backend,
+        ctx=ctx,
+    )
+    cloud = gf.Emitter(gf.Sphere((0.0, 0.45, 0.0), 0.2), fuel=3.5, falloff=0.08)
+    cloud.noise, cloud.noise_size, cloud.noise_time = 0.95, 0.1, 1.0
+    spark = gf.Emitter(gf.Sphere((0.0, 0.35, 0.0), 0.06), temperature=1.0, falloff=0.04)
+    fluid.emitters.add(cloud)
+    fluid.emitters.add(spark)
+
+    def burn_out(_: gf.Scene, time: float) -> None:
+        cloud.active = spark.active = time < EMPTY
+
+    return gf.Scene(
+        fluid,
+        camera=gf.Camera(target=(0.0, 1.35, 0.0), distance=5.6, azimuth=30.0, elevation=5.0),
+        light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(1.8, 1.7, 1.6), ambient=(0.08, 0.09, 0.12)),
+        smoke=gf.Smoke(extinction=11.0, albedo=(0.35, 0.33, 0.32)),
+        fire=gf.Fire(kelvin_per_temperature=480.0, intensity=14.0, core=(0.0, 0.0, 0.0)),
+        floor=0.0,
+        update=burn_out,
+        title="gpufluid: fireball",
+    )
+
+
+if __name__ == "__main__":
+    gf.run(scene)

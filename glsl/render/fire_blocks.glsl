@@ -1,0 +1,29 @@
+// Fire gathered block by block: radiance per metre, summed over the block and times a cell's volume (m^2), and the
+// block's mean extinction (1/m).
+#include "render/fire.glsl"
+#include "lib/box.glsl"
+
+uniform float extinction;  // 1/m per unit of density
+
+out vec4 block_out;
+
+void main() {
+    ivec3 block = blocks_index(ivec2(gl_FragCoord.xy));
+    block_out = vec4(0.0);
+    if (block.z >= blocks_extent.z) return;
+    ivec3 low = block * BLOCK_SIZE, high = min(low + BLOCK_SIZE, cells);
+    float count = 0.0;
+    for (int z = low.z; z < high.z; ++z)
+        for (int y = low.y; y < high.y; ++y)
+            for (int x = low.x; x < high.x; ++x) {
+                vec4 here = fetch_scalars(ivec3(x, y, z));
+                float burn = 0.0;
+#if BURNING
+                burn = fetch_flame(ivec3(x, y, z)).x;
+#endif
+                block_out += vec4(fire_emission(here.y, burn) * here.w, here.x);
+                count += 1.0;
+            }
+    block_out.xyz *= cell_size * cell_size * cell_size;
+    block_out.w *= extinction / count;
+}

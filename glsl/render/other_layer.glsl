@@ -1,0 +1,50 @@
+// Share of each light beside the sun that reaches a place, 0 .. 1, a light a channel: the way to the light
+// is walked through smoke and solids (Beer-Lambert). Cells of twice the size.
+#include "render/density.glsl"
+#include "render/other_lights.glsl"
+#if SOLIDS
+#include "lib/solidity.glsl"
+#endif
+
+uniform float extinction;    // 1/m per unit of density
+
+out vec4 left_out;
+
+const float STRIDE = SOLIDS != 0 ? 1.0 : 2.0;  // cells; a wall may be one cell thick
+const int MOST = 512;
+
+float left_of_other(int n, vec3 place) {
+    vec3 towards = towards_other(n, place);
+    vec3 d = mix(towards, vec3(1e-6), lessThan(abs(towards), vec3(1e-6)));
+    vec3 ends = max(-place / d, (vec3(cells) - place) / d);
+    float share = min(ends.x, min(ends.y, ends.z));  // of the way to the side of the box, or to the light
+    if (other_places[n].w > 0.5) share = min(share, 1.0);
+    float way = share * length(towards);
+    int steps = clamp(int(ceil(way / STRIDE)), 1, MOST);
+    float density = 0.0, clear = 1.0;
+    for (int i = 0; i < steps; ++i) {
+        vec3 at = place + towards * (share * (float(i) + 0.5) / float(steps));
+        density += density_at(at);
+#if SOLIDS
+        if (i > 0) clear *= let_by_solids(at);
+#endif
+    }
+    return clear * exp(-extinction * cell_size * density * way / float(steps));
+}
+
+void main() {
+    ivec3 index = others_index(ivec2(gl_FragCoord.xy));
+    left_out = vec4(1.0);
+    if (index.z >= others_extent.z) return;
+    vec3 place = min(2.0 * vec3(index) + 1.0, vec3(cells) - 0.5);
+    left_out.x = left_of_other(0, place);
+#if OTHERS > 1
+    left_out.y = left_of_other(1, place);
+#endif
+#if OTHERS > 2
+    left_out.z = left_of_other(2, place);
+#endif
+#if OTHERS > 3
+    left_out.w = left_of_other(3, place);
+#endif
+}

@@ -1,0 +1,16 @@
+// The lights beside the sun, directional and in one place, and how much of each is left where. Up to four.
+// The share left is kept in the channels of one texture of half the box's resolution, see other_layer.glsl.
+
+uniform vec4 other_places[OTHERS];  // w 1: place of the light, cells; w 0: the way its light travels, unit length
+uniform vec4 other_colors[OTHERS];  // radiance of a white surface that faces it (from 1 m away); w: radius^2, m^2
+
+// Way from a place (cells) to light `n`: to the light itself, or unit length.
+vec3 towards_other(int n, vec3 place) {
+    return other_places[n].w > 0.5 ? other_places[n].xyz - place : -other_places[n].xyz;
+}
+
+// Radiance of a white surface that faces light `n` from `towards`, the way to it in cells.
+vec3 strength_of_other(int n, vec3 towards) {
+    float distance2 = max(dot(towards, towards) * cell_size * cell_size, other_colors[n].w);
+    return other_colors[n].xyz * (other_places[n].w > 0.5 ? 1.0 / distance2 : 1.0);
+}

@@ -1,0 +1,42 @@
+// The scene seen through hot gas, which bends light towards the cold: each pixel shows what lies a little aside.
+// The angle is strength times the temperature's slope across the view, summed along the way through the box.
+#include "lib/cell_sample.glsl" for scalars
+
+uniform sampler2D picture, scene_depth;
+uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
+uniform vec4 depth_scale;   // depth of the picture z, -1 .. 1 -> m: (x z + y) / (z z + w)
+uniform vec2 picture_size;  // pixels
+uniform float strength;     // radians per temperature
+
+const int STEPS = 24;
+
+out vec4 color_out;
+
+float temperature_at(vec3 place) { return sample_scalars(place).y; }
+
+void main() {
+    vec2 at = gl_FragCoord.xy / picture_size, p = 2.0 * at - 1.0;
+    color_out = textureLod(picture, at, 0.0);
+    vec3 origin = ray_origin[0] + p.x * ray_origin[1] + p.y * ray_origin[2];
+    vec3 direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
+    vec3 d = mix(direction, vec3(1e-6), lessThan(abs(direction), vec3(1e-6)));
+    vec3 a = -origin / d, b = (vec3(cells) - origin) / d;
+    vec3 low = min(a, b), high = max(a, b);
+    float near = max(max(low.x, low.y), max(low.z, 0.0)), far = min(high.x, min(high.y, high.z));
+    float z = 2.0 * textureLod(scene_depth, at, 0.0).x - 1.0;
+    far = min(far, (depth_scale.x * z + depth_scale.y) / (depth_scale.z * z + depth_scale.w));
+    if (!(far > near)) return;
+    // across the view: the ways by which the picture's x and y turn a ray
+    vec3 right = ray_direction[1] + ray_origin[1], up = ray_direction[2] + ray_origin[2];
+    vec3 x = normalize(right), y = normalize(up);
+    vec2 slope = vec2(0.0);
+    for (int i = 0; i < STEPS; ++i) {
+        vec3 place = origin + direction * mix(near, far, (float(i) + 0.5) / float(STEPS));
+        slope += vec2(temperature_at(place + x) - temperature_at(place - x),
+                      temperature_at(place + y) - temperature_at(place - y));
+    }
+    // a difference over two cells, times the way in cells: the temperature itself
+    slope *= 0.5 * (far - near) * length(direction) / float(STEPS);
+    vec2 aside = -strength * slope * length(direction) / vec2(length(right), length(up));
+    color_out = textureLod(picture, clamp(at + 0.5 * aside, 0.0, 1.0), 0.0);
+}

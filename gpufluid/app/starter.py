@@ -1,0 +1,81 @@
+"""A scene to start from: what ``gpufluid new`` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpufluid.errors import GpufluidError
+from gpufluid.io.paths import partial_path
+
+STARTER = """\
+# A scene of gpufluid. Play it with:   gpufluid run {name}
+# A window reads it again whenever you save it. Lengths are metres, times seconds, y is up.
+title = "{title}"
+dt = 0.0333          # seconds a frame
+duration = 6.0       # seconds; leave it out and a window plays on
+floor = 0.0          # height of the ground that catches the shadow
+
+[grid]
+cells = [48, 72, 48]     # more cells, more detail, more time
+cell_size = 0.0208
+origin = [-0.5, 0.0, -0.5]
+
+[sides]                  # left right (x), bottom top (y), back front (z); "all" for those not named
+all = {{ kind = "wall", slip = "free" }}
+top = {{ kind = "open" }}
+
+[settings]               # the numbers of the flow; rates are per second
+buoyancy = 2.2           # how warm gas rises
+vorticity_confinement = 0.6   # keeps small swirls alive
+cooling = 0.7
+density_dissipation = 0.4
+
+[[emitters]]
+name = "source"
+shape = {{ kind = "sphere", radius = 0.08 }}
+# a value may follow keyframes, {{ keys = [[0, 1.0], [2, 3.0]], ease = "smooth" }}, or a formula of the time:
+position = {{ formula = ["0.05 * sin(5 * t)", "0.12", "0.05 * cos(4 * t)"] }}
+density = 2.5            # a second
+temperature = 1.0
+velocity = [0.0, 0.5, 0.0]
+
+[[obstacles]]
+name = "ball"
+shape = {{ kind = "sphere", radius = 0.15 }}   # box, cylinder, capsule, plane, knot, mesh
+position = [0.05, 0.75, 0.0]
+
+[camera]
+target = [0.0, 0.65, 0.0]
+distance = 2.7
+azimuth = {{ formula = "20 + 4 * t" }}   # degrees
+elevation = 8.0
+
+[light]
+direction = [-0.85, -0.75, 0.3]   # the way the light travels
+
+[smoke]
+extinction = 60.0        # how thick it looks
+
+[picture]
+size = [640, 360]
+fps = 30
+"""
+
+
+def write_starter(name: str, overwrite: bool = False) -> Path:
+    """Write a commented scene to ``name.toml`` and return its path.
+
+    Raises GpufluidError where there is such a file and `overwrite` is False, or where none can be written.
+    """
+    path = Path(name)
+    path = path if path.suffix.lower() == ".toml" else path.with_name(path.name + ".toml")
+    if path.exists() and not overwrite:
+        raise GpufluidError(f"{path} exists; give another name, or --overwrite")
+    partial = partial_path(path)
+    try:
+        partial.write_text(STARTER.format(name=path, title=path.stem), encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise GpufluidError(f"{path}: cannot be written: {error.strerror or error}") from None
+    return path

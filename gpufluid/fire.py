@@ -1,0 +1,65 @@
+"""Combustion in a step: fuel that is hot enough burns, heats, smokes and swells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpufluid.backend import Backend, FieldStore
+from gpufluid.kernels import Variant
+from gpufluid.settings import Settings
+
+
+class Fire:
+    """What `Settings.combustion` asks for; without it nothing is held and no pass runs.
+
+    flame: cells, one channel: what burnt in the last substep, per second, or None. swelling: the arguments
+    that the divergence takes of it, an empty dict where nothing expands.
+    """
+
+    def __init__(self, backend: Backend, settings: Settings) -> None:
+        self.backend = backend
+        self.flame: FieldStore | None = None
+        self.use(settings)
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings; without combustion the fire is out."""
+        self.rules = settings.combustion
+        self.swelling: dict[str, Any] = {}
+        if self.rules is None:
+            self.release()
+            self.flame = None
+            return
+        if self.flame is None:
+            self.flame = self.backend.field("flame", "cell", 1, buffers=1, exact=True)
+        if self.rules.expansion_per_burn and settings.solve_velocity:
+            self.swelling = {"flame": self.flame, "expansion": self.rules.expansion_per_burn}
+
+    def burn(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
+        """Burn for `dt` seconds, exactly: the result does not depend on how a time is split."""
+        rules, run = self.rules, self.backend.kernel
+        if rules is None:
+            return
+        run("ignite", variant)(
+            scalars=scalars,
+            flame=self.flame,
+            dt=dt,
+            ignition=rules.ignition_temperature,
+            growth=rules.growth(dt),
+            fuel_per_burn=rules.fuel_per_burn,
+        )
+        run("burn", variant)(
+            scalars=scalars,
+            flame=self.flame,
+            dt=dt,
+            per_burn=(rules.smoke_per_burn, rules.heat_per_burn, rules.fuel_per_burn),
+        )
+
+    def clear(self) -> None:
+        """Put the fire out: forget what burnt last."""
+        if self.flame is not None:
+            self.flame.fill([0.0])
+
+    def release(self) -> None:
+        """Release the field."""
+        if self.flame is not None:
+            self.flame.release()

@@ -1,0 +1,81 @@
+"""Fire as a light: how hot gas glows, and what of it arrives in every place of the box."""
+
+from __future__ import annotations
+
+import moderngl
+import numpy as np
+
+from gpufluid.gl.device import Device
+from gpufluid.gl.field import Field
+from gpufluid.gl.passes import upload
+from gpufluid.grid import Grid
+from gpufluid.layout import FlatLayout
+from gpufluid.render.blackbody import COLDEST, HOTTEST, fire_table
+from gpufluid.render.subject import FluidLike
+from gpufluid.render.volume_source import FIRE_TABLE, bind, matter, volume_program
+from gpufluid.view import Fire
+
+BLOCKS = 12  # along the longest axis; each is one light
+
+
+class FireLight:
+    """The glow of the fire in the box of a fluid, gathered in blocks."""
+
+    def __init__(self, device: Device, grid: Grid) -> None:
+        self.device = device
+        self.size = max(2, -(-max(grid.cells) // BLOCKS))  # edge of a block, cells
+        nx, ny, nz = (-(-n // self.size) for n in grid.cells)
+        limit = device.max_texture_size
+        self.blocks = Field(device, "fire blocks", FlatLayout((nx, ny, nz), 1, limit), 4, "f4", 1)
+        fine = (2 * nx, 2 * ny, 2 * nz if grid.dimensions == 3 else 1)
+        self.glow = Field(device, "fire glow", FlatLayout(fine, 1, limit), 4, "f4", 1)
+        table = fire_table()
+        self.table = device.texture((len(table), 1), 4, "f4", "the colours of fire")
+        self.table.write(np.concatenate([table, np.ones((len(table), 1))], 1).astype("f4").tobytes())
+        self.table.filter = moderngl.LINEAR, moderngl.LINEAR
+
+    @property
+    def defines(self) -> dict[str, float]:
+        """The macros of a shader that knows of fire."""
+        return {"FIRE": 1, "BLOCK_SIZE": self.size, "FIRE_COLDEST": COLDEST, "FIRE_HOTTEST": HOTTEST}
+
+    def update(self, fluid: FluidLike, fire: Fire, extinction: float) -> None:
+        """Gather the fire as it is now and spread its light."""
+        device = self.device
+        device.ctx.enable_only(moderngl.NOTHING)
+        layouts = {"blocks": self.blocks.layout}
+        program = volume_program(
+            device, fluid, "fire blocks", "render/fire_blocks.glsl", defines=self.defines, volumes=layouts
+        )
+        self.give(program, fire)
+        upload(program["extinction"], float(extinction))  # type: ignore[arg-type]
+        self.blocks.back_target.use()
+        with bind(device, program, **matter(fluid)):
+            device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        layouts["glow"] = self.glow.layout
+        program = volume_program(
+            device, fluid, "fire glow", "render/fire_glow.glsl", defines=self.defines, volumes=layouts
+        )
+        upload(program["glow_strength"], float(fire.glow))  # type: ignore[arg-type]
+        self.glow.back_target.use()
+        with bind(device, program, blocks=self.blocks):
+            device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+
+    def give(self, program: moderngl.Program, fire: Fire) -> None:
+        """Set what ``fire_emission`` of `program` reads."""
+        if "fire_table" not in program:
+            return
+        for name, value in {
+            "fire_table": FIRE_TABLE,
+            "fire_kelvin": (fire.kelvin_at_zero, fire.kelvin_per_temperature),
+            "fire_intensity": fire.intensity,
+            "fire_core": fire.core,
+        }.items():
+            if name in program:
+                upload(program[name], value)  # type: ignore[arg-type]
+        self.table.use(FIRE_TABLE)
+
+    def release(self) -> None:
+        """Release the textures."""
+        for thing in (self.blocks, self.glow, self.table):
+            thing.release()

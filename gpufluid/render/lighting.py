@@ -1,0 +1,110 @@
+"""All the light in the box of a fluid: the sun, the sky, other lights and the fire, as textures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import moderngl
+
+from gpufluid.gl.device import Device
+from gpufluid.gl.field import Field
+from gpufluid.render.firelight import FireLight
+from gpufluid.render.light_volume import LightVolume
+from gpufluid.render.other_lights import OtherLights
+from gpufluid.render.subject import FluidLike
+from gpufluid.render.volume_source import SKY, SUN, bind, matter, volume_program
+from gpufluid.view import Look
+
+SKY_SCALE = 0.5  # light cells per cell of the light from all round
+DOWN = (0.0, -1.0, 0.0)
+
+
+class Lighting:
+    """How much light of which kind there is in every place.
+
+    scale: light cells per cell of the sun's light, at most 1. attenuation: "exponential" or "harris".
+    """
+
+    def __init__(self, device: Device, fluid: FluidLike, scale: float, attenuation: str) -> None:
+        self.device = device
+        grid = fluid.grid
+        sky_scale = min(SKY_SCALE, scale) if min(grid.cells) > 1 else scale
+        self.sun = LightVolume(device, grid, scale, attenuation)
+        self.sky = LightVolume(device, grid, sky_scale, attenuation)
+        self._grid = grid
+        self._others: OtherLights | None = None
+        self._fire: FireLight | None = None
+        self._look = Look()
+
+    def update(self, fluid: FluidLike, look: Look) -> None:
+        """Walk all light through `fluid` as it is now."""
+        self._look, extinction = look, look.smoke.extinction
+        with self.timed(fluid, "light"):
+            self.sun.update(fluid, look.light.direction, extinction)
+        with self.timed(fluid, "sky"):
+            self.sky.update(fluid, DOWN, extinction)
+        if look.lights:
+            self._others = self._others or OtherLights(self.device, self._grid)
+            with self.timed(fluid, "other lights"):
+                self._others.update(fluid, look.lights, extinction)
+        if look.fire is not None:
+            self._fire = self._fire or FireLight(self.device, self._grid)
+            with self.timed(fluid, "fire"):
+                self._fire.update(fluid, look.fire, extinction)
+
+    def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
+        """Time what is drawn inside among the passes of `fluid`, while those are timed."""
+        return (fluid.device or self.device).timed(label)
+
+    @contextmanager
+    def program(
+        self,
+        fluid: FluidLike,
+        label: str,
+        file: str,
+        *fields: str,
+        solids: bool | None = None,
+        vertex_file: str | None = None,
+    ) -> Iterator[moderngl.Program]:
+        """A program that knows the light; light and the fluid's `matter` are bound while the body runs."""
+        look, defines, volumes = self._look, dict[str, float](), {}
+        given: dict[str, Field] = dict(matter(fluid))
+        if look.lights and self._others is not None:
+            defines["OTHERS"] = len(look.lights)
+            volumes["others"] = self._others.field.layout
+            given["others"] = self._others.field
+        if look.fire is not None and self._fire is not None:
+            defines |= self._fire.defines
+            volumes["glow"] = self._fire.glow.layout
+            given["glow"] = self._fire.glow
+        program = volume_program(
+            self.device,
+            fluid,
+            label,
+            file,
+            *fields,
+            solids=solids,
+            vertex_file=vertex_file,
+            defines=defines,
+            volumes=volumes,
+        )
+        for volume, name, unit in ((self.sun, "sun", SUN), (self.sky, "sky", SKY)):
+            volume.give(program, name, unit)
+        if look.lights and self._others is not None:
+            self._others.place(program, look.lights)
+        if look.fire is not None and self._fire is not None:
+            self._fire.give(program, look.fire)
+        with bind(self.device, program, **given):
+            try:
+                yield program
+            finally:
+                for unit in range(SUN, SKY + 2):
+                    self.device.linear.clear(unit)
+
+    def release(self) -> None:
+        """Release every texture."""
+        for part in (self.sun, self.sky, self._others, self._fire):
+            if part is not None:
+                part.release()
+        self._others = self._fire = None

@@ -1,0 +1,78 @@
+"""The lights beside the sun: up to four, directional or in one place, with shadows of half the resolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.gl.device import Device
+from gpufluid.gl.field import Field
+from gpufluid.gl.passes import upload
+from gpufluid.grid import Grid
+from gpufluid.layout import FlatLayout
+from gpufluid.render.subject import FluidLike
+from gpufluid.render.volume_source import bind, matter, volume_program
+from gpufluid.view import Light, PointLight
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Lights as their shader takes them, float32 [n, 4] each; see other_lights.glsl."""
+
+    places: NDArray[np.float32]
+    colors: NDArray[np.float32]
+
+
+def rows_of(lights: Sequence[Light | PointLight], grid: Grid) -> Rows:
+    """The lights in cells of `grid`."""
+    places, colors = np.zeros((2, len(lights), 4), np.float32)
+    for place, color, light in zip(places, colors, lights, strict=True):
+        color[:3] = light.color
+        if isinstance(light, PointLight):
+            place[:3] = (np.array(light.position) - grid.origin) / grid.cell_size
+            place[3], color[3] = 1.0, light.radius**2
+        else:
+            way = np.array(light.direction) / np.abs(light.direction).max()
+            place[:3] = way / np.linalg.norm(way)
+    return Rows(places, colors)
+
+
+class OtherLights:
+    """The share of each light that is left in every place of the box of a fluid, a light a channel."""
+
+    def __init__(self, device: Device, grid: Grid) -> None:
+        self.device, self.grid = device, grid
+        nx, ny, nz = (-(-n // 2) for n in grid.cells)
+        self.field = Field(device, "others", FlatLayout((nx, ny, nz), 1, device.max_texture_size), 4, "f4", 1)
+
+    def update(self, fluid: FluidLike, lights: Sequence[Light | PointLight], extinction: float) -> None:
+        """Walk from every place to every light, through the fluid as it is now; at least one light."""
+        program = volume_program(
+            self.device,
+            fluid,
+            "other lights",
+            "render/other_layer.glsl",
+            defines={"OTHERS": len(lights)},
+            volumes={"others": self.field.layout},
+        )
+        self.place(program, lights)
+        upload(program["extinction"], float(extinction))  # type: ignore[arg-type]
+        self.device.ctx.enable_only(moderngl.NOTHING)
+        self.field.back_target.use()
+        with bind(self.device, program, **matter(fluid)):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+
+    def place(self, program: moderngl.Program, lights: Sequence[Light | PointLight]) -> None:
+        """Tell `program` where the lights are."""
+        rows = rows_of(lights, self.grid)
+        for name, values in (("other_places", rows.places), ("other_colors", rows.colors)):
+            if name in program:
+                program[name].write(values.tobytes())  # type: ignore[union-attr]
+
+    def release(self) -> None:
+        """Release the texture."""
+        self.field.release()

@@ -1,0 +1,745 @@
+"""Scenes in TOML: read, checked and built; and written again.
+
+A description is checked in two stages, both before anything is computed: msgspec holds it to the tables
+declared here, which follow the engine's own classes field by field; then those classes check the values. A
+number may be followed over time: ``{ keys = [[0, 1], [2, 5]] }`` or ``{ formula = "1 + sin(t)" }``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpufluid import boundaries, settings, shapes, solvers, sources, user_forces, view
+from gpufluid.boundaries import SIDES, Boundaries
+from gpufluid.combustion import Combustion
+from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError
+from gpufluid.fluid import Fluid
+from gpufluid.grid import Grid
+from gpufluid.keyframes import Formula, Keys, Track
+from gpufluid.scene import Scene
+
+Triple = tuple[float, float, float]
+Origins = dict[
+    tuple[int, str], tuple[Any, Any]
+]  # (id of a thing, field): the thing, and what a file says there
+LARGEST = 4 << 20  # bytes of a description
+
+# Names in a file, and the classes they build.
+SIDE_KINDS: dict[str, type] = {
+    "wall": boundaries.Wall,
+    "open": boundaries.Open,
+    "inflow": boundaries.Inflow,
+    "periodic": boundaries.Periodic,
+}
+SOLVER_KINDS: dict[str, type] = {
+    "jacobi": solvers.Jacobi,
+    "chebyshev": solvers.ChebyshevJacobi,
+    "sor": solvers.RedBlackSOR,
+    "conjugate-gradient": solvers.ConjugateGradient,
+    "multigrid": solvers.Multigrid,
+}
+FORM_KINDS: dict[str, type] = {
+    "sphere": shapes.Sphere,
+    "box": shapes.Box,
+    "cylinder": shapes.Cylinder,
+    "capsule": shapes.Capsule,
+    "plane": shapes.Plane,
+}
+FORCE_KINDS: dict[str, type] = {
+    "wind": user_forces.Wind,
+    "vortex": user_forces.Vortex,
+    "attractor": user_forces.Attractor,
+}
+LIGHT_KINDS: dict[str, type] = {"sun": view.Light, "point": view.PointLight}
+
+
+def _msgspec() -> Any:
+    try:
+        import msgspec
+    except ImportError:
+        raise MissingDependencyError("msgspec", "reading a scene file") from None
+    return msgspec
+
+
+class _Schema:
+    """The tables of a description, made once from the classes they build."""
+
+    def __init__(self) -> None:
+        self.msgspec = msgspec = _msgspec()
+        unset = msgspec.UNSET
+        define = msgspec.defstruct
+
+        def table(name: str, fields: Sequence[tuple[Any, ...]], tag: str | None = None) -> Any:
+            options: dict[str, Any] = {"kw_only": True, "forbid_unknown_fields": True}
+            if tag is not None:
+                options |= {"tag_field": "kind", "tag": tag}
+            return define(name, list(fields), **options)
+
+        # msgspec takes one table a union: both kinds of track in one, told apart when built
+        self.track = table(
+            "Track",
+            [
+                ("keys", list[Any] | msgspec.UnsetType, unset),
+                ("ease", str, "linear"),
+                ("repeat", bool, False),
+                ("formula", str | list[str | float] | msgspec.UnsetType, unset),
+            ],
+        )
+        turn = table("Turn", [("axis", Triple), ("degrees", float | self.track)])
+
+        def of(kind: type, tag: str | None = None, moving: bool = True, **own: Any) -> Any:
+            """A table with the fields of dataclass `kind`, and `own` types for some (None: leave it out)."""
+            hints = typing.get_type_hints(kind)
+            fields: list[tuple[Any, ...]] = []
+            for part in dataclasses.fields(kind):
+                hint = own.pop(part.name, hints[part.name])
+                if hint is None or part.name.startswith("_"):
+                    continue
+                if moving and _moves(hint):
+                    hint = hint | self.track
+                missing = dataclasses.MISSING
+                if part.default is missing and part.default_factory is missing:
+                    fields.append((part.name, hint))
+                else:
+                    fields.append((part.name, hint | msgspec.UnsetType, unset))
+            fields += [(name, hint, unset) for name, hint in own.items()]
+            return table(kind.__name__, fields, tag)
+
+        def union(kinds: Mapping[str, type], moving: bool = True, **own: Any) -> Any:
+            return _either(*(of(kind, tag, moving, **own) for tag, kind in kinds.items()))
+
+        side = union(SIDE_KINDS, moving=False)
+        solver = union(SOLVER_KINDS, moving=False)
+        rotation = tuple[float, float, float, float] | turn | None
+        fitted = [
+            ("fit", float | msgspec.UnsetType, unset),
+            ("center", Triple | msgspec.UnsetType, unset),
+        ]
+        mesh = table("MeshFile", [("file", str), *fitted], "mesh")
+        knot = table("Knot", [("tube", float | msgspec.UnsetType, unset), *fitted], "knot")
+        forms = [of(kind, tag) for tag, kind in FORM_KINDS.items()]
+        path = [("points", list[Triple]), ("radius", float | msgspec.UnsetType, unset)]
+        image = [
+            ("file", str),
+            ("center", Triple | msgspec.UnsetType, unset),
+            ("size", tuple[float, float] | msgspec.UnsetType, unset),
+            ("thickness", float | msgspec.UnsetType, unset),
+        ]
+        surface = [("file", str), ("thickness", float | msgspec.UnsetType, unset), *fitted]
+        self.solid_shape = _either(*forms, mesh, knot)
+        self.source_shape = _either(
+            *forms,
+            mesh,
+            knot,
+            table("LineOf", path, "line"),
+            table("BezierOf", path, "bezier"),
+            table("ImageOf", image, "image"),
+            table("SurfaceOf", surface, "surface"),
+        )
+        named = str | msgspec.UnsetType
+        optional = msgspec.UnsetType
+        emitter = of(sources.Emitter, shape=self.source_shape, rotation=rotation, name=named)
+        obstacle = of(shapes.Obstacle, shape=self.solid_shape, rotation=rotation, name=named)
+        expression = table(
+            "Expression", [("expression", str), ("active", bool, True), ("name", named, unset)], "expression"
+        )
+        forces = [of(kind, tag, name=named) for tag, kind in FORCE_KINDS.items()]
+        force = _either(*forces, expression)
+        rules = of(settings.Settings, pressure=solver, combustion=of(Combustion))
+        sides = table("Sides", [(name, side | optional, unset) for name in ("all", *SIDES)])
+        grid = of(Grid, moving=False)
+        container: list[tuple[Any, ...]] = [
+            ("grid", grid),
+            ("sides", sides | optional, unset),
+            ("settings", rules | optional, unset),
+            ("emitters", _list(emitter), []),
+            ("obstacles", _list(obstacle), []),
+            ("forces", _list(force), []),
+        ]
+        self.scene = table(
+            "SceneFile",
+            [
+                ("title", str | optional, unset),
+                ("dt", float | optional, unset),
+                ("frames", int | optional, unset),
+                ("duration", float | optional, unset),
+                ("seed", int, 0),
+                ("floor", float | optional, unset),
+                *[
+                    (name, hint | optional, unset) if name == "grid" else (name, hint, *rest)
+                    for name, hint, *rest in container
+                ],
+                ("containers", _list(table("Container", container)), []),
+                ("camera", of(view.Camera) | optional, unset),
+                ("light", of(view.Light) | optional, unset),
+                ("lights", _list(union(LIGHT_KINDS)), []),
+                ("smoke", of(view.Smoke) | optional, unset),
+                ("fire", of(view.Fire) | optional, unset),
+                ("picture", of(view.Picture, moving=False) | optional, unset),
+            ],
+        )
+
+
+def _either(*kinds: Any) -> Any:
+    """The type of a value that is of one of `kinds`."""
+    return typing.Union[kinds]  # noqa: UP007  # from a tuple
+
+
+def _list(kind: Any) -> Any:
+    """The type of a list of `kind`, which is known only as the program runs."""
+    return types.GenericAlias(list, (kind,))
+
+
+def _moves(hint: Any) -> bool:
+    """Whether a field of this type holds numbers that may change with time."""
+    parts = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    return any(part in (float, Triple) for part in parts)
+
+
+_schema: _Schema | None = None
+
+
+def schema() -> _Schema:
+    """The tables of a description."""
+    global _schema
+    if _schema is None:
+        _schema = _Schema()
+    return _schema
+
+
+# -- reading -------------------------------------------------------------------------------------------
+
+
+def load_description(
+    path: Path, ctx: Any, changes: Sequence[str], cells: tuple[int, int, int] | None, backend: str
+) -> Scene:
+    """Return the scene that the TOML file `path` describes; see `Scene.load`."""
+    return build(read_description(path, changes), path, ctx, cells, backend)
+
+
+def read_description(path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
+    """The description in `path` with `changes` made to it, as plain values. Raises SceneError."""
+    msgspec = _msgspec()
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST + 1)
+    except OSError as error:
+        raise SceneError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if len(text) > LARGEST:
+        raise SceneError(f"{path}: over {LARGEST >> 20} MB long, which no scene is")
+    try:
+        given: dict[str, Any] = msgspec.toml.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise SceneError(f"{path}: not TOML: {' '.join(str(error).split())}") from None
+    for change in changes:
+        _change(given, change, path)
+    return given
+
+
+def _change(given: dict[str, Any], change: str, path: Path) -> None:
+    """Make the assignment `change`, as in ``emitters[0].density=2``, to a description."""
+    name, sign, text = change.partition("=")
+    steps = re.findall(r"[^.\[\]]+", name.strip())
+    if not sign or not steps:
+        raise SceneError(f"a change must look like settings.viscosity=0.1, got {change!r}")
+    try:
+        value = _msgspec().toml.decode(f"value = {text.strip()}")["value"]
+    except ValueError:
+        value = text.strip()  # a word without its quotes
+    place: Any = given
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        key: Any = step
+        if isinstance(place, list):
+            found = [i for i, part in enumerate(place) if isinstance(part, dict) and part.get("name") == step]
+            if not step.isdigit() and not found:
+                raise SceneError(f"{path}: {name.strip()}: there is none with the name {step!r}")
+            key = int(step) if step.isdigit() else found[0]
+            if key >= len(place):
+                raise SceneError(f"{path}: {name.strip()}: there are {len(place)}, counted from 0")
+        elif not isinstance(place, dict):
+            raise SceneError(f"{path}: {name.strip()}: {step!r} lies in what is no table")
+        if following is None:
+            place[key] = value
+        elif isinstance(place, dict):
+            place = place.setdefault(key, {})
+        else:
+            place = place[key]
+
+
+def checked(given: Mapping[str, Any], path: Path) -> Any:
+    """The description as the tables of the schema. Raises SceneError naming the place."""
+    tables = schema()
+    try:
+        return tables.msgspec.convert(given, tables.scene)
+    except tables.msgspec.ValidationError as error:
+        raise SceneError(f"{path}: {_explained(str(error))}") from None
+
+
+def _explained(text: str) -> str:
+    """What msgspec says, with the place first and the nearest right word."""
+    what, _, place = text.partition(" - at `$")
+    place = place.rstrip("`").lstrip(".") or "the top"
+    what = what.replace("`float | object`", "a number, or a table of keys").replace("`", "")
+    what = re.sub(r"\bobject\b", "table", what.replace("Object", "the table"))
+    word = re.search(r"(?:unknown field|Invalid value) '?([^' ]+)'?", what)
+    if word:
+        near = difflib.get_close_matches(word[1], sorted(_words()), 1)
+        what += f"; did you mean {near[0]!r}?" if near else ""
+    return f"{place}: {what[0].lower()}{what[1:]}"
+
+
+def _words() -> set[str]:
+    """Every key and kind a description may hold."""
+    tables = schema()
+    words: set[str] = {*SIDE_KINDS, *SOLVER_KINDS, *FORM_KINDS, *FORCE_KINDS, *LIGHT_KINDS}
+    words |= {"mesh", "knot", "line", "bezier", "image", "surface", "expression"}
+    todo, seen = [tables.scene], set()
+    while todo:
+        hint = todo.pop()
+        if hint in seen:
+            continue
+        seen.add(hint)
+        if hasattr(hint, "__struct_fields__"):
+            words |= set(hint.__struct_fields__)
+            todo += list(typing.get_type_hints(hint).values())
+        todo += [part for part in typing.get_args(hint) if not isinstance(part, str)]
+    return words
+
+
+# -- building ------------------------------------------------------------------------------------------
+
+
+class _Builder:
+    """Builds the parts of one description, and notes what changes with time."""
+
+    def __init__(self, path: Path, seed: int) -> None:
+        self.path, self.seed = path, seed
+        self.unset = schema().msgspec.UNSET
+        self.moves: list[Callable[[float], None]] = []
+        self.names: dict[str, Any] = {}
+        self.origins: Origins = {}
+
+    def at(self, place: str) -> _Place:
+        """A block in which errors are told to be at `place`."""
+        return _Place(self.path, place)
+
+    def given(self, table: Any) -> dict[str, Any]:
+        """The fields that a table was given, of which there may be none."""
+        if table is self.unset:
+            return {}
+        pairs = ((name, getattr(table, name)) for name in table.__struct_fields__)
+        return {name: value for name, value in pairs if value is not self.unset}
+
+    def track(self, value: Any) -> Track | None:
+        """The track that `value` is, or None."""
+        if type(value) is not schema().track:
+            return None
+        keys, formula = (None if v is self.unset else v for v in (value.keys, value.formula))
+        if (keys is None) == (formula is None):
+            raise GpufluidError("a value over time must have either keys or a formula")
+        if formula is not None:
+            return Formula(formula if isinstance(formula, str) else [str(f) for f in formula], self.seed)
+        return Keys(list(keys or ()), value.ease, value.repeat)
+
+    def moving(self, value: Any) -> bool:
+        """Whether `value`, or anything in it, changes with time."""
+        if hasattr(value, "__struct_fields__"):
+            return type(value) is schema().track or any(
+                self.moving(getattr(value, name)) for name in value.__struct_fields__
+            )
+        return False
+
+    def make(
+        self,
+        kind: type,
+        table: Any,
+        place: str,
+        assign: Callable[[str, Any], None] | None = None,
+    ) -> Any:
+        """An object of `kind` from a table; its changing fields are assigned again before each frame."""
+        given = self.given(table)
+        named = given.pop("name", None)
+        makers = {name: self.maker(value, f"{place}.{name}") for name, value in given.items()}
+        with self.at(place):
+            made = kind(**{name: make(0.0) for name, make in makers.items()})
+        for name, make in makers.items():
+            if self.moving(given[name]) or _is_read(given[name]):
+                told = schema().msgspec.to_builtins(given[name])
+                self.origins[id(made), name] = made, told
+            if self.moving(given[name]):
+                self.moves.append(
+                    self._mover(assign or partial(setattr, made), name, make, f"{place}.{name}")
+                )
+        if named is not None:
+            if named in self.names:
+                raise SceneError(f"{self.path}: {place}.name: {named!r} is taken already")
+            self.names[named] = made
+        return made
+
+    def _mover(
+        self, assign: Callable[[str, Any], None], name: str, make: Callable[[float], Any], place: str
+    ) -> Callable[[float], None]:
+        def move(time: float) -> None:
+            with self.at(place):
+                assign(name, make(time))
+
+        return move
+
+    def maker(self, value: Any, place: str) -> Callable[[float], Any]:
+        """What gives `value` as the engine wants it, at any time. Everything in it is built once here."""
+        with self.at(place):
+            track = self.track(value)
+            if track is not None:
+                return track.at
+            if hasattr(value, "__struct_fields__"):
+                return self._maker_of_table(value, place)
+        return lambda time: value
+
+    def _maker_of_table(self, table: Any, place: str) -> Callable[[float], Any]:
+        name = type(table).__name__
+        given = self.given(table)
+        if name == "Turn":
+            axis = shapes.direction(table.axis, "axis")
+            degrees = self.maker(table.degrees, f"{place}.degrees")
+
+            def turned(time: float) -> Any:
+                half = 0.5 * np.radians(degrees(time))
+                return (*(np.sin(half) * a for a in axis), np.cos(half))
+
+            return turned
+        tag = table.__struct_config__.tag
+        if tag in FORM_KINDS and name == FORM_KINDS[tag].__name__:
+            kind = FORM_KINDS[tag]
+            parts = {key: self.maker(value, f"{place}.{key}") for key, value in given.items()}
+            if not self.moving(table):
+                shape = kind(**{key: part(0.0) for key, part in parts.items()})
+                return lambda time: shape
+            return lambda time: kind(**{key: part(time) for key, part in parts.items()})
+        if tag in SOLVER_KINDS:
+            solver = SOLVER_KINDS[tag](**given)
+            return lambda time: solver
+        if name == "Combustion":
+            parts = {key: self.maker(value, f"{place}.{key}") for key, value in given.items()}
+            kind = Combustion
+            return lambda time: kind(**{key: part(time) for key, part in parts.items()})
+        made = self._shape(tag, given)
+        return lambda time: made
+
+    def _shape(self, tag: str, given: dict[str, Any]) -> Any:
+        """A shape that is read or computed once."""
+        if tag == "line":
+            return sources.Line(**given)
+        if tag == "bezier":
+            return sources.Bezier(**given)
+        if tag == "image":
+            return sources.Image(self._file(given.pop("file")), **given)
+        fit, center = given.pop("fit", None), given.pop("center", (0.0, 0.0, 0.0))
+        mesh = (
+            shapes.Mesh.trefoil(**{k: v for k, v in given.items() if k == "tube"})
+            if tag == "knot"
+            else shapes.Mesh.load(self._file(given["file"]))
+        )
+        if fit is not None:
+            mesh = mesh.fitted(fit, center=center)
+        elif any(center):
+            mesh = mesh.moved(mesh.vertices + np.array(center))
+        return sources.Surface(mesh, given.get("thickness")) if tag == "surface" else mesh
+
+    def _file(self, name: str) -> str:
+        """A file named in a description, which lies in its folder or below."""
+        base = self.path.parent.resolve()
+        target = (base / name).resolve()
+        if not target.is_relative_to(base):
+            raise GpufluidError(f"{name!r} lies outside the scene's folder {base}")
+        return os.fspath(target)
+
+
+def _is_read(value: Any) -> bool:
+    """Whether `value` is a table that says where something comes from, which what is made of it does not."""
+    tag = getattr(getattr(value, "__struct_config__", None), "tag", None)
+    return tag in ("mesh", "knot", "image", "surface", "line", "bezier") or type(value).__name__ == "Turn"
+
+
+class _Place:
+    """Errors inside become a SceneError that names file and place."""
+
+    def __init__(self, path: Path, place: str) -> None:
+        self.path, self.place = path, place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, GpufluidError) and not isinstance(error, SceneError):
+            raise SceneError(f"{self.path}: {self.place}: {error}") from None
+        if isinstance(error, TypeError | OverflowError):
+            raise SceneError(f"{self.path}: {self.place}: {error}") from None
+
+
+def build(
+    given: Mapping[str, Any],
+    path: Path,
+    ctx: Any = None,
+    cells: tuple[int, int, int] | None = None,
+    backend: str = "auto",
+) -> Scene:
+    """Return the scene that a description, read from `path`, describes. Raises SceneError."""
+    table = checked(given, path)
+    builder = _Builder(path, table.seed)
+    unset = builder.unset
+    boxes: list[tuple[str, Any]] = [("", table)] if table.grid is not unset else []
+    boxes += [(f"containers[{n}].", box) for n, box in enumerate(table.containers)]
+    if not boxes:
+        raise SceneError(f"{path}: grid: the table is missing; a scene needs a grid, or containers")
+    if table.grid is unset and (table.emitters or table.obstacles or table.forces):
+        raise SceneError(f"{path}: grid: the table is missing, but there is something to put in it")
+    looks = {}
+    for name, kind in (
+        ("camera", view.Camera),
+        ("light", view.Light),
+        ("smoke", view.Smoke),
+        ("fire", view.Fire),
+    ):
+        part = getattr(table, name)
+        if part is not unset:
+            looks[name] = builder.make(kind, part, name)
+    if table.picture is not unset:
+        looks["picture"] = builder.make(view.Picture, table.picture, "picture")
+    looks["lights"] = [
+        builder.make(LIGHT_KINDS[light.__struct_config__.tag], light, f"lights[{n}]")
+        for n, light in enumerate(table.lights)
+    ]
+    fluids: list[Fluid] = []
+    try:
+        for n, (prefix, box) in enumerate(boxes):
+            # fluids of one scene live in one context
+            shared = fluids[0].ctx if fluids else ctx
+            fluids.append(_fluid(builder, box, prefix, shared, cells if n == 0 else None, backend))
+        with builder.at("the top"):
+            dt = 1.0 / 30.0 if table.dt is unset else table.dt
+            frames = None if table.frames is unset else table.frames
+            if table.duration is not unset:
+                if frames is not None:
+                    raise GpufluidError("frames and duration say the same thing: give one of them")
+                if not 0.0 < table.duration < 1e9 or not dt > 0.0:
+                    raise GpufluidError(f"duration must be > 0 seconds, got {table.duration:g}")
+                frames = max(1, round(table.duration / dt))
+            return Scene(
+                fluids[0],
+                **looks,
+                dt=dt,
+                floor=None if table.floor is unset else table.floor,
+                title=path.stem if table.title is unset else table.title,
+                frames=frames,
+                others=fluids[1:],
+                names=builder.names,
+                seed=table.seed,
+                _origins=builder.origins,
+                update=_updater(builder.moves),
+            )
+    except BaseException:
+        for fluid in fluids:
+            fluid.release()
+        raise
+
+
+def _updater(moves: list[Callable[[float], None]]) -> Callable[[Scene, float], None] | None:
+    if not moves:
+        return None
+
+    def update(scene: Scene, time: float) -> None:
+        for move in moves:
+            move(time)
+
+    return update
+
+
+def _fluid(
+    builder: _Builder,
+    box: Any,
+    prefix: str,
+    ctx: Any,
+    cells: tuple[int, int, int] | None,
+    backend: str,
+) -> Fluid:
+    """The fluid of one container, with all that is in it."""
+    grid = builder.make(Grid, box.grid, f"{prefix}grid")
+    if cells is not None:
+        with builder.at(f"{prefix}grid"):
+            grid = Grid(cells, max(grid.size[:2]) / max(cells[:2]), grid.origin)
+    sides = _sides(builder, box.sides, f"{prefix}sides")
+    made: list[Fluid] = []
+
+    def assign(name: str, value: Any) -> None:
+        made[0].settings = made[0].settings.but(**{name: value})
+
+    rules = builder.make(settings.Settings, box.settings, f"{prefix}settings", assign)
+    with builder.at(f"{prefix}grid"):
+        fluid = Fluid(grid, sides, rules, backend=backend, ctx=ctx)
+    made.append(fluid)
+    for (_, name), (thing, told) in list(builder.origins.items()):
+        if (
+            thing is rules
+        ):  # settings are replaced when they change: what was said of them stays with the fluid
+            builder.origins[id(fluid), name] = fluid, told
+    try:
+        for kind, name, things, owner in (
+            (sources.Emitter, "emitters", box.emitters, fluid.emitters),
+            (shapes.Obstacle, "obstacles", box.obstacles, fluid.obstacles),
+        ):
+            for n, table in enumerate(things):
+                place = f"{prefix}{name}[{n}]"
+                thing = builder.make(kind, table, place)
+                with builder.at(place):
+                    owner.add(thing)
+        for n, table in enumerate(box.forces):
+            place = f"{prefix}forces[{n}]"
+            tag = table.__struct_config__.tag
+            force = builder.make(FORCE_KINDS.get(tag, user_forces.ForceExpression), table, place)
+            with builder.at(place):
+                fluid.forces.add(force)
+    except BaseException:
+        fluid.release()
+        raise
+    return fluid
+
+
+def _sides(builder: _Builder, table: Any, place: str) -> Boundaries:
+    """The sides of a box: `all` for those not named."""
+    given = builder.given(table)
+    sides = {}
+    for name, side in given.items():
+        sides[name] = builder.make(SIDE_KINDS[side.__struct_config__.tag], side, f"{place}.{name}")
+    rest = sides.pop("all", boundaries.Wall())
+    with builder.at(place):
+        return Boundaries(**{name: sides.get(name, rest) for name in SIDES})
+
+
+# -- writing -------------------------------------------------------------------------------------------
+
+
+def save_description(scene: Scene, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+    """Write what `scene` is now, but for the state of its fluids, as a description; return its path.
+
+    Values that follow keyframes or formulas stay so, and files that were read are named again. Raises
+    GpufluidError for what only a script can make (a mesh of its own, an array, an `update`), for a file that
+    exists unless `overwrite`, and for one that cannot be written.
+    """
+    try:
+        import tomli_w
+    except ImportError:
+        raise MissingDependencyError("tomli-w", "writing a scene file") from None
+    target = Path(path)
+    if target.suffix.lower() != ".toml":
+        raise GpufluidError(f"{target}: a scene is written to a .toml file")
+    if target.exists() and not overwrite:
+        raise GpufluidError(f"{target} exists already")
+    text = tomli_w.dumps(description_of(scene))
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(target)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise GpufluidError(f"{target}: cannot be written: {error.strerror or error}") from None
+    return target
+
+
+def description_of(scene: Scene) -> dict[str, Any]:
+    """What `scene` is now as the plain values of a description; see `save_description`."""
+    if scene.story is not None or (scene.update is not None and not scene._origins):
+        raise GpufluidError(
+            f"the scene {scene.title!r} is a script: what it does cannot be written as a description"
+        )
+    writer = _Writer(scene)
+    out: dict[str, Any] = {"title": scene.title, "dt": scene.dt}
+    out |= {name: value for name in ("frames", "floor") if (value := getattr(scene, name)) is not None}
+    out["seed"] = scene.seed
+    boxes = [writer.container(fluid) for fluid in scene.fluids]
+    out |= boxes[0] if len(boxes) == 1 else {"containers": boxes}
+    for name in ("camera", "light", "smoke", "fire", "picture"):
+        thing = getattr(scene, name)
+        if thing is not None:
+            out[name] = writer.table(thing)
+    if scene.lights:
+        out["lights"] = [{"kind": _kind(LIGHT_KINDS, light), **writer.table(light)} for light in scene.lights]
+    return out
+
+
+def _kind(kinds: Mapping[str, type], thing: Any) -> str:
+    """The name of the kind that `thing` is. Raises GpufluidError where a description knows none."""
+    for name, kind in kinds.items():
+        if type(thing) is kind:
+            return name
+    raise GpufluidError(f"a description cannot say {thing!r}")
+
+
+class _Writer:
+    """Turns what a scene is made of into plain values."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.origins = scene._origins
+        self.names = {id(thing): name for name, thing in scene.names.items()}
+
+    def container(self, fluid: Fluid) -> dict[str, Any]:
+        """One fluid and all that is in it."""
+        out: dict[str, Any] = {
+            "grid": self.table(fluid.grid),
+            "settings": self.table(fluid.settings, owner=fluid),
+        }
+        sides = {name: getattr(fluid.boundaries, name) for name in SIDES}
+        out["sides"] = {name: {"kind": _kind(SIDE_KINDS, s), **self.table(s)} for name, s in sides.items()}
+        out["emitters"] = [self.table(emitter) for emitter in fluid.emitters]
+        out["obstacles"] = [self.table(obstacle) for obstacle in fluid.obstacles]
+        out["forces"] = [self._force(force) for force in fluid.forces]
+        return {name: value for name, value in out.items() if value}
+
+    def _force(self, force: Any) -> dict[str, Any]:
+        if isinstance(force, user_forces.ForceExpression):
+            return {"kind": "expression", "expression": force.expression, "active": force.active}
+        return {"kind": _kind(FORCE_KINDS, force), **self.table(force)}
+
+    def table(self, thing: Any, owner: Any = None) -> dict[str, Any]:
+        """The fields of a dataclass object that are not at their defaults."""
+        out: dict[str, Any] = {}
+        if id(thing) in self.names:
+            out["name"] = self.names[id(thing)]
+        for part in dataclasses.fields(thing):
+            value = getattr(thing, part.name)
+            found = self.origins.get((id(owner if owner is not None else thing), part.name))
+            if found is not None and (found[0] is thing or found[0] is owner):
+                out[part.name] = found[1]
+                continue
+            default = part.default
+            if part.default_factory is not dataclasses.MISSING:
+                default = part.default_factory()
+            if value is not None and (default is dataclasses.MISSING or value != default):
+                out[part.name] = self.plain(value, f"{type(thing).__name__}.{part.name}")
+        return out
+
+    def plain(self, value: Any, name: str) -> Any:
+        """`value` as TOML can hold it."""
+        if isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, tuple | list):
+            return [self.plain(part, name) for part in value]
+        if type(value) in SOLVER_KINDS.values():
+            return {"kind": _kind(SOLVER_KINDS, value), **self.table(value)}
+        if type(value) in FORM_KINDS.values():
+            return {"kind": _kind(FORM_KINDS, value), **self.table(value)}
+        if isinstance(value, Combustion):
+            return self.table(value)
+        raise GpufluidError(f"{name}: a description cannot say {value!r}")

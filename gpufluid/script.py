@@ -1,0 +1,92 @@
+"""Scenes as Python: a function that tells its story with a ``yield`` for every frame."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gpufluid.errors import SceneError
+from gpufluid.scene import Scene
+
+NAMES = ("scene", "story")  # what the function may be called
+
+
+def load_script(
+    path: Path, ctx: Any, changes: Sequence[str], cells: tuple[int, int, int] | None, backend: str
+) -> Scene:
+    """Return the scene of the Python file `path`; see `Scene.load`.
+
+    The file defines a function ``scene``. It returns a Scene, or it is a generator whose first ``yield``
+    gives the Scene and whose every further one is a frame. It is given those of ``ctx``, ``cells``,
+    ``backend`` and `changes` that it has parameters for. Raises SceneError.
+    """
+    make = scene_function(path)
+    known = inspect.signature(make).parameters
+    given: dict[str, Any] = {"ctx": ctx, "backend": backend}
+    if cells is not None:
+        given["cells"] = cells
+        if "cells" not in known:
+            raise SceneError(f"{path}: its function scene has no choice of cells")
+    if "backend" not in known and backend != "auto":
+        raise SceneError(f"{path}: its function scene has no choice of backend")
+    given = {name: value for name, value in given.items() if name in known}
+    for change in changes:
+        name, sign, text = change.partition("=")
+        if not sign or name not in known or name in ("ctx", "cells", "backend"):
+            near = difflib.get_close_matches(name, sorted(known), 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise SceneError(f"{path}: its function scene has no parameter {name!r} to set{hint}")
+        given[name] = _value(text)
+    return scene_of(make(**given), str(path))
+
+
+def scene_function(path: Path) -> Callable[..., Any]:
+    """The function ``scene`` (or ``story``) that a Python file defines. Raises SceneError."""
+    if not path.is_file():
+        raise SceneError(f"{path}: there is no such file")
+    name = f"gpufluid_scene_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickles of the script look for it there
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise SceneError(f"{path}: line {error.lineno}: {error.msg}") from None
+    for candidate in NAMES:
+        make = getattr(module, candidate, None)
+        if callable(make):
+            return make  # type: ignore[no-any-return]
+    raise SceneError(f"{path}: a scene script must define a function scene(ctx=None)")
+
+
+def scene_of(made: Any, name: str) -> Scene:
+    """The Scene that a scene function returned, or that its generator yields first. Raises SceneError."""
+    if isinstance(made, Iterator):
+        story = made
+        try:
+            made = next(story)
+        except StopIteration:
+            raise SceneError(f"{name}: the story ended before it gave a scene") from None
+        if isinstance(made, Scene):
+            made.story = story
+    if not isinstance(made, Scene):
+        raise SceneError(
+            f"{name}: the function scene must return a gpufluid.Scene, or yield one first, got {made!r}"
+        )
+    return made
+
+
+def _value(text: str) -> Any:
+    """What stands behind the = of a change: a Python constant, or a word."""
+    import ast
+
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return text

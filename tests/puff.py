@@ -1,0 +1,87 @@
+"""Still smoke and somewhere to draw it, for the tests of the picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+import gpufluid as gf
+from gpufluid.gl.device import Device
+from gpufluid.gl.field import Field
+from gpufluid.layout import FlatLayout, layouts
+from gpufluid.render.volume import VolumeRenderer
+
+SIZE = (48, 32)
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Puff:
+    """Still smoke: what the view reads of a fluid, with any density and solids put into it."""
+
+    device: Device
+    grid: gf.Grid
+    density: Any = 0.0
+    solids: Any = None
+    temperature: Any = 0.0
+    color: Any = None
+    flame: Any = None
+    obstacles: list[gf.Obstacle] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.ctx = self.device.ctx
+        self.layouts: dict[str, FlatLayout] = layouts(self.grid, self.device.max_texture_size)
+        values = np.zeros((*self.grid.cells[::-1], 4))
+        values[..., 0], values[..., 1], values[..., 3] = self.density, self.temperature, 1.0
+        self.scalars = Field(self.device, "scalars", self.layouts["cell"], 4, "f4")
+        self.solid_field: Field | None = None
+        self.color_field = self._extra("color", self.color)
+        self.flame_field = self._extra("flame", self.flame)
+        if self.solids is not None:
+            values *= 1.0 - self.solids[..., None]
+            self.solid_field = Field(self.device, "solid", self.layouts["cell"], 4, "f4")
+            self.solid_field.write(np.repeat(self.solids[..., None], 4, -1))
+        self.scalars.write(values)
+
+    def _extra(self, name: str, channels: Any) -> Field | None:
+        """A field of the given first channels, or None."""
+        if channels is None:
+            return None
+        values = np.ones((*self.grid.cells[::-1], 4))
+        values[..., : len(channels)] = np.moveaxis(np.broadcast_arrays(*channels, values[..., 0])[:-1], 0, -1)
+        made = Field(self.device, name, self.layouts["cell"], 4, "f4")
+        made.write(values)
+        return made
+
+
+@dataclass
+class Canvas:
+    """A target in single precision, cleared to nothing."""
+
+    ctx: moderngl.Context
+    size: tuple[int, int] = SIZE
+
+    def __post_init__(self) -> None:
+        self.texture = self.ctx.texture(self.size, 4, dtype="f4")
+        self.target = self.ctx.framebuffer([self.texture])
+        self.target.clear()
+
+    def read(self) -> Floats:
+        """Return [height, width, 4], bottom row first, as the picture's y runs."""
+        width, height = self.size
+        raw = np.frombuffer(self.texture.read(), np.float32).reshape(height, width, 4)
+        return raw.astype(np.float64)
+
+
+def drawn(fluid: Any, camera: Any, slices: int | None = None, **options: Any) -> Floats:
+    """Return the premultiplied picture of `fluid` on nothing, [height, width, 4]."""
+    canvas = Canvas(fluid.ctx)
+    made = VolumeRenderer(fluid.ctx, slices=slices)
+    made.render(fluid, camera, canvas.target, **options)
+    picture = canvas.read()
+    made.release()
+    return picture

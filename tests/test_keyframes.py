@@ -1,0 +1,107 @@
+"""Values over time: keyframes and formulas."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gpufluid as gf
+from gpufluid.keyframes import Formula, Keys
+
+
+def test_keys_pass_through_their_values() -> None:
+    keys = [[0.0, 1.0], [2.0, 5.0], [3.0, -1.0]]
+    for ease, middle in (("linear", 3.0), ("smooth", 3.0), ("step", 1.0)):
+        track = Keys(keys, ease)
+        assert [track.at(t) for t in (-1.0, 0.0, 2.0, 3.0, 9.0)] == [1.0, 1.0, 5.0, -1.0, -1.0]
+        assert track.at(1.0) == pytest.approx(middle)
+    assert Keys(keys, "smooth").at(0.5) == pytest.approx(1.0 + 4.0 * (3 * 0.25**2 - 2 * 0.25**3))
+
+
+def test_keys_repeat_and_hold_several_numbers() -> None:
+    track = Keys([[1.0, [0.0, 10.0]], [3.0, [4.0, 20.0]]], repeat=True)
+    assert track.at(2.0) == track.at(4.0) == track.at(0.0) == (2.0, 15.0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ([], "at least one"),
+        ([[0.0, 1.0], [0.0, 2.0]], r"keys must rise in time, but keys\[1\] is at 0 s"),
+        ([[0.0]], r"keys\[0\] must be \[time, value\]"),
+        (["ab"], r"keys\[0\] must be \[time, value\]"),
+        ([[0.0, 1.0], [1.0, [1.0, 2.0]]], "holds 2 numbers and the first 1"),
+        ([[0.0, math.nan]], "finite"),
+        ([["soon", 1.0]], r"the time of keys\[0\]"),
+    ],
+)
+def test_wrong_keys_are_named(keys: list[object], words: str) -> None:
+    with pytest.raises(gf.GpufluidError, match=words):
+        Keys(keys)  # type: ignore[arg-type]
+
+
+def test_a_formula_is_what_it_says() -> None:
+    def wave(t: float) -> float:
+        return 0.5 * math.sin(2 * math.pi * t) ** 2 - t / 4 + (-t % 3)
+
+    track = Formula("0.5 * sin(2 * pi * t) ** 2 - t / 4 + -t % 3")
+    for t in (0.0, 0.3, 7.9):
+        assert track.at(t) == pytest.approx(wave(t))
+    assert Formula(["t", "max(t, 2)", "clamp(t, 0, 1)"]).at(1.5) == (1.5, 2.0, 1.0)
+    assert Formula("mix(2, 4, smoothstep(0, 2, t))").at(1.0) == 3.0
+
+
+def test_noise_is_smooth_random_and_decided_by_its_seed() -> None:
+    track, other = Formula("noise(t)", seed=1), Formula("noise(t)", seed=2)
+    values = [float(track.at(0.01 * n)) for n in range(20_000)]  # type: ignore[arg-type]
+    assert -1.0 <= min(values) < -0.9 and 0.9 < max(values) <= 1.0
+    assert abs(sum(values)) / len(values) < 0.1
+    assert max(abs(a - b) for a, b in itertools.pairwise(values)) < 0.031  # 1.5 x 2 x 0.01
+    assert values == [track.at(0.01 * n) for n in range(20_000)]
+    assert sum(abs(a - float(other.at(0.01 * n))) > 0.05 for n, a in enumerate(values[:1000])) > 800  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "().__class__",
+        "t.real",
+        "[t for t in (1, 2)]",
+        "lambda: 1",
+        "'a' * 3",
+        "True",
+        "t if t else 1",
+        "sin(x=1)",
+        "open('x')",
+        "sin",
+        "1 +",
+        "t" * 501,
+        "(" * 60 + "t" + ")" * 60 + "+" + "-" * 40 + "t",
+        "",
+    ],
+)
+def test_nothing_else_is_run(text: str) -> None:
+    with pytest.raises(gf.GpufluidError, match="formula"):
+        Formula(text)
+
+
+def test_a_formula_without_a_value_says_when() -> None:
+    for text in ("1 / t", "sqrt(t - 1)", "exp(1000 + t)", "9 ** 9 ** 9 ** 9", "0 ** -1"):
+        with pytest.raises(gf.GpufluidError, match="has no finite value at t = 0 s"):
+            Formula(text).at(0.0)
+    with pytest.raises(gf.GpufluidError, match="did you mean 'sin'"):
+        Formula("sinn(t)")
+
+
+@given(st.text(alphabet="t0123456789.+-*/%() sincoexpqrabmx,_[]'=:", max_size=60), st.floats(0.0, 100.0))
+def test_any_text_is_a_formula_or_an_error(text: str, time: float) -> None:
+    try:
+        value = Formula(text).at(time)
+    except gf.GpufluidError:
+        return
+    assert isinstance(value, float) and math.isfinite(value)

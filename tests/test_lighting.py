@@ -1,0 +1,328 @@
+"""Light of every kind against closed forms: walks in one dispatch, other lights, fire, coloured smoke."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import moderngl
+import numpy as np
+import pytest
+from puff import Canvas, Puff, drawn
+
+import gpufluid as gf
+from gpufluid.gl.device import Device
+from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, blackbody_xyz, fire_table
+from gpufluid.render.camera import view_of
+from gpufluid.render.firelight import FireLight
+from gpufluid.render.frame import FLOOR_REACH
+from gpufluid.render.light_volume import LightVolume
+from gpufluid.render.other_lights import OtherLights
+from gpufluid.render.volume import VolumeRenderer
+
+GRID = gf.Grid((16, 16, 16), cell_size=1 / 16)
+STRAIGHT = gf.Camera(target=(0.5, 0.5, 0.5), distance=3.0, azimuth=0.0, elevation=0.0, fov=30.0)
+DARK = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
+MIDDLE = (16, 24)  # pixel
+
+
+@pytest.fixture(scope="module")
+def device(ctx: moderngl.Context) -> Iterator[Device]:
+    made = Device(ctx, "fragment")
+    yield made
+    made.release()
+
+
+# -- the sun -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solid", [False, True])
+def test_one_dispatch_gives_the_bits_of_many_passes(
+    device: Device, rng: np.random.Generator, solid: bool
+) -> None:
+    if device.version < 430:
+        pytest.skip("no compute shaders here")
+    grid = gf.Grid((13, 8, 11), cell_size=0.1)
+    solids = (rng.random((11, 8, 13)) < 0.1).astype(float) if solid else None
+    puff = Puff(device, grid, rng.random((11, 8, 13)), solids, color=rng.random((3, 11, 8, 13)))
+    at_once, by_layers = (LightVolume(device, grid, at_once=way) for way in (True, False))
+    for direction in itertools.product((-1.0, 0.0, 1.0), (-0.9, 0.2), (-0.8, 0.0, 1.1)):
+        at_once.update(puff, direction, 3.0)
+        by_layers.update(puff, direction, 3.0)
+        ends = by_layers.read()
+        assert ends.min() < 0.6
+        np.testing.assert_array_equal(at_once.read(), ends)
+    at_once.release()
+    by_layers.release()
+
+
+def test_a_light_that_turns_never_pops(device: Device, rng: np.random.Generator) -> None:
+    """Once round in steps of a degree, through the angles where the walk changes its axis."""
+    z, y, x = np.indices((16, 16, 16)) - 7.5
+    puff = Puff(device, GRID, np.exp(-((x - 2) ** 2 + y**2 + (z + 1) ** 2) / 12.0))
+    renderer, smoke = VolumeRenderer(device.ctx), gf.Smoke(extinction=20.0)
+    for across in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)):
+        pictures = []
+        for degrees in range(361):
+            angle = np.radians(degrees + 0.3)
+            way = np.cos(angle) * np.array(across) + np.sin(angle) * np.array((0.0, 0.0, 1.0))
+            canvas = Canvas(device.ctx)
+            light = gf.Light(direction=tuple(way), ambient=(0.0, 0.0, 0.0))
+            renderer.render(puff, STRAIGHT, canvas.target, light=light, smoke=smoke)
+            pictures.append(canvas.read()[..., 0])
+        changes = np.sqrt(np.square(np.diff(pictures, axis=0)).mean(axis=(1, 2)))
+        assert np.max(pictures) > 0.5
+        assert 1e-4 < np.median(changes) < 1.5e-3  # what a degree is worth
+        assert changes.max() < 4e-3  # at 45 degrees too: one step of 8 bits
+    renderer.release()
+
+
+# -- other lights ------------------------------------------------------------------------------------------
+
+
+def left(device: Device, puff: Puff, lights: list[gf.Light | gf.PointLight], extinction: float) -> np.ndarray:
+    """Share of each light left, [z, y, x, light], in cells of twice the size."""
+    others = OtherLights(device, puff.grid)
+    others.update(puff, lights, extinction)
+    values = others.field.read().astype(float)
+    others.release()
+    return values
+
+
+def test_lights_fade_with_the_way_through_smoke(device: Device) -> None:
+    """In even smoke exp(-extinction density way): to a light within, to one outside, and from a direction."""
+    puff = Puff(device, GRID, density=0.5)
+    inside, outside = (0.3, 0.6, 0.45), (2.0, 0.5, 0.5)
+    lights = [gf.PointLight(inside), gf.PointLight(outside), gf.Light(direction=(0.0, -2.0, 0.0))]
+    values = left(device, puff, lights, 4.0)
+    z, y, x = (np.indices((8, 8, 8)) + 0.5) / 8
+    to_inside = np.sqrt((x - inside[0]) ** 2 + (y - inside[1]) ** 2 + (z - inside[2]) ** 2)
+    way = np.sqrt((2.0 - x) ** 2 + (0.5 - y) ** 2 + (0.5 - z) ** 2)
+    in_box = way * np.minimum((1.0 - x) / (2.0 - x), 1.0)  # such rays leave through x = 1
+    np.testing.assert_allclose(values[..., 0], np.exp(-2.0 * to_inside), rtol=1e-4)
+    np.testing.assert_allclose(values[..., 1], np.exp(-2.0 * in_box), rtol=1e-4)
+    np.testing.assert_allclose(values[..., 2], np.exp(-2.0 * (1.0 - y)), rtol=1e-4)
+
+
+def test_a_wall_shadows_a_point_light(device: Device) -> None:
+    solids = np.zeros((16, 16, 16))
+    solids[:, :, 8] = 1.0  # one cell thick
+    values = left(device, Puff(device, GRID, solids=solids), [gf.PointLight((0.1, 0.5, 0.5))], 1.0)[..., 0]
+    assert (values[:, :, :4] > 0.99).all()
+    assert (values[:, :, 5:] < 0.01).all()
+
+
+def test_point_light_falls_with_the_distance_squared(device: Device) -> None:
+    """Thin smoke in two places, seen side on: its light goes as 1 / distance^2 up to the light's radius."""
+    density = np.zeros((16, 16, 16))
+    density[7:9, 7:9, 3:5], density[7:9, 7:9, 11:13] = 1e-3, 1e-3
+    puff = Puff(device, GRID, density)
+    light = gf.PointLight((-0.5, 0.5, 0.5))
+    picture = drawn(puff, STRAIGHT, light=DARK, lights=[light], smoke=gf.Smoke(extinction=1.0))[..., 0]
+    near, far = picture[:, :24].sum(), picture[:, 24:].sum()
+    assert near / far == pytest.approx((1.25 / 0.75) ** 2, rel=0.03)
+    wide = gf.PointLight((-0.5, 0.5, 0.5), radius=2.0)
+    picture = drawn(puff, STRAIGHT, light=DARK, lights=[wide], smoke=gf.Smoke(extinction=1.0))[..., 0]
+    assert picture[:, :24].sum() / picture[:, 24:].sum() == pytest.approx(1.0, rel=0.03)
+
+
+def test_a_second_sun_looks_like_the_first(device: Device) -> None:
+    puff = Puff(device, GRID, density=0.3)
+    sun = gf.Light(direction=(1.0, -0.4, -0.6), color=(2.0, 1.0, 0.5), ambient=(0.0, 0.0, 0.0))
+    smoke = gf.Smoke(extinction=8.0, anisotropy=0.4)
+    first = drawn(puff, STRAIGHT, light=sun, smoke=smoke)
+    second = drawn(puff, STRAIGHT, light=DARK, lights=[sun], smoke=smoke)
+    np.testing.assert_array_equal(first[..., 3], second[..., 3])
+    assert np.abs(first - second).mean() < 0.01 * first[..., :3].max()
+
+
+def test_lights_add_up(device: Device) -> None:
+    puff = Puff(device, GRID, density=0.2)
+    lights: list[gf.Light | gf.PointLight] = [
+        gf.PointLight((1.4, 0.5, 0.9), (1.0, 0.2, 0.1)),
+        gf.PointLight((0.5, 0.5, 0.5), (0.02, 0.05, 0.1)),
+        gf.Light(direction=(0.0, -1.0, 0.0), color=(0.1, 0.9, 0.1)),
+        gf.PointLight((-0.3, 1.2, 0.5), (0.2, 0.3, 0.9)),
+    ]
+    each = [drawn(puff, STRAIGHT, light=DARK, lights=[light])[..., :3] for light in lights]
+    both = drawn(puff, STRAIGHT, light=DARK, lights=lights)[..., :3]
+    assert all(picture.max() > 1e-3 for picture in each)
+    np.testing.assert_allclose(both, np.sum(each, axis=0), rtol=5e-3, atol=1e-4)
+
+
+# -- fire --------------------------------------------------------------------------------------------------
+
+
+def test_black_bodies_have_the_colour_of_black_bodies() -> None:
+    """Chromaticity (x, y) of CIE illuminant A (2856 K) and of black bodies of 6500 K and 1500 K."""
+    xyz = blackbody_xyz(np.array([2856.0, 6500.0, 1500.0]))
+    found = xyz[:, :2] / xyz.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found, [(0.4476, 0.4074), (0.3135, 0.3237), (0.5857, 0.3931)], atol=0.006)
+
+
+def test_fire_is_red_then_yellow_then_white() -> None:
+    table, kelvin = fire_table(), np.linspace(COLDEST, HOTTEST, 256)
+    assert (table[kelvin < DRAPER] == 0.0).all()
+    shown = table[kelvin > 900.0]
+    assert (np.diff(shown.max(axis=1)) > 0.0).all()
+    assert (shown[:, 0] == shown.max(axis=1)).all()
+    for channel in (1, 2):
+        assert (np.diff(shown[:, channel] / shown[:, 0]) > -1e-12).all()
+    assert shown[0, 1] < 0.1 * shown[0, 0] and shown[-1, 2] > 0.3 * shown[-1, 0]
+
+
+@pytest.mark.parametrize("density", [0.0, 0.5])
+def test_glowing_gas_of_even_heat(device: Device, density: float) -> None:
+    """Radiance e way where nothing absorbs, e (1 - exp(-k way)) / k where something does."""
+    puff = Puff(device, GRID, density, temperature=1.0)
+    fire = gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=2000.0, intensity=3.0, glow=0.0)
+    camera = gf.Camera(target=(0.5, 0.5, 0.5), distance=40.0, azimuth=0.0, elevation=0.0, fov=1.5)
+    smoke = gf.Smoke(extinction=4.0)
+    picture = drawn(puff, camera, light=DARK, fire=fire, smoke=smoke)[MIDDLE]
+    k = 4.0 * density
+    way = (1.0 - np.exp(-k)) / k if k else 1.0
+    assert picture[0] == pytest.approx(3.0 * way, rel=0.01)
+    assert 0.2 < picture[1] / picture[0] < 0.7 and picture[2] < 0.3 * picture[1]
+    assert picture[3] == pytest.approx(1.0 - np.exp(-k), abs=2e-3)
+
+
+def test_burning_fuel_adds_its_colour(device: Device) -> None:
+    puff = Puff(device, GRID, flame=(0.5,))
+    fire = gf.Fire(core=(0.2, 0.4, 2.0), glow=0.0)
+    camera = gf.Camera(target=(0.5, 0.5, 0.5), distance=40.0, azimuth=0.0, elevation=0.0, fov=1.5)
+    picture = drawn(puff, camera, light=DARK, fire=fire)[MIDDLE]
+    np.testing.assert_allclose(picture[:3], (0.1, 0.2, 1.0), rtol=0.01)
+    assert picture[3] == 0.0
+
+
+def test_heat_without_fire_shows_nothing(device: Device) -> None:
+    cold, hot = (Puff(device, GRID, 0.3, temperature=t) for t in (0.0, 5.0))
+    np.testing.assert_array_equal(drawn(cold, STRAIGHT), drawn(hot, STRAIGHT))
+    assert (drawn(hot, STRAIGHT, fire=gf.Fire())[MIDDLE] > drawn(hot, STRAIGHT)[MIDDLE])[:3].all()
+
+
+def test_fire_lights_what_is_round_it(device: Device) -> None:
+    """One hot cell far away is a point: its mean radiance over all directions is e volume / (4 pi r^2)."""
+    grid = gf.Grid((48, 48, 48), cell_size=1 / 48)
+    temperature = np.zeros((48, 48, 48))
+    temperature[6, 24, 24] = 1.0
+    fire = gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=2000.0, intensity=5.0)
+    light = FireLight(device, grid)
+    light.update(Puff(device, grid, temperature=temperature), fire, 1.0)
+    glow = light.glow.read().astype(float)
+    places = (np.arange(glow.shape[0]) + 0.5) / glow.shape[0]
+    middle = glow.shape[1] // 2
+    for k in range(8, glow.shape[0]):
+        r2 = (places[k] - 6.5 / 48) ** 2 + 2 * (places[middle] - 24.5 / 48) ** 2
+        expected = 5.0 / 48**3 / (4 * np.pi * r2)
+        assert glow[k, middle, middle, 0] == pytest.approx(expected, rel=0.1)
+    assert (glow[..., :3] >= 0.0).all()
+    light.release()
+
+
+def test_fire_lights_the_floor(ctx: moderngl.Context, device: Device) -> None:
+    grid = gf.Grid((16, 16, 16), cell_size=1 / 16, origin=(-0.5, 0.0, -0.5))
+    temperature = np.zeros((16, 16, 16))
+    temperature[6:10, 3:7, 6:10] = 1.5
+    puff = Puff(device, grid, temperature=temperature)
+    frame = gf.FrameRenderer(ctx, (96, 64))
+    pictures = []
+    for glow in (0.0, 1.0):
+        scene = gf.Scene(
+            puff,  # type: ignore[arg-type]
+            camera=gf.Camera(target=(0.0, 0.3, 0.0), distance=3.5, elevation=20.0),
+            light=DARK,
+            fire=gf.Fire(glow=glow),
+            floor=0.0,
+        )
+        frame.draw(scene)
+        pictures.append(frame.read().astype(int))
+    frame.release()
+    change = (pictures[1] - pictures[0]).mean(axis=2)
+    assert change[38:42, 44:52].min() > 8  # the floor before the fire
+    assert change[:10].max() <= 1  # and not the wall behind
+    beside = change[38:42].mean(axis=0)  # from the middle of the box to far out of it
+    assert beside[48] > 1.5 * beside[66] > 3.0 * beside[84] > 0.0
+
+
+def test_other_lights_light_the_floor(ctx: moderngl.Context, device: Device) -> None:
+    """A lamp beside a cloud: the floor is lit round the cloud's shadow, and fades with the distance."""
+    grid = gf.Grid((16, 16, 16), cell_size=1 / 16, origin=(-0.5, 0.0, -0.5))
+    density = np.zeros((16, 16, 16))
+    density[4:12, 3:7, 4:12] = 1.0
+    spots = ((0.45, 0.0), (0.45, 0.9), (1.6, 0.9))
+    camera = gf.Camera(target=(0.6, 0.0, 0.0), distance=5.0, elevation=40.0)
+    seen = []
+    for amount in (density, 0.0 * density):
+        puff = Puff(device, grid, amount)
+        lamp = gf.PointLight((-1.2, 1.2, 0.0), (4.0, 4.0, 4.0))
+        made = gf.Scene(puff, camera=camera, light=DARK, lights=[lamp], floor=0.0)  # type: ignore[arg-type]
+        frame = gf.FrameRenderer(ctx, (96, 64), background=(0.0, 0.0, 0.0))
+        frame.draw(made)
+        clip = view_of(camera, 1.5).clip.astype(float)
+        at = [clip @ (x, 0.0, z, 1.0) for x, z in spots]
+        pixels = [((0.5 + 0.5 * c[:2] / c[3]) * (96, 64)).astype(int) for c in at]
+        seen.append([float(frame.read_hdr()[::-1][row, column, 1]) for column, row in pixels])
+        frame.release()
+    shaded, clear = np.array(seen)
+    assert shaded[0] < 0.2 * clear[0]
+    np.testing.assert_allclose(shaded[1:], clear[1:], rtol=1e-3)
+    # falls with the distance squared and with the angle to the floor, less what the floor fades by
+    near, far = (np.hypot(np.hypot(x + 1.2, z), 1.2) for x, z in spots[1:])
+    t = [np.clip((1.0 - np.hypot(x, z) / FLOOR_REACH) / 0.95, 0.0, 1.0) for x, z in spots[1:]]
+    fade = [part**2 * (3.0 - 2.0 * part) for part in t]
+    assert clear[2] / clear[1] == pytest.approx((near / far) ** 3 * fade[1] / fade[0], rel=0.05)
+    assert clear[0] > clear[1]
+
+
+# -- coloured smoke ----------------------------------------------------------------------------------------
+
+
+def test_coloured_smoke_has_its_colour(device: Device) -> None:
+    smoke = gf.Smoke(extinction=5.0, albedo=(0.8, 0.8, 0.8))
+    pictures = []
+    for dye in ((0.4, 0.0, 0.0), (0.0, 0.4, 0.0), (0.0, 0.0, 0.4)):
+        pictures.append(drawn(Puff(device, GRID, 0.0, color=dye), STRAIGHT, smoke=smoke)[MIDDLE])
+    plain = drawn(Puff(device, GRID, 0.4), STRAIGHT, smoke=smoke)[MIDDLE]
+    for picture, pigment in zip(pictures, smoke.pigments, strict=True):
+        assert picture[3] == pytest.approx(plain[3], abs=1e-6)  # it hides as plain smoke does
+        np.testing.assert_allclose(picture[:3], plain[:3] / 0.8 * pigment, rtol=2e-3)
+    both = drawn(Puff(device, GRID, 0.2, color=(0.1, 0.1, 0.0)), STRAIGHT, smoke=smoke)[MIDDLE]
+    mixed = 0.4 + 0.25 * np.array(smoke.pigments[0]) + 0.25 * np.array(smoke.pigments[1])
+    np.testing.assert_allclose(both[:3], plain[:3] / 0.8 * mixed, rtol=2e-3)
+
+
+# -- bad input ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"lights": [gf.Light()] * 5}, "at most 4 beside the first, got 5"),
+        ({"lights": ["sun"]}, r"lights\[0\] must be a gf.Light or gf.PointLight, got 'sun'"),
+        ({"lights": 3}, "lights must be a list"),
+        ({"light": gf.PointLight((0, 0, 0))}, "light must be a gf.Light, got PointLight"),
+        ({"fire": 1.0}, "fire must be a gf.Fire, got 1.0"),
+        ({"smoke": gf.Fire()}, "smoke must be a gf.Smoke"),
+    ],
+)
+def test_wrong_looks_are_named(device: Device, options: dict[str, object], words: str) -> None:
+    with pytest.raises(gf.GpufluidError, match=words):
+        drawn(Puff(device, GRID), STRAIGHT, **options)
+
+
+def test_wrong_values_are_named() -> None:
+    for make, words in (
+        (lambda: gf.PointLight((0, np.nan, 0)), "PointLight.position"),
+        (lambda: gf.PointLight((0, 0, 0), radius=0.0), "PointLight.radius"),
+        (lambda: gf.PointLight((0, 0, 0), color=(1, -1, 0)), "PointLight.color must not be negative"),
+        (lambda: gf.Fire(intensity=-1.0), "Fire.intensity"),
+        (lambda: gf.Fire(core=(0, -1, 0)), "Fire.core"),
+        (lambda: gf.Smoke(pigments=((1, 0, 0),)), "Smoke.pigments must be three"),
+        (
+            lambda: gf.Smoke(pigments=((1, 0, 0), (0, 2, 0), (0, 0, 1))),
+            r"Smoke.pigments\[1\] must lie in 0 .. 1",
+        ),
+    ):
+        with pytest.raises(gf.GpufluidError, match=words):
+            make()

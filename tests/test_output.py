@@ -1,0 +1,127 @@
+"""What leaves the renderer: transparent pictures over a plate, and the scene seen through hot gas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from puff import Puff
+
+import gpufluid as gf
+from gpufluid.gl.device import Device
+
+SIZE = (96, 64)
+GRID = gf.Grid((16, 16, 16), cell_size=1 / 16, origin=(-0.5, 0.0, -0.5))
+CAMERA = gf.Camera(target=(0.0, 0.5, 0.0), distance=3.5, azimuth=25.0, elevation=15.0)
+
+
+@pytest.fixture(scope="module")
+def device(ctx: moderngl.Context) -> Iterator[Device]:
+    made = Device(ctx, "fragment")
+    yield made
+    made.release()
+
+
+def cloud() -> np.ndarray:
+    z, y, x = (np.indices((16, 16, 16)) - 7.5) / 8
+    return np.asarray(np.maximum(1.0 - 2.0 * (x**2 + y**2 + z**2), 0.0))
+
+
+def scene(device: Device, **options: Any) -> Any:
+    """A cloud that glows in its middle, and whatever else is asked for."""
+    puff = Puff(device, GRID, cloud(), temperature=1.5 * cloud() ** 2)
+    return gf.Scene(puff, **({"camera": CAMERA, "smoke": gf.Smoke(extinction=4.0)} | options))
+
+
+def frame(ctx: moderngl.Context, made: Any, background: Any) -> gf.FrameRenderer:
+    renderer = gf.FrameRenderer(ctx, SIZE, background=background)
+    renderer.draw(made)
+    return renderer
+
+
+@pytest.mark.parametrize("fire", [None, gf.Fire()])
+def test_composited_over_a_plate_it_is_the_picture_over_that_plate(
+    ctx: moderngl.Context, device: Device, fire: gf.Fire | None
+) -> None:
+    made = scene(device, fire=fire)
+    made.fluid.obstacles.append(gf.Obstacle(gf.Sphere(radius=0.1), position=(0.3, 0.6, 0.2)))
+    alone = frame(ctx, made, "transparent")
+    hdr = alone.read_hdr()
+    assert (hdr[0, 0] == 0.0).all() and hdr[..., 3].max() > 0.9
+    partly = (hdr[..., 3] > 0.1) & (hdr[..., 3] < 0.9)
+    assert partly.mean() > 0.03
+    for plate in ((0.0, 0.0, 0.0), (0.9, 0.2, 0.05)):
+        over = frame(ctx, made, plate)
+        composite = hdr[..., :3] + (1.0 - hdr[..., 3:]) * np.array(plate)
+        np.testing.assert_allclose(composite, over.read_hdr()[..., :3], rtol=4e-3, atol=2e-3)
+        over.release()
+    alone.release()
+
+
+def test_alpha_for_a_screen(ctx: moderngl.Context, device: Device) -> None:
+    """Premultiplied and straight ones over black are the picture on black; straight ones keep the fire."""
+    made = scene(device, fire=gf.Fire(kelvin_per_temperature=1500.0))
+    black = frame(ctx, made, (0.0, 0.0, 0.0))
+    expected = black.read().astype(int)
+    alone = frame(ctx, made, "transparent")
+    premultiplied = alone.read("premultiplied").astype(float)
+    straight = alone.read("straight").astype(float)
+    assert premultiplied.shape == (64, 96, 4) and expected.max() > 200
+    np.testing.assert_allclose(premultiplied[..., :3], expected, atol=1.01)
+    np.testing.assert_allclose(straight[..., :3] * straight[..., 3:] / 255.0, expected, atol=2.0)
+    assert (straight[..., 3] >= premultiplied[..., 3] - 1.0).all()
+    assert (straight[..., 3] > premultiplied[..., 3] + 5.0).any()  # over fire
+    np.testing.assert_array_equal(alone.read(), alone.read())
+    with pytest.raises(gf.GpufluidError, match="did you mean 'straight'"):
+        alone.read("straigth")
+    alone.release()
+    black.release()
+
+
+def test_the_floor_on_nothing_is_its_shadow(ctx: moderngl.Context, device: Device) -> None:
+    light = gf.Light(direction=(-1.0, -0.8, 0.0), ambient=(0.02, 0.02, 0.02))
+    camera = gf.Camera(target=(-0.5, 0.0, 0.0), distance=5.0, elevation=60.0)
+    made = scene(device, floor=0.0, light=light, camera=camera, smoke=gf.Smoke(extinction=30.0))
+    alone = frame(ctx, made, "transparent")
+    hdr = alone.read_hdr()
+    shadow = hdr[28:36, 40:48]  # beside the box, on the far side of the light
+    assert (shadow[..., 3] > 0.5).any() and (shadow[shadow[..., 3] > 0.5][:, :3] == 0.0).all()
+    assert np.abs(hdr[:, -10:, 3]).max() < 0.01  # no shadow towards the light
+    alone.release()
+
+
+def test_hot_gas_bends_light(ctx: moderngl.Context, device: Device) -> None:
+    """Where the temperature rises evenly to one side, the scene is shifted by strength x slope x way."""
+    _, _, x = np.indices((16, 16, 16)) / 16
+    flat = np.full((16, 16, 16), 2.0)
+    far = gf.Camera(target=(0.0, 0.5, 0.0), distance=40.0, elevation=0.0, fov=1.6)
+    ball = gf.Obstacle(gf.Sphere(radius=0.15), position=(0.0, 0.5, -0.8))
+    # 3 pixels: NDC 3 / 48, times the tangent of half the width of the view
+    angle = 3.0 / 48.0 * np.tan(np.radians(0.8)) * 1.5
+    pictures = {}
+    for name, temperature, shimmer in (
+        ("none", x, 0.0),
+        ("even", flat, 1.0),
+        ("sloping", x, angle),
+    ):
+        puff = Puff(device, GRID, temperature=temperature, obstacles=[ball])
+        made: Any = gf.Scene(puff, camera=far, fire=gf.Fire(intensity=0.0, shimmer=shimmer))  # type: ignore[arg-type]
+        renderer = frame(ctx, made, (0.0, 0.0, 0.0))
+        pictures[name] = renderer.read_hdr()[..., :3]
+        renderer.release()
+    base, middle = pictures["none"], np.s_[20:44, 36:60]
+    assert base[middle].std() > 0.05
+    np.testing.assert_allclose(pictures["even"], base, atol=2e-3)
+    # hot on the right: the light comes from further left, so everything shown moves right
+    np.testing.assert_allclose(pictures["sloping"][20:44, 39:60], base[20:44, 36:57], atol=0.03)
+    assert np.abs(pictures["sloping"][middle] - base[middle]).max() > 0.2
+
+
+def test_wrong_backgrounds_are_named(ctx: moderngl.Context) -> None:
+    with pytest.raises(gf.GpufluidError, match="background must be one of .* did you mean 'transparent'"):
+        gf.FrameRenderer(ctx, SIZE, background="transparant")
+    with pytest.raises(gf.GpufluidError, match="background"):
+        gf.FrameRenderer(ctx, SIZE, background=(0.0, np.nan, 0.0))

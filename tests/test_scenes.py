@@ -1,0 +1,503 @@
+"""Scenes from files: what TOML says is built, what is wrong is named, scripts tell stories."""
+
+from __future__ import annotations
+
+import copy
+import random
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid.app.starter import write_starter
+from gpufluid.scene_file import build, description_of, read_description, save_description
+
+FULL = """
+title = "everything"
+dt = 0.05
+duration = 0.5
+seed = 3
+floor = 0.0
+
+[grid]
+cells = [10, 12, 8]
+cell_size = 0.1
+origin = [-0.5, 0.0, -0.4]
+
+[sides]
+all = { kind = "wall", slip = "free" }
+top = { kind = "open" }
+left = { kind = "inflow", velocity = [0.3, 0.0, 0.0], density = 0.5 }
+right = { kind = "wall", velocity = [0.0, 0.2, 0.0], temperature = 1.5 }
+
+[settings]
+advection = "bfecc"
+buoyancy = { keys = [[0.0, 0.0], [0.2, 2.0]], ease = "smooth" }
+cooling = 0.3
+pressure = { kind = "sor", iterations = 12, omega = 1.5 }
+combustion = { heat_per_burn = 2.0 }
+
+[[emitters]]
+name = "source"
+shape = { kind = "sphere", center = [0.0, 0.2, 0.0], radius = { keys = [[0.0, 0.1], [1.0, 0.2]] } }
+position = { formula = ["0.1 * sin(t)", 0, "0.1 * noise(t)"] }
+density = 2
+temperature = 1.0
+fuel = 0.5
+noise = 0.3
+
+[[emitters]]
+shape = { kind = "bezier", points = [[0, 0.1, 0], [0.1, 0.3, 0], [0, 0.5, 0], [0.1, 0.7, 0]], radius = 0.06 }
+color = [1.0, 0.2, 0.0]
+
+[[obstacles]]
+name = "knot"
+shape = { kind = "knot", fit = 0.3 }
+position = [0.0, 0.7, 0.0]
+rotation = { axis = [0, 1, 0], degrees = { formula = "90 * t" } }
+
+[[obstacles]]
+name = "ball"
+shape = { kind = "sphere", radius = 0.1 }
+position = { keys = [[0.0, [0.3, 0.3, 0.0]], [1.0, [0.3, 0.6, 0.0]]] }
+temperature = 2.0
+
+[[forces]]
+name = "breeze"
+kind = "wind"
+velocity = [0.1, 0.0, 0.0]
+rate = { formula = "t" }
+
+[camera]
+target = [0.0, 0.5, 0.0]
+azimuth = { formula = "10 * t" }
+
+[light]
+direction = [0.0, -1.0, 0.0]
+
+[[lights]]
+kind = "point"
+position = [0.5, 0.5, 0.5]
+color = [1.0, 0.5, 0.2]
+
+[smoke]
+extinction = 30.0
+
+[fire]
+intensity = 20.0
+
+[picture]
+size = [80, 60]
+fps = 24
+background = "transparent"
+"""
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    path = tmp_path / "full.toml"
+    path.write_text(FULL)
+    return path
+
+
+def test_everything_is_built_as_it_is_said(full: Path) -> None:
+    scene = gf.Scene.load(full, backend="numpy")
+    fluid = scene.fluid
+    assert (scene.title, scene.dt, scene.frames, scene.floor) == ("everything", 0.05, 10, 0.0)
+    assert fluid.grid == gf.Grid((10, 12, 8), 0.1, (-0.5, 0.0, -0.4))
+    free = gf.Wall(slip="free")
+    assert fluid.boundaries == gf.Boundaries(
+        left=gf.Inflow((0.3, 0.0, 0.0), density=0.5),
+        right=gf.Wall(velocity=(0.0, 0.2, 0.0), temperature=1.5),
+        bottom=free,
+        top=gf.Open(),
+        back=free,
+        front=free,
+    )
+    assert fluid.settings == gf.Settings(
+        advection="bfecc",
+        buoyancy=0.0,
+        cooling=0.3,
+        pressure=gf.RedBlackSOR(iterations=12, omega=1.5),
+        combustion=gf.Combustion(heat_per_burn=2.0),
+    )
+    source, curve = fluid.emitters
+    assert isinstance(source.shape, gf.Sphere) and isinstance(curve.shape, gf.Bezier)
+    assert (source.density, source.temperature, source.fuel, source.noise) == (2.0, 1.0, 0.5, 0.3)
+    assert curve.color == (1.0, 0.2, 0.0)
+    assert list(scene.names) == ["source", "knot", "ball", "breeze"]
+    assert scene.names["ball"] is fluid.obstacles[1] and fluid.obstacles[1].temperature == 2.0
+    assert scene.light.direction == (0.0, -1.0, 0.0) and scene.smoke.extinction == 30.0
+    assert scene.lights == [gf.PointLight((0.5, 0.5, 0.5), (1.0, 0.5, 0.2))]
+    assert scene.fire == gf.Fire(intensity=20.0)
+    assert scene.picture == gf.Picture(size=(80, 60), fps=24.0, background="transparent")
+    scene.release()
+
+
+def test_values_follow_their_tracks(full: Path) -> None:
+    scene = gf.Scene.load(full, backend="numpy")
+    for _ in range(5):
+        scene.advance()
+    time = 0.2  # of the last frame's beginning
+    assert scene.time == pytest.approx(0.25)
+    assert scene.names["source"].shape.radius == pytest.approx(0.12)
+    assert scene.names["source"].position[0] == pytest.approx(0.1 * np.sin(time))
+    assert scene.names["ball"].position == pytest.approx((0.3, 0.36, 0.0))
+    assert scene.names["breeze"].rate == pytest.approx(time)
+    assert scene.fluid.settings.buoyancy == pytest.approx(2.0)
+    assert scene.camera.azimuth == pytest.approx(2.0)
+    half = np.radians(0.5 * 90 * time)
+    assert tuple(scene.names["knot"].rotation) == pytest.approx((0.0, np.sin(half), 0.0, np.cos(half)))
+    while not scene.over:
+        scene.advance()
+    assert scene.frame == 10
+    scene.advance()
+    assert scene.frame == 10
+    assert scene.fluid.diagnostics().mass > 0.0
+    scene.release()
+
+
+def test_the_same_file_gives_the_same_bits(full: Path, ctx: moderngl.Context) -> None:
+    ends = []
+    for _ in range(2):
+        scene = gf.Scene.load(full, ctx, changes=["settings.advection=semi-lagrangian", "duration=0.2"])
+        while not scene.over:
+            scene.advance()
+        ends.append(scene.fluid.density.read())
+        scene.release()
+    np.testing.assert_array_equal(*ends)
+    assert ends[0].max() > 0.0
+
+
+def test_changes_over_the_file(full: Path) -> None:
+    changes = [
+        "settings.cooling=0.9",
+        "emitters.source.density=7",
+        "obstacles[1].temperature=-1",
+        "title=other",
+    ]
+    scene = gf.Scene.load(full, changes=changes, backend="numpy", cells=(5, 6, 4))
+    assert scene.fluid.settings.cooling == 0.9 and scene.names["source"].density == 7.0
+    assert scene.fluid.obstacles[1].temperature == -1.0 and scene.title == "other"
+    assert scene.fluid.grid.cells == (5, 6, 4) and scene.fluid.grid.size == pytest.approx((1.0, 1.2, 0.8))
+    scene.release()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            "settings.visosity=1",
+            "settings: the table contains unknown field visosity; did you mean 'viscosity'",
+        ),
+        ("settings.viscosity=-1", "settings: Settings.viscosity must be a finite number >= 0, got -1"),
+        (
+            "emitters.source.density=a",
+            r"emitters\[0\].density: expected a number, or a table of keys, got str",
+        ),
+        (
+            "emitters[0].shape.kind=spere",
+            r"emitters\[0\].shape.kind: invalid value 'spere'; did you mean 'sphere'",
+        ),
+        ("emitters[0].shape.radius=-1", r"emitters\[0\].shape: Sphere.radius must be a finite number > 0"),
+        ("emitters[7].density=1", r"emitters\[7\].density: there are 2, counted from 0"),
+        ("emitters.nope.density=1", "there is none with the name 'nope'"),
+        ("sides.left.kind=periodic", "sides.left: the table contains unknown field velocity"),
+        ("sides.front={kind='periodic'}", "sides: Boundaries.back and .front must both be"),
+        ("camera.fov={formula='1/t'}", "camera: the formula '1/t' has no finite value at t = 0 s"),
+        ("camera.fov={keys=[[1,2],[0,3]]}", r"camera.fov: keys must rise in time, but keys\[1\] is at 0 s"),
+        ("camera.fov={keys=[[1,2]],formula='t'}", "camera.fov: a value over time must have either keys or a"),
+        ("grid.cells=[1,2]", "grid.cells: expected array of length 3, got 2"),
+        ("grid.cells=[0,2,2]", "grid: Grid.cells along x must be a whole number >= 1"),
+        ("grid.cells=[90000,90000,90000]", "grid: no memory for a fluid of 90000 x 90000 x 90000 cells"),
+        (
+            "obstacles[1].shape={kind='mesh',file='../a.obj'}",
+            r"obstacles\[1\].shape: '../a.obj' lies outside",
+        ),
+        ("obstacles[1].shape={kind='mesh',file='a.obj'}", "does not exist"),
+        ("obstacles[1].name=knot", r"obstacles\[1\].name: 'knot' is taken already"),
+        ("frames=3", "the top: frames and duration say the same thing"),
+        ("foo=1", "the top: the table contains unknown field foo"),
+        ("settings", "a change must look like settings.viscosity=0.1"),
+    ],
+)
+def test_what_is_wrong_is_named(full: Path, change: str, words: str) -> None:
+    with pytest.raises(gf.SceneError, match=words):
+        gf.Scene.load(full, changes=[change], backend="numpy").release()
+
+
+def test_files_that_are_no_scene(tmp_path: Path) -> None:
+    for name, text, words in (
+        ("none.toml", None, "cannot be read: No such file"),
+        ("bad.toml", "a = [", "not TOML"),
+        ("empty.toml", "", "a scene needs a grid"),
+        ("binary.toml", "\0\0", "not TOML"),
+        ("long.toml", "#" * (5 << 20), "over 4 MB long"),
+        ("scene.txt", "", "a scene is a .toml or a .py file"),
+        ("none.py", None, "there is no such file"),
+        ("wrong.py", "def scene(:", "line 1: invalid syntax"),
+        ("without.py", "x = 1", r"must define a function scene\(ctx=None\)"),
+        ("other.py", "def scene(): return 3", "must return a gpufluid.Scene, or yield one first, got 3"),
+        ("short.py", "def scene():\n    if False: yield", "the story ended before it gave a scene"),
+    ):
+        path = tmp_path / name
+        if text is not None:
+            path.write_text(text)
+        with pytest.raises(gf.GpufluidError, match=words) as caught:
+            gf.Scene.load(path)
+        assert str(path) in str(caught.value)
+
+
+def test_a_starter_scene_plays(tmp_path: Path, ctx: moderngl.Context) -> None:
+    path = write_starter(str(tmp_path / "mine"))
+    with pytest.raises(gf.GpufluidError, match="exists"):
+        write_starter(str(tmp_path / "mine"))
+    scene = gf.Scene.load(path, ctx, cells=(12, 18, 12))
+    scene.advance()
+    assert scene.frames == 180 and scene.fluid.density.read().max() > 0.0
+    scene.release()
+
+
+def test_several_boxes(tmp_path: Path, ctx: moderngl.Context) -> None:
+    path = tmp_path / "two.toml"
+    box = """
+    [[containers]]
+    grid = {{ cells = [8, 8, 8], cell_size = 0.1, origin = [{x}, 0.0, 0.0] }}
+    settings = {{ buoyancy = {buoyancy} }}
+    [[containers.emitters]]
+    name = "{name}"
+    shape = {{ kind = "sphere", center = [{center}, 0.3, 0.4], radius = 0.15 }}
+    density = 1.0
+    temperature = 1.0
+    """
+    text = box.format(x=0.0, buoyancy=1.0, name="a", center=0.4)
+    path.write_text(textwrap.dedent(text + box.format(x=1.0, buoyancy=-1.0, name="b", center=1.4)))
+    scene = gf.Scene.load(path, ctx)
+    scene.advance()
+    rising, sinking = scene.fluids
+    assert rising.ctx is sinking.ctx is ctx
+    up, down = (f.velocity.read()[..., 1].sum() for f in (rising, sinking))
+    assert up > 0.0 > down and up == pytest.approx(-down, rel=0.02)
+    amounts = [fluid.diagnostics().mass for fluid in scene.fluids]
+    assert amounts[0] == pytest.approx(amounts[1], rel=0.01) and amounts[0] > 0.0
+    scene.release()
+
+
+# -- writing -------------------------------------------------------------------------------------------------
+
+
+def test_what_is_written_is_read_again(full: Path, tmp_path: Path) -> None:
+    """A description of a scene, written, read and described again, stays the same; changes are in it."""
+    scene = gf.Scene.load(full, backend="numpy")
+    for _ in range(3):
+        scene.advance()
+    scene.names["source"].density = 9.0
+    scene.fluid.settings = scene.fluid.settings.but(cooling=0.7, pressure=gf.Jacobi(10))
+    scene.fluid.emitters.add(gf.Emitter(gf.Box((0.0, 0.5, 0.0), (0.1, 0.2, 0.1)), density=1.0))
+    scene.fluid.obstacles.remove(scene.names["ball"])
+    scene.camera.fov = 50.0
+    path = save_description(scene, full.parent / "saved.toml")
+    with pytest.raises(gf.GpufluidError, match="exists already"):
+        save_description(scene, path)
+    again = gf.Scene.load(path, backend="numpy")
+    assert description_of(again) == description_of(scene)
+    assert again.names["source"].density == 9.0 and again.fluid.settings.cooling == 0.7
+    assert again.fluid.settings.pressure == gf.Jacobi(10) and again.camera.fov == 50.0
+    assert again.fluid.emitters[2].shape == gf.Box((0.0, 0.5, 0.0), (0.1, 0.2, 0.1))
+    assert len(again.fluid.obstacles) == 1 and again.fluid.boundaries == scene.fluid.boundaries
+    text = path.read_text()
+    for words in ("0.1 * noise(t)", "smooth", "90 * t", "bezier", "knot", "inflow"):
+        assert words in text  # what changes with time, and what is read or computed, as it was said
+    for made in (scene, again):
+        made.release()
+
+
+def test_only_a_script_can_say_some_things(full: Path) -> None:
+    scene = gf.Scene.load(full, backend="numpy")
+    scene.fluid.obstacles.add(gf.Obstacle(gf.Mesh.icosphere(1)))
+    with pytest.raises(gf.GpufluidError, match="Obstacle.shape: a description cannot say Mesh"):
+        save_description(scene, full.parent / "mesh.toml")
+    scene.release()
+    scene = gf.Scene(gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy"), update=lambda scene, time: None)
+    with pytest.raises(gf.GpufluidError, match="is a script"):
+        save_description(scene, full.parent / "script.toml")
+    assert not list(full.parent.glob("*script*")) and not list(full.parent.glob("*mesh*"))
+    scene.release()
+
+
+# -- stories -------------------------------------------------------------------------------------------------
+
+STORY = """
+import gpufluid as gf
+
+def scene(ctx=None, backend="auto", strength=2.0):
+    fluid = gf.Fluid(gf.Grid((8, 8, 8), 0.1), ctx=ctx, backend=backend)
+    source = fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.2, 0.4), 0.15), density=strength))
+    scene = gf.Scene(fluid, dt=0.1)
+    yield scene
+    yield from scene.wait(0.3)
+    source.active = False
+    scene.draw(gf.Line([(0.2, 0.6, 0.4), (0.6, 0.6, 0.4)], 0.08), density=5.0)
+    yield
+    scene.title = "drawn"
+    yield
+"""
+
+
+def test_a_story_goes_on_with_each_frame(tmp_path: Path) -> None:
+    path = tmp_path / "story.py"
+    path.write_text(STORY)
+    scene = gf.Scene.load(path, backend="numpy", changes=["strength=4.0"])
+    source = scene.fluid.emitters[0]
+    assert source.density == 4.0
+    for frame in range(1, 4):
+        scene.advance()
+        assert (scene.frame, source.active) == (frame, True)
+    mass = scene.fluid.diagnostics().mass
+    scene.advance()
+    assert not source.active and len(scene.fluid.emitters) == 1  # the line was drawn once
+    drawn = scene.fluid.diagnostics().mass
+    assert drawn > 1.5 * mass
+    scene.advance()
+    assert scene.title == "drawn" and scene.fluid.diagnostics().mass == pytest.approx(drawn, rel=0.05)
+    assert not scene.over
+    scene.advance()
+    assert scene.over and scene.frame == 5
+    scene.release()
+
+
+def test_a_mistaken_change_to_a_script(tmp_path: Path) -> None:
+    path = tmp_path / "story.py"
+    path.write_text(STORY)
+    with pytest.raises(gf.SceneError, match="no parameter 'stength' to set; did you mean 'strength'"):
+        gf.Scene.load(path, changes=["stength=1"])
+    with pytest.raises(gf.SceneError, match="no choice of cells"):
+        gf.Scene.load(path, cells=(4, 4, 4))
+
+
+# -- settings that change ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+def test_settings_change_while_it_runs(backend: str, ctx: moderngl.Context) -> None:
+    """What a fluid does from some frame on depends on its settings then, not on those it began with."""
+    given = None if backend == "numpy" else ctx
+
+    def run(first: gf.Settings, then: gf.Settings) -> np.ndarray:
+        fluid = gf.Fluid(gf.Grid((6, 7, 6), 0.12), settings=first, backend=backend, ctx=given)
+        fluid.emitters.add(
+            gf.Emitter(gf.Sphere((0.4, 0.3, 0.4), 0.15), density=3.0, temperature=1.0, fuel=1.0)
+        )
+        for _ in range(3):
+            fluid.step(0.05)
+        fluid.settings = then
+        assert fluid.settings == then
+        for _ in range(3):
+            fluid.step(0.05)
+        out = np.concatenate([fluid.density.read().ravel(), fluid.velocity.read().ravel()])
+        fluid.release()
+        return out
+
+    plain = gf.Settings(buoyancy=2.0)
+    kept = run(plain, plain)
+    for change in (
+        {"advection": "semi-lagrangian"},
+        {"advection": "bfecc", "velocity_advection": "maccormack"},
+        {"viscosity": 0.05},
+        {"density_diffusivity": 0.05},
+        {"vorticity_confinement": 2.0},
+        {"buoyancy": -3.0},
+        {"up": (1.0, 0.0, 0.0)},
+        {"pressure": gf.Multigrid(cycles=1)},
+        {"combustion": gf.Combustion(expansion_per_burn=1.0)},
+        {"density_dissipation": 5.0},
+    ):
+        other = plain.but(**change)
+        changed = run(plain, other)
+        assert np.abs(changed - kept).max() > 1e-5, change
+        back = run(other, plain)
+        assert np.abs(back - run(other, other)).max() > 1e-6, change
+
+
+def test_precision_cannot_change(ctx: moderngl.Context) -> None:
+    with gf.Fluid(gf.Grid((4, 4, 4)), backend="fragment", ctx=ctx) as fluid:
+        with pytest.raises(gf.GpufluidError, match="make another Fluid"):
+            fluid.settings = gf.Settings(precision="half")
+        with pytest.raises(gf.GpufluidError, match=r"must be gf.Settings, got 3"):
+            fluid.settings = 3  # type: ignore[assignment]
+
+
+# -- anything goes in ----------------------------------------------------------------------------------------
+
+
+def mutated(value: Any, rng: random.Random) -> Any:
+    """`value` with one thing in it changed, taken away, doubled or put elsewhere."""
+    odd = [0, -1, 1e30, float("nan"), float("inf"), "", "sphere", "t", [], {}, [1, 2], True, {"formula": "t"}]
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        out = dict(value)
+        key = rng.choice(list(out))
+        action = rng.random()
+        if action < 0.1:
+            del out[key]
+        elif action < 0.2:
+            out[key + "x"] = out.pop(key)
+        elif action < 0.3:
+            out[key] = copy.deepcopy(rng.choice(list(out.values())))
+        else:
+            out[key] = mutated(out[key], rng)
+        return out
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        out_list = list(value)
+        index = rng.randrange(len(out_list))
+        action = rng.random()
+        if action < 0.15:
+            del out_list[index]
+        elif action < 0.3:
+            out_list.insert(index, copy.deepcopy(out_list[index]))
+        else:
+            out_list[index] = mutated(out_list[index], rng)
+        return out_list
+    if isinstance(value, int | float) and not isinstance(value, bool) and rng.random() < 0.4:
+        return value * rng.choice([-1, 0, 0.5, 3, 1e6, 1e-6])
+    return rng.choice(odd)
+
+
+@pytest.mark.filterwarnings("ignore::gpufluid.errors.MeshWarning")
+def test_2000_mutations_run_or_are_refused(full: Path) -> None:
+    """Nothing but a scene error ever comes out, whatever a description says."""
+    given = read_description(full)
+    given["grid"]["cells"] = [5, 6, 4]
+    rng = random.Random(7)
+    ran = 0
+    for number in range(2000):
+        broken = given
+        for _ in range(rng.choice([1, 1, 2, 3])):
+            broken = mutated(broken, rng)
+        try:
+            if isinstance(broken, dict) and np.prod(np.abs(np.array(_cells(broken), float))) > 5000:
+                continue  # a big grid is no error, only slow
+            scene = build(broken, full, backend="numpy")
+        except gf.SceneError as error:
+            assert str(full) in str(error)
+            continue
+        try:
+            if number % 10 == 0:
+                scene.advance()
+        except gf.GpufluidError:
+            pass
+        else:
+            ran += 1
+        scene.release()
+    assert 200 < ran < 1800
+
+
+def _cells(description: dict[str, Any]) -> list[float]:
+    """The cells a description asks for, or ones where that says nothing a grid could have."""
+    grid = description.get("grid")
+    cells = grid.get("cells") if isinstance(grid, dict) else None
+    good = isinstance(cells, list) and all(isinstance(n, int | float) and np.isfinite(n) for n in cells)
+    return [float(n) for n in cells] if good and cells else [1.0]
