@@ -40,7 +40,7 @@ def stirred(ctx: moderngl.Context, case: str, rng: np.random.Generator) -> gf.Fl
 def expected_quantity(fluid: gf.Fluid, name: str) -> Floats:
     """A quantity as the fluid's own readers and the reference have it, [nz, ny, nx]; 0 in solids."""
     at_centers = fluid.velocity.at_centers().astype(float)
-    if name in ("density", "temperature", "fuel", "pressure", "divergence", "solid"):
+    if name in ("density", "temperature", "fuel", "pressure", "divergence", "solid", "flame"):
         found = getattr(fluid, name).read().astype(float)
     elif name == "speed":
         found = np.linalg.norm(at_centers, axis=-1)
@@ -91,6 +91,20 @@ def test_half_precision_and_compute(ctx: moderngl.Context) -> None:
                 np.testing.assert_allclose(got, expected_quantity(fluid, name), atol=1e-6)
                 assert got.max() > 0.01
             made.release()
+
+
+def test_what_burns_is_seen(ctx: moderngl.Context) -> None:
+    settings = gf.Settings(combustion=gf.Combustion())
+    with gf.Fluid(gf.Grid((9, 8, 7), 0.1), settings=settings, backend="fragment", ctx=ctx) as fluid:
+        hot = gf.Emitter(gf.Sphere((0.4, 0.3, 0.3), 0.2), fuel=50.0, temperature=100.0)
+        fluid.emitters.add(hot)
+        for _ in range(4):
+            fluid.step(0.05)
+        made = QuantityOverlay(ctx)
+        got = made.quantity(fluid, "flame").read()[..., 0]
+        assert got.max() > 0.0
+        np.testing.assert_allclose(got, fluid.flame.read(), rtol=1e-6)
+        made.release()
 
 
 def test_extent_leaves_out_what_is_not_finite(ctx: moderngl.Context) -> None:

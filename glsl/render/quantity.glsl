@@ -45,8 +45,10 @@ float measured(ivec3 cell) {
     curl.xy = vec2(0.0);
 #endif
     return length(curl) * 0.5 / cell_size;
+#elif QUANTITY == 11 && FLAME
+    return fetch_flame(cell).x;
 #else
-    return 0.0;
+    return 0.0;  // nothing burns
 #endif
 }
 

@@ -32,7 +32,14 @@ from gpufluid.view import Camera
 
 CameraLike = Camera | tuple[ArrayLike, ArrayLike]
 Floats = NDArray[np.float64]
-KINDS = {"velocity": "face", "scalars": "cell", "solid": "cell", "shown": "cell", "pressure": "packed"}
+KINDS = {
+    "velocity": "face",
+    "scalars": "cell",
+    "solid": "cell",
+    "flame": "cell",
+    "shown": "cell",
+    "pressure": "packed",
+}
 UNITS = {name: unit for unit, name in enumerate(KINDS)}  # texture units of the fields; others follow
 FREE_UNIT, DEPTH_UNIT = len(KINDS), 15
 

@@ -39,6 +39,7 @@ QUANTITIES = {
     "velocity_z": Quantity(8, "m/s", "velocity", signed=True),
     "vorticity": Quantity(9, "1/s", "velocity"),
     "solid": Quantity(10, "", "solid"),
+    "flame": Quantity(11, "1/s", "flame"),
 }
 Range = tuple[float, float]
 
@@ -70,6 +71,7 @@ def fields_of(fluid: FlowLike) -> dict[str, Field | None]:
         "scalars": fluid.scalars,
         "solid": fluid.solid_field,
         "pressure": fluid.pressure_field,
+        "flame": fluid.flame_field,
     }
 
 
@@ -84,8 +86,8 @@ class QuantityOverlay(Overlay):
         """Return a field with the quantity of every cell in its first channel; see quantity.glsl."""
         field = self.kept_field(label, fluid)
         reads = QUANTITIES[name].reads
-        read = () if reads == "solid" else (reads,)
-        defines = {"QUANTITY": QUANTITIES[name].number}
+        read = () if reads == "solid" or fields_of(fluid)[reads] is None else (reads,)
+        defines = {"QUANTITY": QUANTITIES[name].number, "FLAME": int(reads == "flame" and bool(read))}
         program = self.program(f"quantity {name}", fluid, "quantity", *read, defines=defines, layout="cell")
         field.back_target.use()
         self.ctx.enable_only(moderngl.NOTHING)

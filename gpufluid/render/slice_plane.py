@@ -24,7 +24,7 @@ class SlicePlane(Chart):
     """Draws one quantity on a plane, in colours. Its fields may be changed at any time.
 
     field: density, temperature, fuel, pressure, divergence, speed, velocity_x, velocity_y, velocity_z,
-        vorticity (the length of the curl) or solid. Solids are grey.
+        vorticity (the length of the curl), flame (what burns) or solid. Solids are grey.
     axis, position: the plane across "x", "y" or "z" at that place along it, metres; None: in the middle.
     point, normal: any other plane, metres; then axis and position do not count. opacity: 0 .. 1; a plane that
     is opaque also hides, and writes depth. contours: so many lines of equal value are drawn, 0 to 100.

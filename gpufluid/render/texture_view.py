@@ -35,6 +35,7 @@ STORED = {
     "velocity_y": _Stored("velocity_field", 1),
     "velocity_z": _Stored("velocity_field", 2),
     "solid": _Stored("solid_field", 3),
+    "flame": _Stored("flame_field", 0),
 }
 
 
