@@ -1,6 +1,6 @@
 # make demo     a first picture: the plume in a window, or as a film where there is no display
 # make test     lint, types and all tests
-# make validate the long flows against published numbers
+# make validate the long flows against published numbers; writes docs/validation.md (a quarter of an hour)
 # make bench    milliseconds per step and per pass on this machine
 # make lint     ruff and mypy alone
 # make clean    removes what builds, tests and the demo made (not .venv)

@@ -32,7 +32,7 @@ SLIPS = ("no", "free")
 
 def one_of(value: Any, names: tuple[Any, ...], what: str) -> None:
     """Raise, naming the nearest choice, where `value` is not one of `names`."""
-    if (value is None or isinstance(value, str | tuple)) and value in names:
+    if any(type(value) is type(name) and value == name for name in names):  # an array would answer for each
         return
     choices = ", ".join(map(repr, names))
     raise GpufluidError(f"{what} must be one of {choices}, got {value!r}{near(value, names)}")
@@ -54,7 +54,8 @@ class Settings:
     cfl: cells a substep may carry anything; None never splits a step. max_substeps caps the splitting.
     pressure: a solver from `gpufluid.solvers`, or an object of yours with solve(problem). warm_start: begin
         from the last pressure.
-    vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless.
+    vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless. Its force has a factor
+        cell_size: one eps does half the work on a vortex with twice the cells (docs/validation.md).
     buoyancy: m/s^2 upward per unit of temperature above ambient_temperature. weight: m/s^2 downward per
         unit of density. up: the direction against gravity.
     viscosity, thermal_diffusivity, density_diffusivity: m^2/s, of velocity, temperature and density;

@@ -134,6 +134,7 @@ class FFT:
     """
 
 
+@named
 @dataclass(frozen=True)
 class Multigrid:
     """V-cycles over grids of half the cells each (Brandt 1977).

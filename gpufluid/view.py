@@ -9,6 +9,7 @@ from typing import Any
 
 from gpufluid.errors import GpufluidError, named
 from gpufluid.grid import finite_number, finite_triple
+from gpufluid.settings import one_of
 
 MOST_LIGHTS = 4  # beside the sun
 METHODS = ("view-slices", "axis-slices", "ray-march")  # to draw smoke
@@ -97,6 +98,7 @@ class Light:
         self.ambient = _color(self.ambient, "Light.ambient")
 
 
+@named
 @dataclass
 class PointLight:
     """A light in one place, in the box or out of it.
@@ -119,6 +121,7 @@ class PointLight:
         finite_number(self.radius, "PointLight.radius", above=0.0)
 
 
+@named
 @dataclass
 class Fire:
     """How hot gas glows: in the colour of a black body (Planck 1901).
@@ -185,13 +188,14 @@ class Smoke:
             raise GpufluidError(f"Smoke.anisotropy must lie in -0.95 .. 0.95, got {self.anisotropy!r}")
 
 
+@named
 @dataclass
 class Picture:
     """How a picture of a scene is made.
 
     size: (width, height), pixels. fps: frames a second of a film. exposure: factor on radiance before the
-    tone map. background: "studio", "transparent" or a linear radiance (r, g, b). slices: as in
-    `VolumeRenderer`.
+    tone map. background: "studio", "transparent" or a linear radiance (r, g, b). method, slices, resolution:
+    as in `VolumeRenderer`.
     """
 
     size: tuple[int, int] = (640, 360)
@@ -199,12 +203,16 @@ class Picture:
     exposure: float = 0.95
     background: str | tuple[float, float, float] = "studio"
     slices: int | None = None
+    method: str = "view-slices"
+    resolution: float = 1.0
 
     def __post_init__(self) -> None:
+        one_of(self.method, METHODS, "Picture.method")
         finite_number(self.fps, "Picture.fps", above=0.0)
         finite_number(self.exposure, "Picture.exposure", above=0.0)
 
 
+@named
 @dataclass
 class Look:
     """What a picture of a fluid is lit by, and how its matter looks.

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from flows import CASES, FREE, diffused_modes, lamb_oseen, taylor_green_energies
 
 import gpufluid as gf
 from gpufluid import reference
-from gpufluid.cases import CosineMode, LambOseen, TaylorGreen
+from gpufluid.cases import CosineMode, TaylorGreen
 from gpufluid.diffusion import (
     MOST_SWEEPS,
     TOLERANCE,
@@ -27,9 +26,7 @@ from gpufluid.kernels import Variant
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.solver import Solver
 
-CASES: dict[str, Any] = json.loads((Path(__file__).parent / "cases.json").read_text())
 BACKENDS = ("numpy", "fragment", "compute")
-FREE = gf.Boundaries.all(gf.Wall("free"))
 MIXED = gf.Boundaries(
     left=gf.Wall("free"), top=gf.Wall(velocity=(1.0, 0.0, -0.5), temperature=2.0), back=gf.Wall("free")
 )
@@ -54,18 +51,8 @@ def diffused(
 @pytest.mark.parametrize(("a", "tolerance"), [(0.5, 1e-4), (2.0, 1e-4), (200.0, 1e-3)])
 def test_implicit_diffusion(modes: list[int], a: float, tolerance: float, backend: str) -> None:
     """A cosine mode keeps 1 / (1 + a sum 4 sin^2(pi k / 2N)); heat and density each have their own a."""
-    mode = CosineMode(gf.Grid((CASES["implicit_diffusion"]["N"],) * 2 + (1,), 0.5), (modes[0], modes[1], 0))
-    dt, h = 0.1, mode.grid.cell_size
-    rules = gf.Settings(
-        density_diffusivity=a * h * h / dt, thermal_diffusivity=0.3 * a * h * h / dt, buoyancy=0
-    )
-    with gf.Fluid(mode.grid, settings=rules, backend=backend) as fluid:
-        fluid.density.write(mode.values())
-        fluid.temperature.write(mode.values())
-        fluid.step(dt)
-        for field, number in ((fluid.density, a), (fluid.temperature, 0.3 * a)):
-            expected = mode.diffused(number) * mode.values()
-            np.testing.assert_allclose(field.read(), expected, atol=tolerance * np.abs(expected).max())
+    for got, expected in diffused_modes(modes, a, backend):
+        np.testing.assert_allclose(got, expected, atol=tolerance * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -282,19 +269,13 @@ def test_taylor_green_with_viscosity(backend: str) -> None:
     case = CASES["taylor_green_2d"]
     cells = 64 if backend != "numpy" else 32
     vortex = TaylorGreen(cells, viscosity=0.01)
-    rules = gf.Settings(advection="maccormack", trace="rk2", buoyancy=0.0, viscosity=vortex.viscosity)
     assert vortex.energy_ratio(2.0) == pytest.approx(case["E_over_E0"], rel=1e-12)
-    with gf.Fluid(vortex.grid, FREE, rules, backend=backend) as fluid:
-        fluid.velocity.write(vortex.velocity())
-        start, dt = fluid.diagnostics().kinetic_energy, 0.5 * vortex.grid.cell_size
-        steps = 4 * cells  # T = 2
-        for n in range(1, steps + 1):
-            fluid.step(dt)
-            if n % (steps // 16) == 0:
-                ratio = fluid.diagnostics().kinetic_energy / start
-                assert ratio <= 1.01 * vortex.energy_ratio(n * dt)
-        low, high = case["viscous_range"] if cells == 64 else (0.39, 0.455)
-        assert low <= ratio <= high
+    _, times, ratios = taylor_green_energies(cells, vortex.viscosity, cells // 4, backend)
+    assert len(times) == 17
+    for time, ratio in zip(times, ratios, strict=True):
+        assert ratio <= 1.01 * vortex.energy_ratio(time)
+    low, high = case["viscous_range"] if cells == 64 else (0.39, 0.455)
+    assert low <= ratios[-1] <= high
 
 
 @pytest.mark.parametrize(
@@ -303,20 +284,7 @@ def test_taylor_green_with_viscosity(backend: str) -> None:
 )
 def test_lamb_oseen(backend: str, cells: int, tolerance: float) -> None:
     """At 64 advection damps more than half as much as this viscosity; 128 cells tell it: 0.12 without."""
-    case = CASES["lamb_oseen"]
-    vortex = LambOseen(cells, case["viscosity"], case["circulation"], case["core"])
-    rules = gf.Settings(advection="maccormack", buoyancy=0.0, viscosity=vortex.viscosity)
-    with gf.Fluid(vortex.grid, FREE, rules, backend=backend) as fluid:
-        fluid.velocity.write(vortex.velocity(0.0))
-        steps = round(case["time"] / vortex.grid.cell_size)
-        for _ in range(steps):
-            fluid.step(vortex.grid.cell_size)
-        got = fluid.velocity.read()
-    expected, start = vortex.velocity(steps / cells), vortex.velocity(0.0)
-    lines = [np.arange(cells + 1) / cells - 0.5, (np.arange(cells + 1) + 0.5) / cells - 0.5]
-    inside = np.zeros_like(expected, bool)
-    inside[0, ..., 0] = lines[0][None, :] ** 2 + lines[1][:, None] ** 2 < case["radius"] ** 2
-    inside[0, ..., 1] = lines[1][None, :] ** 2 + lines[0][:, None] ** 2 < case["radius"] ** 2
+    _, start, expected, got, inside = lamb_oseen(cells, backend)
     scale = np.linalg.norm(expected[inside])
     assert np.linalg.norm((start - expected)[inside]) > 0.2 * scale  # it does decay
     assert np.linalg.norm((got - expected)[inside]) <= tolerance * scale

@@ -116,7 +116,7 @@ class Case:
 
     def __init__(self, cells: tuple[int, int, int], variant: Variant) -> None:
         self.grid, self.variant = Grid(cells, H), variant
-        self.rng = np.random.default_rng(hash(cells) % 1000)
+        self.rng = np.random.default_rng(hash(cells) % 1000 + 1)
         nx, ny, nz = cells
         self.solid = np.zeros((nz, ny, nx, 4))
         if variant.solids:

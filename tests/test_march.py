@@ -91,7 +91,7 @@ def drawn(
 
 def way_through_box(
     camera: Any,
-    stop: float = np.inf,
+    stop: Any = np.inf,
     planes: tuple[float, float] = (-1.0, 0.99),
     size: tuple[int, int] = SIZE,
     step: int = 1,
@@ -214,7 +214,6 @@ def test_plumes_look_the_same_in_every_way(plume: gf.Fluid, way: str, camera: st
     empty.draw(clear)
     assert np.abs(empty.read() - pictures[0]).mean() > 2.5  # there is smoke to see
     empty.release()
-    print(way, camera, np.abs(pictures[1] - pictures[0]).mean())
     limit = {"axis": 1.8, "march": 0.2, "half": 1.8}[way]
     assert np.abs(pictures[1] - pictures[0]).mean() < limit
 
@@ -231,6 +230,49 @@ def test_no_smoke_leaves_every_bit(device: Device, rng: np.random.Generator, way
             made.render(Puff(device, GRID, density), OUTSIDE, canvas.target, smoke=smoke, depth=scene)
             assert canvas.texture.read() == background.tobytes()
     made.release()
+
+
+@ways
+def test_depth_may_hang_in_the_target_and_pictures_stand_anywhere(device: Device, way: str) -> None:
+    ctx, puff = device.ctx, Puff(device, GRID, density=0.05)
+    x = np.arange(SIZE[0])[None].repeat(SIZE[1], 0)
+    depth = depth_texture(ctx, texel_of(OUTSIDE, np.where(x < 20, 2.4, 9.0)))
+    options = {**WAYS[way], "jitter": False}  # noise keeps to the pixels of the target
+    alone = drawn(puff, OUTSIDE, options, depth=depth)
+    assert 0.1 < alone[16, 19, 3] < 0.95 * alone[16, 24, 3]  # cut on the left
+    made, canvas, large = VolumeRenderer(ctx, **options), Canvas(ctx), Canvas(ctx, (70, 50))
+    made.render(puff, OUTSIDE, ctx.framebuffer([canvas.texture], depth), depth=depth)
+    np.testing.assert_array_equal(canvas.read(), alone)
+    large.target.viewport = (5, 11, *SIZE)
+    made.render(puff, OUTSIDE, large.target, depth=depth)
+    expected = np.zeros((50, 70, 4))
+    expected[11 : 11 + SIZE[1], 5 : 5 + SIZE[0]] = alone
+    np.testing.assert_allclose(large.read(), expected, atol=1e-5)
+    made.release()
+
+
+@ways
+def test_flat_and_odd_grids_with_solids(ctx: moderngl.Context, device: Device, way: str) -> None:
+    """A sheet one cell thick; a box of prime sizes; and a solid, which looks like the smoke beside it."""
+    smoke = gf.Smoke(extinction=16.0)
+    sheet = Puff(device, gf.Grid((16, 16, 1), cell_size=1 / 16), density=1.0)
+    camera = gf.Camera(target=(0.5, 0.5, 0.03), elevation=0.0)
+    assert 1.0 - drawn(sheet, camera, WAYS[way], smoke=smoke)[16, 24, 3] == pytest.approx(
+        np.exp(-1), rel=0.01
+    )
+    solids = np.zeros((11, 7, 13))
+    solids[3:8, 2:5, 4:9] = 1.0
+    odd = Puff(device, gf.Grid((13, 7, 11), cell_size=1 / 16), 1.0, solids)
+    camera = gf.Camera(target=(6.5 / 16, 3.5 / 16, 5.5 / 16), distance=3.0, elevation=0.0, fov=20.0)
+    let_through = 1.0 - drawn(odd, camera, WAYS[way], smoke=gf.Smoke(extinction=2.0))[16, 18, 3]
+    assert let_through == pytest.approx(np.exp(-2.0 * 11 / 16), rel=0.02)
+    sides = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic())
+    with gf.Fluid(gf.Grid((5, 7, 3), 0.1), sides, backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(np.ones((3, 7, 5)))
+        camera = gf.Camera(target=(0.25, 0.35, 0.15), elevation=0.0)
+        assert 1.0 - drawn(fluid, camera, WAYS[way], smoke=smoke)[16, 24, 3] == pytest.approx(
+            np.exp(-16 * 0.3), abs=0.003
+        )
 
 
 @ways
@@ -383,6 +425,25 @@ def test_half_resolution_keeps_to_the_edges_of_the_scene(device: Device, size: t
         assert beside.sum() > 50
         error = np.abs(half - whole)[beside]
         assert error.max() < 0.2 and error.mean() < 0.02
+
+
+def test_half_resolution_is_smooth_on_a_slope(device: Device) -> None:
+    """A floor through smoke whose depth grows by more than a cell from ray to ray leaves no pattern."""
+    puff, low = Puff(device, GRID, density=1.0), gf.Camera((0.5, 0.5, 0.5), 2.5, 33.0, 12.0)
+    rays = view_of(low, 1.5).rays
+    x, y = np.meshgrid(*((np.arange(n) + 0.5) / n * 2 - 1 for n in LARGE))
+    down = rays.direction[0, 1] + x * rays.direction[1, 1] + y * rays.direction[2, 1]
+    metres = np.where(down < 0.0, (0.2 - rays.origin[0, 1]) / np.minimum(down, -1e-3), 50.0)
+    given = {
+        "smoke": gf.Smoke(extinction=3.0),
+        "depth": depth_texture(device.ctx, texel_of(low, metres, LARGE)),
+    }
+    half, whole = (drawn(puff, low, WAYS[way], LARGE, **given)[..., 3] for way in ("half", "march"))
+    inner = away_from_edges(way_through_box(low, metres, size=LARGE)) & (metres > 2.2) & (metres < 2.8)
+    step = np.abs(np.diff(metres, axis=0, prepend=metres[:1]))[inner] * N
+    assert inner.sum() > 300 and 0.3 < step.max() < 2.0
+    wave = [p[:, 2:-2] - 0.5 * (p[:, :-4] + p[:, 4:]) for p in (half, whole)]  # what turns from ray to ray
+    assert np.abs(wave[0] - wave[1])[inner[:, 2:-2]].mean() < 0.003
 
 
 @pytest.mark.parametrize("size", [(47, 32), (48, 31), (33, 17)])
@@ -671,7 +732,7 @@ def test_bad_cameras_are_named(device: Device) -> None:
 
 
 def test_bad_targets_and_depths_are_named(device: Device) -> None:
-    ctx, puff = device.ctx, Puff(device, GRID, density=1.0)
+    ctx, puff = device.ctx, Puff(device, GRID, density=0.05)
     canvas, made = Canvas(ctx), VolumeRenderer(ctx)
     gone = ctx.depth_texture(SIZE)
     gone.release()

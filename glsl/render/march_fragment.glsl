@@ -20,8 +20,8 @@ layout(location = 0) out vec4 color_out;
 #if HALF
 layout(location = 1) out float seen_out;  // how far the ray went for the scene, m
 
-// Of the 2 x 2 pixels that this one stands for, the nearest depth or the farthest, in turns like a chessboard's
-// squares: so that both sides of an edge are there to choose from when the picture is made whole.
+// The depth in the 2 x 2 pixels that this one stands for. Where an edge runs through them, the nearest or the
+// farthest, in turns like a chessboard's squares: both of its sides are there to choose from afterwards.
 float scene_end() {
     if (!has_depth) return slab.y;
     ivec2 here = ivec2(gl_FragCoord.xy), last = textureSize(scene_depth, 0) - 1;
@@ -31,6 +31,7 @@ float scene_end() {
         t = t > 0.0 ? clamp(t, slab.x, slab.y) : slab.y;
         ends = vec2(min(ends.x, t), max(ends.y, t));
     }
+    if (ends.y - ends.x < 2.0 * cell_size) return 0.5 * (ends.x + ends.y);  // no edge but a slope
     return ((here.x + here.y) & 1) == 0 ? ends.x : ends.y;
 }
 #endif

@@ -20,9 +20,10 @@ void main() {
     vec4 gap = abs(vec4(
         texelFetch(half_seen, ivec2(x.x, y.x), 0).x, texelFetch(half_seen, ivec2(x.y, y.y), 0).x,
         texelFetch(half_seen, ivec2(x.z, y.z), 0).x, texelFetch(half_seen, ivec2(x.w, y.w), 0).x) - seen);
+    float least = min(min(gap.x, gap.y), min(gap.z, gap.w));
     vec4 weight = vec4(1.0 - share.x, share.x, 1.0 - share.x, share.x)
         * vec4(vec2(1.0 - share.y), vec2(share.y))
-        * exp2((min(min(gap.x, gap.y), min(gap.z, gap.w)) - gap) / likeness);
+        * exp2((least * least - gap * gap) / (likeness * likeness));
     color_out = (weight.x * texelFetch(half_color, ivec2(x.x, y.x), 0)
         + weight.y * texelFetch(half_color, ivec2(x.y, y.y), 0)
         + weight.z * texelFetch(half_color, ivec2(x.z, y.z), 0)

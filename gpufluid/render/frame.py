@@ -83,7 +83,9 @@ class FrameRenderer:
             picture.size if size is None else size,
             exposure=picture.exposure,
             background=picture.background,
-            volume=VolumeRenderer(ctx, slices=picture.slices),
+            volume=VolumeRenderer(
+                ctx, slices=picture.slices, method=picture.method, resolution=picture.resolution
+            ),
         )
         made._owns_volume = True
         return made

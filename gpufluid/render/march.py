@@ -21,7 +21,7 @@ from gpufluid.render.volume_source import SCALARS, SOLID, bind, volume_program
 BLOCK = 4  # edge of the blocks, cells
 FAINT = 1e-4  # of radiance and opacity, all through the box: nothing that is left out adds up to more
 HALVED = 0.25  # quality below which half the resolution stands for it: a quarter of the rays
-LIKENESS = 0.5  # cells: a ray of half the resolution that went so much further counts half
+LIKENESS = 1.5  # cells: a ray of half the resolution that went so much further counts half
 HALF_COLOR, HALF_SEEN = SCALARS, SOLID  # texture units
 
 
