@@ -423,6 +423,16 @@ class Fluid:
         store = self._solver.solids.solid
         return None if store is None else self._gl_field(store)
 
+    @property
+    def velocity_field(self) -> GLField:
+        """The flat texture of the velocity, component i on the low face along axis i; not on NumPy."""
+        return self._gl_field(self._solver.velocity)
+
+    @property
+    def pressure_field(self) -> GLField:
+        """The flat texture of the pressure, four cells along x in a texel; not on NumPy."""
+        return self._gl_field(self._solver.projection.pressure)
+
     def _gl_field(self, store: Any) -> GLField:
         if self.device is None:
             raise GpufluidError('a fluid on backend="numpy" has no textures: read() its fields instead')
