@@ -24,7 +24,7 @@ def height(scene: gf.Scene, above: float) -> float:
 
 @pytest.mark.parametrize("name", demo_names())
 def test_every_demo_runs(name: str) -> None:
-    """A few frames of it on two backends, one drawn; a file to read at a glance, one idea in its first line."""
+    """A few frames on two backends, one of them drawn; short, and its first line says what it shows."""
     assert len(demo_file(name).read_text(encoding="utf-8").splitlines()) < 80
     assert demo_summary(name).endswith(".")
     for backend in ("fragment", "numpy"):
