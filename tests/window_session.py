@@ -129,7 +129,7 @@ def main() -> None:
         steps[4] = lambda: glfw.set_window_size(window.handle, 260, 180)
         steps[6] = lambda: hand.press(ord("s"))
         steps[7] = lambda: setattr(window, "hidden_until", time.monotonic() + 0.3)
-        steps[8] = lambda: hand.press(ord("r"))
+        steps[8] = lambda: hand.press(0xFF0D)  # enter
         steps[9] = lambda: report.update(frame_after_restart=player.scene.frame)
         steps[10] = lambda: time.sleep(0.6)  # the title changes twice a second
         steps[12] = lambda: hand.press(0xFF1B)  # escape

@@ -187,7 +187,7 @@ class Player:
         self.recorded = 0  # frames of the film being made
         self.studio: Studio | None = None
         self.message, self.said = "", 0.0  # the last thing told, and when
-        width, height = window.framebuffer_size
+        self.size = width, height = window.framebuffer_size  # pixels; zeros while it is minimised
         self.scene = make()
         self.volume_options: dict[str, Any] = {}
         self.renderer = self._new_renderer((max(width, 1), max(height, 1)))
@@ -241,12 +241,13 @@ class Player:
 
     def tick(self) -> bool:
         """Take what the user did, simulate a frame if it is time, show it; whether one was simulated."""
-        if (self.paused and not self._single) or 0 in self.window.framebuffer_size:
+        if (self.paused and not self._single) or 0 in self.size:
             glfw.wait_events_timeout(0.1)  # nothing moves by itself: leave the processor alone
         else:
             glfw.poll_events()
+        self.size = self.window.framebuffer_size
         self._reload()
-        if 0 in self.window.framebuffer_size:
+        if 0 in self.size:
             return False
         advanced = False
         if self._single or (not self.paused and self._is_due()):
@@ -295,8 +296,7 @@ class Player:
 
     def _show(self, advanced: bool) -> None:
         window, screen = self.window, self.window.ctx.screen
-        whole = window.framebuffer_size
-        area = self.area
+        whole, area = self.size, self.area
         if self.recorder is None and area[2:] != self.renderer.size:
             self.renderer.resize(area[2:])
         self.follow_picture()
@@ -326,9 +326,9 @@ class Player:
     @property
     def area(self) -> tuple[int, int, int, int]:
         """Where the picture goes: left, bottom, width, height, in pixels of the window."""
-        width, height = self.window.framebuffer_size
+        width, height = self.size
         panel = 0 if self.studio is None else self.studio.panel_pixels
-        return 0, 0, max(width - panel, 1), height
+        return 0, 0, max(width - panel, 1), max(height, 1)
 
     @property
     def picture(self) -> tuple[int, int, int, int]:
