@@ -63,9 +63,16 @@ class Hand:
         ]
         self.x11.XSync.argtypes = [ctypes.c_void_p, ctypes.c_int]
 
-    def send(self, kind: int, x: int = 0, y: int = 0, detail: int = 0) -> None:
+    def send(self, kind: int, x: int = 0, y: int = 0, detail: int = 0, state: int = 0) -> None:
         event = InputEvent(
-            type=kind, display=self.display, window=self.window, x=x, y=y, detail=detail, same_screen=1
+            type=kind,
+            display=self.display,
+            window=self.window,
+            x=x,
+            y=y,
+            state=state,
+            detail=detail,
+            same_screen=1,
         )
         assert self.x11.XSendEvent(self.display, self.window, 0, 0, ctypes.byref(event))
         self.x11.XSync(self.display, 0)

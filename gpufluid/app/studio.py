@@ -81,6 +81,7 @@ class Studio:
         self._file = self._file or f"{player.name}.toml"
         self._asked = ""  # the file whose replacement was asked for once
         self._as_pictures = False
+        self._menu = False  # whether one is open
         self._timing = False
         self._measured = 0.0
 
@@ -96,7 +97,7 @@ class Studio:
         """In units of the window; 0 while it is hidden."""
         if not self.shown:
             return 0.0
-        return min(PANEL * self.ui.scale, WIDEST * glfw.get_window_size(self.player.window.handle)[0])
+        return min(PANEL * self.ui.scale, WIDEST * self.ui.size[0])
 
     @property
     def panel_pixels(self) -> int:
@@ -155,6 +156,8 @@ class Studio:
         if self.helping:
             self._draw_help()
         self._draw_toast()
+        any_menu = imgui.PopupFlags_.any_popup_id | imgui.PopupFlags_.any_popup_level
+        self._menu = imgui.is_popup_open("", any_menu)
         if not self.ui.busy and self.player.holds_nothing:
             self.player.history.seal()
         self.ui.end()
@@ -198,8 +201,11 @@ class Studio:
 
     @property
     def _over_panel(self) -> bool:
-        width = glfw.get_window_size(self.player.window.handle)[0]
-        return self.player.pointer[0] >= width - self.panel_width or self.ui.wants_pointer
+        if self.player.pointer[0] >= self.ui.size[0] - self.panel_width:
+            return True
+        # What ImGui wants it tells a frame late, at a few frames a second too late: asked only where a menu
+        # may hang over the picture.
+        return self._menu and self.ui.wants_pointer
 
     def grab(self, button: int, mods: int) -> Move | Brush | None:
         """What the hand has got hold of in the picture; None: the camera."""
@@ -216,7 +222,7 @@ class Studio:
     def ray(self, x: float, y: float) -> pick.Ray:
         """The ray through a point of the window, units of the window."""
         left, bottom, width, height = self.player.picture
-        top = self.player.window.framebuffer_size[1] - bottom - height
+        top = self.player.size[1] - bottom - height
         density = self.ui.density
         across = 2.0 * (x * density - left) / width - 1.0
         up = 1.0 - 2.0 * (y * density - top) / height
@@ -262,7 +268,7 @@ class Studio:
     def _corner(self) -> tuple[float, float, float, float]:
         """Left, top, width and height of the picture, units of the window."""
         left, bottom, width, height = self.player.picture
-        top = self.player.window.framebuffer_size[1] - bottom - height
+        top = self.player.size[1] - bottom - height
         d = self.ui.density
         return left / d, top / d, width / d, height / d
 
@@ -317,7 +323,7 @@ class Studio:
         )
         imgui.set_next_window_bg_alpha(0.9)
         flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.always_auto_resize
-        imgui.begin("Help", None, flags | imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_nav)
+        imgui.begin("Help", None, flags | imgui.WindowFlags_.no_inputs | imgui.WindowFlags_.no_nav)
         wrap = imgui.get_cursor_pos_x() + max(0.9 * width - 30.0 * self.ui.scale, 120.0)
         for keys, what in KEYS:
             imgui.text_colored(imgui.ImVec4(*ACCENT, 1.0), keys)
@@ -351,7 +357,7 @@ class Studio:
     # -- the panel -----------------------------------------------------------------------------------------
 
     def _draw_panel(self) -> None:
-        width, height = glfw.get_window_size(self.player.window.handle)
+        width, height = self.ui.size
         panel = self.panel_width
         imgui.set_next_window_pos(imgui.ImVec2(width - panel, 0))
         imgui.set_next_window_size(imgui.ImVec2(panel, height))
@@ -684,7 +690,8 @@ class Studio:
 
     def _fields(self, path: Path, thing: Any) -> None:
         """A row for every field of a dataclass object."""
-        for item in items_of(type(thing)):
+        kind: Any = type(thing)
+        for item in items_of(kind):
             value = getattr(thing, item.name)
             changed, after = self._widget(item, value)
             if changed:
@@ -807,7 +814,10 @@ def _shape(key: str, value: Any, item: Item) -> tuple[bool, Any]:
 def _solver(key: str, value: Any, item: Item) -> tuple[bool, Any]:
     kinds = replace(item, choices=tuple(solver.__name__ for solver in SOLVERS))
     changed, name = _choice(key, type(value).__name__, kinds)
-    return changed, next(s for s in SOLVERS if s.__name__ == name)() if changed else value
+    if not changed:
+        return False, value
+    kind: Any = next(solver for solver in SOLVERS if solver.__name__ == name)
+    return True, kind()
 
 
 def _part(key: str, value: Any, item: Item) -> tuple[bool, Any]:

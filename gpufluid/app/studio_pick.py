@@ -20,7 +20,7 @@ STEPS = 96  # of a ray on its way to a shape
 CLOSE = 1e-4  # metres from a shape's surface that count as on it
 ROUND_PARTS = 32  # straight parts of a circle
 HANDLE = 0.02  # radius of the ball that stands for a thing without a shape, lengths of the box
-FAINT = 1e-3  # density below which a ray passes on
+FAINT = 0.05  # share of the largest density below which smoke holds no hand
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def depth_for_hand(fluid: Fluid, ray: Ray, forward: Floats) -> tuple[Floats, Flo
         points = ray.origin + along[:, None] * ray.direction
         x, y, z = np.clip(((points - low) / grid.cell_size).astype(int), 0, np.array(grid.cells) - 1).T
         found = density[z, y, x]
-        if found.max() > FAINT:
+        if found.max() > FAINT * float(density.max()):
             return points[found.argmax()], forward
     return middle, forward
 

@@ -82,7 +82,11 @@ def _keys() -> dict[int, Any]:
 
 
 class Ui:
-    """An ImGui context that draws over the window's picture. Nothing is remembered on disk."""
+    """An ImGui context that draws over the window's picture. Nothing is remembered on disk.
+
+    size: of the window, in its units. density: pixels per unit of it, 1, or 2 on a Mac's screen. scale: units
+    of it per unit of the design.
+    """
 
     def __init__(self, handle: Any) -> None:
         self.handle = handle
@@ -104,6 +108,7 @@ class Ui:
         self._last = time.perf_counter()
         self.scale = 1.0
         self._dress()
+        self._fit()
 
     def _dress(self) -> None:
         """Colours and sizes."""
@@ -118,14 +123,12 @@ class Ui:
         for name, color in COLORS.items():
             style.set_color_(getattr(imgui.Col_, name), imgui.ImVec4(*color))
 
-    @property
-    def density(self) -> float:
-        """Pixels per unit of the window: 1, or 2 on a Mac's screen."""
-        width = glfw.get_window_size(self.handle)[0]
-        return glfw.get_framebuffer_size(self.handle)[0] / width if width else 1.0
-
     def _fit(self) -> None:
-        """Sizes for the screen that the window is on now."""
+        """Sizes for the window and the screen that it is on now; asked once a frame, for that takes time."""
+        self.size = width, height = glfw.get_window_size(self.handle)
+        self.density = glfw.get_framebuffer_size(self.handle)[0] / width if width else 1.0
+        self.io.display_size = imgui.ImVec2(max(width, 1), max(height, 1))
+        self.io.display_framebuffer_scale = imgui.ImVec2(self.density, self.density)
         # units of the window per unit of the design: over 1 where the system scales nothing by itself
         scale = max((glfw.get_window_content_scale(self.handle)[0] or 1.0) / self.density, 0.5)
         if scale != self.scale:
@@ -139,10 +142,6 @@ class Ui:
     def begin(self) -> None:
         """Start a frame; what is drawn until `end` appears in it."""
         imgui.set_current_context(self.context)
-        width, height = glfw.get_window_size(self.handle)
-        self.io.display_size = imgui.ImVec2(max(width, 1), max(height, 1))
-        density = self.density
-        self.io.display_framebuffer_scale = imgui.ImVec2(density, density)
         self._fit()
         now = time.perf_counter()
         self.io.delta_time = min(max(now - self._last, 1e-4), LONGEST)
