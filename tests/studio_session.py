@@ -316,6 +316,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     # the hand: push, and smoke
     drive.press(ord(" "))
     drive.press_widget("Push")
+    scene.camera.azimuth, scene.camera.elevation = 0.0, 10.0  # past the smoke, in the box's middle plane
     spot = (-0.3, 0.5, 0.0)
     still = wind_near(scene.fluid, spot, 0.1)
 

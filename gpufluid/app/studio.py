@@ -457,14 +457,16 @@ class Studio:
     def _objects(self) -> None:
         things = list(self.objects())
         rows = min(max(len(things), 1), 6)
-        height = rows * imgui.get_text_line_height_with_spacing() + 8.0 * self.ui.scale
+        height = rows * imgui.get_text_line_height_with_spacing() + 2.0 * imgui.get_style().window_padding.y
         imgui.begin_child("list", imgui.ImVec2(0, height), imgui.ChildFlags_.borders)
         names = {id(thing): name for name, thing in self.scene.names.items()}
+        imgui.push_style_color(imgui.Col_.header, imgui.ImVec4(*ACCENT, 0.45))
         for path, thing, _ in things:
             where = f"  ({path[1]})" if path[0] == "fluids" and path[1] else ""
             label = names.get(id(thing)) or f"{_called(thing)} {path[-1]}"
             if imgui.selectable(f"{label}{where}##{path}", path == self.selected)[0]:
                 self.selected = path
+        imgui.pop_style_color()
         if not things:
             imgui.text_disabled("nothing yet")
         imgui.end_child()
@@ -731,7 +733,7 @@ def _labelled(studio: Studio, label: str, value: float, spread: Range) -> tuple[
 
 def _number(key: str, value: float, spread: Range) -> tuple[bool, float]:
     flags = imgui.SliderFlags_.no_round_to_format | (imgui.SliderFlags_.logarithmic if spread.log else 0)
-    digits = 5 if spread.log and spread.high <= 1.0 else 3 if spread.high <= 10.0 else 1
+    digits = 5 if spread.log and spread.high <= 0.1 else 3 if spread.high <= 10.0 else 1
     text = f"%.{digits}f {spread.unit}".rstrip()
     changed, after = imgui.slider_float(key, float(value), spread.low, spread.high, text, flags)
     return changed, after

@@ -278,7 +278,8 @@ def turn_to_degrees(rotation: Any) -> Triple:
         x, z = np.arctan2(m[2, 1], m[2, 2]), np.arctan2(m[1, 0], m[0, 0])
     else:  # straight up: the turns about x and z are one
         x, z = np.arctan2(-m[1, 2], m[1, 1]), 0.0
-    return float(np.degrees(x)), float(np.degrees(y)), float(np.degrees(z))
+    # + 0: no "-0" is shown
+    return float(np.degrees(x)) + 0.0, float(np.degrees(y)) + 0.0, float(np.degrees(z)) + 0.0
 
 
 def degrees_to_turn(degrees: Triple) -> tuple[float, float, float, float] | None:
