@@ -13,7 +13,7 @@ BURNER = 0.08  # m, its radius
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
-    """A burner on the floor of a box that is open all round; above it the flame draws in air."""
+    """A burner over the floor of a box that is open all round; above it the flame draws in air."""
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = HEIGHT / cells[1]
     fluid = gf.Fluid(
@@ -30,6 +30,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         backend=backend,
         ctx=ctx,
     )
+    # the pilot lies below: no fuel can gather in the still air on the floor
     nozzle = gf.Cylinder((0.0, 0.06, 0.0), radius=BURNER, height=0.04)
     pilot = gf.Cylinder((0.0, 0.02, 0.0), radius=BURNER, height=0.04)
     fuel = gf.Emitter(nozzle, fuel=4.0, velocity=(0.0, 0.7, 0.0), edge="hard")
@@ -41,6 +42,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         camera=gf.Camera(target=(0.0, 0.5, 0.0), distance=2.2, azimuth=20.0, elevation=6.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.4), color=(0.9, 0.9, 1.0), ambient=(0.03, 0.035, 0.05)),
         smoke=gf.Smoke(extinction=12.0),
+        fire=gf.Fire(kelvin_per_temperature=560.0, intensity=30.0, core=(0.01, 0.04, 0.2), shimmer=0.004),
         floor=0.0,
         title="gpufluid: flame",
     )

@@ -25,8 +25,25 @@ if TYPE_CHECKING:
     from gpufluid.fluid import Fluid as Fluid
     from gpufluid.gl.device import is_software as is_software
     from gpufluid.grid import Grid as Grid
+    from gpufluid.io.film import Film as Film
+    from gpufluid.io.games import FlipBook as FlipBook
+    from gpufluid.io.images import FrameFolder as FrameFolder
+    from gpufluid.io.pictures import write_picture as write_picture
+    from gpufluid.io.volumes import write_volume as write_volume
     from gpufluid.render.frame import FrameRenderer as FrameRenderer
+    from gpufluid.render.glyphs import Glyphs as Glyphs
+    from gpufluid.render.histogram_view import HistogramView as HistogramView
+    from gpufluid.render.iso_surface import IsoSurface as IsoSurface
+    from gpufluid.render.particles import Particles as Particles
+    from gpufluid.render.particles import ParticleSource as ParticleSource
+    from gpufluid.render.slice_plane import SlicePlane as SlicePlane
+    from gpufluid.render.streamlines import StreakLines as StreakLines
+    from gpufluid.render.streamlines import Streamlines as Streamlines
+    from gpufluid.render.streamlines import grid_of_seeds as grid_of_seeds
+    from gpufluid.render.streamlines import line_of_seeds as line_of_seeds
+    from gpufluid.render.texture_view import FlatTextureView as FlatTextureView
     from gpufluid.render.volume import VolumeRenderer as VolumeRenderer
+    from gpufluid.render.voxel_view import VoxelView as VoxelView
     from gpufluid.scene import Scene as Scene
     from gpufluid.settings import Settings as Settings
     from gpufluid.shapes import Box as Box
@@ -36,6 +53,7 @@ if TYPE_CHECKING:
     from gpufluid.shapes import Obstacle as Obstacle
     from gpufluid.shapes import Plane as Plane
     from gpufluid.shapes import Sphere as Sphere
+    from gpufluid.solvers import FFT as FFT
     from gpufluid.solvers import ChebyshevJacobi as ChebyshevJacobi
     from gpufluid.solvers import ConjugateGradient as ConjugateGradient
     from gpufluid.solvers import Jacobi as Jacobi
@@ -69,10 +87,14 @@ _HOME = {
     "Cylinder": "shapes",
     "Combustion": "combustion",
     "Emitter": "sources",
+    "Film": "io.film",
     "Fire": "view",
+    "FFT": "solvers",
+    "FlipBook": "io.games",
     "Fluid": "fluid",
     "ForceExpression": "user_forces",
     "ForceField": "user_forces",
+    "FrameFolder": "io.images",
     "FrameRenderer": "render.frame",
     "GLUnavailableError": "errors",
     "GpufluidError": "errors",
@@ -106,8 +128,22 @@ _HOME = {
     "Vortex": "user_forces",
     "Wall": "boundaries",
     "Wind": "user_forces",
+    "FlatTextureView": "render.texture_view",
+    "Glyphs": "render.glyphs",
+    "HistogramView": "render.histogram_view",
+    "IsoSurface": "render.iso_surface",
+    "ParticleSource": "render.particles",
+    "Particles": "render.particles",
+    "SlicePlane": "render.slice_plane",
+    "StreakLines": "render.streamlines",
+    "Streamlines": "render.streamlines",
+    "VoxelView": "render.voxel_view",
+    "grid_of_seeds": "render.streamlines",
+    "line_of_seeds": "render.streamlines",
     "is_software": "gl.device",
     "run": "app.play",
+    "write_picture": "io.pictures",
+    "write_volume": "io.volumes",
 }
 
 __all__ = sorted(_HOME)

@@ -24,6 +24,12 @@ class FieldStore(Protocol):
     def write(self, volume: NDArray[Any]) -> None:
         """Set the front from [z, y, x, c]."""
 
+    def dump(self) -> NDArray[Any]:
+        """Return the front [z, y, x, c] in the precision it is kept in."""
+
+    def restore(self, volume: NDArray[Any]) -> None:
+        """Set the front from what `dump` returned: to the last bit where the precision is the same."""
+
     def fill(self, values: Sequence[float]) -> None:
         """Set every value: one number for all channels, or one for each."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named, near
 from gpufluid.grid import finite_number, finite_triple
+from gpufluid.settings import SLIPS, one_of
 
 SIDES = ("left", "right", "bottom", "top", "back", "front")  # x-, x+, y-, y+, z-, z+
 
 
+@named
 @dataclass(frozen=True)
 class Wall:
     """A solid side: nothing flows through it.
@@ -24,13 +26,13 @@ class Wall:
     temperature: float | None = None
 
     def __post_init__(self) -> None:
-        if self.slip not in ("no", "free"):
-            raise GpufluidError(f'Wall.slip must be "no" or "free", got {self.slip!r}')
+        one_of(self.slip, SLIPS, "Wall.slip")
         object.__setattr__(self, "velocity", finite_triple(self.velocity, "Wall.velocity"))
         if self.temperature is not None:
             object.__setattr__(self, "temperature", finite_number(self.temperature, "Wall.temperature"))
 
 
+@named
 @dataclass(frozen=True)
 class Open:
     """A side that fluid leaves and enters as it likes: the pressure outside is 0.
@@ -39,6 +41,7 @@ class Open:
     """
 
 
+@named
 @dataclass(frozen=True)
 class Inflow:
     """A side through which fluid is driven.
@@ -58,6 +61,7 @@ class Inflow:
             finite_number(self.temperature, "Inflow.temperature")
 
 
+@named
 @dataclass(frozen=True)
 class Periodic:
     """What leaves through this side comes in through the opposite one, which must be periodic too."""
@@ -66,6 +70,7 @@ class Periodic:
 Side = Wall | Open | Inflow | Periodic
 
 
+@named
 @dataclass(frozen=True)
 class Boundaries:
     """The sides of the box: left, right (x), bottom, top (y), back, front (z). Default: no-slip walls.
@@ -85,8 +90,11 @@ class Boundaries:
         for i, part in enumerate(fields(self)):
             side = getattr(self, part.name)
             if not isinstance(side, Side):
+                written = getattr(side, "__name__", str(side)).title()
+                sides = [f"gf.{kind.__name__}()" for kind in Side.__args__]
+                hint = near(f"gf.{written}()", sides) if isinstance(side, str | type) else ""
                 raise GpufluidError(
-                    f"Boundaries.{part.name} must be a gf.Wall, Open, Inflow or Periodic, got {side!r}"
+                    f"Boundaries.{part.name} must be a gf.Wall, Open, Inflow or Periodic, got {side!r}{hint}"
                 )
             if isinstance(side, Wall) and side.velocity[i // 2]:
                 raise GpufluidError(

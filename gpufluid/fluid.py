@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -11,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
+from gpufluid.checkpoint import load, save
 from gpufluid.diagnostics import Diagnostics, measure
-from gpufluid.errors import GpufluidError, MeshWarning
+from gpufluid.errors import GpufluidError, MeshWarning, named
 from gpufluid.grid import Grid, finite_number
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
@@ -81,7 +84,10 @@ class Things(Generic[Thing]):
 def checked_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
     """Return `values` as float32 of `shape`; raises GpufluidError naming the field, shape or bad number."""
     try:
-        array = np.asarray(values, np.float32)
+        if np.iscomplexobj(values):
+            raise TypeError
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+            array = np.asarray(values, np.float32)
     except (TypeError, ValueError):
         raise GpufluidError(f"{name} must be an array of numbers of shape {shape}") from None
     if array.shape != shape:
@@ -207,6 +213,7 @@ class VelocityField:
         return center_velocity(self._fluid.grid, velocity).astype(np.float32)
 
 
+@named
 class Fluid:
     """A box of fluid.
 
@@ -229,6 +236,12 @@ class Fluid:
         if not isinstance(grid, Grid):
             raise GpufluidError(f"Fluid.grid must be a gf.Grid, got {grid!r}")
         one_of(backend, BACKENDS, "Fluid.backend")
+        if not isinstance(boundaries, Boundaries | None):
+            raise GpufluidError(f"Fluid.boundaries must be a gf.Boundaries, got {boundaries!r}")
+        if not isinstance(settings, Settings | None):
+            raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
+        if ctx is not None and not hasattr(ctx, "version_code"):
+            raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
         self.grid = grid
         self.boundaries = boundaries or Boundaries()
         self._settings = settings or Settings()
@@ -252,7 +265,7 @@ class Fluid:
             self._backend.release()
             raise
         self.emitters: Things[Emitter] = Things(Emitter, self._take_emitter)
-        self.obstacles: Things[Obstacle] = Things(Obstacle, self._warn_of_mesh)
+        self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
         self.forces: Things[Force] = Things(Force, self._check_force)
         solver = self._solver
         self.velocity = VelocityField(self, solver.velocity)
@@ -295,8 +308,9 @@ class Fluid:
         """Advance by `dt` seconds; 0 changes nothing.
 
         Raises GpufluidError for a dt that is negative, NaN or infinite, for an emitter or obstacle that was
-        changed into a bad one, and for a dt over which a diffusivity reaches too far to be solved for (see
-        `gpufluid.diffusion`); the fluid is then as it was.
+        changed into a bad one, for a force function on NumPy that fails, and for a dt over which a
+        diffusivity reaches too far to be solved for, as it may round solids (see `gpufluid.diffusion`); the
+        fluid is then as it was.
         """
         self.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
@@ -306,6 +320,7 @@ class Fluid:
             self._check_emitter(emitter)
         for force in self.forces:
             self._check_force(force)
+            self._solver.forces.try_out(force, self.time)
         if dt == 0.0:
             return
         if any(emitter.color is not None for emitter in self.emitters):
@@ -337,6 +352,31 @@ class Fluid:
         solver.fire.clear()
         solver.projection.clear()
         solver.time = 0.0
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+        """Write all that the next step starts from to a file, and return its path; see `load`.
+
+        The file appears whole or not at all. Raises GpufluidError for a file that exists, unless `overwrite`,
+        for what the disk refuses, and naming what no file can hold: a pressure solver or a function of yours.
+        """
+        self.check_alive()
+        return save(self, path, overwrite)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        ctx: moderngl.Context | None = None,
+        backend: str | None = None,
+    ) -> Fluid:
+        """Return the fluid of a file of `save`: on the same device it goes on as the saved one, bit for bit.
+
+        ctx: as in the constructor. backend: as in the constructor; None: the one the saved fluid ran on. On
+        another backend or device the state is the same and the steps differ by their rounding.
+        Raises GpufluidError for a file that is missing, cut, altered, or of another version, before any field
+        is made, and as the constructor does.
+        """
+        return load(cls, path, ctx, backend)
 
     @property
     def time(self) -> float:
@@ -388,6 +428,16 @@ class Fluid:
         """The flat texture of the solids (velocity, 1 inside) as last voxelized, or None without any."""
         store = self._solver.solids.solid
         return None if store is None else self._gl_field(store)
+
+    @property
+    def velocity_field(self) -> GLField:
+        """The flat texture of the velocity, component i on the low face along axis i; not on NumPy."""
+        return self._gl_field(self._solver.velocity)
+
+    @property
+    def pressure_field(self) -> GLField:
+        """The flat texture of the pressure, four cells along x in a texel; not on NumPy."""
+        return self._gl_field(self._solver.projection.pressure)
 
     def _gl_field(self, store: Any) -> GLField:
         if self.device is None:
@@ -468,7 +518,8 @@ class Fluid:
             )
         self._solver.forces.compile(force, self._solver.variant)
 
-    def _warn_of_mesh(self, obstacle: Obstacle) -> None:
+    def _check_obstacle(self, obstacle: Obstacle) -> None:
+        self._solver.check_obstacles()
         mesh = obstacle.shape
         if not isinstance(mesh, Mesh):
             return

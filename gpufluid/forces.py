@@ -210,11 +210,27 @@ class Forces:
                 f'ForceExpression {force.expression!r} is GLSL, which backend="numpy" cannot run: give it '
                 "a function as well, numpy=lambda position, time: ..."
             )
-        got = np.shape(force.numpy(np.zeros((2, 2, 2, 3)), 0.0))
-        if got not in ((3,), (2, 2, 2, 3)):
+        self._call(force.numpy, np.zeros((2, 2, 2, 3)), 0.0)
+
+    def try_out(self, force: Force, time: float) -> None:
+        """Raise where a function of the user, which NumPy calls in the middle of a step, fails at `time`."""
+        if self.backend.name == "numpy" and isinstance(force, ForceExpression) and force.active:
+            grid, function = self.backend.grid, force.numpy
+            assert function is not None  # `compile` has looked
+            place = np.moveaxis(np.indices(grid.cells[::-1])[::-1], 0, -1) + 0.5
+            self._call(function, place * grid.cell_size + np.asarray(grid.origin), time)
+
+    @staticmethod
+    def _call(function: Callable[..., Any], place: NDArray[np.float64], time: float) -> None:
+        try:
+            got = np.shape(np.asarray(function(place, time), float))
+        except Exception as error:
+            kind = type(error).__name__
+            raise GpufluidError(f"ForceExpression.numpy raised {kind} at time {time:g}: {error}") from error
+        if got not in ((3,), place.shape):
             raise GpufluidError(
                 f"ForceExpression.numpy must return an array of the shape of position, [..., 3]: "
-                f"for (2, 2, 2, 3) it returned {got}"
+                f"for {place.shape} it returned {got}"
             )
 
     def push(

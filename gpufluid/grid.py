@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named
+
+LARGEST = 3.4e38  # what single precision holds
 
 AXES = ("x", "y", "z")
 
@@ -15,26 +17,35 @@ AXES = ("x", "y", "z")
 def finite_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
     """Return `value` as three finite floats, or raise naming it."""
     try:
-        triple = tuple(float(v) for v in value)
+        triple = tuple(finite_number(v, name) for v in value)
+    except GpufluidError:
+        raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}") from None
     except (TypeError, ValueError, OverflowError):
         raise GpufluidError(f"{name} must be three numbers (x, y, z), got {value!r}") from None
-    if len(triple) != 3 or not all(math.isfinite(v) for v in triple):
+    if len(triple) != 3:
         raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}")
     return triple
 
 
-def finite_number(value: float, name: str, *, low: float = -math.inf, above: float = -math.inf) -> float:
-    """Return `value` as a finite float >= `low` and > `above`, or raise naming it."""
+def finite_number(
+    value: float, name: str, *, low: float = -math.inf, above: float = -math.inf, most: float = LARGEST
+) -> float:
+    """Return `value` as a finite float >= `low`, > `above` and in -`most` .. `most`, or raise naming it."""
     try:
+        if isinstance(value, str | bytes | bool):
+            raise TypeError
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise GpufluidError(f"{name} must be a number, got {value!r}") from None
     if not math.isfinite(number) or number < low or number <= above:
         bound = f" > {above:g}" if above > -math.inf else f" >= {low:g}" if low > -math.inf else ""
         raise GpufluidError(f"{name} must be a finite number{bound}, got {value!r}")
+    if abs(number) > most:
+        raise GpufluidError(f"{name} must be at most {most:g} in size, got {value!r}")
     return number
 
 
+@named
 @dataclass(frozen=True)
 class Grid:
     """A box of cubic cells.
@@ -51,9 +62,12 @@ class Grid:
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        cells = tuple(self.cells)
+        try:
+            cells = tuple(self.cells)
+        except TypeError:
+            cells = ()
         if len(cells) != 3:
-            raise GpufluidError(f"Grid.cells must be three whole numbers (x, y, z), got {cells}")
+            raise GpufluidError(f"Grid.cells must be three whole numbers (x, y, z), got {self.cells!r}")
         for axis, n in zip(AXES, cells, strict=True):
             if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
                 raise GpufluidError(
@@ -61,6 +75,8 @@ class Grid:
                 )
         object.__setattr__(self, "cells", tuple(int(n) for n in cells))
         size = finite_number(self.cell_size, "Grid.cell_size", above=0.0)
+        if size < 1.0 / LARGEST:
+            raise GpufluidError(f"Grid.cell_size must be >= {1.0 / LARGEST:g}, got {size:g}")
         object.__setattr__(self, "cell_size", size)
         object.__setattr__(self, "origin", finite_triple(self.origin, "Grid.origin"))
 

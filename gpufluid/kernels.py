@@ -38,6 +38,8 @@ class Variant:
     """What is fixed when a kernel is compiled.
 
     weighted: on a coarse grid, whose faces have weights in place of being open or closed.
+    cubic: what is carried is read with monotone cubics, not trilinear; only the advect kernels know of it.
+    slip: some solids are free-slip; only kernels that close faces or look through them are asked.
     """
 
     solids: bool = False
@@ -49,6 +51,8 @@ class Variant:
     expression: str = ""  # of a user's force
     boundaries: Boundaries = field(default_factory=Boundaries)
     weighted: bool = False
+    cubic: bool = False
+    slip: bool = False
 
     def defines(self, dimensions: int) -> dict[str, int]:
         """The GLSL macros of this variant on a grid of 2 or 3 dimensions."""
@@ -61,6 +65,8 @@ class Variant:
             "HARDWARE_SAMPLER": int(self.sampler == "hardware"),
             "CONFINEMENT": int(self.confinement),
             "WEIGHTED": int(self.weighted),
+            "CUBIC": int(self.cubic),
+            "SLIP": int(self.slip),
             "NO_SLIP": sum(1 << i for i in range(number) if sides.grips(i)),
             "ANY_PERIODIC": int(any(sides.periodic(axis) for axis in range(dimensions))),
             "ALL_WALLS": int(all(isinstance(s, Wall) for s in sides.sides[:number])),
@@ -105,7 +111,7 @@ class Kernel:
     """A kernel's name, the slot it writes, the slots it reads, its parameters.
 
     solid_reads: slots read only where there are solids. confined_reads: only with vorticity confinement.
-    weighted_reads: those read on a weighted grid, in place of solid_reads.
+    weighted_reads: those read on a weighted grid, in place of solid_reads. slip_reads: with free-slip solids.
     sampled: names of the slots read between their values, which a filtering sampler can serve.
     folder: where its GLSL file lies, below ``glsl/``.
     """
@@ -119,13 +125,15 @@ class Kernel:
     sampled: tuple[str, ...] = ()
     folder: str = "sim"
     weighted_reads: tuple[Slot, ...] = ()
+    slip_reads: tuple[Slot, ...] = ()
 
     def slots(self, variant: Variant) -> tuple[Slot, ...]:
         """The slots this variant reads."""
         solids = self.solid_reads if variant.solids else ()
         if variant.weighted:
             solids = self.weighted_reads
-        return self.reads + solids + (self.confined_reads if variant.confinement else ())
+        confined = self.confined_reads if variant.confinement else ()
+        return self.reads + solids + confined + (self.slip_reads if variant.slip else ())
 
     def arguments(self, variant: Variant) -> set[str]:
         """The names a call of this variant takes."""
@@ -148,11 +156,13 @@ VELOCITY, SCALARS = _face("velocity"), _cell("scalars")
 SOLID, SOLID_FACES = _cell("solid"), _face("solid_faces")
 OPENINGS = Slot("openings", "pack", components=1, exact=True)
 WINDING = Slot("winding", "cell", components=1)
-HEAT = _cell("heat")  # of solids: temperature, rate, 0, 1 where there is one
 FLAME = Slot("flame", "cell", components=1, exact=True)  # burnt per second, 1/s
+MARKS = _cell("marks")  # of solids: temperature, rate, 1 where it is free-slip, 1 where it has a temperature
 MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
 WEIGHTS = Slot("weights", "cell", exact=True)
 OTHER = Slot("other", "packed", exact=True)
+TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
+ROOTS = Slot("roots", "root", exact=True)
 ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "slice", "whole"))
 
 KERNELS: dict[str, Kernel] = {
@@ -178,14 +188,14 @@ KERNELS: dict[str, Kernel] = {
             "diffuse_velocity",
             _face("diffused"),
             (_face("before"), _face("latest"), _face("previous")),
-            ("fourier_number", "weight"),
+            ("fourier_number", "weight", "relaxation"),
             (SOLID_FACES,),
         ),
         Kernel(
             "diffuse_scalars",
             _cell("diffused"),
             (_cell("before"), _cell("latest"), _cell("previous")),
-            ("fourier_numbers", "weight"),
+            ("fourier_numbers", "weight", "relaxation"),
         ),
         Kernel("push", VELOCITY, (VELOCITY,), ("pushes", "push_count"), (SOLID_FACES,)),
         Kernel("force_field", VELOCITY, (VELOCITY, _cell("force")), ("dt",), (SOLID_FACES,)),
@@ -308,6 +318,11 @@ KERNELS: dict[str, Kernel] = {
         Kernel("sum_slices", SLICES, (ROWS,)),
         Kernel("sum_whole", WHOLE, (SLICES,)),
         Kernel("balance", _packed("balanced"), (_packed("values"), WHOLE), (), (OPENINGS,)),
+        Kernel("fft_load", TRANSFORM, (_packed("divergence"),), ("scale",)),
+        Kernel("fft_rows", TRANSFORM, (TRANSFORM, ROOTS), ("done", "bits", "direction")),
+        Kernel("fft_lines", TRANSFORM, (TRANSFORM, ROOTS), ("axis", "done", "bits", "direction")),
+        Kernel("fft_divide", TRANSFORM, (TRANSFORM, ROOTS)),
+        Kernel("fft_store", _packed("pressure"), (TRANSFORM,)),
         Kernel("subtract_gradient", VELOCITY, (VELOCITY, _packed("pressure")), ("dt",), (SOLID_FACES,)),
         Kernel(
             "add_obstacle",
@@ -323,14 +338,15 @@ KERNELS: dict[str, Kernel] = {
             ("shape", "to_local", "extent", "rounding", "mean_drift"),
         ),
         Kernel(
-            "heat_obstacle",
-            HEAT,
-            (HEAT, WINDING),
-            ("shape", "to_local", "extent", "rounding", "heat_given"),
+            "mark_obstacle",
+            MARKS,
+            (MARKS, WINDING),
+            ("shape", "to_local", "extent", "rounding", "mark"),
         ),
-        Kernel("heat_fluid", SCALARS, (SCALARS, HEAT), ("dt",)),
+        Kernel("heat_fluid", SCALARS, (SCALARS, MARKS), ("dt",)),
         Kernel("solid_normals", _cell("normals"), (SOLID,)),
-        Kernel("close_faces", SOLID_FACES, (SOLID,)),
+        Kernel("close_faces", SOLID_FACES, (SOLID,), slip_reads=(MARKS,)),
+        Kernel("let_slip", _face("slip_faces"), (VELOCITY, SOLID_FACES)),
         Kernel("open_neighbours", OPENINGS, (SOLID,)),
         Kernel("max_speed", Slot("speed", "block", exact=True), (VELOCITY,)),
     )

@@ -121,7 +121,8 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     cell: one texel a cell; face: one more along each axis, for the high faces (not along z in 2D, where
     no flow crosses); packed: four cells along x to a texel;
     pack: one value for four such cells; block: one texel for BLOCK^3 faces; row, slice, whole: one texel for
-    a row of cells along x, for a slice, for the whole box.
+    a row of cells along x, for a slice, for the whole box; wave: as packed,
+    with at least two values along x and an even number; root: one texel for each cell of the longest side.
     """
     nx, ny, nz = grid.cells
     deep = nz + 1 if grid.dimensions == 3 else 1
@@ -136,6 +137,8 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "row": FlatLayout((1, ny, nz), 1, limit),
         "slice": FlatLayout((1, 1, nz), 1, limit),
         "whole": FlatLayout((1, 1, 1), 1, limit),
+        "wave": FlatLayout((nx + nx % 2, ny, nz), LANES, limit),
+        "root": FlatLayout((1, 1, max(grid.cells)), 1, limit),
     }
 
 

@@ -35,6 +35,14 @@ class ArrayField:
             raise GpufluidError(f"the {self.name} field takes {self.values.shape}, got {volume.shape}")
         self.values = np.array(volume, np.float64)
 
+    def dump(self) -> NDArray[np.float64]:
+        """Return a copy."""
+        return self.values.copy()
+
+    def restore(self, volume: NDArray[Any]) -> None:
+        """Set the values, as `write`."""
+        self.write(volume)
+
     def fill(self, values: Sequence[float]) -> None:
         """Set every value, one number for each channel."""
         self.values = np.broadcast_to(np.array(values, np.float64), self.values.shape).copy()

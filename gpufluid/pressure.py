@@ -13,16 +13,20 @@ apart: burning in it moves its pressure by a constant, which moves nothing.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Inflow
+from gpufluid.fourier import Fourier
 from gpufluid.kernels import Variant
 from gpufluid.multigrid import Hierarchy, multigrid
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.relaxation import chebyshev_jacobi, conjugate_gradient, jacobi, red_black_sor
 from gpufluid.settings import Settings
-from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
+from gpufluid.solvers import FFT, ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
+
+LONGER = 4.0  # times as long a step as an earlier one may take its pressure whole
 
 
 class Projection:
@@ -34,7 +38,10 @@ class Projection:
         self.divergence = self._divergence_for(settings)
         self.problem = PressureProblem(backend, self.pressure, self.divergence)
         self.hierarchy = Hierarchy()
+        self.fourier = Fourier()
         self._balanced: FieldStore | None = None
+        #: seconds, of the steps whose pressure is still in the field
+        self.shortest = math.inf
 
     def use(self, settings: Settings) -> None:
         """Go on by these settings, from the last pressure."""
@@ -65,12 +72,33 @@ class Projection:
         `expand` takes of burning gas; its expansion is the divergence that is left.
         """
         self.measure(variant, openings, velocity=velocity, swelling=swelling)
-        if not self.settings.warm_start:
+        if self.settings.warm_start:
+            self._keep_pace(dt, variant)
+        else:
             self.clear()
         self.relax(self.settings.pressure, dt, variant, openings, displaced or bool(swelling))
         self.backend.kernel("subtract_gradient", variant)(
             velocity=velocity, pressure=self.pressure, dt=dt, **faces
         )
+
+    def _keep_pace(self, dt: float, variant: Variant) -> None:
+        """Weaken the last pressure for a step that is much longer than the one it was found in.
+
+        What stopped a blow (a solid that set out, a source that was switched on) pushed for dt: in a step r
+        times as long it pushes r times as hard. Of each mode a solver that is stopped early leaves a share s,
+        so a short step puts 1 - s of a blow into the pressure, and a long one gives r s of that back:
+        r s (1 - s) <= r / 4, and up to r = `LONGER` steps that alternate cannot gather speed. What only holds
+        a weight is too weak after that, for one step.
+        """
+        if dt > LONGER * self.shortest:
+            self.backend.kernel("add_scaled", variant)(
+                values=self.pressure,
+                other=self.problem.field("residual"),
+                own=LONGER * self.shortest / dt,
+                factor=0.0,
+            )
+            self.shortest = dt / LONGER
+        self.shortest = min(self.shortest, dt)
 
     def measure(
         self,
@@ -96,7 +124,7 @@ class Projection:
         scale = self.backend.grid.cell_size**2 / dt
         problem = self.problem.pose(self.divergence, scale, variant, openings)
         gain = displaced or may_gain(variant)
-        balance = problem.floats and (gain or not isinstance(solver, Jacobi))
+        balance = problem.floats and (gain or not isinstance(solver, (Jacobi, FFT)))
         if self._balanced is None and (balance or (problem.floats and variant.solids)):
             # solids may start to move at any step, which is no time to make anything
             self._balanced = self.backend.field("balanced", "packed", buffers=1)
@@ -114,6 +142,8 @@ class Projection:
             conjugate_gradient(solver, problem, self.hierarchy)
         elif isinstance(solver, Multigrid):
             multigrid(solver, problem, self.hierarchy)
+        elif isinstance(solver, FFT):
+            self.fourier.solve(problem)
         else:
             solver.solve(problem)
         if balance:
@@ -122,12 +152,14 @@ class Projection:
     def clear(self) -> None:
         """Forget the last pressure."""
         self.pressure.fill([0.0])
+        self.shortest = math.inf
 
     def release(self) -> None:
         """Release every field."""
-        for part in (self.pressure, self.divergence, self.problem, self.hierarchy, self._balanced):
-            if part is not None:
-                part.release()
+        for part in (self.pressure, self.divergence, self.problem, self.hierarchy, self.fourier):
+            part.release()
+        if self._balanced is not None:
+            self._balanced.release()
 
 
 def may_gain(variant: Variant) -> bool:

@@ -8,6 +8,7 @@ corner of the box. The numbers come from the papers named in the GLSL files.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -210,6 +211,38 @@ def _reachable(fluid: NDArray[np.bool_], nearest: list[NDArray[np.bool_]]) -> ND
     return np.where(found.any(0), found, fluid)
 
 
+def cubic_component(
+    grid: Grid,
+    variant: Variant,
+    velocity: Array,
+    place: Places,
+    axis: int,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity component `axis` at `place` (cells), monotone cubic; trilinear beside solids."""
+    values = _component(grid, velocity, axis)
+    q = tuple(place[a] - (0.0 if a == axis else 0.5) for a in range(3))
+    value, index = _tricubic(values, (q[0], q[1], q[2]), _periods(grid, variant), grid.dimensions)
+    for distance, wall in _walls_beside(grid, variant, place, axis):
+        value = wall + (value - wall) * np.clip(2.0 * distance, 0.0, 1.0)
+    if not variant.solids or solid_faces is None:
+        return value
+    z, y, x = values.shape
+    closed = (solid_faces[:z, :y, :x, 3].astype(int) >> axis & 1) > 0
+    if not variant.boundaries.periodic(axis):
+        np.moveaxis(closed, 2 - axis, 0)[[0, -1]] = False  # sides of the box
+    plain = sample_component(grid, variant, velocity, place, axis)[0]
+    return np.where(_any_of(closed, index), plain, value)
+
+
+def _any_of(flags: NDArray[np.bool_], index: list[NDArray[np.int_]]) -> NDArray[np.bool_]:
+    """Where one of the `flags` [z, y, x] at the four indices along each axis [axis][four] is set."""
+    found = np.zeros(index[0].shape[1:], bool)
+    for z, y, x in product(index[2], index[1], index[0]):
+        found |= flags[z, y, x]
+    return found
+
+
 def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> tuple[Array, Array, Array]:
     """Cell values [z, y, x, 4] at `place` over the fluid alone: value, smallest and largest round it."""
     shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
@@ -222,6 +255,65 @@ def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> 
         mean = (seen * np.stack(weights)[..., None] * taken).sum(0)
     value = mean / np.maximum(mean[..., 3:], SOLID_FLOOR)
     return value, np.where(seen, taken, np.inf).min(0), np.where(seen, taken, -np.inf).max(0)
+
+
+def cubic_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Array:
+    """Cell values [z, y, x, 4] at `place` (cells), monotone cubic; trilinear over the fluid beside solids."""
+    shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
+    value, index = _tricubic(values, shifted, _periods(grid, variant), grid.dimensions)
+    if not variant.solids:
+        return value
+    beside = _any_of(values[..., 3] < 0.5, index)[..., None]
+    return np.where(beside, sample_cells(grid, variant, values, place)[0], value)
+
+
+def monotone_cubic(four: list[Array], share: Array, low_slope: Array, high_slope: Array) -> Array:
+    """The value at `share` of the way from four[1] to four[2], monotone between them.
+
+    low_slope, high_slope: 1 over the distance of the two values that the slope at either end is taken from.
+    Hermite with slopes between 0 and three times the rise (Fedkiw, Stam & Jensen 2001; Fritsch & Carlson
+    1980). Third order; second in the intervals beside an extremum.
+    """
+    before, low, high, after = four
+    rise = high - low
+    least, most = np.minimum(3.0 * rise, 0.0), np.maximum(3.0 * rise, 0.0)
+    start = np.clip((high - before) * low_slope, least, most)
+    end = np.clip((after - low) * high_slope, least, most)
+    left = 1.0 - share
+    return np.asarray(
+        low + share**2 * (3.0 - 2.0 * share) * rise + share * left * (left * start - share * end)
+    )
+
+
+def _tricubic(values: Array, place: Places, periods: tuple[int, ...], dimensions: int) -> tuple[Array, Any]:
+    """Monotone cubic `values` [z, y, x, ...] at `place` (x, y, z, from 0), and the indices they are taken at.
+
+    Axis by axis, x first; the indices are [axis][four]. periods: as in `_trilinear`.
+    """
+    index, share, slopes = [], [], []
+    for axis in range(3):
+        n, period = values.shape[2 - axis], periods[axis]
+        q = place[axis] % period if period else np.clip(place[axis], 0, n - 1)
+        low = np.floor(q).astype(int)
+        if not period:
+            low = np.minimum(low, max(n - 2, 0))
+        at = low + np.arange(-1, 3).reshape(-1, *[1] * q.ndim)
+        at = at % period if period else np.clip(at, 0, n - 1)
+        index.append(at)
+        tail = (...,) + (None,) * (values.ndim - 3)
+        share.append((q - low)[tail])
+        apart = (0 * at[2:] + 2 if period else np.maximum(at[2:] - at[:2], 1))[(..., *tail[1:])]
+        slopes.append(1.0 / apart)
+
+    def along(axis: int, corner: tuple[Any, ...]) -> Array:
+        if axis < 0:
+            return np.asarray(values[corner])
+        if axis >= dimensions:
+            return along(axis - 1, (*corner, index[axis][1]))
+        four = [along(axis - 1, (*corner, i)) for i in index[axis]]
+        return monotone_cubic(four, share[axis], *slopes[axis])
+
+    return along(2, ()), index
 
 
 def clipped(grid: Grid, variant: Variant, solid: Array | None, start: Places, end: Places) -> Places:
@@ -637,9 +729,8 @@ def _scalars_neighbour(grid: Grid, variant: Variant, own: Array, axis: int, side
     return out
 
 
-def _swept(latest: Array, previous: Array, left: Array, number: Any, dimensions: int, weight: float) -> Array:
-    sweep = latest + left / (1.0 + 2.0 * dimensions * number)
-    return np.asarray(previous + weight * (sweep - previous))
+def _swept(latest: Array, previous: Array, left: Array, diagonal: Any, weight: float) -> Array:
+    return np.asarray(previous + weight * (latest + left / diagonal - previous))
 
 
 def diffuse_velocity(
@@ -651,6 +742,7 @@ def diffuse_velocity(
     previous: Array,
     fourier_number: float,
     weight: float,
+    relaxation: float,
     solid_faces: Array | None = None,
 ) -> Array:
     """One sweep of implicit viscosity: the next of the iterates `previous`, `latest`."""
@@ -662,9 +754,14 @@ def diffuse_velocity(
         for axis in range(grid.dimensions):
             for side in range(2):
                 beside = _velocity_neighbour(grid, variant, own, component, axis, side)
+                if variant.slip and solid_faces is not None and axis != component:
+                    glides = (solid_faces[:z, :y, :x, 3].astype(int) >> (3 + component) & 1).astype(float)
+                    glides = _shifted(grid, variant, axis, 2 * side - 1, glides)
+                    beside = np.where(glides > 0.0, own, beside)
                 laplacian = laplacian + beside - own
         left = start - own + fourier_number * laplacian
-        parts.append(_swept(own, older, left, fourier_number, grid.dimensions, weight))
+        diagonal = (1.0 + 2.0 * grid.dimensions * fourier_number) / relaxation
+        parts.append(_swept(own, older, left, diagonal, weight))
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
 
@@ -677,6 +774,7 @@ def diffuse_scalars(
     previous: Array,
     fourier_numbers: tuple[float, ...],
     weight: float,
+    relaxation: float,
 ) -> Array:
     """One sweep of implicit diffusion: the next of the iterates `previous`, `latest`."""
     laplacian = np.zeros_like(latest)
@@ -688,7 +786,7 @@ def diffuse_scalars(
             laplacian += beside - latest
     numbers = np.array([*fourier_numbers, 0.0])
     left = before - latest + numbers * laplacian
-    out = _swept(latest, previous, left, numbers, grid.dimensions, weight)
+    out = _swept(latest, previous, left, (1.0 + 2.0 * grid.dimensions * numbers) / relaxation, weight)
     out[..., 3] = latest[..., 3]
     return np.where(latest[..., 3:] < 0.5, latest, out) if variant.solids else out
 
@@ -729,7 +827,10 @@ def advect_velocity(
     for axis in range(grid.dimensions):
         u = face_velocity(grid, variant, velocity, axis)
         place = trace(grid, variant, velocity, _centers(grid, axis), u, dt, solid)
-        carried = sample_component(grid, variant, velocity, place, axis)[0]
+        if variant.cubic:
+            carried = cubic_component(grid, variant, velocity, place, axis, solid_faces)
+        else:
+            carried = sample_component(grid, variant, velocity, place, axis)[0]
         parts.append(_still_air(grid, variant, place) * carried)
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
@@ -813,6 +914,15 @@ def _finished_scalars(
     return out
 
 
+def _uncovered(variant: Variant, sample: Array, ambient: float) -> Array:
+    """A sample of scalars, with ambient air for the share of it that found no fluid."""
+    if not variant.solids:
+        return sample
+    out = sample.copy()
+    out[..., 1] += ambient * (1.0 - sample[..., 3])
+    return out
+
+
 def _brought_in(
     grid: Grid, variant: Variant, place: Places, ambient: float
 ) -> tuple[NDArray[np.bool_], Array]:
@@ -849,7 +959,12 @@ def advect_scalars(
     """Density, temperature and fuel carried along the velocity, semi-Lagrangian."""
     place = _cell_trace(grid, variant, velocity, dt, solid)
     outside, brought = _brought_in(grid, variant, place, ambient)
-    value = np.where(outside[..., None], brought, sample_cells(grid, variant, scalars, place)[0])
+    if variant.cubic:
+        value = cubic_cells(grid, variant, scalars, place)
+    else:
+        value = sample_cells(grid, variant, scalars, place)[0]
+    value = _uncovered(variant, value, ambient)
+    value = np.where(outside[..., None], brought, value)
     return _finished_scalars(variant, value, keep, ambient, solid)
 
 
@@ -909,8 +1024,9 @@ def finish_scalars(
 ) -> Array:
     """The compensated scalars carried along the velocity."""
     place = _cell_trace(grid, variant, velocity, dt, solid)
-    value = sample_cells(grid, variant, compensated, place)[0]
+    value = _uncovered(variant, sample_cells(grid, variant, compensated, place)[0], ambient)
     plain, low, high = sample_cells(grid, variant, scalars, place)
+    plain = _uncovered(variant, plain, ambient)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, plain, low, high), value)
     outside, brought = _brought_in(grid, variant, place, ambient)
@@ -1226,6 +1342,85 @@ def balance(
 # -- solids --------------------------------------------------------------------------------------------
 
 
+Complex = NDArray[np.complex128]
+
+
+def _complex(transform: Array) -> Complex:
+    """The values of each row two by two as complex numbers."""
+    numbers: Complex = transform[..., 0::2, 0] + 1.0j * transform[..., 1::2, 0]
+    return numbers
+
+
+def _two_by_two(numbers: Complex) -> Array:
+    """The inverse of `_complex`."""
+    nz, ny, half_row = numbers.shape
+    return np.stack([numbers.real, numbers.imag], -1).reshape((nz, ny, 2 * half_row, 1))
+
+
+def _fourier_pass(numbers: Complex, roots: Array, done: int, bits: int, direction: float) -> Complex:
+    """One pass along the last axis: transforms of length 2^done become such of length 2^(done + bits)."""
+    count, radix, wide = numbers.shape[-1], 1 << bits, 1 << (done + bits)
+    n = np.arange(count)
+    start = n // wide * (wide // radix) + n % (wide // radix)
+    turn = roots[:, 0, 0, 0] + 1.0j * direction * roots[:, 0, 0, 1]
+    out = np.zeros_like(numbers)
+    for r in range(radix):
+        angle = r * (n % wide) % wide * (len(turn) // wide)
+        out += turn[angle] * numbers[..., start + r * (count // radix)]
+    return out
+
+
+def fft_load(grid: Grid, variant: Variant, *, divergence: Array, scale: float) -> Array:
+    """What the transform starts from."""
+    return np.pad(scale * divergence, ((0, 0), (0, 0), (0, grid.cells[0] % 2), (0, 0)))
+
+
+def fft_rows(
+    grid: Grid, variant: Variant, *, transform: Array, roots: Array, done: int, bits: int, direction: float
+) -> Array:
+    """One pass along x."""
+    numbers = _complex(transform)
+    return _two_by_two(_fourier_pass(numbers, roots, done, bits, direction))
+
+
+def fft_lines(
+    grid: Grid,
+    variant: Variant,
+    *,
+    transform: Array,
+    roots: Array,
+    axis: int,
+    done: int,
+    bits: int,
+    direction: float,
+) -> Array:
+    """One pass along y or z."""
+    numbers = np.moveaxis(_complex(transform), 2 - axis, -1)
+    passed = _fourier_pass(numbers, roots, done, bits, direction)
+    return _two_by_two(np.moveaxis(passed, -1, 2 - axis))
+
+
+def fft_divide(grid: Grid, variant: Variant, *, transform: Array, roots: Array) -> Array:
+    """The transform of the pressure from that of its Laplacian; its mean is 0."""
+    numbers = _complex(transform)
+    waves = [roots[:: len(roots) // n, 0, 0] for n in grid.cells]
+    x, y, z = (wave[:, 2] for wave in waves)
+    symbol = x + y[:, None] + z[:, None, None]
+    over = np.divide(-1.0 / numbers.size, symbol, out=np.zeros_like(symbol), where=symbol > 0.0)
+    # the transforms of the even and of the odd cells, both real, from that of even + i * odd; in rows of one
+    # cell low and high are the same wave
+    other = np.conj(np.roll(numbers[::-1, ::-1, ::-1], (1, 1, 1), (0, 1, 2)))
+    even, odd = (numbers + other) / 2.0, (numbers - other) / 2.0j
+    turn = (waves[0][:, 0] + 1.0j * waves[0][:, 1])[: numbers.shape[-1]]
+    low, high = np.split(over * np.concatenate([even + turn * odd, even - turn * odd], -1), 2, -1)
+    return _two_by_two((low + high) / 2.0 + 1.0j * (low - high) / 2.0 * np.conj(turn))
+
+
+def fft_store(grid: Grid, variant: Variant, *, transform: Array) -> Array:
+    """The pressure out of the transform."""
+    return transform[:, :, : grid.cells[0]].copy()
+
+
 def _places(grid: Grid) -> Array:
     """Cell centres, m from the low corner, and 1: [nz, ny, nx, 4]."""
     return np.stack([*(c * grid.cell_size for c in _centers(grid)), np.ones(grid.cells[::-1])], -1)
@@ -1261,28 +1456,28 @@ def add_drift(
     return out
 
 
-def heat_obstacle(
+def mark_obstacle(
     grid: Grid,
     variant: Variant,
     *,
-    heat: Array,
+    marks: Array,
     winding: Array,
     shape: int,
     to_local: Array,
     extent: tuple[float, ...],
     rounding: float,
-    heat_given: tuple[float, ...],
+    mark: tuple[float, ...],
 ) -> Array:
-    """What the solids heat with, with one obstacle more."""
-    out = heat.copy()
-    out[_inside(grid, winding, shape, to_local, extent, rounding)] = heat_given
+    """What the solids heat with and which are free-slip, with one obstacle more."""
+    out = marks.copy()
+    out[_inside(grid, winding, shape, to_local, extent, rounding)] = mark
     return out
 
 
-def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, heat: Array, dt: float) -> Array:
+def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, marks: Array, dt: float) -> Array:
     """The temperature of fluid beside hot or cold solids drawn to theirs."""
     both: Any = sum(
-        _beside(grid, variant, axis, by, heat) for axis in range(grid.dimensions) for by in (-1, 1)
+        _beside(grid, variant, axis, by, marks) for axis in range(grid.dimensions) for by in (-1, 1)
     )
     faces = np.where(both[..., 3] > 0.0, both[..., 3], 1.0)
     share = scalars[..., 3] * -np.expm1(-both[..., 1] / faces * dt) * (both[..., 3] > 0.0)
@@ -1336,10 +1531,61 @@ def cover_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array)
     return np.where(solid[..., 3:] > 0.5, 0.0, scalars)
 
 
-def close_faces(grid: Grid, variant: Variant, *, solid: Array) -> Array:
+def close_faces(grid: Grid, variant: Variant, *, solid: Array, marks: Array | None = None) -> Array:
     """Which low faces are closed (bits in the last channel) and how fast what closes them moves."""
     closed, velocity = _sides_and_solids(grid, variant, solid)
-    return np.concatenate([velocity, (closed @ [1.0, 2.0, 4.0])[..., None]], -1)
+    bits = closed @ [1.0, 2.0, 4.0]
+    free_cells = np.zeros(grid.cells[::-1]) if marks is None else marks[..., 2] * solid[..., 3]
+    for axis in range(grid.dimensions if variant.slip else 0):
+        inside, free = (
+            np.minimum(*_round_faces(grid, variant, axis, values, 1.0))
+            for values in (solid[..., 3], free_cells)
+        )
+        own = (inside > 0.5) * 64.0 + (free > 0.5) * 8.0
+        for high in (False, True):
+            if variant.boundaries.closed(axis, high):
+                np.moveaxis(own, 2 - axis, 0)[-high] = 0.0
+        z, y, x = own.shape
+        bits[:z, :y, :x] += own * 2**axis
+    return np.concatenate([velocity, bits[..., None]], -1)
+
+
+def _shifted(grid: Grid, variant: Variant, axis: int, by: int, values: Array) -> Array:
+    """`values` moved so that index i holds what was at i + by along `axis`; 0 past a side."""
+    n = values.shape[2 - axis]
+    at = np.arange(n) + by
+    if variant.boundaries.periodic(axis):
+        return np.asarray(np.take(values, at % n, axis=2 - axis))
+    line = [1, 1, 1]
+    line[2 - axis] = n
+    inside = ((at >= 0) & (at < n)).reshape(line)
+    return np.asarray(np.take(values, np.clip(at, 0, n - 1), axis=2 - axis) * inside)
+
+
+def let_slip(grid: Grid, variant: Variant, *, velocity: Array, solid_faces: Array) -> Array:
+    """The closed faces, those inside free-slip solids with the mean velocity of the faces round them."""
+    bits, out = solid_faces[..., 3].astype(int), solid_faces.copy()
+    for axis in range(grid.dimensions):
+        z, y, x = _face_count(grid, axis)
+        own, moving = bits[:z, :y, :x], solid_faces[:z, :y, :x, axis]
+        touching = (own >> (6 + axis) & 1) == 0
+        u = np.where(own >> axis & 1, moving, velocity[:z, :y, :x, axis]) * touching
+        mean, found = moving, np.zeros(u.shape)
+        across = [a for a in range(grid.dimensions) if a != axis]
+        straight = [((a, by),) for a in across for by in (-1, 1)]
+        diagonal = [((across[0], i), (across[-1], j)) for i in (-1, 1) for j in (-1, 1)]
+        for steps in (straight, diagonal if len(across) == 2 else []):
+            total, count = np.zeros(u.shape), np.zeros(u.shape)
+            for step in steps:
+                beside, counted = u, touching.astype(float)
+                for a, by in step:
+                    beside = _shifted(grid, variant, a, by, beside)
+                    counted = _shifted(grid, variant, a, by, counted)
+                total, count = total + beside, count + counted
+            mean = np.where((found == 0.0) & (count > 0.0), total / np.where(count > 0.0, count, 1.0), mean)
+            found = found + count
+        out[:z, :y, :x, axis] = np.where(own >> (3 + axis) & 1, mean, moving)
+    return out
 
 
 def open_neighbours(grid: Grid, variant: Variant, *, solid: Array) -> Array:

@@ -9,7 +9,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named
 from gpufluid.fluid import Fluid
 from gpufluid.grid import finite_number
 from gpufluid.sources import Emitter, Source
@@ -18,6 +18,7 @@ from gpufluid.view import Camera, Fire, Light, Picture, PointLight, Smoke
 Story = Iterator[Any]
 
 
+@named
 @dataclass
 class Scene:
     """Everything a film or a window needs; `gpufluid.run` plays it.
@@ -59,6 +60,9 @@ class Scene:
 
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)
+        for name, kind in (("fluid", Fluid), ("camera", Camera), ("light", Light), ("smoke", Smoke)):
+            if not isinstance(getattr(self, name), kind):
+                raise GpufluidError(f"Scene.{name} must be a gf.{kind.__name__}, got {getattr(self, name)!r}")
         if self.frames is not None and (
             isinstance(self.frames, bool) or not isinstance(self.frames, Integral) or self.frames < 1
         ):

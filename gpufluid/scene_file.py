@@ -24,6 +24,7 @@ from gpufluid import boundaries, settings, shapes, solvers, sources, user_forces
 from gpufluid.boundaries import SIDES, Boundaries
 from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError
+from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
 from gpufluid.keyframes import Formula, Keys, Track
@@ -644,20 +645,10 @@ def save_description(scene: Scene, path: str | os.PathLike[str], overwrite: bool
         import tomli_w
     except ImportError:
         raise MissingDependencyError("tomli-w", "writing a scene file") from None
-    target = Path(path)
-    if target.suffix.lower() != ".toml":
-        raise GpufluidError(f"{target}: a scene is written to a .toml file")
-    if target.exists() and not overwrite:
-        raise GpufluidError(f"{target} exists already")
     text = tomli_w.dumps(description_of(scene))
-    partial = target.with_name(f".{target.name}.partial")
-    try:
+    with whole_file(path, overwrite, (".toml",)) as partial:
         partial.write_text(text, encoding="utf-8")
-        partial.replace(target)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise GpufluidError(f"{target}: cannot be written: {error.strerror or error}") from None
-    return target
+    return Path(path)
 
 
 def description_of(scene: Scene) -> dict[str, Any]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
+import math
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
 from gpufluid.combustion import Combustion
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named, near
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.solvers import (
+    FFT,
     ChebyshevJacobi,
     ConjugateGradient,
     Jacobi,
@@ -19,30 +20,32 @@ from gpufluid.solvers import (
     RedBlackSOR,
 )
 
-SOLVERS = (Jacobi, ChebyshevJacobi, RedBlackSOR, ConjugateGradient, Multigrid)
+SOLVERS = (Jacobi, ChebyshevJacobi, RedBlackSOR, ConjugateGradient, Multigrid, FFT)
 
-ADVECTION = ("maccormack", "semi-lagrangian", "bfecc")
+ADVECTION = ("maccormack", "semi-lagrangian", "bfecc", "monotone-cubic")
 TRACES = ("rk2", "euler")
 LIMITERS = ("clamp", "revert", None)
 SAMPLERS = ("exact", "hardware")
 PRECISIONS = ("single", "half")
+SLIPS = ("no", "free")
 
 
 def one_of(value: Any, names: tuple[Any, ...], what: str) -> None:
     """Raise, naming the nearest choice, where `value` is not one of `names`."""
-    if value in names:
+    if any(type(value) is type(name) and value == name for name in names):  # an array would answer for each
         return
-    near = difflib.get_close_matches(str(value), [str(n) for n in names], 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise GpufluidError(f"{what} must be one of {', '.join(map(repr, names))}, got {value!r}{hint}")
+    choices = ", ".join(map(repr, names))
+    raise GpufluidError(f"{what} must be one of {choices}, got {value!r}{near(value, names)}")
 
 
+@named
 @dataclass(frozen=True)
 class Settings:
     """How a fluid is stepped. All units SI; every rate is per second and does not depend on dt.
 
-    advection: "maccormack" (Selle et al. 2008), "bfecc" (Dupont & Liu 2003) or "semi-lagrangian" (Stam 1999),
-        for everything carried.
+    advection: "maccormack" (Selle et al. 2008), "bfecc" (Dupont & Liu 2003), "semi-lagrangian" (Stam 1999) or
+        "monotone-cubic", semi-Lagrangian with the monotone cubics of Fedkiw, Stam & Jensen (2001) in place of
+        trilinear interpolation; for everything carried. The last two never leave the values they start from.
     velocity_advection: the same choice for the velocity alone; None follows `advection`.
     trace: how a back-trace follows the flow, "rk2" (midpoint) or "euler".
     limiter: what holds MacCormack and BFECC inside the values it started from: "clamp", "revert" (to
@@ -51,7 +54,8 @@ class Settings:
     cfl: cells a substep may carry anything; None never splits a step. max_substeps caps the splitting.
     pressure: a solver from `gpufluid.solvers`, or an object of yours with solve(problem). warm_start: begin
         from the last pressure.
-    vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless.
+    vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless. Its force has a factor
+        cell_size: one eps does half the work on a vortex with twice the cells (docs/validation.md).
     buoyancy: m/s^2 upward per unit of temperature above ambient_temperature. weight: m/s^2 downward per
         unit of density. up: the direction against gravity.
     viscosity, thermal_diffusivity, density_diffusivity: m^2/s, of velocity, temperature and density;
@@ -71,9 +75,9 @@ class Settings:
     sampler: str = "exact"
     cfl: float | None = 5.0
     max_substeps: int = 4
-    pressure: Jacobi | ChebyshevJacobi | RedBlackSOR | ConjugateGradient | Multigrid | PressureSolver = field(
-        default_factory=Jacobi
-    )
+    pressure: (
+        Jacobi | ChebyshevJacobi | RedBlackSOR | ConjugateGradient | Multigrid | FFT | PressureSolver
+    ) = field(default_factory=Jacobi)
     warm_start: bool = True
     vorticity_confinement: float = 0.0
     buoyancy: float = 1.0
@@ -116,13 +120,16 @@ class Settings:
             "density_dissipation",
             "cooling",
         ):
-            finite_number(getattr(self, name), f"Settings.{name}", low=0.0)
+            finite_number(getattr(self, name), f"Settings.{name}", low=0.0, most=math.inf)
         for name in ("buoyancy", "weight", "ambient_temperature"):
             finite_number(getattr(self, name), f"Settings.{name}")
         if self.combustion is not None and not isinstance(self.combustion, Combustion):
             raise GpufluidError(
                 f"Settings.combustion must be a gf.Combustion or None, got {self.combustion!r}"
             )
+        for name in ("warm_start", "solve_velocity"):
+            if not isinstance(getattr(self, name), bool):
+                raise GpufluidError(f"Settings.{name} must be True or False, got {getattr(self, name)!r}")
         object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:

@@ -23,8 +23,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, MissingDependencyError, named
 from gpufluid.grid import finite_number, finite_triple
+from gpufluid.settings import SLIPS, one_of
 
 Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]
@@ -95,6 +96,7 @@ def _frame(origin: Sequence[float], up: Sequence[float] = (0.0, 1.0, 0.0)) -> Fl
     return frame
 
 
+@named
 @dataclass(frozen=True)
 class Sphere:
     """A ball. center, radius: metres, radius > 0.
@@ -115,6 +117,7 @@ class Sphere:
         return Form(BOX, (0.0, 0.0, 0.0), self.radius, _frame(self.center))
 
 
+@named
 @dataclass(frozen=True)
 class Box:
     """A box along the axes. center: metres. size: its edges along (x, y, z), metres, each > 0.
@@ -152,6 +155,7 @@ class Box:
         return Form(BOX, self.half_size, 0.0, _frame(self.center))
 
 
+@named
 @dataclass(frozen=True)
 class Cylinder:
     """An upright cylinder, its axis along y. center, radius, height: metres, both > 0.
@@ -175,6 +179,7 @@ class Cylinder:
         return Form(ROUND, (self.radius, 0.5 * self.height, 0.0), 0.0, _frame(self.center))
 
 
+@named
 @dataclass(frozen=True)
 class Capsule:
     """All that lies within `radius` > 0 of the straight line from `start` to `end`; metres.
@@ -207,6 +212,7 @@ class Capsule:
         )
 
 
+@named
 @dataclass(frozen=True)
 class Plane:
     """The half space below a plane: solid on the side the normal points away from.
@@ -231,6 +237,7 @@ class Family:
     """What meshes have in common that were moved from one another: the key of what is kept for all."""
 
 
+@named
 class Mesh:
     """A surface of triangles.
 
@@ -482,6 +489,7 @@ Analytic = Sphere | Box | Cylinder | Capsule | Plane
 Shape = Analytic | Mesh
 
 
+@named
 @dataclass(eq=False)  # two obstacles alike are still two: lists must find the very one
 class Obstacle:
     """A solid in the fluid. Change any field at any time.
@@ -493,6 +501,10 @@ class Obstacle:
     scale: > 0, a number or one along each local axis (x, y, z).
     velocity: m/s, (x, y, z), and spin: rad/s about the world's axes through the local origin, of the surface
         alone: a conveyor, a spinning drum. Added to the motion that follows from position, rotation, scale.
+    slip: "no" (fluid beside it is dragged along) or "free" (it glides: of the solid's velocity only the part
+        that goes into the fluid counts). Slanting and curved surfaces are stairs of voxels, which hold
+        fluid back about as no-slip ones do. One cell thick, what flows on one side drags what flows on the
+        other.
     temperature: of the solid; None: it heats nothing. heating: 1/s, >= 0; in fluid cells that share a face
         with the solid the difference to its temperature falls by exp(-heating) in each second.
     visible: whether it is drawn; the fluid feels it in any case.
@@ -512,6 +524,7 @@ class Obstacle:
     temperature: float | None = None
     heating: float = 10.0
     visible: bool = True
+    slip: str = "no"
 
     def __post_init__(self) -> None:
         self.check()
@@ -529,6 +542,7 @@ class Obstacle:
         self.heating = finite_number(self.heating, "Obstacle.heating", low=0.0)
         if not isinstance(self.visible, bool | np.bool_):
             raise GpufluidError(f"Obstacle.visible must be True or False, got {self.visible!r}")
+        one_of(self.slip, SLIPS, "Obstacle.slip")
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale, "Obstacle.scale")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
+from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
-from gpufluid.shapes import MESH, ROUND, Mesh, Obstacle, Plane, Shape
+from gpufluid.shapes import MESH, ROUND, Box, Mesh, Obstacle, Plane, Shape, Sphere
 from gpufluid.voxels import surface_velocity
 
 Matrix = NDArray[np.float64]
-NO_HEAT = (0.0, 0.0, 0.0, 0.0)
 
 
 def _bent(was: Mesh, now: Mesh) -> bool:
@@ -24,11 +25,50 @@ def _bent(was: Mesh, now: Mesh) -> bool:
     return was is not now and was.family is now.family
 
 
+def _pushing(shape: Shape, place: Matrix, motion: Matrix) -> Matrix:
+    """`motion` [4, 4], place (m) to velocity (m/s), less what slides a shape `place`d there along itself.
+
+    Turns of a ball about its middle, of a cylinder or capsule about its axis, and all of a plane's motion but
+    that along its normal. A free-slip surface moves no fluid by these, but the stairs of its voxels would.
+    """
+    if isinstance(shape, Mesh | Box):
+        return motion
+    frame = place @ shape.form.place
+    if isinstance(shape, Plane):
+        normal = np.linalg.inv(frame)[1, :3]
+        across = np.zeros((4, 4))
+        across[:3, :3] = np.outer(normal, normal) / (normal @ normal)
+        return across @ motion
+    x, y, z = frame[:3, :3].T
+    size = x @ x
+
+    def alike(*pairs: tuple[float, float]) -> bool:
+        return all(abs(a - b) <= 1e-9 * size for a, b in pairs)
+
+    if not alike((z @ z, size), (x @ y, 0.0), (y @ z, 0.0), (z @ x, 0.0)):
+        return motion  # stretched
+    turn = 0.5 * (motion[:3, :3] - motion[:3, :3].T)
+    if not (isinstance(shape, Sphere) and alike((y @ y, size))):
+        spin = np.array((turn[2, 1], turn[0, 2], turn[1, 0])) @ y / (y @ y) * y
+        turn = np.cross(np.eye(3), spin)
+    slid = np.zeros((4, 4))
+    slid[:3, :3] = turn
+    slid[:3, 3] = -turn @ frame[:3, 3]
+    return motion - slid
+
+
+def _is_place(matrix: Any) -> bool:
+    """True for a [4, 4] of finite float64."""
+    array = isinstance(matrix, np.ndarray) and (matrix.shape, matrix.dtype) == ((4, 4), np.float64)
+    return array and bool(np.isfinite(matrix).all())
+
+
 class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
 
     The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
-    that kernels take of them, empty dicts while there is no obstacle, or none with a temperature.
+    that kernels take of them, empty dicts while there is no obstacle, or none with a temperature. slips: some
+    are free-slip.
     """
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
@@ -37,6 +77,7 @@ class Solids:
         self.cells: dict[str, Any] = {}
         self.openings: dict[str, Any] = {}
         self.heat: dict[str, Any] = {}
+        self.slips = False
         self._fields: dict[str, FieldStore] = {}
         self._before: dict[int, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
         self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
@@ -76,10 +117,12 @@ class Solids:
                 bends = was, before.tobytes(), dt
             elif dt and not np.array_equal(before, place) and not self._jumped(shape, before, place):
                 motion += (np.eye(4) - before @ np.linalg.inv(place)) / dt
-            heat = NO_HEAT
+            mark = 0.0, 0.0, float(obstacle.slip == "free"), 0.0
+            if obstacle.slip == "free":
+                motion = _pushing(shape, place, motion)
             if obstacle.temperature is not None:
-                heat = obstacle.temperature, obstacle.heating, 0.0, 1.0
-            voxels.append((shape, place.tobytes(), heat, motion.tobytes(), bends, place, motion))
+                mark = obstacle.temperature, obstacle.heating, mark[2], 1.0
+            voxels.append((shape, place.tobytes(), mark, motion.tobytes(), bends, place, motion))
         if dt is not None:
             self._before = {id(o): (o.shape, places[id(o)]) for o in obstacles}
         # who only looks does not stop what moves
@@ -90,10 +133,44 @@ class Solids:
             self._voxelize()
         return changed
 
+    def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Any]]:
+        """What `recall` takes: each obstacle as it was at the last step, or None, and what is voxelized."""
+        return [self._before.get(id(o)) for o in obstacles], list(self._voxels)
+
+    def recall(self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any]) -> None:
+        """Go on from the `history` of solids with these obstacles; raises GpufluidError for what is none."""
+        known = list(zip(obstacles, before, strict=True))
+        for was in before:
+            if was is not None and not (isinstance(was[0], Shape) and _is_place(was[1])):
+                raise GpufluidError("it does not tell where an obstacle was")
+        for shape, at, _, way, bends, place, motion in voxels:
+            told = _is_place(place) and _is_place(motion) and (at, way) == (place.tobytes(), motion.tobytes())
+            bent = not bends or (
+                isinstance(bends[0], Mesh) and len(bends[1]) == place.nbytes and bends[2] > 0.0
+            )
+            if not (isinstance(shape, Shape) and told and bent):
+                raise GpufluidError("it does not tell what is solid")
+        self._before = {id(o): (was[0], was[1]) for o, was in known if was is not None}
+        self._voxels = [tuple(v) for v in voxels]
+        self._voxelize()
+
     def warm(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
         """Heat the fluid beside solids with a temperature; nothing runs where there is none."""
         if self.heat:
             self.backend.kernel("heat_fluid", variant)(scalars=scalars, dt=dt, **self.heat)
+
+    def slip(self, variant: Variant, *, velocity: FieldStore) -> None:
+        """Give the faces inside free-slip solids the velocity of the fluid round them.
+
+        Only what is interpolated beside a solid sees them: it is then not dragged along. Nothing runs where
+        no solid is free-slip.
+        """
+        if self.slips:
+            fields, run = self._fields, self.backend.kernel
+            closed, slip = fields["solid_faces"], fields["slip_faces"]
+            run("let_slip", variant)(velocity=velocity, solid_faces=closed, slip_faces=slip)
+            self.faces = {"solid_faces": slip}
+            run("constrain", variant)(velocity=velocity, **self.faces)
 
     def normals(self) -> FieldStore | None:
         """Cells: unit normals out of the solids, or None while there is no obstacle."""
@@ -151,7 +228,7 @@ class Solids:
 
     def _voxelize(self) -> None:
         if not self._voxels:
-            self.faces, self.cells, self.openings, self.heat = {}, {}, {}, {}
+            self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False
             return
         backend, run, variant = (
             self.backend,
@@ -167,12 +244,15 @@ class Solids:
             }
         fields = self._fields
         fields["solid"].fill([0.0])
-        heated = any(heat != NO_HEAT for _, _, heat, *_ in self._voxels)
-        if heated:
-            if "heat" not in fields:
-                fields["heat"] = backend.field("heat", "cell")
-            fields["heat"].fill([0.0])
-        for shape, _, heat, _, bends, place, motion in self._voxels:
+        marks = [mark for _, _, mark, *_ in self._voxels]
+        heated, self.slips = any(heats for *_, heats in marks), any(free for *_, free, _ in marks)
+        if heated or self.slips:
+            if "marks" not in fields:
+                fields["marks"] = backend.field("marks", "cell")
+            fields["marks"].fill([0.0])
+        if self.slips and "slip_faces" not in fields:
+            fields["slip_faces"] = backend.field("slip_faces", "face", buffers=1)
+        for shape, _, mark, _, bends, place, motion in self._voxels:
             if isinstance(shape, Mesh):
                 backend.voxelize(shape, place, fields["winding"])
                 corners = shape.vertices @ place[:3, :3].T + place[:3, 3]
@@ -188,18 +268,21 @@ class Solids:
             run("add_obstacle", variant)(solid=fields["solid"], motion=motion, **given)
             if bends:
                 self._bend(shape, place, bends, given)
-            if heated:
-                run("heat_obstacle", variant)(heat=fields["heat"], heat_given=heat, **given)
-        run("close_faces", variant)(solid=fields["solid"], solid_faces=fields["solid_faces"])
+            if heated or self.slips:
+                run("mark_obstacle", variant)(marks=fields["marks"], mark=mark, **given)
+        slip = {"marks": fields["marks"]} if self.slips else {}
+        run("close_faces", replace(variant, slip=self.slips))(
+            solid=fields["solid"], solid_faces=fields["solid_faces"], **slip
+        )
         run("open_neighbours", variant)(solid=fields["solid"], openings=fields["openings"])
         self.faces = {"solid_faces": fields["solid_faces"]}
         self.cells = {"solid": fields["solid"]}
         self.openings = {"openings": fields["openings"]}
-        self.heat = {"heat": fields["heat"]} if heated else {}
+        self.heat = {"marks": fields["marks"]} if heated else {}
 
     def release(self) -> None:
         """Release the fields."""
         for field in self._fields.values():
             field.release()
         self._fields.clear()
-        self.faces, self.cells, self.openings, self.heat = {}, {}, {}, {}
+        self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +15,13 @@ from gpufluid.colors import Colors
 from gpufluid.diffusion import Diffusion
 from gpufluid.fire import Fire
 from gpufluid.forces import Forces
+from gpufluid.fourier import check_box, refuse_obstacle
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
 from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
+from gpufluid.solvers import FFT
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
@@ -28,6 +30,8 @@ class Solver:
     """The fields of a fluid and the stages that step them, on any backend."""
 
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
+        if isinstance(settings.pressure, FFT):
+            check_box(backend.grid, boundaries)
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
         self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
@@ -39,11 +43,13 @@ class Solver:
         self.forces = Forces(backend, settings)
         self.fire = Fire(backend, settings)
         self.advection = Advection(backend, settings)
-        self.diffusion = Diffusion(backend, settings)
+        self.diffusion = Diffusion(backend, settings, boundaries)
         self.projection = Projection(backend, settings)
 
     def use(self, settings: Settings) -> None:
-        """Go on by these settings, from the flow as it is."""
+        """Go on by these settings, from the flow as it is. Raises GpufluidError for a box without them."""
+        if isinstance(settings.pressure, FFT):
+            check_box(self.backend.grid, self.boundaries)
         self.settings = settings
         for stage in (self.forces, self.fire, self.advection, self.diffusion, self.projection):
             stage.use(settings)
@@ -74,18 +80,28 @@ class Solver:
     ) -> int:
         """Advance by `dt` > 0 seconds; return the number of equal substeps it took.
 
-        Raises GpufluidError, before anything has changed, where diffusion would take too many sweeps.
+        Raises GpufluidError, before anything has changed, where diffusion would take too many sweeps, or for
+        an obstacle where `gpufluid.solvers.FFT` solves for the pressure.
         """
-        self.diffusion.check(dt)
+        if obstacles:
+            self.check_obstacles()
+        self.diffusion.check(dt, solids=bool(obstacles))
         if self.solids.update(obstacles, dt) and self.solids.present:
             # smoke where a solid is now must not be seen from the other side of it
             for carried in (self.scalars, self.colors.field):
                 if carried is not None:
                     self.backend.kernel("cover_scalars", self.variant)(scalars=carried, **self.solids.cells)
+        if self.settings.solve_velocity:
+            self.solids.slip(self.variant, velocity=self.velocity)
         count = self.substeps(dt)
         for _ in range(count):
             self.substep(dt / count, emitters, forces)
         return count
+
+    def check_obstacles(self) -> None:
+        """Raise GpufluidError where the pressure solver takes no obstacles."""
+        if isinstance(self.settings.pressure, FFT):
+            refuse_obstacle()
 
     def substep(self, dt: float, emitters: Sequence[Emitter], forces: Sequence[Force] = ()) -> None:
         """One substep: advect velocity, add sources, burn, push, diffuse, project, advect scalars, diffuse.
@@ -104,7 +120,8 @@ class Solver:
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
-            self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
+            gliding = replace(variant, slip=self.solids.slips)
+            self.diffusion.diffuse_velocity(dt, gliding, faces, velocity=u)
             self.projection.project(
                 dt,
                 variant,
@@ -114,6 +131,7 @@ class Solver:
                 displaced=self.solids.moving,
                 swelling=self.fire.swelling,
             )
+            self.solids.slip(variant, velocity=u)
         self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
         if colors is not None:
@@ -128,6 +146,7 @@ class Solver:
         self.backend.kernel("constrain", self.variant)(velocity=self.velocity, **faces)
         swelling = self.fire.swelling
         self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity, swelling=swelling)
+        self.solids.slip(self.variant, velocity=self.velocity)
 
     def max_speed(self) -> float:
         """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
@@ -143,6 +162,26 @@ class Solver:
         if not math.isfinite(carried):
             return int(rules.max_substeps)
         return max(1, min(int(rules.max_substeps), math.ceil(carried / rules.cfl)))
+
+    def stores(self, wanted: Container[str] = ()) -> dict[str, FieldStore]:
+        """What the next step starts from, by name; those `wanted` are made where there are none yet."""
+        color = self.prepare_colors() if "color" in wanted else self.colors.field
+        stores = {
+            "velocity": self.velocity,
+            "scalars": self.scalars,
+            "pressure": self.projection.pressure,
+            "color": color,
+            "flame": self.fire.flame,
+        }
+        return {name: store for name, store in stores.items() if store is not None}
+
+    def numbers(self) -> dict[str, float]:
+        """The numbers that the next step starts from, by name."""
+        return {"time": self.time, "shortest": self.projection.shortest}
+
+    def start_from(self, numbers: Mapping[str, float]) -> None:
+        """Go on from the `numbers` of another solver."""
+        self.time, self.projection.shortest = numbers["time"], numbers["shortest"]
 
     def release(self) -> None:
         """Release every field."""

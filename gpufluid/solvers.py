@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named, near
 from gpufluid.grid import finite_number
 
 PRECONDITIONERS = ("multigrid", "gauss-seidel")
@@ -34,6 +34,7 @@ class PressureSolver(Protocol):
         """Improve ``problem.pressure``, from what it is, towards laplacian(p) = divergence / dt."""
 
 
+@named
 @dataclass(frozen=True)
 class Jacobi:
     """Weighted Jacobi sweeps of the pressure Poisson equation.
@@ -56,6 +57,7 @@ class Jacobi:
         _tolerance(self.tolerance, "Jacobi.tolerance")
 
 
+@named
 @dataclass(frozen=True)
 class ChebyshevJacobi:
     """Jacobi sweeps, each with another weight: together a Chebyshev polynomial (Golub & Varga 1961).
@@ -73,6 +75,7 @@ class ChebyshevJacobi:
         _tolerance(self.tolerance, "ChebyshevJacobi.tolerance")
 
 
+@named
 @dataclass(frozen=True)
 class RedBlackSOR:
     """Successive over-relaxation, the cells like the squares of a chess-board (Young 1954).
@@ -93,6 +96,7 @@ class RedBlackSOR:
         _tolerance(self.tolerance, "RedBlackSOR.tolerance")
 
 
+@named
 @dataclass(frozen=True)
 class ConjugateGradient:
     """Conjugate gradients (Hestenes & Stiefel 1952), preconditioned.
@@ -113,10 +117,24 @@ class ConjugateGradient:
             names = " or ".join(map(repr, PRECONDITIONERS))
             raise GpufluidError(
                 f"ConjugateGradient.preconditioner must be {names}, got {self.preconditioner!r}"
+                f"{near(self.preconditioner, PRECONDITIONERS)}"
             )
         _tolerance(self.tolerance, "ConjugateGradient.tolerance")
 
 
+@named
+@dataclass(frozen=True)
+class FFT:
+    """The exact solution by the fast Fourier transform (after Stam 2001), to rounding; no parameters.
+
+    For a box that is periodic on every side, of a power of two cells along each axis, without obstacles:
+    anything else raises GpufluidError when the `Fluid` is made, or when the obstacle is added. The mean of
+    the pressure is 0. It needs no start: `warm_start` makes no difference. The transform is in single
+    precision, whatever the settings say.
+    """
+
+
+@named
 @dataclass(frozen=True)
 class Multigrid:
     """V-cycles over grids of half the cells each (Brandt 1977).

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, MissingDependencyError, named
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.settings import one_of
 from gpufluid.shapes import Analytic, Floats, Mesh, Triple, rotation_matrix
@@ -24,6 +24,7 @@ BEZIER_PARTS = 32  # straight parts of a cubic: off the curve by at most 1e-3 of
 MAX_SEED = (1 << 24) - 1  # what a float holds exactly
 
 
+@named
 class Line:
     """All that lies within `radius` > 0 of a line through points [n, 3], n >= 2; metres.
 
@@ -40,6 +41,7 @@ class Line:
         return self.points
 
 
+@named
 class Bezier:
     """All that lies within `radius` > 0 of cubic Bezier curves through control points; metres.
 
@@ -67,6 +69,7 @@ class Bezier:
         return np.concatenate([curves[0], *(curve[1:] for curve in curves[1:])])
 
 
+@named
 class Surface:
     """The surface of a mesh as a sheet of `thickness` metres; None is one cell."""
 
@@ -79,6 +82,7 @@ class Surface:
         )
 
 
+@named
 class Image:
     """A picture that stands in the box as a thin sheet facing +z: it emits as strongly as it is bright.
 
@@ -112,6 +116,7 @@ class Image:
         )
 
 
+@named
 class Array:
     """A share of 0 .. 1 for every cell of the grid, [nz, ny, nx]; it is neither moved nor given an edge."""
 
@@ -122,6 +127,7 @@ class Array:
 Source = Analytic | Mesh | Line | Bezier | Surface | Image | Array
 
 
+@named
 @dataclass(eq=False)  # two emitters alike are still two: lists must find the very one
 class Emitter:
     """A place where smoke, heat, fuel or motion enters the fluid. Change any field at any time.
@@ -240,7 +246,12 @@ def _shares(values: ArrayLike, name: str, dimensions: int) -> Floats:
 
 def _luminance(source: str | os.PathLike[str] | ArrayLike) -> Floats:
     """The strength of a picture, [height, width], top row first; see `Image`."""
-    pixels = np.asarray(_read_picture(Path(source)) if isinstance(source, str | os.PathLike) else source)
+    try:
+        pixels = np.asarray(_read_picture(Path(source)) if isinstance(source, str | os.PathLike) else source)
+    except GpufluidError:
+        raise
+    except (TypeError, ValueError):
+        raise GpufluidError("Image.source must be a file or an array of numbers") from None
     if pixels.dtype == np.uint8:
         pixels = pixels / 255.0
     if pixels.ndim == 2:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.shapes import Triple, direction
 
@@ -26,6 +26,7 @@ def _active(value: Any, name: str) -> None:
         raise GpufluidError(f"{name}.active must be True or False, got {value!r}")
 
 
+@named
 @dataclass(eq=False)  # two forces alike are still two
 class Wind:
     """Draws the whole fluid towards a velocity. Change any field at any time.
@@ -51,6 +52,7 @@ class Wind:
         return (0.0, 0.0, 0.0, WIND), (*self.velocity, -math.expm1(-self.rate * dt)), (0.0,) * 4
 
 
+@named
 @dataclass(eq=False)
 class Vortex:
     """Turns the fluid about an axis, counter-clockwise seen against it. Change any field at any time.
@@ -81,6 +83,7 @@ class Vortex:
         return (*self.center, VORTEX), (*self.axis, self.strength * dt), (1.0 / self.radius, 0.0, 0.0, 0.0)
 
 
+@named
 @dataclass(eq=False)
 class Attractor:
     """Draws the fluid to a point, or drives it away. Change any field at any time.
@@ -113,6 +116,7 @@ class Attractor:
         )
 
 
+@named
 @dataclass(eq=False)
 class ForceField:
     """An acceleration for every cell, m/s^2, array [nz, ny, nx, 3]; a face has the mean of its two cells.
@@ -155,6 +159,7 @@ class ForceField:
         return self._checked
 
 
+@named
 @dataclass(frozen=True, eq=False)
 class ForceExpression:
     """An acceleration by a formula, m/s^2: one GLSL expression of type vec3.

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named
 from gpufluid.grid import finite_number, finite_triple
+from gpufluid.settings import one_of
 
 MOST_LIGHTS = 4  # beside the sun
+METHODS = ("view-slices", "axis-slices", "ray-march")  # to draw smoke
 
 
+@named
 @dataclass
 class Camera:
     """A camera on a sphere round `target`, looking at it; y is up.
@@ -70,6 +73,7 @@ def _share(value: Any, name: str) -> tuple[float, float, float]:
     return triple
 
 
+@named
 @dataclass
 class Light:
     """A directional light and what surrounds the scene.
@@ -94,6 +98,7 @@ class Light:
         self.ambient = _color(self.ambient, "Light.ambient")
 
 
+@named
 @dataclass
 class PointLight:
     """A light in one place, in the box or out of it.
@@ -116,6 +121,7 @@ class PointLight:
         finite_number(self.radius, "PointLight.radius", above=0.0)
 
 
+@named
 @dataclass
 class Fire:
     """How hot gas glows: in the colour of a black body (Planck 1901).
@@ -131,7 +137,7 @@ class Fire:
     kelvin_at_zero: float = 300.0
     kelvin_per_temperature: float = 1000.0
     intensity: float = 40.0
-    core: tuple[float, float, float] = (0.1, 0.35, 2.0)
+    core: tuple[float, float, float] = (0.02, 0.08, 0.5)
     glow: float = 1.0
     shimmer: float = 0.0
 
@@ -145,6 +151,7 @@ class Fire:
         self.core = _color(self.core, "Fire.core")
 
 
+@named
 @dataclass
 class Smoke:
     """How density looks.
@@ -181,13 +188,14 @@ class Smoke:
             raise GpufluidError(f"Smoke.anisotropy must lie in -0.95 .. 0.95, got {self.anisotropy!r}")
 
 
+@named
 @dataclass
 class Picture:
     """How a picture of a scene is made.
 
     size: (width, height), pixels. fps: frames a second of a film. exposure: factor on radiance before the
-    tone map. background: "studio", "transparent" or a linear radiance (r, g, b). slices: as in
-    `VolumeRenderer`.
+    tone map. background: "studio", "transparent" or a linear radiance (r, g, b). method, slices, resolution:
+    as in `VolumeRenderer`.
     """
 
     size: tuple[int, int] = (640, 360)
@@ -195,12 +203,16 @@ class Picture:
     exposure: float = 0.95
     background: str | tuple[float, float, float] = "studio"
     slices: int | None = None
+    method: str = "view-slices"
+    resolution: float = 1.0
 
     def __post_init__(self) -> None:
+        one_of(self.method, METHODS, "Picture.method")
         finite_number(self.fps, "Picture.fps", above=0.0)
         finite_number(self.exposure, "Picture.exposure", above=0.0)
 
 
+@named
 @dataclass
 class Look:
     """What a picture of a fluid is lit by, and how its matter looks.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import moderngl
@@ -85,3 +86,9 @@ def drawn(fluid: Any, camera: Any, slices: int | None = None, **options: Any) ->
     picture = canvas.read()
     made.release()
     return picture
+
+
+def pictured(fluid: Any, **given: Any) -> Any:
+    """A scene as the view knows it, of a fluid that need not be one."""
+    looks = {"camera": gf.Camera(), "light": gf.Light(), "smoke": gf.Smoke()}
+    return SimpleNamespace(**{"fluid": fluid, **looks, "fire": None, "lights": (), "floor": None, **given})

@@ -43,13 +43,17 @@ class TestCommand:
         assert report["python_ms"] > 0.0
         assert set(report["passes_ms"]) == set(report["baseline_passes_ms"])
         assert "jacobi x40" in report["passes_ms"]
-        assert {"light", "slices", "frame"} <= set(report["render_ms"])
+        assert {"light", "sky", "shade", "slices", "tone map", "frame"} <= set(report["render_ms"])
         for name in ("jacobi 40 sweeps", "plain step"):
             (line,) = (line for line in told if line.startswith(f"{name}: engine"))
             engine, baseline, ratio = (
                 float(word) for word in line.split() if word[0].isdigit() and "." in word
             )
             assert ratio == pytest.approx(engine / baseline, abs=0.02)
+
+    def test_passes_of_another_picture(self, capsys: pytest.CaptureFixture[str]) -> None:
+        _, report = bench(capsys, "--method", "ray-march", "--no-baseline")
+        assert {"shade", "blocks", "march", "tone map", "frame"} <= set(report["render_ms"])
 
     def test_default_has_no_baseline(self, capsys: pytest.CaptureFixture[str]) -> None:
         told, report = bench(capsys, "--profile", "default", "--no-render", "--no-solids")

@@ -257,6 +257,42 @@ def test_a_closed_box_stays_bounded(backend: str, solver: Any, periodic: bool) -
         assert np.isfinite(fluid.velocity.read()).all()
 
 
+@pytest.mark.parametrize(
+    "solver",
+    [
+        gf.Jacobi(20),
+        gf.Multigrid(2),
+        gf.ConjugateGradient(30),
+        gf.ConjugateGradient(30, preconditioner="gauss-seidel"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("backend", ("numpy", "fragment"))
+def test_a_sealed_room_does_no_harm(backend: str, solver: Any) -> None:
+    """Gas that expands where there is no way out has no pressure: it stays, the rest of the box holds."""
+    rules = gf.Combustion(burn_per_temperature=0.3)
+    with burning(backend, (12, 12, 12), OPEN_TOP, rules, pressure=solver) as fluid:
+        for axis in range(3):
+            for way in (-0.25, 0.25):
+                center, size = np.full(3, 0.6), np.full(3, 0.62)
+                center[axis] += way
+                size[axis] = 0.1
+                fluid.obstacles.add(gf.Obstacle(gf.Box(tuple(center), tuple(size))))
+        fluid.fuel.write(np.full((12, 12, 12), 1.0))
+        fluid.temperature.write(np.full((12, 12, 12), 0.3))
+        for _ in range(20):
+            fluid.step(1 / 30)
+        velocity, flame = fluid.velocity.read(), fluid.flame.read()
+        room = np.zeros((12, 12, 12), bool)
+        room[4:8, 4:8, 4:8] = True
+        assert flame[room].min() > 0.1 and fluid.solid.read()[3, 4:8, 4:8].all()
+        made = float(flame[~room].sum()) * 0.1**3
+        left_out = 0.6 if isinstance(solver, gf.ConjugateGradient) else 0.2  # it stops early
+        assert float(velocity[:, -1, :, 1].sum()) * 0.1**2 == pytest.approx(made, rel=left_out)
+        assert np.abs(velocity).max() < 2.0
+        assert np.abs(velocity[4:9, 4:9, 4:9]).max() < 0.5
+
+
 # -- fire that spreads -------------------------------------------------------------------------------------
 
 

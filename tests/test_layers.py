@@ -17,18 +17,18 @@ PACKAGE = Path(gpufluid.__file__).parent
 # The layers, lowest first: their modules and folders, and the layers they may import from.
 LAYERS = {
     "description": (
-        "errors grid layout boundaries combustion kernels reference cases shapes sources masks user_forces "
-        "voxels settings solvers view keyframes",
+        "errors files records grid layout boundaries combustion kernels reference cases shapes sources masks "
+        "user_forces voxels settings solvers view keyframes",
         "description",
     ),
     "contract": ("backend numpy_backend", "description contract"),
     "gl": ("gl", "description contract gl"),
     "numerics": (
-        "advection colors pressure pressure_problem relaxation multigrid diffusion fire forces diagnostics "
-        "solids solver",
+        "advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire forces "
+        "diagnostics solids solver",
         "description contract numerics",
     ),
-    "engine": ("fluid scene scene_file script", "description contract gl numerics engine"),
+    "engine": ("fluid checkpoint scene scene_file script", "description contract gl numerics engine"),
     "view": ("render", "description contract gl view"),  # it reads a fluid by its public fields
     "use": ("app io", "description contract gl numerics engine view use"),
 }

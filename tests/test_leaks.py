@@ -20,19 +20,22 @@ def stir(fluid: gf.Fluid, strength: float) -> None:
     fluid.project()
 
 
-def cell_box(fluid: gf.Fluid, *index: int) -> None:
+def cell_box(fluid: gf.Fluid, slip: str, *index: int) -> None:
     """One solid cell."""
     center = tuple((i + 0.5) * H for i in index)
-    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.9 * H,) * 3), position=center))  # type: ignore[arg-type]
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.9 * H,) * 3), position=center, slip=slip))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("advection", ["maccormack", "semi-lagrangian"])
-def test_a_wall_one_cell_thick_lets_nothing_through(advection: str, backend: str) -> None:
+@pytest.mark.parametrize(
+    ("advection", "slip"),
+    [("maccormack", "no"), ("semi-lagrangian", "no"), ("monotone-cubic", "no"), ("maccormack", "free")],
+)
+def test_a_wall_one_cell_thick_lets_nothing_through(advection: str, slip: str, backend: str) -> None:
     rules = gf.Settings(advection=advection, cfl=None, limiter=None)  # traces of several cells
     with gf.Fluid(gf.Grid((N, N, 7), H), settings=rules, backend=backend) as fluid:
         wall = gf.Box.from_corners((0.7, -1.0, -1.0), (0.8, 3.0, 3.0))
-        fluid.obstacles.add(gf.Obstacle(wall))
+        fluid.obstacles.add(gf.Obstacle(wall, slip=slip))
         density = np.zeros((7, N, N))
         density[:, :, :7] = 1.0
         fluid.density.write(density)
@@ -45,14 +48,19 @@ def test_a_wall_one_cell_thick_lets_nothing_through(advection: str, backend: str
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("advection", "slip"), [("maccormack", "no"), ("monotone-cubic", "no"), ("maccormack", "free")]
+)
 @pytest.mark.parametrize("touching", ["faces", "corners"])
-def test_a_diagonal_staircase_lets_nothing_through(touching: str, backend: str) -> None:
-    rules = gf.Settings(cfl=None, limiter=None, trace="euler")
+def test_a_diagonal_staircase_lets_nothing_through(
+    touching: str, advection: str, slip: str, backend: str
+) -> None:
+    rules = gf.Settings(advection=advection, cfl=None, limiter=None, trace="euler")
     with gf.Fluid(gf.Grid((N, N, 1), H), settings=rules, backend=backend) as fluid:
         for i in range(N):
-            cell_box(fluid, i, i, 0)
+            cell_box(fluid, slip, i, i, 0)
             if touching == "faces" and i + 1 < N:
-                cell_box(fluid, i + 1, i, 0)
+                cell_box(fluid, slip, i + 1, i, 0)
         y, x = np.indices((N, N))
         fluid.density.write((y > x)[None].astype(float))
         for _ in range(12):
@@ -64,10 +72,24 @@ def test_a_diagonal_staircase_lets_nothing_through(touching: str, backend: str) 
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("speed", [0.3, 1.0, 1.7])  # cells a step
-def test_a_moving_plate_keeps_the_two_sides_apart(speed: float, backend: str) -> None:
-    with gf.Fluid(gf.Grid((20, 6, 6), H), settings=gf.Settings(buoyancy=0.0), backend=backend) as fluid:
-        plate = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(2.05 * H, 9.0, 9.0)), position=(0.42, 0.3, 0.3)))
+@pytest.mark.parametrize(
+    ("speed", "advection", "slip"),  # speed: cells a step
+    [
+        (0.3, "maccormack", "no"),
+        (1.0, "maccormack", "no"),
+        (1.7, "maccormack", "no"),
+        (1.7, "monotone-cubic", "no"),
+        (0.3, "maccormack", "free"),
+        (1.7, "maccormack", "free"),
+    ],
+)
+def test_a_moving_plate_keeps_the_two_sides_apart(
+    speed: float, advection: str, slip: str, backend: str
+) -> None:
+    rules = gf.Settings(advection=advection, buoyancy=0.0)
+    with gf.Fluid(gf.Grid((20, 6, 6), H), settings=rules, backend=backend) as fluid:
+        box = gf.Box(size=(2.05 * H, 9.0, 9.0))
+        plate = fluid.obstacles.add(gf.Obstacle(box, position=(0.42, 0.3, 0.3), slip=slip))
         density = np.zeros((6, 6, 20))
         density[:, :, 6:] = 1.0
         fluid.density.write(density)

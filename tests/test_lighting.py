@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import moderngl
 import numpy as np
 import pytest
-from puff import Canvas, Puff, drawn
+from puff import Canvas, Puff, drawn, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
@@ -228,8 +228,8 @@ def test_fire_lights_the_floor(ctx: moderngl.Context, device: Device) -> None:
     frame = gf.FrameRenderer(ctx, (96, 64))
     pictures = []
     for glow in (0.0, 1.0):
-        scene = gf.Scene(
-            puff,  # type: ignore[arg-type]
+        scene = pictured(
+            puff,
             camera=gf.Camera(target=(0.0, 0.3, 0.0), distance=3.5, elevation=20.0),
             light=DARK,
             fire=gf.Fire(glow=glow),
@@ -256,7 +256,7 @@ def test_other_lights_light_the_floor(ctx: moderngl.Context, device: Device) -> 
     for amount in (density, 0.0 * density):
         puff = Puff(device, grid, amount)
         lamp = gf.PointLight((-1.2, 1.2, 0.0), (4.0, 4.0, 4.0))
-        made = gf.Scene(puff, camera=camera, light=DARK, lights=[lamp], floor=0.0)  # type: ignore[arg-type]
+        made = pictured(puff, camera=camera, light=DARK, lights=[lamp], floor=0.0)
         frame = gf.FrameRenderer(ctx, (96, 64), background=(0.0, 0.0, 0.0))
         frame.draw(made)
         clip = view_of(camera, 1.5).clip.astype(float)

@@ -8,7 +8,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from puff import Puff
+from puff import Puff, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
@@ -33,7 +33,7 @@ def cloud() -> np.ndarray:
 def scene(device: Device, **options: Any) -> Any:
     """A cloud that glows in its middle, and whatever else is asked for."""
     puff = Puff(device, GRID, cloud(), temperature=1.5 * cloud() ** 2)
-    return gf.Scene(puff, **({"camera": CAMERA, "smoke": gf.Smoke(extinction=4.0)} | options))
+    return pictured(puff, **({"camera": CAMERA, "smoke": gf.Smoke(extinction=4.0)} | options))
 
 
 def frame(ctx: moderngl.Context, made: Any, background: Any) -> gf.FrameRenderer:
@@ -108,7 +108,7 @@ def test_hot_gas_bends_light(ctx: moderngl.Context, device: Device) -> None:
         ("sloping", x, angle),
     ):
         puff = Puff(device, GRID, temperature=temperature, obstacles=[ball])
-        made: Any = gf.Scene(puff, camera=far, fire=gf.Fire(intensity=0.0, shimmer=shimmer))  # type: ignore[arg-type]
+        made: Any = pictured(puff, camera=far, fire=gf.Fire(intensity=0.0, shimmer=shimmer))
         renderer = frame(ctx, made, (0.0, 0.0, 0.0))
         pictures[name] = renderer.read_hdr()[..., :3]
         renderer.release()

@@ -454,3 +454,28 @@ def test_wrong_solvers_are_refused() -> None:
     ):
         with pytest.raises(gf.GpufluidError, match=message):
             make()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_steps_of_unequal_length_gather_no_speed(backend: str) -> None:
+    """A blow in a short step must not come back as a stronger one in a long step, and again."""
+    sides = gf.Boundaries(gf.Inflow((1.0, 0.0, 0.0)), gf.Open())
+    rules = gf.Settings(buoyancy=0.0, advection="semi-lagrangian")
+    with gf.Fluid(gf.Grid((24, 16, 1), 0.1), sides, rules, backend=backend) as fluid:
+        for n in range(24):
+            fluid.step((0.001, 0.2)[n % 2])
+        assert 1.0 <= np.abs(fluid.velocity.read()).max() < 3.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_steps_up_to_four_times_as_long_keep_the_pressure(backend: str) -> None:
+    """Air under its own weight stays at rest when the frame rate varies."""
+    rules = gf.Settings(buoyancy=10.0)
+    with gf.Fluid(gf.Grid((6, 8, 1), 0.1), settings=rules, backend=backend) as fluid:
+        fluid.temperature.write(np.ones((1, 8, 6)))
+        for _ in range(60):
+            fluid.step(0.02)
+        before = np.abs(fluid.velocity.read()).max()
+        for dt in (0.08, 0.02, 0.05, 0.08):
+            fluid.step(dt)
+        assert np.abs(fluid.velocity.read()).max() <= max(4.5 * before, 1e-4)

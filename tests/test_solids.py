@@ -328,3 +328,18 @@ def test_a_shape_is_drawn_as_its_mesh_is(name: str) -> None:
     assert np.count_nonzero(shown != outline) < 0.02 * shown.sum()
     if name == "capsule":  # the mesh of a cylinder shades its rims round, the cylinder sharp
         assert np.abs(pictures[0] - pictures[1])[shown].mean() < 2.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("scheme", ["semi-lagrangian", "maccormack", "bfecc"])
+def test_what_a_solid_leaves_behind_has_the_ambient_temperature(scheme: str, backend: str) -> None:
+    rules = gf.Settings(advection=scheme, ambient_temperature=20.0, buoyancy=0.1)
+    with gf.Fluid(GRID, settings=rules, backend=backend) as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), (0, 0.45, 0)))
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.35, 0.45, 0)))
+        fluid.step(0.02)
+        ball.position = (0.0, 9.0, 0.0)
+        fluid.step(0.02)
+        fluid_cells = fluid.solid.read() < 0.5
+        np.testing.assert_allclose(fluid.temperature.read()[fluid_cells], 20.0, rtol=1e-5)
+        assert np.abs(fluid.velocity.read()).max() < 1e-4

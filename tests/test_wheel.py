@@ -36,7 +36,8 @@ def test_wheel_holds_kernels_and_demos(wheel: Path) -> None:
     demos = {f"gpufluid/{p.relative_to(ROOT).as_posix()}" for p in ROOT.glob("demos/*.py")}
     assert shaders
     assert demos
-    assert shaders | demos | {"gpufluid/py.typed"} <= inside
+    data = {"gpufluid/py.typed", "gpufluid/render/blue_noise.npy"}
+    assert shaders | demos | data <= inside
     assert not any(name.startswith(("tests/", "demos/", "glsl/")) for name in inside)
 
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure this machine has what pip cannot install: tools/system-packages.sh venv [gl] [xvfb]
+# Makes sure this machine has what pip cannot install: tools/system-packages.sh [venv] [gl] [xvfb] [vdb]
 # Where everything is there it does nothing; else it asks apt, or says in one line what to install.
 set -eu
 python=${PYTHON:-python3}
@@ -16,6 +16,10 @@ has() {
         [ "$(uname -s)" != Linux ] ||
             { command -v Xvfb && command -v xvfb-run && command -v xauth; } >/dev/null 2>&1
         ;;
+    vdb)
+        # Reads OpenVDB files back, for tests: a package of the system's own Python only.
+        [ "$(uname -s)" != Linux ] || /usr/bin/python3 -c 'import numpy, pyopenvdb' 2>/dev/null
+        ;;
     *) echo "tools/system-packages.sh: no such need: $1" >&2 && exit 2 ;;
     esac
 }
@@ -26,6 +30,7 @@ packages_of() {
     # Mesa's drivers too, so that a machine without a GPU draws as well.
     gl) echo libegl1 libgl1 libegl-mesa0 libglx-mesa0 libgl1-mesa-dri ;;
     xvfb) echo xvfb xauth ;;
+    vdb) echo python3-openvdb python3-numpy ;;
     esac
 }
 

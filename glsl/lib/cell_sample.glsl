@@ -16,7 +16,7 @@ vec4 over_fluid_FIELD(vec4 mean) {
 vec4 sample_FIELD(vec3 p) {
     Taps at = taps(p - 0.5, cells);
 #if HARDWARE_SAMPLER && !ANY_PERIODIC
-    vec2 xy = vec2(at.low.xy) + at.share.xy;
+    vec2 xy = clamp(p.xy - 0.5, vec2(0.0), vec2(cells.xy - 1));  // low + share, to the bit
     vec4 mean = filtered_FIELD(xy, at.low.z);
 #if DIMENSIONS == 3
     mean = mix(mean, filtered_FIELD(xy, at.high.z), at.share.z);

@@ -1,18 +1,28 @@
 // cell_size^2 times the Laplacian of each component of the staggered velocity FIELD, m/s.
-// Faces closed by walls and solids hold what closes them and count as any neighbour.
+// Faces closed by walls and solids hold what closes them and count as any neighbour; but nothing is dragged by the
+// inside of a free-slip solid.
 #include "lib/beyond.glsl"
 
+vec3 beside_FIELD(ivec3 face, vec3 own) {
+    vec3 next = fetch_FIELD(face).xyz;
+#if SLIP
+    ivec3 free = (ivec3(int(fetch_solid_faces(face).w)) >> ivec3(3, 4, 5)) & 1;
+    next = mix(next, own, equal(free, ivec3(1)));
+#endif
+    return next;
+}
+
 vec3 below_FIELD(ivec3 face, int axis, vec3 own) {
-    if (face[axis] > 0) return fetch_FIELD(face - step_along(axis)).xyz;
-    if (periodic[axis]) return fetch_FIELD(face + step_along(axis) * (cells[axis] - 1)).xyz;
+    if (face[axis] > 0) return beside_FIELD(face - step_along(axis), own);
+    if (periodic[axis]) return beside_FIELD(face + step_along(axis) * (cells[axis] - 1), own);
     return velocity_beyond(2 * axis, own);
 }
 
 vec3 above_FIELD(ivec3 face, int axis, vec3 own) {
     if (face[axis] == cells[axis]) return own;  // of an open side nothing else is asked for
-    vec3 next = fetch_FIELD(face + step_along(axis)).xyz;
+    vec3 next = beside_FIELD(face + step_along(axis), own);
     if (face[axis] == cells[axis] - 1) {
-        vec3 beyond = periodic[axis] ? fetch_FIELD(face * (1 - step_along(axis))).xyz
+        vec3 beyond = periodic[axis] ? beside_FIELD(face * (1 - step_along(axis)), own)
                                      : velocity_beyond(2 * axis + 1, own);
         next = mix(beyond, next, equal(ivec3(0, 1, 2), ivec3(axis)));  // the face of the side itself is stored
     }

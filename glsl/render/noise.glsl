@@ -1,5 +1,5 @@
-// Noise that a small blur removes: interleaved gradient noise of Jimenez (2014), 0 .. 1, by pixel.
+// Blue noise, 0 .. 1, by pixel: the tile that tools/blue_noise.py makes, side by side.
 
-float interleaved_gradient_noise(vec2 pixel) {
-    return fract(52.9829189 * fract(dot(pixel, vec2(0.06711056, 0.00583715))));
-}
+uniform sampler2D noise_tile;
+
+float blue_noise(vec2 pixel) { return textureLod(noise_tile, pixel / 64.0, 0.0).x; }

@@ -4,32 +4,32 @@
 #include "lib/cell_sample.glsl" for shaded
 #include "render/integral.glsl"
 #include "render/noise.glsl"
+#include "render/ray_overlap.glsl"
 
-uniform sampler2D scene_depth;
-uniform vec4 depth_scale;   // depth of the picture z, -1 .. 1 -> m: (x z + y) / (z z + w)
-uniform bool has_depth;
 uniform float jitter;       // share of the overlap within which the sample is moved
+#if ALONG_AXIS
+uniform vec3 along;         // 1 along the axis of the box that slabs are cut across, else 0
+uniform float nearest;      // where the picture begins, m
+#endif
 
-in vec3 origin, direction;  // cells; the ray's parameter is the depth in m
-in vec2 picture;
+noperspective in vec3 origin, direction;  // cells; the ray's parameter is the depth in m
+noperspective in vec2 picture;
 flat in vec2 slab;
 flat in float shift;
 out vec4 color_out;
 
 void main() {
-    vec3 d = mix(direction, vec3(1e-6), lessThan(abs(direction), vec3(1e-6)));
-    vec3 a = -origin / d, b = (vec3(cells) - origin) / d;
-    vec3 low = min(a, b), high = max(a, b);
-    float near = max(max(low.x, low.y), max(low.z, slab.x));
-    float far = min(min(high.x, high.y), min(high.z, slab.y));
-    if (has_depth) {
-        float z = 2.0 * textureLod(scene_depth, picture, 0.0).x - 1.0;
-        float t = (depth_scale.x * z + depth_scale.y) / (depth_scale.z * z + depth_scale.w);
-        if (t > 0.0) far = min(far, t);
-    }
-    if (!(far > near)) discard;
-    float at = 0.5 + jitter * (fract(interleaved_gradient_noise(gl_FragCoord.xy) + shift) - 0.5);
-    vec4 here = sample_shaded(origin + d * mix(near, far, at));
+    vec3 d = divisible(direction);
+#if ALONG_AXIS
+    vec2 way = overlap(origin, d, along * slab.x, mix(vec3(cells), vec3(slab.y), along), vec2(nearest, 1e30));
+#else
+    vec2 way = overlap(origin, d, vec3(0.0), vec3(cells), slab);
+#endif
+    if (!(way.y > way.x)) discard;
+    way.y = before_scene(way.y, picture);
+    if (!(way.y > way.x)) discard;
+    float at = 0.5 + jitter * (fract(blue_noise(gl_FragCoord.xy) + shift) - 0.5);
+    vec4 here = sample_shaded(origin + d * mix(way.x, way.y, at));
     if (here == vec4(0.0)) discard;
-    color_out = integral(here, (far - near) * length(direction) * cell_size);
+    color_out = integral(here, (way.y - way.x) * length(direction) * cell_size);
 }

@@ -16,12 +16,17 @@ vec3 srgb(vec3 x) {
     return mix(1.055 * pow(x, vec3(1.0 / 2.4)) - 0.055, 12.92 * x, lessThanEqual(x, vec3(0.0031308)));
 }
 
+// Noise spread evenly over 0 .. 1 as triangular noise, -1 .. 1: in the same order, so as blue as before.
+float triangular(float noise) {
+    float side = 2.0 * noise - 1.0;
+    return sign(side) * (1.0 - sqrt(1.0 - abs(side)));
+}
+
 void main() {
     vec2 pixel = gl_FragCoord.xy - corner;
     vec4 radiance = textureLod(picture, pixel / size, 0.0);
     vec3 color = srgb(filmic(exposure * radiance.rgb));  // as it is over black
-    float noise = interleaved_gradient_noise(pixel) + interleaved_gradient_noise(pixel + vec2(47.0, 17.0));
-    color_out = vec4(color + (noise - 1.0) / 255.0, 1.0);
+    color_out = vec4(color + triangular(blue_noise(pixel)) / 255.0, 1.0);
     if (alpha == 0) return;
     color_out = vec4(color, clamp(radiance.a, 0.0, 1.0));
     if (alpha == 2) {

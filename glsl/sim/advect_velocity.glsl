@@ -1,14 +1,22 @@
 // Velocity carried along itself for `dt` seconds, semi-Lagrangian (Stam 1999), m/s. Faces.
+// CUBIC: the value there is monotone cubic, not trilinear; the path is the same.
 #include "lib/solids.glsl"
 #include "lib/trace.glsl"
 #include "lib/still_air.glsl"
+#if CUBIC
+#include "lib/component_cubic.glsl" for velocity
+#endif
 
 uniform float dt;  // s
 
 // One call for each axis, not a loop: the axis is then a constant, and of each texel one channel is loaded.
 float carried_along(int axis, ivec3 face, vec3 u) {
     vec3 from = trace(face_center(face, axis), u, dt);
+#if CUBIC
+    return still_air(from) * cubic_velocity(from, axis);
+#else
     return still_air(from) * component_velocity(from, axis);
+#endif
 }
 
 void kernel(ivec3 here) {

@@ -4,13 +4,14 @@
 #include "lib/cell_laplacian.glsl" for latest
 
 uniform vec3 fourier_numbers;  // diffusivity * dt / cell_size^2
-uniform float weight;          // 1: plain Jacobi
+uniform float weight;          // 1 and a relaxation of 1: plain Jacobi
+uniform float relaxation;
 
 void kernel(ivec3 cell) {
     vec4 latest = fetch_latest(cell);
     vec3 previous = fetch_previous(cell).xyz;
     vec3 left = fetch_before(cell).xyz - latest.xyz + fourier_numbers * laplacian_latest(cell);
-    vec3 change = left / (1.0 + 2.0 * float(DIMENSIONS) * fourier_numbers);
+    vec3 change = relaxation * left / (1.0 + 2.0 * float(DIMENSIONS) * fourier_numbers);
     diffused_out = vec4(previous + weight * (latest.xyz - previous + change), latest.w);
 #if SOLIDS
     if (latest.w < 0.5) diffused_out = latest;

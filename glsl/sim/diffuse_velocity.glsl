@@ -6,7 +6,8 @@
 #include "lib/face_laplacian.glsl" for latest
 
 uniform float fourier_number;  // viscosity * dt / cell_size^2
-uniform float weight;          // 1: plain Jacobi
+uniform float weight;          // 1 and a relaxation of 1: plain Jacobi
+uniform float relaxation;
 
 void kernel(ivec3 here) {
     ivec3 face = home(here);
@@ -14,7 +15,7 @@ void kernel(ivec3 here) {
     if (ALL_WALLS == 0 || !past_cells(face)) {
         vec3 latest = fetch_latest(face).xyz, previous = fetch_previous(face).xyz;
         vec3 left = fetch_before(face).xyz - latest + fourier_number * laplacian_latest(face);
-        vec3 change = left / (1.0 + 2.0 * float(DIMENSIONS) * fourier_number);
+        vec3 change = relaxation * left / (1.0 + 2.0 * float(DIMENSIONS) * fourier_number);
         u = previous + weight * (latest - previous + change);
     }
     diffused_out = vec4(constrained(here, u), 0.0);

@@ -4,16 +4,16 @@
 #include "lib/cell_sample.glsl" for compensated
 #include "lib/cell_bounds.glsl" for scalars
 #include "lib/limiter.glsl"
-#include "lib/fade.glsl"
+#include "lib/uncovered.glsl"
 #include "lib/entering.glsl"
 
 uniform float dt;  // s
 
 void kernel(ivec3 cell) {
     vec3 from = trace(vec3(cell) + 0.5, center_velocity(cell), dt);
-    vec3 value = sample_compensated(from).xyz;
+    vec3 value = uncovered(sample_compensated(from));
 #if LIMITER
-    vec3 plain = sample_scalars(from).xyz;
+    vec3 plain = uncovered(sample_scalars(from));
     Bounds bounds = bounds_scalars(from);
     if (bounds.low.w <= bounds.high.w)
         for (int n = 0; n < 3; ++n) value[n] = limited(value[n], plain[n], bounds.low[n], bounds.high[n]);

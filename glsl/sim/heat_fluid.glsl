@@ -8,7 +8,7 @@ void kernel(ivec3 cell) {
     vec4 here = fetch_scalars(cell);
     vec3 sum = vec3(0.0);  // temperature, rate, faces
     for (int axis = 0; axis < DIMENSIONS; ++axis) {
-        vec4 low = fetch_heat(neighbour(cell - step_along(axis))), high = fetch_heat(neighbour(cell + step_along(axis)));
+        vec4 low = fetch_marks(neighbour(cell - step_along(axis))), high = fetch_marks(neighbour(cell + step_along(axis)));
         sum += low.xyw + high.xyw;
     }
     if (sum.z > 0.0) here.y = mix(here.y, sum.x / sum.z, here.w * (1.0 - exp(-sum.y / sum.z * dt)));

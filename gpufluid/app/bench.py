@@ -29,7 +29,7 @@ from gpufluid.shapes import Mesh, Obstacle, Sphere
 from gpufluid.solver import Solver
 from gpufluid.solvers import Jacobi
 from gpufluid.sources import Emitter
-from gpufluid.view import Camera
+from gpufluid.view import METHODS, Camera
 
 if TYPE_CHECKING:
     import moderngl
@@ -71,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--no-baseline", dest="baseline", action="store_false", help="leave out what plain is compared with")
     add("--no-render", dest="render", action="store_false", help="leave out the picture")
+    add("--method", default=METHODS[0], metavar="NAME", help=f"of the picture, one of {', '.join(METHODS)}")
     add("--json", action="store_true", help="print one JSON object as the last line")
 
 
@@ -78,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
     """Measure what `args` asks for and print it. Raises GpufluidError for bad sizes and names."""
     one_of(args.backend, BACKENDS, "backend")
     one_of(args.profile, tuple(PROFILES), "profile")
+    one_of(args.method, METHODS, "method")
     if args.samples is not None and args.samples < 1:
         raise GpufluidError(f"samples must be a whole number >= 1, got {args.samples}")
     case = Case(tuple(args.cells), args.profile, args.solids)
@@ -92,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
             baseline = args.baseline and args.profile == "plain"
             report = measure_gl(ctx, case, args.backend, samples, baseline)
             if args.render:
-                report["render_ms"] = measure_picture(ctx, case, args.backend, samples)
+                report["render_ms"] = measure_picture(ctx, case, args.backend, samples, args.method)
         finally:
             ctx.release()
     for line in lines(report):
@@ -226,9 +228,12 @@ def measure_gl(
     return report
 
 
-def measure_picture(ctx: moderngl.Context, case: Case, backend: str, samples: int) -> dict[str, float]:
+def measure_picture(
+    ctx: moderngl.Context, case: Case, backend: str, samples: int, method: str = METHODS[0]
+) -> dict[str, float]:
     """Return the parts of a picture of the case with smoke all through its middle, and the whole; ms."""
     from gpufluid.render.frame import FrameRenderer
+    from gpufluid.render.volume import VolumeRenderer
 
     with Fluid(case.grid, None, case.settings, backend, ctx) as fluid:
         for emitter in case.emitters:
@@ -241,7 +246,8 @@ def measure_picture(ctx: moderngl.Context, case: Case, backend: str, samples: in
         across, up, deep = case.grid.size
         camera = Camera((across / 2, up / 2, deep / 2), distance=2.5 * max(across, up, deep), azimuth=25.0)
         scene = Scene(fluid, camera, floor=0.0)
-        renderer = FrameRenderer(ctx, size=PICTURE)
+        volume = VolumeRenderer(ctx, method=method)
+        renderer = FrameRenderer(ctx, size=PICTURE, volume=volume)
 
         def draw() -> None:
             renderer.draw(scene)
@@ -254,6 +260,7 @@ def measure_picture(ctx: moderngl.Context, case: Case, backend: str, samples: in
             whole.append(timed(draw, ctx.finish)[0])
             add_passes(parts, fluid.device, draw)
         renderer.release()
+        volume.release()
     return {**_medians(parts), "frame": median(whole)}
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpufluid.errors import GpufluidError
-from gpufluid.io.paths import partial_path
+from gpufluid.files import whole_file
 
 STARTER = """\
 # A scene of gpufluid. Play it with:   gpufluid run {name}
@@ -69,13 +68,6 @@ def write_starter(name: str, overwrite: bool = False) -> Path:
     """
     path = Path(name)
     path = path if path.suffix.lower() == ".toml" else path.with_name(path.name + ".toml")
-    if path.exists() and not overwrite:
-        raise GpufluidError(f"{path} exists; give another name, or --overwrite")
-    partial = partial_path(path)
-    try:
+    with whole_file(path, overwrite, (".toml",)) as partial:
         partial.write_text(STARTER.format(name=path, title=path.stem), encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise GpufluidError(f"{path}: cannot be written: {error.strerror or error}") from None
     return path

@@ -75,21 +75,34 @@ class Field:
 
     def read(self) -> FloatArray:
         """Return the front as float32 [z, y, x, c]; a packed field has c = 1."""
+        return self.dump().astype(np.float32)
+
+    def dump(self) -> NDArray[np.floating]:
+        """Return the front as `read`, in the precision of the texture."""
         width, height = self.layout.texture_size
         raw = np.frombuffer(self.front.read(alignment=1), self.dtype)
-        image = raw.reshape(height, width, self.components).astype(np.float32)
-        return self.layout.unflatten(image)
+        return self.layout.unflatten(raw.reshape(height, width, self.components))
 
     def write(self, volume: NDArray[np.floating]) -> None:
         """Set the front from [z, y, x, c]; raises GpufluidError for another shape."""
+        values = np.asarray(volume, np.float32)
+        if self.dtype == "f2":
+            values = np.clip(values, -65504.0, 65504.0)  # the largest half float
+        self._set(values.astype(self.dtype))
+
+    def restore(self, volume: NDArray[np.floating]) -> None:
+        """Set the front from what `dump` returned; as `write` where that came in another precision."""
+        if volume.dtype == self.dtype:
+            self._set(volume)
+        else:
+            self.write(volume)
+
+    def _set(self, volume: NDArray[np.floating]) -> None:
         nx, ny, nz = self.layout.size
         expected = (nz, ny, nx, 1 if self.layout.packing > 1 else self.components)
         if volume.shape != expected:
             raise GpufluidError(f"the {self.name} field takes {expected}, got {volume.shape}")
-        image = self.layout.flatten(np.asarray(volume, np.float32))
-        if self.dtype == "f2":
-            image = np.clip(image, -65504.0, 65504.0)  # the largest half float
-        self.front.write(image.astype(self.dtype).tobytes(), alignment=1)
+        self.front.write(self.layout.flatten(volume).tobytes(), alignment=1)
 
     @property
     def nbytes(self) -> int:

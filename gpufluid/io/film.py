@@ -1,8 +1,8 @@
-"""Films: H.264 in MP4, by PyAV.
+"""Films by PyAV: H.264 in MP4, VP9 in WebM, ProRes 4444 in MOV; the last two with alpha where it is asked.
 
-Frames go to a partial file beside the target in fragments of a second, each playable on its own, so that
-even a killed process leaves a film that opens. Closing copies them, without encoding again, into the final
-file, with the index first for the web, and gives it its name.
+Frames go to a partial file beside the target in fragments of a second (WebM: clusters), each playable on its
+own, so that even a killed process leaves a film that opens. Closing gives it its name; an MP4 or MOV is
+copied for that, without encoding again, so that its index comes first, for the web.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -19,35 +20,83 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.files import partial_path
 from gpufluid.grid import finite_number
 from gpufluid.io.images import check_picture
-from gpufluid.io.paths import check_output, output_kind, partial_path
+from gpufluid.io.paths import check_output, output_kind
 
-CRF = 17  # x264's quality: 18 is held to look lossless, and smooth smoke shows banding sooner than most
 QUEUE = 2  # frames that may wait for the encoder
 # ITU-T H.273: primaries and matrix of HD television, transfer of sRGB; and FFmpeg's name for 16 to 235
 BT709, SRGB, LIMITED = 1, 13, 1
+FRAGMENTS = {"movflags": "frag_keyframe+delay_moov+default_base_moof", "flush_packets": "1"}
 
 
-def require_av() -> Any:
-    """Return PyAV, or raise MissingDependencyError; an error too where it came without an H.264 encoder."""
+@dataclass(frozen=True)
+class Codec:
+    """How films with one ending are written: FFmpeg's names for format, encoder and pixels.
+
+    alpha_pixels: with alpha, or None where the format has none. even: whether sizes must be even, since two
+    by two pixels share their colour. gop: whether the encoder takes the distance of its key frames.
+    """
+
+    format: str
+    encoder: str
+    pixels: str
+    alpha_pixels: str | None
+    options: dict[str, str]
+    muxing: dict[str, str]
+    even: bool = True
+    gop: bool = True
+
+
+CODECS = {
+    # crf 17: 18 is held to look lossless, and smooth smoke shows banding sooner than most. No B-frames:
+    # frames leave the encoder in order, and times start at zero in every player.
+    ".mp4": Codec("mp4", "libx264", "yuv420p", None, {"crf": "17", "preset": "medium", "bf": "0"}, FRAGMENTS),
+    # crf 20 of VP9 is about 17 of x264. No hidden reference frames: colour and alpha
+    # are encoded apart and have to keep in step.
+    ".webm": Codec(
+        "webm",
+        "libvpx-vp9",
+        "yuv420p",
+        "yuva420p",
+        {"crf": "20", "b": "0", "cpu-used": "4", "row-mt": "1", "auto-alt-ref": "0"},
+        {"cluster_time_limit": "1000", "flush_packets": "1"},
+    ),
+    ".mov": Codec(
+        "mov",
+        "prores_ks",
+        "yuv444p10le",
+        "yuva444p10le",
+        {"profile": "4444", "vendor": "apl0", "alpha_bits": "16"},
+        FRAGMENTS,
+        even=False,
+        gop=False,
+    ),
+}
+
+
+def require_av(encoder: str = "libx264") -> Any:
+    """Return PyAV, or raise MissingDependencyError; an error too where it came without `encoder`."""
     try:
         import av
     except ImportError:
-        raise MissingDependencyError("av", "writing an MP4 film") from None
-    if "libx264" not in av.codecs_available:
+        raise MissingDependencyError("av", "writing a film") from None
+    if encoder not in av.codecs_available:
         raise GpufluidError(
-            "this build of the package 'av' has no libx264 to write an MP4 film with: "
+            f"this build of the package 'av' has no {encoder} to write this film with: "
             "pip install --force-reinstall av, or write numbered pictures into a folder"
         )
     return av
 
 
 class Film:
-    """An MP4 film being written; a context manager. Close it, and the film is there under its name.
+    """A film being written; a context manager. Close it, and the film is there under its name.
 
-    path: ends in .mp4. size: (width, height) of every frame, pixels. H.264 with 4:2:0 colour takes even
-    sizes only: an odd one is padded by repeating its last column or row. fps: frames a second.
+    path: ends in .mp4 (H.264), .webm (VP9) or .mov (ProRes 4444, 10 bits). size: (width, height) of every
+    frame, pixels. MP4 and WebM with 4:2:0 colour take even sizes only: an odd one is padded by repeating its
+    last column or row. fps: frames a second. alpha: the frames have a fourth channel, straight, and the film
+    keeps it; not in MP4.
 
     However the block ends, by an exception or Ctrl-C too, the frames written so far are the film; with none
     there is no file. Encoding runs in a thread of its own: it overlaps the next frame's computation, and a
@@ -63,9 +112,15 @@ class Film:
         *,
         fps: float = 30.0,
         overwrite: bool = False,
+        alpha: bool = False,
     ) -> None:
         if output_kind(path) != "film":
-            raise GpufluidError(f"{os.fspath(path)}: a film's name must end in .mp4")
+            raise GpufluidError(f"{os.fspath(path)}: a film's name must end in {', '.join(CODECS)}")
+        self._codec = CODECS[Path(path).suffix.lower()]
+        pixels = self._codec.alpha_pixels if alpha else self._codec.pixels
+        if pixels is None:
+            raise GpufluidError(f"{os.fspath(path)}: this film holds no alpha; take .webm or .mov")
+        self._pixels, self.alpha = pixels, alpha
         if min(size) < 1:
             raise GpufluidError(f"a film's size must be at least 1 x 1, got {size[0]} x {size[1]}")
         self.size = size
@@ -73,7 +128,7 @@ class Film:
         self.rate = Fraction(finite_number(fps, "fps", above=0.0)).limit_denominator(1001)
         if not 0 < self.rate <= 1000:
             raise GpufluidError(f"fps must lie in 0.001 .. 1000, got {fps!r}")
-        self._av = require_av()
+        self._av = require_av(self._codec.encoder)
         self.path = check_output(path, overwrite)
         self.frames = 0
         self._partial = partial_path(self.path)
@@ -84,15 +139,24 @@ class Film:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gpufluid-film")
         self._pending: deque[Future[None]] = deque()
 
-    def write(self, picture: NDArray[np.uint8]) -> None:
-        """Add one frame, uint8 [h, w, 3], top row first; the array may be reused at once."""
+    def write(self, picture: NDArray[Any]) -> None:
+        """Add one frame, top row first: uint8 or uint16 [h, w, 3], or 4 with alpha.
+
+        The array may be reused at once.
+        """
         if self._closed:
             raise GpufluidError(f"{self.path}: the film is closed")
-        array = check_picture(picture, self.size)
-        height, width = array.shape[:2]
-        if height % 2 or width % 2:
-            array = np.pad(array, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
-        frame = self._av.VideoFrame.from_ndarray(np.ascontiguousarray(array), format="rgb24")
+        array = check_picture(picture, self.size, alpha=True, deep=True)
+        if (array.shape[2] == 4) != self.alpha:
+            raise GpufluidError(
+                f"{self.path}: a film made with alpha={self.alpha} takes pictures of {3 + self.alpha} "
+                f"channels, got {array.shape[2]}"
+            )
+        height, width = (n % 2 for n in array.shape[:2])
+        if self._codec.even and (height or width):
+            array = np.pad(array, ((0, height), (0, width), (0, 0)), mode="edge")
+        names = ("rgb24", "rgba") if array.dtype == np.uint8 else ("rgb48le", "rgba64le")
+        frame = self._av.VideoFrame.from_ndarray(np.ascontiguousarray(array), format=names[self.alpha])
         while len(self._pending) >= QUEUE:
             self._pending.popleft().result()
         if self._failed is not None:
@@ -119,19 +183,20 @@ class Film:
     # Below runs in the worker thread.
 
     def _open(self) -> None:
-        width, height = (n + n % 2 for n in self.size)
+        rules = self._codec
+        width, height = (n + n % 2 * rules.even for n in self.size)
         self._container = self._av.open(
             str(self._partial.absolute()),  # an absolute path is never taken for a URL, whatever its name
             "w",
-            format="mp4",
-            options={"movflags": "frag_keyframe+delay_moov+default_base_moof", "flush_packets": "1"},
+            format=rules.format,
+            options=rules.muxing,
         )
-        self._stream = stream = self._container.add_stream("libx264", rate=self.rate)
-        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-        # No B-frames: frames leave the encoder in order, and times start at zero in every player.
-        stream.options = {"crf": str(CRF), "preset": "medium", "bf": "0"}
+        self._stream = stream = self._container.add_stream(rules.encoder, rate=self.rate)
+        stream.width, stream.height, stream.pix_fmt = width, height, self._pixels
+        stream.options = rules.options
         codec = stream.codec_context
-        codec.gop_size = max(1, round(self.rate))
+        if rules.gop:
+            codec.gop_size = max(1, round(self.rate))
         codec.colorspace = codec.color_primaries = BT709
         codec.color_trc = SRGB
         codec.color_range = LIMITED
@@ -142,7 +207,7 @@ class Film:
         try:
             if self._container is None:
                 self._open()
-            frame = frame.reformat(format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG")
+            frame = frame.reformat(format=self._pixels, dst_colorspace="ITU709", dst_color_range="MPEG")
             frame.pts, frame.time_base = self.frames, 1 / self.rate
             for packet in self._stream.encode(frame):
                 self._container.mux(packet)
@@ -174,13 +239,16 @@ class Film:
         raise self._error(self._failed)
 
     def _publish(self) -> None:
-        """Copy the fragments into one film with its index first, under the final name."""
+        """Give the film its name; of an MP4 or MOV, a copy of its fragments with the index first."""
+        if self._codec.format == "webm":
+            self._partial.replace(self.path)
+            return
         whole = self._partial.with_name(f"whole-{self._partial.name}")
         try:
             with (
                 self._av.open(str(self._partial.absolute())) as source,
                 self._av.open(
-                    str(whole.absolute()), "w", format="mp4", options={"movflags": "+faststart"}
+                    str(whole.absolute()), "w", format=self._codec.format, options={"movflags": "+faststart"}
                 ) as target,
             ):
                 given = source.streams.video[0]
@@ -196,7 +264,8 @@ class Film:
 
     def _salvage(self) -> None:
         """After an error: the fragments that reached the disk whole are the film, if there are any."""
-        end = whole_fragments(self._partial) if self._partial.exists() else 0
+        whole = whole_clusters if self._codec.format == "webm" else whole_fragments
+        end = whole(self._partial) if self._partial.exists() else 0
         if not end:
             self.frames = 0
             self._partial.unlink(missing_ok=True)
@@ -232,5 +301,42 @@ def whole_fragments(path: Path) -> int:
                 break
             position += size
             if header[4:8] == b"mdat":
+                end = position
+    return end
+
+
+SEGMENT, CLUSTER = 0x18538067, 0x1F43B675
+
+
+def whole_clusters(path: Path) -> int:
+    """Return how many bytes of a WebM file reach to the end of its last cluster that is there whole.
+
+    The file is a row of elements, each with its name and size in front, as many bytes as the zeros its first
+    byte begins with, and one more (EBML, RFC 8794, 4 to 6); clusters, with the media, lie in the segment.
+    """
+    end = position = 0
+    length = path.stat().st_size
+    with path.open("rb") as file:
+
+        def number(keep_marker: bool) -> tuple[int, bool]:
+            """The next number, and whether it says "unknown"."""
+            first = file.read(1)[0]
+            more = 8 - first.bit_length()
+            value = int.from_bytes(bytes([first]) + file.read(more), "big")
+            size = value - (1 << 7 * (more + 1))
+            return (value if keep_marker else size), size == (1 << 7 * (more + 1)) - 1
+
+        while position + 12 <= length:
+            file.seek(position)
+            name, _ = number(keep_marker=True)
+            size, unknown = number(keep_marker=False)
+            start = file.tell()
+            if name == SEGMENT:
+                position = start
+                continue
+            if unknown or start + size > length:
+                break
+            position = start + size
+            if name == CLUSTER:
                 end = position
     return end

@@ -1,8 +1,11 @@
-"""Pictures as PNG files, one at a time or as a numbered sequence."""
+"""Pictures as PNG or EXR files, one at a time or as a numbered sequence."""
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -11,7 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError
-from gpufluid.io.paths import FRAME_NAME, check_output, numbered_frames, output_kind, partial_path
+from gpufluid.files import named_file, whole_file
+from gpufluid.io.exr import require_openexr, write_exr
+from gpufluid.io.paths import FRAME_NAME, check_output, numbered_frames, output_kind
+
+SIDECAR = "frames.json"
 
 
 def require_pillow() -> Any:
@@ -23,15 +30,19 @@ def require_pillow() -> Any:
     return Image
 
 
-def check_picture(picture: NDArray[np.uint8], size: tuple[int, int] | None = None) -> NDArray[np.uint8]:
+def check_picture(
+    picture: NDArray[Any], size: tuple[int, int] | None = None, alpha: bool = False, deep: bool = False
+) -> NDArray[Any]:
     """Return `picture` as it is; raises GpufluidError where it is not uint8 [h, w, 3], top row first.
 
-    size: the (width, height) it must have, or None for any.
+    size: the (width, height) it must have, or None for any. alpha: [h, w, 4] will do too. deep: uint16 too.
     """
     array = np.asarray(picture)
-    if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] != 3 or not array.size:
+    types, channels = ("uint8", "uint16")[: 1 + deep], (3, 4)[: 1 + alpha]
+    if array.dtype not in types or array.ndim != 3 or array.shape[2] not in channels or not array.size:
         raise GpufluidError(
-            f"a picture must be uint8 [height, width, 3], got {array.dtype} {list(array.shape)}"
+            f"a picture must be {' or '.join(types)} [height, width, {' or '.join(map(str, channels))}], "
+            f"got {array.dtype} {list(array.shape)}"
         )
     height, width = array.shape[:2]
     if size is not None and (width, height) != size:
@@ -39,31 +50,42 @@ def check_picture(picture: NDArray[np.uint8], size: tuple[int, int] | None = Non
     return array
 
 
-def write_png(path: str | os.PathLike[str], picture: NDArray[np.uint8], overwrite: bool = False) -> Path:
-    """Write `picture`, uint8 [h, w, 3], top row first, and return the path. sRGB is what PNG readers assume.
+def write_png(path: str | os.PathLike[str], picture: NDArray[Any], overwrite: bool = False) -> Path:
+    """Write `picture`, uint8 or uint16 [h, w, 3 or 4], top row first, and return the path.
 
+    sRGB is what PNG readers assume; alpha is straight. uint16 makes a PNG of 16 bits a channel.
     The file appears whole or not at all. Raises GpufluidError for a path that cannot be written to, or is
     not a .png, and for an array that is no picture.
     """
-    image_module = require_pillow()
-    array = check_picture(picture)
-    if output_kind(path) != "picture":
+    array = check_picture(picture, alpha=True, deep=True)
+    encode = _eight_bits if array.dtype == np.uint8 else _sixteen_bits
+    if named_file(path).suffix.lower() != ".png":
         raise GpufluidError(f"{os.fspath(path)}: a picture's name must end in .png")
     target = check_output(path, overwrite)
-    _save(image_module, array, target)
+    with whole_file(target, overwrite) as partial:
+        encode(np.ascontiguousarray(array), partial)
     return target
 
 
-def _save(image_module: Any, array: NDArray[np.uint8], target: Path) -> None:
-    """Write `array` to `target` by way of a partial file."""
-    partial = partial_path(target)
+def _eight_bits(array: NDArray[np.uint8], path: Path) -> None:
+    require_pillow().fromarray(array).save(path, format="PNG")
+
+
+def _sixteen_bits(array: NDArray[np.uint16], path: Path) -> None:
+    """By FFmpeg's encoder: Pillow takes 16 bits for grey pictures only."""
     try:
-        image_module.fromarray(np.ascontiguousarray(array)).save(partial, format="PNG")
-        partial.replace(target)
-    except OSError as error:
-        raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+        import av
+    except ImportError:
+        raise MissingDependencyError("av", "writing a PNG picture of 16 bits a channel") from None
+    pixels = "rgb48be" if array.shape[2] == 3 else "rgba64be"
+    encoder: Any = av.CodecContext.create("png", "w")
+    encoder.height, encoder.width = array.shape[:2]
+    encoder.pix_fmt, encoder.time_base = pixels, Fraction(1)
+    encoder.sample_aspect_ratio = Fraction(1)
+    encoder.options = {"pred": "mixed"}
+    frame = av.VideoFrame.from_ndarray(array, format=pixels)
+    frame.pts = 0
+    path.write_bytes(b"".join(bytes(packet) for part in (frame, None) for packet in encoder.encode(part)))
 
 
 class FrameFolder:
@@ -71,32 +93,72 @@ class FrameFolder:
 
     The folder is made with the first picture; each picture is whole once it is there. With `overwrite`,
     frames of an earlier and longer film that are left over at the end are removed.
+    suffix: ".png", or ".exr" for linear radiance. about: what is told of the frames, plain JSON; it comes
+    into `frames.json` beside them, with their number, which is right after every frame, also after a crash,
+    and with "complete": true once the block ends without an exception. None: no such file.
     Raises GpufluidError as :func:`gpufluid.io.paths.check_output` does.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        suffix: str = ".png",
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
         if output_kind(folder) != "folder":
-            raise GpufluidError(f"{os.fspath(folder)}: the name of a folder must not end in .mp4 or .png")
-        self._image = require_pillow()
+            raise GpufluidError(
+                f"{os.fspath(folder)}: the name of a folder must not end in .mp4, .webm, .mov or .png"
+            )
+        if suffix not in (".png", ".exr"):
+            raise GpufluidError(f"numbered pictures end in .png or .exr, not in {suffix!r}")
+        require_pillow() if suffix == ".png" else require_openexr()
         self.path = check_output(folder, overwrite)
         self.frames = 0
+        self._suffix, self._about = suffix, None if about is None else json.loads(json.dumps(about))
 
-    def write(self, picture: NDArray[np.uint8]) -> None:
-        """Add one picture, uint8 [h, w, 3], top row first."""
-        array = check_picture(picture)
+    def write(self, picture: NDArray[Any], **channels: Any) -> None:
+        """Add one picture, top row first.
+
+        uint8 or uint16 [h, w, 3 or 4] as PNG; float [h, w, 4] as EXR, with what else `write_exr` takes.
+        """
+        array = np.asarray(picture)
+        if self._suffix == ".png":
+            check_picture(array, alpha=True, deep=True)
         try:
             self.path.mkdir(exist_ok=True)
         except OSError as error:
             raise GpufluidError(f"{self.path}: could not be made: {error.strerror or error}") from error
-        _save(self._image, array, self.path / FRAME_NAME.format(self.frames + 1))
+        target = self.path / self.name(self.frames + 1)
+        if self._suffix == ".png":
+            write_png(target, array, overwrite=True)
+        else:
+            write_exr(target, array, overwrite=True, **channels)
         self.frames += 1
+        self._tell(complete=False)
 
-    def close(self) -> None:
-        """Remove what an earlier film left beyond the last frame."""
-        if self.frames:
-            for old in numbered_frames(self.path):
-                if int(old.stem.removeprefix("frame_")) > self.frames:
-                    old.unlink(missing_ok=True)
+    def name(self, number: int) -> str:
+        """The name of a frame; the first is 1."""
+        return FRAME_NAME.format(number, self._suffix)
+
+    def _tell(self, complete: bool) -> None:
+        """Say in the sidecar how many frames are good."""
+        if self._about is None or not self.frames:
+            return
+        told = {**self._about, "frames": self.frames, "complete": complete}
+        told |= {"first": self.name(1), "last": self.name(self.frames)}
+        write_json(self.path / SIDECAR, told, overwrite=True)
+
+    def close(self, complete: bool = True) -> None:
+        """Remove what an earlier film left beyond the last frame. complete: whether no frame is missing."""
+        if not self.frames:
+            return
+        mine = {self.name(n + 1) for n in range(self.frames)}
+        for old in numbered_frames(self.path):
+            if old.name not in mine:
+                old.unlink(missing_ok=True)
+        self._tell(complete)
 
     def __enter__(self) -> FrameFolder:
         return self
@@ -104,4 +166,10 @@ class FrameFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.close(complete=kind is None)
+
+
+def write_json(path: Path, value: Mapping[str, Any], overwrite: bool = False) -> None:
+    """Write plain data, whole or not at all."""
+    with whole_file(path, overwrite) as partial:
+        partial.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Literal
 
 from gpufluid.errors import GpufluidError
+from gpufluid.files import REMEDY
 
 Kind = Literal["film", "picture", "folder"]
 
-KINDS: dict[str, Kind] = {".mp4": "film", ".png": "picture", "": "folder"}
-FRAME_NAME = "frame_{:04d}.png"
-FRAME_PATTERN = re.compile(r"frame_\d{4,}\.png")
+KINDS: dict[str, Kind] = {".mp4": "film", ".webm": "film", ".mov": "film", ".png": "picture", "": "folder"}
+FRAME_NAME = "frame_{:04d}{}"
+FRAME_PATTERN = re.compile(r"frame_\d{4,}\.(png|exr)")
 
 
 def output_kind(path: str | os.PathLike[str]) -> Kind:
-    """Return what `path` asks for: a film (.mp4), a picture (.png) or a folder of numbered pictures.
+    """Return what `path` asks for: a film (.mp4, .webm, .mov), a picture (.png) or a folder for pictures.
 
     A folder is a name without a suffix, one that ends in a slash, or one that is a folder already.
     Raises GpufluidError for every other suffix.
@@ -32,8 +33,8 @@ def output_kind(path: str | os.PathLike[str]) -> Kind:
     if Path(text).is_dir():
         return "folder"
     raise GpufluidError(
-        f"{text}: cannot write {suffix} files; name a film (.mp4), a picture (.png) or a folder for "
-        f"numbered pictures"
+        f"{text}: cannot write {suffix} files; name a film (.mp4, .webm or .mov), a picture (.png) or "
+        f"a folder for numbered pictures"
     )
 
 
@@ -81,22 +82,13 @@ def _check_place(target: Path, kind: Kind) -> None:
 
 def _check_absent(target: Path, kind: Kind) -> None:
     """Raise where a file, or a frame of a folder, would be overwritten."""
-    remedy = "choose another name, or allow it with --overwrite (overwrite=True in Python)"
     if kind != "folder":
         if target.exists() or target.is_symlink():
-            raise GpufluidError(f"{target}: exists already; {remedy}")
+            raise GpufluidError(f"{target}: exists already; {REMEDY}")
     elif target.is_dir() and (old := numbered_frames(target)):
-        raise GpufluidError(f"{target}: holds {len(old)} numbered pictures already; {remedy}")
+        raise GpufluidError(f"{target}: holds {len(old)} numbered pictures already; {REMEDY}")
 
 
 def numbered_frames(folder: Path) -> list[Path]:
     """Return the pictures in `folder` that are named like frames, sorted by name."""
     return sorted(p for p in folder.iterdir() if FRAME_PATTERN.fullmatch(p.name))
-
-
-def partial_path(path: Path) -> Path:
-    """Return a name beside `path`, of this process alone, to write under until the file is whole.
-
-    It keeps the suffix, so that what a crash leaves under it can still be opened.
-    """
-    return path.with_name(f"{path.stem}.partial-{os.getpid()}{path.suffix}")

@@ -14,10 +14,12 @@ import pyrr
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.settings import one_of
 from gpufluid.view import Camera
 
 Matrix = NDArray[np.float32]
 Floats = NDArray[np.float64]
+CLIP_Z = ((-1, 1), (0, 1))
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class Rays:
     forward: Floats
     near: float
 
+    @property
+    def parallel(self) -> bool:
+        """Whether the rays never meet."""
+        return bool(self.origin[1:].any())
+
     def depth(self, points: Floats) -> Floats:
         """Depth of points [..., 3] along `forward`, metres."""
         depth: Floats = (points - self.origin[0]) @ self.forward
@@ -42,10 +49,16 @@ class Rays:
 
 @dataclass(frozen=True)
 class View:
-    """A view and a projection matrix, float32 [4, 4] each."""
+    """A view and a projection matrix, float32 [4, 4] each.
+
+    clip_z: the depths in clip space that the values 0 and 1 of a depth texture stand for, which are where the
+    picture begins and ends, or ends and begins. (-1, 1) is what OpenGL does by itself, (0, 1) after
+    glClipControl(..., GL_ZERO_TO_ONE).
+    """
 
     view: Matrix
     projection: Matrix
+    clip_z: tuple[float, float] = CLIP_Z[0]
 
     @cached_property
     def inverse(self) -> Matrix:
@@ -77,13 +90,13 @@ class View:
         if self.is_perspective:
             direction[0, :2] = solve @ p[:2, 2]
             direction[1:, :2] = solve.T
-            at = [p[2, 3] / (n + p[2, 2]) for n in (-1.0, 1.0) if n + p[2, 2] != 0.0]
+            at = [p[2, 3] / (n + p[2, 2]) for n in self.clip_z if n + p[2, 2] != 0.0]
             near = min((d for d in at if d > 0.0), default=0.0)
         else:
             origin[0, :2] = -solve @ p[:2, 3]
             origin[1:, :2] = solve.T
             direction[0, :2] = solve @ p[:2, 2]
-            near = min((p[2, 3] - n) / p[2, 2] for n in (-1.0, 1.0))
+            near = min((p[2, 3] - n) / p[2, 2] for n in self.clip_z)
         world_origin = origin @ turn.T
         world_origin[0] += to_world[:3, 3]
         return Rays(world_origin, direction @ turn.T, -turn[:, 2], float(near))
@@ -95,13 +108,23 @@ class View:
         # z (p32 e + p33) = p22 e + p23 with e = -depth
         return float(p[3, 3]), float(-p[2, 3]), float(p[3, 2]), float(-p[2, 2])
 
+    @property
+    def texture_scale(self) -> tuple[float, float, float, float]:
+        """(a, b, c, d): the depth in metres is (a z + b) / (c z + d) at the value z of a depth texture."""
+        a, b, c, d = self.depth_scale
+        low, high = self.clip_z
+        return a * (high - low), a * low + b, c * (high - low), c * low + d
 
-def view_of(camera: Camera | tuple[ArrayLike, ArrayLike], aspect: float) -> View:
+
+def view_of(
+    camera: Camera | tuple[ArrayLike, ArrayLike], aspect: float, clip_z: tuple[float, float] = CLIP_Z[0]
+) -> View:
     """Return the matrices of `camera` for pictures `aspect` times as wide as high.
 
-    camera: a Camera, or a host's own (view, projection), which has its aspect already.
+    camera: a Camera, or a host's own (view, projection), which has its aspect already. clip_z: see `View`.
     Raises GpufluidError for what is no camera and no pair of usable matrices.
     """
+    one_of(clip_z, CLIP_Z, "clip_z")
     if isinstance(camera, Camera):
         camera.check()
         eye, target = np.array(camera.eye, np.float64), np.array(camera.target, np.float64)
@@ -109,14 +132,14 @@ def view_of(camera: Camera | tuple[ArrayLike, ArrayLike], aspect: float) -> View
         projection = pyrr.matrix44.create_perspective_projection(
             float(camera.fov), float(aspect), float(camera.near), float(camera.far), dtype=np.float64
         ).T
-        return View(_matrix(view, "view"), _matrix(projection, "projection"))
+        return View(_matrix(view, "view"), _matrix(_with_clip_z(projection, clip_z), "projection"), clip_z)
     try:
         view, projection = camera
     except (TypeError, ValueError):
         raise GpufluidError(
             f"camera must be a gpufluid.Camera or a pair (view, projection) of 4x4 matrices, got {camera!r}"
         ) from None
-    found = View(_matrix(view, "view"), _matrix(projection, "projection"))
+    found = View(_matrix(view, "view"), _matrix(projection, "projection"), clip_z)
     for name, matrix, rows in (
         ("view", found.view, [(0.0, 0.0, 0.0, 1.0)]),
         ("projection", found.projection, [(0.0, 0.0, -1.0, 0.0), (0.0, 0.0, 0.0, 1.0)]),
@@ -127,6 +150,14 @@ def view_of(camera: Camera | tuple[ArrayLike, ArrayLike], aspect: float) -> View
                 f"{' or '.join(map(str, rows))}, got {tuple(matrix[3].tolist())}"
             )
     return found
+
+
+def _with_clip_z(projection: Floats, clip_z: tuple[float, float]) -> Floats:
+    """`projection`, which takes what is seen to z = -1 .. 1, for `clip_z`."""
+    low, high = clip_z
+    change = np.eye(4)
+    change[2, 2:] = 0.5 * (high - low), 0.5 * (high + low)
+    return change @ projection
 
 
 def _matrix(value: ArrayLike, name: str) -> Matrix:

@@ -23,9 +23,10 @@ from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.grid import finite_triple
 from gpufluid.render.camera import View, view_of
+from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.subject import FluidLike, ObstacleLike, SceneLike
-from gpufluid.render.volume import VolumeRenderer, eye_of, ray_uniforms
-from gpufluid.render.volume_source import DEPTH, bind, volume_program
+from gpufluid.render.volume import VolumeRenderer, eye_of
+from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
 from gpufluid.settings import one_of
 from gpufluid.shapes import Box, Cylinder, Family, Mesh, Plane, Shape, Sphere
 from gpufluid.view import Look, Picture
@@ -34,7 +35,6 @@ SAMPLES = 4  # a pixel, for the outlines of solids
 EXPOSURE = 0.95
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
-PICTURE = 13  # texture unit
 BACKGROUNDS = ("studio", "transparent")
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
@@ -81,14 +81,16 @@ class FrameRenderer:
     ) -> FrameRenderer:
         """The renderer that draws pictures as `picture` says, of another size where one is given.
 
-        options: of its `VolumeRenderer`, over what the picture says.
+        options: of its `VolumeRenderer`, beside what the picture says.
         """
         made = cls(
             ctx,
             picture.size if size is None else size,
             exposure=picture.exposure,
             background=picture.background,
-            volume=VolumeRenderer(ctx, **{"slices": picture.slices, **options}),
+            volume=VolumeRenderer(
+                ctx, slices=picture.slices, method=picture.method, resolution=picture.resolution, **options
+            ),
         )
         made._owns_volume = True
         return made
@@ -117,6 +119,7 @@ class FrameRenderer:
             self._things += [self._opaque, color, depth]
         self._screen.clear(0.0, 0.0, 0.0, 1.0)
         self._smoke.clear()
+        self._view: View | None = None  # of the picture drawn last
         self.size = size
 
     def draw(self, scene: SceneLike) -> None:
@@ -125,7 +128,7 @@ class FrameRenderer:
         fluid, volume = scene.fluid, self.volume
         look = Look(scene.light, scene.smoke, scene.fire, scene.lights)
         volume.prepare(fluid, look)
-        view = view_of(scene.camera, self.size[0] / self.size[1])
+        self._view = view = view_of(scene.camera, self.size[0] / self.size[1])
         with volume.timed(fluid, "opaque"):
             self._draw_opaque(scene, fluid, view)
         if look.fire is not None and look.fire.shimmer > 0.0:
@@ -162,6 +165,22 @@ class FrameRenderer:
         width, height = self.size
         raw = np.frombuffer(self._color.read(alignment=1), np.float16).reshape(height, width, 4)
         return np.ascontiguousarray(raw[::-1], np.float32)
+
+    def read_depth(self) -> NDArray[np.float32]:
+        """Return how far the opaque scene drawn last is, float32 [height, width], metres; top row first.
+
+        Along the camera's axis, as a depth buffer has it; infinity where there is nothing but the backdrop.
+        """
+        self._check()
+        width, height = self.size
+        raw = np.frombuffer(self._depth.read(alignment=1), np.float32).reshape(height, width)[::-1]
+        if self._view is None:
+            return np.full((height, width), np.inf, np.float32)
+        a, b, c, d = self._view.depth_scale
+        z = 2.0 * raw.astype(np.float64) - 1.0
+        depth = np.full(z.shape, np.inf)
+        np.divide(a * z + b, c * z + d, out=depth, where=raw < 1.0)
+        return depth.astype(np.float32)
 
     def present(self, framebuffer: moderngl.Framebuffer) -> None:
         """Show the picture drawn last in `framebuffer`, scaled to its viewport."""
@@ -286,16 +305,20 @@ class FrameRenderer:
         """Draw the picture into the viewport of `target`, for a screen."""
         program = self.device.keep("tone map", self._tone_map_program)
         x, y, width, height = target.viewport
+        if not width or not height:
+            return  # a minimised window
         for name, value in {
             "picture": PICTURE,
             "size": (width, height),
             "corner": (x, y),
             "exposure": float(self.exposure),
             "alpha": ALPHA[alpha],
+            "noise_tile": NOISE,
         }.items():
             upload(program[name], value)  # type: ignore[arg-type]
         target.use()
         self.ctx.enable_only(moderngl.NOTHING)
+        self.volume.noise.use(NOISE)
         self._color.use(PICTURE)
         self.device.linear.use(PICTURE)
         self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)

@@ -9,6 +9,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.boundaries import Boundaries
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.grid import Grid
@@ -63,6 +64,19 @@ class FluidLike(Protocol):
 
     @property
     def layouts(self) -> Mapping[str, FlatLayout]: ...
+
+
+class FlowLike(FluidLike, Protocol):
+    """A fluid whose motion is looked at too. velocity_field: on faces. pressure_field: packed."""
+
+    @property
+    def boundaries(self) -> Boundaries: ...
+
+    @property
+    def velocity_field(self) -> Field: ...
+
+    @property
+    def pressure_field(self) -> Field: ...
 
 
 class SceneLike(Protocol):

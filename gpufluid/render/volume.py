@@ -1,8 +1,9 @@
-"""Smoke drawn as view-aligned slabs: premultiplied, back to front, lit by an oriented light volume.
+"""Smoke lit by an oriented light volume and blended over a picture, premultiplied.
 
 Each frame: the light is walked through the box, once for the sun and once, coarsely, straight down for the
 light from all round (`light_volume`); every cell's look is written to one flat texture (``shade.glsl``);
-then slabs of equal thickness across the view are blended into the target in one instanced draw. A slab is a
+then one of three ways draws that texture: slabs of equal thickness across the view, back to front in one
+instanced draw, or slabs across an axis of the box (`slices`), or every ray by itself (`march`). A slab is a
 rectangle of the picture that bounds what the box shows of it; its fragments intersect their own ray with the
 box, the slab and the scene's depth, and integrate the overlap at its true length. So opacity is right for any
 number of slabs, at any angle, in perspective or not, from inside the box too, and the cut by the scene is
@@ -11,42 +12,49 @@ soft. Where there is no smoke the target keeps its bits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import moderngl
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import upload
 from gpufluid.grid import finite_number
-from gpufluid.render.camera import Rays, View, view_of
+from gpufluid.render.camera import CLIP_Z, View, view_of
 from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.lighting import Lighting
+from gpufluid.render.march import RayMarch
+from gpufluid.render.painter import LIMIT, Painter, Sight
+from gpufluid.render.quality import FrameClock, Quality
+from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import DEPTH, bind, volume_program
 from gpufluid.settings import one_of
-from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke
+from gpufluid.view import METHODS, Camera, Fire, Light, Look, PointLight, Smoke
 
-FEWEST, MOST = 32, 160  # slabs chosen by default
-LIMIT = 1024  # slabs, whoever chooses
+RESOLUTIONS = (1.0, 0.5)
 JITTER = 0.4  # share of a slab over which noise spreads the samples: hides its edges, shows no grain itself
 SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike all round (pi / 4 pi)
 
-Floats = NDArray[np.float64]
 CameraLike = Camera | tuple[ArrayLike, ArrayLike]
 
 
 class VolumeRenderer:
     """Draws the smoke of a fluid into a framebuffer of the same context.
 
-    slices: slabs the box is cut into along the view; None: about one a cell, 32 to 160.
-    attenuation: of the light volume, "exponential" or "harris". jitter: whether samples are spread within
-    their slab by noise, which hides the slabs' edges. light_scale: light cells per cell, at most 1.
+    slices: slabs the box is cut into along the view; None: about one a cell, 32 to 160; of "axis-slices" one
+    a layer. attenuation: of the light volume, "exponential" or "harris". jitter: whether samples are spread
+    within their slab by noise, which hides the slabs' edges. light_scale: light cells per cell, at most 1.
+    method: "view-slices", slabs across the view; "axis-slices", slabs across the nearest axis of the box;
+    "ray-march", every ray by itself, past empty air and no further than it sees. resolution: of the rays of
+    "ray-march", 1 or 0.5 of the picture's width and height.
+    frame_ms: ms of the GPU that light and smoke may take in a frame; None: as long as it takes. Where that is
+    too little `quality` falls: fewer slabs, at last half the resolution with "ray-march". OpenGL has one time
+    query at a time: none of the host's may run meanwhile.
 
     Raises GpufluidError naming the parameter and its limit.
     """
@@ -58,6 +66,10 @@ class VolumeRenderer:
         attenuation: str = "exponential",
         jitter: bool = True,
         light_scale: float = 1.0,
+        *,
+        method: str = "view-slices",
+        resolution: float = 1.0,
+        frame_ms: float | None = None,
     ) -> None:
         if slices is not None and (
             isinstance(slices, bool) or not isinstance(slices, int | np.integer) or not 1 <= slices <= LIMIT
@@ -66,18 +78,58 @@ class VolumeRenderer:
         one_of(attenuation, ATTENUATIONS, "attenuation")
         if finite_number(light_scale, "light_scale", above=0.0) > 1.0:
             raise GpufluidError(f"light_scale must be at most 1, got {light_scale!r}")
+        one_of(method, METHODS, "method")
+        one_of(resolution, RESOLUTIONS, "resolution")
+        if resolution != 1.0 and method != "ray-march":
+            raise GpufluidError(f'resolution={resolution} needs method="ray-march", got method={method!r}')
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = jitter, light_scale
+        self.method, self.resolution = method, resolution
+        self._steering: Quality | None = None
+        self._clock: FrameClock | None = None
+        self.frame_ms = frame_ms
         self.device = Device(ctx, "fragment")
-        self.depth_sampler = ctx.sampler(
-            filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
-        )
+        self._painter = Painter(self.device, JITTER if jitter else 0.0)
+        self._way: Slices | RayMarch
+        if method == "ray-march":
+            self._way = RayMarch(self._painter, slices, resolution)
+        else:
+            self._way = Slices(self._painter, slices, method == "axis-slices")
+        self._released = False
         self._shape: object = None
         self._lighting: Lighting | None = None
         self._shaded: Field | None = None
-        self._slabs = ctx.buffer(reserve=LIMIT * 6 * 4, dynamic=True)
-        self._vertex_arrays: dict[int, moderngl.VertexArray] = {}
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
+
+    @property
+    def noise(self) -> moderngl.Texture:
+        """The tile of blue noise."""
+        return self._painter.noise
+
+    @property
+    def depth_sampler(self) -> moderngl.Sampler:
+        """How the depth of a scene is read."""
+        return self._painter.depth_sampler
+
+    @property
+    def frame_ms(self) -> float | None:
+        """ms of the GPU that light and smoke may take in a frame, > 0; None: as long as it takes."""
+        return None if self._steering is None else self._steering.budget
+
+    @frame_ms.setter
+    def frame_ms(self, value: float | None) -> None:
+        if value is None:
+            self._steering = None
+            return
+        budget = finite_number(value, "frame_ms", above=0.0)
+        self._steering = self._steering or Quality(budget)
+        self._steering.budget = budget
+        self._clock = self._clock or FrameClock(self.ctx)
+
+    @property
+    def quality(self) -> float:
+        """The share of slabs or steps taken now, 0.2 .. 1; 1 without `frame_ms`."""
+        return 1.0 if self._steering is None else self._steering.value
 
     @property
     def lighting(self) -> Lighting:
@@ -96,21 +148,32 @@ class VolumeRenderer:
         smoke: Smoke | None = None,
         fire: Fire | None = None,
         lights: Sequence[Light | PointLight] = (),
+        clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
         """Light the smoke and blend it over `target`, premultiplied.
 
         camera: a Camera, or a host's (view, projection), which stand left of column vectors.
-        depth: the depth texture of the scene, seen by the same camera; smoke behind it is hidden.
+        depth: the depth texture of the scene, seen by the same camera, as large as the viewport of `target`;
+        smoke behind it is hidden. clip_z: the depths in clip space that its 0 and 1 stand for: (-1, 1), or
+        (0, 1) after glClipControl, as hosts with reversed z have it; `camera` is then their own matrices.
         light, smoke: None for the defaults. fire: how hot gas glows; None: it does not. lights: up to four
         more lights.
-        Raises GpufluidError for a fluid that is not in this context, and for a bad camera.
+        A viewport without pixels, as a minimised window has it, is left alone.
+        Raises GpufluidError for what is not in this context, for a bad camera, for a depth texture of another
+        size or with several samples, and after `release`.
         """
+        self._check(target, depth)
+        width, height = target.viewport[2:]
+        if not width or not height:
+            return
+        view = view_of(camera, width / height, clip_z)
         look = Look(light or Light(), smoke or Smoke(), fire, lights)
         self.prepare(fluid, look)
-        self.draw(fluid, camera, target, depth, look)
+        self._draw(fluid, view, target, depth, look)
 
     def prepare(self, fluid: FluidLike, look: Look) -> None:
         """Walk the light through the smoke: all that does not depend on the camera."""
+        self._check_alive()
         if fluid.ctx is None:
             raise GpufluidError(
                 'a fluid with backend="numpy" has no textures to draw: use "fragment", "compute" or "auto"'
@@ -119,7 +182,8 @@ class VolumeRenderer:
             raise GpufluidError("the fluid lives in another GL context than this renderer")
         look.check()
         self._allocate(fluid)
-        self.lighting.update(fluid, look)
+        with self._counted(fluid):
+            self.lighting.update(fluid, look)
 
     def draw(
         self,
@@ -128,47 +192,71 @@ class VolumeRenderer:
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None,
         look: Look,
+        clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
-        """Blend the prepared smoke over `target`."""
+        """Blend the prepared smoke over `target`; everything as in `render`."""
+        self._check(target, depth)
         width, height = target.viewport[2:]
-        view = view_of(camera, width / max(height, 1))
-        bounds = slabs(fluid, view, self.slices)
-        if not len(bounds):
+        if width and height:
+            self._draw(fluid, view_of(camera, width / height, clip_z), target, depth, look)
+
+    def _draw(
+        self,
+        fluid: FluidLike,
+        view: View,
+        target: moderngl.Framebuffer,
+        depth: moderngl.Texture | None,
+        look: Look,
+    ) -> None:
+        if self._shaded is None:
+            raise GpufluidError("nothing was prepared yet: call render or prepare first")
+        bare = self._without_depth(target, depth)
+        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality)
+        slabs = self._way.slabs(sight)
+        if len(slabs):
+            with self._counted(fluid):
+                with self.timed(fluid, "shade"):
+                    self._shade(fluid, look, view)
+                self._way.draw(sight, slabs)
+        if self._clock is not None and self._steering is not None:
+            taken = self._clock.next_frame(sight.quality if len(slabs) else 0.0)  # 0: tells nothing
+            if taken is not None:
+                self._steering.saw(*taken)
+
+    def _check(self, target: moderngl.Framebuffer, depth: moderngl.Texture | None) -> None:
+        """Raise where nothing can be drawn into `target` with that depth."""
+        self._check_alive()
+        if target.ctx is not self.ctx:
+            raise GpufluidError("the target lives in another GL context than this renderer")
+        if depth is None:
             return
-        with self.timed(fluid, "shade"):
-            self._shade(fluid, look, view)
-        assert self._shaded is not None
-        program = volume_program(
-            self.device,
-            fluid,
-            "slabs",
-            "render/slab_fragment.glsl",
-            "shaded",
-            solids=False,
-            vertex_file="render/slab_vertex.glsl",
-        )
-        for name, value in {
-            **ray_uniforms(view, fluid),
-            "depth_scale": view.depth_scale,
-            "has_depth": depth is not None,
-            "scene_depth": DEPTH,
-            "jitter": JITTER if self.jitter else 0.0,
-        }.items():
-            upload(program[name], value)  # type: ignore[arg-type]
-        if depth is not None:
-            depth.use(DEPTH)
-            self.depth_sampler.use(DEPTH)
-        self._slabs.write(bounds.tobytes())
-        ctx = self.ctx
-        self._without_depth(target, depth).use()
-        ctx.enable_only(moderngl.BLEND)
-        ctx.blend_func = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
-        ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
-        with self.timed(fluid, "slices"), bind(self.device, program, shaded=self._shaded):
-            self._vertex_array(program).render(moderngl.TRIANGLE_STRIP, 4, instances=len(bounds))
-        ctx.enable_only(moderngl.NOTHING)
-        if depth is not None:
-            self.depth_sampler.clear(DEPTH)
+        if not isinstance(depth, moderngl.Texture) or isinstance(depth.mglo, moderngl.InvalidObject):
+            raise GpufluidError(f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}")
+        if depth.ctx is not self.ctx:
+            raise GpufluidError("the depth texture lives in another GL context than this renderer")
+        if depth.samples:
+            raise GpufluidError(
+                f"the depth texture has {depth.samples} samples a pixel, smoke needs one: resolve it first "
+                "(ctx.copy_framebuffer)"
+            )
+        if depth.size != tuple(target.viewport[2:]) and 0 not in target.viewport[2:]:
+            (a, b), (c, d) = depth.size, target.viewport[2:]
+            raise GpufluidError(
+                f"the depth texture has {a} x {b} pixels, the viewport of the target {c} x {d}"
+            )
+
+    def _check_alive(self) -> None:
+        if self._released:
+            raise GpufluidError("this VolumeRenderer was released")
+
+    @contextmanager
+    def _counted(self, fluid: FluidLike) -> Iterator[None]:
+        """Count what is drawn inside to the frame time, unless passes are timed: OpenGL has one timer."""
+        if self._clock is None or self._steering is None or (fluid.device or self.device).timings is not None:
+            yield
+            return
+        with self._clock.span():
+            yield
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
         """Time what is drawn inside among the passes of `fluid`, while those are timed."""
@@ -205,13 +293,6 @@ class VolumeRenderer:
         self._shaded = Field(self.device, "shaded smoke", layout, 4, "f2", 1)
         self._shape = (fluid.grid, layout)
 
-    def _vertex_array(self, program: moderngl.Program) -> moderngl.VertexArray:
-        if program.glo not in self._vertex_arrays:
-            self._vertex_arrays[program.glo] = self.ctx.vertex_array(
-                program, [(self._slabs, "4f 2f/i", "bounds", "interval")]
-            )
-        return self._vertex_arrays[program.glo]
-
     def _without_depth(
         self, target: moderngl.Framebuffer, depth: moderngl.Texture | None
     ) -> moderngl.Framebuffer:
@@ -236,15 +317,15 @@ class VolumeRenderer:
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
+        if self._released:
+            return
+        self._released = True
         self._free()
-        for vertex_array in self._vertex_arrays.values():
-            vertex_array.release()
-        self._vertex_arrays.clear()
+        self._way.release()
+        self._painter.release()
         if self._color_only is not None:
             self._color_only[1].release()
             self._color_only = None
-        self._slabs.release()
-        self.depth_sampler.release()
         self.device.release()
 
 
@@ -254,74 +335,3 @@ def eye_of(view: View, fluid: FluidLike) -> tuple[float, float, float]:
     place = (rays.origin[0] - grid.origin) / grid.cell_size
     x, y, z = (place if view.is_perspective else -rays.direction[0]).tolist()
     return x, y, z
-
-
-def ray_uniforms(view: View, fluid: FluidLike) -> dict[str, list[tuple[float, ...]]]:
-    """The rays of `view` in cells of `fluid`: at the picture's centre, and per x and y of it."""
-    grid, rays = fluid.grid, view.rays
-    origin = rays.origin / grid.cell_size
-    origin[0] -= np.array(grid.origin) / grid.cell_size
-    return {
-        "ray_origin": [tuple(row) for row in origin],
-        "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
-    }
-
-
-CORNERS = np.array([(i & 1, i >> 1 & 1, i >> 2 & 1) for i in range(8)], np.float64)
-EDGES = np.array([(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit])
-
-
-def slabs(fluid: FluidLike, view: View, count: int | None = None) -> NDArray[np.float32]:
-    """Return the slabs of the box seen in `view`, farthest first, [n, 6].
-
-    Each: left, bottom, right, top of its rectangle in the picture (-1 .. 1), begin and end (m in front of
-    the eye). Those out of the picture are left out; none where the box is.
-    """
-    grid, rays = fluid.grid, view.rays
-    corners = np.array(grid.origin) + CORNERS * np.array(grid.size)
-    depths = rays.depth(corners)
-    near, far = max(float(depths.min()), rays.near), float(depths.max())
-    if far <= near:
-        return np.empty((0, 6), np.float32)
-    if count is None:
-        count = int(np.clip(round((far - near) / grid.cell_size), FEWEST, MOST))
-    cuts = np.linspace(far, near, count + 1)
-    rectangles = _rectangles(rays, corners, depths, cuts)
-    out = np.concatenate([rectangles, cuts[1:, None], cuts[:-1, None]], axis=1)
-    seen = (rectangles[:, :2] < rectangles[:, 2:]).all(axis=1)
-    return out[seen].astype(np.float32)
-
-
-def _rectangles(rays: Rays, corners: Floats, depths: Floats, cuts: Floats) -> Floats:
-    """The rectangle of the picture round the part of the box between neighbouring cuts, [n, 4]."""
-    # where the planes of the cuts meet the box's edges, [cuts, 12 edges]
-    a, b = depths[EDGES[:, 0]], depths[EDGES[:, 1]]
-    step = b - a
-    part = (cuts[:, None] - a) / np.where(step == 0.0, 1.0, step)
-    met = (part >= 0.0) & (part <= 1.0) & (step != 0.0)
-    start, end = corners[EDGES[:, 0]], corners[EDGES[:, 1]]
-    crossings = _in_picture(rays, start + part[..., None] * (end - start))
-    low = np.where(met[..., None], crossings, np.inf).min(axis=1)
-    high = np.where(met[..., None], crossings, -np.inf).max(axis=1)
-    # the corners of the box that lie between two cuts
-    seen = _in_picture(rays, corners)
-    inside = ((depths <= cuts[:-1, None]) & (depths >= cuts[1:, None]))[..., None]
-    low_corner = np.where(inside, seen, np.inf).min(axis=1)
-    high_corner = np.where(inside, seen, -np.inf).max(axis=1)
-    low = np.minimum(np.minimum(low[:-1], low[1:]), low_corner)
-    high = np.maximum(np.maximum(high[:-1], high[1:]), high_corner)
-    slack = 1e-3  # of the picture's half: float32 and pixels that the edge only touches
-    return np.concatenate([np.clip(low - slack, -1.0, 1.0), np.clip(high + slack, -1.0, 1.0)], axis=1)
-
-
-def _in_picture(rays: Rays, points: Floats) -> Floats:
-    """Where points [..., 3] are in the picture, [..., 2]; anything large behind the eye or beside it."""
-    # point = (origin0 + depth direction0) + x (origin1 + depth direction1) + y (...), across the view
-    depth = np.maximum(rays.depth(points), 1e-9)[..., None]
-    from_axis = points - rays.origin[0] - depth * rays.direction[0]
-    right, up = (rays.origin[i] + depth * rays.direction[i] for i in (1, 2))
-    # least squares of two axes that are all but never skew
-    rr, ru, uu = ((p * q).sum(axis=-1) for p, q in ((right, right), (right, up), (up, up)))
-    r, u = ((from_axis * axis).sum(axis=-1) for axis in (right, up))
-    area = rr * uu - ru * ru
-    return np.stack([(r * uu - u * ru) / area, (u * rr - r * ru) / area], axis=-1)

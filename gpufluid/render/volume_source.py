@@ -17,7 +17,7 @@ from gpufluid.render.subject import FluidLike
 
 # texture units; a light volume takes two
 SCALARS, SOLID, SUN, SKY, DEPTH = 0, 1, 2, 4, 6
-COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW = range(7, 13)
+COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW, PICTURE, NOISE = range(7, 15)
 UNITS = {
     "scalars": SCALARS,
     "shaded": SCALARS,
@@ -26,6 +26,7 @@ UNITS = {
     "flame": FLAME,
     "others": OTHERS,
     "blocks": BLOCKS,
+    "occupied": BLOCKS,
     "glow": GLOW,
 }
 Volumes = Mapping[str, FlatLayout]

@@ -1,0 +1,18 @@
+// The classical method of Runge & Kutta of fourth order (Kutta 1901) along the flow.
+#include "lib/component.glsl" for velocity
+#include "lib/clipped.glsl"
+#include "render/kept_inside.glsl"
+
+// Whether the way from `p` to `q` (cells) leads into a solid; then `q` becomes a place before it.
+bool stopped(vec3 p, inout vec3 q) {
+    vec3 end = clipped(p, q);
+    bool outside = any(lessThan(end, vec3(0.0))) || any(greaterThan(end, vec3(cells)));
+    bool cut = end != q && !outside;
+    if (cut) q = end;
+    if (!outside && in_solid(q)) {  // just on its face: the next step would begin inside
+        q = mix(p, q, 0.999);
+        if (in_solid(q)) q = p;
+        cut = true;
+    }
+    return cut;
+}

@@ -1,0 +1,28 @@
+// What becomes of a place that the flow has carried to a side of the box.
+#include "lib/box.glsl"
+
+// Sides that fluid passes: open ones and inflows. `entering` is negative at walls; see entering.glsl.
+const bvec3 through_low = bvec3(entering[0].x >= 0.0, entering[2].x >= 0.0, entering[4].x >= 0.0);
+const bvec3 through_high = bvec3(entering[1].x >= 0.0, entering[3].x >= 0.0, entering[5].x >= 0.0);
+const float EDGE = 1e-3;   // cells from a wall
+
+// `p` (cells) carried round a periodic box and held inside walls; `lost` where it has left through a side.
+vec3 kept_inside(vec3 p, out bool lost) {
+    vec3 n = vec3(cells);
+    p -= vec3(periodic) * n * floor(p / n);
+    p = mix(p, max(p, EDGE), not(bvec3(vec3(through_low) + vec3(periodic))));
+    p = mix(p, min(p, n - EDGE), not(bvec3(vec3(through_high) + vec3(periodic))));
+#if DIMENSIONS == 2
+    p.z = 0.5;
+#endif
+    lost = any(lessThan(p, vec3(0.0))) || any(greaterThan(p, n)) || !(dot(p, p) < 1e18);  // NaN is lost too
+    return p;
+}
+
+bool in_solid(vec3 p) {
+#if SOLIDS
+    return fetch_solid(in_box(ivec3(floor(p)))).w > 0.5;
+#else
+    return false;
+#endif
+}

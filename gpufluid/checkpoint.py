@@ -1,0 +1,241 @@
+"""A fluid in a file, and back: it goes on as if it had never stopped, bit for bit on one device.
+
+The file is a zip without compression: `checkpoint.json`, and one .npy for each array, so that `numpy.load`
+opens it too. It holds everything a step starts from: velocity, scalars and pressure in the precision they
+are kept in; the time; where each obstacle was at the last step and what is voxelized; and the grid, sides,
+settings, emitters, obstacles and forces themselves (`gpufluid.records`).
+
+A file is read with suspicion. Nothing in it is code; an array takes no more memory than the file is long,
+since nothing is compressed; what the JSON says must be exactly what the zip holds, and fit the grid, before
+anything is read; CRC-32 tells what was altered. All that is wrong is one GpufluidError.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import zipfile
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.boundaries import Boundaries
+from gpufluid.errors import GLUnavailableError, GpufluidError, MeshWarning
+from gpufluid.files import named_file, whole_file
+from gpufluid.grid import Grid, finite_number
+from gpufluid.records import DTYPES, Json, Reader, Writer, index
+from gpufluid.settings import Settings
+
+if TYPE_CHECKING:
+    import moderngl
+
+    from gpufluid.fluid import Fluid
+
+FORMAT = 1
+HEADER = "checkpoint.json"
+MOST_HEADER = 1 << 24  # bytes of JSON
+NAME = re.compile(r"[a-z]+(_[0-9]+)?")
+DATE = (1980, 1, 1, 0, 0, 0)  # of every part: the same state is the same file
+NEEDED = {"velocity", "scalars", "pressure"}
+PARTS = {
+    *("format", "engine", "backend", "grid", "boundaries", "settings", "numbers", "last_dt", "emitters"),
+    *("obstacles", "forces", "state", "before", "voxels", "meshes", "arrays"),
+}
+
+
+def save(fluid: Fluid, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+    """Write `fluid` to `path` and return it; see `Fluid.save`."""
+    solver, write = fluid._solver, Writer()
+    for thing in (*fluid.emitters, *fluid.obstacles, *fluid.forces):
+        thing.check()
+    before, voxels = solver.solids.history(list(fluid.obstacles))
+    header: dict[str, Json] = {
+        "format": FORMAT,
+        "engine": _engine(),
+        "backend": fluid.backend_name,
+        "grid": write(fluid.grid, "Fluid.grid"),
+        "boundaries": write(fluid.boundaries, "Fluid.boundaries"),
+        "settings": write(fluid.settings, "Fluid.settings"),
+        "numbers": {name: number.hex() for name, number in solver.numbers().items()},
+        "last_dt": fluid._last_dt,
+        "before": write(before, "Fluid.obstacles"),
+        "voxels": write(voxels, "Fluid.obstacles"),
+    }
+    for name in ("emitters", "obstacles", "forces"):
+        header[name] = [write(thing, f"fluid.{name}[{n}]") for n, thing in enumerate(getattr(fluid, name))]
+    names = {}
+    header["state"] = {}
+    for name, store in solver.stores().items():
+        number = header["state"][name] = write.array(store.dump(), name)
+        names[number] = name
+    header["meshes"] = write.meshes
+    header["arrays"] = [
+        {"name": names.get(n, f"array_{n}"), "dtype": array.dtype.str, "shape": list(array.shape)}
+        for n, array in enumerate(write.arrays)
+    ]
+    text = json.dumps(header, allow_nan=False, indent=1).encode()
+    if len(text) > MOST_HEADER:
+        raise GpufluidError(f"{os.fspath(path)}: what describes the fluid is over {MOST_HEADER} bytes")
+    with whole_file(path, overwrite) as partial, zipfile.ZipFile(partial, "w") as file:
+        file.writestr(zipfile.ZipInfo(HEADER, DATE), text)
+        for about, array in zip(header["arrays"], write.arrays, strict=True):
+            with file.open(zipfile.ZipInfo(f"{about['name']}.npy", DATE), "w", force_zip64=True) as member:
+                member.write(npy_header(about["dtype"], array.shape))
+                member.write(array.reshape(-1).view(np.uint8).data if array.size else b"")
+    return Path(path)
+
+
+def load(
+    kind: type[Fluid], path: str | os.PathLike[str], ctx: moderngl.Context | None, backend: str | None
+) -> Fluid:
+    """Return the fluid in the file `path`; see `Fluid.load`."""
+    file = named_file(path)
+    try:
+        header, arrays = _read(file)
+        read = Reader(header["meshes"], lambda n: arrays[index(n, len(arrays), "array")])
+        grid = read.one(header["grid"], Grid)
+        boundaries = read.one(header["boundaries"], Boundaries)
+        settings = read.one(header["settings"], Settings)
+        things = {name: [read(r) for r in header[name]] for name in ("emitters", "obstacles", "forces")}
+        before, voxels = read(header["before"]), read(header["voxels"])
+        numbers = {name: float.fromhex(text) for name, text in header["numbers"].items()}
+        last_dt = finite_number(header["last_dt"], "last_dt", above=0.0)
+        finite_number(numbers.get("time", -1.0), "time", low=0.0)
+        if not numbers.get("shortest", 1.0) > 0.0:
+            raise GpufluidError("its shortest step must be > 0 s")
+        if any(number != number for number in numbers.values()):
+            raise GpufluidError("a number in it is NaN")
+        state = {name: arrays[index(n, len(arrays), "array")] for name, n in header["state"].items()}
+    except (GpufluidError, MemoryError) as error:
+        raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
+    except OSError as error:
+        raise GpufluidError(f"{file}: cannot be read: {error.strerror or error}") from error
+    except Exception as error:  # a damaged file surfaces as whatever it makes the reader trip over
+        raise _damaged(file, error) from error
+    try:
+        fluid = kind(grid, boundaries, settings, header["backend"] if backend is None else backend, ctx)
+    except (GpufluidError, ImportError):
+        raise
+    except Exception as error:
+        raise _damaged(file, error) from error
+    try:
+        with catch_warnings():
+            simplefilter("ignore", MeshWarning)  # they came when the obstacle was first added
+            for name, some in things.items():
+                for thing in some:
+                    getattr(fluid, name).add(thing)
+        solver = fluid._solver
+        solver.solids.recall(list(fluid.obstacles), before, voxels)
+        stores = solver.stores(state)
+        if stores.keys() != state.keys():
+            raise GpufluidError(
+                f"it holds {', '.join(sorted(state))} where {', '.join(sorted(stores))} belong"
+            )
+        if solver.numbers().keys() != numbers.keys():
+            raise GpufluidError(f"it holds the numbers {', '.join(sorted(numbers))}")
+        for name, store in stores.items():
+            store.restore(state[name])
+        solver.start_from(numbers)
+        fluid._last_dt = last_dt
+    except BaseException as error:
+        fluid.release()
+        if isinstance(error, GLUnavailableError) or not isinstance(error, Exception):
+            raise
+        if isinstance(error, GpufluidError):
+            raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
+        raise _damaged(file, error) from error
+    return fluid
+
+
+def _damaged(file: Path, error: Exception) -> GpufluidError:
+    reason = " ".join(f"{type(error).__name__} {error}".split())
+    return GpufluidError(f"{file}: is no gpufluid checkpoint, or a damaged one ({reason})")
+
+
+def _engine() -> str:
+    from gpufluid import __version__
+
+    return __version__
+
+
+def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """The bytes before the values in a .npy file, format 1.0 (numpy.lib.format), little-endian C order."""
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {tuple(shape)!r}, }}"
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode("latin1")
+
+
+def _read(path: Path) -> tuple[dict[str, Json], list[NDArray[Any]]]:
+    """Return the JSON and the arrays of a file in which both fit each other and the grid."""
+    with zipfile.ZipFile(path) as file:
+        members = {member.filename: member for member in file.infolist()}
+        if len(members) != len(file.infolist()):
+            raise GpufluidError("it names a part twice")
+        for member in members.values():
+            if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
+                raise GpufluidError(f"its part {member.filename!r} is compressed, which no checkpoint is")
+        about = members.pop(HEADER, None)
+        if about is None:
+            raise GpufluidError(f"it is a zip file, but has no {HEADER}")
+        if about.file_size > MOST_HEADER:
+            raise GpufluidError(f"its {HEADER} is over {MOST_HEADER} bytes")
+        header = json.loads(file.read(about))
+        _check_header(header)
+        expected = []
+        for part in header["arrays"]:
+            name, dtype, shape = part["name"], part["dtype"], part["shape"]
+            if not (isinstance(name, str) and NAME.fullmatch(name)) or dtype not in DTYPES:
+                raise GpufluidError(f"it describes an array {name!r} of {dtype!r}, which no checkpoint has")
+            sizes = [isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in shape]
+            if len(shape) > 4 or not all(sizes):
+                raise GpufluidError(f"it describes an array of the shape {shape}")
+            expected.append((f"{name}.npy", dtype, tuple(shape)))
+        _check_state(header)
+        if sorted(name for name, *_ in expected) != sorted(members):
+            raise GpufluidError("it does not hold the arrays that it describes")
+        for name, dtype, shape in expected:
+            size = prod(shape) * np.dtype(dtype).itemsize + len(npy_header(dtype, shape))
+            if members[name].file_size != size:
+                raise GpufluidError(f"its part {name} has {members[name].file_size} bytes, not {size}")
+        return header, [_array(file.read(members[name]), dtype, shape) for name, dtype, shape in expected]
+
+
+def _array(data: bytes, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    head = npy_header(dtype, shape)
+    if not data.startswith(head):
+        raise GpufluidError("an array in it is not what it is described as")
+    return np.frombuffer(data, dtype, offset=len(head)).reshape(shape)
+
+
+def _check_header(header: Json) -> None:
+    """Raise where the JSON is not that of a checkpoint which this version reads."""
+    if not isinstance(header, dict) or "format" not in header:
+        raise GpufluidError(f"its {HEADER} is not that of a gpufluid checkpoint")
+    if header["format"] != FORMAT:
+        raise GpufluidError(
+            f"it has the format {header['format']!r}, written by gpufluid {header.get('engine')!r}; "
+            f"this is gpufluid {_engine()}, which reads the format {FORMAT}"
+        )
+    if header.keys() != PARTS:
+        raise GpufluidError(f"its {HEADER} lacks or adds {', '.join(sorted(header.keys() ^ PARTS))}")
+
+
+def _check_state(header: Json) -> None:
+    """Raise where an array of the state is no field of the grid."""
+    grid = Reader([], lambda n: np.zeros(0)).one(header["grid"], Grid)
+    nx, ny, nz = grid.cells
+    if not header["state"].keys() >= NEEDED:  # so that no small file can ask for a large fluid
+        raise GpufluidError(f"its state lacks {', '.join(sorted(NEEDED - header['state'].keys()))}")
+    sizes = [nz, ny, nx], [nz + (grid.dimensions == 3), ny + 1, nx + 1]
+    for name, number in header["state"].items():
+        part = header["arrays"][index(number, len(header["arrays"]), "array")]
+        if part["shape"][:3] not in sizes or part["dtype"] not in ("<f2", "<f4", "<f8"):
+            raise GpufluidError(
+                f"its {name} is {part['dtype']} {part['shape']}, no field of {nx} x {ny} x {nz} cells"
+            )

@@ -1,0 +1,73 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gpufluid.errors import GpufluidError
+
+REMEDY = "choose another name, or allow it with --overwrite (overwrite=True in Python)"
+
+
+def partial_path(path: Path) -> Path:
+    """Return a name beside `path`, of this process alone, to write under until the file is whole.
+
+    It keeps the suffix, so that what a crash leaves under it can still be opened.
+    """
+    return path.with_name(f"{path.stem}.partial-{os.getpid()}{path.suffix}")
+
+
+def named_file(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
+    """Return `path` as a Path; raises GpufluidError for no name, or another ending than `suffixes`."""
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        raise GpufluidError(f"a path must be a file name, got {path!r}") from None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise GpufluidError(f"a path must be a file name, got {text!r}")
+    if suffixes and Path(text).suffix.lower() not in suffixes:
+        raise GpufluidError(f"{text}: the name must end in {' or '.join(suffixes)}")
+    return Path(text)
+
+
+def check_file(path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = ()) -> Path:
+    """Return `path` as a Path under which a file may be written.
+
+    Raises GpufluidError for a name with another ending, a folder, a folder that is missing, and a file that
+    exists, unless `overwrite`.
+    """
+    target = named_file(path, suffixes)
+    try:
+        if target.is_dir():
+            raise GpufluidError(f"{target}: is a folder; name a file in it")
+        if not overwrite and (target.exists() or target.is_symlink()):
+            raise GpufluidError(f"{target}: exists already; {REMEDY}")
+        if not target.parent.is_dir():
+            raise GpufluidError(f"{target}: the folder {target.parent} does not exist; make it first")
+    except OSError as error:
+        raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
+    return target
+
+
+@contextmanager
+def whole_file(
+    path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = ()
+) -> Iterator[Path]:
+    """Yield the partial name to write a file under, which becomes `path` when the body ends.
+
+    Where the body raises, on Ctrl-C too, the partial file is removed and a file of that name before stays.
+    Raises GpufluidError as `check_file` does, and for what the disk refuses.
+    """
+    target = check_file(path, overwrite, suffixes)
+    partial = partial_path(target)
+    try:
+        try:
+            yield partial
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error

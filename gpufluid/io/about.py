@@ -1,0 +1,33 @@
+"""What is told beside pictures: the scene they show, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+import gpufluid
+from gpufluid.scene import Scene
+
+
+def describe(scene: Scene, size: tuple[int, int], fps: float) -> dict[str, Any]:
+    """What `FrameFolder` and `FlipBook` take as `about`: plain JSON.
+
+    title, fps, size, dt (seconds a frame), the grid, the settings, the backend, and the engine's version.
+    """
+    fluid = scene.fluid
+    settings = asdict(fluid.settings)
+    pressure = fluid.settings.pressure
+    settings["pressure"] = {
+        "solver": type(pressure).__name__,
+        **(settings["pressure"] if is_dataclass(pressure) else {}),
+    }
+    return {
+        "gpufluid": gpufluid.__version__,
+        "title": scene.title,
+        "fps": float(fps),
+        "size": list(size),
+        "dt": scene.dt,
+        "grid": asdict(fluid.grid),
+        "backend": fluid.backend_name,
+        "settings": settings,
+    }

@@ -1,0 +1,218 @@
+"""Sheets for games: frames in rows and columns of one picture, and velocities as colours."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.files import check_file
+from gpufluid.fluid import Fluid
+from gpufluid.grid import AXES, finite_number
+from gpufluid.io.images import check_picture, require_pillow, write_json, write_png
+from gpufluid.settings import one_of
+
+LARGEST_SHEET = 16384  # pixels along a side: what game engines and GPUs take at most
+ZERO = {8: 128, 16: 32768}  # what a velocity of 0 is stored as, so that it comes back as 0
+
+
+def rows_and_columns(count: int, size: tuple[int, int], columns: int | None = None) -> tuple[int, int]:
+    """How `count` frames of `size` (width, height) lie on a sheet; None: as near to a square as it goes.
+
+    Raises GpufluidError for a sheet over 16384 pixels a side.
+    """
+    width, height = size
+    if columns is None:
+        columns = max(1, round(math.sqrt(count * height / width)))
+    if isinstance(columns, bool) or not isinstance(columns, int) or columns < 1:
+        raise GpufluidError(f"columns must be a whole number >= 1, got {columns!r}")
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    if max(rows * height, columns * width) > LARGEST_SHEET:
+        raise GpufluidError(
+            f"a sheet of {columns * width} x {rows * height} pixels is over {LARGEST_SHEET} a side: "
+            "take fewer or smaller frames"
+        )
+    return rows, columns
+
+
+def check_alike(first: NDArray[Any], frame: NDArray[Any]) -> None:
+    """Raise where a frame is unlike the first of its sheet."""
+    if (frame.shape, frame.dtype) != (first.shape, first.dtype):
+        raise GpufluidError(
+            f"the frames of a sheet must all be {first.dtype} {list(first.shape)} like the first, "
+            f"got {frame.dtype} {list(frame.shape)}"
+        )
+
+
+def arranged(frames: Sequence[NDArray[Any]], columns: int | None = None) -> NDArray[Any]:
+    """Frames of one size [h, w, c] as one picture, row by row, the first at the top left; the rest is 0.
+
+    Raises GpufluidError for no frames, other sizes, and as `rows_and_columns`.
+    """
+    if not frames:
+        raise GpufluidError("a sheet needs at least one frame")
+    shape = frames[0].shape
+    for frame in frames[1:]:
+        check_alike(frames[0], frame)
+    height, width, channels = shape
+    rows, columns = rows_and_columns(len(frames), (width, height), columns)
+    sheet = np.zeros((rows, columns, height, width, channels), frames[0].dtype)
+    for n, frame in enumerate(frames):
+        sheet[n // columns, n % columns] = frame
+    return sheet.swapaxes(1, 2).reshape(rows * height, columns * width, channels)
+
+
+def _about(frames: Sequence[NDArray[Any]], sheet: NDArray[Any], fps: float) -> dict[str, Any]:
+    height, width = frames[0].shape[:2]
+    return {
+        "frames": len(frames),
+        "rows": sheet.shape[0] // height,
+        "columns": sheet.shape[1] // width,
+        "frame_width": width,
+        "frame_height": height,
+        "fps": float(fps),
+    }
+
+
+class FlipBook:
+    """A flip-book sheet being gathered: a .png of frames and a .json beside it; a context manager.
+
+    The picture is written when the block ends: also after an exception or Ctrl-C, with the frames so far.
+    columns: of frames; None: what comes nearest to a square sheet. fps: told in the JSON. about: what else
+    it tells. Raises GpufluidError for a path that cannot be written to.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        columns: int | None = None,
+        fps: float = 30.0,
+        about: Mapping[str, Any] | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        require_pillow()
+        self.path = check_file(path, overwrite, (".png",))
+        check_file(self.path.with_suffix(".json"), overwrite)
+        self.fps = finite_number(fps, "fps", above=0.0)
+        self._columns, self._about, self._overwrite = columns, dict(about or {}), overwrite
+        self._pictures: list[NDArray[Any]] = []
+        self._closed = False
+
+    @property
+    def frames(self) -> int:
+        """How many frames there are so far."""
+        return len(self._pictures)
+
+    def write(self, picture: NDArray[Any]) -> None:
+        """Add one frame, uint8 or uint16 [h, w, 3 or 4], top row first, alpha straight.
+
+        Raises GpufluidError where it is unlike the first one, or the sheet would be over 16384 pixels a side.
+        """
+        array = check_picture(picture, alpha=True, deep=True)
+        if self._pictures:
+            check_alike(self._pictures[0], array)
+        rows_and_columns(self.frames + 1, (array.shape[1], array.shape[0]), self._columns)
+        self._pictures.append(array.copy())
+
+    def close(self) -> None:
+        """Write the sheet; nothing without frames, and nothing the second time."""
+        if self._closed or not self._pictures:
+            return
+        sheet = arranged(self._pictures, self._columns)
+        write_png(self.path, sheet, self._overwrite)
+        told = {**self._about, **_about(self._pictures, sheet, self.fps)}
+        told["alpha"] = "straight" if sheet.shape[2] == 4 else None
+        write_json(self.path.with_suffix(".json"), told, self._overwrite)
+        self._closed = True
+
+    def __enter__(self) -> FlipBook:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def flow_of(fluid: Fluid, axis: str = "z", at: float | None = None) -> NDArray[np.float32]:
+    """The velocity across `axis` as a picture [h, w, 2], top row first: (right, up), m/s.
+
+    axis: the way the picture is looked along, "x", "y" or "z", from its high end: right and up are (-z, y),
+    (x, -z) and (x, y). at: metres, the slice of cells that holds this place; None: the mean of all, each
+    weighted with its density (where a column has none, the plain mean). Waits for the GPU.
+    Raises GpufluidError for a slice outside the box.
+    """
+    one_of(axis, AXES, "axis")
+    across = AXES.index(axis)
+    velocity = fluid.velocity.at_centers().astype(np.float64)
+    if at is None:
+        weight = np.maximum(fluid.density.read().astype(np.float64), 0.0)
+        weight += np.where(weight.sum(2 - across, keepdims=True) > 0.0, 0.0, 1.0)
+        flat = (velocity * weight[..., None]).sum(2 - across) / weight.sum(2 - across)[..., None]
+    else:
+        grid = fluid.grid
+        n = math.floor((finite_number(at, "at") - grid.origin[across]) / grid.cell_size)
+        n -= n == grid.cells[across] and at == grid.upper[across]
+        if not 0 <= n < grid.cells[across]:
+            raise GpufluidError(
+                f"at must lie in the box, {grid.origin[across]:g} .. {grid.upper[across]:g} m, got {at:g}"
+            )
+        flat = np.take(velocity, n, 2 - across)
+    x, y, z = np.moveaxis(flat, -1, 0)
+    if axis == "x":  # [z, y]: seen from +x, -z is on the right
+        right, up = (-z).T[::-1, ::-1], y.T[::-1, ::-1]
+    elif axis == "y":  # [z, x]: seen from above, z comes towards the viewer
+        right, up = x, -z
+    else:  # [y, x]
+        right, up = x[::-1], y[::-1]
+    return np.stack([right, up], -1).astype(np.float32)
+
+
+def write_flow_sheet(
+    path: str | os.PathLike[str],
+    flows: Sequence[ArrayLike],
+    *,
+    scale: float | None = None,
+    bits: int = 8,
+    columns: int | None = None,
+    fps: float = 30.0,
+    overwrite: bool = False,
+) -> Path:
+    """Write flow maps, each [h, w, 2], m/s (right, up), as one .png, and a .json beside it; return the path.
+
+    Red is right, green up, blue 0. scale: m/s of a full channel; None: the largest component of all frames;
+    what is faster is cut off there. A velocity is scale * (value - zero) / (most - zero), with value in
+    0 .. most and zero and most from the JSON (128 and 255 of 8 bits), so rest is stored exactly, and all else
+    to scale / 254 (8 bits) or scale / 65534 (bits=16).
+
+    Raises GpufluidError for other shapes and a path that cannot be written to.
+    """
+    one_of(bits, tuple(ZERO), "bits")
+    check_file(path, overwrite, (".png",))
+    sidecar = check_file(Path(path).with_suffix(".json"), overwrite)
+    frames = [np.asarray(flow, np.float64) for flow in flows]
+    for frame in frames:
+        if frame.ndim != 3 or frame.shape[2] != 2 or not frame.size or not np.isfinite(frame).all():
+            raise GpufluidError(f"a flow map must be finite [height, width, 2], got {list(frame.shape)}")
+    if scale is None:
+        scale = max((float(np.abs(frame).max()) for frame in frames), default=0.0) or 1.0
+    scale = finite_number(scale, "scale", above=0.0)
+    zero, most = ZERO[bits], (1 << bits) - 1
+    coded = []
+    for frame in frames:
+        values = zero + np.rint(np.clip(frame / scale, -1.0, 1.0) * (most - zero))
+        coded.append(np.pad(values, [(0, 0), (0, 0), (0, 1)]).astype(np.uint8 if bits == 8 else np.uint16))
+    sheet = arranged(coded, columns)
+    write_png(path, sheet, overwrite)
+    about = {"scale": scale, "unit": "m/s", "zero": zero, "most": most, "red": "right", "green": "up"}
+    write_json(sidecar, {**_about(coded, sheet, fps), **about}, overwrite)
+    return Path(path)

@@ -1,0 +1,87 @@
+"""A drawn scene as a picture file: PNG of 8 or 16 bits, with alpha or not, or EXR."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.files import check_file
+from gpufluid.io.exr import write_exr
+from gpufluid.io.images import write_png
+from gpufluid.settings import one_of
+
+if TYPE_CHECKING:
+    from gpufluid.render.frame import FrameRenderer
+
+Floats = NDArray[np.float64]
+
+
+def write_picture(
+    path: str | os.PathLike[str],
+    renderer: FrameRenderer,
+    *,
+    alpha: bool = False,
+    bits: int = 8,
+    depth: bool = True,
+    motion: NDArray[Any] | None = None,
+    half: bool = True,
+    overwrite: bool = False,
+) -> Path:
+    """Write the picture that `renderer` drew last, and return the path. Its ending says how:
+
+    .png: tone mapped for a screen, sRGB. alpha: a fourth channel, straight; make the renderer with
+        background="transparent" for it to be anything but 1. bits: 8 or 16 a channel.
+    .exr: linear radiance before exposure and tone map, alpha premultiplied. depth: the scene's too, as Z.
+        motion: of the smoke, from `gpufluid.io.motion.motion_of`. half: half floats or single precision.
+
+    The file appears whole or not at all. Raises GpufluidError for another ending and a path that cannot be
+    written to; MissingDependencyError without Pillow, PyAV (16 bits) or OpenEXR.
+    """
+    one_of(bits, (8, 16), "bits")
+    if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
+        return write_exr(
+            path,
+            renderer.read_hdr(),
+            depth=renderer.read_depth() if depth else None,
+            motion=motion,
+            half=half,
+            overwrite=overwrite,
+        )
+    if motion is not None:
+        raise GpufluidError(f"{os.fspath(path)}: a PNG holds no motion; take .exr")
+    picture: NDArray[Any]
+    if bits == 8:
+        picture = renderer.read("straight" if alpha else None)
+    else:
+        picture = sixteen_bits(renderer.read_hdr(), renderer.exposure, alpha)
+    return write_png(path, picture, overwrite)
+
+
+def sixteen_bits(radiance: NDArray[np.floating], exposure: float, alpha: bool = False) -> NDArray[np.uint16]:
+    """Linear premultiplied radiance [h, w, 4] for a screen, uint16 [h, w, 3], or 4 with straight alpha.
+
+    What tone_map.glsl does, in double precision and without the noise that hides the steps of 8 bits.
+    """
+    values = np.asarray(radiance, np.float64)
+    color = _srgb(_filmic(exposure * values[..., :3]))
+    if alpha:
+        shown = np.maximum(np.clip(values[..., 3], 0.0, 1.0), color.max(-1))[..., None]
+        color = np.concatenate(
+            [np.divide(color, shown, out=np.zeros_like(color), where=shown > 0.0), shown], -1
+        )
+    return np.rint(65535.0 * np.clip(color, 0.0, 1.0)).astype(np.uint16)
+
+
+def _filmic(x: Floats) -> Floats:
+    """The curve of Narkowicz (2015)."""
+    return np.clip(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0)
+
+
+def _srgb(x: Floats) -> Floats:
+    """The transfer function of IEC 61966-2-1."""
+    return np.where(x <= 0.0031308, 12.92 * x, 1.055 * np.maximum(x, 0.0031308) ** (1.0 / 2.4) - 0.055)

@@ -1,0 +1,229 @@
+"""OpenVDB files, written by hand: there is no OpenVDB package for every Python.
+
+A file holds sparse grids. A grid is a tree of the shape 5-4-3: a root, nodes of 32^3 and 16^3 children, and
+leaves of 8^3 voxels; only leaves with a voxel that differs from the background by more than a threshold are
+there, so empty space costs nothing. Index (i, j, k) of a grid is the centre of a voxel.
+
+File version 224 (openvdb/io/Archive.cc, openvdb/tree/InternalNode.h and LeafNode.h). All numbers are
+little-endian; leaves hold their active voxels alone, deflated (RFC 1950) where that is shorter.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import uuid
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.files import whole_file
+
+MAGIC, VERSION, LIBRARY = 0x56444220, 224, (10, 0)
+ZIPPED_ACTIVE = 3  # COMPRESS_ZIP | COMPRESS_ACTIVE_MASK
+ALL_BACKGROUND = b"\x00"  # NO_MASK_OR_INACTIVE_VALS: what is inactive has the background's value
+LEAF, NODE4, NODE5 = 8, 16, 32  # children along an axis
+LARGEST_HALF = 65504.0
+TYPES = {1: "float", 3: "vec3s"}
+
+
+@dataclass(frozen=True)
+class VdbGrid:
+    """A grid to be written.
+
+    values: [nz, ny, nx] or, for vectors, [nz, ny, nx, 3]. background: what it is where nothing is written.
+    threshold: voxels within this of the background are not written. kind: "fog volume", "level set",
+    "staggered" or "unknown". metadata: more text.
+    """
+
+    name: str
+    values: NDArray[Any]
+    background: float = 0.0
+    threshold: float = 0.0
+    kind: str = "fog volume"
+    metadata: tuple[tuple[str, str], ...] = ()
+
+
+def write_vdb(
+    path: str | os.PathLike[str],
+    grids: Sequence[VdbGrid],
+    *,
+    voxel_size: float = 1.0,
+    first: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    half: bool = True,
+    metadata: tuple[tuple[str, str], ...] = (),
+    overwrite: bool = False,
+) -> Path:
+    """Write `grids` and return the path.
+
+    voxel_size: metres. first: the centre of voxel (0, 0, 0), metres. half: 16-bit floats in the file, which
+    readers turn into 32; beyond 65504 they end there. metadata: of the file, text.
+
+    The file appears whole or not at all. Raises GpufluidError for arrays of other shapes or not finite, two
+    grids of one name, and a path that cannot be written to.
+    """
+    for grid in grids:
+        shape = np.shape(grid.values)
+        if len(shape) not in (3, 4) or shape[3:] not in ((), (3,)) or not all(shape):
+            raise GpufluidError(
+                f"the VDB grid {grid.name!r} must be [nz, ny, nx] or [nz, ny, nx, 3], got {shape}"
+            )
+        if not np.isfinite(grid.values).all():
+            raise GpufluidError(f"the VDB grid {grid.name!r} must be finite")
+    names = [grid.name for grid in grids]
+    if len(set(names)) != len(names) or not all(names):
+        raise GpufluidError(f"the grids of a VDB file need names, each its own, got {names}")
+    with whole_file(path, overwrite, (".vdb",)) as partial, partial.open("wb") as file:
+        file.write(struct.pack("<qIII?", MAGIC, VERSION, *LIBRARY, True))
+        file.write(str(uuid.uuid4()).encode())
+        file.write(_metadata([("creator", "string", b"gpufluid"), *_texts(metadata)]))
+        file.write(struct.pack("<I", len(grids)))
+        for grid in grids:
+            _write_grid(file, grid, voxel_size, first, half)
+    return Path(path)
+
+
+def _write_grid(
+    file: BinaryIO, grid: VdbGrid, voxel_size: float, first: tuple[float, float, float], half: bool
+) -> None:
+    """One grid: descriptor with the places of its parts, metadata, transform, topology, values."""
+    tree = _Tree(grid, half)
+    kind = f"Tree_{TYPES[tree.channels]}_5_4_3" + ("_HalfFloat" if half else "")
+    file.write(_text(grid.name) + _text(kind) + _text(""))  # the last: no grid whose tree it shares
+    places = file.tell()
+    file.write(bytes(24))
+    start = file.tell()
+    low, high = tree.bounds
+    file.write(struct.pack("<I", ZIPPED_ACTIVE))
+    file.write(
+        _metadata(
+            [
+                ("class", "string", grid.kind.encode()),
+                ("name", "string", grid.name.encode()),
+                ("is_saved_as_half_float", "bool", bytes([half])),
+                ("file_bbox_min", "vec3i", struct.pack("<3i", *low)),
+                ("file_bbox_max", "vec3i", struct.pack("<3i", *high)),
+                ("file_compression", "string", b"zip + active values"),
+                ("file_mem_bytes", "int64", struct.pack("<q", tree.memory)),
+                ("file_voxel_count", "int64", struct.pack("<q", tree.count)),
+                *_texts(grid.metadata),
+            ]
+        )
+    )
+    # translation, scale, size of a voxel, 1 / scale, 1 / scale^2, 1 / (2 scale): ScaleTranslateMap::write
+    h = voxel_size
+    file.write(_text("UniformScaleTranslateMap"))
+    for triple in (first, (h,) * 3, (h,) * 3, (1 / h,) * 3, (1 / h**2,) * 3, (0.5 / h,) * 3):
+        file.write(struct.pack("<3d", *triple))
+    topology, values = tree.parts()
+    file.write(topology)
+    middle = file.tell()
+    file.write(values)
+    end = file.tell()
+    file.seek(places)
+    file.write(struct.pack("<3q", start, middle, end))
+    file.seek(end)
+
+
+class _Tree:
+    """The leaves of a grid that hold anything, in the order of the file."""
+
+    def __init__(self, grid: VdbGrid, half: bool) -> None:
+        values = np.asarray(grid.values, np.float32)
+        values = values.reshape(*values.shape[:3], -1)
+        self.channels = values.shape[3]
+        self.half, self.background = half, float(np.float32(grid.background))
+        on = (np.abs(values - np.float32(self.background)) > grid.threshold).any(3)
+        # OpenVDB numbers along x, y, z with z fastest
+        self._on, self._leaves = _blocks(on.transpose(2, 1, 0), False)
+        kept = np.flatnonzero(self._on.any(1))
+        where = np.stack(np.unravel_index(kept, self._leaves), 1)
+        at5, at4, at = where // (NODE4 * NODE5), where // NODE4 % NODE5, where % NODE4
+        self._root, self._slot5 = at5, at4 @ (NODE5 * NODE5, NODE5, 1)
+        self._slot4 = at @ (NODE4 * NODE4, NODE4, 1)
+        order = np.lexsort((self._slot4, self._slot5, at5[:, 2], at5[:, 1], at5[:, 0]))
+        self._root, self._slot5, self._slot4 = at5[order], self._slot5[order], self._slot4[order]
+        self._on = self._on[kept[order]]
+        blocks, _ = _blocks(values.transpose(2, 1, 0, 3), self.background)
+        self._values = blocks[kept[order]]
+        self.count = int(self._on.sum())
+        places = np.argwhere(on.transpose(2, 1, 0))
+        self.bounds = (places.min(0), places.max(0)) if len(places) else ((0, 0, 0), (0, 0, 0))
+        self.memory = len(kept) * (LEAF**3 * 4 * self.channels + LEAF**3 // 8)
+
+    def parts(self) -> tuple[bytes, bytes]:
+        """The topology of the tree, and the values of its leaves."""
+        topology: list[bytes] = []
+        values: list[bytes] = []
+        background = struct.pack(f"<{self.channels}f", *[self.background] * self.channels)
+        roots, starts = np.unique(self._root, axis=0, return_index=True)
+        topology.append(struct.pack("<I", 1) + background + struct.pack("<II", 0, len(roots)))
+        dtype = "<f2" if self.half else "<f4"
+        # a node's own values, none of which counts: OpenVDB writes no chunk at all for 0 half floats
+        no_values = ALL_BACKGROUND + (b"" if self.half else _deflated(b""))
+        ends = [*starts[1:], len(self._root)][: len(roots)]
+        for root, start, end in zip(roots, starts, ends, strict=True):
+            topology.append(struct.pack("<3i", *(root * LEAF * NODE4 * NODE5).tolist()))
+            slots, firsts = np.unique(self._slot5[start:end], return_index=True)
+            topology += [_mask(slots, NODE5**3), bytes(NODE5**3 // 8), no_values]
+            lasts = [*(firsts[1:] + start), end]
+            for a, b in zip(firsts + start, lasts, strict=True):
+                topology += [_mask(self._slot4[a:b], NODE4**3), bytes(NODE4**3 // 8), no_values]
+                for n in range(a, b):
+                    on = self._on[n]
+                    mask = np.packbits(on, bitorder="little").tobytes()
+                    kept = self._values[n][on]
+                    if self.half:
+                        kept = np.clip(kept, -LARGEST_HALF, LARGEST_HALF)
+                    topology.append(mask)
+                    values += [mask, ALL_BACKGROUND, _deflated(kept.astype(dtype).tobytes())]
+        return b"".join(topology), b"".join(values)
+
+
+def _blocks(volume: NDArray[Any], fill: float) -> tuple[NDArray[Any], tuple[int, int, int]]:
+    """[nx, ny, nz(, c)] as leaves [n, 512(, c)], filled up with `fill`, and their number along x, y, z."""
+    rest = volume.shape[3:]
+    pad = [(0, -n % LEAF) for n in volume.shape[:3]]
+    full = np.pad(volume, [*pad, *[(0, 0)] * len(rest)], constant_values=fill)
+    nx, ny, nz = (n // LEAF for n in full.shape[:3])
+    split = full.reshape(nx, LEAF, ny, LEAF, nz, LEAF, *rest)
+    order = (0, 2, 4, 1, 3, 5, *range(6, 6 + len(rest)))
+    return split.transpose(order).reshape(nx * ny * nz, LEAF**3, *rest), (nx, ny, nz)
+
+
+def _mask(slots: NDArray[Any], size: int) -> bytes:
+    """A bit for each of `size` children, the first lowest."""
+    bits = np.zeros(size, bool)
+    bits[slots] = True
+    return np.packbits(bits, bitorder="little").tobytes()
+
+
+def _deflated(raw: bytes) -> bytes:
+    """A chunk as OpenVDB's zipToStream writes it: a negative size tells that it is as it was."""
+    packed = zlib.compress(raw, 1)
+    if len(packed) < len(raw):
+        return struct.pack("<q", len(packed)) + packed
+    return struct.pack("<q", -len(raw)) + raw
+
+
+def _text(text: str) -> bytes:
+    raw = text.encode()
+    return struct.pack("<I", len(raw)) + raw
+
+
+def _texts(items: tuple[tuple[str, str], ...]) -> list[tuple[str, str, bytes]]:
+    return [(name, "string", text.encode()) for name, text in items]
+
+
+def _metadata(items: Sequence[tuple[str, str, bytes]]) -> bytes:
+    """Named values: name, type, bytes."""
+    parts = [struct.pack("<I", len(items))]
+    for name, kind, raw in items:
+        parts += [_text(name), _text(kind), struct.pack("<I", len(raw)), raw]
+    return b"".join(parts)

@@ -1,0 +1,177 @@
+"""A fluid's fields as a file for other programs: OpenVDB, VTK image data, or NumPy arrays."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gpufluid
+from gpufluid.errors import GpufluidError
+from gpufluid.files import check_file, whole_file
+from gpufluid.fluid import Fluid
+from gpufluid.grid import finite_number
+from gpufluid.io.vdb import VdbGrid, write_vdb
+from gpufluid.io.vti import write_vti
+from gpufluid.settings import one_of
+
+FIELDS = ("density", "temperature", "fuel", "flame", "color", "velocity", "pressure", "divergence", "solid")
+ALWAYS = ("density", "temperature", "velocity")
+WHERE_ANY = ("fuel", "flame", "color", "solid")  # written unasked only where they are not all 0
+SUFFIXES = (".vdb", ".vti", ".npz")
+THRESHOLD = 1e-4
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Volume:
+    """What is written: arrays [nz, ny, nx(, 3)] at the cell centres, in SI units.
+
+    origin: the low corner of the box, metres. up: the axis against gravity as the simulation has it, "y", or
+    "z" where the box has been turned about x for programs whose z points up.
+    """
+
+    arrays: dict[str, Array]
+    cell_size: float
+    origin: tuple[float, float, float]
+    time: float
+    ambient_temperature: float
+    up: str = "y"
+
+    @property
+    def first(self) -> tuple[float, float, float]:
+        """The centre of the first cell, metres."""
+        x, y, z = (low + 0.5 * self.cell_size for low in self.origin)
+        return x, y, z
+
+    def turned(self) -> Volume:
+        """The same with z up: (x, y, z) becomes (x, -z, y), places and vectors alike."""
+        depth = next(iter(self.arrays.values())).shape[0] * self.cell_size
+        x, y, z = self.origin
+        arrays = {name: np.ascontiguousarray(_turned(array)) for name, array in self.arrays.items()}
+        if "velocity" in arrays:
+            vx, vy, vz = np.moveaxis(arrays["velocity"], -1, 0)
+            arrays["velocity"] = np.stack([vx, -vz, vy], -1)
+        return Volume(arrays, self.cell_size, (x, -(z + depth), y), self.time, self.ambient_temperature, "z")
+
+
+def _turned(array: Array) -> Array:
+    """[z, y, x, ...] with its y axis as the first and its z axis, backwards, as the second."""
+    return array.swapaxes(0, 1)[:, ::-1]
+
+
+def volume_of(fluid: Fluid, fields: Sequence[str] | None = None) -> Volume:
+    """Read `fields` of a fluid, or those that hold anything; waits for the GPU. Solids are ambient.
+
+    fields: of density, temperature, fuel, velocity (the mean of opposite faces), pressure, divergence, solid
+    (1 in solids), and flame and color where the fluid has them. Raises GpufluidError for another name.
+    """
+    there = tuple(name for name in FIELDS if hasattr(fluid, name))
+    if fields is not None:
+        if isinstance(fields, str) or not fields:
+            raise GpufluidError(f"fields must be a list of {', '.join(there)}, got {fields!r}")
+        for name in fields:
+            one_of(name, there, "fields")
+    arrays: dict[str, Array] = {}
+    for name in there if fields is None else dict.fromkeys(fields):
+        if fields is None and name not in (*ALWAYS, *WHERE_ANY):
+            continue
+        field: Any = getattr(fluid, name)
+        array: Array = field.at_centers() if name == "velocity" else field.read()
+        if fields is not None or name in ALWAYS or array.any():
+            arrays[name] = array
+    grid, ambient = fluid.grid, fluid.settings.ambient_temperature
+    if "temperature" in arrays and ambient and len(fluid.obstacles):
+        arrays["temperature"][fluid.solid.read() > 0.5] = ambient
+    return Volume(arrays, grid.cell_size, grid.origin, fluid.time, ambient)
+
+
+def write_volume(
+    path: str | os.PathLike[str],
+    fluid: Fluid,
+    *,
+    fields: Sequence[str] | None = None,
+    up: str = "y",
+    half: bool = True,
+    threshold: float = THRESHOLD,
+    overwrite: bool = False,
+) -> Path:
+    """Write the fields of `fluid` as they are now to `path`, and return it. Its ending says how:
+
+    .vdb: OpenVDB, for Blender, Houdini, renderers: a sparse grid for each field, voxels at the cell centres.
+        half: 16-bit floats in the file. threshold: cells where a field is within this of its background
+        cost nothing; the background is 0, for the temperature the ambient one.
+    .vti: VTK image data, for ParaView: cell data in single precision, solid as 0 and 1.
+    .npz: NumPy arrays, and "metadata", JSON text; loads with ``allow_pickle=False``.
+
+    fields: as in `volume_of`; None: density, temperature, velocity, and fuel, flame, color and solid where
+    they are not all 0. Velocities are m/s at the cell centres. up: "y" as simulated, or "z" for programs
+    whose z points up: (x, y, z) becomes (x, -z, y).
+
+    The file appears whole or not at all. Raises GpufluidError for another ending or name, and for a path that
+    cannot be written to.
+    """
+    suffix = check_file(path, overwrite, SUFFIXES).suffix.lower()
+    one_of(up, ("y", "z"), "up")
+    threshold = finite_number(threshold, "threshold", low=0.0)
+    volume = volume_of(fluid, fields)
+    if up == "z":
+        volume = volume.turned()
+    if suffix == ".vdb":
+        return _write_vdb(path, volume, half, threshold, overwrite)
+    if suffix == ".vti":
+        arrays: dict[str, NDArray[Any]] = dict(volume.arrays)
+        if "solid" in arrays:
+            arrays["solid"] = (arrays["solid"] > 0.5).astype(np.uint8)
+        return write_vti(
+            path,
+            arrays,
+            cell_size=volume.cell_size,
+            origin=volume.origin,
+            time=volume.time,
+            overwrite=overwrite,
+        )
+    return _write_npz(path, volume, overwrite)
+
+
+def _write_vdb(
+    path: str | os.PathLike[str], volume: Volume, half: bool, threshold: float, overwrite: bool
+) -> Path:
+    grids = []
+    for name, array in volume.arrays.items():
+        background, kind = 0.0, "fog volume"
+        metadata: tuple[tuple[str, str], ...] = ()
+        if name == "temperature":
+            background = volume.ambient_temperature
+        if name == "velocity":
+            kind, metadata = "unknown", (("vector_type", "contravariant relative"),)
+        grids.append(VdbGrid(name, array, background, threshold, kind, metadata))
+    return write_vdb(
+        path,
+        grids,
+        voxel_size=volume.cell_size,
+        first=volume.first,
+        half=half,
+        metadata=(("gpufluid", gpufluid.__version__), ("up", volume.up), ("time", repr(volume.time))),
+        overwrite=overwrite,
+    )
+
+
+def _write_npz(path: str | os.PathLike[str], volume: Volume, overwrite: bool) -> Path:
+    about = {
+        "gpufluid": gpufluid.__version__,
+        "cell_size": volume.cell_size,
+        "origin": volume.origin,
+        "time": volume.time,
+        "ambient_temperature": volume.ambient_temperature,
+        "up": volume.up,
+    }
+    with whole_file(path, overwrite, (".npz",)) as partial, partial.open("wb") as file:
+        np.savez_compressed(file, metadata=np.array(json.dumps(about)), **volume.arrays)  # type: ignore[arg-type]
+    return Path(path)

@@ -1,0 +1,110 @@
+"""What the views with colours have in common: a colour map, a range, a legend; and how surfaces are lit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.field import Field
+from gpufluid.grid import finite_triple
+from gpufluid.render.camera import View
+from gpufluid.render.colormaps import MAPS, ColorMaps
+from gpufluid.render.ink import Ink
+from gpufluid.render.ink import legend as draw_legend
+from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, Range, check_quantity, check_range
+from gpufluid.render.subject import FlowLike
+from gpufluid.settings import one_of
+
+KEY = np.array([-0.45, 0.65, 0.62])  # where the light of a view stands: right, up, towards the viewer
+
+
+def check_color(color: Any, what: str) -> tuple[float, float, float]:
+    """Return `color` as (r, g, b), each 0 .. 1, as a screen shows it, or raise naming it."""
+    triple = finite_triple(color, what)
+    if min(triple) < 0.0 or max(triple) > 1.0:
+        raise GpufluidError(f"{what} must be (r, g, b), each in 0 .. 1, got {triple}")
+    return triple
+
+
+def check_flag(value: Any, what: str) -> bool:
+    """Return `value` as a bool, or raise naming it."""
+    if not isinstance(value, bool | np.bool_):
+        raise GpufluidError(f"{what} must be True or False, got {value!r}")
+    return bool(value)
+
+
+class Chart(QuantityOverlay):
+    """A view with a colour map. Its fields may be changed at any time.
+
+    field: the quantity shown. colors: a map of `gpufluid.render.colormaps`; None: one that suits it.
+    range: (low, high), or None for that of the data, which waits for the GPU. legend: whether a bar with
+    numbers is drawn. last_range: that of the last picture.
+    """
+
+    SIGNED, UNSIGNED = "coolwarm", "viridis"
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        field: str,
+        colors: str | None,
+        range: Range | None,
+        legend: bool,
+        linear: bool,
+    ) -> None:
+        self.field, self.colors, self.range, self.legend = field, colors, range, legend
+        self.check()
+        super().__init__(ctx, linear=linear)
+        self.maps = ColorMaps(self.device)
+        self._ink: Ink | None = None
+        self.last_range: Range = (0.0, 1.0)
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        name = type(self).__name__
+        check_quantity(self.field, f"{name}.field")
+        if self.colors is not None:
+            one_of(self.colors, tuple(MAPS), f"{name}.colors")
+        self.range = check_range(self.range, f"{name}.range")
+        self.legend = check_flag(self.legend, f"{name}.legend")
+
+    @property
+    def ink(self) -> Ink:
+        """What text and bars are drawn with, made when it is first needed."""
+        if self._ink is None:
+            self._ink = Ink(self.device)
+        return self._ink
+
+    def color_map(self) -> str:
+        """The name of the map in use."""
+        return self.colors or (self.SIGNED if QUANTITIES[self.field].signed else self.UNSIGNED)
+
+    def measure(self, fluid: FlowLike) -> tuple[Field, moderngl.Texture]:
+        """Work out the quantity and its range; return its field and the colour map."""
+        shown = self.quantity(fluid, self.field)
+        self.last_range = self.range_of(fluid, shown, self.field, self.range)
+        return shown, self.maps.texture(self.color_map())
+
+    def draw_legend(self, target: moderngl.Framebuffer, size: tuple[int, int], side: str = "right") -> None:
+        """Draw the colour bar, if it is wanted."""
+        if self.legend:
+            draw_legend(self.ink, size, self.field, QUANTITIES[self.field].unit, *self.last_range, side)
+            self.ink.draw(target, self.maps.texture(self.color_map()), linear=self.linear)
+
+    def release(self) -> None:
+        """Release everything made in the context; idempotent."""
+        if self._ink is not None:
+            self._ink.release()
+            self._ink = None
+        self.maps.release()
+        super().release()
+
+
+def lighting(view: View) -> dict[str, Any]:
+    """The uniforms of plain_light.glsl: a key light over the viewer's left shoulder, in world directions."""
+    turn = np.linalg.inv(view.view.astype(np.float64))[:3, :3]
+    key = turn @ KEY
+    return {"key_way": tuple(key / np.linalg.norm(key))}

@@ -1,0 +1,192 @@
+"""How often each number occurs in the fluid."""
+
+from __future__ import annotations
+
+import math
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.field import Field
+from gpufluid.render.charts import Chart, check_flag
+from gpufluid.render.colormaps import colormap
+from gpufluid.render.ink import PALE, PAPER, WHITE, as_color, text_size
+from gpufluid.render.overlay import give
+from gpufluid.render.quantities import QUANTITIES, Range, number_text, ticks
+from gpufluid.render.subject import FlowLike
+
+MOST_BINS = 512
+
+
+class HistogramView(Chart):
+    """Draws how many fluid cells have which value, with axes, into the whole viewport. Fields may change.
+
+    field: a quantity of `SlicePlane`. bins: 1 to 512. logarithmic: whether the counts' axis is; a bin without
+    cells then has no bar. range: (low, high), or None from the smallest to the largest value. What lies
+    outside is told below the axis. counts: those of the last picture, [bins]; below, above: those outside.
+
+    The cells are counted on the GPU, up to 2^24 in a bin; the counts are read back. Cells in solids and
+    numbers that are not finite do not count. Raises GpufluidError naming the value and its limit.
+    """
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        field: str = "speed",
+        *,
+        bins: int = 64,
+        logarithmic: bool = True,
+        colors: str | None = None,
+        range: Range | None = None,
+        linear: bool = False,
+    ) -> None:
+        self.bins, self.logarithmic = bins, logarithmic
+        super().__init__(ctx, field, colors, range, False, linear)
+        self._bins_texture: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
+        self._read = np.zeros(0, np.float32)
+        self._palette: tuple[str, NDArray[np.uint8]] | None = None
+        self.counts: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.below = self.above = 0
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        super().check()
+        n = self.bins
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_BINS:
+            raise GpufluidError(f"HistogramView.bins must be a whole number in 1 .. {MOST_BINS}, got {n!r}")
+        self.logarithmic = check_flag(self.logarithmic, "HistogramView.logarithmic")
+
+    def count(self, fluid: FlowLike) -> NDArray[np.int64]:
+        """Count the cells and return `counts`; waits for the GPU."""
+        self.check_fluid(fluid)
+        self.check()
+        shown = self.quantity(fluid, self.field)
+        if self.range is None:
+            low, high = self.extent(fluid, shown)
+            if not high > low:  # one value everywhere
+                low, high = low - 0.5, low + 0.5
+            self.last_range = low, high
+        else:
+            self.last_range = self.range
+        self._count(shown)
+        values = np.rint(self._read).astype(np.int64)
+        self.below, self.above, self.counts = int(values[0]), int(values[-1]), values[1:-1]
+        return self.counts
+
+    def render(self, fluid: FlowLike, target: moderngl.Framebuffer) -> None:
+        """Count the cells and draw the histogram. Raises GpufluidError for what cannot be drawn."""
+        self.check_fluid(fluid)
+        _, size = self.check_target(target)
+        self.count(fluid)
+        self._draw(target, *size)
+
+    def _count(self, shown: Field) -> None:
+        """Add every cell to its bin."""
+        ctx, width = self.ctx, int(self.bins) + 2
+        if self._bins_texture is None or self._bins_texture[0].width != width:
+            self._free_bins()
+            texture = self.device.texture((width, 1), 1, "f4", "the bins")
+            self._bins_texture = texture, ctx.framebuffer([texture])
+            self._read = np.zeros(width, np.float32)
+        texture, bins = self._bins_texture
+        program = self.flat_program("histogram", "histogram_fragment", "histogram_vertex")
+        give(program, {"range": self.last_range, "bins": int(self.bins)})
+        bins.clear()
+        bins.use()
+        ctx.enable_only(moderngl.BLEND | moderngl.PROGRAM_POINT_SIZE)  # a host may draw larger points
+        ctx.blend_func = moderngl.ONE, moderngl.ONE
+        ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+        texels = shown.layout.texture_size[0] * shown.layout.texture_size[1]
+        with self.bound(program, {"shown": shown}):
+            self.array(program).render(moderngl.POINTS, vertices=texels)
+        ctx.enable_only(moderngl.NOTHING)
+        texture.read_into(self._read, alignment=1)
+
+    def _draw(self, target: moderngl.Framebuffer, width: int, height: int) -> None:
+        """Draw bars and axes."""
+        ink, cap = self.ink, text_size(height)
+        low, high = self.last_range
+        most = int(self.counts.max(initial=0))
+        total = int(self.counts.sum()) + self.below + self.above
+        top = self._level(max(most, 1)) * 1.04
+        ink.rectangle(0, 0, width, height, PAPER)
+        marks = self._count_ticks(most, max(2, min(6, int(height / (4 * cap)))))
+        texts = [_count_text(mark) for mark in marks]
+        left = round(2.2 * cap + max(ink.text_width(text, cap) for text in texts) + cap)
+        right, bottom, up = round(width - 2.2 * cap), round(5.6 * cap), round(height - 4.4 * cap)
+        if right - left < 4 or up - bottom < 4:
+            raise GpufluidError(f"HistogramView needs a larger viewport than {width} x {height} pixels")
+        title = f"{self.field.replace('_', ' ')}  {QUANTITIES[self.field].unit}".rstrip()
+        ink.text(left, height - 2.9 * cap, title, cap, WHITE)
+        ink.text(right, height - 2.9 * cap, f"{total} fluid cells", cap, PALE, align=1.0)
+        for mark, text in zip(marks, texts, strict=True):
+            y = bottom + self._level(mark) / top * (up - bottom)
+            ink.rectangle(left, round(y) - 0.5, right - left, 1.0, PALE, 0.18)
+            ink.text(left - 0.8 * cap, round(y - 0.5 * cap), text, cap, PALE, align=1.0)
+        colors, wide = self._colors(), (right - left) / len(self.counts)
+        gap = 1.0 if wide >= 4.0 else 0.0
+        for n, count in enumerate(self.counts):
+            if count:
+                middle = low + (n + 0.5) / len(self.counts) * (high - low)
+                tint = colors[int(np.clip(self._share(middle) * 255.0, 0, 255))]
+                tall = max(self._level(int(count)) / top * (up - bottom), 1.0)
+                ink.rectangle(left + n * wide + 0.5 * gap, bottom, wide - gap, tall, as_color(tint))
+        ink.rectangle(left, bottom - 1.0, right - left, 1.0, PALE)
+        marks_x = ticks(low, high, max(2, min(8, int((right - left) / (6 * cap)))))
+        step = marks_x[1] - marks_x[0] if len(marks_x) > 1 else high - low
+        for value in marks_x:
+            x = left + (value - low) / (high - low) * (right - left)
+            ink.rectangle(round(x) - 0.5, bottom - 0.5 * cap, 1.0, 0.5 * cap, PALE)
+            ink.text(x, bottom - 2.0 * cap, number_text(value, step), cap, PALE, align=0.5)
+        how = "cells a bin, logarithmic" if self.logarithmic else "cells a bin"
+        told = f"{self.below} below, {self.above} above this range" if self.below or self.above else ""
+        ink.text(right, round(1.3 * cap), told, cap, PALE, align=1.0)
+        if ink.text_width(how, cap) + ink.text_width(told, cap) + 2 * cap < right - left:
+            ink.text(left, round(1.3 * cap), how, cap, PALE)
+        ink.draw(target, linear=self.linear)
+
+    def _share(self, value: float) -> float:
+        """Where a value stands in the colour map; 0 is the middle of what is signed."""
+        low, high = self.last_range
+        if QUANTITIES[self.field].signed:
+            most = max(abs(low), abs(high))
+            low, high = -most, most
+        return (value - low) / (high - low)
+
+    def _level(self, count: float) -> float:
+        """How high a count stands: a single cell is seen on a logarithmic axis too."""
+        return math.log10(count) + 0.3 if self.logarithmic and count > 0 else float(count)
+
+    def _count_ticks(self, most: int, number: int) -> list[int]:
+        """Round counts on the axis."""
+        if self.logarithmic:
+            powers = range(int(math.log10(max(most, 1))) + 1)
+            return [10**p for p in powers][:: max(1, math.ceil(len(powers) / number))]
+        return [round(t) for t in ticks(0.0, float(max(most, 1)), number) if t == round(t)]
+
+    def _colors(self) -> NDArray[np.uint8]:
+        name = self.color_map()
+        if self._palette is None or self._palette[0] != name:
+            self._palette = name, colormap(name)
+        return self._palette[1]
+
+    def _free_bins(self) -> None:
+        if self._bins_texture is not None:
+            for thing in reversed(self._bins_texture):
+                thing.release()
+            self._bins_texture = None
+
+    def release(self) -> None:
+        """Release everything made in the context; idempotent."""
+        self._free_bins()
+        super().release()
+
+
+def _count_text(count: int) -> str:
+    """A count in few letters."""
+    for size, letter in ((10**6, "M"), (10**3, "k")):
+        if count >= size and count % size == 0:
+            return f"{count // size}{letter}"
+    return str(count)

@@ -1,0 +1,98 @@
+"""The surface on which a quantity has one value."""
+
+from __future__ import annotations
+
+import moderngl
+
+from gpufluid.gl.field import Field
+from gpufluid.grid import finite_number
+from gpufluid.render.camera import CLIP_Z
+from gpufluid.render.charts import check_color, check_flag, lighting
+from gpufluid.render.overlay import CameraLike, give, rays_in_cells
+from gpufluid.render.quantities import QuantityOverlay, check_quantity
+from gpufluid.render.subject import FlowLike
+
+STRIDE = 0.5  # cells of the march
+SMOOTHINGS = 3  # of a solid, whose voxels are steps
+
+
+class IsoSurface(QuantityOverlay):
+    """Draws the surface of one quantity at a level, and writes depth. Its fields may be changed at any time.
+
+    field: a quantity of `SlicePlane`, "solid" for the obstacles as the fluid has them. level: None: half of
+    the largest value, which waits for the GPU. color: (r, g, b) as a screen shows it. smooth: whether the
+    values are first smoothed as a cubic B-spline does; None: where the field is "solid", whose voxels it
+    rounds.
+
+    What is thinner than half a cell along the ray may be missed. Raises GpufluidError naming the value.
+    """
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        field: str = "density",
+        level: float | None = None,
+        *,
+        color: tuple[float, float, float] = (0.80, 0.82, 0.86),
+        smooth: bool | None = None,
+        linear: bool = False,
+    ) -> None:
+        self.field, self.level, self.color, self.smooth = field, level, color, smooth
+        self.check()
+        super().__init__(ctx, linear=linear)
+        self.last_level = 0.5
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        check_quantity(self.field, "IsoSurface.field")
+        if self.level is not None:
+            self.level = finite_number(self.level, "IsoSurface.level")
+        self.color = check_color(self.color, "IsoSurface.color")
+        if self.smooth is not None:
+            self.smooth = check_flag(self.smooth, "IsoSurface.smooth")
+
+    def render(
+        self,
+        fluid: FlowLike,
+        camera: CameraLike,
+        target: moderngl.Framebuffer,
+        depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
+    ) -> None:
+        """Draw the surface. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
+        self.check_fluid(fluid)
+        self.check()
+        shot = self.shot(camera, target, depth, clip_z, opaque=True)
+        shown = self.quantity(fluid, self.field)
+        if self.level is None:
+            low, high = self.extent(fluid, shown)
+            if high <= low:
+                return  # the same everywhere
+            self.last_level = low + 0.5 * (high - low)
+        else:
+            self.last_level = self.level
+        solid = self.field == "solid"
+        for _ in range(SMOOTHINGS if solid else 1):
+            if solid if self.smooth is None else self.smooth:
+                shown = self._smoothed(fluid, shown)
+        program = self.program(
+            "iso-surface", fluid, "iso_surface", "shown", sampler="hardware", solids=self._around(fluid)
+        )
+        values = {"level": self.last_level, "stride": STRIDE, "color": self.color}
+        give(program, {**values, **rays_in_cells(fluid, shot.view), **lighting(shot.view)})
+        with self.drawing(program, shot, opaque=True), self.bound(program, {"shown": shown}, filtered=True):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+
+    def _around(self, fluid: FlowLike) -> bool:
+        """Whether solids are left out of the mean between cells; not where they are what is drawn."""
+        return fluid.solid_field is not None and self.field != "solid"
+
+    def _smoothed(self, fluid: FlowLike, shown: Field) -> Field:
+        """Return the field smoothed once, in another field of this view's."""
+        out = self.kept_field("shown" if shown is self.kept_field("smooth", fluid) else "smooth", fluid)
+        program = self.program("smooth", fluid, "smooth", "shown", solids=False)
+        out.back_target.use()
+        self.ctx.enable_only(moderngl.NOTHING)
+        with self.bound(program, {"shown": shown}):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        return out

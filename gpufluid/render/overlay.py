@@ -1,0 +1,404 @@
+"""What every view of a flow shares: checks, programs that read a fluid, and how it meets the scene's depth.
+
+A view draws into the viewport of a framebuffer of its own context. What is see-through (particles) only reads
+depth. What is opaque (lines, arrows, slices, surfaces) also tests and writes the depth of the target, or,
+where the target has none, a depth of its own, so that it hides itself. The scene's `depth` hides either, by
+sampling; where that texture hangs in the target itself, which GL cannot read and write at once, the test
+does the same. Colours are written as a screen shows them; `linear` for targets that hold linear light.
+
+After the first frame nothing is made anew, as long as fluid, target and look stay the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import Device
+from gpufluid.gl.field import Field
+from gpufluid.gl.passes import box_constants, field_reader, upload
+from gpufluid.gl.source import Source
+from gpufluid.kernels import Variant
+from gpufluid.render.camera import CLIP_Z, View, view_of
+from gpufluid.render.subject import FlowLike
+from gpufluid.view import Camera
+
+CameraLike = Camera | tuple[ArrayLike, ArrayLike]
+Floats = NDArray[np.float64]
+KINDS = {
+    "velocity": "face",
+    "scalars": "cell",
+    "solid": "cell",
+    "flame": "cell",
+    "shown": "cell",
+    "pressure": "packed",
+}
+UNITS = {name: unit for unit, name in enumerate(KINDS)}  # texture units of the fields; others follow
+FREE_UNIT, DEPTH_UNIT = len(KINDS), 15
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture: where it is drawn, how it is seen, and how the scene hides it.
+
+    target: with the viewport `corner`, `size` (pixels). reversed_depth: near things have the larger depth.
+    sampled: the scene's depth to be sampled, `depth_corner` the pixel of its first texel.
+    """
+
+    target: moderngl.Framebuffer
+    view: View
+    corner: tuple[int, int]
+    size: tuple[int, int]
+    reversed_depth: bool
+    sampled: moderngl.Texture | None
+    depth_corner: tuple[int, int]
+
+
+class Overlay:
+    """The base of the views. linear: whether the target holds linear light, not what a screen shows."""
+
+    def __init__(self, ctx: moderngl.Context, *, linear: bool = False) -> None:
+        if not isinstance(ctx, moderngl.Context):
+            raise GpufluidError(f"{type(self).__name__} needs a moderngl.Context, got {ctx!r}")
+        if not isinstance(linear, bool | np.bool_):
+            raise GpufluidError(f"{type(self).__name__}.linear must be True or False, got {linear!r}")
+        self.ctx, self.linear = ctx, bool(linear)
+        self.device = Device(ctx, "fragment")
+        self._depth_sampler = ctx.sampler(
+            filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
+        )
+        self._fields: dict[str, Field] = {}
+        self._arrays: dict[object, moderngl.VertexArray] = {}
+        self._others: dict[str, tuple[object, list[Any]]] = {}  # framebuffers over a target's own textures
+        self._shape: object = None
+        self._released = False
+
+    # -- checks ------------------------------------------------------------------------------------------
+
+    def check_fluid(self, fluid: FlowLike) -> None:
+        """Raise GpufluidError for a fluid without textures, or in another context than this view."""
+        name = type(self).__name__
+        if self._released:
+            raise GpufluidError(f"this {name} was released")
+        if fluid.ctx is None:
+            raise GpufluidError(
+                f'{name}: a fluid with backend="numpy" has no textures to draw: use "fragment", "compute" '
+                'or "auto"'
+            )
+        if fluid.ctx is not self.ctx:
+            raise GpufluidError(f"the fluid lives in another GL context than this {name}")
+        check_alive = getattr(fluid, "check_alive", None)
+        if check_alive is not None:
+            check_alive()
+
+    def check_target(self, target: moderngl.Framebuffer) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return corner and size of the viewport; raises GpufluidError where nothing can be drawn."""
+        name = type(self).__name__
+        if not isinstance(target, moderngl.Framebuffer):
+            raise GpufluidError(f"{name}.render: target must be a moderngl.Framebuffer, got {target!r}")
+        if target.ctx is not self.ctx:
+            raise GpufluidError(f"{name}.render: the target lives in another GL context than this {name}")
+        x, y, width, height = target.viewport
+        if width < 1 or height < 1:
+            raise GpufluidError(
+                f"{name}.render: the viewport of the target must be at least 1 x 1, got {width} x {height}"
+            )
+        return (x, y), (width, height)
+
+    def shot(
+        self,
+        camera: CameraLike,
+        target: moderngl.Framebuffer,
+        depth: moderngl.Texture | None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
+        *,
+        opaque: bool,
+    ) -> Shot:
+        """Check and put together what a picture takes; see the module's text for `opaque`.
+
+        Raises GpufluidError for a bad camera, a target that nothing can be drawn to, a depth texture that is
+        none, or that has neither the size of the viewport nor of the target.
+        """
+        corner, size = self.check_target(target)
+        view = view_of(camera, size[0] / size[1], clip_z)
+        name = type(self).__name__
+        attached: Any = target.depth_attachment if target.glo else None
+        has_depth = attached is not None or not target.glo
+        depth_corner = corner
+        if depth is not None:
+            if not isinstance(depth, moderngl.Texture) or not depth.depth or depth.samples:
+                raise GpufluidError(
+                    f"{name}.render: depth must be a depth texture of one sample a pixel, got {depth!r}"
+                )
+            if depth.ctx is not self.ctx:
+                raise GpufluidError(f"{name}.render: the depth texture lives in another GL context")
+            if depth.size == (target.width, target.height):
+                depth_corner = (0, 0)
+            elif depth.size != size:
+                raise GpufluidError(
+                    f"{name}.render: the depth texture must have the size of the target, "
+                    f"{target.width} x {target.height}, or of its viewport, {size[0]} x {size[1]}, "
+                    f"got {depth.size[0]} x {depth.size[1]}"
+                )
+        near, far = (_picture_depth(view, d) for d in (1.0, 2.0))
+        reversed_depth = near > far
+        hangs = depth is not None and attached is not None and attached.glo == depth.glo
+        if opaque and not has_depth:
+            target = self._with_own_depth(target, reversed_depth)
+        elif hangs and not opaque:
+            target = self._without_depth(target)
+        if hangs and opaque:
+            depth = None  # the test does it
+        return Shot(target, view, corner, size, reversed_depth, depth, depth_corner)
+
+    def _kept(
+        self, kind: str, target: moderngl.Framebuffer, make: Callable[[], list[moderngl.Framebuffer | Any]]
+    ) -> list[Any]:
+        """What `make` made for `target`, first of all a framebuffer; made once for each target."""
+        key = target.glo, *(a.glo for a in target.color_attachments), target.size
+        if kind not in self._others or self._others[kind][0] != key:
+            for thing in self._others.pop(kind, (None, []))[1]:
+                thing.release()
+            self._others[kind] = key, make()
+        things = self._others[kind][1]
+        things[0].viewport = target.viewport
+        return things
+
+    def _without_depth(self, target: moderngl.Framebuffer) -> moderngl.Framebuffer:
+        """`target` without its depth, which is read."""
+        colors = list(target.color_attachments)
+        bare: moderngl.Framebuffer = self._kept("bare", target, lambda: [self.ctx.framebuffer(colors)])[0]
+        return bare
+
+    def _with_own_depth(self, target: moderngl.Framebuffer, reversed_depth: bool) -> moderngl.Framebuffer:
+        """`target` with a depth of this view's own, cleared."""
+
+        def make() -> list[Any]:
+            depth = self.ctx.depth_renderbuffer(target.size, samples=target.samples)
+            colors = list(target.color_attachments)
+            return [self.ctx.framebuffer(colors, depth), self.ctx.framebuffer([], depth), depth]
+
+        deep, alone, _ = self._kept("deep", target, make)
+        alone.clear(depth=0.0 if reversed_depth else 1.0)
+        assert isinstance(deep, moderngl.Framebuffer)
+        return deep
+
+    # -- programs ------------------------------------------------------------------------------------------
+
+    def program(
+        self,
+        label: str,
+        fluid: FlowLike,
+        fragment: str,
+        *fields: str,
+        vertex: str | None = None,
+        sampler: str = "exact",
+        solids: bool | None = None,
+        defines: Mapping[str, int] | None = None,
+        layout: str | None = None,
+    ) -> moderngl.Program:
+        """Return the program of two files of ``glsl/render/``; compiled once for each grid and its sides.
+
+        fields: of KINDS, read in the fragment shader. vertex: None covers the viewport. sampler: "exact", or
+        "hardware" for filtered taps. solids: whether it knows solids; None: where the fluid has some.
+        layout: the kind of layout it writes, where that is another than those it reads.
+        """
+        has_solids = fluid.solid_field is not None if solids is None else solids
+        given = tuple(sorted((defines or {}).items()))
+        key = (label, fragment, vertex, fluid.grid, fluid.boundaries, fields, has_solids, sampler, given)
+
+        def make() -> moderngl.Program:
+            dimensions = fluid.grid.dimensions
+            variant = Variant(solids=has_solids, sampler=sampler, boundaries=fluid.boundaries)
+            named = {**variant.defines(dimensions), **dict(given)}
+
+            def begun(stage: str) -> Source:
+                source = Source(stage).add("#version 330 core", "<stage>")
+                source.add("\n".join(f"#define {n} {v}" for n, v in named.items()), "<variant>")
+                source.add(box_constants(fluid.grid), "<box>")
+                return source.add(variant.constants(dimensions), "<variant>")
+
+            source = begun(label)
+            reading = "nearest" if self.device.software else "texel"
+            read = (*fields, "solid") if has_solids and "solid" not in fields else fields
+            kinds = [KINDS[name] for name in read] + ([layout] if layout else [])
+            for kind in dict.fromkeys(kinds):
+                source.add(fluid.layouts[kind].glsl(kind), "<layout>")
+            for name in read:
+                kind = KINDS[name]
+                filtered = sampler == "hardware" and kind != "packed"
+                text = field_reader(name, kind, fluid.layouts[kind], "", reading, UNITS[name], filtered)
+                source.add(text, "<fields>")
+            source.include(f"render/{fragment}.glsl")
+            stage = None
+            if vertex is not None:
+                stage = begun(f"{label} (vertex)").include(f"render/{vertex}.glsl")
+            return self.device.fragment_program(source, stage)
+
+        return self.device.keep(key, make)
+
+    def flat_program(self, label: str, fragment: str, vertex: str) -> moderngl.Program:
+        """Return a program that reads no fluid; compiled once."""
+
+        def make() -> moderngl.Program:
+            sources = (
+                Source(stage).add("#version 330 core", "<stage>").include(f"render/{file}.glsl")
+                for stage, file in ((label, fragment), (f"{label} (vertex)", vertex))
+            )
+            return self.device.fragment_program(*sources)
+
+        return self.device.keep((label, fragment, vertex), make)
+
+    def array(self, program: moderngl.Program, content: Sequence[Any] = ()) -> moderngl.VertexArray:
+        """The vertex array of `program` over `content`, as moderngl takes it; made once."""
+        key = program.glo, *(c[0].glo for c in content)
+        if key not in self._arrays:
+            self._arrays[key] = self.ctx.vertex_array(program, list(content))
+        return self._arrays[key]
+
+    @contextmanager
+    def bound(
+        self,
+        program: moderngl.Program,
+        fields: Mapping[str, Field | None] | None = None,
+        textures: Mapping[str, moderngl.Texture] | None = None,
+        *,
+        filtered: bool = False,
+        smooth: Sequence[str] = (),
+    ) -> Iterator[None]:
+        """Bind what `program` reads while the body runs: fronts of `fields`, and other `textures` by name.
+
+        filtered: whether fields are; smooth: the textures that are. The others are read texel by texel.
+        """
+        units = []
+        pairs = [(name, f.front, UNITS[name], filtered) for name, f in (fields or {}).items() if f]
+        for unit, (name, texture) in enumerate((textures or {}).items(), FREE_UNIT):
+            pairs.append((name, texture, unit, name in smooth))
+        for name, texture, unit, linear in pairs:
+            if name in program:
+                give(program, {name: unit})
+                texture.use(unit)
+                (self.device.linear if linear else self._depth_sampler).use(unit)
+                units.append(unit)
+        try:
+            yield
+        finally:
+            for unit in units:
+                self.device.linear.clear(unit)
+
+    @contextmanager
+    def drawing(self, program: moderngl.Program, shot: Shot, *, opaque: bool) -> Iterator[None]:
+        """Set target, state and the scene's depth for `program` while the body draws."""
+        ctx = self.ctx
+        hidden = shot.sampled is not None
+        give(
+            program,
+            {
+                "has_depth": hidden,
+                "scene_depth": DEPTH_UNIT,
+                "depth_corner": shot.depth_corner,
+                "depth_reversed": shot.reversed_depth,
+                "depth_scale": shot.view.texture_scale,
+                "picture_corner": shot.corner,
+                "picture_size": shot.size,
+                "linear_light": self.linear,
+            },
+        )
+        if shot.sampled is not None:
+            shot.sampled.use(DEPTH_UNIT)
+            self._depth_sampler.use(DEPTH_UNIT)
+        shot.target.use()
+        ctx.enable_only(moderngl.BLEND | (moderngl.DEPTH_TEST if opaque else moderngl.NOTHING))
+        ctx.blend_func = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
+        ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+        if opaque:
+            ctx.depth_func = ">" if shot.reversed_depth else "<"
+        try:
+            yield
+        finally:
+            ctx.enable_only(moderngl.NOTHING)
+            ctx.depth_func = "<"
+            if hidden:
+                self._depth_sampler.clear(DEPTH_UNIT)
+
+    # -- what is kept --------------------------------------------------------------------------------------
+
+    def kept_field(self, name: str, fluid: FlowLike, kind: str = "cell") -> Field:
+        """A field of this view's own, one buffer in single precision, made once for each grid."""
+        self._follow(fluid)
+        if name not in self._fields:
+            self._fields[name] = Field(self.device, name, fluid.layouts[kind], 4, "f4", 1)
+        return self._fields[name]
+
+    def _follow(self, fluid: FlowLike) -> None:
+        """Drop what was made for another grid."""
+        shape = fluid.grid, fluid.layouts["cell"]
+        if self._shape != shape:
+            for field in self._fields.values():
+                field.release()
+            self._fields.clear()
+            self._shape = shape
+
+    def release(self) -> None:
+        """Release everything made in the context; idempotent."""
+        if self._released:
+            return
+        self._released = True
+        for field in self._fields.values():
+            field.release()
+        for array in self._arrays.values():
+            array.release()
+        for _, things in self._others.values():
+            for thing in things:
+                thing.release()
+        self._fields.clear()
+        self._arrays.clear()
+        self._others.clear()
+        self._depth_sampler.release()
+        self.device.release()
+
+
+def give(program: moderngl.Program, values: Mapping[str, Any]) -> None:
+    """Set the uniforms that the compiler has left in `program`."""
+    for name, value in values.items():
+        if name in program:
+            upload(program[name], value)  # type: ignore[arg-type]
+
+
+def to_cells(fluid: FlowLike) -> Floats:
+    """[4, 4]: metres in the world to cells from the low corner of the box."""
+    matrix = np.eye(4)
+    matrix[:3, :3] /= fluid.grid.cell_size
+    matrix[:3, 3] = -np.array(fluid.grid.origin) / fluid.grid.cell_size
+    return matrix
+
+
+def clip_of_cells(fluid: FlowLike, view: View) -> Floats:
+    """[4, 4]: cells from the low corner of the box to clip space, in double precision."""
+    product = view.projection.astype(np.float64) @ view.view.astype(np.float64)
+    return product @ np.linalg.inv(to_cells(fluid))
+
+
+def rays_in_cells(fluid: FlowLike, view: View) -> dict[str, Any]:
+    """The uniforms of a picture's rays: cells, at its centre and per x and y; their parameter is metres."""
+    rays, grid = view.rays, fluid.grid
+    origin = rays.origin / grid.cell_size
+    origin[0] -= np.array(grid.origin) / grid.cell_size
+    return {
+        "ray_origin": [tuple(row) for row in origin],
+        "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
+        "nearest": rays.near,
+    }
+
+
+def _picture_depth(view: View, depth: float) -> float:
+    """The depth, 0 .. 1, of what lies `depth` metres in front of the eye."""
+    a, b, c, d = view.texture_scale
+    return (b - d * depth) / (c * depth - a)

@@ -1,0 +1,171 @@
+"""Rectangles of a picture through which the shaded volume is seen: what every way to draw it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from gpufluid.gl.device import Device
+from gpufluid.gl.field import Field
+from gpufluid.gl.passes import upload
+from gpufluid.layout import FlatLayout
+from gpufluid.render.camera import View
+from gpufluid.render.noise import noise_texture
+from gpufluid.render.slabs import Rows
+from gpufluid.render.subject import FluidLike
+from gpufluid.render.volume_source import DEPTH, NOISE, bind, volume_program
+
+LIMIT = 1024  # slabs, whoever chooses
+
+
+@dataclass(frozen=True)
+class Sight:
+    """One picture to draw.
+
+    shaded: what every cell sends towards the eye, and hides. target: to blend over; it does not hold `depth`.
+    depth: of the scene, or None. quality: share of the slabs to take, 0 .. 1.
+    """
+
+    fluid: FluidLike
+    view: View
+    shaded: Field
+    target: moderngl.Framebuffer
+    depth: moderngl.Texture | None
+    quality: float
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture, pixels."""
+        width, height = self.target.viewport[2:]
+        return width, height
+
+
+class Painter:
+    """Draws rectangles with programs of its device.
+
+    jitter: share of a slab over which noise spreads the samples.
+    """
+
+    def __init__(self, device: Device, jitter: float) -> None:
+        self.device, self.jitter = device, jitter
+        ctx = device.ctx
+        self.noise = noise_texture(device)
+        self.depth_sampler = ctx.sampler(
+            filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
+        )
+        self._slabs = ctx.buffer(reserve=LIMIT * 6 * 4, dynamic=True)
+        self._vertex_arrays: dict[int, moderngl.VertexArray] = {}
+
+    def program(
+        self,
+        sight: Sight,
+        label: str,
+        file: str,
+        defines: Mapping[str, float] | None = None,
+        volumes: Mapping[str, FlatLayout] | None = None,
+    ) -> moderngl.Program:
+        """Return fragment shader `file` over the shaded volume, with what every picture needs set in it."""
+        program = volume_program(
+            self.device,
+            sight.fluid,
+            label,
+            file,
+            "shaded",
+            solids=False,
+            vertex_file="render/slab_vertex.glsl",
+            defines=defines,
+            volumes=volumes,
+        )
+        give(
+            program,
+            **ray_uniforms(sight.view, sight.fluid),
+            reach=(1.0, 1.0),
+            depth_scale=sight.view.texture_scale,
+            has_depth=sight.depth is not None,
+            scene_depth=DEPTH,
+            noise_tile=NOISE,
+            jitter=self.jitter,
+        )
+        return program
+
+    def draw(
+        self,
+        sight: Sight,
+        program: moderngl.Program,
+        bounds: Rows,
+        target: moderngl.Framebuffer | None = None,
+        **fields: Field,
+    ) -> None:
+        """Blend `program` over the picture in the rectangles `bounds`; or write it into another `target`."""
+        ctx = self.device.ctx
+        self._slabs.write(bounds.tobytes())
+        with bind(self.device, program, **fields), self._textures(sight):
+            if target is None:
+                sight.target.use()
+                ctx.enable_only(moderngl.BLEND)
+                ctx.blend_func = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
+                ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+            else:
+                target.use()
+                ctx.enable_only(moderngl.NOTHING)
+            self._vertex_array(program).render(moderngl.TRIANGLE_STRIP, 4, instances=len(bounds))
+            ctx.enable_only(moderngl.NOTHING)
+
+    def timed(self, sight: Sight, label: str) -> AbstractContextManager[None]:
+        """Time what is drawn inside among the passes of the fluid, while those are timed."""
+        return (sight.fluid.device or self.device).timed(label)
+
+    @contextmanager
+    def _textures(self, sight: Sight) -> Iterator[None]:
+        self.noise.use(NOISE)
+        if sight.depth is None:
+            yield
+            return
+        sight.depth.use(DEPTH)
+        self.depth_sampler.use(DEPTH)
+        try:
+            yield
+        finally:
+            self.depth_sampler.clear(DEPTH)
+
+    def _vertex_array(self, program: moderngl.Program) -> moderngl.VertexArray:
+        if program.glo not in self._vertex_arrays:
+            # a program that does not know one of these is given the rest
+            known = [name for name in ("bounds", "interval") if name in program]
+            layout = {"bounds": "4f", "interval": "2f"}
+            form = " ".join(layout[n] if n in known else "8x" for n in layout) + "/i"
+            self._vertex_arrays[program.glo] = self.device.ctx.vertex_array(
+                program, [(self._slabs, form, *known)]
+            )
+        return self._vertex_arrays[program.glo]
+
+    def release(self) -> None:
+        """Release what it draws with."""
+        for vertex_array in self._vertex_arrays.values():
+            vertex_array.release()
+        self._vertex_arrays.clear()
+        for thing in (self._slabs, self.depth_sampler, self.noise):
+            thing.release()
+
+
+def ray_uniforms(view: View, fluid: FluidLike) -> dict[str, list[tuple[float, ...]]]:
+    """The rays of `view` in cells of `fluid`: at the picture's centre, and per x and y of it."""
+    grid, rays = fluid.grid, view.rays
+    origin = rays.origin / grid.cell_size
+    origin[0] -= np.array(grid.origin) / grid.cell_size
+    return {
+        "ray_origin": [tuple(row) for row in origin],
+        "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
+    }
+
+
+def give(program: moderngl.Program, **values: Any) -> None:
+    """Set those uniforms of `program` that its compiler kept."""
+    for name, value in values.items():
+        if name in program:
+            upload(program[name], value)  # type: ignore[arg-type]

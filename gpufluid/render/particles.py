@@ -1,0 +1,331 @@
+"""Particles that the flow carries along, moved and drawn on the GPU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.grid import finite_number
+from gpufluid.render.camera import CLIP_Z
+from gpufluid.render.charts import Chart, check_color
+from gpufluid.render.overlay import CameraLike, Floats, clip_of_cells, give, to_cells
+from gpufluid.render.quantities import QUANTITIES, Range, fields_of
+from gpufluid.render.subject import FlowLike
+from gpufluid.settings import one_of
+from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, Triple
+from gpufluid.sources import Emitter
+
+WIDTH = 512  # particles in a row of their texture
+BLENDS = ("additive", "alpha")
+PALETTE = ((1.0, 0.62, 0.28), (0.35, 0.70, 1.0), (0.55, 0.88, 0.45), (0.92, 0.45, 0.75), (0.95, 0.88, 0.4))
+SolidShape = Sphere | Box | Cylinder | Capsule
+
+
+@dataclass
+class ParticleSource:
+    """Where particles are born, spread evenly over a shape. Change any field at any time.
+
+    shape: a Sphere, Box, Cylinder or Capsule, in metres; or an Emitter with one, which it then follows.
+    rate: particles per second; None: what is left of the particles, by `share`. color: (r, g, b) as a screen
+    shows it; None: one of five, by the source's place among the others.
+    """
+
+    shape: SolidShape | Emitter
+    rate: float | None = None
+    share: float = 1.0
+    color: Triple | None = None
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that nothing can be born with."""
+        shape = self.shape.shape if isinstance(self.shape, Emitter) else self.shape
+        if not isinstance(shape, SolidShape):
+            raise GpufluidError(
+                "ParticleSource.shape must be a Sphere, Box, Cylinder or Capsule, or an Emitter with one, "
+                f"got {self.shape!r}"
+            )
+        if self.rate is not None:
+            self.rate = finite_number(self.rate, "ParticleSource.rate", low=0.0)
+        self.share = finite_number(self.share, "ParticleSource.share", low=0.0)
+        if self.color is not None:
+            self.color = check_color(self.color, "ParticleSource.color")
+
+    @property
+    def rows(self) -> tuple[int, Floats, tuple[float, float, float, float]]:
+        """Kind of the form, its own space to the world [4, 4], its core and rounding; metres."""
+        shape, place = self.shape, np.eye(4)
+        if isinstance(shape, Emitter):
+            place, shape = shape.matrix, shape.shape  # type: ignore[assignment]
+        assert isinstance(shape, SolidShape)
+        form = shape.form
+        assert form.kind != HALF_SPACE
+        return form.kind, place @ form.place, (*form.core, form.rounding)
+
+
+class Particles(Chart):
+    """Particles carried by the flow: `advance` moves them, `render` draws them. Fields may change.
+
+    count: how many there are at most, fixed. sources: ParticleSource, or shapes or emitters in their place.
+    life: seconds, > 0, after which a particle is born anew; each at a moment of its own, so that a source
+    sends them out evenly and at a steady rate from the start. seed: of the random numbers; the same seed and
+    the same calls give the same particles.
+
+    color: "source", or a quantity of `SlicePlane` at the particle's place (as colors, range, legend say: see
+    `Chart`). size: diameter, metres, or pixels with unit="pixels". blend: "additive" or "alpha" (which is not
+    sorted by depth). opacity: 0 .. 1.
+
+    A step follows the velocity by the midpoint rule (second order) as it is at the end of the fluid's step. A
+    particle stops at solids and walls, is carried round where the box is periodic, and born anew where it has
+    left through an open side or an inflow, or a solid has come over it. In 2D it stays in the slice.
+    Raises GpufluidError naming the value and its limit.
+    """
+
+    UNSIGNED = "magma"
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        count: int = 100_000,
+        sources: Sequence[ParticleSource | SolidShape | Emitter] = (),
+        life: float = 2.0,
+        seed: int = 0,
+        *,
+        color: str = "source",
+        size: float = 2.5,
+        unit: str = "pixels",
+        blend: str = "additive",
+        opacity: float = 0.2,
+        colors: str | None = None,
+        range: Range | None = None,
+        legend: bool = False,
+        linear: bool = False,
+    ) -> None:
+        for value, name, most in ((count, "count", 1 << 24), (seed, "seed", (1 << 24) - 1)):
+            least = 1 if name == "count" else 0
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not whole or not least <= value <= most:
+                raise GpufluidError(
+                    f"Particles.{name} must be a whole number in {least} .. {most}, got {value!r}"
+                )
+        self.count, self.seed = int(count), int(seed)
+        self.sources = [s if isinstance(s, ParticleSource) else ParticleSource(s) for s in sources]
+        self.life, self.size, self.unit, self.blend, self.opacity = life, size, unit, blend, opacity
+        super().__init__(ctx, color, colors, range, legend, linear)
+        rows = -(-self.count // WIDTH)
+        size_of_it = min(WIDTH, self.count), rows
+        device = self.device
+        self._state = [device.texture(size_of_it, 4, "f4", "the particles") for _ in (0, 1)]
+        self._values = device.texture(size_of_it, 4, "f4", "the particles")
+        self._targets = [ctx.framebuffer([t]) for t in (*self._state, self._values)]
+        self._rows: tuple[moderngl.Texture, moderngl.Texture] | None = None
+        self._told = b""  # what the textures of the sources hold
+        self._grid: object = None
+        self.time = 0.0
+        self.turn = 0
+        self.reset()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be moved or drawn with."""
+        one_of(self.field, ("source", *QUANTITIES), "Particles.color")
+        field, self.field = self.field, "speed"
+        try:
+            super().check()
+        finally:
+            self.field = field
+        self.life = finite_number(self.life, "Particles.life", above=0.0)
+        self.size = finite_number(self.size, "Particles.size", above=0.0)
+        one_of(self.unit, ("pixels", "metres"), "Particles.unit")
+        one_of(self.blend, BLENDS, "Particles.blend")
+        if finite_number(self.opacity, "Particles.opacity", low=0.0) > 1.0:
+            raise GpufluidError(f"Particles.opacity must lie in 0 .. 1, got {self.opacity!r}")
+        if not self.sources:
+            raise GpufluidError("Particles.sources must name at least one place where particles are born")
+        for source in self.sources:
+            if not isinstance(source, ParticleSource):
+                raise GpufluidError(f"Particles.sources must be gf.ParticleSource, got {source!r}")
+            source.check()
+        self.numbers()
+
+    @property
+    def color(self) -> str:
+        """What particles are coloured by; see the class."""
+        return self.field
+
+    @color.setter
+    def color(self, color: str) -> None:
+        self.field = color
+
+    def numbers(self) -> list[int]:
+        """Return how many particles each source has; raises GpufluidError where rates ask for too many."""
+        fixed = [math.ceil(s.rate * self.life) if s.rate is not None else 0 for s in self.sources]
+        left = self.count - sum(fixed)
+        if left < 0:
+            raise GpufluidError(
+                f"Particles: rates of {sum(s.rate or 0.0 for s in self.sources):g} particles per second over "
+                f"a life of {self.life:g} s need count={sum(fixed)}, got {self.count}"
+            )
+        shares = np.array([s.share if s.rate is None else 0.0 for s in self.sources])
+        if shares.sum() > 0.0:
+            cuts = np.floor(np.cumsum(shares) / shares.sum() * left + 1e-9).astype(int)
+            parts = np.diff(cuts, prepend=0)
+            fixed = [n + int(part) for n, part in zip(fixed, parts, strict=True)]
+        return fixed
+
+    def reset(self) -> None:
+        """Take all particles away; they are born anew, one after the other."""
+        for target in self._targets[:2]:
+            target.clear(0.0, 0.0, 0.0, -1.0)
+        self.time, self.turn = 0.0, 0
+
+    def advance(self, fluid: FlowLike, dt: float) -> None:
+        """Move the particles on by `dt` >= 0 seconds; 0 changes nothing."""
+        self.check_fluid(fluid)
+        self.check()
+        dt = finite_number(dt, "dt", low=0.0)
+        if self._grid not in (None, fluid.grid):
+            self.reset()  # places are kept in cells
+        self._grid = fluid.grid
+        if dt == 0.0:
+            return
+        sources, _ = self._source_textures(fluid)
+        program = self.program("particles", fluid, "particle_advance", "velocity")
+        give(
+            program,
+            {
+                "dt": dt,
+                "passed": dt / self.life,
+                "clock": self._clock(),
+                "turn": self.turn,
+                "seed": self.seed,
+                "source_count": len(self.sources),
+            },
+        )
+        self._targets[1].use()
+        self.ctx.enable_only(moderngl.NOTHING)
+        with self.bound(program, fields_of(fluid), {"before": self._state[0], "sources": sources}):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        self._state.reverse()
+        self._targets[0], self._targets[1] = self._targets[1], self._targets[0]
+        self.time += dt
+        self.turn = (self.turn + 1) % (1 << 24)
+
+    def render(
+        self,
+        fluid: FlowLike,
+        camera: CameraLike,
+        target: moderngl.Framebuffer,
+        depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
+    ) -> None:
+        """Draw the particles. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
+        self.check_fluid(fluid)
+        self.check()
+        shot = self.shot(camera, target, depth, clip_z, opaque=False)
+        sources, looks = self._source_textures(fluid)
+        by_value = self.field != "source"
+        colors = self.maps.texture(self.color_map() if by_value else "gray")
+        low, high = 0.0, 1.0
+        if by_value:
+            shown, colors = self.measure(fluid)
+            low, high = self.last_range
+            program = self.program("particle values", fluid, "particle_value", "shown", sampler="hardware")
+            self._targets[2].use()
+            self.ctx.enable_only(moderngl.NOTHING)
+            with self.bound(program, {"shown": shown}, {"state": self._state[0]}, filtered=True):
+                self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        program = self.flat_program("draw particles", "particle_fragment", "particle_vertex")
+        give(
+            program,
+            {
+                "to_clip": clip_of_cells(fluid, shot.view),
+                "radius": 0.5 * float(self.size),
+                "in_metres": self.unit == "metres",
+                "scale": 0.5 * shot.size[1] * abs(float(shot.view.projection[1, 1])),
+                "by_value": by_value,
+                "range": (low, 1.0 / (high - low)),
+                "opacity": float(self.opacity),
+                "additive": self.blend == "additive",
+                "clock": self._clock(),
+                "source_count": len(self.sources),
+            },
+        )
+        textures = {
+            "state": self._state[0],
+            "values": self._values,
+            "colors": colors,
+            "sources": sources,
+            "looks": looks,
+        }
+        with (
+            self.drawing(program, shot, opaque=False),
+            self.bound(program, None, textures, smooth=("colors",)),
+        ):
+            self.array(program).render(moderngl.TRIANGLES, vertices=6 * self.count)
+        if by_value:
+            self.draw_legend(target, shot.size)
+
+    def read(self) -> NDArray[np.float32]:
+        """Return the particles, float32 [count, 4]; waits for the GPU.
+
+        Each: place, cells from the low corner of the box, and seconds since birth, negative where not born.
+        """
+        raw = np.frombuffer(self._state[0].read(alignment=1), np.float32).reshape(-1, 4)
+        return raw[: self.count].copy()
+
+    def _clock(self) -> float:
+        """The share of a life that is over for a particle without a shift."""
+        return math.fmod(self.time / self.life, 1.0)
+
+    def source_rows(self, fluid: FlowLike) -> NDArray[np.float32]:
+        """What shaders know of the sources, [sources, 5, 4]: see particle_turn.glsl."""
+        rows = np.zeros((len(self.sources), 5, 4), np.float32)
+        first = 0
+        for row, source, number in zip(rows, self.sources, self.numbers(), strict=True):
+            kind, place, core = source.rows
+            row[:3] = (to_cells(fluid) @ place)[:3]
+            row[3] = core
+            row[4] = kind, first, first + number, 0.0
+            first += number
+        return rows
+
+    def _source_textures(self, fluid: FlowLike) -> tuple[moderngl.Texture, moderngl.Texture]:
+        """The sources and their colours as textures, written where they have changed."""
+        rows, number = self.source_rows(fluid), len(self.sources)
+        looks = np.ones((number, 4), np.float32)
+        looks[:, :3] = [s.color or PALETTE[n % len(PALETTE)] for n, s in enumerate(self.sources)]
+        if self._rows is None or self._rows[1].width != number:
+            self._free_sources()
+            texture = self.device.texture
+            self._rows = (
+                texture((5, number), 4, "f4", "the particle sources"),
+                texture((number, 1), 4, "f4", "the particle sources"),
+            )
+        told = rows.tobytes() + looks.tobytes()
+        if told != self._told:
+            self._rows[0].write(rows.tobytes(), alignment=1)
+            self._rows[1].write(looks.tobytes(), alignment=1)
+            self._told = told
+        return self._rows
+
+    def _free_sources(self) -> None:
+        for texture in self._rows or ():
+            texture.release()
+        self._rows, self._told = None, b""
+
+    def release(self) -> None:
+        """Release everything made in the context; idempotent."""
+        if not self._released:
+            self._free_sources()
+            for target in self._targets:
+                target.release()
+            for texture in (*self._state, self._values):
+                texture.release()
+        super().release()

@@ -1,0 +1,92 @@
+"""Fewer slabs where a frame takes too long: what frames took, and what follows from it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median
+
+import moderngl
+
+LOWEST = 0.2
+SAMPLES = 5  # frames of one quality whose median a change rests on: a slow one or two change nothing
+AIM = 0.9  # share of the budget that a change aims at
+ROOM = 0.7  # share of the budget below which there is room for more
+MOST_UP = 1.5  # factor of a rise
+PATIENCE, MOST_PATIENCE = 8, 256  # frames before a rise; twice as many each time one had to be taken back
+LATE = 3  # frames a query rests before it is read: by then a GPU is done with it, and nothing waits
+
+
+class Quality:
+    """Steers `value`, 0.2 .. 1, so that frames take no more than `budget` ms.
+
+    A frame is taken to cost a fixed part and one in proportion to its quality. Scaling the quality by what is
+    left of the budget then never overshoots upwards, and steps down by less each time until it fits. Between
+    0.7 and 1 of the budget nothing changes.
+    """
+
+    def __init__(self, budget: float) -> None:
+        self.budget, self.value = budget, 1.0
+        self._patience = PATIENCE
+        self._rose = False
+        self._times: deque[float] = deque(maxlen=SAMPLES)
+        self._seen = 0
+
+    def saw(self, ms: float, at: float) -> None:
+        """Take note of a frame that took `ms` at quality `at`; those of before the last change are no use."""
+        if at != self.value:
+            return
+        self._times.append(ms)
+        self._seen += 1
+        if self._seen < SAMPLES:
+            return
+        typical = max(median(self._times), 1e-6)
+        fitting = self.value * AIM * self.budget / typical
+        if typical > self.budget and self.value > LOWEST:
+            self._patience = min(2 * self._patience, MOST_PATIENCE) if self._rose else self._patience
+            self._change(max(fitting, LOWEST))
+        elif typical < ROOM * self.budget and self.value < 1.0 and self._seen >= self._patience:
+            self._patience = max(self._patience // 2, PATIENCE) if self._rose else self._patience
+            self._change(min(fitting, MOST_UP * self.value, 1.0))
+
+    def _change(self, value: float) -> None:
+        self._rose = value > self.value
+        self.value = value
+        self._times.clear()
+        self._seen = 0
+
+
+class FrameClock:
+    """What frames took on the GPU, by queries read late enough that nothing waits for them.
+
+    A frame is up to two spans of time, one after the other. No other time query may run meanwhile: OpenGL has
+    one.
+    """
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        self._ring = [[ctx.query(time=True) for _ in range(2)] for _ in range(LATE + 1)]
+        self._used: list[list[moderngl.Query]] = [[] for _ in self._ring]
+        self._quality = [1.0] * len(self._ring)
+        self._at = 0
+
+    @contextmanager
+    def span(self) -> Iterator[None]:
+        """Count what is drawn inside to this frame; a third span of a frame is not counted."""
+        used = self._used[self._at]
+        if len(used) == 2:
+            yield
+            return
+        query = self._ring[self._at][len(used)]
+        with query:
+            yield
+        used.append(query)
+
+    def next_frame(self, quality: float) -> tuple[float, float] | None:
+        """End a frame drawn at `quality`; return ms and quality of the one drawn LATE frames before it."""
+        self._quality[self._at] = quality
+        self._at = (self._at + 1) % len(self._ring)
+        used, self._used[self._at] = self._used[self._at], []
+        if not used:
+            return None
+        return sum(query.elapsed for query in used) * 1e-6, self._quality[self._at]

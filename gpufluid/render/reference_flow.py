@@ -1,0 +1,236 @@
+"""Particles and flow lines in NumPy, float64: what the shaders of the views are held to.
+
+Places are [n, 3], (x, y, z) in cells from the low corner of the box; velocities as `gpufluid.reference` takes
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.boundaries import Inflow, Open
+from gpufluid.grid import Grid
+from gpufluid.kernels import Variant
+from gpufluid.reference import Places, _random, clipped, sample_component
+from gpufluid.shapes import HALF_SPACE, ROUND
+
+Floats = NDArray[np.float64]
+EDGE = 1e-3  # cells from a wall, as in kept_inside.glsl
+TRIES = 16  # for a place to be born, as in particle_advance.glsl
+SHIFT = 2654435769  # the golden ratio as a share of 2^32
+
+
+def _places(points: Floats) -> Places:
+    """Points as `gpufluid.reference` takes them."""
+    x, y, z = points.T.reshape(3, 1, 1, -1)
+    return x, y, z
+
+
+def velocity_at(grid: Grid, variant: Variant, velocity: Floats, points: Floats) -> Floats:
+    """The velocity at points, m/s, [n, 3]."""
+    place = _places(points)
+    return np.stack([sample_component(grid, variant, velocity, place, a)[0].ravel() for a in range(3)], -1)
+
+
+def _clipped(grid: Grid, variant: Variant, solid: Floats | None, start: Floats, end: Floats) -> Floats:
+    """`clipped` for points."""
+    return np.stack([p.ravel() for p in clipped(grid, variant, solid, _places(start), _places(end))], -1)
+
+
+def _stopped(
+    grid: Grid, variant: Variant, solid: Floats | None, start: Floats, end: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """`end`, or a place before a solid on the way there, and where that is so; see flow_line.glsl."""
+    cut = _clipped(grid, variant, solid, start, end)
+    inside = ((cut >= 0.0) & (cut <= np.array(grid.cells))).all(axis=1)
+    hit = (cut != end).any(axis=1) & inside
+    q = np.where(hit[:, None], cut, end)
+    for share in (0.999, 0.0):
+        within = inside & in_solid(grid, solid, q)
+        q = np.where(within[:, None], start + share * (end - start), q)
+        hit |= within
+    return q, hit
+
+
+def _periodic(grid: Grid, variant: Variant) -> NDArray[np.bool_]:
+    sides = variant.boundaries
+    return np.array([sides.periodic(axis) and axis < grid.dimensions for axis in range(3)])
+
+
+def kept_inside(grid: Grid, variant: Variant, points: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Points carried round a periodic box and held inside walls; which have left. See kept_inside.glsl."""
+    count, periodic = np.array(grid.cells), _periodic(grid, variant)
+    points = np.where(periodic, points - count * np.floor(points / count), points)
+    for axis in range(3):
+        for high in (False, True):
+            passes = isinstance(variant.boundaries.sides[2 * axis + high], Open | Inflow)
+            if not passes and not periodic[axis]:
+                held = np.minimum(points[:, axis], count[axis] - EDGE)
+                points[:, axis] = held if high else np.maximum(points[:, axis], EDGE)
+    if grid.dimensions == 2:
+        points[:, 2] = 0.5
+    return points, np.asarray(((points < 0.0) | (points > count)).any(axis=1))
+
+
+def in_solid(grid: Grid, solid: Floats | None, points: Floats) -> NDArray[np.bool_]:
+    """Which points lie in a solid cell."""
+    if solid is None:
+        return np.zeros(len(points), bool)
+    x, y, z = np.clip(np.floor(points).astype(int), 0, np.array(grid.cells) - 1).T
+    return np.asarray(solid[z, y, x, 3] > 0.5)
+
+
+def _followed(
+    grid: Grid, variant: Variant, velocity: Floats, solid: Floats | None, points: Floats, seconds: Floats
+) -> Floats:
+    """Where the flow carries points in `seconds` [n], by the midpoint rule, stopped at solids."""
+    reach = seconds[:, None] / grid.cell_size
+    u = velocity_at(grid, variant, velocity, points)
+    u = velocity_at(grid, variant, velocity, points + 0.5 * reach * u)
+    return _clipped(grid, variant, solid, points, points + reach * u)
+
+
+def turn_of(index: NDArray[np.int64], clock: float) -> Floats:
+    """The share of its life that is over for each particle; see particle_turn.glsl."""
+    shift = (index.astype(np.uint64) * np.uint64(SHIFT) % np.uint64(1 << 32)) >> np.uint64(8)
+    return np.asarray((clock + shift / 16777216.0) % 1.0)
+
+
+def birthplaces(index: NDArray[np.int64], turn: int, seed: int, row: Floats) -> Floats:
+    """Where particles of one source are born, cells; row: [5, 4], see particle_turn.glsl."""
+    kind, core, rounding = int(row[4, 0]), row[3, :3], row[3, 3]
+    assert kind != HALF_SPACE
+    reach = (core[[0, 1, 0]] if kind == ROUND else core) + rounding
+    local, found = np.zeros((len(index), 3)), np.zeros(len(index), bool)
+    for n in range(TRIES):
+        lattice = np.stack(
+            [np.stack([index, 0 * index + turn, 0 * index + 3 * n + a], -1) for a in range(3)], 1
+        )
+        q = (2.0 * _random(lattice, seed) - 1.0) * reach
+        profile = np.abs(q)
+        if kind == ROUND:
+            profile = np.stack([np.hypot(q[:, 0], q[:, 2]), np.abs(q[:, 1]), 0.0 * q[:, 0]], -1)
+        inside = (np.maximum(profile - core, 0.0) ** 2).sum(1) <= rounding**2
+        local = np.where((inside & ~found)[:, None], q, local)
+        found |= inside
+    return np.asarray(local @ row[:3, :3].T + row[:3, 3])
+
+
+def advance_particles(
+    grid: Grid,
+    variant: Variant,
+    particles: Floats,
+    rows: Floats,
+    velocity: Floats,
+    solid: Floats | None = None,
+    *,
+    dt: float,
+    life: float,
+    clock: float,
+    turn: int,
+    seed: int,
+) -> Floats:
+    """Particles [n, 4] after one advance; see particle_advance.glsl and `Particles.source_rows`."""
+    out = np.zeros_like(particles)
+    out[:, 3] = -1.0
+    for row in rows:
+        index = np.arange(int(row[4, 1]), int(row[4, 2]))
+        if not len(index):
+            continue
+        was = particles[index]
+        spent = turn_of(index, clock) + dt / life
+        due, age = spent >= 1.0, was[:, 3].copy()
+        alive = (age >= 0.0) & ~due
+        moved = _followed(grid, variant, velocity, solid, was[:, :3], np.full(len(index), dt))
+        moved, lost = kept_inside(grid, variant, moved)
+        lost = np.where(alive, lost | in_solid(grid, solid, moved), age < -1.5)
+        points = np.where(alive[:, None], moved, was[:, :3])
+        age = np.where(alive, age + dt, age)
+        born = due | lost
+        new = birthplaces(index, turn, seed, row)
+        if grid.dimensions == 2:
+            new[:, 2] = 0.5
+        bad = ((new < 0.0) | (new > grid.cells)).any(axis=1) | in_solid(grid, solid, new)
+        since = np.where(due, (spent % 1.0) * life, 0.0)
+        later, gone = kept_inside(grid, variant, _followed(grid, variant, velocity, solid, new, since))
+        bad_later = gone | in_solid(grid, solid, later)
+        points = np.where(born[:, None], np.where(bad[:, None], new, later), points)
+        out[index, :3] = points
+        out[index, 3] = np.where(born, np.where(bad | bad_later, -2.0, since), age)
+    return out
+
+
+def runge_kutta(field: Callable[[Floats], Floats], points: Floats, step: float) -> Floats:
+    """Points one `step` on along ``field(points)`` by the classical method of fourth order (Kutta 1901)."""
+    a = field(points)
+    b = field(points + 0.5 * step * a)
+    c = field(points + 0.5 * step * b)
+    d = field(points + step * c)
+    return np.asarray(points + step / 6.0 * (a + 2.0 * b + 2.0 * c + d))
+
+
+def streamlines(
+    grid: Grid,
+    variant: Variant,
+    velocity: Floats,
+    seeds: Floats,
+    *,
+    points: int,
+    step: float,
+    least: float,
+    downstream: bool = True,
+    solid: Floats | None = None,
+) -> Floats:
+    """Lines from seeds [n, 3] (cells), [n, points, 4]: places and speed, -1 past the end.
+
+    See streamline_step.glsl.
+    """
+    count, periodic = np.array(grid.cells), _periodic(grid, variant)
+
+    def speed(p: Floats) -> Floats:
+        return np.asarray(np.linalg.norm(velocity_at(grid, variant, velocity, p), axis=1))
+
+    def way(p: Floats) -> Floats:
+        u = velocity_at(grid, variant, velocity, p)
+        sign = 1.0 if downstream else -1.0
+        return np.asarray(sign * u / np.maximum(np.linalg.norm(u, axis=1, keepdims=True), 1e-30))
+
+    out = np.full((len(seeds), points, 4), -1.0)
+    p = seeds.copy()
+    outside = ((p < 0.0) | (p > count)).any(axis=1)
+    going = ~outside & ~in_solid(grid, solid, p) & (speed(p) > least)
+    out[:, 0, :3], out[going, 0, 3] = p, speed(p)[going]
+    for m in range(1, points):
+        q = runge_kutta(way, p, step)
+        a = way(p)
+        b = way(p + 0.5 * step * a)
+        stages = p, p + 0.5 * step * a, p + 0.5 * step * b, p + step * way(p + 0.5 * step * b)
+        going &= np.stack([speed(stage) > least for stage in stages]).all(axis=0)
+        shift = np.where(periodic, count * np.floor(p / count), 0.0)
+        end, hit = _stopped(grid, variant, solid, p - shift, q - shift)
+        q = end + shift
+        held = np.where(periodic, q, np.clip(q, 0.0, count))
+        last = hit | (held != q).any(axis=1)
+        out[going, m, :3], out[going, m, 3] = held[going], speed(held)[going]
+        p, going = np.where(going[:, None], held, p), going & ~last
+    return out
+
+
+def advance_streaks(
+    grid: Grid,
+    variant: Variant,
+    velocity: Floats,
+    points: Floats,
+    dt: float,
+    solid: Floats | None = None,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Points [n, 3] of streak lines after `dt` seconds, and which are lost. See streak_step.glsl."""
+    count, periodic = np.array(grid.cells), _periodic(grid, variant)
+    q = runge_kutta(lambda p: velocity_at(grid, variant, velocity, p) / grid.cell_size, points, dt)
+    shift = np.where(periodic, count * np.floor(points / count), 0.0)
+    end, _ = _stopped(grid, variant, solid, points - shift, q - shift)
+    kept, lost = kept_inside(grid, variant, end.copy())
+    return shift + np.where(periodic, end, kept), lost | in_solid(grid, solid, kept)

@@ -1,0 +1,150 @@
+"""Where the box of a fluid lies in a picture, whole and cut into slabs.
+
+A slab is a row of six numbers: left, bottom, right, top of its rectangle in the picture (-1 .. 1), and its
+two ends.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.grid import Grid
+from gpufluid.render.camera import Rays
+
+FEWEST, MOST = 32, 160  # slabs across the view chosen by default, at full quality
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.float32]
+
+CORNERS = np.array([(i & 1, i >> 1 & 1, i >> 2 & 1) for i in range(8)], np.float64)
+EDGES = np.array([(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit])
+NONE = np.empty((0, 6), np.float32)
+
+
+def box_of(grid: Grid, rays: Rays) -> Rows:
+    """Return the box as one slab, [1, 6]: its ends are m in front of the eye; none where it is not seen."""
+    near, far = _depths(grid, rays)
+    if far <= near:
+        return NONE
+    return _seen(rectangles(rays, _corners(grid), np.array([far, near])), np.array([[near, far]]))
+
+
+def steps_through(grid: Grid, rays: Rays, count: int | None, quality: float) -> int:
+    """Return how many slabs the box is cut into across the view.
+
+    count: at full quality; None: one a cell, 32 to 160. quality: the share of them taken, at least one.
+    """
+    near, far = _depths(grid, rays)
+    if count is None:
+        count = int(np.clip(round((far - near) / grid.cell_size), FEWEST, MOST))
+    return max(1, round(quality * count))
+
+
+def view_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float = 1.0) -> Rows:
+    """Return slabs of equal thickness across the view, farthest first, [n, 6]; ends: m in front of the eye.
+
+    Those out of the picture are left out.
+    """
+    near, far = _depths(grid, rays)
+    if far <= near:
+        return NONE
+    cuts = np.linspace(far, near, steps_through(grid, rays, count, quality) + 1)
+    return _seen(rectangles(rays, _corners(grid), cuts), np.stack([cuts[1:], cuts[:-1]], axis=1))
+
+
+def axis_of(rays: Rays) -> int:
+    """Return the axis of the box nearest the middle of the view."""
+    return int(np.abs(rays.direction[0]).argmax())
+
+
+def axis_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float = 1.0) -> Rows:
+    """Return slabs across `axis_of` the box, farthest first, [n, 6]; ends: cells along that axis.
+
+    count: how many; None: one a layer of cells. Those out of the picture are left out.
+    """
+    axis = axis_of(rays)
+    layers = grid.cells[axis]
+    count = max(1, round(quality * (layers if count is None else count)))
+    cuts = np.linspace(0.0, layers, count + 1)
+    ends = np.stack([cuts[:-1], cuts[1:]], axis=1)
+    if rays.parallel:
+        ends = ends[::-1] if rays.direction[0, axis] > 0.0 else ends
+    else:
+        # seen from one point, on every ray a slab hides those further along the axis from that point
+        eye = (rays.origin[0, axis] - grid.origin[axis]) / grid.cell_size
+        ends = ends[np.argsort(-np.abs(ends.mean(axis=1) - eye), kind="stable")]
+    corners = np.repeat(_corners(grid)[None], count, axis=0)
+    corners[..., axis] = grid.origin[axis] + grid.cell_size * ends[:, CORNERS[:, axis].astype(int)]
+    low, high = _extent(rays, corners, rays.depth(corners) >= rays.near)
+    low_cut, high_cut = _crossings(rays, corners, np.full(count, rays.near))
+    return _seen(_with_slack(np.minimum(low, low_cut), np.maximum(high, high_cut)), ends)
+
+
+def _corners(grid: Grid) -> Floats:
+    corners: Floats = np.array(grid.origin) + CORNERS * np.array(grid.size)
+    return corners
+
+
+def _depths(grid: Grid, rays: Rays) -> tuple[float, float]:
+    """Where the box begins and ends in front of the eye, no nearer than the picture, m."""
+    depths = rays.depth(_corners(grid))
+    return max(float(depths.min()), rays.near), float(depths.max())
+
+
+def _seen(bounds: Floats, ends: Floats) -> Rows:
+    seen = (bounds[:, :2] < bounds[:, 2:]).all(axis=1)
+    return np.concatenate([bounds, ends], axis=1)[seen].astype(np.float32)
+
+
+def rectangles(rays: Rays, corners: Floats, cuts: Floats) -> Floats:
+    """The rectangle of the picture round the part of a box between neighbouring cuts, [n, 4].
+
+    corners: of the box, [8, 3]. cuts: m in front of the eye, falling, [n + 1].
+    """
+    depths = rays.depth(corners)
+    inside = (depths <= cuts[:-1, None]) & (depths >= cuts[1:, None])
+    low_corner, high_corner = _extent(rays, corners, inside)
+    low, high = _crossings(rays, corners, cuts)
+    return _with_slack(
+        np.minimum(np.minimum(low[:-1], low[1:]), low_corner),
+        np.maximum(np.maximum(high[:-1], high[1:]), high_corner),
+    )
+
+
+def _with_slack(low: Floats, high: Floats) -> Floats:
+    slack = 1e-3  # of the picture's half: float32 and pixels that the edge only touches
+    return np.concatenate([np.clip(low - slack, -1.0, 1.0), np.clip(high + slack, -1.0, 1.0)], axis=1)
+
+
+def _extent(rays: Rays, points: Floats, counted: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """The lowest and highest place in the picture of the points [..., n, 3] that are counted."""
+    places = _in_picture(rays, points)
+    return (
+        np.where(counted[..., None], places, np.inf).min(axis=-2),
+        np.where(counted[..., None], places, -np.inf).max(axis=-2),
+    )
+
+
+def _crossings(rays: Rays, corners: Floats, cuts: Floats) -> tuple[Floats, Floats]:
+    """The lowest and highest place in the picture where each cut meets the edges of its box."""
+    depths = rays.depth(corners)
+    a, b = depths[..., EDGES[:, 0]], depths[..., EDGES[:, 1]]
+    step = b - a
+    part = (cuts[:, None] - a) / np.where(step == 0.0, 1.0, step)
+    met = (part >= 0.0) & (part <= 1.0) & (step != 0.0)
+    start, end = corners[..., EDGES[:, 0], :], corners[..., EDGES[:, 1], :]
+    return _extent(rays, start + part[..., None] * (end - start), met)
+
+
+def _in_picture(rays: Rays, points: Floats) -> Floats:
+    """Where points [..., 3] are in the picture, [..., 2]; anything large behind the eye or beside it."""
+    # point = (origin0 + depth direction0) + x (origin1 + depth direction1) + y (...), across the view
+    depth = np.maximum(rays.depth(points), 1e-9)[..., None]
+    from_axis = points - rays.origin[0] - depth * rays.direction[0]
+    right, up = (rays.origin[i] + depth * rays.direction[i] for i in (1, 2))
+    # least squares of two axes that are all but never skew
+    rr, ru, uu = ((p * q).sum(axis=-1) for p, q in ((right, right), (right, up), (up, up)))
+    r, u = ((from_axis * axis).sum(axis=-1) for axis in (right, up))
+    area = rr * uu - ru * ru
+    return np.stack([(r * uu - u * ru) / area, (u * rr - r * ru) / area], axis=-1)

@@ -1,0 +1,132 @@
+"""A quantity on a plane through the box, in colours with a scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from gpufluid.errors import GpufluidError
+from gpufluid.grid import AXES, finite_number, finite_triple
+from gpufluid.render.camera import CLIP_Z
+from gpufluid.render.charts import Chart
+from gpufluid.render.overlay import CameraLike, Floats, clip_of_cells, give, to_cells
+from gpufluid.render.quantities import Range, fields_of
+from gpufluid.render.subject import FlowLike
+from gpufluid.settings import one_of
+from gpufluid.shapes import Triple, direction
+
+MOST_CONTOURS = 100
+
+
+class SlicePlane(Chart):
+    """Draws one quantity on a plane, in colours. Its fields may be changed at any time.
+
+    field: density, temperature, fuel, pressure, divergence, speed, velocity_x, velocity_y, velocity_z,
+        vorticity (the length of the curl), flame (what burns) or solid. Solids are grey.
+    axis, position: the plane across "x", "y" or "z" at that place along it, metres; None: in the middle.
+    point, normal: any other plane, metres; then axis and position do not count. opacity: 0 .. 1; a plane that
+    is opaque also hides, and writes depth. contours: so many lines of equal value are drawn, 0 to 100.
+    colors, range, legend: see `Chart`. linear: see `Overlay`.
+
+    The value of a cell is at its centre; between them it is trilinear, over the fluid alone beside solids.
+    Raises GpufluidError naming the value and its limit.
+    """
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        field: str = "speed",
+        *,
+        axis: str = "z",
+        position: float | None = None,
+        point: Triple | None = None,
+        normal: Triple | None = None,
+        colors: str | None = None,
+        range: Range | None = None,
+        opacity: float = 1.0,
+        contours: int = 0,
+        legend: bool = True,
+        linear: bool = False,
+    ) -> None:
+        self.axis, self.position, self.point, self.normal = axis, position, point, normal
+        self.opacity, self.contours = opacity, contours
+        super().__init__(ctx, field, colors, range, legend, linear)
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        super().check()
+        one_of(self.axis, AXES, "SlicePlane.axis")
+        if self.position is not None:
+            self.position = finite_number(self.position, "SlicePlane.position")
+        if self.point is not None:
+            self.point = finite_triple(self.point, "SlicePlane.point")
+        if self.normal is not None:
+            self.normal = direction(self.normal, "SlicePlane.normal")
+        if finite_number(self.opacity, "SlicePlane.opacity", low=0.0) > 1.0:
+            raise GpufluidError(f"SlicePlane.opacity must lie in 0 .. 1, got {self.opacity!r}")
+        n = self.contours
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 0 <= n <= MOST_CONTOURS:
+            raise GpufluidError(
+                f"SlicePlane.contours must be a whole number in 0 .. {MOST_CONTOURS}, got {n!r}"
+            )
+
+    def plane(self, fluid: FlowLike) -> tuple[Floats, Floats]:
+        """Return a point of the plane and its unit normal, metres."""
+        grid = fluid.grid
+        middle = np.array(grid.origin) + 0.5 * np.array(grid.size)
+        if self.normal is not None or self.point is not None:
+            normal = np.array(self.normal if self.normal is not None else (0.0, 0.0, 1.0))
+            return np.array(self.point) if self.point is not None else middle, normal
+        axis = AXES.index(self.axis)
+        if self.position is not None:
+            middle[axis] = self.position
+        return middle, np.eye(3)[axis]
+
+    def render(
+        self,
+        fluid: FlowLike,
+        camera: CameraLike,
+        target: moderngl.Framebuffer,
+        depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
+    ) -> None:
+        """Draw the plane as far as it lies in the box.
+
+        camera, depth, clip_z: as in `VolumeRenderer.render`. Raises GpufluidError for what cannot be drawn.
+        """
+        self.check_fluid(fluid)
+        self.check()
+        opaque = self.opacity == 1.0
+        shot = self.shot(camera, target, depth, clip_z, opaque=opaque)
+        shown, colors = self.measure(fluid)
+        point, normal = self.plane(fluid)
+        u = np.cross(normal, np.eye(3)[int(np.abs(normal).argmin())])
+        u /= np.linalg.norm(u)
+        v = np.cross(normal, u)
+        grid = fluid.grid
+        middle = np.array(grid.origin) + 0.5 * np.array(grid.size)
+        middle -= normal * ((middle - point) @ normal)  # the plane's nearest place to the middle of the box
+        reach = 0.51 * float(np.linalg.norm(grid.cells)) + 1.0
+        low, high = self.last_range
+        values: dict[str, Any] = {
+            "to_clip": clip_of_cells(fluid, shot.view),
+            "middle": tuple((to_cells(fluid) @ np.append(middle, 1.0))[:3]),
+            "across": tuple(reach * u),
+            "upward": tuple(reach * v),
+            "range": (low, 1.0 / (high - low)),
+            "opacity": float(self.opacity),
+            "contours": float(self.contours),
+        }
+        program = self.program(
+            "slice", fluid, "slice_fragment", "shown", vertex="slice_vertex", sampler="hardware"
+        )
+        give(program, values)
+        read = {"shown": shown, "solid": fields_of(fluid)["solid"]}
+        with (
+            self.drawing(program, shot, opaque=opaque),
+            self.bound(program, read, {"colors": colors}, filtered=True, smooth=("colors",)),
+        ):
+            self.array(program).render(moderngl.TRIANGLE_STRIP, 4)
+        self.draw_legend(target, shot.size)

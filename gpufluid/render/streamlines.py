@@ -1,0 +1,379 @@
+"""Lines that show where the flow goes: streamlines as it is now, streak lines as it has been."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.field import Field
+from gpufluid.grid import finite_number, finite_triple
+from gpufluid.render.camera import CLIP_Z
+from gpufluid.render.charts import Chart, check_flag
+from gpufluid.render.overlay import CameraLike, Floats, Shot, clip_of_cells, give, to_cells
+from gpufluid.render.quantities import Range, fields_of
+from gpufluid.render.subject import FlowLike
+from gpufluid.shapes import Triple
+
+MOST_POINTS = 8192
+STILL = 1e-6  # share of the fastest speed of the range below which a streamline ends
+LONGEST = 4.0  # cells between two points of a streak line that are still joined
+
+
+def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
+    """Return `count` points at equal distances from `start` to `end`, [count, 3], metres."""
+    a, b = np.array(finite_triple(start, "start")), np.array(finite_triple(end, "end"))
+    share = np.linspace(0.0, 1.0, _whole(count, "count", 1, 1 << 20))[:, None]
+    points: Floats = a + share * (b - a)
+    return points
+
+
+def grid_of_seeds(low: Triple, high: Triple, counts: tuple[int, int, int]) -> Floats:
+    """Return points between two corners, `counts` along (x, y, z), [n, 3], metres; one is in the middle."""
+    a, b = finite_triple(low, "low"), finite_triple(high, "high")
+    try:
+        nx, ny, nz = counts
+    except (TypeError, ValueError):
+        raise GpufluidError(f"counts must be three whole numbers (x, y, z), got {counts!r}") from None
+    axes = [
+        np.linspace(p, q, n) if _whole(n, "counts", 1, 1 << 20) > 1 else np.array([0.5 * (p + q)])
+        for p, q, n in zip(a, b, (nx, ny, nz), strict=True)
+    ]
+    z, y, x = np.meshgrid(axes[2], axes[1], axes[0], indexing="ij")
+    return np.stack([x, y, z], -1).reshape(-1, 3)
+
+
+def _whole(value: Any, name: str, low: int, high: int) -> int:
+    """Return `value` as a whole number in low .. high, or raise naming it."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise GpufluidError(f"{name} must be a whole number in {low} .. {high}, got {value!r}")
+    return int(value)
+
+
+class _Lines(Chart):
+    """What streamlines and streak lines have in common: seeds, and how lines are drawn."""
+
+    UNSIGNED = "viridis"
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        seeds: ArrayLike,
+        points: int,
+        line_width: float,
+        fade: float,
+        opacity: float,
+        colors: str | None,
+        range: Range | None,
+        legend: bool,
+        linear: bool,
+    ) -> None:
+        name = type(self).__name__
+        self.points = _whole(points, f"{name}.points", 2, MOST_POINTS)
+        self.line_width, self.fade, self.opacity = line_width, fade, opacity
+        self._checked_seeds = _seeds(seeds, name)
+        super().__init__(ctx, "speed", colors, range, legend, linear)
+        limit = self.device.max_texture_size // 2
+        if len(self._checked_seeds) > limit:
+            raise GpufluidError(
+                f"{name}.seeds: at most {limit} points fit this renderer, got {len(self._checked_seeds)}"
+            )
+        count = len(self._checked_seeds)
+        self._seed_texture = self.device.texture((count, 1), 4, "f4", "the seeds")
+        self._told = b""
+        self._textures: list[moderngl.Texture] = []
+        self._targets: list[moderngl.Framebuffer] = []
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        super().check()
+        name = type(self).__name__
+        self.line_width = finite_number(self.line_width, f"{name}.line_width", above=0.0)
+        for what in ("fade", "opacity"):
+            if finite_number(getattr(self, what), f"{name}.{what}", low=0.0) > 1.0:
+                raise GpufluidError(f"{name}.{what} must lie in 0 .. 1, got {getattr(self, what)!r}")
+
+    @property
+    def seeds(self) -> Floats:
+        """Where lines begin, [n, 3], metres; as many as at first may be set at any time."""
+        return self._checked_seeds
+
+    @seeds.setter
+    def seeds(self, seeds: ArrayLike) -> None:
+        points = _seeds(seeds, type(self).__name__)
+        if points.shape != self._checked_seeds.shape:
+            raise GpufluidError(
+                f"{type(self).__name__}.seeds must stay {len(self._checked_seeds)} points, got {len(points)}"
+            )
+        self._checked_seeds = points
+
+    def _make(self, size: tuple[int, int]) -> None:
+        """Two textures for points."""
+        device = self.device
+        self._textures = [device.texture(size, 4, "f4", "the points of lines") for _ in (0, 1)]
+        self._targets = [self.ctx.framebuffer([t]) for t in self._textures]
+
+    def _seeds_in_cells(self, fluid: FlowLike) -> moderngl.Texture:
+        """The seeds as a texture, written where they have changed."""
+        matrix = to_cells(fluid)
+        places = np.ones((len(self.seeds), 4), np.float32)
+        places[:, :3] = self.seeds @ matrix[:3, :3].T + matrix[:3, 3]
+        told = places.tobytes()
+        if told != self._told:
+            self._seed_texture.write(told, alignment=1)
+            self._told = told
+        return self._seed_texture
+
+    def _draw(
+        self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer, lines: int, values: dict[str, Any]
+    ) -> None:
+        """Draw the lines that the textures hold."""
+        low, high = self.last_range
+        program = self.program("lines", fluid, "line_fragment", vertex="line_vertex", solids=False)
+        give(
+            program,
+            {
+                "points": self.points,
+                "to_clip": clip_of_cells(fluid, shot.view),
+                "line_width": self.line_width,
+                "fade": float(self.fade),
+                "opacity": float(self.opacity),
+                "range": (low, 1.0 / (high - low)),
+                **values,
+            },
+        )
+        textures = {
+            "even": self._textures[0],
+            "odd": self._textures[1],
+            "colors": self.maps.texture(self.color_map()),
+        }
+        with (
+            self.drawing(program, shot, opaque=True),
+            self.bound(program, None, textures, smooth=("colors",)),
+        ):
+            self.array(program).render(moderngl.TRIANGLES, vertices=6 * (self.points - 1) * lines)
+        self.draw_legend(target, shot.size)
+
+    def _read(self, texture: moderngl.Texture) -> NDArray[np.float32]:
+        width, height = texture.size
+        return np.frombuffer(texture.read(alignment=1), np.float32).reshape(height, width, 4)
+
+    def release(self) -> None:
+        """Release everything made in the context; idempotent."""
+        if not self._released:
+            for target in self._targets:
+                target.release()
+            for texture in (*self._textures, self._seed_texture):
+                texture.release()
+        super().release()
+
+
+class Streamlines(_Lines):
+    """Lines along the velocity as it is now, coloured by speed; worked out anew each time they are drawn.
+
+    seeds: points [n, 3], metres; see `line_of_seeds`, `grid_of_seeds`. points: of a line, 2 to 8192.
+    step: cells from one to the next, at most 1. both: whether a line goes upstream from its seed as well.
+    line_width: pixels. fade: share of a line over which it fades out, 0 .. 1. colors, range, legend: see
+    `Chart`.
+
+    Each step follows the direction of the velocity by the method of Runge and Kutta of fourth order. A line
+    ends at a solid, at a side of the box that is not periodic, and where nothing moves. It writes depth.
+    Raises GpufluidError naming the value and its limit.
+    """
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        seeds: ArrayLike,
+        *,
+        points: int = 192,
+        step: float = 0.5,
+        both: bool = True,
+        line_width: float = 2.0,
+        fade: float = 0.25,
+        opacity: float = 1.0,
+        colors: str | None = None,
+        range: Range | None = None,
+        legend: bool = False,
+        linear: bool = False,
+    ) -> None:
+        self.step, self._both = step, check_flag(both, "Streamlines.both")
+        super().__init__(ctx, seeds, points, line_width, fade, opacity, colors, range, legend, linear)
+        self.lines = len(self.seeds) * (2 if both else 1)
+        self._make(((self.points + 1) // 2, self.lines))
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        super().check()
+        if finite_number(self.step, "Streamlines.step", above=0.0) > 1.0:
+            raise GpufluidError(f"Streamlines.step must be at most 1 cell, got {self.step!r}")
+
+    def trace(self, fluid: FlowLike) -> None:
+        """Work the lines out, in one small pass for each of their points."""
+        self.check_fluid(fluid)
+        self.check()
+        shown: Field = self.quantity(fluid, "speed")
+        self.last_range = self.range_of(fluid, shown, "speed", self.range)
+        seeds = self._seeds_in_cells(fluid)
+        program = self.program("streamlines", fluid, "streamline_step", "velocity")
+        give(
+            program,
+            {
+                "seed_count": len(self.seeds),
+                "stride": float(self.step),
+                "least": STILL * max(map(abs, self.last_range)),
+            },
+        )
+        triangle = self.device.fullscreen(program)
+        self.ctx.enable_only(moderngl.NOTHING)
+        for m in range(self.points):
+            target, before = self._targets[m & 1], self._textures[1 - (m & 1)]
+            target.viewport = m >> 1, 0, 1, self.lines
+            target.use()
+            give(program, {"column": (m - 1) >> 1 if m else -1})
+            with self.bound(program, fields_of(fluid), {"before": before, "seeds": seeds}):
+                triangle.render(moderngl.TRIANGLES, vertices=3)
+
+    def render(
+        self,
+        fluid: FlowLike,
+        camera: CameraLike,
+        target: moderngl.Framebuffer,
+        depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
+    ) -> None:
+        """Trace and draw the lines; what it takes and raises is as in `VolumeRenderer.render`."""
+        self.check_fluid(fluid)
+        self.check()
+        shot = self.shot(camera, target, depth, clip_z, opaque=True)
+        self.trace(fluid)
+        values = {"head": 0, "slots": 0, "longest": 2.0 * float(self.step)}
+        self._draw(fluid, shot, target, self.lines, values)
+
+    def read(self) -> NDArray[np.float32]:
+        """Return the lines of the last `trace`, float32 [lines, points, 4]; waits for the GPU.
+
+        Each point: place, cells from the low corner of the box, and speed, m/s, -1 past a line's end. Lines
+        upstream follow those downstream.
+        """
+        both = np.stack([self._read(texture) for texture in self._textures], axis=2)
+        out = both.reshape(self.lines, -1, 4)[:, : self.points].copy()
+        last = out[..., 3] < -1.5
+        out[..., 3] = np.where(last, -2.0 - out[..., 3], out[..., 3])
+        return out
+
+
+class StreakLines(_Lines):
+    """Lines through what was released at each seed, one after the other, coloured by speed; like dye.
+
+    seeds, line_width, fade, colors, range, legend: as in `Streamlines`. points: of a line, 2 to 8192; the
+    oldest goes when a new one comes. interval: seconds between two releases; None: one with each `advance`,
+    which releases no more than one.
+
+    `advance` carries all points on by the method of Runge and Kutta of fourth order in the velocity as it is
+    then. They stop at solids and walls; a line is broken where points have left the box or have come to lie
+    more than 4 cells apart. Opaque: it writes depth. Raises GpufluidError naming the value and its limit.
+    """
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        seeds: ArrayLike,
+        *,
+        points: int = 128,
+        interval: float | None = None,
+        line_width: float = 2.0,
+        fade: float = 0.25,
+        opacity: float = 1.0,
+        colors: str | None = None,
+        range: Range | None = None,
+        legend: bool = False,
+        linear: bool = False,
+    ) -> None:
+        self.interval = interval
+        super().__init__(ctx, seeds, points, line_width, fade, opacity, colors, range, legend, linear)
+        self._make((self.points, len(self.seeds)))
+        self._grid: object = None
+        self.reset()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        super().check()
+        if self.interval is not None:
+            self.interval = finite_number(self.interval, "StreakLines.interval", above=0.0)
+
+    def reset(self) -> None:
+        """Take all points away."""
+        for target in self._targets:
+            target.clear(0.0, 0.0, 0.0, -1.0)
+        self._head, self._due = -1, 0.0
+
+    def advance(self, fluid: FlowLike, dt: float) -> None:
+        """Carry the points on by `dt` >= 0 seconds and release new ones; 0 changes nothing."""
+        self.check_fluid(fluid)
+        self.check()
+        dt = finite_number(dt, "dt", low=0.0)
+        if self._grid not in (None, fluid.grid):
+            self.reset()  # places are kept in cells
+        self._grid = fluid.grid
+        if dt == 0.0:
+            return
+        self._due -= dt
+        releases = self.interval is None or self._due <= 1e-6 * self.interval
+        if releases:
+            self._due = max(self._due + (self.interval or 0.0), 0.0)  # no more than one at once
+            self._head = (self._head + 1) % self.points
+        seeds = self._seeds_in_cells(fluid)
+        program = self.program("streak lines", fluid, "streak_step", "velocity")
+        give(program, {"head": self._head if releases else -1, "dt": dt})
+        self._targets[1].use()
+        self.ctx.enable_only(moderngl.NOTHING)
+        with self.bound(program, fields_of(fluid), {"before": self._textures[0], "seeds": seeds}):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        self._textures.reverse()
+        self._targets.reverse()
+
+    def render(
+        self,
+        fluid: FlowLike,
+        camera: CameraLike,
+        target: moderngl.Framebuffer,
+        depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
+    ) -> None:
+        """Draw the lines. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
+        self.check_fluid(fluid)
+        self.check()
+        shot = self.shot(camera, target, depth, clip_z, opaque=True)
+        shown = self.quantity(fluid, "speed")
+        self.last_range = self.range_of(fluid, shown, "speed", self.range)
+        values = {"head": max(self._head, 0), "slots": self.points, "longest": LONGEST}
+        self._draw(fluid, shot, target, len(self.seeds), values)
+
+    def read(self) -> NDArray[np.float32]:
+        """Return the points, newest first, float32 [lines, points, 4]; waits for the GPU.
+
+        Each: place, cells from the low corner of the box, and speed, m/s, -1 where there is none.
+        """
+        order = (max(self._head, 0) - np.arange(self.points)) % self.points
+        return self._read(self._textures[0])[:, order].copy()
+
+
+def _seeds(seeds: ArrayLike, name: str) -> Floats:
+    """Return `seeds` as finite float64 [n, 3] with n >= 1, or raise naming them."""
+    try:
+        points = np.array(seeds, np.float64)
+    except (TypeError, ValueError):
+        points = np.empty(0)
+    if points.ndim != 2 or points.shape[1] != 3 or not len(points):
+        raise GpufluidError(
+            f"{name}.seeds must be one or more points (x, y, z), got the shape {list(points.shape)}"
+        )
+    if not np.isfinite(points).all():
+        bad = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
+        raise GpufluidError(f"{name}.seeds must be finite, but point {bad} is {points[bad].tolist()}")
+    points.flags.writeable = False
+    return points

@@ -1,0 +1,121 @@
+"""The flat texture a field lies in, as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.field import Field
+from gpufluid.render.charts import Chart
+from gpufluid.render.ink import PAPER, text_size
+from gpufluid.render.overlay import give
+from gpufluid.render.quantities import QUANTITIES, Range
+from gpufluid.render.subject import FlowLike
+
+MARGIN = 0.02  # of the viewport's height, round what is shown
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Where a number is stored: the fluid's field, and its channel there."""
+
+    field: str
+    channel: int
+
+
+STORED = {
+    "density": _Stored("scalars", 0),
+    "temperature": _Stored("scalars", 1),
+    "fuel": _Stored("scalars", 2),
+    "pressure": _Stored("pressure_field", 0),
+    "velocity_x": _Stored("velocity_field", 0),
+    "velocity_y": _Stored("velocity_field", 1),
+    "velocity_z": _Stored("velocity_field", 2),
+    "solid": _Stored("solid_field", 3),
+    "flame": _Stored("flame_field", 0),
+}
+
+
+class FlatTextureView(Chart):
+    """Draws the texture of a field into the whole viewport: slices as tiles, the lowest z at the low left.
+
+    field: density, temperature, fuel, pressure, velocity_x, _y, _z (the values on the faces) and solid are
+    shown as they are stored, pressure with the four cells of a texel side by side; divergence, speed and
+    vorticity, which are stored nowhere, as the views work them out. colors, range, legend: see `Chart`.
+
+    Raises GpufluidError naming the value and its limit.
+    """
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        field: str = "density",
+        *,
+        colors: str | None = None,
+        range: Range | None = None,
+        legend: bool = True,
+        linear: bool = False,
+    ) -> None:
+        super().__init__(ctx, field, colors, range, legend, linear)
+
+    def render(self, fluid: FlowLike, target: moderngl.Framebuffer) -> None:
+        """Draw the texture. Raises GpufluidError for what cannot be drawn."""
+        self.check_fluid(fluid)
+        self.check()
+        corner, size = self.check_target(target)
+        shown, colors = self.measure(fluid)
+        field, channel = self._stored(fluid, shown)
+        layout = field.layout
+        packed = layout.packing > 1
+        tile = layout.tile[0] * layout.packing, layout.tile[1]
+        wide, high = layout.texture_size[0] * layout.packing, layout.texture_size[1]
+        margin = max(2.0, MARGIN * size[1])
+        room = (
+            size[0] - 2 * margin - (13.0 * text_size(size[1]) if self.legend else 0.0),
+            size[1] - 2 * margin,
+        )
+        if min(room) < 1.0:
+            raise GpufluidError(f"FlatTextureView needs a larger viewport than {size[0]} x {size[1]} pixels")
+        scale = min(room[0] / wide, room[1] / high)
+        scale = float(np.floor(scale)) if scale >= 2.0 else scale  # whole texels where there is room
+        low, high_end = self.last_range
+        program = self.flat_program("flat texture", "texture_view", "cover_vertex")
+        give(
+            program,
+            {
+                "channel": tuple(float(n == channel) for n in (0, 1, 2, 3)),
+                "four_in_one": packed,
+                "corner": (
+                    corner[0] + round(margin + 0.5 * (room[0] - scale * wide)),
+                    corner[1] + round(margin + 0.5 * (room[1] - scale * high)),
+                ),
+                "shown_size": (scale * wide, scale * high),
+                "tile": tile,
+                "valid": layout.size[:2],
+                "tiles": (layout.columns, layout.size[2]),
+                "range": (low, 1.0 / (high_end - low)),
+                "linear_light": self.linear,
+                "has_depth": False,
+            },
+        )
+        self.ink.rectangle(0, 0, *size, PAPER)
+        self.ink.draw(target, linear=self.linear)
+        textures = {"flat_texture": field.front, "colors": colors}
+        target.use()
+        self.ctx.enable_only(moderngl.NOTHING)
+        with self.bound(program, None, textures, smooth=("colors",)):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        self.draw_legend(target, size)
+
+    def _stored(self, fluid: FlowLike, shown: Field) -> tuple[Field, int]:
+        """The field that holds what is shown, and the channel."""
+        if self.field in STORED:
+            stored = STORED[self.field]
+            field: Field | None = getattr(fluid, stored.field)
+            if field is not None:
+                return field, stored.channel
+        assert self.field in QUANTITIES
+        return shown, 0

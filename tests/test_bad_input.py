@@ -1,0 +1,391 @@
+"""Bad input is refused: every public class names what, where and the limit, and a fluid stays as it was."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpufluid as gf
+
+BACKENDS = ("numpy", "fragment", "compute")
+NAN, INF = math.nan, math.inf
+BALL = gf.Sphere(radius=0.2)
+
+# What a parameter of each sort must not be.
+NUMBER: list[Any] = [NAN, INF, -INF, "x", "1", [1.0], True, 1e39]
+MAYBE_NUMBER = NUMBER
+AT_LEAST_0 = [*NUMBER, -1e-9, None]
+RATE = [NAN, INF, "x", "1", True, None, -1e-9]
+ABOVE_0 = [*AT_LEAST_0, 0.0]
+TRIPLE: list[Any] = [(1, 2), (1, 2, 3, 4), (NAN, 0, 0), (0, 0, INF), ("a", 0, 0), "123", 1.0, (0, 1e39, 0)]
+SIZES = [*TRIPLE, (1, 0, 1), (1, 1, -1)]
+DIRECTION = [*TRIPLE, (0, 0, 0)]
+COUNT: list[Any] = [-1, 2.5, "3", None, True, NAN]
+FLAG: list[Any] = ["yes", 1, None]
+ROTATION: list[Any] = [(0, 0, 0), (0, 0, 0, 0), np.eye(3) * 2, (NAN, 0, 0, 1), "x", np.diag([1, 1, -1])]
+SHARE = [*AT_LEAST_0, 1.5]
+TOLERANCE = [*NUMBER, 0.0, -1.0, 1.0]
+NAMES: list[Any] = ["x", 3, ["no"], np.zeros(2)]
+
+PLACE = {"position": TRIPLE, "rotation": ROTATION}
+CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
+    "Grid": (
+        {"cells": (4, 4, 4)},
+        {
+            "cells": [4, None, "abc", (4, 4), (0, 4, 4), (4, -1, 4), (4, 4, 2.5), (True, 4, 4), (4, NAN, 4)],
+            "cell_size": [*ABOVE_0, 1e-320],
+            "origin": TRIPLE,
+        },
+    ),
+    "Wall": ({}, {"slip": [*NAMES, None], "velocity": TRIPLE, "temperature": MAYBE_NUMBER}),
+    "Inflow": (
+        {"velocity": (1, 0, 0)},
+        {"velocity": TRIPLE, "density": AT_LEAST_0, "temperature": MAYBE_NUMBER},
+    ),
+    "Boundaries": (
+        {},
+        {
+            name: ["open", gf.Open, None, 3, gf.Periodic(), gf.Wall(velocity=velocity)]
+            for name, velocity in (
+                ("left", (1, 0, 0)),
+                ("right", (1, 0, 0)),
+                ("bottom", (0, 1, 0)),
+                ("top", (0, 1, 0)),
+                ("back", (0, 0, 1)),
+                ("front", (0, 0, 1)),
+            )
+        },
+    ),
+    "Settings": (
+        {},
+        {
+            **{n: [*NAMES, None] for n in ("advection", "trace", "sampler", "precision")},
+            **dict.fromkeys(("velocity_advection", "limiter"), NAMES),
+            **dict.fromkeys(("viscosity", "thermal_diffusivity"), RATE),
+            **dict.fromkeys(("density_diffusivity", "vorticity_confinement"), RATE),
+            **dict.fromkeys(("density_dissipation", "cooling"), RATE),
+            **dict.fromkeys(("buoyancy", "weight", "ambient_temperature"), NUMBER),
+            **dict.fromkeys(("warm_start", "solve_velocity"), FLAG),
+            "cfl": [*NUMBER, 0.0, -1.0],
+            "max_substeps": [*COUNT, 0],
+            "pressure": [gf.Jacobi, "jacobi", None, 40],
+            "up": TRIPLE,
+        },
+    ),
+    "Jacobi": ({}, {"iterations": COUNT, "weight": [*ABOVE_0, 2.0], "tolerance": TOLERANCE}),
+    "ChebyshevJacobi": ({}, {"iterations": COUNT, "tolerance": TOLERANCE}),
+    "RedBlackSOR": ({}, {"iterations": COUNT, "omega": [*ABOVE_0, 2.0], "tolerance": TOLERANCE}),
+    "ConjugateGradient": (
+        {},
+        {"iterations": COUNT, "tolerance": TOLERANCE, "preconditioner": ["multigird", 3, None]},
+    ),
+    "Multigrid": ({}, {"cycles": COUNT, "sweeps": [*COUNT, 0], "tolerance": TOLERANCE}),
+    "Sphere": ({}, {"center": TRIPLE, "radius": ABOVE_0}),
+    "Box": ({}, {"center": TRIPLE, "size": SIZES}),
+    "Cylinder": ({}, {"center": TRIPLE, "radius": ABOVE_0, "height": ABOVE_0}),
+    "Capsule": ({}, {"start": TRIPLE, "end": [*TRIPLE, (0.0, -0.5, 0.0)], "radius": ABOVE_0}),
+    "Plane": ({}, {"point": TRIPLE, "normal": DIRECTION}),
+    "Line": (
+        {"points": [(0, 0, 0), (1, 0, 0)]},
+        {"points": [[(0, 0, 0)], "x", 3, [(0, 0)] * 2], "radius": ABOVE_0},
+    ),
+    "Bezier": (
+        {"points": [(0, 0, 0)] * 4},
+        {"points": [[(0, 0, NAN)] * 4, [(0, 0, 0)] * 5], "radius": ABOVE_0},
+    ),
+    "Surface": ({"mesh": gf.Mesh.box()}, {"mesh": [BALL, None], "thickness": [*NUMBER, 0.0]}),
+    "Image": (
+        {"source": np.ones((2, 2))},
+        {
+            "source": [
+                np.full((2, 2), NAN),
+                np.full((2, 2), 7),
+                [[1], [1, 2]],
+                [["a"]],
+                None,
+                np.ones((2, 2, 5)),
+            ],
+            "center": TRIPLE,
+            "size": [(1,), 1, (1, 0), (NAN, 1)],
+            "thickness": [*NUMBER, 0.0],
+        },
+    ),
+    "Array": (
+        {"values": np.ones((4, 4, 4))},
+        {"values": [np.full((4, 4, 4), NAN), np.full((4, 4, 4), 2), "x", []]},
+    ),
+    "Emitter": (
+        {"shape": BALL},
+        {
+            **PLACE,
+            "shape": ["sphere", None, gf.Sphere],
+            "density": AT_LEAST_0,
+            "fuel": AT_LEAST_0,
+            "temperature": MAYBE_NUMBER,
+            "velocity": TRIPLE,
+            "falloff": [*NUMBER, 0.0],
+            "active": FLAG,
+            "edge": [*NAMES, None],
+            "noise": SHARE,
+            "noise_size": [*NUMBER, 0.0],
+            "noise_time": ABOVE_0,
+            "seed": [*COUNT, 1 << 24],
+        },
+    ),
+    "Obstacle": (
+        {"shape": BALL},
+        {
+            **PLACE,
+            "shape": ["sphere", None, gf.Line([(0, 0, 0), (1, 0, 0)])],
+            "scale": [*ABOVE_0[:5], 0.0, -1.0, (1, 2), (1, 0, 1)],
+            "velocity": TRIPLE,
+            "spin": TRIPLE,
+            "temperature": MAYBE_NUMBER,
+            "heating": AT_LEAST_0,
+            "slip": [*NAMES, None],
+        },
+    ),
+    "Wind": ({"velocity": (1, 0, 0)}, {"velocity": TRIPLE, "rate": AT_LEAST_0, "active": FLAG}),
+    "Vortex": (
+        {"center": (0, 0, 0)},
+        {"center": TRIPLE, "axis": DIRECTION, "strength": NUMBER, "radius": ABOVE_0, "active": FLAG},
+    ),
+    "Attractor": (
+        {"center": (0, 0, 0)},
+        {"center": TRIPLE, "strength": NUMBER, "radius": ABOVE_0, "active": FLAG},
+    ),
+    "ForceField": (
+        {"values": np.zeros((4, 4, 4, 3))},
+        {
+            "values": [np.full((4, 4, 4, 3), NAN), np.zeros((4, 4, 4)), "x"],
+            "strength": NUMBER,
+            "active": FLAG,
+        },
+    ),
+    "ForceExpression": (
+        {"expression": "vec3(0)"},
+        {"expression": ["", "a; b", 3, None, "#define x"], "numpy": [3, "x"], "active": FLAG},
+    ),
+    "Camera": (
+        {},
+        {
+            "target": TRIPLE,
+            "distance": ABOVE_0,
+            "azimuth": NUMBER,
+            "elevation": [*NUMBER, 90.0],
+            "fov": [*NUMBER, 0.0, 180.0],
+            "near": ABOVE_0,
+            "far": [*NUMBER, 0.001],
+        },
+    ),
+    "Light": ({}, {"direction": DIRECTION, "color": [*TRIPLE, (-1, 0, 0)], "ambient": [*TRIPLE, (0, 0, -1)]}),
+    "Smoke": ({}, {"extinction": AT_LEAST_0, "albedo": [*TRIPLE, (2, 0, 0)], "anisotropy": [*NUMBER, 0.99]}),
+    "Fluid": (
+        {"grid": gf.Grid((4, 4, 4)), "backend": "numpy"},
+        {
+            "grid": [(4, 4, 4), None],
+            "boundaries": [gf.Open(), "open", 0],
+            "settings": [{"viscosity": 1.0}, gf.Settings, 0],
+            "backend": ["gpu", None, ["numpy"]],
+            "ctx": [3, "egl"],
+        },
+    ),
+}
+EACH = [(cls, name) for cls, (_, bad) in CASES.items() for name in bad]
+
+
+@pytest.mark.parametrize(("cls", "name"), EACH, ids=[f"{c}.{n}" for c, n in EACH])
+def test_a_bad_value_is_refused_and_named(cls: str, name: str) -> None:
+    good, bad = CASES[cls]
+    make = getattr(gf, cls)
+    make(**good)
+    for value in bad[name]:
+        with pytest.raises(gf.GpufluidError) as error:
+            make(**{**good, name: value})
+        says = str(error.value)
+        assert name in says, (value, says)
+        assert cls in says, (value, says)
+
+
+@pytest.mark.parametrize("cls", [c for c in CASES if CASES[c][1]])
+def test_a_misspelt_keyword_is_named_with_the_right_one(cls: str) -> None:
+    good, bad = CASES[cls]
+    for name in bad:
+        misspelt = name[0] + name[2:] if len(name) > 3 else name + "s"
+        if misspelt in bad:
+            continue
+        with pytest.raises(gf.GpufluidError, match=rf"gf.{cls} has no parameter '{misspelt}'; did you mean"):
+            getattr(gf, cls)(**{**good, misspelt: 1})
+    with pytest.raises(
+        TypeError, match=r"gf.Settings has no parameter 'viscosty'; did you mean 'viscosity'\?"
+    ):
+        gf.Settings().but(viscosty=1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: gf.Wall("fre"), r"Wall.slip must be one of 'no', 'free', got 'fre'; did you mean 'free'\?"),
+        (lambda: gf.Boundaries(left="open"), r"Boundaries.left .* got 'open'; did you mean 'gf.Open\(\)'\?"),  # type: ignore[arg-type]
+        (lambda: gf.Boundaries(top=gf.Inflow), r"Boundaries.top .*did you mean 'gf.Inflow\(\)'\?"),  # type: ignore[arg-type]
+        (lambda: gf.Boundaries(back=gf.Periodic()), r"Boundaries.back and .front must both be gf.Periodic"),
+        (
+            lambda: gf.Boundaries(lft=gf.Open()),
+            r"gf.Boundaries has no parameter 'lft'; did you mean 'left'\?",
+        ),  # type: ignore[call-arg]
+        (
+            lambda: gf.Settings(viscosity=-1e-5),
+            r"Settings.viscosity must be a finite number >= 0, got -1e-05",
+        ),
+        (
+            lambda: gf.ConjugateGradient(preconditioner="multigird"),
+            r"ConjugateGradient.preconditioner .*; did you mean 'multigrid'\?",
+        ),
+        (lambda: gf.Sphere(radius=1e39), r"Sphere.radius must be at most 3.4e\+38 in size, got 1e\+39"),
+    ],
+)
+def test_what_the_message_says(make: Callable[[], object], says: str) -> None:
+    with pytest.raises(gf.GpufluidError, match=says):
+        make()
+
+
+# A fluid stays as it was, bit for bit
+
+
+def busy(backend: str) -> gf.Fluid:
+    """A small fluid with something of everything, already moving."""
+    fluid = gf.Fluid(gf.Grid((9, 8, 6), 0.1), settings=gf.Settings(viscosity=1e-3), backend=backend)
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.2, 0.3), 0.15), density=2.0, temperature=3.0, fuel=1.0))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.5, 0.5, 0.3), slip="free", temperature=2.0))
+    fluid.forces.add(gf.Wind((0.3, 0.0, 0.0)))
+    fluid.forces.add(gf.ForceField(np.ones((6, 8, 9, 3))))
+    fluid.forces.add(
+        gf.ForceExpression(
+            "vec3(0, time, 0)", lambda p, t: np.stack([0 * p[..., 0], 0 * p[..., 0] + t, 0 * p[..., 0]], -1)
+        )
+    )
+    for _ in range(2):
+        fluid.step(0.05)
+    return fluid
+
+
+def everything(fluid: gf.Fluid) -> dict[str, np.ndarray]:
+    names = ("velocity", "density", "temperature", "fuel", "pressure", "divergence", "solid")
+    out = {name: getattr(fluid, name).read() for name in names}
+    solver = fluid._solver
+    out |= {"scalars": solver.scalars.read(), "faces": solver.velocity.read(), "time": np.array(fluid.time)}
+    return out
+
+
+def change(thing: Any, name: str, value: Any) -> Callable[[gf.Fluid], None]:
+    """A step after a field of something in the fluid has been set to a bad value."""
+
+    def act(fluid: gf.Fluid) -> None:
+        before = getattr(thing(fluid), name)
+        setattr(thing(fluid), name, value)
+        try:
+            fluid.step(0.05)
+        finally:
+            setattr(thing(fluid), name, before)  # or the solids could not be read
+
+    return act
+
+
+def with_force(function: Any) -> Callable[[gf.Fluid], None]:
+    """A step with a NumPy force that goes wrong only then; GL takes no function, and is given a bad wind."""
+
+    def act(fluid: gf.Fluid) -> None:
+        if fluid.backend_name == "numpy":
+            fluid.forces.add(gf.ForceExpression("vec3(0)", function))
+        else:
+            fluid.forces[0].velocity = (NAN, 0.0, 0.0)  # type: ignore[union-attr]
+        fluid.step(0.05)
+
+    return act
+
+
+def emitter(fluid: gf.Fluid) -> Any:
+    return fluid.emitters[0]
+
+
+def obstacle(fluid: gf.Fluid) -> Any:
+    return fluid.obstacles[0]
+
+
+def hole(shape: tuple[int, ...], value: float) -> np.ndarray:
+    values = np.zeros(shape)
+    values[tuple(n // 2 for n in shape)] = value
+    return values
+
+
+BAD_ACTS: dict[str, tuple[Callable[[gf.Fluid], None], str]] = {
+    "dt": (lambda fluid: fluid.step(NAN), "dt must be a finite number"),
+    "density": (
+        lambda fluid: fluid.density.write(hole((6, 8, 9), NAN)),
+        r"density must be finite, got nan at",
+    ),
+    "temperature": (
+        lambda fluid: fluid.temperature.write(hole((6, 8, 9), INF)),
+        "temperature must be finite",
+    ),
+    "fuel": (lambda fluid: fluid.fuel.write(hole((6, 8, 9), -INF)), "fuel must be finite"),
+    "pressure": (lambda fluid: fluid.pressure.write(hole((6, 8, 9), 1e39)), "pressure must be finite"),
+    "velocity": (
+        lambda fluid: fluid.velocity.write(hole((7, 9, 10, 3), NAN)),
+        r"velocity must be finite, got nan",
+    ),
+    "complex": (
+        lambda fluid: fluid.density.write(np.full((6, 8, 9), 1j)),
+        "density must be an array of numbers",
+    ),
+    "shape": (
+        lambda fluid: fluid.velocity.write(np.zeros((6, 8, 9, 3))),
+        r"velocity must have the shape \(7",
+    ),
+    "array": (
+        lambda fluid: fluid.emitters.add(gf.Emitter(gf.Array(hole((6, 8, 9), NAN)))),  # type: ignore[func-returns-value]
+        "Array.values must be in 0 .. 1, got nan",
+    ),
+    "array of another grid": (
+        change(emitter, "shape", gf.Array(np.ones((2, 2, 2)))),
+        "Emitter.shape: an Array",
+    ),
+    "source": (change(emitter, "density", NAN), "Emitter.density must be a finite number"),
+    "source velocity": (change(emitter, "velocity", (0, INF, 0)), "Emitter.velocity must be three finite"),
+    "source place": (change(emitter, "position", (0, 0)), "Emitter.position must be three finite"),
+    "solid place": (change(obstacle, "position", (NAN, 0, 0)), "Obstacle.position must be three finite"),
+    "solid slip": (change(obstacle, "slip", "fee"), "Obstacle.slip must be one of"),
+    "solid heat": (change(obstacle, "temperature", NAN), "Obstacle.temperature must be a finite"),
+    "wind": (change(lambda f: f.forces[0], "velocity", (NAN, 0, 0)), "Wind.velocity must be three finite"),
+    "force field": (
+        change(lambda f: f.forces[1], "values", hole((6, 8, 9, 3), NAN)),
+        r"ForceField.values must be finite, got nan at",
+    ),
+    "force field shape": (
+        change(lambda f: f.forces[1], "values", np.zeros((8, 6, 9, 3))),
+        r"ForceField.values must have the shape \(6, 8, 9, 3\)",
+    ),
+    "function of another shape": (
+        with_force(lambda p, t: np.zeros((2, 2, 2, 3)) if t else np.zeros(3)),
+        r"ForceExpression.numpy must return an array of the shape|Wind.velocity",
+    ),
+    "function that raises": (
+        with_force(lambda p, t: 1 / 0 if t else np.zeros(3)),
+        r"ForceExpression.numpy raised ZeroDivisionError at time 0.1: division by zero|Wind.velocity",
+    ),
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_after_bad_input_a_fluid_is_as_it_was(backend: str) -> None:
+    for name, (act, says) in BAD_ACTS.items():
+        with busy(backend) as fluid:
+            before = everything(fluid)
+            with pytest.raises(gf.GpufluidError, match=says):
+                act(fluid)
+            for field, values in everything(fluid).items():
+                assert np.array_equal(values, before[field]), (name, field)

@@ -1,0 +1,179 @@
+"""Films with alpha, in WebM and MOV: opened again, frame by frame."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid.io.film import Film, whole_clusters
+
+SUFFIXES = (".webm", ".mov")
+SIZE = (64, 48)
+
+
+def blob(number: int, size: tuple[int, int] = SIZE, dtype: type = np.uint8) -> np.ndarray:
+    """A soft spot that moves to the right, straight alpha, of a colour that changes across the picture."""
+    y, x = np.mgrid[: size[1], : size[0]]
+    alpha = np.exp(-((x - 10 - 4 * number) ** 2 + (y - 24) ** 2) / 150.0)
+    picture = np.stack([np.full(x.shape, 0.9), 0.2 + 0.5 * y / size[1], 1.0 * x / size[0], alpha], -1)
+    return np.rint(picture * np.iinfo(dtype).max).astype(dtype)
+
+
+def read(path: Path, pixels: str = "rgba") -> tuple[list[np.ndarray], Any]:
+    """All frames, by the decoder that knows alpha, and the stream's description."""
+    with av.open(str(path)) as film:
+        stream = film.streams.video[0]
+        about = {
+            "codec": stream.codec_context.name,
+            "rate": stream.average_rate,
+            "size": (stream.width, stream.height),
+            "color": (stream.codec_context.colorspace, stream.codec_context.color_trc),
+            "start": stream.start_time,
+            "metadata": dict(stream.metadata),
+        }
+        decoder: Any = stream.codec_context
+        if path.suffix == ".webm":
+            decoder = av.CodecContext.create("libvpx-vp9", "r")
+        frames = [frame for packet in film.demux(stream) for frame in decoder.decode(packet)]
+        about["pixels"] = frames[0].format.name if frames else None
+        return [frame.to_ndarray(format=pixels) for frame in frames], about
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_alpha_comes_back(tmp_path: Path, suffix: str) -> None:
+    with Film(tmp_path / f"a{suffix}", SIZE, fps=24000 / 1001, alpha=True) as film:
+        for n in range(12):
+            film.write(blob(n))
+    assert [p.name for p in tmp_path.iterdir()] == [f"a{suffix}"]
+    frames, about = read(tmp_path / f"a{suffix}")
+    assert len(frames) == film.frames == 12
+    assert about["codec"] == {".webm": "vp9", ".mov": "prores"}[suffix]
+    assert about["pixels"] == {".webm": "yuva420p", ".mov": "yuva444p10le"}[suffix]
+    # WebM tells time in milliseconds
+    assert about["rate"] == (Fraction(24000, 1001) if suffix == ".mov" else pytest.approx(23.976, rel=0.01))
+    assert (about["size"], about["start"], about["color"]) == (SIZE, 0, (1, 13))
+    for n, frame in enumerate(frames):
+        error = np.abs(frame.astype(int) - blob(n))
+        assert error[..., 3].max() <= (8 if suffix == ".webm" else 2), f"alpha of frame {n}"
+        assert error[..., :3].max() <= (16 if suffix == ".webm" else 3), f"colour of frame {n}"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_film_without_alpha(tmp_path: Path, suffix: str) -> None:
+    with Film(tmp_path / f"a{suffix}", (33, 21)) as film:
+        for n in range(3):
+            film.write(blob(n, (33, 21))[..., :3])
+    frames, about = read(tmp_path / f"a{suffix}", "rgb24")
+    assert len(frames) == 3
+    assert about["size"] == ((34, 22) if suffix == ".webm" else (33, 21))
+    assert about["pixels"] == {".webm": "yuv420p", ".mov": "yuv444p10le"}[suffix]
+    assert np.abs(frames[2][:21, :33].astype(int) - blob(2, (33, 21))[..., :3]).max() <= 16
+
+
+def test_ten_bits_of_prores_are_more_than_eight(tmp_path: Path) -> None:
+    ramp = np.repeat(np.linspace(20000, 30000, 64).astype(np.uint16), 3).reshape(1, 64, 3).repeat(48, 0)
+    with Film(tmp_path / "a.mov", SIZE) as film:
+        film.write(ramp)
+    frames, _ = read(tmp_path / "a.mov", "rgb48le")
+    assert np.abs(frames[0].astype(int) - ramp).max() < 150
+    assert len(np.unique(frames[0])) > 45, "8 bits have 39 steps there"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_a_film_cut_short_holds_its_frames(tmp_path: Path, suffix: str, error: type[BaseException]) -> None:
+    with pytest.raises(error), Film(tmp_path / f"a{suffix}", SIZE, alpha=True) as film:
+        for n in range(5):
+            film.write(blob(n))
+        raise error
+    assert len(read(tmp_path / f"a{suffix}")[0]) == 5
+    assert [p.name for p in tmp_path.iterdir()] == [f"a{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_killed_process_leaves_a_film_that_opens(tmp_path: Path, suffix: str) -> None:
+    code = """
+        import os, sys, time
+        import numpy as np
+        from gpufluid.io.film import Film
+        film = Film(sys.argv[1], (64, 48), fps=5.0, alpha=True)
+        noise = np.random.default_rng(0)
+        for k in range(80):
+            film.write(noise.integers(0, 256, (48, 64, 4), np.uint8))
+        while film.frames < 80:
+            time.sleep(0.01)
+        os.kill(os.getpid(), 9)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), tmp_path / f"a{suffix}"], check=False)
+    assert done.returncode == -9
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith("a.partial-")
+    assert len(read(left)[0]) >= 30  # the encoder looks ahead, and a fragment waits for its end
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit on the size of files is POSIX")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_full_disk_keeps_what_fits(tmp_path: Path, suffix: str) -> None:
+    code = """
+        import resource, sys
+        import numpy as np
+        from gpufluid.io.film import Film
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+        noise = np.random.default_rng(0)
+        with Film(sys.argv[1], (64, 48), fps=5.0, alpha=True) as film:
+            for k in range(150):
+                film.write(noise.integers(0, 256, (48, 64, 4), np.uint8))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), tmp_path / f"a{suffix}"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert f"a{suffix}: the film could not be written: File too large" in last
+    assert [p.name for p in tmp_path.iterdir()] == [f"a{suffix}"]
+    kept = len(read(tmp_path / f"a{suffix}")[0])
+    assert kept >= 5
+    assert f"{kept} frames are kept there" in last
+
+
+def test_the_whole_clusters_of_a_webm_file(tmp_path: Path) -> None:
+    with Film(tmp_path / "a.webm", SIZE, fps=2.0) as film:
+        for n in range(9):
+            film.write(blob(n)[..., :3])
+    data = (tmp_path / "a.webm").read_bytes()
+    ends = []
+    for length in range(len(data) + 1):
+        (tmp_path / "cut").write_bytes(data[:length])
+        ends.append(whole_clusters(tmp_path / "cut"))
+    clusters = [n for n in range(len(data)) if data[n : n + 4] == b"\x1f\x43\xb6\x75"]
+    assert sorted(set(ends))[1:-1] == clusters[1:], "each ends where the next begins"
+    assert all(end <= length for length, end in enumerate(ends))
+    assert ends == sorted(ends)
+
+
+@pytest.mark.parametrize(
+    ("name", "alpha", "channels", "message"),
+    [
+        ("a.mp4", True, 4, "holds no alpha; take .webm or .mov"),
+        ("a.webm", True, 3, "alpha=True takes pictures of 4 channels, got 3"),
+        ("a.mov", False, 4, "alpha=False takes pictures of 3 channels, got 4"),
+        ("a.avi", False, 3, "cannot write .avi files"),
+    ],
+)
+def test_films_that_cannot_be(tmp_path: Path, name: str, alpha: bool, channels: int, message: str) -> None:
+    with pytest.raises(gf.GpufluidError, match=message):  # noqa: SIM117
+        with Film(tmp_path / name, SIZE, alpha=alpha) as film:
+            film.write(blob(0)[..., :channels])
+    assert list(tmp_path.iterdir()) == []
