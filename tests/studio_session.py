@@ -352,6 +352,18 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press(ord("r"))
     report["recorder"] = player.recorder is None
 
+    # a view of the flow, in the picture and in what is saved of it
+    before_view = player.renderer.read()
+    drive.press(ord(" "))
+    studio.show_view("SlicePlane")
+    shown = drive.picture()[:, : SIZE[0] - 320]
+    report["viewed"] = [
+        float(np.abs(player.renderer.read().astype(float) - before_view).mean()),
+        float(np.median(np.abs(player.renderer.read().astype(float) - shown))),
+    ]
+    studio._drop(studio.views[0])
+    drive.press(ord(" "))
+
     # help, and the panel hidden
     drive.press(ord("h"))
     helped = drive.picture()

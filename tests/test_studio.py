@@ -115,6 +115,12 @@ def test_pictures_and_films_are_written(session: dict[str, Any], folder: Path) -
         assert (frames[0].width, frames[0].height) == (380, 440)
 
 
+def test_a_view_is_in_the_picture_and_in_the_window(session: dict[str, Any]) -> None:
+    added, differs = session["viewed"]
+    assert added > 3.0
+    assert differs < 1.0, "the window shows another picture than is saved"
+
+
 def test_help_is_in_the_window(session: dict[str, Any]) -> None:
     assert session["help"] > 3.0
 

@@ -66,7 +66,10 @@ def _size(text: str) -> tuple[int, int]:
 def _rate(text: str) -> float:
     from gpufluid.grid import finite_number
 
-    return finite_number(text, "the rate", above=0.0)  # type: ignore[arg-type]  # it converts text, too
+    rate: Any = text
+    with contextlib.suppress(ValueError):
+        rate = float(text)
+    return finite_number(rate, "the rate", above=0.0)
 
 
 @_argument

@@ -81,6 +81,7 @@ class Studio:
         self._file = self._file or f"{player.name}.toml"
         self._asked = ""  # the file whose replacement was asked for once
         self._as_pictures = False
+        self._viewed = player.scene
         self._menu = False  # whether one is open
         self._timing = False
         self._measured = 0.0
@@ -136,6 +137,9 @@ class Studio:
     def draw_views(self, advanced: bool) -> None:
         """Draw the flow views over the picture just drawn."""
         self._collect()
+        if self._viewed is not self.scene:  # views may follow objects of the one before
+            self._viewed = self.scene
+            self.views = [flow.again(self.player.window.ctx, self.scene) for flow in self.views]
         for flow in list(self.views):
             try:
                 if advanced:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid import settings, shapes, solvers, sources
+from gpufluid import settings, shapes, solvers, sources, view
 from gpufluid.combustion import Combustion
 from gpufluid.shapes import Triple, rotation_matrix
 
@@ -134,6 +134,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "Obstacle.slip": getattr(shapes, "SLIPS", ("no", "free")),
     "ConjugateGradient.preconditioner": solvers.PRECONDITIONERS,
     "Picture.background": ("studio", "transparent"),
+    "Picture.method": view.METHODS,
+    "Picture.resolution": (1.0, 0.5),
 }
 
 COLORS = ("color", "ambient", "core", "albedo", "surface_color")

@@ -6,6 +6,7 @@ the picture, ``render(fluid, target)``; and, where it moves with the flow, ``adv
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import typing
 from collections.abc import Callable
@@ -23,8 +24,9 @@ from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.scene import Scene
 from gpufluid.shapes import Analytic
+from gpufluid.view import Picture
 
-SEEDS = 7  # along each edge of the box, of lines
+SEEDS = 4  # along each edge of the box, of lines
 
 
 def _made(name: str) -> Any:
@@ -106,6 +108,14 @@ class FlowView:
         if hasattr(self.view, "advance"):
             self.view.advance(scene.fluid, scene.dt)
 
+    def again(self, ctx: moderngl.Context, scene: Scene) -> FlowView:
+        """The same for another scene, with the same values."""
+        made = FlowView(self.way, self.way.make(ctx, scene))
+        for item in self.items:
+            setattr(made.view, item.name, getattr(self.view, item.name))
+        self.view.release()
+        return made
+
     def put(self, name: str, value: Any) -> None:
         """Set one of its values. Raises GpufluidError for one that cannot be, and keeps the one before."""
         before = getattr(self.view, name)
@@ -162,5 +172,6 @@ def _choices(kind: type, name: str) -> tuple[Any, ...]:
 
 
 def renderer_items() -> tuple[Item, ...]:
-    """What the renderer of the smoke can be set to; `slices` is the picture's."""
-    return tuple(item for item in parameters(VolumeRenderer) if item.name != "slices")
+    """What the renderer of the smoke can be set to beside what a Picture says."""
+    known = {part.name for part in dataclasses.fields(Picture)}
+    return tuple(item for item in parameters(VolumeRenderer) if item.name not in known)

@@ -30,6 +30,7 @@ VERSIONS = ((4, 3), (3, 3))  # compute shaders first; 3.3 has all that the fragm
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 LOOK = 0.25  # seconds between looks at the file of the scene
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
+SET_LATER = ("size", "fps", "exposure", "background")  # of a Picture
 KEYS = (
     ("left drag", "turn; in the studio also: move what is grabbed, with shift nearer or away"),
     ("right drag", "move the view"),
@@ -314,6 +315,7 @@ class Player:
         if self.studio is None or not self.studio.has_views:
             self.renderer.present(screen)
         screen.viewport = (0, 0, *whole)
+        screen.use()
         if self.studio is not None:
             self.studio.draw()
         glfw.swap_buffers(window.handle)
@@ -450,13 +452,19 @@ class Player:
         self._due = 0.0
 
     def _new_renderer(self, size: tuple[int, int]) -> FrameRenderer:
-        self._drawn_by = self.scene.picture.slices, dict(self.volume_options)
+        self._drawn_by = self._ways_to_draw
         return FrameRenderer.of(self.scene.picture, self.window.ctx, size, **self.volume_options)
+
+    @property
+    def _ways_to_draw(self) -> dict[str, Any]:
+        """What a renderer is made for; the rest can be set at any time."""
+        picture = {n: v for n, v in vars(self.scene.picture).items() if n not in SET_LATER}
+        return {**picture, **self.volume_options}
 
     def follow_picture(self) -> bool:
         """Draw as the scene's picture and `volume_options` say now; False where nothing can be drawn so."""
         picture = self.scene.picture
-        if self._drawn_by != (picture.slices, self.volume_options):
+        if self._drawn_by != self._ways_to_draw:
             try:
                 made = self._new_renderer(self.renderer.size)
             except GpufluidError as error:
