@@ -91,4 +91,6 @@ def drawn(fluid: Any, camera: Any, slices: int | None = None, **options: Any) ->
 def pictured(fluid: Any, **given: Any) -> Any:
     """A scene as the view knows it, of a fluid that need not be one."""
     looks = {"camera": gf.Camera(), "light": gf.Light(), "smoke": gf.Smoke()}
-    return SimpleNamespace(**{"fluid": fluid, **looks, "fire": None, "lights": (), "floor": None, **given})
+    return SimpleNamespace(
+        **{"fluid": fluid, **looks, "fire": None, "lights": (), "floor": None, "others": (), **given}
+    )

@@ -8,14 +8,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import moderngl
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from puff import SIZE, Canvas, Floats, Puff
+from puff import SIZE, Canvas, Floats, Puff, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device, create_context
@@ -202,14 +201,12 @@ def test_plumes_look_the_same_in_every_way(plume: gf.Fluid, way: str, camera: st
     for options in ({}, WAYS[way]):
         volume = VolumeRenderer(plume.ctx, **options)
         made = FrameRenderer(plume.ctx, size=(96, 64), volume=volume)
-        scene = SimpleNamespace(
-            fluid=plume, camera=place, light=gf.Light(), smoke=gf.Smoke(), fire=None, lights=(), floor=0.0
-        )
+        scene = pictured(plume, camera=place, floor=0.0)
         made.draw(scene)
         pictures.append(made.read().astype(float))
         made.release()
         volume.release()
-    clear = SimpleNamespace(**{**vars(scene), "smoke": gf.Smoke(extinction=0.0)})
+    clear = pictured(plume, camera=place, floor=0.0, smoke=gf.Smoke(extinction=0.0))
     empty = FrameRenderer(plume.ctx, size=(96, 64))
     empty.draw(clear)
     assert np.abs(empty.read() - pictures[0]).mean() > 2.5  # there is smoke to see

@@ -125,3 +125,38 @@ def test_wrong_backgrounds_are_named(ctx: moderngl.Context) -> None:
         gf.FrameRenderer(ctx, SIZE, background="transparant")
     with pytest.raises(gf.GpufluidError, match="background"):
         gf.FrameRenderer(ctx, SIZE, background=(0.0, np.nan, 0.0))
+
+
+# -- several boxes -----------------------------------------------------------------------------------------
+
+
+def test_two_boxes_are_drawn_side_by_side(ctx: moderngl.Context, device: Device) -> None:
+    """Each as it is alone; what is in front hides what is behind, whichever comes first."""
+    left, right = (gf.Grid((16, 16, 16), 1 / 16, (x, 0.0, -0.5)) for x in (-1.3, 0.3))
+    camera = gf.Camera(target=(0.0, 0.5, 0.0), distance=4.5, elevation=10.0)
+    dense = gf.Smoke(extinction=30.0)
+    ball = gf.Obstacle(gf.Sphere(radius=0.1), position=(0.8, 0.9, 0.3))
+
+    def picture(*fluids: Any, view: gf.Camera = camera, floor: float | None = None) -> np.ndarray:
+        first, *others = fluids
+        made = pictured(first, others=others, camera=view, smoke=dense, floor=floor)
+        renderer = frame(ctx, made, (0.1, 0.1, 0.1))
+        out = renderer.read_hdr()
+        renderer.release()
+        return out
+
+    one, other = Puff(device, left, cloud()), Puff(device, right, 0.7 * cloud(), obstacles=[ball])
+    both, alone, beside = picture(one, other), picture(one), picture(other)
+    assert np.abs(both[:, :48] - alone[:, :48]).max() < 1e-6 < np.abs(both[:, 48:] - alone[:, 48:]).max()
+    np.testing.assert_array_equal(both[:, 48:], beside[:, 48:])
+    np.testing.assert_array_equal(picture(other, one), both)
+
+    along = gf.Camera(target=(0.0, 0.5, 0.0), distance=5.0, azimuth=90.0, elevation=5.0)  # right before left
+    hidden = picture(one, other, view=along)
+    np.testing.assert_allclose(hidden, picture(other, one, view=along), atol=2e-3)
+    middle = np.s_[30:34, 46:50]
+    assert np.abs(hidden[middle] - picture(other, view=along)[middle]).max() < 0.05  # thick smoke hides it
+
+    clear = [Puff(device, grid) for grid in (left, right)]
+    shadows = picture(*clear, floor=0.0)[..., 1] - picture(one, other, floor=0.0)[..., 1]
+    assert shadows[40:, :48].max() > 0.01 and shadows[40:, 48:].max() > 0.01  # both cast one on the floor

@@ -7,14 +7,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import moderngl
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from puff import SIZE, Canvas, Puff, drawn
+from puff import SIZE, Canvas, Puff, drawn, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
@@ -376,15 +375,7 @@ def test_smoke_casts_its_shadow_beyond_the_box(ctx: moderngl.Context, device: De
     made = FrameRenderer(ctx, size=(96, 64))
     brightness = []
     for density in (0.0, 1.0):
-        scene = SimpleNamespace(
-            fluid=Puff(device, grid, density),
-            camera=camera,
-            light=light,
-            smoke=gf.Smoke(),
-            fire=None,
-            lights=(),
-            floor=0.0,
-        )
+        scene = pictured(Puff(device, grid, density), camera=camera, light=light, floor=0.0)
         made.draw(scene)
         picture = made.read()[::-1].mean(axis=2)
         spots = []

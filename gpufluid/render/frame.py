@@ -70,6 +70,7 @@ class FrameRenderer:
         self.volume = volume if volume is not None else VolumeRenderer(ctx)
         self.device = self.volume.device
         self._solids = _Solids(ctx)
+        self._more: list[VolumeRenderer] = []  # for the further fluids of a scene
         self._things: list[Any] = []
         self._released = False
         self.size: Size = (0, 0)
@@ -125,18 +126,31 @@ class FrameRenderer:
     def draw(self, scene: SceneLike) -> None:
         """Draw `scene` as it is now. Raises GpufluidError where its fluid is not in this context."""
         self._check()
-        fluid, volume = scene.fluid, self.volume
         look = Look(scene.light, scene.smoke, scene.fire, scene.lights)
-        volume.prepare(fluid, look)
+        boxes = self._boxes(scene)
+        for fluid, volume in boxes:
+            volume.prepare(fluid, look)
         self._view = view = view_of(scene.camera, self.size[0] / self.size[1])
-        with volume.timed(fluid, "opaque"):
-            self._draw_opaque(scene, fluid, view)
-        if look.fire is not None and look.fire.shimmer > 0.0:
-            with volume.timed(fluid, "shimmer"):
-                self._shimmer(fluid, view, look.fire.shimmer)
-        volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, look)
-        with volume.timed(fluid, "tone map"):
+        with self.volume.timed(scene.fluid, "opaque"):
+            self._draw_opaque(scene, boxes, view)
+        # boxes do not overlap: the smoke of the farthest is drawn first
+        depth = {
+            id(f): float(view.rays.depth(np.array(f.grid.origin) + 0.5 * np.array(f.grid.size)))
+            for f, _ in boxes
+        }
+        for fluid, volume in sorted(boxes, key=lambda box: -depth[id(box[0])]):
+            if look.fire is not None and look.fire.shimmer > 0.0:
+                with volume.timed(fluid, "shimmer"):
+                    self._shimmer(fluid, view, look.fire.shimmer)
+            volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, look)
+        with self.volume.timed(scene.fluid, "tone map"):
             self._tone_map(self._screen)
+
+    def _boxes(self, scene: SceneLike) -> list[tuple[FluidLike, VolumeRenderer]]:
+        """Each fluid of `scene` and what draws its smoke."""
+        while len(self._more) < len(scene.others):
+            self._more.append(self.volume.another())
+        return [(scene.fluid, self.volume), *zip(scene.others, self._more, strict=False)]
 
     def read(self, alpha: str | None = None) -> NDArray[np.uint8]:
         """Return the picture drawn last, for a screen, uint8 [height, width, 3], top row first.
@@ -209,6 +223,8 @@ class FrameRenderer:
         self._released = True
         self._free()
         self._solids.release()
+        for volume in self._more:
+            volume.release()
         if self._owns_volume:
             self.volume.release()
 
@@ -221,34 +237,50 @@ class FrameRenderer:
             thing.release()
         self._things = []
 
-    def _draw_opaque(self, scene: SceneLike, fluid: FluidLike, view: View) -> None:
+    def _draw_opaque(
+        self, scene: SceneLike, boxes: list[tuple[FluidLike, VolumeRenderer]], view: View
+    ) -> None:
         """Backdrop, floor and solids, resolved into the picture and its depth."""
         ctx = self.ctx
         self._opaque.use()
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
-        with self._lit(scene, fluid, "studio", "render/studio.glsl") as program:
+        self._draw_studio(scene, *boxes[0], view)
+        if scene.floor is not None:
+            # what the further boxes take of the light on the floor
+            ctx.enable_only(moderngl.BLEND)
+            ctx.blend_func = moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA
+            for fluid, volume in boxes[1:]:
+                self._draw_studio(scene, fluid, volume, view, shadow=True)
+        ctx.enable_only(moderngl.DEPTH_TEST)
+        ctx.depth_func = "<"
+        files = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
+        for fluid, volume in boxes:
+            with self._lit(scene, fluid, volume, "solids", *files) as program:
+                self._solids.draw(program, fluid, view, self.paint)
+        ctx.enable_only(moderngl.NOTHING)
+        if self._opaque is not self._scene:
+            ctx.copy_framebuffer(self._scene, self._opaque)
+
+    def _draw_studio(
+        self, scene: SceneLike, fluid: FluidLike, volume: VolumeRenderer, view: View, shadow: bool = False
+    ) -> None:
+        """What stands behind everything, lit through `fluid`; or the shadow of `fluid` on the floor alone."""
+        with self._lit(scene, fluid, volume, "studio", "render/studio.glsl") as program:
             grid = fluid.grid
             height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
             for name, value in {
                 **ray_uniforms(view, fluid),
                 "depth_scale": view.depth_scale,
                 "picture_size": self.size,
-                "studio": self.background == "studio",
-                "plain": self._plain,
+                "studio": self.background == "studio" and not shadow,
+                "plain": (0.0, 0.0, 0.0, 0.0) if shadow else self._plain,
                 "has_floor": scene.floor is not None,
                 "floor_height": height,
                 "floor_reach": FLOOR_REACH * max(grid.cells),
             }.items():
                 upload(program[name], value)  # type: ignore[arg-type]
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
-        ctx.depth_func = "<"
-        files = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
-        with self._lit(scene, fluid, "solids", *files) as program:
-            self._solids.draw(program, fluid, view, self.paint)
-        ctx.enable_only(moderngl.NOTHING)
-        if self._opaque is not self._scene:
-            ctx.copy_framebuffer(self._scene, self._opaque)
 
     @property
     def _plain(self) -> tuple[float, float, float, float]:
@@ -288,10 +320,16 @@ class FrameRenderer:
 
     @contextmanager
     def _lit(
-        self, scene: SceneLike, fluid: FluidLike, label: str, file: str, vertex_file: str | None = None
+        self,
+        scene: SceneLike,
+        fluid: FluidLike,
+        volume: VolumeRenderer,
+        label: str,
+        file: str,
+        vertex_file: str | None = None,
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs."""
-        lighting, light = self.volume.lighting, scene.light
+        lighting, light = volume.lighting, scene.light
         with lighting.program(fluid, label, file, solids=False, vertex_file=vertex_file) as program:
             upload(program["sun_color"], tuple(light.color))  # type: ignore[arg-type]
             upload(program["ambient"], tuple(light.ambient))  # type: ignore[arg-type]

@@ -86,6 +86,9 @@ class SceneLike(Protocol):
     def fluid(self) -> FluidLike: ...
 
     @property
+    def others(self) -> Sequence[FluidLike]: ...
+
+    @property
     def camera(self) -> Camera: ...
 
     @property

@@ -101,6 +101,19 @@ class VolumeRenderer:
         self._shaded: Field | None = None
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
 
+    def another(self) -> VolumeRenderer:
+        """A renderer like this one, for a fluid beside the first."""
+        return VolumeRenderer(
+            self.ctx,
+            self.slices,
+            self.attenuation,
+            self.jitter,
+            self.light_scale,
+            method=self.method,
+            resolution=self.resolution,
+            frame_ms=self.frame_ms,
+        )
+
     @property
     def noise(self) -> moderngl.Texture:
         """The tile of blue noise."""
