@@ -191,6 +191,10 @@ def test_what_cannot_be_done_again_is_told_and_forgotten(scene: gf.Scene) -> Non
     scene.fluid.obstacles.clear()
     assert len(history.repeat(scene)) == 1
     assert len(history.done) == 1
+    history.change(scene, ("fluids", 0, "emitters", 0, "density"), 1.0)
+    scene.fluid.emitters.clear()
+    with pytest.raises(GpufluidError, match="the scene has no fluids.0.emitters.0"):
+        history.undo(scene)
 
 
 def test_a_script_with_an_update_is_not_saved_for_what_was_added(ctx: moderngl.Context) -> None:

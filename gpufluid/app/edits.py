@@ -25,10 +25,13 @@ FLOW_FIELDS = ("density", "fuel", "color")  # what an emitter makes per second
 
 
 def value_at(scene: Scene, path: Path) -> Any:
-    """What lies at `path`."""
+    """What lies at `path`. Raises GpufluidError where nothing does, or nothing any more."""
     found: Any = scene
-    for step in path:
-        found = found[step] if isinstance(step, int) else getattr(found, step)
+    try:
+        for step in path:
+            found = found[step] if isinstance(step, int) else getattr(found, step)
+    except (LookupError, AttributeError):
+        raise GpufluidError(f"the scene has no {'.'.join(map(str, path))}") from None
     return found
 
 
@@ -136,7 +139,7 @@ class Addition:
         if isinstance(things, Sequence):
             put(scene, self.path, (*things[: self.index], *things[self.index + 1 :]))
         else:
-            things.remove(things[self.index])
+            things.remove(value_at(scene, (*self.path, self.index)))
 
 
 class Removal(Addition):
@@ -144,7 +147,7 @@ class Removal(Addition):
 
     def do(self, scene: Scene) -> None:
         """Take it away."""
-        self.thing = value_at(scene, self.path)[self.index]
+        self.thing = value_at(scene, (*self.path, self.index))
         super().undo(scene)
 
     def undo(self, scene: Scene) -> None:
@@ -187,7 +190,7 @@ class History:
         self._open = False
 
     def undo(self, scene: Scene) -> bool:
-        """Undo what was done last; False where there is nothing."""
+        """Undo what was done last; False where there is nothing. Raises GpufluidError where that is gone."""
         if not self.done:
             return False
         self.done[-1].undo(scene)
@@ -196,7 +199,7 @@ class History:
         return True
 
     def redo(self, scene: Scene) -> bool:
-        """Do again what was undone last; False where there is nothing."""
+        """Do again what was undone last; False where there is nothing. Raises as `undo` does."""
         if not self.undone:
             return False
         self.undone[-1].do(scene)
@@ -213,7 +216,7 @@ class History:
             try:
                 edit.do(scene)
                 self.done.append(edit)
-            except (GpufluidError, LookupError, AttributeError) as error:
+            except GpufluidError as error:
                 problems.append(str(error))
         return problems
 

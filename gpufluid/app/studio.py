@@ -482,7 +482,7 @@ class Studio:
         if self.selected is not None:
             try:
                 thing = value_at(self.scene, self.selected)
-            except LookupError:
+            except GpufluidError:
                 self.selected = None
                 return
             imgui.push_id(str(self.selected))
@@ -549,7 +549,11 @@ class Studio:
             return
         *path, index = self.selected
         assert isinstance(index, int)
-        self.player.history.make(self.scene, Removal(tuple(path), index, value_at(self.scene, self.selected)))
+        try:
+            thing = value_at(self.scene, self.selected)
+            self.player.history.make(self.scene, Removal(tuple(path), index, thing))
+        except GpufluidError as error:
+            self.player.say(str(error))
         self.selected = None
 
     def _flow(self) -> None:
@@ -874,7 +878,10 @@ class Move:
     def move(self, x: float, y: float, dx: float, dy: float) -> None:
         """Take it along with the pointer."""
         studio, scene = self.studio, self.studio.scene
-        thing = value_at(scene, self.path)
+        try:
+            thing = value_at(scene, self.path)
+        except GpufluidError:
+            return  # the scene itself took it away
         name = pick.anchor_name(thing)
         assert name is not None  # it was hit
         flat = scene.fluid.grid.dimensions == 2

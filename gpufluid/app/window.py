@@ -206,23 +206,23 @@ class Player:
             glfw.KEY_UP: (0.0, TURN),
             glfw.KEY_DOWN: (0.0, -TURN),
         }
-        self._held_actions: dict[int, Callable[[], None]] = {  # those that a key held down repeats
+        # By what stands on the key, whatever the keyboard's layout; keys without a letter by their number.
+        self._held_actions: dict[int | str, Callable[[], None]] = {  # those that a key held down repeats
             **{key: partial(self.turn, *by) for key, by in turns.items()},
-            glfw.KEY_EQUAL: partial(self.strengthen, STRONGER),
-            glfw.KEY_KP_ADD: partial(self.strengthen, STRONGER),
-            glfw.KEY_MINUS: partial(self.strengthen, 1.0 / STRONGER),
-            glfw.KEY_KP_SUBTRACT: partial(self.strengthen, 1.0 / STRONGER),
-            glfw.KEY_A: partial(self.blow, -1.0),
-            glfw.KEY_D: partial(self.blow, 1.0),
-            glfw.KEY_PERIOD: self.single_step,
+            "=": partial(self.strengthen, STRONGER),
+            "+": partial(self.strengthen, STRONGER),
+            "-": partial(self.strengthen, 1.0 / STRONGER),
+            "a": partial(self.blow, -1.0),
+            "d": partial(self.blow, 1.0),
+            ".": self.single_step,
         }
-        self._actions: dict[int, Callable[[], None]] = {
+        self._actions: dict[int | str, Callable[[], None]] = {
             glfw.KEY_SPACE: self.pause,
             glfw.KEY_ENTER: self.restart,
             glfw.KEY_KP_ENTER: self.restart,
-            glfw.KEY_R: self.record,
-            glfw.KEY_S: self.snap,
-            glfw.KEY_H: self.help,
+            "r": self.record,
+            "s": self.snap,
+            "h": self.help,
             glfw.KEY_TAB: self.show_studio,
             glfw.KEY_ESCAPE: self.close,
         }
@@ -361,13 +361,14 @@ class Player:
             return
         if action == glfw.RELEASE:
             return
+        name: int | str = glfw.get_key_name(key, code) or key
         if mods & (glfw.MOD_CONTROL | glfw.MOD_SUPER):
-            ways = {glfw.KEY_Z: self.redo if mods & glfw.MOD_SHIFT else self.undo, glfw.KEY_Y: self.redo}
-            ways.get(key, lambda: None)()
-        elif key in self._held_actions:
-            self._held_actions[key]()
-        elif action == glfw.PRESS and key in self._actions:
-            self._actions[key]()
+            ways = {"z": self.redo if mods & glfw.MOD_SHIFT else self.undo, "y": self.redo}
+            ways.get(str(name), lambda: None)()
+        elif name in self._held_actions:
+            self._held_actions[name]()
+        elif action == glfw.PRESS and name in self._actions:
+            self._actions[name]()
 
     def _on_char(self, handle: Any, code: int) -> None:
         if self.studio is not None:
@@ -477,13 +478,18 @@ class Player:
 
     def undo(self) -> None:
         """Undo what was changed last."""
-        if not self.history.undo(self.scene):
-            self.say("there is nothing to undo")
+        self._back(self.history.undo, "there is nothing to undo")
 
     def redo(self) -> None:
         """Change again what was undone last."""
-        if not self.history.redo(self.scene):
-            self.say("there is nothing to do again")
+        self._back(self.history.redo, "there is nothing to do again")
+
+    def _back(self, way: Callable[[Scene], bool], nothing: str) -> None:
+        try:
+            if not way(self.scene):
+                self.say(nothing)
+        except GpufluidError as error:
+            self.say(str(error))
 
     def turn(self, dx: float, dy: float) -> None:
         """Turn the camera as a drag by so many pixels does."""
