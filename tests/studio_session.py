@@ -356,7 +356,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     before_view = player.renderer.read()
     drive.press(ord(" "))
     studio.show_view("SlicePlane")
-    shown = drive.picture()[:, : SIZE[0] - 320]
+    shown = drive.picture()[:, : player.area[2]]
     report["viewed"] = [
         float(np.abs(player.renderer.read().astype(float) - before_view).mean()),
         float(np.median(np.abs(player.renderer.read().astype(float) - shown))),

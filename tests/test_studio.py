@@ -41,7 +41,7 @@ def session(folder: Path) -> dict[str, Any]:
 
 
 def test_tab_opens_the_panel_beside_the_picture(session: dict[str, Any]) -> None:
-    assert session["tab"] == [True, [380, 440]]
+    assert session["tab"] == [True, [360, 440]]
     assert session["title_panel"] > 10.0, "the panel looks like the picture"
     assert session["hidden"] == [700, 420], "tab does not hide it"
 
@@ -107,12 +107,12 @@ def test_objects_are_added_and_removed(session: dict[str, Any]) -> None:
 
 def test_pictures_and_films_are_written(session: dict[str, Any], folder: Path) -> None:
     picture = np.asarray(Image.open(folder / "session-0001.png"))
-    assert picture.shape == (440, 380, 3) and picture.std() > 5.0
+    assert picture.shape == (440, 360, 3) and picture.std() > 5.0
     assert session["recorded"] >= 3 and session["recorder"]
     with av.open(str(folder / "session-0001.mp4")) as film:
         frames = list(film.decode(video=0))
         assert len(frames) >= session["recorded"]
-        assert (frames[0].width, frames[0].height) == (380, 440)
+        assert (frames[0].width, frames[0].height) == (360, 440)
 
 
 def test_a_view_is_in_the_picture_and_in_the_window(session: dict[str, Any]) -> None:
@@ -126,7 +126,7 @@ def test_help_is_in_the_window(session: dict[str, Any]) -> None:
 
 
 def test_the_window_is_resized(session: dict[str, Any]) -> None:
-    assert session["resized"] == [[700, 420], [380, 420]]
+    assert session["resized"] == [[700, 420], [360, 420]]
 
 
 def test_a_restart_keeps_what_was_changed(session: dict[str, Any]) -> None:

@@ -46,11 +46,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]
 
-PANEL = 320.0  # width
-LABEL = 112.0  # from where a row's name stands to its slider
+PANEL = 340.0  # width
+LABEL = 140.0  # from where a row's name stands to its slider
 WIDEST = 0.65  # share of the window that the panel takes at most
 TOAST = 5.0  # seconds that a message is seen
 MEASURE = 0.5  # seconds between frames whose passes are timed
+SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
 PASSES = 16  # rows of the table of passes
 TOOLS = ("select", "push", "smoke")
 FASTEST = 4.0  # lengths of the box per second that a hand can push at
@@ -342,7 +343,7 @@ class Studio:
         x, y, width, height = self._corner()
         lines = []
         if player.recorder is not None:
-            lines.append((f"● {player.recorded} frames", ACCENT))
+            lines.append((f"filmed: {player.recorded} frames", ACCENT))
         if player.message and time.perf_counter() - player.said < TOAST:
             lines.append((player.message, (0.9, 0.91, 0.92)))
         if not lines:
@@ -420,7 +421,7 @@ class Studio:
             ("Redo", player.redo, False),
         )
         rate = f"{player.frame_rate:.1f} fps" if not player.paused else "paused"
-        filmed = f"   ● {player.recorded}" if recording else ""
+        filmed = f"   {player.recorded} filmed" if recording else ""
         imgui.text_disabled(f"frame {scene.frame}   {scene.time:.2f} s   {rate}{filmed}")
         imgui.same_line(imgui.get_content_region_avail().x - 8.0 * self.ui.scale)
         if imgui.small_button("?"):
@@ -742,7 +743,8 @@ def _labelled(studio: Studio, label: str, value: float, spread: Range) -> tuple[
 def _number(key: str, value: float, spread: Range) -> tuple[bool, float]:
     flags = imgui.SliderFlags_.no_round_to_format | (imgui.SliderFlags_.logarithmic if spread.log else 0)
     digits = 5 if spread.log and spread.high <= 0.1 else 3 if spread.high <= 10.0 else 1
-    text = f"%.{digits}f {spread.unit}".rstrip()
+    form = ".1e" if spread.log and 0.0 < spread.low <= SMALL else f".{digits}f"
+    text = f"%{form} {spread.unit}".rstrip()
     changed, after = imgui.slider_float(key, float(value), spread.low, spread.high, text, flags)
     return changed, after
 
