@@ -223,6 +223,19 @@ def test_a_source_grows_and_the_wind_turns_with_the_viewer(scene: gf.Scene) -> N
     assert history.undo(scene) and scene.fluid.forces[0] is wind
 
 
+def test_the_memory_of_fields_is_known(ctx: moderngl.Context) -> None:
+    fluid = gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=ctx)
+    device = fluid.device
+    assert device is not None
+    scalars = fluid.scalars.nbytes
+    before = device.field_bytes
+    assert before >= 2 * scalars > 0
+    fluid.emitters.add(gf.Emitter(gf.Sphere(radius=0.1), color=(1.0, 0.0, 0.0)))
+    assert device.field_bytes >= before + scalars
+    fluid.release()
+    assert device.field_bytes == 0
+
+
 # -- fields ----------------------------------------------------------------------------------------------
 
 

@@ -158,6 +158,51 @@ def test_escape_closes_and_nothing_is_remembered(session: dict[str, Any], folder
     assert not list(folder.glob("*.ini"))
 
 
+@pytest.mark.parametrize("scene", ["plume", "story.py"])
+def test_the_command_opens_demos_and_scripts(tmp_path: Path, scene: str) -> None:
+    (tmp_path / "story.py").write_text(
+        "import gpufluid as gf\n"
+        "def scene(ctx=None, cells=(6, 6, 6)):\n"
+        "    yield gf.Scene(gf.Fluid(gf.Grid(cells, 0.1), ctx=ctx))\n"
+        "    yield\n"
+    )
+    (tmp_path / "run.py").write_text(
+        "import sys\n"
+        "from gpufluid.app.cli import main\n"
+        "from gpufluid.app.window import Player\n"
+        "def play(player, frames):\n"
+        "    for _ in range(3):\n"
+        "        player.tick()\n"
+        "    first = player.scene\n"
+        "    player.restart()\n"
+        "    player.use_cells((8, 10, 8))\n"
+        "    player.tick()\n"
+        "    print(player.studio.shown, first is player.scene, *player.scene.fluid.grid.cells)\n"
+        "Player.play = play\n"
+        "sys.exit(main(['studio', *sys.argv[1:], '--size', '400x240', '--cells', '8', '12', '8']))\n"
+    )
+    done = run_under_xvfb(tmp_path, "run.py", scene)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "True False 8 10 8"
+
+
+def test_a_window_opens_after_another_with_a_panel(tmp_path: Path) -> None:
+    (tmp_path / "twice.py").write_text(
+        "from gpufluid.app.demos import load_demo\n"
+        "from gpufluid.app.window import Player, Window\n"
+        "for number in range(2):\n"
+        "    with Window((240, 160), 'twice') as window:\n"
+        "        make = lambda: load_demo('plume')(cells=(8, 12, 8), ctx=window.ctx)\n"
+        "        with Player(window, make, 'twice') as player:\n"
+        "            player.open_studio()\n"
+        "            player.play(1)\n"
+        "    print(number)\n"
+    )
+    done = run_under_xvfb(tmp_path, "twice.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["0", "1"]
+
+
 def test_without_imgui_the_plain_window_still_works(tmp_path: Path) -> None:
     """A module of that name which cannot be imported stands in for one that is not there."""
     (tmp_path / "imgui_bundle.py").write_text("raise ImportError('not installed')\n")

@@ -6,6 +6,9 @@ a libglfw of its own, which knows no window that the glfw package has opened.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -56,6 +59,16 @@ CURSORS = {
 }
 
 
+def _keep_gl() -> None:
+    """Keep libGL open: ImGui closes it in the end, and the next window of the process would find no GLX.
+
+    Seen with Mesa 22.3 and libglvnd 1.6.
+    """
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError):
+            ctypes.CDLL("libGL.so.1")  # ctypes never closes what it has opened
+
+
 def _keys() -> dict[int, Any]:
     """glfw's keys that a text field and a list need, as ImGui names them."""
     key = imgui.Key
@@ -94,6 +107,7 @@ class Ui:
         self.io = imgui.get_io()
         self.io.set_ini_filename("")
         self.io.set_log_filename("")
+        _keep_gl()
         imgui.backends.opengl3_init("#version 330")
         folder = Path(imgui_bundle.__file__).parent
         for name in FONT:
