@@ -29,7 +29,7 @@ bench: system-demo $(VENV)/.demo-ready
 	@$(PY) -m gpufluid bench --cells 64 64 64 $(ARGS)
 
 test: system-test lint
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n 2 $(ARGS)
 
 validate: system-test $(VENV)/.test-ready
 	$(PY) -m pytest -m validation $(ARGS)

@@ -349,6 +349,7 @@ class Fluid:
         ):
             store.fill(values)
         solver.colors.clear()
+        solver.cover()
         solver.fire.clear()
         solver.projection.clear()
         solver.time = 0.0

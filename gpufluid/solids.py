@@ -78,6 +78,7 @@ class Solids:
         self.openings: dict[str, Any] = {}
         self.heat: dict[str, Any] = {}
         self.slips = False
+        self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
         self._fields: dict[str, FieldStore] = {}
         self._before: dict[int, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
         self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
@@ -131,6 +132,7 @@ class Solids:
         if changed:
             self._voxels = voxels
             self._voxelize()
+            self.uncovered = self.present
         return changed
 
     def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Any]]:

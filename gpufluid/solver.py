@@ -86,17 +86,23 @@ class Solver:
         if obstacles:
             self.check_obstacles()
         self.diffusion.check(dt, solids=bool(obstacles))
-        if self.solids.update(obstacles, dt) and self.solids.present:
-            # smoke where a solid is now must not be seen from the other side of it
-            for carried in (self.scalars, self.colors.field):
-                if carried is not None:
-                    self.backend.kernel("cover_scalars", self.variant)(scalars=carried, **self.solids.cells)
+        self.solids.update(obstacles, dt)
+        if self.solids.uncovered:
+            self.cover()
         if self.settings.solve_velocity:
             self.solids.slip(self.variant, velocity=self.velocity)
         count = self.substeps(dt)
         for _ in range(count):
             self.substep(dt / count, emitters, forces)
         return count
+
+    def cover(self) -> None:
+        """Leave nothing where solids are: it must not be seen from the other side of them."""
+        if self.solids.present:
+            for carried in (self.scalars, self.colors.field):
+                if carried is not None:
+                    self.backend.kernel("cover_scalars", self.variant)(scalars=carried, **self.solids.cells)
+        self.solids.uncovered = False
 
     def check_obstacles(self) -> None:
         """Raise GpufluidError where the pressure solver takes no obstacles."""

@@ -167,7 +167,7 @@ def test_a_colour_may_come_later() -> None:
     [
         ((1.0, float("nan"), 0.0), "three finite numbers"),
         ((1.0, 2.0), "three finite numbers"),
-        ("red", "three numbers"),
+        ("red", "three finite numbers"),
         ((0.0, 0.0, -0.1), "must not be negative"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
-from gpufluid.app.demos import demo_folder, demo_names, demo_summary, load_demo
+from gpufluid.app.demos import demo_file, demo_names, demo_summary, load_demo
 
 SMALL = {"plume": (12, 18, 12), "flame": (12, 24, 12), "fireball": (16, 20, 16), "blast": (20, 10, 14)}
 
@@ -24,16 +24,22 @@ def height(scene: gf.Scene, above: float) -> float:
 
 @pytest.mark.parametrize("name", demo_names())
 def test_every_demo_runs(name: str) -> None:
-    """A few frames of it on two backends; a file that can be read at a glance, one idea in its first line."""
-    assert len((demo_folder() / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 80
+    """A few frames on two backends, one of them drawn; short, and its first line says what it shows."""
+    assert len(demo_file(name).read_text(encoding="utf-8").splitlines()) < 80
     assert demo_summary(name).endswith(".")
     for backend in ("fragment", "numpy"):
         scene = load_demo(name)(cells=SMALL.get(name, (12, 16, 12)), backend=backend)
         assert scene.title == f"gpufluid: {name}"
-        for _ in range(2):
+        for _ in range(3):
             scene.advance()
-        assert np.isfinite(scene.fluid.velocity.read()).all()
-        assert scene.fluid.density.read().any() or scene.fluid.fuel.read().any()
+        fluid = scene.fluid
+        assert np.isfinite(fluid.velocity.read()).all()
+        assert any(field.read().any() for field in (fluid.density, fluid.fuel, fluid.color))
+        if fluid.ctx is not None:
+            renderer = gf.FrameRenderer.of(scene.picture, fluid.ctx, (64, 36))
+            renderer.draw(scene)
+            assert renderer.read().std() > 5.0
+            renderer.release()
         scene.release()
 
 

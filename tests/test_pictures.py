@@ -1,125 +1,372 @@
-"""Golden pictures of the volume: every way to draw it, every kind of view and of light."""
+"""Pictures of 16 bits, EXR with depth and motion, sidecars: read back by other code than wrote them."""
 
 from __future__ import annotations
 
+import json
+import struct
+import sys
+import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import moderngl
 import numpy as np
+import OpenEXR
 import pytest
-from golden import assert_golden
-from puff import Puff, pictured
+from PIL import Image
 
 import gpufluid as gf
-from gpufluid.gl.device import Device
+from gpufluid.io.about import describe
+from gpufluid.io.exr import FAR, write_exr
+from gpufluid.io.images import FrameFolder, write_png
+from gpufluid.io.motion import _optical_depths, motion_of, trilinear
+from gpufluid.io.pictures import sixteen_bits, write_picture
 from gpufluid.render.camera import view_of
-from gpufluid.view import METHODS
-
-SIZE = (240, 136)
-GRID = gf.Grid((40, 48, 40), 1 / 40, (-0.5, 0.0, -0.5))
-CAMERA = gf.Camera(target=(0.0, 0.55, 0.0), distance=3.0, azimuth=25.0, elevation=12.0)
-NIGHT = gf.Light(direction=(-0.8, -0.6, 0.3), color=(0.25, 0.27, 0.33), ambient=(0.02, 0.025, 0.04))
-PARALLEL = (
-    view_of(gf.Camera(target=(0.0, 0.55, 0.0), azimuth=-30.0, elevation=25.0), 1.0).view,
-    np.array([[0.68, 0, 0, 0], [0, 1.2, 0, 0], [0, 0, -0.2, -1.0], [0, 0, 0, 1.0]]),
-)
+from gpufluid.render.frame import FrameRenderer
 
 
-def billows() -> np.ndarray:
-    """A column of smoke with billows, [z, y, x], 0 .. 1: sums of sines, the same everywhere."""
-    z, y, x = (np.indices(GRID.cells[::-1]) + 0.5) / 40 - np.array([0.5, 0.0, 0.5]).reshape(3, 1, 1, 1)
-    lump = np.sin(11 * x + 2 * y) * np.sin(13 * y + 3 * z) + np.sin(12 * z - x) * np.sin(17 * y + 1.0)
-    radius = 0.12 + 0.16 * y + 0.05 * lump
-    return np.clip((radius - np.hypot(x + 0.06 * np.sin(5 * y), z)) / 0.05, 0.0, 1.0) * (y < 1.05)
+def read_png(path: Path) -> np.ndarray:
+    """Decode a PNG of 8 or 16 bits a channel, not interlaced (ISO/IEC 15948)."""
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, raw = 8, b""
+    while at < len(data):
+        (length,) = struct.unpack_from(">I", data, at)
+        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
+        assert struct.unpack_from(">I", data, at + 8 + length)[0] == zlib.crc32(kind + body)
+        if kind == b"IHDR":
+            width, height, bits, color, *_, interlaced = struct.unpack(">2I5B", body)
+            assert not interlaced
+        if kind == b"IDAT":
+            raw += body
+        at += 12 + length
+    channels = {2: 3, 6: 4}[color]
+    step, raw = channels * bits // 8, zlib.decompress(raw)
+    before = [0] * (width * step)
+    rows = []
+    for y in range(height):
+        filtering, *line = raw[y * (width * step + 1) : (y + 1) * (width * step + 1)]
+        for x in range(width * step):
+            a, b = line[x - step] if x >= step else 0, before[x]
+            c = before[x - step] if x >= step else 0
+            p = a + b - c
+            paeth = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+            line[x] = (line[x] + (0, a, b, (a + b) // 2, paeth)[filtering]) % 256
+        before = line
+        rows.append(bytes(line))
+    return np.frombuffer(b"".join(rows), f">u{bits // 8}").reshape(height, width, channels)
 
 
-@pytest.fixture(scope="module")
-def cloud(ctx: moderngl.Context) -> Iterator[Puff]:
-    """The column, hot at its foot, a third of it red, a third blue; a ball before it and a box beside it."""
-    device = Device(ctx, "fragment")
-    smoke = billows()
-    y = (np.arange(48) + 0.5).reshape(1, -1, 1) / 40
-    hot = 2.0 * smoke * np.clip(1.1 - 1.6 * y, 0.0, 1.0)
-    solids = [
-        gf.Obstacle(gf.Sphere(radius=0.13), position=(0.18, 0.4, 0.33)),
-        gf.Obstacle(gf.Box(size=(0.2, 0.5, 0.2)), position=(-0.38, 0.25, 0.1)),
-    ]
-    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:  # to have the solids as voxels
-        for solid in solids:
-            fluid.obstacles.add(solid)
-        voxels = fluid.solid.read()
-    yield Puff(device, GRID, smoke, voxels, temperature=hot, obstacles=solids)
-    device.release()
+@pytest.mark.parametrize("channels", [3, 4])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_png_comes_back_bit_for_bit(tmp_path: Path, channels: int, dtype: type) -> None:
+    rng = np.random.default_rng(1)
+    noise = rng.integers(0, np.iinfo(dtype).max + 1, (9, 13, channels), dtype)
+    ramp = np.linspace(0, np.iinfo(dtype).max, 11 * 7 * channels).astype(dtype).reshape(11, 7, channels)
+    for picture in (noise, ramp, noise[::-1, ::2]):
+        path = write_png(tmp_path / "a.png", picture, overwrite=True)
+        assert np.array_equal(read_png(path), picture)
+        with Image.open(path) as seen:
+            assert seen.mode == ("RGB", "RGBA")[channels - 3]
+            shift = 8 * (dtype is np.uint16)
+            assert np.array_equal(np.asarray(seen), picture >> shift)
 
 
-def shown(ctx: moderngl.Context, fluid: Any, picture: gf.Picture | None = None, **scene: Any) -> np.ndarray:
-    renderer = gf.FrameRenderer.of(picture or gf.Picture(), ctx, SIZE)
-    renderer.draw(
-        pictured(fluid, **{"camera": CAMERA, "floor": 0.0, "smoke": gf.Smoke(extinction=25.0), **scene})
-    )
-    out = renderer.read()
-    renderer.release()
-    return out
-
-
-@pytest.mark.parametrize("method", [*METHODS, "half"])
-def test_every_way_to_draw(ctx: moderngl.Context, cloud: Puff, method: str) -> None:
-    picture = (
-        gf.Picture(method="ray-march", resolution=0.5) if method == "half" else gf.Picture(method=method)
-    )
-    assert_golden(f"volume_{method.replace('-', '_')}", shown(ctx, cloud, picture), ctx)
+def test_exr_comes_back(tmp_path: Path, rng: np.random.Generator) -> None:
+    picture = rng.random((5, 7, 4)).astype(np.float32) * 10.0
+    depth = rng.random((5, 7)) * 3.0
+    depth[0, 0] = np.inf
+    motion = rng.standard_normal((5, 7, 2))
+    path = write_exr(tmp_path / "a.exr", picture, depth=depth, motion=motion)
+    file = OpenEXR.File(str(path), separate_channels=True)
+    channels = {name: channel.pixels for name, channel in file.channels().items()}
+    assert set(channels) == {"R", "G", "B", "A", "Z", "forward.u", "forward.v"}
+    for n, name in enumerate("RGBA"):
+        assert channels[name].dtype == np.float16
+        assert np.array_equal(channels[name], picture[..., n].astype(np.float16))
+    assert channels["Z"].dtype == np.float32
+    assert channels["Z"][0, 0] == np.float32(FAR)
+    assert np.array_equal(channels["Z"].ravel()[1:], depth.astype(np.float32).ravel()[1:])
+    assert np.array_equal(channels["forward.u"], motion[..., 0].astype(np.float16))
+    assert np.array_equal(channels["forward.v"], motion[..., 1].astype(np.float16))
+    whole = OpenEXR.File(str(write_exr(path, picture[..., :3], half=False, overwrite=True)))
+    assert np.array_equal(whole.channels()["RGB"].pixels, picture[..., :3])
+    bright = write_exr(path, np.full((1, 1, 3), 1e6), overwrite=True)
+    assert OpenEXR.File(str(bright)).channels()["RGB"].pixels.max() == 65504.0
 
 
 @pytest.mark.parametrize(
-    ("name", "camera"),
+    ("picture", "options", "message"),
     [
-        ("front", gf.Camera(target=(0.0, 0.55, 0.0), distance=3.0, azimuth=0.0, elevation=0.0)),
-        ("above", gf.Camera(target=(0.0, 0.5, 0.0), distance=3.0, azimuth=45.0, elevation=80.0)),
-        ("inside", gf.Camera(target=(0.0, 0.7, 0.0), distance=0.4, azimuth=70.0, elevation=5.0, fov=75.0)),
-        ("parallel", PARALLEL),
+        (np.zeros((4, 4, 3), np.uint8), {}, r"must be float \[height, width, 3 or 4\], got uint8"),
+        (np.zeros((4, 4, 2)), {}, "3 or 4"),
+        (np.full((4, 4, 3), np.nan), {}, "channel R .* must not be NaN"),
+        (np.zeros((4, 4, 3)), {"depth": np.zeros((4, 3))}, r"depth must have the shape \[4, 4\]"),
+        (np.zeros((4, 4, 3)), {"motion": np.zeros((4, 4))}, r"motion must have the shape \[4, 4, 2\]"),
     ],
 )
-def test_every_view(ctx: moderngl.Context, cloud: Puff, name: str, camera: Any) -> None:
-    assert_golden(f"view_from_{name}", shown(ctx, cloud, camera=camera), ctx)
+def test_exr_that_cannot_be(tmp_path: Path, picture: Any, options: Any, message: str) -> None:
+    with pytest.raises(gf.GpufluidError, match=message):
+        write_exr(tmp_path / "a.exr", picture, **options)
+    assert list(tmp_path.iterdir()) == []
 
 
-LIGHTS: dict[str, dict[str, Any]] = {
-    "behind": {"light": gf.Light(direction=(0.2, -0.3, 1.0)), "smoke": gf.Smoke(25.0, anisotropy=0.5)},
-    "diagonal": {"light": gf.Light(direction=(1.0, -1.0, 0.0))},
-    "coloured": {
-        "light": NIGHT,
-        "lights": [
-            gf.PointLight((0.7, 0.5, 0.6), (1.0, 0.25, 0.1)),
-            gf.PointLight((-0.6, 0.9, 0.5), (0.1, 0.35, 1.1)),
-            gf.Light(direction=(0.0, -1.0, -0.2), color=(0.2, 0.5, 0.2), ambient=(0.0, 0.0, 0.0)),
-        ],
-    },
-    "within": {"light": NIGHT, "lights": [gf.PointLight((0.0, 0.3, 0.0), (0.3, 0.25, 0.18))]},
-    "fire": {"light": NIGHT, "fire": gf.Fire(intensity=12.0, shimmer=0.01)},
+@pytest.mark.parametrize(
+    ("module", "package", "dtype"), [("OpenEXR", "OpenEXR", np.float32), ("av", "av", np.uint16)]
+)
+def test_a_missing_package_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, package: str, dtype: type
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    write = write_exr if module == "OpenEXR" else write_png
+    ending = "exr" if module == "OpenEXR" else "png"
+    with pytest.raises(gf.MissingDependencyError, match=rf"'{package}': pip install 'gpufluid\[all\]'"):
+        write(tmp_path / f"a.{ending}", np.zeros((2, 2, 3), dtype))
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- what a renderer drew ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def scene(ctx: moderngl.Context) -> Iterator[gf.Scene]:
+    """A ball of smoke in front of a box, above a floor."""
+    fluid = gf.Fluid(gf.Grid((16, 16, 16), 1 / 16), ctx=ctx)
+    z, y, x = (np.mgrid[:16, :16, :16] + 0.5) / 16
+    fluid.density.write(np.exp(-((x - 0.5) ** 2 + (y - 0.6) ** 2 + (z - 0.7) ** 2) / 0.01))
+    fluid.obstacles.add(gf.Obstacle(gf.Box((0.25, 0.3, 0.3), (0.2, 0.2, 0.2))))
+    made = gf.Scene(fluid, gf.Camera((0.5, 0.4, 0.5), 2.5, elevation=20.0), floor=0.0, title="A ball")
+    yield made
+    made.release()
+
+
+@pytest.fixture(scope="module")
+def drawn(ctx: moderngl.Context, scene: gf.Scene) -> Iterator[FrameRenderer]:
+    renderer = FrameRenderer(ctx, (60, 40), background="transparent")
+    renderer.draw(scene)
+    yield renderer
+    renderer.release()
+
+
+@pytest.mark.parametrize("alpha", [False, True])
+def test_sixteen_bits_are_the_picture_of_eight(tmp_path: Path, drawn: FrameRenderer, alpha: bool) -> None:
+    eight = read_png(write_picture(tmp_path / "a.png", drawn, alpha=alpha)).astype(int)
+    deep = read_png(write_picture(tmp_path / "b.png", drawn, alpha=alpha, bits=16)).astype(float)
+    assert eight.shape == (40, 60, 3 + alpha)
+    assert np.array_equal(eight, drawn.read("straight" if alpha else None))
+    solid = np.ones(eight.shape[:2], bool) if not alpha else eight[..., 3] > 25
+    assert solid.mean() > 0.1
+    difference = np.abs(deep[solid] / 257.0 - eight[solid])
+    assert difference.max() < (4.0 if alpha else 1.6), "straight alpha divides the noise of 8 bits"
+    assert difference.mean() < 0.6
+    assert len(np.unique(deep)) > 3 * len(np.unique(eight))
+
+
+def test_the_tone_map_of_known_values() -> None:
+    radiance = np.array([[[0.0, 0.0, 0.0, 0.0], [1e6, 1e6, 1e6, 1.0], [0.1, 0.0, 0.0, 0.5]]])
+    shown = sixteen_bits(radiance, 1.0, alpha=True)[0]
+    assert shown[0].tolist() == [0, 0, 0, 0]
+    assert shown[1].tolist() == [65535] * 4
+    x = 0.1
+    filmic = x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14)  # 0.1327
+    red = 1.055 * filmic ** (1 / 2.4) - 0.055
+    assert shown[2] == pytest.approx([65535 * red / 0.5, 0, 0, 65535 * 0.5], abs=1)
+
+
+def test_an_exr_of_what_was_drawn(tmp_path: Path, drawn: FrameRenderer, scene: gf.Scene) -> None:
+    path = write_picture(tmp_path / "a.exr", drawn)
+    channels = OpenEXR.File(str(path), separate_channels=True).channels()
+    hdr = drawn.read_hdr()
+    assert np.array_equal(channels["A"].pixels, hdr[..., 3].astype(np.float16))
+    assert np.array_equal(channels["R"].pixels, hdr[..., 0].astype(np.float16))
+    assert np.isfinite(channels["Z"].pixels).all()
+    with pytest.raises(gf.GpufluidError, match="a PNG holds no motion"):
+        write_picture(tmp_path / "a.png", drawn, motion=np.zeros((40, 60, 2)))
+    with pytest.raises(gf.GpufluidError, match=r"must end in \.png or \.exr"):
+        write_picture(tmp_path / "a.jpg", drawn)
+
+
+def test_depth_is_that_of_the_scene(drawn: FrameRenderer, scene: gf.Scene) -> None:
+    """Each pixel's depth, taken back along its ray, lies on the floor, on the box, or nowhere."""
+    depth = drawn.read_depth().astype(np.float64)
+    rays = view_of(scene.camera, 60 / 40).rays
+    x, y = np.meshgrid((np.arange(60) + 0.5) / 30 - 1, 1 - (np.arange(40) + 0.5) / 20)
+    picture = np.stack([np.ones_like(x), x, y], -1)
+    there = np.isfinite(depth)
+    assert not there[:8].any(), "nothing stands above the horizon"
+    assert there[30:, 15:45].all()
+    place = (picture @ rays.origin + depth[..., None] * (picture @ rays.direction))[there]
+    on_floor = np.abs(place[:, 1]) < 2e-3
+    in_box = (np.abs(place - (0.25, 0.3, 0.3)) < 0.1 + 2e-2).all(1)
+    assert (on_floor | in_box).mean() > 0.995
+    assert in_box.sum() > 20
+    assert on_floor.sum() > 500
+    # a solid is sampled somewhere in the pixel, which is 4 cm wide, and its front leans by 20 degrees
+    off = np.abs(np.abs(place - (0.25, 0.3, 0.3)).max(1) - 0.1)[in_box & ~on_floor]
+    assert np.median(off) < 0.01
+
+
+# -- motion --------------------------------------------------------------------------------------------
+
+
+def puff(velocity: tuple[float, float, float], center: tuple[float, float, float]) -> gf.Fluid:
+    """A dense ball of smoke that moves as one, on NumPy."""
+    grid = gf.Grid((24, 20, 16), 0.05, (-0.6, -0.5, -0.4))
+    fluid = gf.Fluid(grid, backend="numpy")
+    z, y, x = np.meshgrid(
+        *((np.arange(n) + 0.5) * 0.05 + o for n, o in ((16, -0.4), (20, -0.5), (24, -0.6))), indexing="ij"
+    )
+    distance = np.sqrt((x - center[0]) ** 2 + (y - center[1]) ** 2 + (z - center[2]) ** 2)
+    fluid.density.write(np.where(distance < 0.2, 5.0, 0.0))
+    fluid.velocity.write(np.broadcast_to(velocity, fluid.velocity.read().shape))
+    return fluid
+
+
+CAMERAS = {
+    "front": gf.Camera(distance=3.0, elevation=0.0),
+    "aside": gf.Camera(distance=2.5, azimuth=70.0, elevation=30.0),
+    "parallel": (
+        view_of(gf.Camera(distance=3.0, azimuth=-40.0), 1.5).view,
+        np.array([[0.8, 0, 0, 0], [0, 1.2, 0, 0], [0, 0, -0.2, -1.0], [0, 0, 0, 1.0]]),
+    ),
 }
 
 
-@pytest.mark.parametrize("name", LIGHTS)
-def test_every_light(ctx: moderngl.Context, cloud: Puff, name: str) -> None:
-    assert_golden(f"light_{name}", shown(ctx, cloud, **LIGHTS[name]), ctx)
+@pytest.mark.parametrize("name", CAMERAS)
+def test_motion_of_a_puff_is_where_its_picture_goes(name: str) -> None:
+    """Its pixels move as the near side of the puff does through the camera's matrices."""
+    size, dt, velocity = (90, 60), 0.1, np.array([0.6, 0.9, -0.5])
+    view = view_of(CAMERAS[name], 1.5)
+    fluid = puff(tuple(velocity), (0.0, 0.0, 0.0))
+    motion = motion_of(fluid, view, size, dt)
+    seen = (motion != 0.0).any(-1)
+    assert 100 < seen.sum() < 2000
+    clip = view.clip.astype(np.float64)
+
+    def pixel(place: Any) -> np.ndarray:
+        at = clip @ (*place, 1.0)
+        return at[:2] / at[3] * (45.0, 30.0)
+
+    # what is seen is the near side of the ball, about its radius in front of the middle
+    towards = -view.rays.forward if view.is_perspective else view.rays.direction[0] * -1.0
+    start = 0.18 * towards / np.linalg.norm(towards)
+    expected = pixel(start + dt * velocity) - pixel(start)
+    rows, columns = np.nonzero(seen)
+    middle = (np.hypot(rows - 29.5, columns - 44.5)) < 4
+    got = motion[rows[middle], columns[middle]].mean(0)
+    assert np.linalg.norm(expected) > 1.0
+    assert got == pytest.approx(expected, abs=0.06 * np.linalg.norm(expected))
+    if not view.is_perspective:
+        assert np.ptp(motion[seen], axis=0).max() < 1e-3, "with parallel rays all of it moves alike"
 
 
-def test_coloured_smoke(ctx: moderngl.Context, cloud: Puff) -> None:
-    smoke = billows()
-    turn = np.linspace(0.0, 3.0, 48).reshape(1, -1, 1)
-    dye = [smoke * np.clip(1.0 - np.abs(turn - n - 0.5), 0.0, 1.0) for n in range(3)]
-    puff = Puff(cloud.device, GRID, 0.0, color=dye)
-    assert_golden("smoke_coloured", shown(ctx, puff), ctx)
+def test_motion_of_what_is_seen_first() -> None:
+    """Two puffs, one behind the other, of which the near one hides the far one; and a wall hides both."""
+    camera = gf.Camera(distance=3.0, elevation=0.0)
+    fluid = puff((0.0, 0.0, 0.0), (0.0, 0.0, 0.2))
+    far = puff((0.0, 0.0, 0.0), (0.0, 0.0, -0.2))
+    fluid.density.write(fluid.density.read() + far.density.read())
+    velocity = np.zeros(fluid.velocity.read().shape)
+    velocity[9:, ..., 0], velocity[:8, ..., 1] = 1.0, 1.0
+    fluid.velocity.write(velocity)
+    middle = motion_of(fluid, camera, (31, 31), 0.1)[15, 15]
+    assert middle[0] > 0.5
+    assert abs(middle[1]) < 1e-6
+    # a wall between the camera and the box leaves nothing of them, and so does smoke that hides nothing
+    assert not motion_of(fluid, camera, (31, 31), 0.1, depth=np.full((31, 31), 2.0)).any()
+    assert not motion_of(fluid, camera, (31, 31), 0.1, extinction=0.0).any()
 
 
-def test_transparent(ctx: moderngl.Context, cloud: Puff) -> None:
-    """Straight alpha over a chess-board, as a program for pictures would put it there."""
-    renderer = gf.FrameRenderer(ctx, SIZE, background="transparent")
-    renderer.draw(pictured(cloud, camera=CAMERA, floor=0.0, smoke=gf.Smoke(extinction=25.0)))
-    rgba = renderer.read("straight").astype(float)
-    renderer.release()
-    board = 90.0 + 70.0 * (np.indices((SIZE[1], SIZE[0])).sum(axis=0) // 8 % 2)[..., None]
-    share = rgba[..., 3:] / 255.0
-    over = np.rint(rgba[..., :3] * share + board * (1.0 - share)).astype(np.uint8)
-    assert_golden("transparent", np.ascontiguousarray(over), ctx)
+@pytest.mark.parametrize("extinction", [0.05, 1.0, 8.0])
+def test_motion_is_that_of_the_middle_of_what_hides(extinction: float) -> None:
+    """In even smoke, 0.8 m deep, which moves the faster the nearer it is."""
+    fluid = puff((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    fluid.density.write(np.ones(fluid.density.read().shape))
+    z = np.linspace(-0.4, 0.4, 17)
+    velocity = np.zeros(fluid.velocity.read().shape)
+    velocity[..., 0] = np.clip(z + 0.025, -0.375, 0.375)[:, None, None]  # of the cell behind each face
+    fluid.velocity.write(velocity)
+    front = np.eye(4)
+    front[2, 3] = -3.0
+    motion = motion_of(
+        fluid, view_of((front, CAMERAS["parallel"][1]), 1.5), (30, 20), 0.1, extinction=extinction
+    )
+    middle = -np.log1p(-0.5 * -np.expm1(-0.8 * extinction)) / extinction  # m behind the near side
+    assert motion[10, 15] == pytest.approx([0.1 * (0.4 - middle) * 0.8 * 15, 0.0], abs=0.01)
+
+
+def test_optical_depths_of_known_cells() -> None:
+    """Along x through cells that lose 1, 2, 3, 4 a metre; the middles of its steps lie at 1.1, 2.1, 3.1."""
+    loss = np.arange(1.0, 5.0, dtype=np.float32).reshape(1, 1, 4) * np.ones((2, 3, 1), np.float32)
+    start, step = np.array([[0.6, 1.5, 0.5]]), np.array([[1.0, 0.2, 0.1]])
+    assert _optical_depths(loss, start, step, np.array([0.5]), 3)[:, 0].tolist() == [1.0, 2.5, 4.5]
+
+
+def test_trilinear_is_linear_between_centres(rng: np.random.Generator) -> None:
+    z, y, x = np.mgrid[:4, :5, :6] + 0.5
+    values = np.stack([2 * x - y + 3 * z, x], -1)
+    places = rng.uniform(0.5, (5.5, 4.5, 3.5), (50, 3))
+    got = trilinear(values, places)
+    assert got[:, 0] == pytest.approx(places @ (2.0, -1.0, 3.0))
+    assert got[:, 1] == pytest.approx(places[:, 0])
+    assert trilinear(values, np.array([[-3.0, 0.0, 9.0]]))[0, 1] == 0.5
+    assert trilinear(np.ones((1, 1, 1)), places) == pytest.approx(np.ones(50))
+
+
+# -- numbered pictures ---------------------------------------------------------------------------------
+
+
+def test_a_sidecar_tells_of_the_frames(tmp_path: Path, scene: gf.Scene) -> None:
+    about = describe(scene, (8, 6), 24.0)
+    folder, seen = tmp_path / "frames", []
+    with FrameFolder(folder, about=about) as frames:
+        for _ in range(3):
+            frames.write(np.zeros((6, 8, 4), np.uint16))
+            seen.append(json.loads((folder / "frames.json").read_text())["frames"])
+            assert not json.loads((folder / "frames.json").read_text())["complete"]
+    assert seen == [1, 2, 3], "a crash now would leave a wrong count"
+    told = json.loads((folder / "frames.json").read_text())
+    assert (told["frames"], told["complete"], told["fps"], told["size"]) == (3, True, 24.0, [8, 6])
+    assert (told["first"], told["last"]) == ("frame_0001.png", "frame_0003.png")
+    assert (told["title"], told["gpufluid"], told["dt"]) == ("A ball", gf.__version__, scene.dt)
+    assert told["settings"]["pressure"] == {
+        "solver": "Jacobi",
+        "iterations": 40,
+        "weight": 1.0,
+        "tolerance": None,
+    }
+    assert told["grid"]["cells"] == [16, 16, 16]
+    assert sorted(p.name for p in folder.iterdir()) == [f"frame_000{n}.png" for n in (1, 2, 3)] + [
+        "frames.json"
+    ]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_a_sidecar_of_an_interrupted_film(tmp_path: Path, error: type[BaseException]) -> None:
+    folder = tmp_path / "frames"
+    with FrameFolder(folder, about={}) as frames:
+        for _ in range(4):
+            frames.write(np.zeros((6, 8, 3), np.uint8))
+    with pytest.raises(error), FrameFolder(folder, about={"title": "again"}, overwrite=True) as frames:
+        frames.write(np.ones((6, 8, 3), np.uint8))
+        raise error
+    told = json.loads((folder / "frames.json").read_text())
+    assert (told["title"], told["frames"], told["complete"]) == ("again", 1, False)
+    assert sorted(p.name for p in folder.iterdir()) == ["frame_0001.png", "frames.json"]
+
+
+def test_numbered_exr_pictures(tmp_path: Path, rng: np.random.Generator) -> None:
+    folder, picture = tmp_path / "frames", rng.random((4, 5, 4))
+    with FrameFolder(folder) as frames:
+        frames.write(np.zeros((6, 8, 3), np.uint8))
+    with FrameFolder(folder, suffix=".exr", overwrite=True) as frames:
+        frames.write(picture, depth=np.ones((4, 5)))
+        frames.write(picture)
+    assert sorted(p.name for p in folder.iterdir()) == ["frame_0001.exr", "frame_0002.exr"]
+    file = OpenEXR.File(str(folder / "frame_0001.exr"), separate_channels=True)
+    assert set(file.channels()) == {"R", "G", "B", "A", "Z"}
+    with pytest.raises(gf.GpufluidError, match="holds 2 numbered pictures already"):
+        FrameFolder(folder)
+    with pytest.raises(gf.GpufluidError, match=r"end in \.png or \.exr, not in '\.jpg'"):
+        FrameFolder(tmp_path / "other", suffix=".jpg")

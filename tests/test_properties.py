@@ -333,7 +333,9 @@ def check(scene: dict[str, Any], cells: tuple[int, int, int], steps: int, backen
             open_ = fluid.solid.read() < 0.5
             push = rules.buoyancy * reach + rules.weight * densest
             assert np.isfinite(velocity).all(), n
-            assert np.abs(velocity).max() <= faces * (fastest + push * time), n
+            # confinement is at most eps h |curl| <= 2 sqrt(3) eps |u|: it feeds whatever turns, for ever
+            growth = math.exp(min(2.0 * math.sqrt(3.0) * rules.vorticity_confinement * time, 80.0))
+            assert np.abs(velocity).max() <= faces * growth * (fastest + push * time), n
             assert -1e-4 * densest <= density.min(), n
             assert density.max() <= densest * (1 + 1e-4), n
             if open_.any():
@@ -359,7 +361,13 @@ def test_a_random_scene_stays_within_bounds(scene: dict[str, Any]) -> None:
 
 
 @pytest.mark.validation
-@settings(max_examples=EXAMPLES or 100, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@settings(
+    max_examples=EXAMPLES or 100,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+    phases=(Phase.generate,),  # shrinking takes longer than it is worth
+)
 @given(scene=scenes(), cells=st.sampled_from([(12, 10, 1), (12, 10, 8)]), backend=st.sampled_from(BACKENDS))
 def test_many_random_scenes_stay_within_bounds(
     scene: dict[str, Any], cells: tuple[int, int, int], backend: str

@@ -343,3 +343,32 @@ def test_what_a_solid_leaves_behind_has_the_ambient_temperature(scheme: str, bac
         fluid_cells = fluid.solid.read() < 0.5
         np.testing.assert_allclose(fluid.temperature.read()[fluid_cells], 20.0, rtol=1e-5)
         assert np.abs(fluid.velocity.read()).max() < 1e-4
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_nothing_is_left_where_a_solid_is_whoever_looked_at_it_first(backend: str) -> None:
+    """Smoke under a new wall is not seen beside it, also when the wall was looked at before the step."""
+    still = gf.Settings(solve_velocity=False, advection="semi-lagrangian")
+    for look in (False, True):
+        with gf.Fluid(gf.Grid((9, 6, 6), 0.1), settings=still, backend=backend) as fluid:
+            smoke = np.zeros((6, 6, 9))
+            smoke[..., 4] = 1.0
+            fluid.density.write(smoke)
+            wind = np.zeros((7, 7, 10, 3))
+            wind[..., 0] = 0.7
+            fluid.velocity.write(wind)
+            fluid.obstacles.add(gf.Obstacle(gf.Box((0.45, 0.3, 0.3), (0.1, 0.9, 0.9))))
+            if look:
+                assert (fluid.solid.read()[..., 4] == 1.0).all()
+            fluid.step(0.1)
+            assert (fluid.density.read() == 0.0).all()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_reset_leaves_solids_empty(backend: str) -> None:
+    with gf.Fluid(gf.Grid((6, 6, 6), 0.1), backend=backend) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Box((0.3, 0.3, 0.3), (0.2, 0.9, 0.9))))
+        fluid.step(0.01)
+        fluid.reset()
+        solid, scalars = fluid.solid.read() > 0.5, fluid._solver.scalars.read()
+        assert (scalars[solid] == 0.0).all() and (scalars[~solid] == (0.0, 0.0, 0.0, 1.0)).all()

@@ -66,10 +66,10 @@ def _size(text: str) -> tuple[int, int]:
 def _rate(text: str) -> float:
     from gpufluid.grid import finite_number
 
-    rate: Any = text
-    with contextlib.suppress(ValueError):
-        rate = float(text)
-    return finite_number(rate, "the rate", above=0.0)
+    try:
+        return finite_number(float(text), "the rate", above=0.0)
+    except ValueError:
+        raise GpufluidError(f"the rate must be a finite number > 0, got {text!r}") from None
 
 
 @_argument

@@ -1,6 +1,6 @@
 """A warm plume round a ball, seen in nine ways: one picture of each view of a flow.
 
-    python demos/views.py [FOLDER]
+    python tools/views.py [FOLDER]
 
 writes them as PNG files. `gpufluid demo views` plays the plume itself.
 """
