@@ -55,6 +55,12 @@ class Things(Generic[Thing]):
         self._things.append(added)
         return added
 
+    def insert(self, index: int, thing: Thing) -> Thing:
+        """Add `thing` as `add` does, before the one at `index`."""
+        self.add(thing)
+        self._things.insert(index, self._things.pop())
+        return thing
+
     def remove(self, thing: Thing) -> None:
         """Take `thing` away; raises GpufluidError where it was never added."""
         if thing not in self._things:

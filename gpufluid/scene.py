@@ -55,6 +55,8 @@ class Scene:
     _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list)
     _snaps: list[Path] = field(default_factory=list)
     _origins: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)  # of a description's parts
+    _described: bool = False  # whether `update` says nothing but what a description does
+    _held: dict[tuple[int, str], Any] = field(default_factory=dict)  # fields that follow a hand, not the file
 
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)
@@ -129,6 +131,22 @@ class Scene:
         for fluid, emitter in self._marks:
             fluid.emitters.remove(emitter)
         self._marks.clear()
+
+    # -- for editors -----------------------------------------------------------------------------------
+
+    def hold(self, thing: Any, name: str, held: bool = True) -> None:
+        """From now on keyframes and formulas of a description leave field `name` of `thing` as it is.
+
+        Saved, it is then what it is, not what the file said. held: False lets it follow the file again.
+        """
+        if held:
+            self._held[id(thing), name] = thing
+        else:
+            self._held.pop((id(thing), name), None)
+
+    def is_held(self, thing: Any, name: str) -> bool:
+        """Whether `hold` was called for this field."""
+        return (id(thing), name) in self._held
 
     # -- for stories -----------------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ Triple = tuple[float, float, float]
 Origins = dict[
     tuple[int, str], tuple[Any, Any]
 ]  # (id of a thing, field): the thing, and what a file says there
+Moves = dict[tuple[int, str], Callable[[float], None]]  # what assigns a field again, by the same keys
 LARGEST = 4 << 20  # bytes of a description
 
 # Names in a file, and the classes they build.
@@ -327,7 +328,7 @@ class _Builder:
     def __init__(self, path: Path, seed: int) -> None:
         self.path, self.seed = path, seed
         self.unset = schema().msgspec.UNSET
-        self.moves: list[Callable[[float], None]] = []
+        self.moves: Moves = {}
         self.names: dict[str, Any] = {}
         self.origins: Origins = {}
 
@@ -379,9 +380,8 @@ class _Builder:
                 told = schema().msgspec.to_builtins(given[name])
                 self.origins[id(made), name] = made, told
             if self.moving(given[name]):
-                self.moves.append(
-                    self._mover(assign or partial(setattr, made), name, make, f"{place}.{name}")
-                )
+                move = self._mover(assign or partial(setattr, made), name, make, f"{place}.{name}")
+                self.moves[id(made), name] = move
         if named is not None:
             if named in self.names:
                 raise SceneError(f"{self.path}: {place}.name: {named!r} is taken already")
@@ -547,6 +547,7 @@ def build(
                 names=builder.names,
                 seed=table.seed,
                 _origins=builder.origins,
+                _described=True,
                 update=_updater(builder.moves),
             )
     except BaseException:
@@ -555,13 +556,14 @@ def build(
         raise
 
 
-def _updater(moves: list[Callable[[float], None]]) -> Callable[[Scene, float], None] | None:
+def _updater(moves: Moves) -> Callable[[Scene, float], None] | None:
     if not moves:
         return None
 
     def update(scene: Scene, time: float) -> None:
-        for move in moves:
-            move(time)
+        for key, move in moves.items():
+            if key not in scene._held:
+                move(time)
 
     return update
 
@@ -594,6 +596,8 @@ def _fluid(
             thing is rules
         ):  # settings are replaced when they change: what was said of them stays with the fluid
             builder.origins[id(fluid), name] = fluid, told
+            if (id(rules), name) in builder.moves:
+                builder.moves[id(fluid), name] = builder.moves.pop((id(rules), name))
     try:
         for kind, name, things, owner in (
             (sources.Emitter, "emitters", box.emitters, fluid.emitters),
@@ -649,7 +653,7 @@ def save_description(scene: Scene, path: str | os.PathLike[str], overwrite: bool
 
 def description_of(scene: Scene) -> dict[str, Any]:
     """What `scene` is now as the plain values of a description; see `save_description`."""
-    if scene.story is not None or (scene.update is not None and not scene._origins):
+    if scene.story is not None or (scene.update is not None and not scene._described):
         raise GpufluidError(
             f"the scene {scene.title!r} is a script: what it does cannot be written as a description"
         )
@@ -680,7 +684,7 @@ class _Writer:
     """Turns what a scene is made of into plain values."""
 
     def __init__(self, scene: Scene) -> None:
-        self.origins = scene._origins
+        self.origins = {key: told for key, told in scene._origins.items() if key not in scene._held}
         self.names = {id(thing): name for name, thing in scene.names.items()}
 
     def container(self, fluid: Fluid) -> dict[str, Any]:

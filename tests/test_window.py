@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-XVFB_RUN = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24"]
+XVFB_RUN = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24 -noreset"]
 
 # Continuous integration has no excuse: there a missing Xvfb fails.
 pytestmark = pytest.mark.skipif(

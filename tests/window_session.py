@@ -63,9 +63,16 @@ class Hand:
         ]
         self.x11.XSync.argtypes = [ctypes.c_void_p, ctypes.c_int]
 
-    def send(self, kind: int, x: int = 0, y: int = 0, detail: int = 0) -> None:
+    def send(self, kind: int, x: int = 0, y: int = 0, detail: int = 0, state: int = 0) -> None:
         event = InputEvent(
-            type=kind, display=self.display, window=self.window, x=x, y=y, detail=detail, same_screen=1
+            type=kind,
+            display=self.display,
+            window=self.window,
+            x=x,
+            y=y,
+            state=state,
+            detail=detail,
+            same_screen=1,
         )
         assert self.x11.XSendEvent(self.display, self.window, 0, 0, ctypes.byref(event))
         self.x11.XSync(self.display, 0)
@@ -129,7 +136,7 @@ def main() -> None:
         steps[4] = lambda: glfw.set_window_size(window.handle, 260, 180)
         steps[6] = lambda: hand.press(ord("s"))
         steps[7] = lambda: setattr(window, "hidden_until", time.monotonic() + 0.3)
-        steps[8] = lambda: hand.press(ord("r"))
+        steps[8] = lambda: hand.press(0xFF0D)  # enter
         steps[9] = lambda: report.update(frame_after_restart=player.scene.frame)
         steps[10] = lambda: time.sleep(0.6)  # the title changes twice a second
         steps[12] = lambda: hand.press(0xFF1B)  # escape

@@ -1,4 +1,4 @@
-"""The command ``gpufluid``: demo, run, new, scenes, info, bench."""
+"""The command ``gpufluid``: demo, run, studio, new, scenes, info, bench."""
 
 from __future__ import annotations
 
@@ -130,6 +130,19 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     _add_play_arguments(run)
     run.set_defaults(run=_run)
 
+    studio = commands.add_parser(
+        "studio",
+        help="a window with a panel for everything in a scene",
+        description="Play a scene beside a panel of all that is in it, and change it with mouse and sliders.",
+    )
+    studio.add_argument(
+        "scene", nargs="?", default="plume", metavar="SCENE", help="a file, or a demo (plume)"
+    )
+    studio.add_argument("--size", type=_size, metavar="WxH", help="of the window (1180x680)")
+    studio.add_argument("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="of the grid")
+    studio.add_argument("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
+    studio.set_defaults(run=_studio)
+
     new = commands.add_parser("new", help="write a scene to start from", description="Write a scene.")
     new.add_argument("name", metavar="NAME", help="of the file, NAME.toml")
     new.add_argument("--overwrite", action="store_true", help="replace a file that exists")
@@ -193,9 +206,22 @@ def _run(args: argparse.Namespace) -> int:
     return _play(scene, name, args)
 
 
-def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch: Path | None = None) -> int:
-    from gpufluid.app.play import play
+def _studio(args: argparse.Namespace) -> int:
+    from gpufluid.app.demos import demo_names, load_demo
+    from gpufluid.app.play import STUDIO_SIZE, studio
 
+    path = Path(args.scene)
+    if not path.exists() and args.scene in demo_names():
+        scene, watch = load_demo(args.scene), None
+    else:
+        scene, watch = functools.partial(gpufluid.Scene.load, path), path
+    scene = _with_choices(scene, path.stem, args)
+    studio(scene, name=path.stem, size=args.size or STUDIO_SIZE, watch=watch)
+    return 0
+
+
+def _with_choices(scene: Callable[..., Any], name: str, args: argparse.Namespace) -> Callable[..., Any]:
+    """`scene` with the grid and backend that `args` ask for. Raises GpufluidError for no such choice."""
     chosen = {"cells": tuple(args.cells) if args.cells else None, "backend": args.backend}
     chosen = {key: value for key, value in chosen.items() if value is not None}
     for key in chosen:
@@ -203,8 +229,14 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
             raise GpufluidError(f"the demo {name!r} has no choice of --{key}")
     if "cells" in chosen:
         gpufluid.Grid(chosen["cells"])
+    return functools.partial(scene, **chosen)
+
+
+def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch: Path | None = None) -> int:
+    from gpufluid.app.play import play
+
     play(
-        functools.partial(scene, **chosen),
+        _with_choices(scene, name, args),
         name=name,
         frames=args.frames,
         out=args.out,

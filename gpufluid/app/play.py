@@ -24,6 +24,7 @@ from gpufluid.script import scene_of
 
 FRAMES = 120
 WINDOW_SIZE = (960, 540)
+STUDIO_SIZE = (1180, 680)
 MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
 
 Name = str | os.PathLike[str]
@@ -165,14 +166,18 @@ def _play_in_window(
     frames: int | None,
     size: tuple[int, int],
     watch: Path | None = None,
+    studio: bool = False,
 ) -> None:
-    """Open a window and play until it is closed. Raises GLUnavailableError where it cannot show the scene."""
+    """Open a window and play until it is closed. Raises GLUnavailableError where it cannot show the scene.
+
+    studio: begin with the studio's panel open. Raises MissingDependencyError without its package.
+    """
     if isinstance(scene, Scene):
         raise GLUnavailableError(
             "this fluid has a GL context of its own, which no window can show (give gpufluid.run the "
             "function that builds the scene)"
         )
-    if not _takes_context(scene):
+    if not _takes(scene, "ctx"):
         raise GLUnavailableError(
             f"{getattr(scene, '__name__', 'the scene function')}() takes no ctx=None, so it cannot build its "
             f"fluid in a window"
@@ -181,17 +186,35 @@ def _play_in_window(
         from gpufluid.app.window import Player, Window
     except ImportError as error:
         raise GLUnavailableError(f"no window opens here ({error})") from None
-    with (
-        Window(size, name) as window,
-        Player(window, lambda: _checked(scene_of(scene(ctx=window.ctx), name)), name, watch) as player,
-    ):
+
+    def make(**options: Any) -> Scene:
+        for option in options:
+            if not _takes(scene, option):
+                raise GpufluidError(f"{name}: the scene has no choice of {option}")
+        return _checked(scene_of(scene(ctx=window.ctx, **options), name))
+
+    with Window(size, name) as window, Player(window, make, name, watch) as player:
+        if studio:
+            player.open_studio()
         player.play(frames)
 
 
-def _takes_context(make: Callable[..., Scene]) -> bool:
-    """Whether `make` can be called as ``make(ctx=...)``."""
+def studio(
+    scene: Callable[..., Scene], *, name: str, size: tuple[int, int] = STUDIO_SIZE, watch: Path | None = None
+) -> None:
+    """Open the studio on a scene; as :func:`play`, but in a window only, with the panel beside the picture.
+
+    Raises GLUnavailableError where no window opens, MissingDependencyError without imgui-bundle.
+    """
+    if not has_display():
+        raise GLUnavailableError("the studio needs a display, and there is none here")
+    _play_in_window(scene, name, None, size, watch, studio=True)
+
+
+def _takes(make: Callable[..., Scene], name: str) -> bool:
+    """Whether `make` can be called with the keyword `name`."""
     try:
-        inspect.signature(make).bind_partial(ctx=None)
+        inspect.signature(make).bind_partial(**{name: None})
     except (TypeError, ValueError):
         return False
     return True

@@ -6,28 +6,48 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import glfw
 import moderngl
 
 from gpufluid.app import orbit
 from gpufluid.app.display import egl_set_aside
-from gpufluid.errors import GLUnavailableError, GpufluidError
-from gpufluid.io.images import write_png
+from gpufluid.app.edits import STRONGER, History, blow, strengthen
+from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
+from gpufluid.io.film import Film
+from gpufluid.io.images import FrameFolder, write_png
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.scene import Scene
+
+if TYPE_CHECKING:
+    from gpufluid.app.studio import Studio
 
 VERSIONS = ((4, 3), (3, 3))  # compute shaders first; 3.3 has all that the fragment stage needs
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 LOOK = 0.25  # seconds between looks at the file of the scene
-HELP = """\
-left drag    turn            space      pause
-right drag   move            enter, r   start again
-wheel        nearer, away    s          save a picture
-h            this help       escape     close"""
+TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
+SET_LATER = ("size", "fps", "exposure", "background")  # of a Picture
+KEYS = (
+    ("left drag", "turn; in the studio also: move what is grabbed, with shift nearer or away"),
+    ("right drag", "move the view"),
+    ("wheel", "nearer, away"),
+    ("arrows", "turn"),
+    ("space", "pause, go on"),
+    (".", "one frame"),
+    ("enter", "start again"),
+    ("+ -", "the first source stronger, weaker"),
+    ("a d", "wind to the left, to the right"),
+    ("s", "save a picture"),
+    ("r", "record a film, end it"),
+    ("ctrl-z ctrl-y", "undo, do again"),
+    ("tab", "the studio's panel"),
+    ("h", "this help"),
+    ("escape", "close"),
+)
 
 
 def _stamp(file: Path | None) -> tuple[int, int] | None:
@@ -119,63 +139,148 @@ class Window:
         self.close()
 
 
+class Drag(Protocol):
+    """What the hand holds while a button is down."""
+
+    def move(self, x: float, y: float, dx: float, dy: float) -> None:
+        """The pointer is at (x, y) now, and was (dx, dy) before; screen units."""
+
+    def release(self) -> None:
+        """The button is up again."""
+
+
+class Orbit:
+    """A drag that moves the camera."""
+
+    def __init__(self, player: Player, way: Callable[..., None]) -> None:
+        self.player, self.way = player, way
+
+    def move(self, x: float, y: float, dx: float, dy: float) -> None:
+        """Turn or move the camera."""
+        self.way(self.player.scene.camera, dx, dy, self.player.height)
+
+    def release(self) -> None:
+        """Nothing more."""
+
+
 class Player:
     """Plays a scene in an open window, in real time where the machine keeps up; a context manager.
 
-    make: builds the scene in the window's context, at first and for every restart. name: what saved
-    pictures are called, ``name-0001.png`` in the current folder. watch: a file; when it has changed the scene
-    is built anew, or goes on as it is where the file is wrong.
+    make: builds the scene in the window's context, at first and for every restart; with cells=(x, y, z) for
+    another grid. name: what saved pictures are called, ``name-0001.png`` in the current folder. watch: a
+    file; when it has changed the scene is built anew, or goes on as it is where the file is wrong.
+
+    history: what was changed by hand, and is changed again in a scene that starts again. studio: the panel
+    and all that goes with it, from the first Tab or h on, where its package is installed.
     """
 
     def __init__(
-        self, window: Window, make: Callable[[], Scene], name: str = "gpufluid", watch: Path | None = None
+        self, window: Window, make: Callable[..., Scene], name: str = "gpufluid", watch: Path | None = None
     ) -> None:
         self.window = window
         self.make = make
         self.name = name
         self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
         self.paused = False
-        width, height = window.framebuffer_size
+        self.cells: tuple[int, int, int] | None = None
+        self.history = History()
+        self.recorder: Film | FrameFolder | None = None
+        self.recorded = 0  # frames of the film being made
+        self.studio: Studio | None = None
+        self.message, self.said = "", 0.0  # the last thing told, and when
+        self.size = width, height = window.framebuffer_size  # pixels; zeros while it is minimised
         self.scene = make()
-        self.renderer = FrameRenderer.of(self.scene.picture, window.ctx, (max(width, 1), max(height, 1)))
+        self.volume_options: dict[str, Any] = {}
+        self.renderer = self._new_renderer((max(width, 1), max(height, 1)))
         # Where the last event saw the pointer. Asked for at a press, glfw would tell where it is by now: at a
         # few frames a second that may be the end of the drag.
-        self._pointer = glfw.get_cursor_pos(window.handle)
-        self._drag: Callable[..., None] | None = None
+        self.pointer = glfw.get_cursor_pos(window.handle)
+        self._drag: Drag | None = None
         self._shown: deque[float] = deque(maxlen=30)  # when the last frames were shown, seconds
         self._titled = 0.0
         self._due = 0.0
-        self._actions: dict[int, Callable[[], None]] = {
-            glfw.KEY_SPACE: self._pause,
-            glfw.KEY_ENTER: self._restart,
-            glfw.KEY_KP_ENTER: self._restart,
-            glfw.KEY_R: self._restart,
-            glfw.KEY_S: self._save,
-            glfw.KEY_H: self._help,
-            glfw.KEY_ESCAPE: self._close,
+        self._single = False
+        turns = {
+            glfw.KEY_LEFT: (-TURN, 0.0),
+            glfw.KEY_RIGHT: (TURN, 0.0),
+            glfw.KEY_UP: (0.0, TURN),
+            glfw.KEY_DOWN: (0.0, -TURN),
+        }
+        # By what stands on the key, whatever the keyboard's layout; keys without a letter by their number.
+        self._held_actions: dict[int | str, Callable[[], None]] = {  # those that a key held down repeats
+            **{key: partial(self.turn, *by) for key, by in turns.items()},
+            "=": partial(self.strengthen, STRONGER),
+            "+": partial(self.strengthen, STRONGER),
+            "-": partial(self.strengthen, 1.0 / STRONGER),
+            "a": partial(self.blow, -1.0),
+            "d": partial(self.blow, 1.0),
+            ".": self.single_step,
+        }
+        self._actions: dict[int | str, Callable[[], None]] = {
+            glfw.KEY_SPACE: self.pause,
+            glfw.KEY_ENTER: self.restart,
+            glfw.KEY_KP_ENTER: self.restart,
+            "r": self.record,
+            "s": self.snap,
+            "h": self.help,
+            glfw.KEY_TAB: self.show_studio,
+            glfw.KEY_ESCAPE: self.close,
         }
         glfw.set_key_callback(window.handle, self._on_key)
+        glfw.set_char_callback(window.handle, self._on_char)
         glfw.set_mouse_button_callback(window.handle, self._on_button)
         glfw.set_cursor_pos_callback(window.handle, self._on_pointer)
         glfw.set_scroll_callback(window.handle, self._on_wheel)
 
+    # -- the loop --------------------------------------------------------------------------------------
+
     def play(self, max_frames: int | None = None) -> None:
         """Play until the window is closed, or `max_frames` frames were simulated."""
         played = 0
-        size = self.window.framebuffer_size
         while not glfw.window_should_close(self.window.handle) and played != max_frames:
-            if self.paused or 0 in size:
-                glfw.wait_events_timeout(0.1)  # nothing moves by itself: leave the processor alone
-            else:
-                glfw.poll_events()
-            size = self.window.framebuffer_size
-            self._reload()
-            if 0 in size:
-                continue
-            if not self.paused and not self.scene.over and self._is_due():
+            played += self.tick()
+
+    def tick(self) -> bool:
+        """Take what the user did, simulate a frame if it is time, show it; whether one was simulated."""
+        if (self.paused and not self._single) or 0 in self.size:
+            glfw.wait_events_timeout(0.1)  # nothing moves by itself: leave the processor alone
+        else:
+            glfw.poll_events()
+        self.size = self.window.framebuffer_size
+        self._reload()
+        if 0 in self.size:
+            return False
+        advanced = False
+        if self._single or (not self.paused and self._is_due()):
+            self._single = False
+            advanced = self._advance()
+        self._show(advanced)
+        return advanced
+
+    def _advance(self) -> bool:
+        """Simulate a frame; where that cannot be, the studio tells why and pauses."""
+        before, studio = self.scene.frame, self.studio
+        if studio is None:
+            self.scene.advance()
+            return self.scene.frame > before
+        try:
+            with studio.simulating():
                 self.scene.advance()
-                played += 1
-            self._show(size)
+        except GpufluidError as error:
+            self.paused = True
+            self.say(str(error))
+        return self.scene.frame > before
+
+    def _is_due(self) -> bool:
+        """Whether the next frame's time has come; a fast screen shows some frames twice."""
+        if self.scene.over:
+            return False
+        now = time.perf_counter()
+        if now < self._due - EARLY:
+            return False
+        # Counted from when it was due, so that small delays do not add up; from now once it is far behind.
+        self._due = max(self._due, now - self.scene.dt) + self.scene.dt
+        return True
 
     def _reload(self) -> None:
         """Build the scene anew where the file watched has changed."""
@@ -184,14 +289,328 @@ class Player:
             return
         self._looked, before, self._stamp = now, self._stamp, _stamp(self.watch)
         if self._stamp != before and self._stamp is not None:
+            self.reload()
+
+    def seen(self) -> None:
+        """What the watched file is now is known already: its next change counts."""
+        self._stamp = _stamp(self.watch)
+
+    def _show(self, advanced: bool) -> None:
+        window, screen = self.window, self.window.ctx.screen
+        whole, area = self.size, self.area
+        if self.recorder is None and area[2:] != self.renderer.size:
+            self.renderer.resize(area[2:])
+        self.follow_picture()
+        self.renderer.draw(self.scene)
+        if self.studio is not None:
+            self.studio.draw_views(advanced)
+        for snap in self.scene.take_snaps():
+            self._write(snap, overwrite=True)
+        if advanced:
+            self._film()
+        screen.viewport = (0, 0, *whole)
+        if area != (0, 0, *whole):
+            screen.clear(0.03, 0.032, 0.036)
+        screen.viewport = self.picture
+        if self.studio is None or not self.studio.has_views:
+            self.renderer.present(screen)
+        screen.viewport = (0, 0, *whole)
+        screen.use()
+        if self.studio is not None:
+            self.studio.draw()
+        glfw.swap_buffers(window.handle)
+        now = time.perf_counter()
+        self._shown.append(now)
+        if now - self._titled > 0.5:
+            self._titled = now
+            glfw.set_window_title(window.handle, self._title())
+
+    @property
+    def area(self) -> tuple[int, int, int, int]:
+        """Where the picture goes: left, bottom, width, height, in pixels of the window."""
+        width, height = self.size
+        panel = 0 if self.studio is None else self.studio.panel_pixels
+        return 0, 0, max(width - panel, 1), max(height, 1)
+
+    @property
+    def picture(self) -> tuple[int, int, int, int]:
+        """Where in it the picture is, which keeps its shape while it is filmed."""
+        return _fitted(self.renderer.size, self.area)
+
+    @property
+    def height(self) -> int:
+        """Of the window, in the units of the pointer."""
+        return max(glfw.get_window_size(self.window.handle)[1], 1)
+
+    @property
+    def frame_rate(self) -> float:
+        """Pictures a second, over the last ones; 0 before there are any."""
+        span = self._shown[-1] - self._shown[0] if self._shown else 0.0
+        return (len(self._shown) - 1) / span if span > 0.0 else 0.0
+
+    def _title(self) -> str:
+        if self.paused:
+            return f"{self.scene.title} - paused"
+        rate = self.frame_rate
+        return f"{self.scene.title} - {f'{rate:.0f} fps' if rate else 'h for help'}"
+
+    # -- what the user does ----------------------------------------------------------------------------
+
+    def _on_key(self, handle: Any, key: int, code: int, action: int, mods: int) -> None:
+        if self.studio is not None and self.studio.take_key(key, action, mods):
+            return
+        if action == glfw.RELEASE:
+            return
+        name: int | str = glfw.get_key_name(key, code) or key
+        if mods & (glfw.MOD_CONTROL | glfw.MOD_SUPER):
+            ways = {"z": self.redo if mods & glfw.MOD_SHIFT else self.undo, "y": self.redo}
+            ways.get(str(name), lambda: None)()
+        elif name in self._held_actions:
+            self._held_actions[name]()
+        elif action == glfw.PRESS and name in self._actions:
+            self._actions[name]()
+
+    def _on_char(self, handle: Any, code: int) -> None:
+        if self.studio is not None:
+            self.studio.take_char(code)
+
+    def _on_button(self, handle: Any, button: int, action: int, mods: int) -> None:
+        if self._drag is not None:
+            self._drag.release()
+        self._drag = None
+        if self.studio is not None and self.studio.take_button(button, action == glfw.PRESS, mods):
+            return
+        if action == glfw.PRESS:
+            grabbed = None if self.studio is None else self.studio.grab(button, mods)
+            way = orbit.rotate if button == glfw.MOUSE_BUTTON_LEFT else orbit.pan
+            self._drag = grabbed or Orbit(self, way)
+
+    def _on_pointer(self, handle: Any, x: float, y: float) -> None:
+        dx, dy = x - self.pointer[0], y - self.pointer[1]
+        self.pointer = (x, y)
+        if self.studio is not None:
+            self.studio.take_pointer(x, y)
+        if self._drag is not None:
+            self._drag.move(x, y, dx, dy)
+
+    def _on_wheel(self, handle: Any, dx: float, dy: float) -> None:
+        if self.studio is None or not self.studio.take_wheel(dx, dy):
+            orbit.zoom(self.scene.camera, dy)
+
+    def pause(self) -> None:
+        """Stop the flow, or let it go on."""
+        self.paused = not self.paused
+        self._titled = 0.0
+        self._shown.clear()
+
+    def single_step(self) -> None:
+        """Simulate one frame and pause."""
+        self.paused = self._single = True
+        self._titled = 0.0
+
+    def restart(self) -> None:
+        """Build the scene anew, camera and all, with what was changed by hand; else it stays as it is."""
+        try:
+            self._replace(self.cells)
+        except GpufluidError as error:
+            self.say(str(error))
+            return
+        self.paused = False
+        for problem in self.history.repeat(self.scene):
+            self.say(problem)
+
+    def reload(self) -> None:
+        """Build the scene as its file is now, without what was changed by hand."""
+        try:
+            self._replace(None)
+        except GpufluidError as error:
+            self.say(f"gpufluid: {error}")
+            return
+        self.cells, self.paused = None, False
+        self.history.clear()
+        self.say(f"gpufluid: {self.watch or self.name} was read again")
+
+    def use_cells(self, cells: tuple[int, int, int]) -> None:
+        """Start again on another grid, seen as before."""
+        camera = self.scene.camera
+        try:
+            self._replace(cells)
+        except GpufluidError as error:
+            self.say(str(error))
+            return
+        self.cells = cells
+        for problem in self.history.repeat(self.scene):
+            self.say(problem)
+        self.scene.camera = camera
+
+    def _replace(self, cells: tuple[int, int, int] | None) -> None:
+        scene = self.make() if cells is None else self.make(cells=cells)
+        if self._drag is not None:
+            self._drag.release()
+            self._drag = None
+        self.scene.release()
+        self.scene = scene
+        self._due = 0.0
+
+    def _new_renderer(self, size: tuple[int, int]) -> FrameRenderer:
+        self._drawn_by = self._ways_to_draw
+        return FrameRenderer.of(self.scene.picture, self.window.ctx, size, **self.volume_options)
+
+    @property
+    def _ways_to_draw(self) -> dict[str, Any]:
+        """What a renderer is made for; the rest can be set at any time."""
+        picture = {n: v for n, v in vars(self.scene.picture).items() if n not in SET_LATER}
+        return {**picture, **self.volume_options}
+
+    def follow_picture(self) -> bool:
+        """Draw as the scene's picture and `volume_options` say now; False where nothing can be drawn so."""
+        picture = self.scene.picture
+        if self._drawn_by != self._ways_to_draw:
             try:
-                self._restart()
-                print(f"gpufluid: {self.watch} was read again")
+                made = self._new_renderer(self.renderer.size)
             except GpufluidError as error:
-                print(f"gpufluid: {error}")
+                self.say(str(error))
+                return False
+            self.renderer.release()
+            self.renderer = made
+        self.renderer.exposure, self.renderer.background = picture.exposure, picture.background
+        return True
+
+    def undo(self) -> None:
+        """Undo what was changed last."""
+        self._back(self.history.undo, "there is nothing to undo")
+
+    def redo(self) -> None:
+        """Change again what was undone last."""
+        self._back(self.history.redo, "there is nothing to do again")
+
+    def _back(self, way: Callable[[Scene], bool], nothing: str) -> None:
+        try:
+            if not way(self.scene):
+                self.say(nothing)
+        except GpufluidError as error:
+            self.say(str(error))
+
+    def turn(self, dx: float, dy: float) -> None:
+        """Turn the camera as a drag by so many pixels does."""
+        orbit.rotate(self.scene.camera, dx, dy, self.height)
+
+    def strengthen(self, factor: float) -> None:
+        """Let the first source make `factor` times as much."""
+        self.say(strengthen(self.scene, self.history, factor))
+
+    def blow(self, gusts: float) -> None:
+        """Let the wind blow more to the right, or left for negative `gusts`."""
+        self.say(blow(self.scene, self.history, gusts))
+
+    def snap(self) -> None:
+        """Save what is seen under the first free number."""
+        self._write(self._free(".png"))
+
+    def record(self, suffix: str = ".mp4") -> None:
+        """Begin a film (".mp4") or a folder of pictures ("") under the first free number, or end it."""
+        if self.recorder is not None:
+            self._end_film()
+            return
+        path = self._free(suffix)
+        try:
+            if suffix:
+                self.recorder = Film(path, self.renderer.size, fps=self.scene.picture.fps)
+            else:
+                self.recorder = FrameFolder(path)
+            self.say(f"recording {path}")
+        except GpufluidError as error:
+            self.say(str(error))
+
+    def _film(self) -> None:
+        """Add what is seen to the film, if one is being made."""
+        if self.recorder is not None:
+            try:
+                self.recorder.write(self.renderer.read())
+                self.recorded += 1
+            except GpufluidError as error:
+                self.say(str(error))
+                self._end_film()
+
+    def _end_film(self) -> None:
+        recorder, self.recorder = self.recorder, None
+        self.recorded = 0
+        if recorder is None:
+            return
+        try:
+            recorder.close()
+            if recorder.frames:
+                self.say(f"wrote {recorder.path.absolute()} ({recorder.frames} frames)")
+        except GpufluidError as error:
+            self.say(str(error))
+
+    def _free(self, suffix: str) -> Path:
+        """The first numbered name that is no file's yet."""
+        number = 1
+        while (path := Path(f"{self.name}-{number:04d}{suffix}")).exists():
+            number += 1
+        return path
+
+    def _write(self, path: Path, overwrite: bool = False) -> None:
+        try:
+            write_png(path, self.renderer.read(), overwrite)
+            self.say(f"wrote {path.absolute()}")
+        except GpufluidError as error:
+            self.say(str(error))
+
+    def say(self, text: str) -> None:
+        """Tell the user: on stdout, and in the window where the studio is."""
+        self.message, self.said = text, time.perf_counter()
+        print(text)
+
+    def show_studio(self) -> None:
+        """Show the studio's panel, or hide it."""
+        studio = self._studio()
+        if studio is not None:
+            studio.shown = not studio.shown
+
+    def open_studio(self) -> None:
+        """Show the studio's panel. Raises MissingDependencyError without its package."""
+        from gpufluid.app.studio import Studio
+
+        self.studio = self.studio or Studio(self)
+        self.studio.shown = True
+
+    def help(self) -> None:
+        """Show what keys and mouse do: in the window, or on stdout where the studio cannot be."""
+        studio = self._studio()
+        if studio is not None:
+            studio.helping = not studio.helping
+            return
+        for keys, what in KEYS:
+            print(f"{keys:16} {what}")
+
+    def _studio(self) -> Studio | None:
+        """The studio, made when it is first asked for; None where its package is missing."""
+        if self.studio is None:
+            try:
+                from gpufluid.app.studio import Studio
+
+                self.studio = Studio(self)
+            except MissingDependencyError as error:
+                self.say(str(error))
+        return self.studio
+
+    @property
+    def holds_nothing(self) -> bool:
+        """Whether no button is down in the picture."""
+        return self._drag is None
+
+    def close(self) -> None:
+        """Close the window after this frame."""
+        glfw.set_window_should_close(self.window.handle, True)
 
     def release(self) -> None:
-        """Release the renderer and the scene."""
+        """Finish the film, and release the studio, the renderer and the scene."""
+        self._end_film()
+        if self.studio is not None:
+            self.studio.release()
+            self.studio = None
         self.renderer.release()
         self.scene.release()
 
@@ -203,85 +622,10 @@ class Player:
     ) -> None:
         self.release()
 
-    def _is_due(self) -> bool:
-        """Whether the next frame's time has come; a fast screen shows some frames twice."""
-        now = time.perf_counter()
-        if now < self._due - EARLY:
-            return False
-        # Counted from when it was due, so that small delays do not add up; from now once it is far behind.
-        self._due = max(self._due, now - self.scene.dt) + self.scene.dt
-        return True
 
-    def _show(self, size: tuple[int, int]) -> None:
-        if size != self.renderer.size:
-            self.renderer.resize(size)
-        screen = self.window.ctx.screen
-        screen.viewport = (0, 0, *size)
-        self.renderer.draw(self.scene)
-        for snap in self.scene.take_snaps():
-            self._write(snap, overwrite=True)
-        self.renderer.present(screen)
-        glfw.swap_buffers(self.window.handle)
-        now = time.perf_counter()
-        self._shown.append(now)
-        if now - self._titled > 0.5:
-            self._titled = now
-            glfw.set_window_title(self.window.handle, self._title())
-
-    def _title(self) -> str:
-        if self.paused:
-            return f"{self.scene.title} - paused"
-        span = self._shown[-1] - self._shown[0]
-        rate = f"{(len(self._shown) - 1) / span:.0f} fps" if span > 0.0 else "h for help"
-        return f"{self.scene.title} - {rate}"
-
-    def _on_key(self, handle: Any, key: int, code: int, action: int, mods: int) -> None:
-        if action == glfw.PRESS and key in self._actions:
-            self._actions[key]()
-
-    def _on_button(self, handle: Any, button: int, action: int, mods: int) -> None:
-        self._drag = None
-        if action == glfw.PRESS:
-            self._drag = orbit.rotate if button == glfw.MOUSE_BUTTON_LEFT else orbit.pan
-
-    def _on_pointer(self, handle: Any, x: float, y: float) -> None:
-        dx, dy = x - self._pointer[0], y - self._pointer[1]
-        self._pointer = (x, y)
-        if self._drag is not None:
-            self._drag(self.scene.camera, dx, dy, max(glfw.get_window_size(handle)[1], 1))
-
-    def _on_wheel(self, handle: Any, dx: float, dy: float) -> None:
-        orbit.zoom(self.scene.camera, dy)
-
-    def _pause(self) -> None:
-        self.paused = not self.paused
-        self._titled = 0.0
-        self._shown.clear()
-
-    def _restart(self) -> None:
-        """Build the scene anew, camera and all; where that fails it stays as it is."""
-        scene = self.make()
-        self.scene.release()
-        self.scene = scene
-        self.paused = False
-        self._due = 0.0
-
-    def _save(self) -> None:
-        """Save what is seen under the first free number."""
-        number = 1
-        while (path := Path(f"{self.name}-{number:04d}.png")).exists():
-            number += 1
-        self._write(path)
-
-    def _write(self, path: Path, overwrite: bool = False) -> None:
-        try:
-            write_png(path, self.renderer.read(), overwrite)
-            print(f"wrote {path.absolute()}")
-        except GpufluidError as error:
-            print(error)
-
-    def _help(self) -> None:
-        print(HELP)
-
-    def _close(self) -> None:
-        glfw.set_window_should_close(self.window.handle, True)
+def _fitted(size: tuple[int, int], area: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    """The largest rectangle of the shape of `size` in the middle of `area`."""
+    left, bottom, width, height = area
+    scale = min(width / size[0], height / size[1])
+    across, up = max(round(size[0] * scale), 1), max(round(size[1] * scale), 1)
+    return left + (width - across) // 2, bottom + (height - up) // 2, across, up

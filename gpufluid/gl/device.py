@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import moderngl
 
@@ -99,6 +99,7 @@ class Device:
             raise GpufluidError(f"reading by imageLoad needs OpenGL 4.2, this context is {self.version}")
         self.reading = reading
         self.timings: dict[str, list[moderngl.Query]] | None = None
+        self.fields: WeakSet[Any] = WeakSet()  # those alive
         self._shared = _compiled.setdefault(ctx, _Programs())
         self._shared.users += 1
         self._programs = self._shared.by_text
@@ -140,6 +141,11 @@ class Device:
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]  # type: ignore[return-value]  # what `make` of this key returned
+
+    @property
+    def field_bytes(self) -> int:
+        """Bytes of GPU memory that the fields made on it hold."""
+        return sum(field.nbytes for field in self.fields)
 
     def fullscreen(self, program: moderngl.Program) -> moderngl.VertexArray:
         """The triangle that covers the target, for `program`."""

@@ -40,6 +40,7 @@ class Field:
             self._textures.append(texture)
             self._targets.append(device.ctx.framebuffer([texture]))
         self.fill([0.0])
+        device.fields.add(self)
 
     @property
     def front(self) -> moderngl.Texture:

@@ -77,15 +77,20 @@ class FrameRenderer:
         self.resize(size)
 
     @classmethod
-    def of(cls, picture: Picture, ctx: moderngl.Context, size: Size | None = None) -> FrameRenderer:
-        """The renderer that draws pictures as `picture` says, of another size where one is given."""
+    def of(
+        cls, picture: Picture, ctx: moderngl.Context, size: Size | None = None, **options: Any
+    ) -> FrameRenderer:
+        """The renderer that draws pictures as `picture` says, of another size where one is given.
+
+        options: of its `VolumeRenderer`, beside what the picture says.
+        """
         made = cls(
             ctx,
             picture.size if size is None else size,
             exposure=picture.exposure,
             background=picture.background,
             volume=VolumeRenderer(
-                ctx, slices=picture.slices, method=picture.method, resolution=picture.resolution
+                ctx, slices=picture.slices, method=picture.method, resolution=picture.resolution, **options
             ),
         )
         made._owns_volume = True
@@ -195,6 +200,21 @@ class FrameRenderer:
         """Show the picture drawn last in `framebuffer`, scaled to its viewport."""
         self._check()
         self._tone_map(framebuffer)
+
+    @property
+    def shown(self) -> moderngl.Framebuffer:
+        """The picture drawn last, as a screen shows it and `read` returns it: to draw more over it."""
+        return self._screen
+
+    @property
+    def shown_texture(self) -> moderngl.Texture:
+        """The texture of `shown`."""
+        return self._shown
+
+    @property
+    def depth(self) -> moderngl.Texture:
+        """The depth of the solids and the floor in the picture drawn last."""
+        return self._depth
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""

@@ -1,0 +1,273 @@
+"""Changes to a scene while it plays, which can be undone, and made again to the scene built anew.
+
+A value is named by a path from the scene, ("fluids", 0, "emitters", 2, "shape", "radius"), not by the object
+that holds it: so what was done outlives the objects, when a scene starts again or has another grid.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from gpufluid.errors import GpufluidError
+from gpufluid.scene import Scene
+from gpufluid.user_forces import Wind
+
+Path = tuple[str | int, ...]
+
+LISTS = ("emitters", "obstacles", "forces")  # of a fluid; a scene has lights
+STRONGER = 1.25  # one press of +
+GUST = 0.2  # lengths of the box per second, one press of a or d
+FLOW_FIELDS = ("density", "fuel", "color")  # what an emitter makes per second
+
+
+def value_at(scene: Scene, path: Path) -> Any:
+    """What lies at `path`. Raises GpufluidError where nothing does, or nothing any more."""
+    found: Any = scene
+    try:
+        for step in path:
+            found = found[step] if isinstance(step, int) else getattr(found, step)
+    except (LookupError, AttributeError):
+        raise GpufluidError(f"the scene has no {'.'.join(map(str, path))}") from None
+    return found
+
+
+def put(scene: Scene, path: Path, value: Any) -> None:
+    """Set what lies at `path`; where that is part of something frozen, of which another one is made.
+
+    Raises GpufluidError for a value that cannot be, and leaves everything as it was.
+    """
+    owner, name = value_at(scene, path[:-1]), path[-1]
+    if isinstance(name, int) and hasattr(owner, "insert"):
+        owner.insert(name, value)
+        owner.remove(owner[name + 1])
+    elif isinstance(name, int):
+        changed = (*owner[:name], value, *owner[name + 1 :])
+        put(scene, path[:-1], changed)
+    elif _frozen(owner):
+        put(scene, path[:-1], dataclasses.replace(owner, **{name: value}))
+    else:
+        before = getattr(owner, name)
+        try:
+            setattr(owner, name, value)
+            for check in ("check", "__post_init__"):
+                if hasattr(owner, check):
+                    getattr(owner, check)()
+                    break
+        except GpufluidError:
+            setattr(owner, name, before)
+            raise
+
+
+def _frozen(thing: Any) -> bool:
+    return hasattr(thing, "__dataclass_params__") and bool(thing.__dataclass_params__.frozen)
+
+
+def told_as(scene: Scene, path: Path) -> tuple[Any, str] | None:
+    """The object and field under which a description tells what lies at `path`; None: it tells none."""
+    found: Any = scene
+    holder: tuple[Any, str] | None = None
+    for step, following in zip(path, [*path[1:], None], strict=True):
+        if isinstance(step, str) and step == "settings" and isinstance(following, str):
+            return found, following
+        if isinstance(step, str) and dataclasses.is_dataclass(found) and not _frozen(found):
+            holder = None if isinstance(found, Scene) else (found, step)
+        found = found[step] if isinstance(step, int) else getattr(found, step)
+    return holder
+
+
+class Edit(Protocol):
+    """Something that was done to a scene."""
+
+    def do(self, scene: Scene) -> None: ...
+
+    def undo(self, scene: Scene) -> None: ...
+
+
+@dataclass
+class Change:
+    """A value that became another one."""
+
+    path: Path
+    before: Any
+    after: Any
+    was_held: bool = False
+
+    def do(self, scene: Scene) -> None:
+        """Set it. Raises GpufluidError as `put` does."""
+        put(scene, self.path, self.after)
+        told = told_as(scene, self.path)
+        if told is not None:
+            scene.hold(*told)
+
+    def undo(self, scene: Scene) -> None:
+        """Set it back."""
+        put(scene, self.path, self.before)
+        told = told_as(scene, self.path)
+        if told is not None and not self.was_held:
+            scene.hold(*told, held=False)
+
+
+@dataclass
+class Addition:
+    """An emitter, obstacle, force or light that was added at `index` of the list at `path`.
+
+    told: what a description says of its fields where their values do not tell, as for a knot.
+    """
+
+    path: Path
+    index: int
+    thing: Any
+    told: dict[str, Any] = field(default_factory=dict)
+
+    def do(self, scene: Scene) -> None:
+        """Add it. Raises GpufluidError where it does not fit there."""
+        things = value_at(scene, self.path)
+        if isinstance(things, Sequence):
+            put(scene, self.path, (*things[: self.index], self.thing, *things[self.index :]))
+        else:
+            things.insert(self.index, self.thing)
+        for name, told in self.told.items():
+            scene._origins[id(self.thing), name] = self.thing, told
+
+    def undo(self, scene: Scene) -> None:
+        """Take it away; what stands there now, for the scene may be another one."""
+        things = value_at(scene, self.path)
+        if isinstance(things, Sequence):
+            put(scene, self.path, (*things[: self.index], *things[self.index + 1 :]))
+        else:
+            things.remove(value_at(scene, (*self.path, self.index)))
+
+
+class Removal(Addition):
+    """The same, taken away."""
+
+    def do(self, scene: Scene) -> None:
+        """Take it away."""
+        self.thing = value_at(scene, (*self.path, self.index))
+        super().undo(scene)
+
+    def undo(self, scene: Scene) -> None:
+        """Add it again."""
+        super().do(scene)
+
+
+class History:
+    """What was done to a scene: to be undone, done again, and done to the scene built anew."""
+
+    def __init__(self) -> None:
+        self.done: list[Edit] = []
+        self.undone: list[Edit] = []
+        self._open = False
+
+    def change(self, scene: Scene, path: Path, value: Any) -> None:
+        """Set what lies at `path`. Until `seal` further changes of it are one with this.
+
+        Raises GpufluidError for a value that cannot be; then nothing has changed.
+        """
+        last = self.done[-1] if self.done else None
+        if self._open and isinstance(last, Change) and last.path == path:
+            put(scene, path, value)
+            last.after = value
+            return
+        told = told_as(scene, path)
+        held = told is not None and scene.is_held(*told)
+        self.make(scene, Change(path, value_at(scene, path), value, held))
+        self._open = True
+
+    def make(self, scene: Scene, edit: Edit) -> None:
+        """Do `edit`. Raises GpufluidError where that cannot be."""
+        edit.do(scene)
+        self.done.append(edit)
+        self.undone.clear()
+        self._open = False
+
+    def seal(self) -> None:
+        """What comes next is undone by itself."""
+        self._open = False
+
+    def undo(self, scene: Scene) -> bool:
+        """Undo what was done last; False where there is nothing. Raises GpufluidError where that is gone."""
+        if not self.done:
+            return False
+        self.done[-1].undo(scene)
+        self.undone.append(self.done.pop())
+        self._open = False
+        return True
+
+    def redo(self, scene: Scene) -> bool:
+        """Do again what was undone last; False where there is nothing. Raises as `undo` does."""
+        if not self.undone:
+            return False
+        self.undone[-1].do(scene)
+        self.done.append(self.undone.pop())
+        self._open = False
+        return True
+
+    def repeat(self, scene: Scene) -> list[str]:
+        """Do everything to a scene built anew; returns why some of it could not be done, and forgets that."""
+        done, self.done, problems = self.done, [], []
+        self.undone.clear()
+        self._open = False
+        for edit in done:
+            try:
+                edit.do(scene)
+                self.done.append(edit)
+            except GpufluidError as error:
+                problems.append(str(error))
+        return problems
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.done.clear()
+        self.undone.clear()
+        self._open = False
+
+
+def strengthen(scene: Scene, history: History, factor: float) -> str:
+    """Let the first emitter make `factor` times as much; returns what to say of it."""
+    if not scene.fluid.emitters:
+        return "there is no source to make stronger"
+    emitter, said = scene.fluid.emitters[0], []
+    for name in FLOW_FIELDS:
+        value = getattr(emitter, name)
+        several = isinstance(value, tuple)
+        if value is None or not any(value if several else (value,)):
+            continue
+        after = tuple(v * factor for v in value) if several else value * factor
+        history.change(scene, ("fluids", 0, "emitters", 0, name), after)
+        said.append(f"{name} {', '.join(f'{v:.3g}' for v in (after if several else (after,)))} 1/s")
+        history.seal()
+    return f"source: {', '.join(said)}" if said else "the first source makes nothing"
+
+
+def blow(scene: Scene, history: History, gusts: float) -> str:
+    """Let the wind change by so many `GUST` to the right of the viewer; returns what to say of it.
+
+    Where it comes to rest it is taken away: a wind of no speed would hold the air.
+    """
+    fluid = scene.fluid
+    speed = GUST * gusts * max(fluid.grid.size)
+    a = math.radians(scene.camera.azimuth)
+    gust = speed * math.cos(a), 0.0, -speed * math.sin(a) if fluid.grid.dimensions == 3 else 0.0
+    number = next((n for n, force in enumerate(fluid.forces) if isinstance(force, Wind)), None)
+    forces: Path = ("fluids", 0, "forces")
+    if number is None:
+        history.make(scene, Addition(forces, len(fluid.forces), Wind(gust)))
+        return f"wind: {_speed(gust)}"
+    wind = fluid.forces[number]
+    assert isinstance(wind, Wind)
+    x, y, z = (v + g for v, g in zip(wind.velocity, gust, strict=True))
+    if math.hypot(x, y, z) < 1e-3 * abs(speed):
+        history.make(scene, Removal(forces, number, wind))
+        return "wind: none"
+    history.change(scene, (*forces, number, "velocity"), (x, y, z))
+    history.seal()
+    return f"wind: {_speed((x, y, z))}"
+
+
+def _speed(velocity: tuple[float, float, float]) -> str:
+    return f"({', '.join(f'{v:.2g}' for v in velocity)}) m/s"

@@ -1,0 +1,958 @@
+"""The studio: a panel beside the picture for everything in a scene, and hands that reach into it.
+
+The panel is drawn from the classes' own fields (`studio_fields`) and changes the scene by paths (`edits`), so
+that all of it can be undone. What a player does anyway stays in `window`; this only asks for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+import glfw
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid import shapes, user_forces, view
+from gpufluid.app import studio_pick as pick
+from gpufluid.app.edits import LISTS, Addition, Path, Removal, value_at
+from gpufluid.app.studio_fields import (
+    FORMS,
+    RANGES,
+    Item,
+    Range,
+    degrees_to_turn,
+    items_of,
+    other_form,
+    turn_to_degrees,
+)
+from gpufluid.app.studio_ui import ACCENT, Ui, imgui
+from gpufluid.app.studio_views import FlowView, renderer_items, ways
+from gpufluid.errors import GpufluidError
+from gpufluid.fluid import Fluid
+from gpufluid.render.camera import view_of
+from gpufluid.scene import Scene
+from gpufluid.scene_file import save_description
+from gpufluid.settings import SOLVERS
+from gpufluid.sources import Emitter
+
+if TYPE_CHECKING:
+    from gpufluid.app.window import Player
+
+Floats = NDArray[np.float64]
+Triple = tuple[float, float, float]
+
+PANEL = 340.0  # width
+LABEL = 140.0  # from where a row's name stands to its slider
+WIDEST = 0.65  # share of the window that the panel takes at most
+TOAST = 5.0  # seconds that a message is seen
+MEASURE = 0.5  # seconds between frames whose passes are timed
+SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
+PASSES = 16  # rows of the table of passes
+TOOLS = ("select", "push", "smoke")
+FASTEST = 4.0  # lengths of the box per second that a hand can push at
+OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.35)
+
+
+class Studio:
+    """The panel and the tools of a player's window. Raises MissingDependencyError without imgui-bundle.
+
+    shown: whether the panel is; helping: whether the list of keys is. selected: the path of the object whose
+    fields are shown. tool: what a left drag in the picture does, one of TOOLS; with alt it turns, whichever.
+    """
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self.ui = Ui(player.window.handle)
+        self.shown = self.helping = False
+        self.selected: Path | None = None
+        self.tool = "select"
+        self.reach, self.force, self.amount, self.warmth = 0.06, 1.0, 8.0, 0.5
+        self.outlines = True
+        self.views: list[FlowView] = []
+        self.passes: dict[str, float] = {}  # ms, smoothed
+        self.brush: Brush | None = None
+        self._cells = list(player.scene.fluid.grid.cells)
+        self._grid_of: Scene | None = None
+        self._file = str(player.watch if player.watch and player.watch.suffix == ".toml" else "")
+        self._file = self._file or f"{player.name}.toml"
+        self._asked = ""  # the file whose replacement was asked for once
+        self._as_pictures = False
+        self._viewed = player.scene
+        self._menu = False  # whether one is open
+        self._timing = False
+        self._measured = 0.0
+
+    # -- for the player ------------------------------------------------------------------------------------
+
+    @property
+    def scene(self) -> Scene:
+        """What is played."""
+        return self.player.scene
+
+    @property
+    def panel_width(self) -> float:
+        """In units of the window; 0 while it is hidden."""
+        if not self.shown:
+            return 0.0
+        return min(PANEL * self.ui.scale, WIDEST * self.ui.size[0])
+
+    @property
+    def panel_pixels(self) -> int:
+        """The same in pixels."""
+        return round(self.panel_width * self.ui.density)
+
+    @property
+    def has_views(self) -> bool:
+        """Whether the studio shows the picture itself, with something drawn over it."""
+        return bool(self.views)
+
+    @contextmanager
+    def simulating(self) -> Iterator[None]:
+        """Round a frame's simulation: the hand's brush goes into it, and its passes are timed."""
+        if self.brush is not None:
+            self.brush.stroke()
+        device = self.scene.fluid.device
+        now = time.perf_counter()
+        timed = self._timing and device is not None and now - self._measured > MEASURE
+        if timed and device is not None:
+            self._measured, device.timings = now, {}
+        yield
+        if timed and self.player.volume_options.get("frame_ms") is not None:
+            self._collect()  # the renderer has a clock of its own, and OpenGL but one
+
+    def _collect(self) -> None:
+        """Take what the passes of this frame took."""
+        device = self.scene.fluid.device
+        if device is None or device.timings is None:
+            return
+        found = {
+            f"{name} x{len(t)}" if len(t) > 1 else name: sum(t) for name, t in device.milliseconds().items()
+        }
+        self.passes = {name: 0.5 * (self.passes.get(name, ms) + ms) for name, ms in found.items()}
+
+    def draw_views(self, advanced: bool) -> None:
+        """Draw the flow views over the picture just drawn."""
+        self._collect()
+        if self._viewed is not self.scene:  # views may follow objects of the one before
+            self._viewed = self.scene
+            self.views = [flow.again(self.player.window.ctx, self.scene) for flow in self.views]
+        for flow in list(self.views):
+            try:
+                if advanced:
+                    flow.advance(self.scene)
+                flow.draw(self.scene, self.player.renderer)
+            except GpufluidError as error:
+                self.player.say(str(error))
+                self._drop(flow)
+
+    def draw(self) -> None:
+        """Draw all that lies over the picture."""
+        self.ui.begin()
+        if self.has_views:
+            self._draw_picture()
+        if self.shown:
+            self._draw_outlines()
+            self._draw_panel()
+        if self.helping:
+            self._draw_help()
+        self._draw_toast()
+        any_menu = imgui.PopupFlags_.any_popup_id | imgui.PopupFlags_.any_popup_level
+        self._menu = imgui.is_popup_open("", any_menu)
+        if not self.ui.busy and self.player.holds_nothing:
+            self.player.history.seal()
+        self.ui.end()
+
+    def release(self) -> None:
+        """Release the panel and the views."""
+        for flow in list(self.views):
+            self._drop(flow)
+        self.ui.release()
+
+    def _drop(self, flow: FlowView) -> None:
+        self.views.remove(flow)
+        flow.view.release()
+
+    # -- input ---------------------------------------------------------------------------------------------
+
+    def take_key(self, key: int, action: int, mods: int) -> bool:
+        """A key; whether it was text."""
+        self.ui.key(key, action != glfw.RELEASE, mods)
+        return self.ui.wants_keys
+
+    def take_char(self, code: int) -> None:
+        """A letter."""
+        self.ui.char(code)
+
+    def take_pointer(self, x: float, y: float) -> None:
+        """The pointer has moved."""
+        self.ui.pointer(x, y)
+
+    def take_button(self, button: int, pressed: bool, mods: int) -> bool:
+        """A button of the mouse; whether the panel has taken it."""
+        self.ui.button(button, pressed, mods)
+        return pressed and self._over_panel
+
+    def take_wheel(self, dx: float, dy: float) -> bool:
+        """The wheel; whether the panel has taken it."""
+        if self._over_panel:
+            self.ui.wheel(dx, dy)
+            return True
+        return False
+
+    @property
+    def _over_panel(self) -> bool:
+        if self.player.pointer[0] >= self.ui.size[0] - self.panel_width:
+            return True
+        # What ImGui wants it tells a frame late, at a few frames a second too late: asked only where a menu
+        # may hang over the picture.
+        return self._menu and self.ui.wants_pointer
+
+    def grab(self, button: int, mods: int) -> Move | Brush | None:
+        """What the hand has got hold of in the picture; None: the camera."""
+        if button != glfw.MOUSE_BUTTON_LEFT or mods & glfw.MOD_ALT or not self.shown:
+            return None
+        ray = self.ray(*self.player.pointer)
+        if self.tool != "select":
+            self.brush = Brush(self, ray)
+            return self.brush
+        found = self.nearest(ray)
+        self.selected = None if found is None else found[0]
+        return None if found is None else Move(self, found[0], ray.at(found[1]))
+
+    def ray(self, x: float, y: float) -> pick.Ray:
+        """The ray through a point of the window, units of the window."""
+        left, bottom, width, height = self.player.picture
+        top = self.player.size[1] - bottom - height
+        density = self.ui.density
+        across = 2.0 * (x * density - left) / width - 1.0
+        up = 1.0 - 2.0 * (y * density - top) / height
+        return pick.ray_through(self.scene.camera, width / height, across, up)
+
+    @property
+    def forward(self) -> Floats:
+        """Where the camera looks, a vector of length 1."""
+        eye, target = np.array(self.scene.camera.eye), np.array(self.scene.camera.target)
+        away: Floats = (target - eye) / np.linalg.norm(target - eye)
+        return away
+
+    def nearest(self, ray: pick.Ray) -> tuple[Path, float] | None:
+        """The object that `ray` meets first, and how far along."""
+        found = [
+            (distance, path)
+            for path, thing, fluid in self.objects()
+            if getattr(thing, "visible", True) and (distance := pick.hit(thing, fluid, ray)) is not None
+        ]
+        if not found:
+            return None
+        distance, path = min(found, key=lambda each: each[0])
+        return path, distance
+
+    def objects(self) -> Iterator[tuple[Path, Any, Fluid]]:
+        """Every emitter, obstacle, force and light: its path, itself, and the fluid it is in."""
+        for n, fluid in enumerate(self.scene.fluids):
+            for name in LISTS:
+                for i, thing in enumerate(getattr(fluid, name)):
+                    yield ("fluids", n, name, i), thing, fluid
+        for i, light in enumerate(self.scene.lights):
+            yield ("lights", i), light, self.scene.fluid
+
+    def change(self, path: Path, value: Any) -> None:
+        """Change what lies at `path`; where that cannot be, say why."""
+        try:
+            self.player.history.change(self.scene, path, value)
+        except GpufluidError as error:
+            self.player.say(str(error))
+
+    # -- over the picture ----------------------------------------------------------------------------------
+
+    def _corner(self) -> tuple[float, float, float, float]:
+        """Left, top, width and height of the picture, units of the window."""
+        left, bottom, width, height = self.player.picture
+        top = self.player.size[1] - bottom - height
+        d = self.ui.density
+        return left / d, top / d, width / d, height / d
+
+    def _draw_picture(self) -> None:
+        x, y, width, height = self._corner()
+        imgui.get_background_draw_list().add_image(
+            imgui.ImTextureRef(self.player.renderer.shown_texture.glo),
+            imgui.ImVec2(x, y),
+            imgui.ImVec2(x + width, y + height),
+            imgui.ImVec2(0, 1),
+            imgui.ImVec2(1, 0),
+        )
+
+    def _draw_outlines(self) -> None:
+        """Lines round what is selected, and faint ones round what else cannot be seen."""
+        x, y, width, height = self._corner()
+        draw = imgui.get_background_draw_list()
+        clip = view_of(self.scene.camera, width / height).clip.astype(np.float64)
+        draw.push_clip_rect(imgui.ImVec2(x, y), imgui.ImVec2(x + width, y + height))
+        near = self.scene.camera.near
+
+        def line(points: Floats, color: tuple[float, ...], thick: float) -> None:
+            p = np.concatenate([points, np.ones((len(points), 1))], axis=1) @ clip.T
+            if (p[:, 3] <= near).any():
+                return
+            seen = p[:, :2] / p[:, 3:]
+            at = np.stack([x + 0.5 * (seen[:, 0] + 1.0) * width, y + 0.5 * (1.0 - seen[:, 1]) * height], 1)
+            ink = imgui.color_convert_float4_to_u32(imgui.ImVec4(*color))
+            joined = [imgui.ImVec2(*q) for q in at.tolist()]
+            draw.add_polyline(points=joined, col=ink, thickness=thick * self.ui.scale, flags=0)
+
+        for path, thing, fluid in self.objects():
+            chosen = path == self.selected
+            if chosen or (self.outlines and path[-2] != "obstacles"):
+                for points in pick.outline(thing, fluid):
+                    line(points, OUTLINE if chosen else FAINT, 1.8 if chosen else 1.0)
+        if self.outlines:
+            for fluid in self.scene.fluids:
+                for points in pick.box_lines(fluid):
+                    line(points, (*FAINT[:3], 0.16), 1.0)
+        if self.brush is not None:
+            for points in pick.outline(view.PointLight(tuple(self.brush.point)), self.scene.fluid):
+                line(points, OUTLINE, 1.5)
+        draw.pop_clip_rect()
+
+    def _draw_help(self) -> None:
+        from gpufluid.app.window import KEYS
+
+        x, y, width, height = self._corner()
+        imgui.set_next_window_pos(
+            imgui.ImVec2(x + 0.5 * width, y + 0.5 * height), pivot=imgui.ImVec2(0.5, 0.5)
+        )
+        imgui.set_next_window_bg_alpha(0.9)
+        flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.always_auto_resize
+        imgui.begin("Help", None, flags | imgui.WindowFlags_.no_inputs | imgui.WindowFlags_.no_nav)
+        wrap = imgui.get_cursor_pos_x() + max(0.9 * width - 30.0 * self.ui.scale, 120.0)
+        for keys, what in KEYS:
+            imgui.text_colored(imgui.ImVec4(*ACCENT, 1.0), keys)
+            imgui.same_line(105.0 * self.ui.scale)
+            imgui.push_text_wrap_pos(min(wrap, 420.0 * self.ui.scale))
+            imgui.text(what)
+            imgui.pop_text_wrap_pos()
+        imgui.end()
+
+    def _draw_toast(self) -> None:
+        player = self.player
+        x, y, width, height = self._corner()
+        lines = []
+        if player.recorder is not None:
+            lines.append((f"filmed: {player.recorded} frames", ACCENT))
+        if player.message and time.perf_counter() - player.said < TOAST:
+            lines.append((player.message, (0.9, 0.91, 0.92)))
+        if not lines:
+            return
+        imgui.set_next_window_pos(imgui.ImVec2(x + 10, y + height - 10), pivot=imgui.ImVec2(0.0, 1.0))
+        imgui.set_next_window_bg_alpha(0.8)
+        flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.always_auto_resize
+        flags |= imgui.WindowFlags_.no_inputs | imgui.WindowFlags_.no_nav
+        imgui.begin("Message", None, flags | imgui.WindowFlags_.no_focus_on_appearing)
+        imgui.push_text_wrap_pos(max(width - 40.0, 100.0))
+        for text, color in lines:
+            imgui.text_colored(imgui.ImVec4(*color, 1.0), text)
+        imgui.pop_text_wrap_pos()
+        imgui.end()
+
+    # -- the panel -----------------------------------------------------------------------------------------
+
+    def _draw_panel(self) -> None:
+        width, height = self.ui.size
+        panel = self.panel_width
+        imgui.set_next_window_pos(imgui.ImVec2(width - panel, 0))
+        imgui.set_next_window_size(imgui.ImVec2(panel, height))
+        flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_nav
+        imgui.begin("Studio", None, flags | imgui.WindowFlags_.no_bring_to_front_on_focus)
+        self._transport()
+        self._tools()
+        imgui.begin_child("all", imgui.ImVec2(0, 0), 0, imgui.WindowFlags_.no_nav)
+        for title, section, opened in (
+            ("Objects", self._objects, True),
+            ("Flow", self._flow, True),
+            ("Picture", self._picture, False),
+            ("Views", self._views, False),
+            ("Grid", self._grid, False),
+            ("Passes", self._passes, False),
+            ("File", self._files, False),
+        ):
+            unfolded = imgui.collapsing_header(title, imgui.TreeNodeFlags_.default_open if opened else 0)
+            if title == "Passes":
+                self._timing = unfolded
+            if unfolded:
+                imgui.push_id(title)
+                section()
+                imgui.pop_id()
+                imgui.dummy(imgui.ImVec2(0, 3))
+        imgui.end_child()
+        imgui.end()
+
+    def _buttons(self, *each: tuple[str, Callable[[], object], bool]) -> None:
+        """A row of buttons of one width: name, what it does, whether it is on."""
+        style = imgui.get_style()
+        width = (imgui.get_content_region_avail().x - style.item_spacing.x * (len(each) - 1)) / len(each)
+        for n, (name, do, on) in enumerate(each):
+            if n:
+                imgui.same_line()
+            if on:
+                imgui.push_style_color(imgui.Col_.button, imgui.ImVec4(*ACCENT, 0.75))
+            if imgui.button(name, imgui.ImVec2(width, 0)):
+                do()
+            if on:
+                imgui.pop_style_color()
+
+    def _transport(self) -> None:
+        player, scene = self.player, self.scene
+        self._buttons(
+            ("Play" if player.paused else "Pause", player.pause, player.paused),
+            ("Step", player.single_step, False),
+            ("Reset", player.restart, False),
+            ("Reload", player.reload, False),
+        )
+        recording = player.recorder is not None
+        self._buttons(
+            ("Snap", player.snap, False),
+            ("Stop" if recording else "Record", self._record, recording),
+            ("Undo", player.undo, False),
+            ("Redo", player.redo, False),
+        )
+        rate = f"{player.frame_rate:.1f} fps" if not player.paused else "paused"
+        filmed = f"   {player.recorded} filmed" if recording else ""
+        imgui.text_disabled(f"frame {scene.frame}   {scene.time:.2f} s   {rate}{filmed}")
+        imgui.same_line(imgui.get_content_region_avail().x - 8.0 * self.ui.scale)
+        if imgui.small_button("?"):
+            player.help()
+
+    def _record(self) -> None:
+        self.player.record("" if self._as_pictures else ".mp4")
+
+    def _tools(self) -> None:
+        def take(tool: str) -> Callable[[], None]:
+            return lambda: setattr(self, "tool", tool)
+
+        self._buttons(*((tool.capitalize(), take(tool), tool == self.tool) for tool in TOOLS))
+        if self.tool != "select":
+            self.reach = self._slider("reach", self.reach, Range(0.01, 0.3, "m", log=True))
+        if self.tool == "push":
+            self.force = self._slider("strength", self.force, Range(0.0, 4.0))
+        if self.tool == "smoke":
+            self.amount = self._slider("amount", self.amount, Range(0.0, 50.0, "1/s"))
+            self.warmth = self._slider("temperature", self.warmth, Range(-2.0, 4.0))
+
+    def _slider(self, label: str, value: float, spread: Range) -> float:
+        """A slider of the studio's own."""
+        self._row(label)
+        return float(_number(f"##{label}", value, spread)[1])
+
+    def _row(self, label: str) -> None:
+        """The name of a row; what follows fills the rest of it."""
+        imgui.align_text_to_frame_padding()
+        imgui.text(label)
+        if imgui.calc_text_size(label).x + imgui.get_cursor_pos_x() > LABEL * self.ui.scale:
+            imgui.set_item_tooltip(label)
+        imgui.same_line(LABEL * self.ui.scale)
+        imgui.set_next_item_width(-1)
+
+    # -- sections ------------------------------------------------------------------------------------------
+
+    def _objects(self) -> None:
+        things = list(self.objects())
+        rows = min(max(len(things), 1), 6)
+        height = rows * imgui.get_text_line_height_with_spacing() + 2.0 * imgui.get_style().window_padding.y
+        imgui.begin_child("list", imgui.ImVec2(0, height), imgui.ChildFlags_.borders)
+        names = {id(thing): name for name, thing in self.scene.names.items()}
+        imgui.push_style_color(imgui.Col_.header, imgui.ImVec4(*ACCENT, 0.45))
+        for path, thing, _ in things:
+            where = f"  ({path[1]})" if path[0] == "fluids" and path[1] else ""
+            label = names.get(id(thing)) or f"{_called(thing)} {path[-1]}"
+            if imgui.selectable(f"{label}{where}##{path}", path == self.selected)[0]:
+                self.selected = path
+        imgui.pop_style_color()
+        if not things:
+            imgui.text_disabled("nothing yet")
+        imgui.end_child()
+        self._buttons(
+            ("Add ...", lambda: imgui.open_popup("add"), False),
+            ("Remove", self.remove, False),
+        )
+        self._add_menu()
+        if self.selected is not None:
+            try:
+                thing = value_at(self.scene, self.selected)
+            except GpufluidError:
+                self.selected = None
+                return
+            imgui.push_id(str(self.selected))
+            self._fields(self.selected, thing)
+            imgui.pop_id()
+
+    def _add_menu(self) -> None:
+        if not imgui.begin_popup("add"):
+            return
+        for title, names in ADDABLE.items():
+            imgui.text_disabled(title)
+            for name in names:
+                if imgui.selectable(f"  {name}##{title}", False)[0]:
+                    self.add(title, name)
+        imgui.end_popup()
+
+    def add(self, group: str, name: str) -> None:
+        """Add an object of ADDABLE in the middle of the box, and select it."""
+        number = self.selected[1] if self.selected and self.selected[0] == "fluids" else 0
+        assert isinstance(number, int)
+        fluid = self.scene.fluids[min(number, len(self.scene.fluids) - 1)]
+        grid = fluid.grid
+        x, y, z = (0.5 * (a + b) for a, b in zip(grid.origin, grid.upper, strict=True))
+        r = 0.1 * min(grid.size[: grid.dimensions])
+        told: dict[str, Any] = {}
+        forms: dict[str, Callable[[], Any]] = {
+            "sphere": lambda: shapes.Sphere(radius=r),
+            "box": lambda: shapes.Box(size=(2 * r, 2 * r, 2 * r)),
+            "cylinder": lambda: shapes.Cylinder(radius=r, height=2 * r),
+            "capsule": lambda: shapes.Capsule((0.0, -r, 0.0), (0.0, r, 0.0), 0.6 * r),
+            "knot": lambda: shapes.Mesh.trefoil().fitted(4 * r),
+        }
+        others: dict[str, Callable[[], Any]] = {
+            "wind": lambda: user_forces.Wind((0.3, 0.0, 0.0)),
+            "vortex": lambda: user_forces.Vortex((x, y, z), radius=2 * r),
+            "attractor": lambda: user_forces.Attractor((x, y, z), radius=2 * r),
+            "point light": lambda: view.PointLight((x, y + 2 * r, z + 4 * r), color=(0.5, 0.45, 0.4)),
+            "sun": lambda: view.Light(ambient=(0.0, 0.0, 0.0)),
+        }
+        path: Path = ("lights",) if group == "lights" else ("fluids", number, group)
+        thing: Any
+        if group == "emitters":
+            low = y - 0.3 * grid.size[1]
+            thing = Emitter(forms[name](), density=4.0, temperature=1.0, position=(x, low, z))
+        elif group == "obstacles":
+            thing = shapes.Obstacle(forms[name](), position=(x, y, z))
+        else:
+            thing = others[name]()
+        if name == "knot":
+            told["shape"] = {"kind": "knot", "fit": 4 * r}
+        index = len(value_at(self.scene, path))
+        if group == "lights" and index >= view.MOST_LIGHTS:
+            self.player.say(f"there are {view.MOST_LIGHTS} lights beside the sun already")
+            return
+        try:
+            self.player.history.make(self.scene, Addition(path, index, thing, told))
+            self.selected = (*path, index)
+        except GpufluidError as error:
+            self.player.say(str(error))
+
+    def remove(self) -> None:
+        """Take the selected object away."""
+        if self.selected is None:
+            return
+        *path, index = self.selected
+        assert isinstance(index, int)
+        try:
+            thing = value_at(self.scene, self.selected)
+            self.player.history.make(self.scene, Removal(tuple(path), index, thing))
+        except GpufluidError as error:
+            self.player.say(str(error))
+        self.selected = None
+
+    def _flow(self) -> None:
+        for n, fluid in enumerate(self.scene.fluids):
+            if len(self.scene.others) and not imgui.tree_node(f"fluid {n}"):
+                continue
+            imgui.push_id(n)
+            self._fields(("fluids", n, "settings"), fluid.settings)
+            imgui.pop_id()
+            if len(self.scene.others):
+                imgui.tree_pop()
+        changed, dt = _labelled(self, "time step", self.scene.dt, Range(0.001, 0.1, "s", log=True))
+        if changed and dt > 0.0:
+            self.change(("dt",), dt)
+
+    def _picture(self) -> None:
+        scene = self.scene
+        for name in ("camera", "light", "smoke", "fire", "picture"):
+            if not imgui.tree_node(name):
+                continue
+            thing = getattr(scene, name)
+            if name == "fire":
+                changed, on = imgui.checkbox("hot gas glows", thing is not None)
+                if changed:
+                    self.change(("fire",), view.Fire() if on else None)
+                    thing = scene.fire
+            if thing is not None:
+                self._fields((name,), thing)
+            imgui.tree_pop()
+        if imgui.tree_node("floor"):
+            changed, on = imgui.checkbox("a floor", scene.floor is not None)
+            if changed:
+                self.change(("floor",), scene.fluid.grid.origin[1] if on else None)
+            if scene.floor is not None:
+                changed, height = _labelled(self, "height", scene.floor, RANGES["position"])
+                if changed:
+                    self.change(("floor",), height)
+            imgui.tree_pop()
+        if imgui.tree_node("renderer"):
+            options = self.player.volume_options
+            for item in renderer_items():
+                value = options.get(item.name, item.default)
+                if item.optional and item.name not in options:
+                    value = None
+                changed, value = self._widget(item, value)
+                if changed:
+                    self._set_renderer(item.name, value)
+            imgui.tree_pop()
+        _, self.outlines = imgui.checkbox("outlines of box and sources", self.outlines)
+
+    def _set_renderer(self, name: str, value: Any) -> None:
+        """Draw with another option of the renderer; where that cannot be, say why."""
+        before = dict(self.player.volume_options)
+        self.player.volume_options[name] = value
+        if not self.player.follow_picture():
+            self.player.volume_options = before
+
+    def _views(self) -> None:
+        used = {flow.way.name: flow for flow in self.views}
+        known = ways()
+        if not known:
+            imgui.text_disabled("this version has no views")
+        for way in known:
+            changed, on = imgui.checkbox(way.label, way.name in used)
+            if changed and on:
+                self.show_view(way.name)
+            elif changed:
+                self._drop(used[way.name])
+            elif on:
+                flow = used[way.name]
+                imgui.indent()
+                imgui.push_id(way.name)
+                for item in flow.items:
+                    changed, value = self._widget(item, getattr(flow.view, item.name))
+                    if changed:
+                        try:
+                            flow.put(item.name, value)
+                        except GpufluidError as error:
+                            self.player.say(str(error))
+                imgui.pop_id()
+                imgui.unindent()
+
+    def show_view(self, name: str) -> None:
+        """Begin to draw the view whose class is called `name`; where that cannot be, say why."""
+        try:
+            way = next(way for way in ways() if way.name == name)
+            self.views.append(FlowView(way, way.make(self.player.window.ctx, self.scene)))
+        except GpufluidError as error:
+            self.player.say(str(error))
+
+    def _grid(self) -> None:
+        grid, fluid = self.scene.fluid.grid, self.scene.fluid
+        if self._grid_of is not self.scene:  # another scene is played
+            self._grid_of, self._cells = self.scene, list(grid.cells)
+        self._row("cells x, y, z")
+        _, self._cells = imgui.input_int3("##cells", self._cells)
+        cells = tuple(self._cells)
+        if imgui.button("Rebuild", imgui.ImVec2(-1, 0)):
+            self.player.use_cells(cells)  # type: ignore[arg-type]  # three
+        x, y, z = grid.size
+        imgui.text_disabled(f"{x:.3g} x {y:.3g} x {z:.3g} m, cells of {grid.cell_size:.3g} m")
+        devices = [f.device for f in self.scene.fluids if f.device is not None]
+        flow = sum({id(d): d.field_bytes for d in devices}.values())
+        drawn = self.player.renderer.device.field_bytes
+        imgui.text_disabled(f"{grid.cell_count:,} cells, {fluid.backend_name}")
+        imgui.text_disabled(f"textures: {flow / 2**20:.1f} MiB flow, {drawn / 2**20:.1f} MiB picture")
+
+    def _passes(self) -> None:
+        if not self.passes:
+            imgui.text_disabled("measuring; the flow must run")
+            return
+        imgui.text_disabled(f"{sum(self.passes.values()):.1f} ms of a frame, by the driver's clock")
+        ranked = sorted(self.passes.items(), key=lambda each: -each[1])[:PASSES]
+        width = imgui.get_content_region_avail().x
+        for name, ms in ranked:
+            imgui.text(name)
+            text = f"{ms:.2f} ms"
+            imgui.same_line(width - imgui.calc_text_size(text).x)
+            imgui.text(text)
+
+    def _files(self) -> None:
+        self._row("scene")
+        _, self._file = imgui.input_text("##file", self._file)
+        again = self._asked == self._file and FilePath(self._file).exists()
+        self._buttons(("Replace it" if again else "Save scene", self.save, again))
+        _, self._as_pictures = imgui.checkbox("record numbered pictures, no film", self._as_pictures)
+
+    def save(self) -> None:
+        """Write the scene as it is now; a file that is there only when asked twice."""
+        player, path = self.player, FilePath(self._file)
+        if path.exists() and self._asked != self._file:
+            self._asked = self._file
+            player.say(f"{path} exists: save once more to replace it")
+            return
+        self._asked = ""
+        try:
+            save_description(self.scene, path, overwrite=True)
+            player.say(f"wrote {path.absolute()}")
+        except GpufluidError as error:
+            player.say(str(error))
+        player.seen()  # what was saved here need not be read again
+
+    # -- fields --------------------------------------------------------------------------------------------
+
+    def _fields(self, path: Path, thing: Any) -> None:
+        """A row for every field of a dataclass object."""
+        kind: Any = type(thing)
+        for item in items_of(kind):
+            value = getattr(thing, item.name)
+            changed, after = self._widget(item, value)
+            if changed:
+                self.change((*path, item.name), after)
+                value = after
+            inner = (
+                value_at(self.scene, (*path, item.name)) if item.kind in ("solver", "part", "shape") else None
+            )
+            if inner is not None and hasattr(inner, "__dataclass_fields__"):
+                imgui.indent()
+                imgui.push_id(item.name)
+                self._fields((*path, item.name), inner)
+                imgui.pop_id()
+                imgui.unindent()
+
+    def _widget(self, item: Item, value: Any) -> tuple[bool, Any]:
+        """A row for one field; whether it was changed, and to what."""
+        unit = f", {item.range.unit}" if item.range.unit and item.kind in ("triple", "color", "turn") else ""
+        self._row(item.label + unit)
+        key = f"##{item.name}"
+        if item.optional:
+            changed, on = imgui.checkbox(f"{key} on", value is not None)
+            if changed:
+                return True, item.default if on else None
+            imgui.same_line()
+            if value is None:
+                imgui.text_disabled("none")
+                return False, None
+            imgui.set_next_item_width(-1)
+        return WIDGETS[item.kind](key, value, item)
+
+
+def _labelled(studio: Studio, label: str, value: float, spread: Range) -> tuple[bool, float]:
+    studio._row(label)
+    return _number(f"##{label}", value, spread)
+
+
+def _number(key: str, value: float, spread: Range) -> tuple[bool, float]:
+    flags = imgui.SliderFlags_.no_round_to_format | (imgui.SliderFlags_.logarithmic if spread.log else 0)
+    digits = 5 if spread.log and spread.high <= 0.1 else 3 if spread.high <= 10.0 else 1
+    form = ".1e" if spread.log and 0.0 < spread.low <= SMALL else f".{digits}f"
+    text = f"%{form} {spread.unit}".rstrip()
+    changed, after = imgui.slider_float(key, float(value), spread.low, spread.high, text, flags)
+    return changed, after
+
+
+def _number_or_three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    if isinstance(value, tuple | list | np.ndarray):
+        return _three(key, value, item)
+    return _number(key, value, item.range)
+
+
+def _whole(key: str, value: int, item: Item) -> tuple[bool, int]:
+    changed, after = imgui.slider_int(key, int(value), int(item.range.low), int(item.range.high))
+    return changed, after
+
+
+def _flag(key: str, value: bool, item: Item) -> tuple[bool, bool]:
+    changed, after = imgui.checkbox(key, bool(value))
+    return changed, after
+
+
+def _three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    speed = (item.range.high - item.range.low) / 400.0
+    changed, after = imgui.drag_float3(key, [float(v) for v in value], speed, format="%.3g")
+    return changed, tuple(after) if changed else value
+
+
+def _color(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    flags = imgui.ColorEditFlags_.float | imgui.ColorEditFlags_.hdr
+    changed, after = imgui.color_edit3(key, [float(v) for v in value], flags)
+    return changed, tuple(after)[:3] if changed else value
+
+
+def _colors(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    changed_any, colors = False, list(value)
+    for n, color in enumerate(colors):
+        changed, after = imgui.color_edit3(
+            f"{key}{n}", list(color), imgui.ColorEditFlags_.float | imgui.ColorEditFlags_.no_inputs
+        )
+        if n + 1 < len(colors):
+            imgui.same_line()
+        if changed:
+            changed_any, colors[n] = True, tuple(after)[:3]
+    return changed_any, tuple(colors)
+
+
+def _turn(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    changed, after = imgui.drag_float3(key, list(turn_to_degrees(value)), 1.0, format="%.0f°")
+    x, y, z = after
+    return changed, degrees_to_turn((x, y, z)) if changed else value
+
+
+def _choice(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    chosen: tuple[bool, Any] = (False, value)
+    if imgui.begin_combo(key, _word(value)):
+        for choice in item.choices:
+            if imgui.selectable(_word(choice), choice == value)[0]:
+                chosen = (True, choice)
+        imgui.end_combo()
+    return chosen
+
+
+def _word(value: Any) -> str:
+    return "none" if value is None else value if isinstance(value, str) else f"{value}"
+
+
+def _text(key: str, value: str, item: Item) -> tuple[bool, str]:
+    changed, after = imgui.input_text(key, value, imgui.InputTextFlags_.enter_returns_true)
+    return changed, after
+
+
+def _shape(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    kinds = replace(item, choices=tuple(form.__name__ for form in FORMS))
+    changed, name = _choice(key, type(value).__name__, kinds)
+    if not changed:
+        return False, value
+    return True, other_form(value, next(form for form in FORMS if form.__name__ == name))
+
+
+def _solver(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    kinds = replace(item, choices=tuple(solver.__name__ for solver in SOLVERS))
+    changed, name = _choice(key, type(value).__name__, kinds)
+    if not changed:
+        return False, value
+    kind: Any = next(solver for solver in SOLVERS if solver.__name__ == name)
+    return True, kind()
+
+
+def _part(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    imgui.new_line()
+    return False, value
+
+
+WIDGETS: dict[str, Callable[[str, Any, Item], tuple[bool, Any]]] = {
+    "number": _number_or_three,
+    "whole": _whole,
+    "flag": _flag,
+    "choice": _choice,
+    "text": _text,
+    "triple": _three,
+    "color": _color,
+    "colors": _colors,
+    "turn": _turn,
+    "shape": _shape,
+    "solver": _solver,
+    "part": _part,
+}
+
+ADDABLE = {
+    "emitters": ("sphere", "box", "cylinder", "capsule"),
+    "obstacles": ("sphere", "box", "cylinder", "capsule", "knot"),
+    "forces": ("wind", "vortex", "attractor"),
+    "lights": ("point light", "sun"),
+}
+
+
+def _called(thing: Any) -> str:
+    """What an object is called that has no name."""
+    shape = getattr(thing, "shape", None)
+    if shape is None:
+        names = {"Light": "sun", "PointLight": "point light", "ForceExpression": "formula"}
+        return names.get(type(thing).__name__, type(thing).__name__.lower())
+    role = "source" if isinstance(thing, Emitter) else "obstacle"
+    return f"{type(shape).__name__.lower()} {role}"
+
+
+class Move:
+    """A drag that moves an object: in the plane through where it was grabbed, facing the viewer; with shift
+    nearer and away. In 2D it stays in the slice."""
+
+    def __init__(self, studio: Studio, path: Path, point: Floats) -> None:
+        self.studio, self.path, self.point = studio, path, point
+
+    def move(self, x: float, y: float, dx: float, dy: float) -> None:
+        """Take it along with the pointer."""
+        studio, scene = self.studio, self.studio.scene
+        try:
+            thing = value_at(scene, self.path)
+        except GpufluidError:
+            return  # the scene itself took it away
+        name = pick.anchor_name(thing)
+        assert name is not None  # it was hit
+        flat = scene.fluid.grid.dimensions == 2
+        forward = np.array([0.0, 0.0, 1.0]) if flat else studio.forward
+        handle = studio.player.window.handle
+        shift = any(
+            glfw.get_key(handle, key) == glfw.PRESS for key in (glfw.KEY_LEFT_SHIFT, glfw.KEY_RIGHT_SHIFT)
+        )
+        if shift and not flat:
+            eye = np.array(scene.camera.eye)
+            depth = float((self.point - eye) @ forward)
+            metres = 2.0 * depth * np.tan(np.radians(scene.camera.fov) / 2.0) / studio.player.height
+            by = -dy * metres * forward
+        else:
+            now = studio.ray(x, y).meets(self.point, forward)
+            before = studio.ray(x - dx, y - dy).meets(self.point, forward)
+            if now is None or before is None:
+                return
+            by = now - before
+        self.point = self.point + by
+        moved = tuple((np.array(pick.anchor(thing)) + by).tolist())
+        studio.change((*self.path, name), moved)
+
+    def release(self) -> None:
+        """The next drag is undone by itself."""
+        self.studio.player.history.seal()
+
+
+class Brush:
+    """A drag that pushes the fluid, or adds smoke to it, at the depth where the hand went in."""
+
+    def __init__(self, studio: Studio, ray: pick.Ray) -> None:
+        self.studio = studio
+        self.anchor, self.normal = pick.depth_for_hand(studio.scene.fluid, ray, studio.forward)
+        met = ray.meets(self.anchor, self.normal)
+        self.point: Floats = self.anchor if met is None else met
+        self.last = self.point
+
+    def move(self, x: float, y: float, dx: float, dy: float) -> None:
+        """The hand is elsewhere."""
+        met = self.studio.ray(x, y).meets(self.anchor, self.normal)
+        if met is not None:
+            self.point = met
+
+    def release(self) -> None:
+        """The hand is out."""
+        self.studio.brush = None
+
+    def stroke(self) -> None:
+        """Leave in the next frame what the hand did since the last one."""
+        studio, scene = self.studio, self.studio.scene
+        start, end, self.last = self.last, self.point, self.point
+        by = end - start
+        length = float(np.linalg.norm(by))
+        fluid = self._fluid()
+        shape: shapes.Sphere | shapes.Capsule = shapes.Sphere(tuple(end), studio.reach)
+        if length > 1e-4 * studio.reach:
+            shape = shapes.Capsule(tuple(start), tuple(end), studio.reach)
+        if studio.tool == "smoke":
+            scene.draw(shape, studio.amount * scene.dt, temperature=studio.warmth or None, fluid=fluid)
+        elif length > 0.0 and scene.dt > 0.0:
+            speed = min(studio.force * length / scene.dt, FASTEST * max(fluid.grid.size))
+            u, v, w = (speed / length * by).tolist()
+            scene.draw(shape, velocity=(u, v, w), fluid=fluid)
+
+    def _fluid(self) -> Fluid:
+        """The box that the hand is in, else the first."""
+        for fluid in self.studio.scene.fluids:
+            low, high = np.array(fluid.grid.origin), np.array(fluid.grid.upper)
+            if (self.point >= low).all() and (self.point <= high).all():
+                return fluid
+        return self.studio.scene.fluid

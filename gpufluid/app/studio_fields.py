@@ -1,0 +1,293 @@
+"""What the studio shows of each thing: its fields, their ranges and units. No window in here.
+
+The fields come from the classes themselves; only what a class cannot tell stands in the tables below.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid import settings, shapes, solvers, sources, view
+from gpufluid.combustion import Combustion
+from gpufluid.shapes import Triple, rotation_matrix
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where a slider goes from and to, in which unit; log: by orders of magnitude."""
+
+    low: float
+    high: float
+    unit: str = ""
+    log: bool = False
+
+
+ANY = Range(-10.0, 10.0)
+
+# By class and field, else by field alone.
+RANGES: dict[str, Range] = {
+    "Settings.cfl": Range(0.5, 20.0, "cells"),
+    "Settings.max_substeps": Range(1, 16),
+    "Settings.vorticity_confinement": Range(0.0, 3.0),
+    "Settings.buoyancy": Range(-10.0, 10.0, "m/s²"),
+    "Settings.weight": Range(-10.0, 10.0, "m/s²"),
+    "Settings.ambient_temperature": Range(-2.0, 2.0),
+    "Settings.viscosity": Range(0.0, 0.1, "m²/s", log=True),
+    "Settings.thermal_diffusivity": Range(0.0, 0.1, "m²/s", log=True),
+    "Settings.density_diffusivity": Range(0.0, 0.1, "m²/s", log=True),
+    "Settings.density_dissipation": Range(0.0, 5.0, "1/s"),
+    "Settings.cooling": Range(0.0, 5.0, "1/s"),
+    "Settings.up": Range(-1.0, 1.0),
+    "Combustion.ignition_temperature": Range(-1.0, 2.0),
+    "Combustion.burn_per_temperature": Range(0.0, 20.0, "1/s"),
+    "Combustion.fuel_per_burn": Range(0.01, 2.0),
+    "Combustion.heat_per_burn": Range(0.0, 20.0),
+    "Combustion.smoke_per_burn": Range(0.0, 20.0),
+    "Combustion.expansion_per_burn": Range(0.0, 20.0),
+    "Jacobi.weight": Range(0.1, 1.9),
+    "RedBlackSOR.omega": Range(0.1, 1.95),
+    "iterations": Range(0, 200),
+    "cycles": Range(0, 20),
+    "sweeps": Range(1, 8),
+    "tolerance": Range(1e-6, 0.5, log=True),
+    "Emitter.density": Range(0.0, 20.0, "1/s"),
+    "Emitter.fuel": Range(0.0, 20.0, "1/s"),
+    "Emitter.temperature": Range(-2.0, 5.0),
+    "Emitter.falloff": Range(0.001, 0.5, "m", log=True),
+    "Emitter.noise": Range(0.0, 1.0),
+    "Emitter.noise_size": Range(0.005, 1.0, "m", log=True),
+    "Emitter.noise_time": Range(0.02, 2.0, "s"),
+    "Emitter.seed": Range(0, 1000),
+    "Emitter.color": Range(0.0, 10.0, "1/s"),
+    "Obstacle.scale": Range(0.1, 4.0),
+    "Obstacle.spin": Range(-30.0, 30.0, "rad/s"),
+    "Obstacle.temperature": Range(-2.0, 5.0),
+    "Obstacle.heating": Range(0.0, 50.0, "1/s"),
+    "Wind.rate": Range(0.0, 10.0, "1/s"),
+    "Vortex.axis": Range(-1.0, 1.0),
+    "Vortex.strength": Range(-50.0, 50.0, "m/s²"),
+    "Attractor.strength": Range(-50.0, 50.0, "m/s²"),
+    "Plane.normal": Range(-1.0, 1.0),
+    "Camera.distance": Range(0.1, 20.0, "m", log=True),
+    "Camera.azimuth": Range(-180.0, 180.0, "°"),
+    "Camera.elevation": Range(-89.0, 89.0, "°"),
+    "Camera.fov": Range(5.0, 120.0, "°"),
+    "Camera.near": Range(0.001, 1.0, "m", log=True),
+    "Camera.far": Range(1.0, 1000.0, "m", log=True),
+    "Light.direction": Range(-1.0, 1.0),
+    "Fire.kelvin_at_zero": Range(0.0, 2000.0, "K"),
+    "Fire.kelvin_per_temperature": Range(0.0, 4000.0, "K"),
+    "Fire.intensity": Range(0.0, 200.0),
+    "Fire.glow": Range(0.0, 4.0),
+    "Fire.shimmer": Range(0.0, 0.1),
+    "Smoke.extinction": Range(0.0, 300.0, "1/m"),
+    "Smoke.anisotropy": Range(-0.95, 0.95),
+    "Picture.fps": Range(1.0, 120.0, "1/s"),
+    "Picture.exposure": Range(0.05, 5.0, log=True),
+    "Picture.slices": Range(1, 512),
+    "velocity": Range(-5.0, 5.0, "m/s"),
+    "rotation": Range(-180.0, 180.0, "°"),
+    "position": Range(-2.0, 2.0, "m"),
+    "center": Range(-2.0, 2.0, "m"),
+    "point": Range(-2.0, 2.0, "m"),
+    "start": Range(-2.0, 2.0, "m"),
+    "end": Range(-2.0, 2.0, "m"),
+    "target": Range(-2.0, 2.0, "m"),
+    "size": Range(0.01, 2.0, "m"),
+    "radius": Range(0.005, 1.0, "m", log=True),
+    "height": Range(0.01, 2.0, "m"),
+    "length": Range(0.01, 2.0, "m"),
+    "strength": Range(-50.0, 50.0),
+    "light_scale": Range(0.1, 1.0),
+    "slices": Range(1, 512),
+    "frame_ms": Range(1.0, 100.0, "ms"),
+    "opacity": Range(0.0, 1.0),
+    "fade": Range(0.0, 1.0),
+    "line_width": Range(0.5, 6.0, "px"),
+    "contours": Range(0, 40),
+    "spacing": Range(1.0, 20.0, "cells"),
+    "life": Range(0.1, 10.0, "s"),
+    "step": Range(0.05, 1.0, "cells"),
+    "interval": Range(0.01, 0.5, "s"),
+    "fill": Range(0.05, 1.0),
+    "bins": Range(1, 256),
+    "level": Range(0.0, 5.0),
+}
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "Settings.advection": settings.ADVECTION,
+    "Settings.velocity_advection": (None, *settings.ADVECTION),
+    "Settings.trace": settings.TRACES,
+    "Settings.limiter": settings.LIMITERS,
+    "Settings.sampler": settings.SAMPLERS,
+    "Settings.precision": settings.PRECISIONS,
+    "Emitter.edge": sources.EDGES,
+    "Obstacle.slip": getattr(shapes, "SLIPS", ("no", "free")),
+    "ConjugateGradient.preconditioner": solvers.PRECONDITIONERS,
+    "Picture.background": ("studio", "transparent"),
+    "Picture.method": view.METHODS,
+    "Picture.resolution": (1.0, 0.5),
+}
+
+COLORS = ("color", "ambient", "core", "albedo", "surface_color")
+HIDDEN = ("Settings.precision", "Picture.size", "ForceField.values", "ForceExpression.numpy")
+FORMS: tuple[type, ...] = (shapes.Sphere, shapes.Box, shapes.Cylinder, shapes.Capsule, shapes.Plane)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A field as it is shown.
+
+    kind: number (which may also be three), whole, flag, choice, text, triple, color, colors, turn, shape,
+    solver, part (a table of its own). optional: None is a value too.
+    """
+
+    name: str
+    kind: str
+    range: Range
+    optional: bool
+    choices: tuple[Any, ...]
+    default: Any
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+        return self.name.replace("_", " ")
+
+
+@functools.cache
+def items_of(kind: Any) -> tuple[Item, ...]:
+    """The fields of dataclass `kind` that can be shown."""
+    hints = typing.get_type_hints(kind)
+    found = []
+    for part in dataclasses.fields(kind):
+        key = f"{kind.__name__}.{part.name}"
+        if key in HIDDEN or part.name.startswith("_"):
+            continue
+        default = part.default
+        if part.default_factory is not dataclasses.MISSING:
+            default = part.default_factory()
+        item = item_of(kind.__name__, part.name, hints[part.name], default)
+        if item is not None:
+            found.append(item)
+    return tuple(found)
+
+
+def item_of(owner: str, name: str, hint: Any, default: Any = None) -> Item | None:
+    """How field `name` of that type, in the class `owner`, is shown; None: it is not."""
+    key = f"{owner}.{name}"
+    kinds = typing.get_args(hint) if _is_union(hint) else (hint,)
+    optional = type(None) in kinds
+    kinds = tuple(k for k in kinds if k is not type(None))
+    spread = RANGES.get(key, RANGES.get(name, ANY))
+    choices = CHOICES.get(key, ())
+    kind = _kind(name, kinds, choices)
+    if kind is None:
+        return None
+    if kind == "choice":
+        optional = False  # None is among the choices, or is none of them
+    if default is None or default is dataclasses.MISSING:
+        default = _some(kind, spread, kinds)
+    return Item(name, kind, spread, optional and name != "rotation", choices, default)
+
+
+def _is_union(hint: Any) -> bool:
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)
+
+
+def _kind(name: str, kinds: tuple[Any, ...], choices: tuple[Any, ...]) -> str | None:
+    plain: dict[Any, str] = {float: "number", int: "whole", bool: "flag", Combustion: "part"}
+    if choices:
+        return "choice"
+    for special, kind in (("rotation", "turn"), ("shape", "shape"), ("pressure", "solver")):
+        if name == special:
+            return kind
+    if Triple in kinds and float not in kinds:
+        return "color" if name in COLORS else "triple"
+    if name == "pigments":
+        return "colors"
+    if str in kinds:
+        return "text"
+    return next((plain[k] for k in kinds if k in plain), None)
+
+
+def _some(kind: str, spread: Range, kinds: tuple[Any, ...]) -> Any:
+    """A value for a field that is None and is switched on."""
+    if kind == "part":
+        return kinds[0]()
+    middle = (spread.low * spread.high) ** 0.5 if spread.log and spread.low > 0.0 else 0.0
+    one = max(middle, spread.low) if spread.low > 0.0 or spread.log else min(1.0, spread.high)
+    values = {"number": one, "whole": int(spread.low + spread.high) // 4, "flag": True, "text": ""}
+    values |= {"triple": (0.0, 0.0, 0.0), "color": (1.0, 1.0, 1.0)}
+    return values.get(kind)
+
+
+def other_form(shape: Any, kind: type) -> Any:
+    """A shape of class `kind`, one of FORMS, where `shape` is and about as large."""
+    center, reach = extent(shape)
+    if isinstance(shape, kind):
+        return shape
+    (x, y, z), r = center, max(min(reach), 1e-3)
+    makers: dict[type, Callable[[], Any]] = {
+        shapes.Sphere: lambda: shapes.Sphere(center, r),
+        shapes.Box: lambda: shapes.Box(center, (2 * r, 2 * r, 2 * r)),
+        shapes.Cylinder: lambda: shapes.Cylinder(center, r, 2 * r),
+        shapes.Capsule: lambda: shapes.Capsule((x, y - r, z), (x, y + r, z), 0.5 * r),
+        shapes.Plane: lambda: shapes.Plane(center),
+    }
+    return makers[kind]()
+
+
+def extent(shape: Any) -> tuple[Triple, Triple]:
+    """Where a shape has its middle, and half its size along x, y, z; metres, in its own space."""
+    if isinstance(shape, shapes.Analytic):
+        form = shape.form
+        core = np.array(form.core)
+        if form.kind == shapes.ROUND:
+            core = core[[0, 1, 0]]
+        if form.kind == shapes.HALF_SPACE:
+            core = core + 0.1
+        half = np.abs(form.place[:3, :3]) @ (core + 0.0) + form.rounding
+        middle = form.place[:3, 3]
+    else:
+        if isinstance(shape, shapes.Mesh | sources.Surface):
+            low, high = (shape.mesh if isinstance(shape, sources.Surface) else shape).bounds
+        elif isinstance(shape, sources.Image):
+            across = np.array([*shape.size, 0.02 * min(shape.size)])
+            low, high = np.array(shape.center) - 0.5 * across, np.array(shape.center) + 0.5 * across
+        elif isinstance(shape, sources.Line | sources.Bezier):
+            low, high = shape.path.min(0) - shape.radius, shape.path.max(0) + shape.radius
+        else:
+            return (0.0, 0.0, 0.0), (0.1, 0.1, 0.1)
+        middle, half = 0.5 * (np.asarray(low) + high), 0.5 * (np.asarray(high) - low)
+    return tuple(map(float, middle)), tuple(map(float, half))  # type: ignore[return-value]  # three each
+
+
+def turn_to_degrees(rotation: Any) -> Triple:
+    """A rotation as turns about the world's x, then y, then z axis, degrees."""
+    m: NDArray[np.float64] = rotation_matrix(rotation, "rotation")
+    y = np.arcsin(np.clip(-m[2, 0], -1.0, 1.0))
+    if abs(m[2, 0]) < 1.0 - 1e-9:
+        x, z = np.arctan2(m[2, 1], m[2, 2]), np.arctan2(m[1, 0], m[0, 0])
+    else:  # straight up: the turns about x and z are one
+        x, z = np.arctan2(-m[1, 2], m[1, 1]), 0.0
+    # + 0: no "-0" is shown
+    return float(np.degrees(x)) + 0.0, float(np.degrees(y)) + 0.0, float(np.degrees(z)) + 0.0
+
+
+def degrees_to_turn(degrees: Triple) -> tuple[float, float, float, float] | None:
+    """The quaternion (x, y, z, w) of turns about x, then y, then z; None where there is none."""
+    if not any(degrees):
+        return None
+    (a, b, c), (p, q, r) = np.cos(np.radians(degrees) / 2), np.sin(np.radians(degrees) / 2)
+    turn = p * b * c - a * q * r, a * q * c + p * b * r, a * b * r - p * q * c, a * b * c + p * q * r
+    return tuple(map(float, turn))  # type: ignore[return-value]  # four

@@ -1,0 +1,447 @@
+"""A session in the studio, as a program of its own: test_studio.py runs it under Xvfb, reads what it prints.
+
+Input goes the way a user's does, as in window_session.py. Where a widget is, the session learns from ImGui
+itself, as it draws them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import glfw
+import msgspec
+import numpy as np
+from PIL import Image
+from window_session import BUTTON_PRESS, BUTTON_RELEASE, KEY_PRESS, LEFT, MOTION, WHEEL_UP, Hand
+
+import gpufluid as gf
+from gpufluid.app import studio as studio_module
+from gpufluid.app.window import Player, Window
+
+KEY_RELEASE = 3
+SHIFT, CONTROL, ALT = 1, 4, 8  # bits of an X event's state
+ESCAPE, TAB, SHIFT_KEY, LEFT_KEY = 0xFF1B, 0xFF09, 0xFFE1, 0xFF51
+SIZE = (700, 440)
+FIRST = 105  # where what the panel scrolls begins
+SCENE = """\
+title = "session"
+dt = 0.04
+floor = 0.0
+
+[grid]
+cells = [24, 36, 24]
+cell_size = 0.04
+origin = [-0.48, 0.0, -0.48]
+
+[settings]
+buoyancy = 2.0
+pressure = { kind = "jacobi", iterations = 12 }
+
+[[emitters]]
+name = "source"
+shape = { kind = "sphere", radius = 0.1 }
+position = [0.0, 0.2, 0.0]
+density = { formula = "3 + t" }
+temperature = 1.0
+
+[[obstacles]]
+name = "ball"
+shape = { kind = "sphere", radius = 0.15 }
+position = [0.0, 0.9, 0.0]
+
+[camera]
+target = [0.0, 0.72, 0.0]
+distance = 3.2
+
+[picture]
+slices = 16
+"""
+
+
+class Watcher:
+    """ImGui as the studio sees it, which notes where each widget was drawn last."""
+
+    def __init__(self, imgui: Any) -> None:
+        self.imgui, self.places = imgui, {}
+        self.heading = ""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.imgui, name)
+        if name not in (
+            *(
+                "button",
+                "checkbox",
+                "slider_float",
+                "slider_int",
+                "selectable",
+                "collapsing_header",
+                "tree_node",
+            ),
+            *("begin_combo", "drag_float3", "input_text", "input_int3", "small_button"),
+        ):
+            return found
+
+        def watched(label: str, *rest: Any, **more: Any) -> Any:
+            result = found(label, *rest, **more)
+            low, high = self.imgui.get_item_rect_min(), self.imgui.get_item_rect_max()
+            self.places[label] = low.x, low.y, high.x, high.y
+            return result
+
+        return watched
+
+
+class Driver:
+    """A hand on a player's window that waits until what it did was seen."""
+
+    def __init__(self, player: Player, watcher: Watcher) -> None:
+        self.player, self.places = player, watcher.places
+        self.hand = Hand(player.window.handle)
+        self.ticks = 0
+
+    def frames(self, count: int = 2) -> None:
+        """Let the loop run."""
+        for _ in range(count):
+            self.ticks += 1
+            self.player.tick()
+
+    def simulated(self, count: int) -> None:
+        """Let the loop run until so many frames were simulated."""
+        for _ in range(20 * count):
+            self.ticks += 1
+            count -= self.player.tick()
+            if not count:
+                return
+        raise AssertionError("nothing is simulated")
+
+    def send(self, kind: int, x: float = 0, y: float = 0, detail: int = 0, state: int = 0) -> None:
+        """An event, and the frame that takes it."""
+        self.hand.send(kind, round(x), round(y), detail, state)
+        self.frames(1)
+
+    def code(self, keysym: int) -> int:
+        """The keyboard's own number of a key."""
+        return int(self.hand.x11.XKeysymToKeycode(self.hand.display, keysym))
+
+    def press(self, keysym: int, state: int = 0) -> None:
+        """A key, down and up."""
+        code = self.code(keysym)
+        self.hand.send(KEY_PRESS, detail=code, state=state)
+        self.send(KEY_RELEASE, detail=code, state=state)
+
+    def click(self, x: float, y: float, button: int = LEFT) -> None:
+        """Press and let go there."""
+        self.hand.send(MOTION, round(x), round(y))
+        self.send(BUTTON_PRESS, x, y, button)
+        self.send(BUTTON_RELEASE, x, y, button)
+        self.frames(1)
+
+    def press_widget(self, label: str, share: float = 0.5) -> None:
+        """Click a widget, at a share of its width."""
+        x0, y0, x1, y1 = self.places[label]
+        self.click(x0 + share * (x1 - x0), 0.5 * (y0 + y1))
+
+    def scroll_to(self, label: str) -> None:
+        """Turn the wheel over the panel until a widget is in it."""
+        for _ in range(40):
+            _, top, _, bottom = self.places[label]
+            if top >= FIRST and bottom < self.player.size[1] - 8:
+                return
+            x = self.player.size[0] - 100
+            self.hand.send(MOTION, x, 300)
+            self.hand.send(BUTTON_PRESS, x, 300, WHEEL_UP + (top > FIRST))
+            self.frames(1)
+        raise AssertionError(f"{label} is not in the panel: {self.places[label]}")
+
+    def drag(
+        self,
+        start: tuple[float, float],
+        ends: list[tuple[float, float]],
+        state: int = 0,
+        during: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Press, go from place to place, see what happened, let go."""
+        self.hand.send(MOTION, round(start[0]), round(start[1]))
+        self.send(BUTTON_PRESS, *start, LEFT, state)
+        for end in ends:
+            self.hand.send(MOTION, round(end[0]), round(end[1]), state=state)
+            self.frames(1) if self.player.paused else self.simulated(1)
+        during()
+        self.send(BUTTON_RELEASE, *ends[-1], LEFT, state)
+
+    def seen_at(self, point: tuple[float, float, float]) -> tuple[float, float]:
+        """Where a point of the scene is in the window."""
+        from gpufluid.render.camera import view_of
+
+        left, bottom, width, height = self.player.picture
+        x, y, _, w = view_of(self.player.scene.camera, width / height).clip.astype(float) @ [*point, 1.0]
+        top = self.player.size[1] - bottom - height
+        return left + 0.5 * (x / w + 1.0) * width, top + 0.5 * (1.0 - y / w) * height
+
+    def picture(self) -> np.ndarray:
+        """The whole window as it is shown, [height, width, 3]."""
+        taken: list[np.ndarray] = []
+        swap = glfw.swap_buffers
+
+        def take(handle: Any) -> None:
+            width, height = self.player.size
+            raw = self.player.window.ctx.screen.read(
+                viewport=(0, 0, width, height), components=3, alignment=1
+            )
+            taken.append(np.frombuffer(raw, np.uint8).reshape(height, width, 3)[::-1])
+            swap(handle)
+
+        glfw.swap_buffers = take
+        try:
+            self.frames(1)
+        finally:
+            glfw.swap_buffers = swap
+        return taken[-1]
+
+
+def wind_near(fluid: gf.Fluid, place: tuple[float, float, float], radius: float) -> float:
+    """The mean velocity along x within `radius` of a place, m/s, where there is no solid."""
+    grid = fluid.grid
+    z, y, x = np.meshgrid(*(np.arange(n) + 0.5 for n in grid.cells[::-1]), indexing="ij")
+    points = np.stack([x, y, z], axis=-1) * grid.cell_size + grid.origin
+    near = (np.linalg.norm(points - place, axis=-1) < radius) & (fluid.solid.read() < 0.5)
+    return float(fluid.velocity.at_centers()[near, 0].mean())
+
+
+def session(drive: Driver, report: dict[str, Any]) -> None:
+    """Everything a user does, in turn."""
+    player = drive.player
+    scene = player.scene
+    plain = drive.picture()
+    drive.press(TAB)
+    studio = player.studio
+    assert studio is not None
+    drive.frames(2)
+    report["tab"] = [studio.shown, list(player.renderer.size)]
+    report["title_panel"] = float(np.abs(drive.picture()[:, 600:].astype(float) - plain[:, 600:]).mean())
+
+    # play, pause, a single step
+    drive.simulated(2)
+    drive.press(ord(" "))
+    paused_at = scene.frame
+    drive.frames(3)
+    report["paused"] = [player.paused, scene.frame - paused_at]
+    drive.press_widget("Step")
+    report["stepped"] = scene.frame - paused_at
+    drive.press_widget("Play")
+    drive.simulated(1)
+    report["played"] = [player.paused, scene.frame > paused_at + 1]
+
+    # keys: the source, the wind, the camera
+    emitter = scene.fluid.emitters[0]
+    drive.press(ord(" "))
+    density = emitter.density
+    drive.press(ord("="))
+    report["stronger"] = emitter.density / density
+    drive.press(ord(" "))
+    drive.simulated(1)
+    report["stays_stronger"] = emitter.density / density  # though the file says a formula
+    drive.press(ord(" "))
+    drive.press(ord("-"))
+    drive.press(ord("-"))
+    report["weaker"] = emitter.density / density
+    drive.press(ord("d"))
+    report["wind"] = list(scene.fluid.forces[0].velocity)
+    drive.press(ord("a"))
+    report["calm"] = len(scene.fluid.forces)
+    azimuth = scene.camera.azimuth
+    drive.press(LEFT_KEY)
+    report["turned"] = scene.camera.azimuth - azimuth
+    scene.camera.azimuth = azimuth
+
+    # picking, and dragging while the flow runs
+    drive.press(ord(" "))
+    before = player.history.done[:]
+    ball = scene.fluid.obstacles[0]
+    x, y = drive.seen_at(ball.position)
+    still = wind_near(scene.fluid, ball.position, 0.21)
+
+    def stirred() -> None:
+        report["stirred"] = [still, wind_near(scene.fluid, ball.position, 0.21)]
+
+    drive.drag((x, y), [(x + 12 * n, y) for n in range(1, 5)], during=stirred)
+    report["picked"] = list(studio.selected or ())
+    report["ball"] = list(ball.position)
+    report["ball_seen"] = list(np.subtract(drive.seen_at(ball.position), (x, y)))
+    solid = scene.fluid.solid.read()
+    report["solid_x"] = float((solid.sum((0, 1)) * (np.arange(24) + 0.5)).sum() / solid.sum() * 0.04 - 0.48)
+    report["one_edit"] = len(player.history.done) - len(before)
+    Image.fromarray(drive.picture()).save("studio.png")
+    x, y = drive.seen_at(ball.position)
+    shift = drive.code(SHIFT_KEY)
+    drive.send(KEY_PRESS, detail=shift)
+    place = ball.position
+    drive.drag((x, y), [(x, y - 20)], state=SHIFT)
+    drive.send(KEY_RELEASE, detail=shift)
+    report["away"] = [b - a for a, b in zip(place, ball.position, strict=True)]
+    drive.press(ord("z"), CONTROL)
+    report["undone_away"] = list(ball.position) == list(place)
+    drive.press(ord("z"), CONTROL)
+    report["undone"] = list(ball.position)
+    drive.press(ord("y"), CONTROL)
+    report["redone"] = list(ball.position) == list(place)
+
+    # turning: a drag beside everything, alt and a drag on the ball
+    azimuth = scene.camera.azimuth
+    drive.drag((20, 480), [(40, 480)])
+    report["orbit"] = [scene.camera.azimuth != azimuth, studio.selected]
+    azimuth = scene.camera.azimuth
+    drive.drag(drive.seen_at(ball.position), [(40, 480)], state=ALT)
+    report["alt_orbit"] = [scene.camera.azimuth != azimuth, list(ball.position) == list(place)]
+
+    # a slider, its undo, a choice of the solver
+    drive.press(ord(" "))
+    drive.press_widget("Objects")
+    drive.frames(1)
+    drive.scroll_to("##buoyancy")
+    drive.press_widget("##buoyancy", 0.9)
+    report["slider"] = scene.fluid.settings.buoyancy
+    drive.press_widget("Undo")
+    report["slider_undone"] = scene.fluid.settings.buoyancy
+    drive.scroll_to("##pressure")
+    drive.press_widget("##pressure")
+    drive.press_widget("Multigrid")
+    report["solver"] = type(scene.fluid.settings.pressure).__name__
+    drive.scroll_to("Objects")
+    drive.press_widget("Objects")
+
+    # the hand: push, and smoke
+    drive.press(ord(" "))
+    drive.press_widget("Push")
+    scene.camera.azimuth, scene.camera.elevation = 0.0, 10.0  # past the smoke, in the box's middle plane
+    spot = (-0.3, 0.5, 0.0)
+    still = wind_near(scene.fluid, spot, 0.1)
+
+    def pushed() -> None:
+        report["pushed"] = [still, wind_near(scene.fluid, spot, 0.1)]
+
+    x, y = drive.seen_at(spot)
+    drive.drag((x - 10, y), [(x, y), (x + 10, y)], during=pushed)
+    drive.press_widget("Smoke")
+    x, y = drive.seen_at((0.3, 1.3, 0.0))
+    above = float(scene.fluid.density.read()[:, 30:].sum())
+    drive.drag((x, y), [(x + n, y) for n in range(1, 4)])
+    report["smoked"] = [above, float(scene.fluid.density.read()[:, 30:].sum())]
+    report["brush_gone"] = [studio.brush is None, len(scene.fluid.emitters)]
+    drive.press_widget("Select")
+
+    # add, remove
+    drive.press_widget("Add ...")
+    drive.frames(1)
+    drive.press_widget("  knot##obstacles")
+    report["added"] = [len(scene.fluid.obstacles), list(studio.selected or ())]
+    drive.simulated(2)
+    drive.press_widget("Remove")
+    report["removed"] = len(scene.fluid.obstacles)
+    drive.press(ord("z"), CONTROL)
+    report["unremoved"] = len(scene.fluid.obstacles)
+
+    # pictures and films
+    drive.press(ord("s"))
+    drive.press_widget("Record")
+    drive.simulated(3)
+    report["recorded"] = player.recorded
+    drive.press(ord("r"))
+    report["recorder"] = player.recorder is None
+
+    # a view of the flow, in the picture and in what is saved of it
+    before_view = player.renderer.read()
+    drive.press(ord(" "))
+    studio.show_view("SlicePlane")
+    shown = drive.picture()[:, : player.area[2]]
+    report["viewed"] = [
+        float(np.abs(player.renderer.read().astype(float) - before_view).mean()),
+        float(np.median(np.abs(player.renderer.read().astype(float) - shown))),
+    ]
+    studio._drop(studio.views[0])
+    drive.press(ord(" "))
+
+    # help, and the panel hidden
+    drive.press(ord("h"))
+    helped = drive.picture()
+    drive.press(ord("h"))
+    report["help"] = float(np.abs(helped.astype(float) - drive.picture())[100:400, 100:400].mean())
+    glfw.set_window_size(player.window.handle, 700, 420)
+    drive.frames(4)
+    report["resized"] = [list(player.size), list(player.renderer.size)]
+    drive.press(TAB)
+    drive.frames(2)
+    report["hidden"] = list(player.renderer.size)
+    drive.press(TAB)
+    glfw.set_window_size(player.window.handle, *SIZE)
+    drive.frames(4)
+
+    # start again: what was changed stays changed
+    drive.press_widget("Reset")
+    again = player.scene
+    report["reset"] = [
+        again is not scene,
+        again.frame < 5,
+        list(again.fluid.obstacles[0].position) == list(place),
+    ]
+    report["reset_objects"] = len(again.fluid.obstacles)
+
+    # save, read again
+    drive.press(ord(" "))
+    studio.selected = None
+    for title in ("Objects", "Flow", "Grid"):
+        drive.scroll_to(title)
+        drive.press_widget(title)
+    studio.player.history.seal()
+    drive.scroll_to("Rebuild")
+    Image.fromarray(drive.picture()).save("studio_grid.png")
+    studio._cells = [16, 24, 16]
+    drive.press_widget("Rebuild")
+    report["rebuilt"] = [list(player.scene.fluid.grid.cells), list(player.scene.fluid.obstacles[0].position)]
+    drive.scroll_to("Passes")
+    drive.press_widget("Passes")
+    drive.press(ord(" "))
+    drive.simulated(1)
+    time.sleep(0.6)
+    drive.simulated(3)
+    report["passes"] = sorted(studio.passes)
+    drive.press_widget("Passes")
+    drive.press(ord(" "))
+    drive.scroll_to("File")
+    drive.press_widget("File")
+    drive.scroll_to("Save scene")
+    drive.press_widget("Save scene")
+    report["asked"] = Path("scene.toml").read_text() == SCENE
+    frame = player.scene.frame
+    drive.press_widget("Replace it")
+    time.sleep(0.3)
+    drive.frames(3)
+    report["not_read_again"] = player.scene.frame == frame and bool(player.history.done)
+    report["saved"] = msgspec.toml.decode(Path("scene.toml").read_text())
+    drive.press_widget("Reload")
+    report["reloaded"] = [len(player.history.done), len(player.scene.fluid.obstacles)]
+    drive.press(ESCAPE)
+    report["ticks"] = drive.ticks
+    report["closing"] = bool(glfw.window_should_close(player.window.handle))
+
+
+def main() -> None:
+    started = time.monotonic()
+    report: dict[str, Any] = {}
+    Path("scene.toml").write_text(SCENE)
+    watcher = Watcher(studio_module.imgui)
+    studio_module.imgui = watcher  # type: ignore[assignment]
+    with Window(SIZE, "session") as window:
+        make: Callable[..., gf.Scene] = lambda **more: gf.Scene.load("scene.toml", window.ctx, **more)  # noqa: E731
+        with Player(window, make, "session", Path("scene.toml")) as player:
+            session(Driver(player, watcher), report)
+    report["no_settings_file"] = not Path("imgui.ini").exists()
+    report["seconds"] = time.monotonic() - started
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()

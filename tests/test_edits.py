@@ -1,0 +1,393 @@
+"""What the studio does to a scene, and what it finds under the pointer; without a window."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+
+import moderngl
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid.app import studio_pick as pick
+from gpufluid.app.edits import Addition, History, Removal, blow, strengthen, value_at
+from gpufluid.app.studio_fields import (
+    ANY,
+    FORMS,
+    HIDDEN,
+    degrees_to_turn,
+    extent,
+    item_of,
+    items_of,
+    other_form,
+    turn_to_degrees,
+)
+from gpufluid.errors import GpufluidError
+from gpufluid.scene_file import description_of
+from gpufluid.settings import SOLVERS
+from gpufluid.shapes import rotation_matrix
+
+SHOWN = (
+    *(
+        gf.Settings,
+        gf.Combustion,
+        gf.Emitter,
+        gf.Obstacle,
+        gf.Wind,
+        gf.Vortex,
+        gf.Attractor,
+        gf.ForceExpression,
+    ),
+    *(gf.ForceField, gf.Camera, gf.Light, gf.PointLight, gf.Fire, gf.Smoke, gf.Picture, *FORMS, *SOLVERS),
+)
+SCENE = """\
+[grid]
+cells = [6, 8, 6]
+cell_size = 0.1
+[settings]
+buoyancy = { formula = "1 + t" }
+[[emitters]]
+shape = { kind = "sphere", center = [0.3, 0.2, 0.3], radius = 0.1 }
+density = { formula = "2 + t" }
+[[obstacles]]
+shape = { kind = "box", size = [0.2, 0.1, 0.1] }
+position = [0.3, 0.5, 0.3]
+"""
+
+
+@pytest.fixture
+def scene(ctx: moderngl.Context, tmp_path: Path) -> Iterator[gf.Scene]:
+    """A described scene with a value that follows a formula."""
+    (tmp_path / "a.toml").write_text(SCENE)
+    made = gf.Scene.load(tmp_path / "a.toml", ctx)
+    yield made
+    made.release()
+
+
+# -- changes ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("fluids", 0, "settings", "viscosity"), 0.01),
+        (("fluids", 0, "settings", "pressure"), gf.Multigrid()),
+        (("fluids", 0, "settings", "pressure", "iterations"), 7),
+        (("fluids", 0, "settings", "combustion"), gf.Combustion()),
+        (("fluids", 0, "emitters", 0, "temperature"), 2.0),
+        (("fluids", 0, "emitters", 0, "shape", "radius"), 0.2),
+        (("fluids", 0, "obstacles", 0, "position"), (0.1, 0.2, 0.3)),
+        (("camera", "fov"), 50.0),
+        (("smoke", "pigments"), ((1.0, 0.0, 0.0),) * 3),
+        (("fire",), gf.Fire()),
+        (("floor",), 0.1),
+        (("dt",), 0.01),
+    ],
+)
+def test_a_change_is_made_undone_and_made_again(
+    scene: gf.Scene, path: tuple[str | int, ...], value: object
+) -> None:
+    history, before = History(), value_at(scene, path)
+    history.change(scene, path, value)
+    assert value_at(scene, path) == value != before
+    assert history.undo(scene) and value_at(scene, path) == before
+    assert history.redo(scene) and value_at(scene, path) == value
+    assert not history.redo(scene)
+    scene.advance()
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("fluids", 0, "settings", "viscosity"), -1.0),
+        (("fluids", 0, "emitters", 0, "density"), float("nan")),
+        (("fluids", 0, "emitters", 0, "shape", "radius"), 0.0),
+        (("camera", "elevation"), 95.0),
+        (("dt",), -1.0),
+    ],
+)
+def test_a_bad_value_changes_nothing(scene: gf.Scene, path: tuple[str | int, ...], value: object) -> None:
+    history, before = History(), value_at(scene, path)
+    with pytest.raises(GpufluidError):
+        history.change(scene, path, value)
+    assert value_at(scene, path) == before
+    assert not history.undo(scene)
+
+
+def test_changes_of_one_drag_are_undone_together(scene: gf.Scene) -> None:
+    history = History()
+    for fov in (40.0, 45.0, 50.0):
+        history.change(scene, ("camera", "fov"), fov)
+    history.seal()
+    history.change(scene, ("camera", "fov"), 60.0)
+    assert len(history.done) == 2
+    history.undo(scene)
+    assert scene.camera.fov == 50.0
+    history.undo(scene)
+    assert scene.camera.fov == 35.0
+
+
+def test_a_hand_takes_over_from_a_formula_until_it_is_undone(scene: gf.Scene) -> None:
+    history, emitter = History(), scene.fluid.emitters[0]
+    scene.advance()
+    history.change(scene, ("fluids", 0, "emitters", 0, "density"), 9.0)
+    history.change(scene, ("fluids", 0, "settings", "buoyancy"), 5.0)
+    scene.advance()
+    assert emitter.density == 9.0 and scene.fluid.settings.buoyancy == 5.0
+    told = description_of(scene)
+    assert told["emitters"][0]["density"] == 9.0 and told["settings"]["buoyancy"] == 5.0
+    history.undo(scene)
+    history.undo(scene)
+    scene.advance()
+    assert emitter.density == pytest.approx(2.0 + 2.0 * scene.dt)
+    assert scene.fluid.settings.buoyancy == pytest.approx(1.0 + 2.0 * scene.dt)
+    assert description_of(scene)["emitters"][0]["density"]["formula"] == "2 + t"
+
+
+def test_objects_come_and_go_in_their_places(scene: gf.Scene) -> None:
+    history, fluid = History(), scene.fluid
+    path = ("fluids", 0, "obstacles")
+    first, ball = fluid.obstacles[0], gf.Obstacle(gf.Sphere((0.3, 0.3, 0.3), 0.1))
+    history.make(scene, Addition(path, 1, ball))
+    history.make(scene, Removal(path, 0, first))
+    assert list(fluid.obstacles) == [ball]
+    history.undo(scene)
+    assert list(fluid.obstacles) == [first, ball]
+    history.undo(scene)
+    assert list(fluid.obstacles) == [first]
+    light = gf.PointLight((0.0, 1.0, 0.0))
+    history.make(scene, Addition(("lights",), 0, light))
+    assert list(scene.lights) == [light]
+    history.undo(scene)
+    assert list(scene.lights) == []
+
+
+def test_everything_is_done_again_to_a_scene_built_anew(
+    scene: gf.Scene, ctx: moderngl.Context, tmp_path: Path
+) -> None:
+    history = History()
+    history.change(scene, ("fluids", 0, "emitters", 0, "density"), 9.0)
+    knot = gf.Obstacle(gf.Mesh.trefoil().fitted(0.2), position=(0.3, 0.3, 0.3))
+    history.make(
+        scene, Addition(("fluids", 0, "obstacles"), 1, knot, {"shape": {"kind": "knot", "fit": 0.2}})
+    )
+    history.change(scene, ("fluids", 0, "obstacles", 1, "heating"), 3.0)
+    again = gf.Scene.load(tmp_path / "a.toml", ctx, cells=(12, 16, 12))
+    assert history.repeat(again) == []
+    again.advance()
+    assert again.fluid.emitters[0].density == 9.0
+    assert again.fluid.obstacles[1].heating == 3.0
+    assert description_of(again)["obstacles"][1]["shape"] == {"kind": "knot", "fit": 0.2}
+    again.release()
+
+
+def test_what_cannot_be_done_again_is_told_and_forgotten(scene: gf.Scene) -> None:
+    history = History()
+    history.change(scene, ("fluids", 0, "obstacles", 0, "heating"), 3.0)
+    history.change(scene, ("camera", "fov"), 50.0)
+    scene.fluid.obstacles.clear()
+    assert len(history.repeat(scene)) == 1
+    assert len(history.done) == 1
+    history.change(scene, ("fluids", 0, "emitters", 0, "density"), 1.0)
+    scene.fluid.emitters.clear()
+    with pytest.raises(GpufluidError, match="the scene has no fluids.0.emitters.0"):
+        history.undo(scene)
+
+
+def test_a_script_with_an_update_is_not_saved_for_what_was_added(ctx: moderngl.Context) -> None:
+    fluid = gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=ctx)
+    scene = gf.Scene(fluid, update=lambda scene, time: None)
+    knot = gf.Obstacle(gf.Mesh.trefoil().fitted(0.2))
+    told = {"shape": {"kind": "knot", "fit": 0.2}}
+    History().make(scene, Addition(("fluids", 0, "obstacles"), 0, knot, told))
+    with pytest.raises(GpufluidError, match="is a script"):
+        description_of(scene)
+    scene.release()
+
+
+def test_a_source_grows_and_the_wind_turns_with_the_viewer(scene: gf.Scene) -> None:
+    history = History()
+    strengthen(scene, history, 1.5)
+    assert scene.fluid.emitters[0].density == pytest.approx(3.0)
+    scene.camera.azimuth = 90.0  # looks along -x: its right is -z
+    blow(scene, history, 1.0)
+    wind = scene.fluid.forces[0]
+    assert wind.velocity == pytest.approx((0.0, 0.0, -0.16))
+    blow(scene, history, 1.0)
+    assert wind.velocity[2] == pytest.approx(-0.32)
+    blow(scene, history, -2.0)
+    assert len(scene.fluid.forces) == 0
+    assert history.undo(scene) and scene.fluid.forces[0] is wind
+
+
+def test_the_memory_of_fields_is_known(ctx: moderngl.Context) -> None:
+    fluid = gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=ctx)
+    device = fluid.device
+    assert device is not None
+    scalars = fluid.scalars.nbytes
+    before = device.field_bytes
+    assert before >= 2 * scalars > 0
+    fluid.emitters.add(gf.Emitter(gf.Sphere(radius=0.1), color=(1.0, 0.0, 0.0)))
+    assert device.field_bytes >= before + scalars
+    fluid.release()
+    assert device.field_bytes == 0
+
+
+# -- fields ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", SHOWN, ids=lambda kind: kind.__name__)
+def test_every_field_can_be_shown(kind: type) -> None:
+    """A field that fails here needs a row in studio_fields: a range and a unit, choices, or to be hidden."""
+    shown = {item.name: item for item in items_of(kind)}
+    for part in dataclasses.fields(kind):
+        if f"{kind.__name__}.{part.name}" in HIDDEN:
+            continue
+        assert part.name in shown, f"{kind.__name__}.{part.name} has no widget"
+        item = shown[part.name]
+        if item.kind in ("number", "whole", "triple"):
+            assert item.range is not ANY, f"{kind.__name__}.{part.name} has no range"
+            assert item.range.low < item.range.high
+        if item.kind == "text":
+            assert part.name == "expression", f"{kind.__name__}.{part.name} has no choices"
+
+
+def test_a_value_that_is_switched_on_is_one_that_can_be() -> None:
+    for kind in (gf.Settings, gf.Jacobi, gf.ConjugateGradient):
+        for item in items_of(kind):
+            if item.optional:
+                dataclasses.replace(kind(), **{item.name: item.default})
+    for item in items_of(gf.Emitter):
+        if item.optional:
+            gf.Emitter(gf.Sphere(), **{item.name: item.default})
+
+
+def test_hints_become_kinds() -> None:
+    assert item_of("A", "flag", bool, True).kind == "flag"
+    assert item_of("A", "x", float | None).optional
+    assert item_of("A", "x", typing.Optional[int]).kind == "whole"  # noqa: UP045
+    assert item_of("A", "x", np.ndarray) is None
+
+
+@pytest.mark.parametrize(
+    "degrees", [(20.0, 30.0, 40.0), (0.0, 90.0, 0.0), (-170.0, 10.0, 100.0), (0.0, 0.0, 0.0)]
+)
+def test_turns_are_what_they_were(degrees: tuple[float, float, float]) -> None:
+    turn = degrees_to_turn(degrees)
+    x, y, z = np.radians(degrees)
+    about = [
+        np.array([[1, 0, 0], [0, np.cos(x), -np.sin(x)], [0, np.sin(x), np.cos(x)]]),
+        np.array([[np.cos(y), 0, np.sin(y)], [0, 1, 0], [-np.sin(y), 0, np.cos(y)]]),
+        np.array([[np.cos(z), -np.sin(z), 0], [np.sin(z), np.cos(z), 0], [0, 0, 1]]),
+    ]
+    matrix = rotation_matrix(turn, "turn")
+    np.testing.assert_allclose(matrix, about[2] @ about[1] @ about[0], atol=1e-12)
+    again = rotation_matrix(degrees_to_turn(turn_to_degrees(turn)), "turn")
+    np.testing.assert_allclose(again, matrix, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", FORMS, ids=lambda kind: kind.__name__)
+def test_another_form_stays_in_its_place(kind: type) -> None:
+    before = gf.Box((0.1, 0.2, 0.3), (0.4, 0.2, 0.6))
+    after = other_form(before, kind)
+    assert type(after) is kind
+    assert extent(after)[0] == pytest.approx((0.1, 0.2, 0.3))
+
+
+# -- under the pointer -----------------------------------------------------------------------------------
+
+GRID = gf.Grid((10, 10, 10), 0.1)
+
+
+@pytest.fixture(scope="module")
+def fluid(ctx: moderngl.Context) -> Iterator[gf.Fluid]:
+    """A box of 1 m."""
+    with gf.Fluid(GRID, ctx=ctx) as made:
+        yield made
+
+
+def ray(x: float, y: float) -> pick.Ray:
+    """Straight along -z, from z = 3."""
+    return pick.Ray(np.array([x, y, 3.0]), np.array([0.0, 0.0, -1.0]))
+
+
+@pytest.mark.parametrize(
+    ("thing", "at", "beside"),
+    [
+        (gf.Obstacle(gf.Sphere(radius=0.2), (0.5, 0.5, 0.5)), 2.3, (0.71, 0.5)),
+        (gf.Obstacle(gf.Sphere(radius=0.1), (0.5, 0.5, 0.5), scale=(2.0, 1.0, 1.0)), 2.4, (0.5, 0.61)),
+        (gf.Obstacle(gf.Box(size=(0.2, 0.4, 0.6)), (0.5, 0.5, 0.5)), 2.2, (0.61, 0.5)),
+        (
+            gf.Obstacle(gf.Box(size=(0.2, 0.4, 0.6)), (0.5, 0.5, 0.5), (0, 0.5**0.5, 0, 0.5**0.5)),
+            2.4,
+            (0.5, 0.71),
+        ),
+        (gf.Obstacle(gf.Cylinder(radius=0.2, height=0.4), (0.5, 0.5, 0.5)), 2.3, (0.5, 0.71)),
+        (gf.Emitter(gf.Capsule((0.3, 0.5, 0.5), (0.7, 0.5, 0.5), 0.1)), 2.4, (0.81, 0.5)),
+        (gf.Emitter(gf.Line([(0.2, 0.5, 0.5), (0.8, 0.5, 0.5)], 0.05)), 2.45, (0.5, 0.56)),
+        (gf.Obstacle(gf.Mesh.box((0.2, 0.2, 0.2)), (0.5, 0.5, 0.5)), 2.4, (0.61, 0.5)),
+        (gf.Vortex((0.5, 0.5, 0.5)), 2.48, (0.53, 0.5)),
+        (gf.PointLight((0.5, 0.5, 0.5)), 2.48, (0.53, 0.5)),
+    ],
+    ids=lambda value: type(getattr(value, "shape", value)).__name__,
+)
+def test_a_ray_meets_what_it_should(
+    fluid: gf.Fluid, thing: object, at: float, beside: tuple[float, float]
+) -> None:
+    assert pick.hit(thing, fluid, ray(0.5, 0.5)) == pytest.approx(at, abs=2e-3)
+    assert pick.hit(thing, fluid, ray(*beside)) is None
+
+
+def test_planes_and_winds_are_not_picked(fluid: gf.Fluid) -> None:
+    assert pick.hit(gf.Obstacle(gf.Plane((0.0, 0.5, 0.0))), fluid, ray(0.5, 0.4)) is None
+    assert pick.hit(gf.Wind((1.0, 0.0, 0.0)), fluid, ray(0.5, 0.5)) is None
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        *(gf.Sphere(radius=0.2), gf.Box(size=(0.2, 0.3, 0.4)), gf.Cylinder(radius=0.1, height=0.3)),
+        *(gf.Capsule((0.0, -0.1, 0.0), (0.1, 0.1, 0.0), 0.1), gf.Mesh.box((0.2, 0.3, 0.4))),
+    ],
+    ids=lambda shape: type(shape).__name__,
+)
+def test_outlines_lie_on_the_surface(fluid: gf.Fluid, shape: object) -> None:
+    thing = gf.Obstacle(shape, (0.5, 0.5, 0.5), (0.1, 0.2, 0.3, 0.9))
+    lines = pick.outline(thing, fluid)
+    assert lines
+    points = np.concatenate(lines)
+    to_local = np.linalg.inv(thing.matrix)
+    local = points @ to_local[:3, :3].T + to_local[:3, 3]
+    box = gf.Box(size=(0.2, 0.3, 0.4)) if isinstance(shape, gf.Mesh) else shape
+    assert max(abs(pick._distance(box, p, fluid)) for p in local) < 1e-9
+
+
+def test_a_ray_through_the_camera_goes_where_it_looks() -> None:
+    camera = gf.Camera((1.0, 2.0, 3.0), 4.0, 30.0, 20.0)
+    middle = pick.ray_through(camera, 1.5, 0.0, 0.0)
+    np.testing.assert_allclose(middle.at(4.0), camera.target, atol=1e-4)
+    assert pick.ray_through(camera, 1.5, 0.0, 1.0).direction[1] > middle.direction[1]
+
+
+def test_a_hand_works_in_the_smoke_or_in_the_middle(fluid: gf.Fluid) -> None:
+    away = np.array([0.0, 0.0, -1.0])
+    fluid.density.write(np.zeros((10, 10, 10)))
+    point, normal = pick.depth_for_hand(fluid, ray(0.55, 0.55), away)
+    np.testing.assert_allclose(point, (0.5, 0.5, 0.5))
+    np.testing.assert_allclose(normal, away)
+    density = np.zeros((10, 10, 10))
+    density[2, 5, 5] = 1.0  # z, y, x
+    fluid.density.write(density)
+    assert pick.depth_for_hand(fluid, ray(0.55, 0.55), away)[0][2] == pytest.approx(0.25, abs=0.06)
+    assert pick.depth_for_hand(fluid, ray(0.15, 0.55), away)[0][2] == pytest.approx(0.5)
+
+
+def test_emitters_of_a_plane_are_picked_in_its_slice(ctx: moderngl.Context) -> None:
+    with gf.Fluid(gf.Grid((8, 8, 1), 0.1), ctx=ctx) as flat:
+        emitter = gf.Emitter(gf.Sphere((0.4, 0.4, 7.0), 0.1))
+        assert pick.hit(emitter, flat, ray(0.4, 0.4)) == pytest.approx(3.0 - 0.15, abs=2e-3)
+        point, normal = pick.depth_for_hand(flat, ray(0.4, 0.4), np.array([0.6, 0.0, -0.8]))
+        assert point[2] == pytest.approx(0.05) and list(normal) == [0.0, 0.0, 1.0]

@@ -1,0 +1,252 @@
+"""The studio, driven as by a user under Xvfb in a process of its own; see studio_session.py."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+from test_window import run_under_xvfb
+
+XVFB = bool(shutil.which("xvfb-run") and shutil.which("xauth"))
+# Continuous integration has no excuse: there a missing Xvfb, or ImGui, fails.
+pytestmark = pytest.mark.skipif(
+    not (XVFB and importlib.util.find_spec("imgui_bundle")) and "CI" not in os.environ,
+    reason="the studio's tests need Xvfb (apt-get install xvfb xauth) and imgui-bundle",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the session was held."""
+    return tmp_path_factory.mktemp("session")
+
+
+@pytest.fixture(scope="module")
+def session(folder: Path) -> dict[str, Any]:
+    """What the session saw."""
+    done = run_under_xvfb(folder, str(Path(__file__).with_name("studio_session.py")))
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return report
+
+
+def test_tab_opens_the_panel_beside_the_picture(session: dict[str, Any]) -> None:
+    assert session["tab"] == [True, [360, 440]]
+    assert session["title_panel"] > 10.0, "the panel looks like the picture"
+    assert session["hidden"] == [700, 420], "tab does not hide it"
+
+
+def test_play_pause_and_a_single_step(session: dict[str, Any]) -> None:
+    assert session["paused"] == [True, 0]
+    assert session["stepped"] == 1
+    assert session["played"] == [False, True]
+
+
+def test_keys_for_source_wind_and_camera(session: dict[str, Any]) -> None:
+    assert session["stronger"] == pytest.approx(1.25)
+    assert session["stays_stronger"] == pytest.approx(1.25), "the file's formula took it back"
+    assert session["weaker"] == pytest.approx(0.8)
+    assert session["wind"][0] > 0.0 and session["wind"][1] == 0.0
+    assert session["calm"] == 0, "a wind of no speed is left"
+    assert abs(session["turned"]) > 1.0
+
+
+def test_a_ball_is_picked_and_dragged_and_stirs_the_fluid(session: dict[str, Any]) -> None:
+    assert session["picked"] == ["fluids", 0, "obstacles", 0]
+    x, y, z = session["ball"]
+    assert x > 0.1 and y == pytest.approx(0.9) and z == pytest.approx(0.0, abs=1e-9)
+    # it was grabbed on its near side, so its middle lags behind the pointer's 48
+    assert session["ball_seen"] == [pytest.approx(46.0, abs=2.5), pytest.approx(0.0, abs=0.5)]
+    assert session["solid_x"] == pytest.approx(x, abs=0.02), "the voxels are elsewhere"
+    still, moved = session["stirred"]
+    assert moved > still + 0.1, "the fluid does not follow"
+    assert session["one_edit"] == 1
+    dx, dy, dz = session["away"]
+    assert dz < -0.02 and abs(dx) < 1e-9 and abs(dy) < abs(dz), "shift does not move along the view"
+
+
+def test_undo_and_redo_of_drags(session: dict[str, Any]) -> None:
+    assert session["undone_away"] and session["redone"]
+    assert session["undone"] == [0.0, 0.9, 0.0]
+
+
+def test_drags_beside_objects_turn(session: dict[str, Any]) -> None:
+    assert session["orbit"] == [True, None]
+    assert session["alt_orbit"] == [True, True]
+
+
+def test_a_slider_reaches_the_settings_and_is_undone(session: dict[str, Any]) -> None:
+    assert session["slider"] > 6.0
+    assert session["slider_undone"] == 2.0
+    assert session["solver"] == "Multigrid"
+
+
+def test_the_hand_pushes_and_adds_smoke(session: dict[str, Any]) -> None:
+    still, pushed = session["pushed"]
+    assert pushed > still + 0.2
+    before, after = session["smoked"]
+    assert after > 1.2 * before + 5.0
+    assert session["brush_gone"] == [True, 1], "the hand left something behind"
+
+
+def test_objects_are_added_and_removed(session: dict[str, Any]) -> None:
+    assert session["added"] == [2, ["fluids", 0, "obstacles", 1]]
+    assert session["removed"] == 1
+    assert session["unremoved"] == 2
+
+
+def test_pictures_and_films_are_written(session: dict[str, Any], folder: Path) -> None:
+    picture = np.asarray(Image.open(folder / "session-0001.png"))
+    assert picture.shape == (440, 360, 3) and picture.std() > 5.0
+    assert session["recorded"] >= 3 and session["recorder"]
+    with av.open(str(folder / "session-0001.mp4")) as film:
+        frames = list(film.decode(video=0))
+        assert len(frames) >= session["recorded"]
+        assert (frames[0].width, frames[0].height) == (360, 440)
+
+
+def test_a_view_is_in_the_picture_and_in_the_window(session: dict[str, Any]) -> None:
+    added, differs = session["viewed"]
+    assert added > 3.0
+    assert differs < 1.0, "the window shows another picture than is saved"
+
+
+def test_help_is_in_the_window(session: dict[str, Any]) -> None:
+    assert session["help"] > 3.0
+
+
+def test_the_window_is_resized(session: dict[str, Any]) -> None:
+    assert session["resized"] == [[700, 420], [360, 420]]
+
+
+def test_a_restart_keeps_what_was_changed(session: dict[str, Any]) -> None:
+    assert session["reset"] == [True, True, True]
+    assert session["reset_objects"] == 2
+    cells, ball = session["rebuilt"]
+    assert cells == [16, 24, 16]
+    assert ball == session["saved"]["obstacles"][0]["position"]
+
+
+def test_passes_are_timed(session: dict[str, Any]) -> None:
+    assert {"advect_velocity", "light", "tone map"} <= set(session["passes"])
+
+
+def test_the_scene_is_saved_and_read_again(session: dict[str, Any]) -> None:
+    assert session["asked"], "a file was replaced unasked"
+    assert session["not_read_again"], "saving starts the scene again"
+    saved = session["saved"]
+    assert saved["grid"]["cells"] == [16, 24, 16]
+    assert saved["settings"]["pressure"] == {"kind": "multigrid"}
+    assert saved["obstacles"][0]["position"][0] > 0.1
+    assert saved["obstacles"][1]["shape"] == {"kind": "knot", "fit": pytest.approx(0.384)}
+    assert isinstance(saved["emitters"][0]["density"], float), "what a key changed is a formula still"
+    assert session["reloaded"] == [0, 2]
+
+
+def test_escape_closes_and_nothing_is_remembered(session: dict[str, Any], folder: Path) -> None:
+    assert session["closing"]
+    assert not list(folder.glob("*.ini"))
+
+
+@pytest.mark.parametrize("scene", ["plume", "story.py"])
+def test_the_command_opens_demos_and_scripts(tmp_path: Path, scene: str) -> None:
+    (tmp_path / "story.py").write_text(
+        "import gpufluid as gf\n"
+        "def scene(ctx=None, cells=(6, 6, 6)):\n"
+        "    yield gf.Scene(gf.Fluid(gf.Grid(cells, 0.1), ctx=ctx))\n"
+        "    yield\n"
+    )
+    (tmp_path / "run.py").write_text(
+        "import sys\n"
+        "from gpufluid.app.cli import main\n"
+        "from gpufluid.app.window import Player\n"
+        "def play(player, frames):\n"
+        "    for _ in range(3):\n"
+        "        player.tick()\n"
+        "    first = player.scene\n"
+        "    player.restart()\n"
+        "    player.use_cells((8, 10, 8))\n"
+        "    player.tick()\n"
+        "    print(player.studio.shown, first is player.scene, *player.scene.fluid.grid.cells)\n"
+        "Player.play = play\n"
+        "sys.exit(main(['studio', *sys.argv[1:], '--size', '400x240', '--cells', '8', '12', '8']))\n"
+    )
+    done = run_under_xvfb(tmp_path, "run.py", scene)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "True False 8 10 8"
+
+
+def test_a_window_opens_after_another_with_a_panel(tmp_path: Path) -> None:
+    (tmp_path / "twice.py").write_text(
+        "from gpufluid.app.demos import load_demo\n"
+        "from gpufluid.app.window import Player, Window\n"
+        "for number in range(2):\n"
+        "    with Window((240, 160), 'twice') as window:\n"
+        "        make = lambda: load_demo('plume')(cells=(8, 12, 8), ctx=window.ctx)\n"
+        "        with Player(window, make, 'twice') as player:\n"
+        "            player.open_studio()\n"
+        "            player.play(1)\n"
+        "    print(number)\n"
+    )
+    done = run_under_xvfb(tmp_path, "twice.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["0", "1"]
+
+
+def test_without_imgui_the_plain_window_still_works(tmp_path: Path) -> None:
+    """A module of that name which cannot be imported stands in for one that is not there."""
+    (tmp_path / "imgui_bundle.py").write_text("raise ImportError('not installed')\n")
+    (tmp_path / "plain.py").write_text(
+        "import glfw\n"
+        "from gpufluid.app.demos import load_demo\n"
+        "from gpufluid.app.window import Player, Window\n"
+        "with Window((160, 100), 'plain') as window:\n"
+        "    with Player(window, lambda: load_demo('plume')(cells=(8, 12, 8), ctx=window.ctx)) as player:\n"
+        "        player.show_studio()\n"
+        "        player.help()\n"
+        "        player.play(2)\n"
+        "        print(player.studio, player.scene.frame)\n"
+    )
+    done = run_under_xvfb(tmp_path, "plain.py", PYTHONPATH=_path_with(tmp_path))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "the studio's panel needs the package 'imgui-bundle': pip install 'gpufluid[all]'"
+    assert any("space" in line and "pause" in line for line in lines)
+    assert lines[-1] == "None 2"
+
+
+def test_the_command_without_imgui_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "imgui_bundle.py").write_text("raise ImportError('not installed')\n")
+    done = run_under_xvfb(
+        tmp_path, "-m", "gpufluid", "studio", "--cells", "8", "12", "8", PYTHONPATH=_path_with(tmp_path)
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("gpufluid: error: the studio's panel needs the package")
+
+
+def test_the_command_needs_a_display(tmp_path: Path) -> None:
+    hidden = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    done = subprocess.run(
+        [sys.executable, "-m", "gpufluid", "studio"],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=hidden,
+    )
+    assert done.returncode == 2
+    assert done.stderr.strip() == "gpufluid: error: the studio needs a display, and there is none here"
+
+
+def _path_with(folder: Path) -> str:
+    return os.pathsep.join([str(folder), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
