@@ -13,12 +13,22 @@ from gpufluid.gl.device import create_context
 STAGES = ("fragment", "compute")
 
 
+_shared: list[moderngl.Context] = []
+
+
 @pytest.fixture(scope="session")
 def ctx() -> Iterator[moderngl.Context]:
     """The context the suite shares."""
-    context = create_context()
-    yield context
-    context.release()
+    _shared.append(create_context())
+    yield _shared[0]
+    _shared.pop().release()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Make the shared context current again: a test before may have had one of its own."""
+    if _shared and "ctx" in getattr(item, "fixturenames", ()):
+        _shared[0].__enter__()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
     python tools/views.py [FOLDER]
 
-writes them as PNG files. `gpufluid demo views` plays the plume itself.
+writes them as PNG files.
 """
 
 from __future__ import annotations
