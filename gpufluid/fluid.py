@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +35,25 @@ if TYPE_CHECKING:
 
 BACKENDS = ("auto", "compute", "fragment", "numpy")
 FloatArray = NDArray[np.float32]
+P = ParamSpec("P")
+R = TypeVar("R")
 Thing = TypeVar("Thing", Emitter, Obstacle, Force)
+
+
+def _at_work(method: Callable[P, R]) -> Callable[P, R]:
+    """Method decorator: raise after the fluid's release; else run in its own context, where it has one.
+
+    The context that was current before is so again afterwards: fluids may take turns in one process.
+    """
+
+    @functools.wraps(method)
+    def run(*given: P.args, **by_name: P.kwargs) -> R:
+        fluid: Any = getattr(given[0], "_fluid", given[0])
+        fluid.check_alive()
+        with fluid._backend.current():
+            return method(*given, **by_name)
+
+    return run
 
 
 class Things(Generic[Thing]):
@@ -105,17 +124,17 @@ class ScalarField:
         self.name = name
         self._fluid, self._store, self._channel = fluid, store, channel
 
+    @_at_work
     def read(self) -> FloatArray:
         """Return a float32 copy [nz, ny, nx]; waits for the GPU."""
-        self._fluid.check_alive()
         return np.ascontiguousarray(self._store.read()[..., self._channel])
 
+    @_at_work
     def write(self, values: ArrayLike) -> None:
         """Set the values, [nz, ny, nx]; in solids a carried scalar stays 0.
 
         Raises GpufluidError for another shape or a number that is not finite.
         """
-        self._fluid.check_alive()
         array = checked_array(values, self._fluid.grid.cells[::-1], self.name)
         volume = self._store.read()
         volume[..., self._channel] = array
@@ -138,7 +157,6 @@ class ColorField:
 
     def read(self) -> FloatArray:
         """Return a float32 copy [nz, ny, nx, 3], zeros where there is no colour; waits for the GPU."""
-        self._fluid.check_alive()
         store = self._solver.colors.field
         if store is None:
             return np.zeros(self._shape, np.float32)
@@ -149,7 +167,6 @@ class ColorField:
 
         Raises GpufluidError for another shape or a number that is not finite.
         """
-        self._fluid.check_alive()
         volume = np.ones((*self._shape[:3], 4), np.float32)
         volume[..., :3] = checked_array(values, self._shape, self.name)
         volume *= 1.0 - self._fluid.solid.read()[..., None]
@@ -162,11 +179,12 @@ class DerivedField:
     def __init__(self, fluid: Fluid, name: str, compute: Callable[[], FloatArray], source: str) -> None:
         self.name, self._fluid, self._compute, self._source = name, fluid, compute, source
 
+    @_at_work
     def read(self) -> FloatArray:
         """Return it as it is now, float32 [nz, ny, nx(, c)]; waits for the GPU."""
-        self._fluid.check_alive()
         return self._compute()
 
+    @_at_work
     def write(self, values: ArrayLike) -> None:
         """Raise GpufluidError: it follows from something else, named there."""
         raise GpufluidError(f"{self.name} cannot be written: it follows from {self._source}")
@@ -181,14 +199,15 @@ class VelocityField:
         nx, ny, nz = fluid.grid.cells
         self._shape = (nz + 1, ny + 1, nx + 1, 3)
 
+    @_at_work
     def read(self) -> FloatArray:
         """Return a float32 copy [nz + 1, ny + 1, nx + 1, 3]; entries that are no face are 0."""
-        self._fluid.check_alive()
         out = np.zeros(self._shape, np.float32)
         stored = self._store.read()
         out[: stored.shape[0]] = stored[..., :3]
         return out
 
+    @_at_work
     def write(self, values: ArrayLike) -> None:
         """Set it from [nz + 1, ny + 1, nx + 1, 3]. Faces of walls and solids keep the wall's velocity.
 
@@ -196,7 +215,6 @@ class VelocityField:
 
         Raises GpufluidError for another shape or a number that is not finite.
         """
-        self._fluid.check_alive()
         array = checked_array(values, self._shape, self.name)
         volume = self._store.read()
         volume[..., :3] = array[: volume.shape[0]]
@@ -206,6 +224,7 @@ class VelocityField:
                 line[-1] = line[0]
         self._store.write(volume)
 
+    @_at_work
     def at_centers(self) -> FloatArray:
         """Return the mean of opposite faces, float32 [nz, ny, nx, 3]."""
         velocity = np.zeros((*self._shape[:3], 4))
@@ -289,8 +308,8 @@ class Fluid:
         return self._settings
 
     @settings.setter
+    @_at_work
     def settings(self, settings: Settings) -> None:
-        self.check_alive()
         if not isinstance(settings, Settings):
             raise GpufluidError(f"Fluid.settings must be gf.Settings, got {settings!r}")
         if settings.precision != self._settings.precision:
@@ -304,6 +323,7 @@ class Fluid:
 
     # -- stepping --------------------------------------------------------------------------------------
 
+    @_at_work
     def step(self, dt: float) -> None:
         """Advance by `dt` seconds; 0 changes nothing.
 
@@ -312,7 +332,6 @@ class Fluid:
         diffusivity reaches too far to be solved for, as it may round solids (see `gpufluid.diffusion`); the
         fluid is then as it was.
         """
-        self.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
@@ -328,20 +347,20 @@ class Fluid:
         self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
         self._last_dt = dt
 
+    @_at_work
     def project(self) -> None:
         """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""
-        self.check_alive()
         self._solver.project(self._last_dt, list(self.obstacles))
 
+    @_at_work
     def diagnostics(self) -> Diagnostics:
         """Measure energy, speed, CFL number, divergence and mass; waits for the GPU."""
-        self.check_alive()
         self._solver.solids.update(list(self.obstacles), None)
         return measure(self._solver, self.grid, self._last_dt)
 
+    @_at_work
     def reset(self) -> None:
         """Back to rest and clean air; emitters and obstacles stay."""
-        self.check_alive()
         solver = self._solver
         for store, values in (
             (solver.velocity, [0.0] * 4),
@@ -354,13 +373,13 @@ class Fluid:
         solver.projection.clear()
         solver.time = 0.0
 
+    @_at_work
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
         """Write all that the next step starts from to a file, and return its path; see `load`.
 
         The file appears whole or not at all. Raises GpufluidError for a file that exists, unless `overwrite`,
         for what the disk refuses, and naming what no file can hold: a pressure solver or a function of yours.
         """
-        self.check_alive()
         return save(self, path, overwrite)
 
     @classmethod
@@ -446,16 +465,17 @@ class Fluid:
         field: GLField = store
         return field
 
+    @_at_work
     def finish(self) -> None:
         """Wait until every step asked for is done."""
-        self.check_alive()
         self._backend.finish()
 
     def release(self) -> None:
         """Release everything but a context of the caller's; idempotent."""
         if not self._released:
             self._released = True
-            self._solver.release()
+            with self._backend.current():
+                self._solver.release()
             self._backend.release()
 
     def check_alive(self) -> None:
@@ -505,12 +525,14 @@ class Fluid:
                 f"got {emitter.shape.values.shape}"
             )
 
+    @_at_work
     def _take_emitter(self, emitter: Emitter) -> None:
         """Check an emitter that is added, and make what it fills: no step is the time for that."""
         self._check_emitter(emitter)
         if emitter.color is not None:
             self._solver.prepare_colors()
 
+    @_at_work
     def _check_force(self, force: Force) -> None:
         expected = (*self.grid.cells[::-1], 3)
         if isinstance(force, ForceField) and force.array.shape != expected:

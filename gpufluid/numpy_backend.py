@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,10 @@ class NumpyBackend:
         """Mark the cells whose centre is inside `mesh` with 1."""
         local = Grid(self.grid.cells, self.grid.cell_size)
         winding.write(inside_mesh(local, mesh, matrix)[..., None])
+
+    def current(self) -> AbstractContextManager[Any]:
+        """There is nothing to switch."""
+        return nullcontext()
 
     def finish(self) -> None:
         """Nothing runs behind the caller's back."""

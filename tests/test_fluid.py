@@ -328,3 +328,34 @@ def test_a_context_of_the_callers_is_not_released(ctx: moderngl.Context) -> None
     with gf.Fluid(gf.Grid((8, 8, 8)), ctx=ctx) as fluid:
         fluid.step(0.1)
     assert ctx.texture((1, 1), 4).read() is not None
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_fluids_with_contexts_of_their_own_take_turns(backend: str) -> None:
+    """Stepped in turns, made and released in between: each gives the bits it gives alone."""
+
+    def make(place: float) -> gf.Fluid:
+        fluid = gf.Fluid(gf.Grid((10, 12, 9), 0.1), backend=backend)
+        fluid.emitters.add(gf.Emitter(gf.Sphere((place, 0.3, 0.4), 0.2), density=3.0, temperature=2.0))
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.5, 0.8, 0.4)))
+        return fluid
+
+    alone = []
+    for place in (0.4, 0.6):
+        with make(place) as fluid:
+            for _ in range(4):
+                fluid.step(0.05)
+            alone.append((fluid.velocity.read(), fluid.density.read()))
+    first, second = make(0.4), make(0.6)
+    for n in range(4):
+        if n == 2:
+            make(0.2).release()
+        first.step(0.05)
+        second.step(0.05)
+    for fluid, (velocity, density) in zip((first, second), alone, strict=True):
+        np.testing.assert_array_equal(fluid.velocity.read(), velocity)
+        np.testing.assert_array_equal(fluid.density.read(), density)
+        assert density.max() > 0.1
+    first.release()
+    second.step(0.05)
+    second.release()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, cast
 
 import moderngl
 import numpy as np
@@ -96,6 +97,10 @@ class GLBackend:
             self._voxelizer = Voxelizer(self.device, self.grid)
         self._voxelizer(mesh, matrix, cast(Field, winding))
 
+    def current(self) -> AbstractContextManager[Any]:
+        """Its own context, made current and left as it was; a caller's is the caller's to make current."""
+        return self.ctx if self._owns_context else nullcontext()
+
     def finish(self) -> None:
         """Wait for the driver."""
         self.ctx.finish()
@@ -111,6 +116,7 @@ class GLBackend:
                 other.release()
         self._coarser = self._single = None
         if self._owns_device:
-            self.device.release()
+            with self.current():
+                self.device.release()
         if self._owns_context:
             self.ctx.release()

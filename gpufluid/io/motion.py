@@ -82,8 +82,7 @@ class _Smoke:
 def sum_of_densities(fluid: Fluid) -> Floats:
     """The density of all smoke, the coloured too, [nz, ny, nx], none of it negative."""
     density = np.maximum(fluid.density.read().astype(np.float64), 0.0)
-    color = getattr(fluid, "color", None)
-    return density if color is None else density + np.maximum(color.read(), 0.0).sum(-1)
+    return np.asarray(density + np.maximum(fluid.color.read().astype(np.float64), 0.0).sum(axis=-1))
 
 
 def _motion(view: View, smoke: _Smoke, picture: Floats, far: Floats, dt: float) -> Floats:
