@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -76,8 +75,8 @@ class Backend(Protocol):
         matrix: 4x4, the mesh's space to metres from the low corner of the box.
         """
 
-    def current(self) -> AbstractContextManager[Any]:
-        """What to run inside of, so that what this backend calls reaches what it holds."""
+    def make_current(self) -> None:
+        """See that what is called from now on reaches what this backend holds."""
 
     def finish(self) -> None:
         """Wait until everything asked for is done."""

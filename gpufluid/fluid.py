@@ -41,17 +41,17 @@ Thing = TypeVar("Thing", Emitter, Obstacle, Force)
 
 
 def _at_work(method: Callable[P, R]) -> Callable[P, R]:
-    """Method decorator: raise after the fluid's release; else run in its own context, where it has one.
+    """Method decorator: raise after the fluid's release; make its own context current, where it has one.
 
-    The context that was current before is so again afterwards: fluids may take turns in one process.
+    So fluids may take turns in one process.
     """
 
     @functools.wraps(method)
     def run(*given: P.args, **by_name: P.kwargs) -> R:
         fluid: Any = getattr(given[0], "_fluid", given[0])
         fluid.check_alive()
-        with fluid._backend.current():
-            return method(*given, **by_name)
+        fluid._backend.make_current()
+        return method(*given, **by_name)
 
     return run
 
@@ -238,8 +238,8 @@ class Fluid:
 
     grid: cells and size. boundaries: the six sides. settings: schemes and numbers.
     backend: "compute" (GL 4.3), "fragment" (GL 3.3), "numpy" (no GL, float64), or "auto", the faster of the
-        first two on this renderer. ctx: a moderngl.Context of the caller's, used and never released; None
-        makes one without a window.
+        first two on this renderer. ctx: a moderngl.Context of the caller's, used and never released, which the
+        caller makes current; None makes one without a window, which every call makes current.
 
     Raises GpufluidError for bad input, GLUnavailableError where there is no OpenGL.
     """
@@ -474,8 +474,8 @@ class Fluid:
         """Release everything but a context of the caller's; idempotent."""
         if not self._released:
             self._released = True
-            with self._backend.current():
-                self._solver.release()
+            self._backend.make_current()
+            self._solver.release()
             self._backend.release()
 
     def check_alive(self) -> None:

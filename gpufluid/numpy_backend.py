@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -113,9 +112,8 @@ class NumpyBackend:
         local = Grid(self.grid.cells, self.grid.cell_size)
         winding.write(inside_mesh(local, mesh, matrix)[..., None])
 
-    def current(self) -> AbstractContextManager[Any]:
+    def make_current(self) -> None:
         """There is nothing to switch."""
-        return nullcontext()
 
     def finish(self) -> None:
         """Nothing runs behind the caller's back."""

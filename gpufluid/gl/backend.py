@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, cast
+from typing import cast
 
 import moderngl
 import numpy as np
@@ -97,9 +96,11 @@ class GLBackend:
             self._voxelizer = Voxelizer(self.device, self.grid)
         self._voxelizer(mesh, matrix, cast(Field, winding))
 
-    def current(self) -> AbstractContextManager[Any]:
-        """Its own context, made current and left as it was; a caller's is the caller's to make current."""
-        return self.ctx if self._owns_context else nullcontext()
+    def make_current(self) -> None:
+        """Make its own context current, and leave it so; a caller's is the caller's to make current."""
+        if self._owns_context:
+            # its __exit__ would leave no context current at all
+            self.ctx.__enter__()  # type: ignore[no-untyped-call]
 
     def finish(self) -> None:
         """Wait for the driver."""
@@ -116,7 +117,7 @@ class GLBackend:
                 other.release()
         self._coarser = self._single = None
         if self._owns_device:
-            with self.current():
-                self.device.release()
+            self.make_current()
+            self.device.release()
         if self._owns_context:
             self.ctx.release()
