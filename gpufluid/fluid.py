@@ -238,8 +238,8 @@ class Fluid:
 
     grid: cells and size. boundaries: the six sides. settings: schemes and numbers.
     backend: "compute" (GL 4.3), "fragment" (GL 3.3), "numpy" (no GL, float64), or "auto", the faster of the
-        first two on this renderer. ctx: a moderngl.Context of the caller's, used and never released, which the
-        caller makes current; None makes one without a window, which every call makes current.
+        first two on this renderer. ctx: a moderngl.Context of the caller's, used and never released, and
+        made current by the caller; None makes one without a window, which every call makes current.
 
     Raises GpufluidError for bad input, GLUnavailableError where there is no OpenGL.
     """
