@@ -23,6 +23,7 @@ from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.reference_light import LightFrame, light_at, light_layers, trilinear
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import SUN, volume_source
+from gpufluid.view import METHODS
 
 NEIGHBOURS = [d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(d)]
 Floats = NDArray[np.float64]
@@ -414,11 +415,16 @@ def test_resize_and_present(ctx: moderngl.Context) -> None:
     scene.fluid.release()
 
 
+@pytest.mark.parametrize("method", [*METHODS, "half"])
 def test_frames_after_the_first_allocate_nothing(
-    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
+    """With other lights, fire and shimmer too, however the smoke is drawn."""
     scene = plume(ctx)
-    made = FrameRenderer(ctx, size=(64, 48))
+    scene.fire = gf.Fire(shimmer=0.01)
+    scene.lights = [gf.PointLight((0.5, 0.5, 0.5)), gf.Light()]
+    half = gf.Picture(method="ray-march", resolution=0.5)
+    made = FrameRenderer.of(half if method == "half" else gf.Picture(method=method), ctx, (64, 48))
     made.draw(scene)
 
     def forbidden(*arguments: object, **options: object) -> None:
