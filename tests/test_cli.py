@@ -183,6 +183,19 @@ def test_run_with_a_mesh(folder: Path) -> None:
     assert names(folder) == ["frames", "last.png", "my.obj"]
 
 
+def test_transparent_pictures_and_films(folder: Path) -> None:
+    """Alpha in pictures and in films that can hold it, and none of the studio; MP4 is refused."""
+    plain = ["demo", "--frames", "2", "--transparent", *SMALL]
+    assert main([*plain, "-o", "film.webm"]) == 0
+    assert main([*plain, "-o", "pictures/"]) == 0
+    assert main([*plain, "-o", "film.mp4"]) == 2
+    assert names(folder) == ["film.webm", "pictures"]
+    alpha = np.array(Image.open("pictures/frame_0002.png"))[..., 3]
+    assert alpha[0, 0] == 0 and alpha.max() == 255
+    with av.open("film.webm") as film:
+        assert film.streams.video[0].metadata["alpha_mode"] == "1"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stopped_keeps_the_finished_frames(folder: Path, number: int, code: int) -> None:

@@ -91,9 +91,10 @@ def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--out",
         metavar="FILE_OR_DIR",
-        help="render off screen to a film (.mp4), the last frame (.png) or a folder of numbered pictures",
+        help="render off screen: a film (.mp4, .webm, .mov), the last frame (.png), a folder of pictures",
     )
     add("--overwrite", action="store_true", help="replace files that exist")
+    add("--transparent", action="store_true", help="on nothing, with alpha (.webm, .mov, pictures)")
     add("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid along x, y, z")
     add("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
 
@@ -243,6 +244,7 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
         size=args.size,
         overwrite=args.overwrite,
         fps=args.fps,
+        transparent=args.transparent,
         watch=watch,
     )
     return 0

@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol
@@ -52,6 +53,7 @@ def run(
     fps: float | None = None,
     progress: bool = True,
     still: Name | None = None,
+    transparent: bool = False,
 ) -> None:
     """Play a scene: in a window, or rendered to files with `out`, `still`, or where there is no display.
 
@@ -66,6 +68,8 @@ def run(
     size: (width, height), pixels; None: that of the scene's picture for a film, 960 x 540 for a window.
     overwrite: whether files that exist are replaced. fps: frames a second of a film; None: those of the
     scene's picture. progress: a bar with the time left on stderr, and a line for each file written.
+    transparent: off screen, smoke, solids and the floor's shadow on nothing, with straight alpha, as with a
+    scene's ``background="transparent"``: in ``.webm``, ``.mov`` or pictures, since MP4 has none.
 
     After an exception or Ctrl-C the frames finished so far are the film. Raises GpufluidError for bad input
     before anything is computed, and leaves no file then.
@@ -81,6 +85,7 @@ def run(
         overwrite=overwrite,
         fps=fps,
         progress=progress,
+        transparent=transparent,
     )
 
 
@@ -95,6 +100,7 @@ def play(
     overwrite: bool = False,
     fps: float | None = None,
     progress: bool = True,
+    transparent: bool = False,
     watch: Path | None = None,
 ) -> None:
     """As :func:`run`, with the name that files get where none is given.
@@ -116,7 +122,7 @@ def play(
                 return
             except GLUnavailableError as error:
                 print(f"gpufluid: {error}; rendering to {name}.mp4 instead", file=sys.stderr)
-        out, still = f"{name}.mp4", f"{name}.png"
+        out, still = f"{name}.webm" if transparent else f"{name}.mp4", f"{name}.png"
     elif out is not None and output_kind(out) == "picture":
         if still is not None:
             raise GpufluidError(f"out={out!s} is the last frame already; leave still={still!s} out")
@@ -135,8 +141,9 @@ def play(
         size, fps = size or check_size(built.picture.size), fps or built.picture.fps
         if frames is None and built.frames is None and built.story is None:
             frames = FRAMES
-        recorder = undo.enter_context(_recording(out, size, fps, overwrite, progress))
-        _render(built, recorder, still, frames or built.frames, size, overwrite, progress)
+        alpha = transparent or built.picture.background == "transparent"
+        recorder = undo.enter_context(_recording(out, size, fps, overwrite, progress, alpha))
+        _render(built, recorder, still, frames or built.frames, size, overwrite, progress, alpha)
 
 
 def check_frames(frames: int) -> int:
@@ -233,7 +240,12 @@ def _checked(scene: Any) -> Scene:
 
 @contextlib.contextmanager
 def _recording(
-    out: Name | None, size: tuple[int, int], fps: float, overwrite: bool, progress: bool
+    out: Name | None,
+    size: tuple[int, int],
+    fps: float,
+    overwrite: bool,
+    progress: bool,
+    alpha: bool = False,
 ) -> Iterator[Recorder | None]:
     """What takes the frames for `out`, named on stdout once it is finished; None where there is no `out`."""
     if out is None:
@@ -241,7 +253,7 @@ def _recording(
         return
     recorder: Film | FrameFolder
     if output_kind(out) == "film":
-        recorder = Film(out, size, fps=fps, overwrite=overwrite)
+        recorder = Film(out, size, fps=fps, overwrite=overwrite, alpha=alpha)
     else:
         recorder = FrameFolder(out, overwrite=overwrite)
     try:
@@ -276,18 +288,22 @@ def _render(
     size: tuple[int, int],
     overwrite: bool,
     progress: bool,
+    transparent: bool,
 ) -> None:
     """Simulate `frames` frames, or all, and draw what is asked for; after Ctrl-C, what is done so far."""
     with contextlib.ExitStack() as undo:
         from gpufluid.render.frame import FrameRenderer
 
         assert scene.fluid.ctx is not None  # checked
-        renderer = FrameRenderer.of(scene.picture, scene.fluid.ctx, size)
+        look, alpha = scene.picture, None
+        if transparent:
+            look, alpha = replace(look, background="transparent"), "straight"
+        renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
         undo.callback(renderer.release)
 
         def picture() -> Picture:
             renderer.draw(scene)
-            drawn: Picture = renderer.read()
+            drawn: Picture = renderer.read(alpha)
             return drawn
 
         last: Picture | None = None
