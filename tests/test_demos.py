@@ -8,7 +8,13 @@ import pytest
 import gpufluid as gf
 from gpufluid.app.demos import demo_file, demo_names, demo_summary, load_demo
 
-SMALL = {"plume": (12, 18, 12), "flame": (12, 24, 12), "fireball": (16, 20, 16), "blast": (20, 10, 14)}
+SMALL = {
+    "street": (48, 21, 1),
+    "plume": (12, 18, 12),
+    "flame": (12, 24, 12),
+    "fireball": (16, 20, 16),
+    "blast": (20, 10, 14),
+}
 
 
 def heat(scene: gf.Scene) -> float:
