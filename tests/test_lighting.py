@@ -36,15 +36,17 @@ def device(ctx: moderngl.Context) -> Iterator[Device]:
 # -- the sun -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("cells", [(13, 8, 11), (29, 23, 1), (1, 30, 17)])
 @pytest.mark.parametrize("solid", [False, True])
 def test_one_dispatch_gives_the_bits_of_many_passes(
-    device: Device, rng: np.random.Generator, solid: bool
+    device: Device, rng: np.random.Generator, cells: tuple[int, int, int], solid: bool
 ) -> None:
+    """Also where the box is thin: a column then crosses few layers, and the others are not walked."""
     if device.version < 430:
         pytest.skip("no compute shaders here")
-    grid = gf.Grid((13, 8, 11), cell_size=0.1)
-    solids = (rng.random((11, 8, 13)) < 0.1).astype(float) if solid else None
-    puff = Puff(device, grid, rng.random((11, 8, 13)), solids, color=rng.random((3, 11, 8, 13)))
+    grid, shape = gf.Grid(cells, cell_size=0.1), cells[::-1]
+    solids = (rng.random(shape) < 0.1).astype(float) if solid else None
+    puff = Puff(device, grid, rng.random(shape), solids, color=rng.random((3, *shape)))
     at_once, by_layers = (LightVolume(device, grid, at_once=way) for way in (True, False))
     for direction in itertools.product((-1.0, 0.0, 1.0), (-0.9, 0.2), (-0.8, 0.0, 1.1)):
         at_once.update(puff, direction, 3.0)
