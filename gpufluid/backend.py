@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -75,8 +76,12 @@ class Backend(Protocol):
         matrix: 4x4, the mesh's space to metres from the low corner of the box.
         """
 
-    def make_current(self) -> None:
-        """See that what is called from now on reaches what this backend holds."""
+    def at_work(self, what: str) -> AbstractContextManager[None]:
+        """While it is open, what is called reaches what this backend holds, and no host's GL state is lost.
+
+        what: the call of the user's, for error messages. Raises GpufluidError where the GL context of the
+        caller's is not current.
+        """
 
     def finish(self) -> None:
         """Wait until everything asked for is done."""

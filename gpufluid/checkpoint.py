@@ -125,24 +125,24 @@ def load(
     except Exception as error:
         raise _damaged(file, error) from error
     try:
-        with catch_warnings():
+        with fluid._backend.at_work("Fluid.load"), catch_warnings():
             simplefilter("ignore", MeshWarning)  # they came when the obstacle was first added
             for name, some in things.items():
                 for thing in some:
                     getattr(fluid, name).add(thing)
-        solver = fluid._solver
-        solver.solids.recall(list(fluid.obstacles), before, voxels)
-        stores = solver.stores(state)
-        if stores.keys() != state.keys():
-            raise GpufluidError(
-                f"it holds {', '.join(sorted(state))} where {', '.join(sorted(stores))} belong"
-            )
-        if solver.numbers().keys() != numbers.keys():
-            raise GpufluidError(f"it holds the numbers {', '.join(sorted(numbers))}")
-        for name, store in stores.items():
-            store.restore(state[name])
-        solver.start_from(numbers)
-        fluid._last_dt = last_dt
+            solver = fluid._solver
+            solver.solids.recall(list(fluid.obstacles), before, voxels)
+            stores = solver.stores(state)
+            if stores.keys() != state.keys():
+                raise GpufluidError(
+                    f"it holds {', '.join(sorted(state))} where {', '.join(sorted(stores))} belong"
+                )
+            if solver.numbers().keys() != numbers.keys():
+                raise GpufluidError(f"it holds the numbers {', '.join(sorted(numbers))}")
+            for name, store in stores.items():
+                store.restore(state[name])
+            solver.start_from(numbers)
+            fluid._last_dt = last_dt
     except BaseException as error:
         fluid.release()
         if isinstance(error, GLUnavailableError) or not isinstance(error, Exception):

@@ -43,15 +43,17 @@ Thing = TypeVar("Thing", Emitter, Obstacle, Force)
 def _at_work(method: Callable[P, R]) -> Callable[P, R]:
     """Method decorator: raise after the fluid's release; make its own context current, where it has one.
 
-    So fluids may take turns in one process.
+    So fluids may take turns in one process. A caller's context must be current, and keeps its state.
     """
+
+    name = method.__qualname__
 
     @functools.wraps(method)
     def run(*given: P.args, **by_name: P.kwargs) -> R:
         fluid: Any = getattr(given[0], "_fluid", given[0])
         fluid.check_alive()
-        fluid._backend.make_current()
-        return method(*given, **by_name)
+        with fluid._backend.at_work(name):
+            return method(*given, **by_name)
 
     return run
 
@@ -155,6 +157,7 @@ class ColorField:
         self._fluid, self._solver = fluid, solver
         self._shape = (*fluid.grid.cells[::-1], 3)
 
+    @_at_work
     def read(self) -> FloatArray:
         """Return a float32 copy [nz, ny, nx, 3], zeros where there is no colour; waits for the GPU."""
         store = self._solver.colors.field
@@ -162,6 +165,7 @@ class ColorField:
             return np.zeros(self._shape, np.float32)
         return np.ascontiguousarray(store.read()[..., :3])
 
+    @_at_work
     def write(self, values: ArrayLike) -> None:
         """Set the values, [nz, ny, nx, 3]; in solids they stay 0.
 
@@ -274,7 +278,8 @@ class Fluid:
 
             self._backend = GLBackend(grid, backend, ctx, self.settings.precision)
         try:
-            self._solver = Solver(self._backend, self.settings, self.boundaries)
+            with self._backend.at_work("Fluid"):
+                self._solver = Solver(self._backend, self.settings, self.boundaries)
         except MemoryError:
             self._backend.release()
             raise GpufluidError(
@@ -473,10 +478,10 @@ class Fluid:
     def release(self) -> None:
         """Release everything but a context of the caller's; idempotent."""
         if not self._released:
-            self._released = True
-            self._backend.make_current()
-            self._solver.release()
-            self._backend.release()
+            with self._backend.at_work("Fluid.release"):
+                self._released = True
+                self._solver.release()
+                self._backend.release()
 
     def check_alive(self) -> None:
         """Raise GpufluidError after `release`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -112,8 +113,9 @@ class NumpyBackend:
         local = Grid(self.grid.cells, self.grid.cell_size)
         winding.write(inside_mesh(local, mesh, matrix)[..., None])
 
-    def make_current(self) -> None:
+    def at_work(self, what: str) -> AbstractContextManager[None]:
         """There is nothing to switch."""
+        return nullcontext()
 
     def finish(self) -> None:
         """Nothing runs behind the caller's back."""

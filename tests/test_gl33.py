@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +61,29 @@ def test_everything_runs_in_opengl_3_3() -> None:
         pytest.skip(done.stdout.strip())
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.strip() == "ok"
+
+
+@pytest.mark.parametrize("version", ["3.3", "4.1"])
+def test_a_hosts_state_is_kept_in_older_opengl(version: str) -> None:
+    """Less can be asked for there, and none of what came later may be called."""
+    environment = {**os.environ, "MESA_GL_VERSION_OVERRIDE": version}
+    wanted = "fluid_keeps and fragment or error_keeps or view-slices or streamlines"
+    here = Path(__file__).with_name("test_state.py")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-k",
+        wanted,
+        here,
+    ]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=240, cwd=here.parent
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 passed" in done.stdout

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import cast
 
 import moderngl
@@ -12,6 +14,7 @@ from gpufluid.backend import FieldStore
 from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import Pass
+from gpufluid.gl.state import keeping
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Variant
@@ -96,11 +99,17 @@ class GLBackend:
             self._voxelizer = Voxelizer(self.device, self.grid)
         self._voxelizer(mesh, matrix, cast(Field, winding))
 
-    def make_current(self) -> None:
-        """Make its own context current, and leave it so; a caller's is the caller's to make current."""
+    @contextmanager
+    def at_work(self, what: str) -> Iterator[None]:
+        """Its own context is made current, and left so; the state of a caller's is kept.
+
+        Raises GpufluidError where the caller's is not current, or its own is used from another thread.
+        """
         if self._owns_context:
             # its __exit__ would leave no context current at all
             self.ctx.__enter__()  # type: ignore[no-untyped-call]
+        with keeping(self.ctx, what):
+            yield
 
     def finish(self) -> None:
         """Wait for the driver."""
@@ -117,7 +126,6 @@ class GLBackend:
                 other.release()
         self._coarser = self._single = None
         if self._owns_device:
-            self.make_current()
             self.device.release()
         if self._owns_context:
             self.ctx.release()

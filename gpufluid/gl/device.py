@@ -13,6 +13,7 @@ import moderngl
 
 from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.source import Source
+from gpufluid.gl.state import keep_state
 from gpufluid.settings import one_of
 
 BACKENDS = ("auto", "compute", "fragment")
@@ -33,7 +34,9 @@ def create_context() -> moderngl.Context:
     options: Any  # moderngl's annotations know no backend=
     for options in ({"backend": "egl"}, {}) if sys.platform.startswith("linux") else ({},):
         try:
-            return moderngl.create_context(standalone=True, require=330, **options)
+            ctx = moderngl.create_context(standalone=True, require=330, **options)
+            keep_state(ctx, False)  # nobody else draws in it
+            return ctx
         except Exception as error:  # every loader raises its own kind
             reasons.append(str(error).strip().splitlines()[0] if str(error).strip() else repr(error))
     raise GLUnavailableError(

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
+from gpufluid.gl.state import Guest
 from gpufluid.grid import finite_triple
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.painter import ray_uniforms
@@ -42,7 +43,7 @@ Floats = NDArray[np.float64]
 Size = tuple[int, int]
 
 
-class FrameRenderer:
+class FrameRenderer(Guest):
     """Draws scenes of `size` (width, height) pixels in a GL context.
 
     exposure: factor on radiance before the tone map. paint: albedo of the solids, (r, g, b).

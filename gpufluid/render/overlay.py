@@ -25,6 +25,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import box_constants, field_reader, upload
 from gpufluid.gl.source import Source
+from gpufluid.gl.state import Guest
 from gpufluid.kernels import Variant
 from gpufluid.render.camera import CLIP_Z, View, view_of
 from gpufluid.render.subject import FlowLike
@@ -61,7 +62,7 @@ class Shot:
     depth_corner: tuple[int, int]
 
 
-class Overlay:
+class Overlay(Guest):
     """The base of the views. linear: whether the target holds linear light, not what a screen shows."""
 
     def __init__(self, ctx: moderngl.Context, *, linear: bool = False) -> None:

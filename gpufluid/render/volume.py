@@ -24,6 +24,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import upload
+from gpufluid.gl.state import Guest
 from gpufluid.grid import finite_number
 from gpufluid.render.camera import CLIP_Z, View, view_of
 from gpufluid.render.light_volume import ATTENUATIONS
@@ -43,7 +44,7 @@ SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike
 CameraLike = Camera | tuple[ArrayLike, ArrayLike]
 
 
-class VolumeRenderer:
+class VolumeRenderer(Guest):
     """Draws the smoke of a fluid into a framebuffer of the same context.
 
     slices: slabs the box is cut into along the view; None: about one a cell, 32 to 160; of "axis-slices" one

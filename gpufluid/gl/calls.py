@@ -1,0 +1,144 @@
+"""OpenGL by name, for what moderngl has no words for: asking for state, and which context is current.
+
+The addresses come from the context's own loader, so they are the driver's, whoever made the context.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import moderngl
+
+_INT, _UINT, _ENUM, _FLOAT = ctypes.c_int, ctypes.c_uint, ctypes.c_uint, ctypes.c_float
+_BOOL, _POINTER = ctypes.c_ubyte, ctypes.c_void_p
+_SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
+    "glGetIntegerv": (None, _ENUM, _POINTER),
+    "glGetFloatv": (None, _ENUM, _POINTER),
+    "glGetIntegeri_v": (None, _ENUM, _UINT, _POINTER),
+    "glGetFloati_v": (None, _ENUM, _UINT, _POINTER),
+    "glIsEnabled": (_BOOL, _ENUM),
+    "glIsEnabledi": (_BOOL, _ENUM, _UINT),
+    "glEnable": (None, _ENUM),
+    "glDisable": (None, _ENUM),
+    "glEnablei": (None, _ENUM, _UINT),
+    "glDisablei": (None, _ENUM, _UINT),
+    "glActiveTexture": (None, _ENUM),
+    "glBindTexture": (None, _ENUM, _UINT),
+    "glBindSampler": (None, _UINT, _UINT),
+    "glBindImageTexture": (None, _UINT, _UINT, _INT, _BOOL, _INT, _ENUM, _ENUM),
+    "glBindBuffer": (None, _ENUM, _UINT),
+    "glBindFramebuffer": (None, _ENUM, _UINT),
+    "glBindRenderbuffer": (None, _ENUM, _UINT),
+    "glBindVertexArray": (None, _UINT),
+    "glUseProgram": (None, _UINT),
+    "glPixelStorei": (None, _ENUM, _INT),
+    "glPolygonMode": (None, _ENUM, _ENUM),
+    "glCullFace": (None, _ENUM),
+    "glFrontFace": (None, _ENUM),
+    "glDepthFunc": (None, _ENUM),
+    "glDepthMask": (None, _BOOL),
+    "glColorMaski": (None, _UINT, _BOOL, _BOOL, _BOOL, _BOOL),
+    "glClearColor": (None, _FLOAT, _FLOAT, _FLOAT, _FLOAT),
+    "glClearDepth": (None, ctypes.c_double),
+    "glViewport": (None, _INT, _INT, _INT, _INT),
+    "glViewportIndexedf": (None, _UINT, _FLOAT, _FLOAT, _FLOAT, _FLOAT),
+    "glScissor": (None, _INT, _INT, _INT, _INT),
+    "glScissorIndexed": (None, _UINT, _INT, _INT, _INT, _INT),
+    "glBlendFuncSeparate": (None, _ENUM, _ENUM, _ENUM, _ENUM),
+    "glBlendFuncSeparatei": (None, _UINT, _ENUM, _ENUM, _ENUM, _ENUM),
+    "glBlendEquationSeparate": (None, _ENUM, _ENUM),
+    "glBlendEquationSeparatei": (None, _UINT, _ENUM, _ENUM),
+    "glClipControl": (None, _ENUM, _ENUM),
+    "glClampColor": (None, _ENUM, _ENUM),
+    "glPointSize": (None, _FLOAT),
+    "glProvokingVertex": (None, _ENUM),
+    "glGetError": (_ENUM,),
+}
+
+
+class Calls:
+    """The OpenGL functions of one context: ``calls.glEnable(GL_BLEND)``, and queries that return numbers.
+
+    A function that the context's version lacks may have an address all the same: ask `version` first.
+    """
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        self.version: int = ctx.version_code
+        self.extensions = frozenset(ctx.extensions)
+        self._load = ctx.mglo._context.load  # moderngl's own way to the driver
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        result, *arguments = _SIGNATURES[name]
+        kind: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # the first on Windows alone
+        function: Callable[..., Any] = kind(result, *arguments)(self._load(name))
+        self.__dict__[name] = function
+        return function
+
+    def integers(self, name: int, count: int = 1, index: int | None = None) -> tuple[int, ...]:
+        """glGetIntegerv, or glGetIntegeri_v at `index`."""
+        out = (_INT * 16)()
+        if index is None:
+            self.glGetIntegerv(name, out)
+        else:
+            self.glGetIntegeri_v(name, index, out)
+        return tuple(out[:count])
+
+    def floats(self, name: int, count: int = 1, index: int | None = None) -> tuple[float, ...]:
+        """glGetFloatv, or glGetFloati_v at `index`."""
+        out = (_FLOAT * 16)()
+        if index is None:
+            self.glGetFloatv(name, out)
+        else:
+            self.glGetFloati_v(name, index, out)
+        return tuple(out[:count])
+
+
+_calls: WeakKeyDictionary[moderngl.Context, Calls] = WeakKeyDictionary()
+
+
+def calls(ctx: moderngl.Context) -> Calls:
+    """The functions of `ctx`, looked up once."""
+    if ctx not in _calls:
+        _calls[ctx] = Calls(ctx)
+    return _calls[ctx]
+
+
+def _asker(library: str, name: str) -> Callable[[], int | None] | None:
+    """The function `name` of a library that this process has loaded already; None where it has not."""
+    try:
+        loaded: Any = ctypes.CDLL(library, mode=getattr(os, "RTLD_NOLOAD", 0) | getattr(os, "RTLD_LAZY", 0))
+        function = getattr(loaded, name)
+    except (OSError, AttributeError):
+        return None
+    function.restype, function.argtypes = _POINTER, ()
+    asks: Callable[[], int | None] = function
+    return asks
+
+
+_PLATFORMS: dict[str, Sequence[tuple[str, str]]] = {
+    "linux": (
+        ("libEGL.so.1", "eglGetCurrentContext"),
+        ("libGLX.so.0", "glXGetCurrentContext"),
+        ("libGL.so.1", "glXGetCurrentContext"),
+    ),
+    "win32": (("opengl32.dll", "wglGetCurrentContext"), ("libEGL.dll", "eglGetCurrentContext")),
+    "darwin": (("/System/Library/Frameworks/OpenGL.framework/OpenGL", "CGLGetCurrentContext"),),
+}
+
+
+def current_context() -> int | None:
+    """The driver's handle of the context that is current in this thread; None where there is none."""
+    for library, name in _PLATFORMS.get(sys.platform, ()):
+        asks = _known.get(name) or _known.setdefault(name, _asker(library, name))
+        handle = asks() if asks else None
+        if handle:
+            return handle
+    return None
+
+
+_known: dict[str, Callable[[], int | None] | None] = {}

@@ -1,0 +1,302 @@
+"""The engine as a guest: whatever a host has set is as it was after every call, and changes no number."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from host import Host
+
+import gpufluid as gf
+from gpufluid.gl.device import create_context
+from gpufluid.gl.state import guard_of
+
+CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.2, azimuth=25.0, elevation=10.0)
+SEEDS = gf.line_of_seeds((0.2, 0.1, 0.5), (0.8, 0.1, 0.5), 5)
+
+
+@pytest.fixture(scope="module")
+def host(ctx: moderngl.Context) -> Iterator[Host]:
+    """The shared context as somebody else's: its state is kept."""
+    gf.keep_state(ctx, True)
+    made = Host(ctx)
+    yield made
+    made.release()
+    gf.keep_state(ctx, False)
+
+
+@pytest.fixture
+def odd(host: Host) -> Iterator[Host]:
+    """The host with everything set oddly; it must be so in the end."""
+    with host.oddly():
+        yield host
+    host.be_plain()
+
+
+def burning(ctx: moderngl.Context, backend: str = "auto") -> gf.Fluid:
+    """A little of everything: fire, colour, a mesh and a ball that moves, forces, diffusion, multigrid."""
+    rules = gf.Settings(
+        viscosity=1e-3,
+        vorticity_confinement=0.3,
+        combustion=gf.Combustion(),
+        density_diffusivity=1e-4,
+        pressure=gf.Multigrid(1),
+    )
+    fluid = gf.Fluid(gf.Grid((12, 14, 10), 1 / 12), settings=rules, backend=backend, ctx=ctx)
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.2, 0.4), 0.15), density=4.0, temperature=1.0, fuel=2.0))
+    fluid.emitters.add(gf.Emitter(gf.Box((0.3, 0.5, 0.4), (0.2, 0.2, 0.2)), color=(1.0, 0.2, 0.1)))
+    fluid.obstacles.add(gf.Obstacle(gf.Mesh.trefoil().fitted(0.4, center=(0.5, 0.6, 0.4))))
+    fluid.obstacles.add(
+        gf.Obstacle(gf.Sphere((0.2, 0.8, 0.4), 0.1), slip="free", temperature=0.5, spin=(0, 3, 0))
+    )
+    fluid.forces.add(gf.Vortex(center=(0.5, 0, 0.4), axis=(0, 1, 0), strength=1.0, radius=0.3))
+    fluid.forces.add(gf.ForceExpression("vec3(0.1, sin(y), 0)"))
+    return fluid
+
+
+def story(ctx: moderngl.Context, backend: str = "auto") -> list[np.ndarray]:
+    """Some steps and all that can be read; ends with everything released."""
+    with burning(ctx, backend) as fluid:
+        for _ in range(3):
+            fluid.obstacles[1].position = (0.01, 0.0, 0.0)
+            fluid.step(0.05)
+        fluid.settings = fluid.settings.but(pressure=gf.ConjugateGradient(4), advection="bfecc")
+        fluid.density.write(np.maximum(fluid.density.read(), 0.01))
+        fluid.step(0.05)
+        fluid.project()
+        told = [np.array(list(vars(fluid.diagnostics()).values()), np.float64)]
+        names = "velocity density temperature fuel color pressure divergence flame solid solid_normals"
+        return told + [getattr(fluid, name).read() for name in names.split()]
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_a_fluid_keeps_the_hosts_state_and_the_hosts_state_changes_no_number(
+    host: Host, backend: str
+) -> None:
+    if backend == "compute" and host.version < 430:
+        pytest.skip("no compute shaders here")
+    host.be_plain()
+    alone = story(host.ctx, backend)
+    with host.oddly():
+        as_guest = story(host.ctx, backend)
+    host.be_plain()
+    assert alone[1].any() and alone[2].any() and alone[8].any()
+    for one, other in zip(alone, as_guest, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+PICTURES: dict[str, Callable[[moderngl.Context], Any]] = {
+    "view-slices": gf.VolumeRenderer,
+    "axis-slices": lambda ctx: gf.VolumeRenderer(ctx, method="axis-slices"),
+    "ray-march": lambda ctx: gf.VolumeRenderer(ctx, method="ray-march", resolution=0.5),
+    "steered": lambda ctx: gf.VolumeRenderer(ctx, frame_ms=5.0),
+    "particles": lambda ctx: gf.Particles(ctx, 500, [gf.Sphere((0.5, 0.5, 0.4), 0.3)], life=1.0),
+    "streamlines": lambda ctx: gf.Streamlines(ctx, SEEDS, points=30, legend=True),
+    "streak lines": lambda ctx: gf.StreakLines(ctx, SEEDS, points=20),
+    "glyphs": lambda ctx: gf.Glyphs(ctx, spacing=3),
+    "slice": lambda ctx: gf.SlicePlane(ctx, "vorticity", axis="z", colors="magma"),
+    "iso-surface": lambda ctx: gf.IsoSurface(ctx, "density", 0.1),
+    "voxels": lambda ctx: gf.VoxelView(ctx, "wires"),
+    "flat texture": lambda ctx: gf.FlatTextureView(ctx, "density"),
+    "histogram": lambda ctx: gf.HistogramView(ctx, "speed", bins=10),
+}
+
+
+def draw(ctx: moderngl.Context, fluid: gf.Fluid, name: str, target: moderngl.Framebuffer) -> None:
+    """One picture by a new renderer or view of that name; nothing but calls of the engine."""
+    view = PICTURES[name](ctx)
+    if hasattr(view, "advance"):
+        for _ in range(2):
+            view.advance(fluid, 0.05)
+    if isinstance(view, gf.VolumeRenderer):
+        lights = gf.PointLight((0.2, 0.9, 0.2)), gf.Light((1, -1, 0.2))
+        for _ in range(2):
+            view.render(fluid, CAMERA, target, fire=gf.Fire(), lights=lights)
+    elif isinstance(view, gf.FlatTextureView | gf.HistogramView):
+        view.render(fluid, target)
+    else:
+        view.render(fluid, CAMERA, target)
+    view.release()
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_keeps_the_hosts_state(host: Host, name: str) -> None:
+    """And is the same picture over what the host has drawn, whatever the host has set."""
+    ctx = host.ctx
+    host.be_plain()
+    drawn = []
+    with burning(ctx) as fluid:
+        for _ in range(3):
+            fluid.step(0.05)
+        for odd in (False, True):
+            color, depth = ctx.texture((160, 120), 4, dtype="f4"), ctx.depth_texture((160, 120))
+            target = ctx.framebuffer([color], depth)
+            target.clear(0.1, 0.2, 0.3, 1.0)
+            if odd:
+                with host.oddly(depths=False):
+                    draw(ctx, fluid, name, target)
+                host.be_plain()
+            else:
+                draw(ctx, fluid, name, target)
+            drawn.append(np.frombuffer(target.read(components=4, dtype="f4"), np.float32))
+            for thing in (target, color, depth):
+                thing.release()
+    assert drawn[0].std() > 0.01
+    np.testing.assert_array_equal(*drawn)
+
+
+def test_a_whole_frame_keeps_the_hosts_state(host: Host, tmp_path: Path) -> None:
+    """The engine's own picture: drawn, read, resized, shown on a framebuffer of the host's."""
+    ctx = host.ctx
+    host.be_plain()
+    pictures = []
+    for odd in (False, True):
+        target = ctx.simple_framebuffer((40, 30))
+
+        def frames(target: moderngl.Framebuffer = target) -> None:
+            scene = gf.Scene(burning(ctx), camera=CAMERA, floor=0.0, fire=gf.Fire(shimmer=0.01))
+            renderer = gf.FrameRenderer(ctx, (64, 36))
+            for size in ((64, 36), (40, 30)):
+                renderer.resize(size)
+                scene.advance()
+                renderer.draw(scene)
+                pictures.append(renderer.read())
+                pictures.append(renderer.read_hdr())
+                pictures.append(renderer.read_depth())
+            renderer.present(target)
+            renderer.release()
+            scene.fluid.save(tmp_path / "a.gpufluid", overwrite=True)
+            scene.release()
+            gf.Fluid.load(tmp_path / "a.gpufluid", ctx=ctx).release()
+
+        if odd:
+            with host.oddly(depths=False):
+                frames()
+            host.be_plain()
+        else:
+            frames()
+        pictures.append(np.frombuffer(target.read(), np.uint8))
+        target.release()
+    half = len(pictures) // 2
+    assert all(len(np.unique(picture)) > 10 for picture in pictures[:half])
+    for one, other in zip(pictures[:half], pictures[half:], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_an_error_keeps_the_hosts_state(odd: Host) -> None:
+    """Whether the call is refused at once or fails in its midst."""
+    fluid = burning(odd.ctx)
+    with pytest.raises(gf.GpufluidError, match="dt must be"):
+        fluid.step(-1.0)
+    with pytest.raises(gf.ShaderError):
+        fluid.forces.add(gf.ForceExpression("vec3(nothing_of_that_name, 0, 0)"))
+
+    class Wild:
+        def solve(self, problem: Any) -> None:
+            problem.jacobi(1.0)
+            raise RuntimeError("in the midst of a step")
+
+    fluid.settings = fluid.settings.but(pressure=Wild())
+    with pytest.raises(RuntimeError, match="in the midst"):
+        fluid.step(0.1)
+    with pytest.raises(gf.GpufluidError, match="needs a texture"):
+        gf.Fluid(gf.Grid((4000, 4000, 4000), 0.1), ctx=odd.ctx)
+    fluid.release()
+
+
+def test_moderngl_remembers_the_hosts_framebuffer(host: Host) -> None:
+    """A host that draws by moderngl goes on in its own framebuffer, its scopes go back to its own flags."""
+    ctx = host.ctx
+    host.be_plain()
+    mine = ctx.simple_framebuffer((8, 8))
+    mine.use()
+    ctx.enable_only(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
+    with burning(ctx) as fluid:
+        fluid.step(0.05)
+        assert ctx.fbo is mine
+        with ctx.scope(mine, enable_only=moderngl.BLEND):
+            fluid.step(0.05)
+            assert host("glIsEnabled", 0x0BE2)
+        assert not host("glIsEnabled", 0x0BE2)
+        assert host("glIsEnabled", 0x0B71) and host("glIsEnabled", 0x0B44)
+    ctx.clear(0.0, 1.0, 0.0, 1.0)
+    assert mine.read(components=3)[:3] == b"\x00\xff\x00"
+    ctx.enable_only(moderngl.NOTHING)
+    mine.release()
+
+
+def test_a_host_may_do_without(host: Host) -> None:
+    """Without the guard the state is what the last pass left."""
+    host.be_plain()
+    with burning(host.ctx) as fluid:
+        fluid.step(0.05)
+        host.be_odd()
+        gf.keep_state(host.ctx, False)
+        host.be_plain()
+        before = host.state()
+        fluid.step(0.05)
+        gf.keep_state(host.ctx, True)
+        assert host.state() != before
+
+
+# -- the right context ---------------------------------------------------------------------------------------
+
+
+def test_a_call_with_another_context_current_says_so(host: Host) -> None:
+    ctx = host.ctx
+    fluid, renderer = burning(ctx), gf.VolumeRenderer(ctx)
+    other = create_context()
+    target = other.simple_framebuffer((8, 8))
+    for call, name in (
+        (lambda: fluid.step(0.1), "Fluid.step"),
+        (lambda: fluid.density.read(), "ScalarField.read"),
+        (lambda: fluid.release(), "Fluid.release"),
+        (lambda: renderer.render(fluid, CAMERA, target), "VolumeRenderer.render"),
+        (lambda: gf.Particles(ctx, 10, [gf.Sphere((0.5, 0.5, 0.4), 0.3)], life=1.0), "Particles"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=f"{name}: another GL context is current"):
+            call()
+    other.release()
+    ctx.__enter__()
+    fluid.step(0.1)
+    renderer.release()
+    fluid.release()
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_call_from_another_thread_says_so(host: Host, own: bool) -> None:
+    fluid = gf.Fluid(gf.Grid((6, 6, 6), 0.1), backend="fragment", ctx=None if own else host.ctx)
+    said: list[Exception] = []
+
+    def run() -> None:
+        try:
+            fluid.step(0.1)
+        except gf.GpufluidError as error:
+            said.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert len(said) == 1 and "no GL context is current in this thread" in str(said[0])
+    fluid.step(0.1)
+    fluid.release()
+    host.ctx.__enter__()
+
+
+def test_what_it_costs(host: Host) -> None:
+    """Asking and putting back: under a millisecond, with room for a slow machine."""
+    import time
+
+    guard, taken = guard_of(host.ctx), []
+    for _ in range(20):
+        start = time.perf_counter()
+        guard.enter(host.ctx, "test")
+        guard.leave(host.ctx)
+        taken.append(time.perf_counter() - start)
+    print(f"{1e3 * sorted(taken)[10]:.2f} ms")
+    assert sorted(taken)[2] < 5e-3
