@@ -128,7 +128,7 @@ class Host:
 
     def __init__(self, ctx: moderngl.Context) -> None:
         self.ctx, self.version = ctx, ctx.version_code
-        self._load = ctx.mglo._context.load
+        self._load = ctx.mglo._context.load_opengl_function
         self.buffers = self.number(0x8824)[0]
         self.viewports = self.number(0x825B)[0] if self.version >= 410 else 1
         pixel = np.zeros((4, 4, 4), np.float32)

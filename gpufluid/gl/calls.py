@@ -70,7 +70,7 @@ class Calls:
     def __init__(self, ctx: moderngl.Context) -> None:
         self.version: int = ctx.version_code
         self.extensions = frozenset(ctx.extensions)
-        self._load = ctx.mglo._context.load  # moderngl's own way to the driver
+        self._load = ctx.mglo._context.load_opengl_function  # moderngl's own way to the driver
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         result, *arguments = _SIGNATURES[name]
