@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure this machine has what pip cannot install: tools/system-packages.sh [venv] [gl] [xvfb] [vdb]
+# Makes sure this machine has what pip cannot install: tools/system-packages.sh [venv] [gl] [xvfb] [qt] [vdb]
 # Where everything is there it does nothing; else it asks apt, or says in one line what to install.
 set -eu
 python=${PYTHON:-python3}
@@ -16,6 +16,14 @@ has() {
         [ "$(uname -s)" != Linux ] ||
             { command -v Xvfb && command -v xvfb-run && command -v xauth; } >/dev/null 2>&1
         ;;
+    qt)
+        # What Qt's windows under X need and its Python package does not bring.
+        [ "$(uname -s)" != Linux ] ||
+            "$python" -c 'import ctypes; [ctypes.CDLL(f"lib{n}") for n in (
+                "xcb-cursor.so.0", "xcb-icccm.so.4", "xcb-image.so.0", "xcb-keysyms.so.1", "xcb-render-util.so.0",
+                "xcb-randr.so.0", "xcb-shape.so.0", "xcb-xkb.so.1", "xkbcommon-x11.so.0", "dbus-1.so.3",
+                "fontconfig.so.1")]' 2>/dev/null
+        ;;
     vdb)
         # Reads OpenVDB files back, for tests: a package of the system's own Python only.
         [ "$(uname -s)" != Linux ] || /usr/bin/python3 -c 'import numpy, pyopenvdb' 2>/dev/null
@@ -30,6 +38,10 @@ packages_of() {
     # Mesa's drivers too, so that a machine without a GPU draws as well.
     gl) echo libegl1 libgl1 libegl-mesa0 libglx-mesa0 libgl1-mesa-dri ;;
     xvfb) echo xvfb xauth ;;
+    qt)
+        echo libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-render-util0 libxcb-randr0 \
+            libxcb-shape0 libxcb-xkb1 libxkbcommon-x11-0 libdbus-1-3 libfontconfig1
+        ;;
     vdb) echo python3-openvdb python3-numpy ;;
     esac
 }

@@ -27,7 +27,8 @@ def demo_folder() -> Path:
 def demo_names() -> list[str]:
     """Return the names of all demos, sorted."""
     files = (p for p in demo_folder().iterdir() if p.suffix in SUFFIXES)
-    return sorted(p.stem for p in files if not p.stem.startswith("_"))
+    # embed_*.py are programs of other libraries with the engine as a guest, to be run as they are
+    return sorted(p.stem for p in files if not p.stem.startswith(("_", "embed_")))
 
 
 def demo_file(name: str) -> Path:

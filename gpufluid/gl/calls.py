@@ -58,6 +58,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glPointSize": (None, _FLOAT),
     "glProvokingVertex": (None, _ENUM),
     "glGetError": (_ENUM,),
+    "glGetString": (ctypes.c_char_p, _ENUM),
 }
 
 
@@ -96,6 +97,11 @@ class Calls:
         else:
             self.glGetFloati_v(name, index, out)
         return tuple(out[:count])
+
+    @property
+    def renderer(self) -> str:
+        """Who draws, as the driver calls it."""
+        return (self.glGetString(0x1F01) or b"").decode(errors="replace")
 
 
 _calls: WeakKeyDictionary[moderngl.Context, Calls] = WeakKeyDictionary()

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import moderngl
 
 from gpufluid.errors import GLUnavailableError, GpufluidError
+from gpufluid.gl.calls import calls
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import keep_state
 from gpufluid.settings import one_of
@@ -81,9 +82,10 @@ class Device:
         one_of(backend, BACKENDS, "backend")
         self.ctx = ctx
         self.version: int = ctx.version_code
-        self.renderer = str(ctx.info["GL_RENDERER"])
+        # not ctx.info: what it asks for beyond the context's version stays behind as a GL error of the host's
+        self.renderer = calls(ctx).renderer
         self.software = _names_software(self.renderer)
-        self.max_texture_size = int(ctx.info["GL_MAX_TEXTURE_SIZE"])
+        self.max_texture_size = calls(ctx).integers(0x0D33)[0]
         if self.version < 330:
             raise GpufluidError(f"the context is OpenGL {self.version / 100:.1f}, the engine needs 3.3")
         if backend == "compute" and self.version < 430:
@@ -220,10 +222,10 @@ def _available_memory() -> int | None:
 def is_software(ctx: moderngl.Context | None = None) -> bool:
     """True where OpenGL here (or `ctx`) is a software renderer; a context is made and released to ask."""
     if ctx is not None:
-        return _names_software(str(ctx.info["GL_RENDERER"]))
+        return _names_software(calls(ctx).renderer)
     own = create_context()
     try:
-        return _names_software(str(own.info["GL_RENDERER"]))
+        return _names_software(calls(own).renderer)
     finally:
         own.release()
 

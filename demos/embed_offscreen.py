@@ -1,0 +1,42 @@
+"""Smoke in a program without a window: the picture is rendered on a server, or for a test."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import moderngl
+from _world import DT, SIZE, SUN, World, options
+
+import gpufluid as gf
+
+
+def main() -> None:
+    """Run the game, with smoke in it, into a framebuffer."""
+    asked = options()
+    driver: dict[str, Any] = {"backend": "egl"} if sys.platform == "linux" else {}
+    ctx = moderngl.create_context(standalone=True, **driver)
+    window = ctx.simple_framebuffer(SIZE)
+    world = World(ctx)
+
+    grid = gf.Grid((48, 32, 24), 1 / 20, origin=(-1.2, 0, -0.6))  # m
+    fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
+    for x in (-0.8, 0.0, 0.8):
+        fluid.emitters.add(gf.Emitter(gf.Sphere((x, 0.1, 0), 0.12), density=6, temperature=1, noise=0.6))
+    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25)))
+    smoke = gf.VolumeRenderer(ctx)
+    light, look = gf.Light(SUN, color=(3, 2.8, 2.4)), gf.Smoke(extinction=9.0)
+
+    for frame in range(asked.frames or 120):
+        time = frame * DT
+        ball.position = world.ball(time)
+        fluid.step(DT)
+        world.draw(time)
+        smoke.render(fluid, world.camera, world.framebuffer, depth=world.depth, light=light, smoke=look)
+        world.show(window)
+    if asked.shot:
+        world.save(window, asked.shot)
+
+
+if __name__ == "__main__":
+    main()

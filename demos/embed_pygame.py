@@ -1,0 +1,55 @@
+"""Smoke in a program with a window of pygame."""
+
+from __future__ import annotations
+
+import moderngl
+import pygame
+from _world import DT, SIZE, SUN, World, options
+
+import gpufluid as gf
+
+
+def main() -> None:
+    """Run the game, with smoke in it."""
+    asked = options()
+    pygame.init()
+    for name, value in (
+        (pygame.GL_CONTEXT_MAJOR_VERSION, 3),
+        (pygame.GL_CONTEXT_MINOR_VERSION, 3),
+        (pygame.GL_CONTEXT_PROFILE_MASK, pygame.GL_CONTEXT_PROFILE_CORE),
+        (pygame.GL_CONTEXT_FORWARD_COMPATIBLE_FLAG, True),
+    ):
+        pygame.display.gl_set_attribute(name, value)
+    pygame.display.set_mode(SIZE, pygame.OPENGL | pygame.DOUBLEBUF)
+    pygame.display.set_caption("gpufluid in pygame")
+    ctx = moderngl.create_context()
+    world = World(ctx)
+
+    grid = gf.Grid((48, 32, 24), 1 / 20, origin=(-1.2, 0, -0.6))  # m
+    fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
+    for x in (-0.8, 0.0, 0.8):
+        fluid.emitters.add(gf.Emitter(gf.Sphere((x, 0.1, 0), 0.12), density=6, temperature=1, noise=0.6))
+    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25)))
+    smoke = gf.VolumeRenderer(ctx)
+    light, look = gf.Light(SUN, color=(3, 2.8, 2.4)), gf.Smoke(extinction=9.0)
+
+    frame = 0
+    while frame != asked.frames and not any(event.type == pygame.QUIT for event in pygame.event.get()):
+        time = frame * DT
+        ball.position = world.ball(time)
+        fluid.step(DT)
+        world.draw(time)
+        smoke.render(fluid, world.camera, world.framebuffer, depth=world.depth, light=light, smoke=look)
+        world.show(ctx.screen)
+        frame += 1
+        if frame == asked.frames and asked.shot:
+            world.save(ctx.screen, asked.shot)
+        pygame.display.flip()
+
+    smoke.release()
+    fluid.release()  # the context is the program's own, and stays
+    pygame.quit()
+
+
+if __name__ == "__main__":
+    main()
