@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gpufluid.errors import ShaderError as ShaderError
     from gpufluid.fluid import Fluid as Fluid
     from gpufluid.gl.device import is_software as is_software
+    from gpufluid.gl.source import glsl as glsl
     from gpufluid.gl.state import keep_state as keep_state
     from gpufluid.grid import Grid as Grid
     from gpufluid.io.film import Film as Film
@@ -141,6 +142,7 @@ _HOME = {
     "VoxelView": "render.voxel_view",
     "grid_of_seeds": "render.streamlines",
     "line_of_seeds": "render.streamlines",
+    "glsl": "gl.source",
     "is_software": "gl.device",
     "keep_state": "gl.state",
     "run": "app.play",

@@ -14,6 +14,17 @@ from gpufluid.kernels import Variant
 from gpufluid.shapes import Mesh
 
 
+class Later(Protocol):
+    """A copy on its way."""
+
+    @property
+    def ready(self) -> bool:
+        """True once `read` does not wait."""
+
+    def read(self) -> NDArray[Any]:
+        """Return the copied values; waits where they are not there yet."""
+
+
 class FieldStore(Protocol):
     """A volume [z, y, x, c] with a front that is read and a back that is written."""
 
@@ -24,6 +35,9 @@ class FieldStore(Protocol):
 
     def write(self, volume: NDArray[Any]) -> None:
         """Set the front from [z, y, x, c]."""
+
+    def later(self) -> Later:
+        """Ask for a copy of the front as it is now, without waiting; rows of a texture of one slice."""
 
     def dump(self) -> NDArray[Any]:
         """Return the front [z, y, x, c] in the precision it is kept in."""

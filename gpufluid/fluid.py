@@ -20,6 +20,7 @@ from gpufluid.errors import GpufluidError, MeshWarning, named
 from gpufluid.grid import Grid, finite_number
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
+from gpufluid.probes import Probes, Samples
 from gpufluid.reference import center_velocity
 from gpufluid.settings import Settings, one_of
 from gpufluid.shapes import Mesh, Obstacle
@@ -291,6 +292,7 @@ class Fluid:
         self.emitters: Things[Emitter] = Things(Emitter, self._take_emitter)
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
         self.forces: Things[Force] = Things(Force, self._check_force)
+        self._probes = Probes(self._backend)
         solver = self._solver
         self.velocity = VelocityField(self, solver.velocity)
         self.density = ScalarField(self, "density", solver.scalars, 0)
@@ -356,6 +358,28 @@ class Fluid:
     def project(self) -> None:
         """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""
         self._solver.project(self._last_dt, list(self.obstacles))
+
+    @_at_work
+    def sample(self, points: ArrayLike) -> Samples:
+        """Ask what flows at `points` [n, 3], metres, without waiting for the GPU.
+
+        The answer is of this moment and comes a frame or so later: ``samples.ready``, ``samples.velocity``.
+        Raises GpufluidError for points of another shape or that are not finite.
+        """
+        try:
+            places = np.array(points, np.float64)
+        except (TypeError, ValueError):
+            raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
+        if places.ndim != 2 or places.shape[1] != 3:
+            raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
+        if not np.isfinite(places).all():
+            where = int(np.argwhere(~np.isfinite(places))[0][0])
+            raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
+        solver = self._solver
+        solver.solids.update(list(self.obstacles), None)
+        return self._probes.ask(
+            places, solver.variant, solver.solids.cells, velocity=solver.velocity, scalars=solver.scalars
+        )
 
     @_at_work
     def diagnostics(self) -> Diagnostics:
@@ -464,6 +488,27 @@ class Fluid:
         """The flat texture of the pressure, four cells along x in a texel; not on NumPy."""
         return self._gl_field(self._solver.projection.pressure)
 
+    def give(self, program: moderngl.Program, unit: int = 8) -> None:
+        """Set what ``gf.glsl("sample")`` in a program of yours reads: the fluid as it is now.
+
+        Binds two textures, from `unit` on, and leaves them bound: call it after each step.
+        Raises GpufluidError on NumPy, which has no textures.
+        """
+        self.check_alive()
+        fields = {"gpufluid_scalars": self.scalars, "gpufluid_velocity": self.velocity_field}
+        values = {
+            "gpufluid_origin": tuple(self.grid.origin),
+            "gpufluid_cell_size": self.grid.cell_size,
+            "gpufluid_cells": tuple(self.grid.cells),
+            "gpufluid_tiles": (self.layouts["cell"].columns, self.layouts["face"].columns),
+        }
+        for at, (name, field) in enumerate(fields.items(), unit):
+            field.front.use(at)
+            values[name] = at
+        for name, value in values.items():
+            if name in program:  # a compiler leaves out what a shader does not use
+                program[name].value = value  # type: ignore[union-attr]
+
     def _gl_field(self, store: Any) -> GLField:
         if self.device is None:
             raise GpufluidError('a fluid on backend="numpy" has no textures: read() its fields instead')
@@ -480,6 +525,7 @@ class Fluid:
         if not self._released:
             with self._backend.at_work("Fluid.release"):
                 self._released = True
+                self._probes.release()
                 self._solver.release()
                 self._backend.release()
 

@@ -163,6 +163,7 @@ WEIGHTS = Slot("weights", "cell", exact=True)
 OTHER = Slot("other", "packed", exact=True)
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
 ROOTS = Slot("roots", "root", exact=True)
+POINTS, PROBED = Slot("points", "probe", exact=True), Slot("sampled", "probe", exact=True)
 ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "slice", "whole"))
 
 KERNELS: dict[str, Kernel] = {
@@ -348,6 +349,8 @@ KERNELS: dict[str, Kernel] = {
         Kernel("close_faces", SOLID_FACES, (SOLID,), slip_reads=(MARKS,)),
         Kernel("let_slip", _face("slip_faces"), (VELOCITY, SOLID_FACES)),
         Kernel("open_neighbours", OPENINGS, (SOLID,)),
+        Kernel("sample_velocity", PROBED, (VELOCITY, POINTS)),
+        Kernel("sample_scalars", PROBED, (SCALARS, POINTS), (), (SOLID,)),
         Kernel("max_speed", Slot("speed", "block", exact=True), (VELOCITY,)),
     )
 }

@@ -19,6 +19,19 @@ from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
 
 
+class Copied:
+    """A copy that is there at once."""
+
+    ready = True
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._values = values
+
+    def read(self) -> NDArray[Any]:
+        """Return it."""
+        return self._values
+
+
 class ArrayField:
     """A volume [z, y, x, c] in float64. A kernel's result replaces it whole, so it needs no back buffer."""
 
@@ -35,6 +48,10 @@ class ArrayField:
         if volume.shape != self.values.shape:
             raise GpufluidError(f"the {self.name} field takes {self.values.shape}, got {volume.shape}")
         self.values = np.array(volume, np.float64)
+
+    def later(self) -> Copied:
+        """Return a copy, which is there at once."""
+        return Copied(self.values.copy())
 
     def dump(self) -> NDArray[np.float64]:
         """Return a copy."""

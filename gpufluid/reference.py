@@ -1609,6 +1609,34 @@ def open_neighbours(grid: Grid, variant: Variant, *, solid: Array) -> Array:
     return np.asarray(packs[..., None], float)
 
 
+def _inside_box(grid: Grid, place: Places) -> NDArray[np.bool_]:
+    inside = np.ones(place[0].shape, bool)
+    for axis in range(3):
+        inside &= (place[axis] >= 0.0) & (place[axis] <= grid.cells[axis])
+    return inside
+
+
+def sample_velocity(grid: Grid, variant: Variant, *, velocity: Array, points: Array) -> Array:
+    """Velocity at points (cells) and 1 in the box; 0 outside."""
+    place = points[..., 0], points[..., 1], points[..., 2]
+    parts = [sample_component(grid, variant, velocity, place, axis)[0] for axis in range(3)]
+    inside = _inside_box(grid, place)
+    return np.stack([*parts, np.ones(inside.shape)], -1) * inside[..., None]
+
+
+def sample_scalars(
+    grid: Grid, variant: Variant, *, scalars: Array, points: Array, solid: Array | None = None
+) -> Array:
+    """Density, temperature and fuel at points (cells) and 1 in fluid; 0 in solids and outside the box."""
+    place = points[..., 0], points[..., 1], points[..., 2]
+    inside, out = _inside_box(grid, place), sample_cells(grid, variant, scalars, place)[0].copy()
+    if solid is not None:
+        x, y, z = (np.clip(np.floor(p).astype(int), 0, n - 1) for p, n in zip(place, grid.cells, strict=True))
+        inside &= solid[z, y, x, 3] < 0.5
+    out[..., 3] = 1.0
+    return np.asarray(out * inside[..., None])
+
+
 def max_speed(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
     """Largest |velocity| of each component over blocks of faces, m/s."""
     nz, ny, nx = velocity.shape[:3]

@@ -169,6 +169,8 @@ class Case:
             values[..., 3] = self.rng.random(shape[:3]) < 0.5
         if name == "flame":
             values = np.abs(values)
+        if name == "points":  # in the box and a little outside
+            values = self.single((self.rng.random(shape) * 1.2 - 0.1) * [*self.grid.cells, 0.0])
         if name == "winding":
             values = np.round(values)
         return values

@@ -57,6 +57,9 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glClampColor": (None, _ENUM, _ENUM),
     "glPointSize": (None, _FLOAT),
     "glProvokingVertex": (None, _ENUM),
+    "glFenceSync": (_POINTER, _ENUM, _UINT),
+    "glClientWaitSync": (_ENUM, _POINTER, _UINT, ctypes.c_uint64),
+    "glDeleteSync": (None, _POINTER),
     "glGetError": (_ENUM,),
     "glGetString": (ctypes.c_char_p, _ENUM),
 }

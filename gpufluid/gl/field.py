@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
+from gpufluid.gl.late import LateRead
 from gpufluid.layout import FlatLayout
 
 FloatArray = NDArray[np.float32]
@@ -76,6 +77,10 @@ class Field:
     def read(self) -> FloatArray:
         """Return the front as float32 [z, y, x, c]; a packed field has c = 1."""
         return self.dump().astype(np.float32)
+
+    def later(self) -> LateRead:
+        """Ask for a copy of the front's texture as it is now, without waiting."""
+        return LateRead(self.front)
 
     def dump(self) -> NDArray[np.floating]:
         """Return the front as `read`, in the precision of the texture."""

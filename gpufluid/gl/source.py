@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gpufluid.errors import ShaderError
+from gpufluid.settings import one_of
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"(?:\s+for\s+(\w+))?\s*(?://.*)?$')
 # "0:12(5): error", "0(12) : error", "ERROR: 0:12:", "FRAGMENT:0:12" are the forms drivers use
@@ -21,6 +22,16 @@ def shader_root() -> Path:
         if root.is_dir():
             return root
     raise ShaderError(f"the GLSL files are missing: no folder {package / 'glsl'}")
+
+
+def glsl(name: str) -> str:
+    """Return GLSL for shaders of your own: "sample", for `Fluid.give`. It needs GLSL 3.30.
+
+    Raises GpufluidError for a name there is no text of, naming those there are.
+    """
+    folder = shader_root() / "host"
+    one_of(name, tuple(sorted(path.stem for path in folder.glob("*.glsl"))), "the name of a GLSL text")
+    return (folder / f"{name}.glsl").read_text(encoding="utf-8")
 
 
 class Source:

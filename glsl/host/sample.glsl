@@ -1,0 +1,57 @@
+// What flows at a place of the world, for a shader of your own. `fluid.give(program)` sets these uniforms and binds the
+// two textures, as they are now: once after each step.
+uniform sampler2D gpufluid_scalars, gpufluid_velocity;
+uniform vec3 gpufluid_origin;    // low corner of the box, m
+uniform float gpufluid_cell_size;  // m
+uniform ivec3 gpufluid_cells;
+uniform ivec2 gpufluid_tiles;    // slices in a row of the textures: of the scalars, of the velocity
+
+// Texel of value `index` of a flat texture whose slices are `tile` texels, `columns` to a row.
+ivec2 gpufluid_texel(ivec3 index, ivec2 tile, int columns) {
+    return ivec2(index.z % columns, index.z / columns) * tile + index.xy;
+}
+
+// Trilinear value at `p`, counted in values from 0 and held at the outermost, of a flat texture of `size` values.
+vec4 gpufluid_trilinear(sampler2D flat_texture, vec3 p, ivec3 size, ivec2 tile, int columns) {
+    p = clamp(p, vec3(0.0), vec3(size - 1));
+    ivec3 low = min(ivec3(p), max(size - 2, ivec3(0)));
+    vec3 part = p - vec3(low);
+    vec4 sum = vec4(0.0);
+    for (int n = 0; n < 8; ++n) {
+        ivec3 corner = ivec3(n & 1, n >> 1 & 1, n >> 2 & 1);
+        vec3 share = mix(1.0 - part, part, equal(corner, ivec3(1)));
+        ivec2 texel = gpufluid_texel(min(low + corner, size - 1), tile, columns);
+        sum += share.x * share.y * share.z * texelFetch(flat_texture, texel, 0);
+    }
+    return sum;
+}
+
+bool gpufluid_inside(vec3 world) {
+    vec3 p = (world - gpufluid_origin) / gpufluid_cell_size;
+    return p == clamp(p, vec3(0.0), vec3(gpufluid_cells));
+}
+
+// Density, temperature, fuel, and 1 in fluid, at a place in metres; 0 outside the box. Beside solids, which hold nothing,
+// the mean is over the fluid alone.
+vec4 gpufluid_scalars_at(vec3 world) {
+    if (!gpufluid_inside(world)) return vec4(0.0);
+    vec3 p = (world - gpufluid_origin) / gpufluid_cell_size - 0.5;
+    vec4 mean = gpufluid_trilinear(gpufluid_scalars, p, gpufluid_cells, gpufluid_cells.xy, gpufluid_tiles.x);
+    return mean.w > 0.05 ? mean / mean.w : vec4(0.0);
+}
+
+// Velocity at a place in metres, m/s; 0 outside the box.
+vec3 gpufluid_velocity_at(vec3 world) {
+    if (!gpufluid_inside(world)) return vec3(0.0);
+    vec3 p = (world - gpufluid_origin) / gpufluid_cell_size - 0.5, u = vec3(0.0);
+    ivec2 tile = gpufluid_cells.xy + 1;
+    for (int axis = 0; axis < 3; ++axis) {
+        if (axis == 2 && gpufluid_cells.z == 1) break;  // 2D: nothing flows across
+        ivec3 size = gpufluid_cells;
+        size[axis] += 1;  // component i lives on the low faces along axis i, and on the last high ones
+        vec3 q = p;
+        q[axis] += 0.5;
+        u[axis] = gpufluid_trilinear(gpufluid_velocity, q, size, tile, gpufluid_tiles.y)[axis];
+    }
+    return u;
+}

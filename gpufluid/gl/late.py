@@ -1,0 +1,47 @@
+"""Reading a texture back without waiting: the driver copies it when it comes to it, and tells when it has."""
+
+from __future__ import annotations
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.gl.calls import calls
+
+_COMPLETE, _FLUSH, _SIGNALLED, _ALREADY = 0x9117, 0x00000001, 0x911C, 0x911A
+
+
+class LateRead:
+    """A copy of `texture` as it is now, on its way. Reads of the next passes do not wait for it."""
+
+    def __init__(self, texture: moderngl.Texture) -> None:
+        self._ctx, self._gl = texture.ctx, calls(texture.ctx)
+        width, height = texture.size
+        self._shape, self._dtype = (height, width, texture.components), texture.dtype
+        size = height * width * texture.components * int(texture.dtype[1])
+        self._buffer: moderngl.Buffer | None = self._ctx.buffer(reserve=size)
+        texture.read_into(self._buffer, alignment=1)
+        self._fence = self._gl.glFenceSync(_COMPLETE, 0)
+        self._values: NDArray[np.floating] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """True once `read` does not wait."""
+        if self._buffer is None:
+            return True
+        return self._gl.glClientWaitSync(self._fence, _FLUSH, 0) in (_SIGNALLED, _ALREADY)
+
+    def read(self) -> NDArray[np.floating]:
+        """Return it, [height, width, components]; waits where it is not `ready`."""
+        if self._values is None:
+            assert self._buffer is not None
+            self._values = np.frombuffer(self._buffer.read(), self._dtype).reshape(self._shape)
+            self.release()
+        return self._values
+
+    def release(self) -> None:
+        """Forget the copy; idempotent."""
+        if self._buffer is not None:
+            self._buffer.release()
+            self._gl.glDeleteSync(self._fence)
+            self._buffer = None

@@ -1,0 +1,117 @@
+"""What flows at given points, asked for without waiting for the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.backend import Backend, FieldStore, Later
+from gpufluid.kernels import Variant
+from gpufluid.layout import PROBES
+
+Floats = NDArray[np.float32]
+
+
+class Samples:
+    """What `Fluid.sample` was asked for: there from the moment on when `ready` is True.
+
+    Any of the arrays waits until it is. They are of the moment when they were asked for.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        velocity: list[Later],
+        scalars: list[Later],
+        at_work: Callable[[str], AbstractContextManager[None]],
+    ) -> None:
+        self._count, self._late, self._at_work = count, (velocity, scalars), at_work
+        self._there: tuple[Floats, Floats] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """True once the arrays are there."""
+        if self._there is not None:
+            return True
+        with self._at_work("Samples.ready"):
+            return all(late.ready for many in self._late for late in many)
+
+    @property
+    def velocity(self) -> Floats:
+        """m/s, [n, 3]; 0 outside the box, the solid's own inside one."""
+        return self._read()[0][:, :3]
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """Which points lie in the box, [n]."""
+        inside: NDArray[np.bool_] = self._read()[0][:, 3] > 0.5
+        return inside
+
+    @property
+    def density(self) -> Floats:
+        """[n]; as `temperature` and `fuel` 0 in solids and outside the box."""
+        return self._read()[1][:, 0]
+
+    @property
+    def temperature(self) -> Floats:
+        """[n]."""
+        return self._read()[1][:, 1]
+
+    @property
+    def fuel(self) -> Floats:
+        """[n]."""
+        return self._read()[1][:, 2]
+
+    def _read(self) -> tuple[Floats, Floats]:
+        if self._there is None:
+            with self._at_work("Samples"):
+                velocity, scalars = (
+                    np.concatenate([late.read().reshape(-1, 4) for late in many] or [np.zeros((0, 4))])
+                    for many in self._late
+                )
+            self._there = (
+                velocity[: self._count].astype(np.float32),
+                scalars[: self._count].astype(np.float32),
+            )
+        return self._there
+
+
+class Probes:
+    """Samples fields at points, `PROBES` in a pass."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self._fields: dict[str, FieldStore] = {}
+
+    def ask(
+        self, points: NDArray[np.float64], variant: Variant, cells: Mapping[str, FieldStore], **of: FieldStore
+    ) -> Samples:
+        """Ask for the `velocity` and `scalars` at `points` [n, 3], metres. cells: the solids, if any."""
+        variant = replace(variant, sampler="exact")
+        grid, run = self.backend.grid, self.backend.kernel
+        for name in ("points", "sampled"):
+            if name not in self._fields:
+                self._fields[name] = self.backend.field(name, "probe", buffers=1, exact=True)
+        at, sampled = self._fields["points"], self._fields["sampled"]
+        places = (points - np.array(grid.origin)) / grid.cell_size
+        late: tuple[list[Later], list[Later]] = [], []
+        for first in range(0, len(places), PROBES):
+            some = places[first : first + PROBES]
+            volume = np.full((PROBES, 4), -1.0)  # nowhere
+            volume[: len(some), :3] = some
+            at.write(volume.reshape(1, 1, PROBES, 4))
+            run("sample_velocity", variant)(sampled=sampled, points=at, velocity=of["velocity"])
+            late[0].append(sampled.later())
+            run("sample_scalars", variant)(sampled=sampled, points=at, scalars=of["scalars"], **cells)
+            late[1].append(sampled.later())
+        return Samples(len(points), *late, self.backend.at_work)
+
+    def release(self) -> None:
+        """Release the fields."""
+        for field in self._fields.values():
+            field.release()
+        self._fields.clear()

@@ -1,0 +1,159 @@
+"""What flows at given points: asked by a program, and by its shaders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+import gpufluid as gf
+
+BACKENDS = ("numpy", "fragment", "compute")
+GRID = gf.Grid((14, 11, 9), 0.1, origin=(-0.5, 0.2, 0.3))
+
+
+def flowing(backend: str, cells: tuple[int, int, int] = GRID.cells, **settings: Any) -> gf.Fluid:
+    """Velocity and density linear in place, m/s."""
+    grid = gf.Grid(cells, 0.1, GRID.origin)
+    open_all_round = gf.Boundaries.all(gf.Open())
+    fluid = gf.Fluid(grid, open_all_round, gf.Settings(buoyancy=0.0, **settings), backend=backend)
+    nz, ny, nx = (n + 1 for n in cells[::-1])
+    z, y, x = np.meshgrid(*(0.1 * np.arange(n) for n in (nz, ny, nx)), indexing="ij")
+    low = np.array(grid.origin)
+    u = np.stack([1.0 + 2.0 * (x + low[0]), 3.0 * (y + low[1]), -1.0 + (z + low[2])], -1)
+    if cells[2] == 1:
+        u[..., 2] = 0.0
+    fluid.velocity.write(u)
+    fluid.density.write(5.0 + (x + y)[:-1, :-1, :-1] + 0.1)
+    return fluid
+
+
+def places(fluid: gf.Fluid, rng: np.random.Generator, count: int, rim: float = 0.0) -> np.ndarray:
+    """Random places in the box, `rim` metres from its sides."""
+    low, high = np.array(fluid.grid.origin) + rim, np.array(fluid.grid.upper) - rim
+    return rng.uniform(low, high, (count, 3))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_linear_is_sampled_exactly(backend: str, rng: np.random.Generator) -> None:
+    """More points than one pass takes, in the order asked."""
+    with flowing(backend) as fluid:
+        points = places(fluid, rng, 2500, rim=0.051)
+        samples = fluid.sample(points)
+        x, y, z = points.T
+        expected = np.stack([1.0 + 2.0 * x, 3.0 * y, -1.0 + z], -1)
+        np.testing.assert_allclose(samples.velocity, expected, atol=1e-5)
+        np.testing.assert_allclose(samples.density, 5.0 + x + 0.5 + y - 0.2, atol=1e-5)
+        assert samples.inside.all() and not samples.fuel.any()
+        assert samples.velocity.dtype == samples.density.dtype == np.float32
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_outside_and_in_solids_there_is_nothing(backend: str) -> None:
+    with flowing(backend) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.2, 0.7, 0.7), velocity=(0.0, 0.0, 2.0)))
+        fluid.step(1e-3)
+        samples = fluid.sample([(0.2, 0.7, 0.7), (-0.51, 0.5, 0.5), (0.0, 5.0, 0.5), (-0.4, 0.4, 0.4)])
+        np.testing.assert_array_equal(samples.inside, [True, False, False, True])
+        np.testing.assert_allclose(samples.velocity[0], (0.0, 0.0, 2.0), atol=1e-4)
+        np.testing.assert_array_equal(samples.velocity[1:3], 0.0)
+        np.testing.assert_array_equal(samples.density[:3], 0.0)
+        assert samples.density[3] > 1.0
+
+
+@pytest.mark.parametrize("settings", [{"sampler": "hardware"}, {"precision": "half"}])
+def test_whatever_the_settings(settings: dict[str, Any], rng: np.random.Generator) -> None:
+    with flowing("fragment", **settings) as fluid:
+        points = places(fluid, rng, 50, rim=0.051)
+        np.testing.assert_allclose(fluid.sample(points).density, 5.3 + points[:, 0] + points[:, 1], rtol=2e-3)
+
+
+def test_two_dimensions(rng: np.random.Generator) -> None:
+    with flowing("fragment", (12, 8, 1)) as fluid:
+        points = places(fluid, rng, 20, rim=0.05)
+        velocity = fluid.sample(points).velocity
+        np.testing.assert_allclose(velocity[:, 1], 3.0 * points[:, 1], atol=1e-5)
+        assert not velocity[:, 2].any()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_answer_is_of_the_moment_of_the_question(backend: str) -> None:
+    """And comes without waiting for it: what is asked after does not change it."""
+    with flowing(backend) as fluid:
+        asked = [fluid.sample([(0.0, 0.5, 0.6)])]
+        fluid.density.write(np.full(GRID.cells[::-1], 9.0))
+        asked.append(fluid.sample([(0.0, 0.5, 0.6)]))
+        fluid.finish()
+        assert all(samples.ready for samples in asked)
+        np.testing.assert_allclose([samples.density[0] for samples in asked], [5.8, 9.0], atol=1e-5)
+        assert all(samples.ready for samples in asked)
+        assert len(fluid.sample(np.zeros((0, 3))).velocity) == 0
+
+
+@pytest.mark.parametrize(
+    ("points", "says"),
+    [
+        ((1.0, 2.0, 3.0), r"points must have the shape \[n, 3\], got \[3\]"),
+        (np.zeros((4, 2)), r"points must have the shape \[n, 3\], got \[4, 2\]"),
+        ([(0.0, np.nan, 0.0)], r"points must be finite, got \(0.0, nan, 0.0\) at 0"),
+        ("here", "points must be an array of numbers"),
+    ],
+)
+def test_bad_points_are_named(points: Any, says: str) -> None:
+    with flowing("numpy") as fluid, pytest.raises(gf.GpufluidError, match=says):
+        fluid.sample(points)
+
+
+# -- in shaders of the host's --------------------------------------------------------------------------------
+
+VERTEX = """#version 330
+in vec3 place;
+out vec4 scalars;
+out vec3 velocity;
+{}
+void main() {{ scalars = gpufluid_scalars_at(place); velocity = gpufluid_velocity_at(place); }}
+"""
+
+
+def by_shader(ctx: moderngl.Context, fluid: gf.Fluid, points: np.ndarray) -> np.ndarray:
+    """Scalars and velocity at points, [n, 7], by a program of a host's."""
+    program = ctx.program(vertex_shader=VERTEX.format(gf.glsl("sample")), varyings=["scalars", "velocity"])
+    fluid.give(program, unit=3)
+    out = ctx.buffer(reserve=28 * len(points))
+    given = ctx.vertex_array(program, [(ctx.buffer(points.astype("f4")), "3f", "place")])
+    given.transform(out, moderngl.POINTS)
+    return np.frombuffer(out.read(), np.float32).reshape(-1, 7)
+
+
+@pytest.mark.parametrize("cells", [GRID.cells, (13, 9, 1)])
+@pytest.mark.parametrize("solid", [False, True])
+def test_a_shader_sees_what_a_program_is_told(
+    cells: tuple[int, int, int], solid: bool, rng: np.random.Generator
+) -> None:
+    """Random fields; away from solids and no-slip walls the two are the same."""
+    with flowing("fragment", cells) as fluid:
+        if solid:
+            fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.0, 0.5, 0.35), 0.12)))
+        fluid.step(1e-3)
+        points = np.concatenate([places(fluid, rng, 300), np.array([(-9.0, 0.0, 0.0), (0.0, 0.5, 9.0)])])
+        away = np.linalg.norm(points - (0.0, 0.5, 0.35), axis=1) > 0.4
+        assert fluid.ctx is not None
+        seen, told = by_shader(fluid.ctx, fluid, points), fluid.sample(points)
+        np.testing.assert_allclose(seen[:, 4:], told.velocity, atol=2e-5)
+        chosen = away if solid else slice(None)
+        np.testing.assert_allclose(seen[chosen, 0], told.density[chosen], atol=2e-5)
+        np.testing.assert_array_equal(seen[-2:], 0.0)
+
+
+def test_a_wrong_name_of_glsl_is_named() -> None:
+    with pytest.raises(
+        gf.GpufluidError, match="must be one of 'sample', got 'simple'; did you mean 'sample'"
+    ):
+        gf.glsl("simple")
+
+
+def test_there_is_nothing_to_give_on_numpy() -> None:
+    with flowing("numpy") as fluid, pytest.raises(gf.GpufluidError, match="has no textures"):
+        fluid.give(None)  # type: ignore[arg-type]
