@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gpufluid.gl.source import glsl as glsl
     from gpufluid.gl.state import keep_state as keep_state
     from gpufluid.grid import Grid as Grid
+    from gpufluid.hand import Hand as Hand
     from gpufluid.io.film import Film as Film
     from gpufluid.io.games import FlipBook as FlipBook
     from gpufluid.io.images import FrameFolder as FrameFolder
@@ -101,6 +102,7 @@ _HOME = {
     "GLUnavailableError": "errors",
     "GpufluidError": "errors",
     "Grid": "grid",
+    "Hand": "hand",
     "Inflow": "boundaries",
     "Image": "sources",
     "Jacobi": "solvers",

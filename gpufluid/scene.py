@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,11 +12,16 @@ from typing import Any
 
 from gpufluid.errors import GpufluidError, named
 from gpufluid.fluid import Fluid
-from gpufluid.grid import finite_number
+from gpufluid.grid import finite_number, finite_triple
+from gpufluid.hand import REACH, Hand
+from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
 from gpufluid.view import Camera, Fire, Light, Picture, PointLight, Smoke
 
 Story = Iterator[Any]
+
+SOFT = 0.5  # of a hand's reach, over which it fades outside that
+FASTEST = 4.0  # lengths of the box per second that a hand can push at
 
 
 @named
@@ -30,7 +36,8 @@ class Scene:
     update: called as ``update(scene, time)`` before each frame, time in seconds. story: a generator; each
     ``yield`` of it is one frame, and where it ends the scene does. frames: after how many the scene ends;
     None: never. title: the window's. names: emitters, obstacles and forces by name. seed: what a description
-    was given for its noise.
+    was given for its noise. hand: what a drag of the mouse does to the fluid in a window; None: it turns the
+    view, but in 2D, where it is a plain `Hand()`. touched: whether one has done so yet.
     """
 
     fluid: Fluid
@@ -50,6 +57,8 @@ class Scene:
     others: Sequence[Fluid] = ()
     names: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
+    hand: Hand | None = None
+    touched: bool = False
     _time: float = 0.0
     _over: bool = False
     _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list)
@@ -63,6 +72,8 @@ class Scene:
         for name, kind in (("fluid", Fluid), ("camera", Camera), ("light", Light), ("smoke", Smoke)):
             if not isinstance(getattr(self, name), kind):
                 raise GpufluidError(f"Scene.{name} must be a gf.{kind.__name__}, got {getattr(self, name)!r}")
+        if not isinstance(self.hand, Hand | None):
+            raise GpufluidError(f"Scene.hand must be a gf.Hand or None, got {self.hand!r}")
         if self.frames is not None and (
             isinstance(self.frames, bool) or not isinstance(self.frames, Integral) or self.frames < 1
         ):
@@ -166,16 +177,47 @@ class Scene:
         temperature: float | None = None,
         velocity: tuple[float, float, float] | None = None,
         fluid: Fluid | None = None,
+        falloff: float | None = None,
     ) -> None:
         """Put so much into `shape` in the next frame, once: a line, a curve, a drop of ink.
 
-        density, color: added there altogether, not per second. temperature, velocity: set there.
+        density, color: added there altogether, not per second. temperature, velocity: set there. falloff:
+        metres outside the shape over which it fades; None: one cell.
         """
         target = self.fluid if fluid is None else fluid
         rate = 1.0 / self.dt if self.dt else 0.0
         dye = None if color is None else (color[0] * rate, color[1] * rate, color[2] * rate)
-        emitter = Emitter(shape, density * rate, temperature, velocity, color=dye)
+        emitter = Emitter(shape, density * rate, temperature, velocity, falloff, color=dye)
         self._marks.append((target, target.emitters.add(emitter)))
+
+    def stroke(self, start: Sequence[float], end: Sequence[float], hand: Hand | None = None) -> None:
+        """Let a hand go from `start` to `end` (x, y, z), metres, in the next frame.
+
+        hand: None is the scene's own, or `Hand()`. Of several fluids it reaches into the one whose box `end`
+        lies in, else into the first.
+        """
+        hand = hand or self.hand or Hand()
+        hand.check()
+        start, end = finite_triple(start, "start"), finite_triple(end, "end")
+        inside = (f for f in self.fluids if all(map(_between, f.grid.origin, end, f.grid.upper)))
+        fluid = next(inside, self.fluid)
+        reach = hand.reach or REACH * max(fluid.grid.size)
+        length = math.dist(start, end)
+        shape = Capsule(start, end, reach) if length > 1e-4 * reach else Sphere(end, reach)
+        u = v = w = 0.0
+        if length > 0.0 and self.dt > 0.0:
+            speed = min(hand.push * length / self.dt, FASTEST * max(fluid.grid.size))
+            u, v, w = (speed / length * (b - a) for a, b in zip(start, end, strict=True))
+        r, g, b = (0.0, 0.0, 0.0) if hand.color is None else (c * self.dt for c in hand.color)
+        self.draw(
+            shape,
+            hand.density * self.dt,
+            color=None if hand.color is None else (r, g, b),
+            temperature=hand.temperature,
+            velocity=(u, v, w) if u or v or w else None,
+            fluid=fluid,
+            falloff=SOFT * reach,
+        )
 
     def save_frame(self, path: str | os.PathLike[str]) -> None:
         """Ask for a picture (.png) of the next frame once it is drawn; a file of that name is replaced."""
@@ -199,3 +241,7 @@ class Scene:
             self.story.close()
         for fluid in reversed(self.fluids):  # the first may own the context of all
             fluid.release()
+
+
+def _between(low: float, value: float, high: float) -> bool:
+    return low <= value <= high

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gpufluid import boundaries, settings, shapes, solvers, sources, user_forces, view
+from gpufluid import boundaries, hand, settings, shapes, solvers, sources, user_forces, view
 from gpufluid.boundaries import SIDES, Boundaries
 from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError
@@ -189,6 +189,7 @@ class _Schema:
                 ("smoke", of(view.Smoke) | optional, unset),
                 ("fire", of(view.Fire) | optional, unset),
                 ("picture", of(view.Picture, moving=False) | optional, unset),
+                ("hand", of(hand.Hand) | optional, unset),
             ],
         )
 
@@ -511,6 +512,7 @@ def build(
         ("light", view.Light),
         ("smoke", view.Smoke),
         ("fire", view.Fire),
+        ("hand", hand.Hand),
     ):
         part = getattr(table, name)
         if part is not unset:
@@ -663,7 +665,7 @@ def description_of(scene: Scene) -> dict[str, Any]:
     out["seed"] = scene.seed
     boxes = [writer.container(fluid) for fluid in scene.fluids]
     out |= boxes[0] if len(boxes) == 1 else {"containers": boxes}
-    for name in ("camera", "light", "smoke", "fire", "picture"):
+    for name in ("camera", "light", "smoke", "fire", "picture", "hand"):
         thing = getattr(scene, name)
         if thing is not None:
             out[name] = writer.table(thing)

@@ -94,6 +94,11 @@ intensity = 20.0
 size = [80, 60]
 fps = 24
 background = "transparent"
+
+[hand]
+push = 0.5
+density = { formula = "2 + t" }
+color = [1.0, 0.0, 0.5]
 """
 
 
@@ -134,6 +139,7 @@ def test_everything_is_built_as_it_is_said(full: Path) -> None:
     assert scene.light.direction == (0.0, -1.0, 0.0) and scene.smoke.extinction == 30.0
     assert scene.lights == [gf.PointLight((0.5, 0.5, 0.5), (1.0, 0.5, 0.2))]
     assert scene.fire == gf.Fire(intensity=20.0)
+    assert scene.hand == gf.Hand(push=0.5, density=2.0, color=(1.0, 0.0, 0.5))
     assert scene.picture == gf.Picture(size=(80, 60), fps=24.0, background="transparent")
     scene.release()
 
@@ -310,7 +316,8 @@ def test_what_is_written_is_read_again(full: Path, tmp_path: Path) -> None:
     assert again.fluid.emitters[2].shape == gf.Box((0.0, 0.5, 0.0), (0.1, 0.2, 0.1))
     assert len(again.fluid.obstacles) == 1 and again.fluid.boundaries == scene.fluid.boundaries
     text = path.read_text()
-    for words in ("0.1 * noise(t)", "smooth", "90 * t", "bezier", "knot", "inflow"):
+    assert again.hand is not None and again.hand.color == (1.0, 0.0, 0.5)
+    for words in ("0.1 * noise(t)", "2 + t", "smooth", "90 * t", "bezier", "knot", "inflow"):
         assert words in text  # what changes with time, and what is read or computed, as it was said
     for made in (scene, again):
         made.release()
@@ -367,6 +374,38 @@ def test_a_story_goes_on_with_each_frame(tmp_path: Path) -> None:
     assert not scene.over
     scene.advance()
     assert scene.over and scene.frame == 5
+    scene.release()
+
+
+def test_a_hand_goes_through_the_fluid() -> None:
+    """What it leaves lies where it went, moves as it did, and comes once, into the box that it ends in."""
+    still = gf.Settings(buoyancy=0.0)
+    boxes = [gf.Fluid(gf.Grid((16, 8, 8), 0.1, (x, 0.0, 0.0)), None, still, "numpy") for x in (0.0, 2.0)]
+    scene = gf.Scene(boxes[0], dt=0.1, others=boxes[1:], hand=gf.Hand(0.1, 0.5, 2.0, temperature=3.0))
+    scene.stroke((2.5, 0.4, 0.4), (2.7, 0.4, 0.4))
+    scene.advance()
+    near, far = (fluid.density.read() for fluid in boxes)
+    assert not near.any()
+    assert far[3:5, 3:5, 5:7].min() > 0.15 and far.max() <= 0.2001, "0.1 s at 2 per second"
+    assert far[:, :, 9:].max() < 0.02
+    assert 0.3 < boxes[1].velocity.at_centers()[3:5, 3:5, 5:7, 0].mean() < 1.0, (
+        "half of 2 m/s, then projected"
+    )
+    assert boxes[1].temperature.read().max() == pytest.approx(3.0, abs=0.1)
+    mass = far.sum()
+    scene.advance()
+    assert boxes[1].density.read().sum() == pytest.approx(mass, rel=0.05)
+    scene.stroke((0.4, 0.4, 0.4), (0.4, 0.4, 0.4), gf.Hand(0.1, color=(0.0, 1.0, 0.0), density=0.0))
+    scene.advance()
+    color = boxes[0].color.read()
+    assert color[3:5, 3:5, 3:5, 1].min() > 0.05 and not color[..., 0].any()
+    assert np.abs(boxes[0].velocity.read()).max() < 1e-6, "a hand that rests pushes"
+    with pytest.raises(gf.GpufluidError, match=r"Hand.reach must be .*> 0"):
+        gf.Hand(reach=0.0)
+    assert scene.hand is not None
+    scene.hand.color = (0.0, -1.0, 0.0)
+    with pytest.raises(gf.GpufluidError, match="Hand.color must not be negative"):
+        scene.stroke((0.4, 0.4, 0.4), (0.4, 0.4, 0.4))
     scene.release()
 
 

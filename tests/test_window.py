@@ -66,6 +66,20 @@ def test_a_session_in_the_window(tmp_path: Path, version: str) -> None:
     assert report["headless_density"] == pytest.approx(0.25)
 
 
+def test_a_hand_in_the_window_paints(tmp_path: Path) -> None:
+    done = run_under_xvfb(tmp_path, str(Path(__file__).with_name("hand_session.py")))
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert report["by_itself"] > 0.0, "nothing is painted before somebody does"
+    dye, speed, touched, held = report["painted"]
+    assert dye > 0.0 and speed > 0.05 and touched and held
+    assert report["row"] == pytest.approx(18.0, abs=1.0), "the dye is not under the pointer"
+    assert report["let_go"] == [True, pytest.approx(1.0, abs=0.05)], "the hand is still in"
+    assert report["still"] == [0.0, 0.0, 0.0, 0.0, 0.0], "the view moved along"
+    assert report["moved"] < 0.0, "a right drag does not move the view"
+    assert report["turned"] == pytest.approx(-30.0), "with alt it does not turn"
+
+
 def test_the_demo_opens_a_window_where_there_is_a_display(tmp_path: Path) -> None:
     done = run_under_xvfb(tmp_path, "-m", "gpufluid", "demo", "--frames", "2", "--cells", "12", "18", "12")
     assert done.returncode == 0, done.stderr

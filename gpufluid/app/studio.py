@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gpufluid import shapes, user_forces, view
 from gpufluid.app import studio_pick as pick
 from gpufluid.app.edits import LISTS, Addition, Path, Removal, value_at
+from gpufluid.app.hands import Brush
 from gpufluid.app.studio_fields import (
     FORMS,
     RANGES,
@@ -34,6 +35,7 @@ from gpufluid.app.studio_ui import ACCENT, Ui, imgui
 from gpufluid.app.studio_views import FlowView, renderer_items, ways
 from gpufluid.errors import GpufluidError
 from gpufluid.fluid import Fluid
+from gpufluid.hand import Hand
 from gpufluid.render.camera import view_of
 from gpufluid.scene import Scene
 from gpufluid.scene_file import save_description
@@ -54,7 +56,6 @@ MEASURE = 0.5  # seconds between frames whose passes are timed
 SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
 PASSES = 16  # rows of the table of passes
 TOOLS = ("select", "push", "smoke")
-FASTEST = 4.0  # lengths of the box per second that a hand can push at
 OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.35)
 
 
@@ -75,7 +76,6 @@ class Studio:
         self.outlines = True
         self.views: list[FlowView] = []
         self.passes: dict[str, float] = {}  # ms, smoothed
-        self.brush: Brush | None = None
         self._cells = list(player.scene.fluid.grid.cells)
         self._grid_of: Scene | None = None
         self._file = str(player.watch if player.watch and player.watch.suffix == ".toml" else "")
@@ -113,9 +113,7 @@ class Studio:
 
     @contextmanager
     def simulating(self) -> Iterator[None]:
-        """Round a frame's simulation: the hand's brush goes into it, and its passes are timed."""
-        if self.brush is not None:
-            self.brush.stroke()
+        """Round a frame's simulation: its passes are timed."""
         device = self.scene.fluid.device
         now = time.perf_counter()
         timed = self._timing and device is not None and now - self._measured > MEASURE
@@ -216,29 +214,23 @@ class Studio:
         """What the hand has got hold of in the picture; None: the camera."""
         if button != glfw.MOUSE_BUTTON_LEFT or mods & glfw.MOD_ALT or not self.shown:
             return None
-        ray = self.ray(*self.player.pointer)
         if self.tool != "select":
-            self.brush = Brush(self, ray)
-            return self.brush
+            return Brush(self.player, self.hand)
+        ray = self.player.ray(*self.player.pointer)
         found = self.nearest(ray)
         self.selected = None if found is None else found[0]
         return None if found is None else Move(self, found[0], ray.at(found[1]))
 
-    def ray(self, x: float, y: float) -> pick.Ray:
-        """The ray through a point of the window, units of the window."""
-        left, bottom, width, height = self.player.picture
-        top = self.player.size[1] - bottom - height
-        density = self.ui.density
-        across = 2.0 * (x * density - left) / width - 1.0
-        up = 1.0 - 2.0 * (y * density - top) / height
-        return pick.ray_through(self.scene.camera, width / height, across, up)
+    def hand(self) -> Hand:
+        """What the chosen tool does."""
+        if self.tool == "push":
+            return Hand(self.reach, self.force, density=0.0)
+        return Hand(self.reach, 0.0, self.amount, temperature=self.warmth or None)
 
     @property
-    def forward(self) -> Floats:
-        """Where the camera looks, a vector of length 1."""
-        eye, target = np.array(self.scene.camera.eye), np.array(self.scene.camera.target)
-        away: Floats = (target - eye) / np.linalg.norm(target - eye)
-        return away
+    def brush(self) -> Brush | None:
+        """The hand that is in the fluid now."""
+        return self.player.brush
 
     def nearest(self, ray: pick.Ray) -> tuple[Path, float] | None:
         """The object that `ray` meets first, and how far along."""
@@ -887,7 +879,7 @@ class Move:
         name = pick.anchor_name(thing)
         assert name is not None  # it was hit
         flat = scene.fluid.grid.dimensions == 2
-        forward = np.array([0.0, 0.0, 1.0]) if flat else studio.forward
+        forward = np.array([0.0, 0.0, 1.0]) if flat else studio.player.forward
         handle = studio.player.window.handle
         shift = any(
             glfw.get_key(handle, key) == glfw.PRESS for key in (glfw.KEY_LEFT_SHIFT, glfw.KEY_RIGHT_SHIFT)
@@ -898,8 +890,8 @@ class Move:
             metres = 2.0 * depth * np.tan(np.radians(scene.camera.fov) / 2.0) / studio.player.height
             by = -dy * metres * forward
         else:
-            now = studio.ray(x, y).meets(self.point, forward)
-            before = studio.ray(x - dx, y - dy).meets(self.point, forward)
+            now = studio.player.ray(x, y).meets(self.point, forward)
+            before = studio.player.ray(x - dx, y - dy).meets(self.point, forward)
             if now is None or before is None:
                 return
             by = now - before
@@ -910,49 +902,3 @@ class Move:
     def release(self) -> None:
         """The next drag is undone by itself."""
         self.studio.player.history.seal()
-
-
-class Brush:
-    """A drag that pushes the fluid, or adds smoke to it, at the depth where the hand went in."""
-
-    def __init__(self, studio: Studio, ray: pick.Ray) -> None:
-        self.studio = studio
-        self.anchor, self.normal = pick.depth_for_hand(studio.scene.fluid, ray, studio.forward)
-        met = ray.meets(self.anchor, self.normal)
-        self.point: Floats = self.anchor if met is None else met
-        self.last = self.point
-
-    def move(self, x: float, y: float, dx: float, dy: float) -> None:
-        """The hand is elsewhere."""
-        met = self.studio.ray(x, y).meets(self.anchor, self.normal)
-        if met is not None:
-            self.point = met
-
-    def release(self) -> None:
-        """The hand is out."""
-        self.studio.brush = None
-
-    def stroke(self) -> None:
-        """Leave in the next frame what the hand did since the last one."""
-        studio, scene = self.studio, self.studio.scene
-        start, end, self.last = self.last, self.point, self.point
-        by = end - start
-        length = float(np.linalg.norm(by))
-        fluid = self._fluid()
-        shape: shapes.Sphere | shapes.Capsule = shapes.Sphere(tuple(end), studio.reach)
-        if length > 1e-4 * studio.reach:
-            shape = shapes.Capsule(tuple(start), tuple(end), studio.reach)
-        if studio.tool == "smoke":
-            scene.draw(shape, studio.amount * scene.dt, temperature=studio.warmth or None, fluid=fluid)
-        elif length > 0.0 and scene.dt > 0.0:
-            speed = min(studio.force * length / scene.dt, FASTEST * max(fluid.grid.size))
-            u, v, w = (speed / length * by).tolist()
-            scene.draw(shape, velocity=(u, v, w), fluid=fluid)
-
-    def _fluid(self) -> Fluid:
-        """The box that the hand is in, else the first."""
-        for fluid in self.studio.scene.fluids:
-            low, high = np.array(fluid.grid.origin), np.array(fluid.grid.upper)
-            if (self.point >= low).all() and (self.point <= high).all():
-                return fluid
-        return self.studio.scene.fluid

@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import glfw
 import moderngl
+import numpy as np
+from numpy.typing import NDArray
 
 from gpufluid.app import orbit
 from gpufluid.app.display import egl_set_aside
 from gpufluid.app.edits import STRONGER, History, blow, strengthen
+from gpufluid.app.hands import Brush, hand_of
+from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
 from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, write_png
@@ -33,6 +37,7 @@ TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 SET_LATER = ("size", "fps", "exposure", "background")  # of a Picture
 KEYS = (
     ("left drag", "turn; in the studio also: move what is grabbed, with shift nearer or away"),
+    ("", "in 2D, and where the scene has a hand: push the fluid and leave smoke; with alt turn"),
     ("right drag", "move the view"),
     ("wheel", "nearer, away"),
     ("arrows", "turn"),
@@ -260,6 +265,8 @@ class Player:
     def _advance(self) -> bool:
         """Simulate a frame; where that cannot be, the studio tells why and pauses."""
         before, studio = self.scene.frame, self.studio
+        if self.brush is not None:
+            self.brush.stroke()
         if studio is None:
             self.scene.advance()
             return self.scene.frame > before
@@ -338,6 +345,27 @@ class Player:
         return _fitted(self.renderer.size, self.area)
 
     @property
+    def brush(self) -> Brush | None:
+        """The hand that is in the fluid now, if one is."""
+        return self._drag if isinstance(self._drag, Brush) else None
+
+    def ray(self, x: float, y: float) -> Ray:
+        """The ray through a point of the window, in the units of the pointer."""
+        left, bottom, width, height = self.picture
+        top = self.size[1] - bottom - height
+        density = self.size[1] / self.height  # pixels of a unit
+        across = 2.0 * (x * density - left) / width - 1.0
+        up = 1.0 - 2.0 * (y * density - top) / height
+        return ray_through(self.scene.camera, width / height, across, up)
+
+    @property
+    def forward(self) -> NDArray[np.float64]:
+        """Where the camera looks, a vector of length 1."""
+        eye, target = np.array(self.scene.camera.eye), np.array(self.scene.camera.target)
+        away: NDArray[np.float64] = (target - eye) / np.linalg.norm(target - eye)
+        return away
+
+    @property
     def height(self) -> int:
         """Of the window, in the units of the pointer."""
         return max(glfw.get_window_size(self.window.handle)[1], 1)
@@ -381,9 +409,11 @@ class Player:
         if self.studio is not None and self.studio.take_button(button, action == glfw.PRESS, mods):
             return
         if action == glfw.PRESS:
-            grabbed = None if self.studio is None else self.studio.grab(button, mods)
-            way = orbit.rotate if button == glfw.MOUSE_BUTTON_LEFT else orbit.pan
-            self._drag = grabbed or Orbit(self, way)
+            grabbed: Drag | None = None if self.studio is None else self.studio.grab(button, mods)
+            left = button == glfw.MOUSE_BUTTON_LEFT
+            if grabbed is None and left and not mods & glfw.MOD_ALT and hand_of(self.scene) is not None:
+                grabbed = Brush(self, lambda: hand_of(self.scene))
+            self._drag = grabbed or Orbit(self, orbit.rotate if left else orbit.pan)
 
     def _on_pointer(self, handle: Any, x: float, y: float) -> None:
         dx, dy = x - self.pointer[0], y - self.pointer[1]

@@ -1,0 +1,46 @@
+"""What a hand in the fluid does. A description only; `Scene.stroke` and a drag in a window follow it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpufluid.errors import GpufluidError, named
+from gpufluid.grid import finite_number, finite_triple
+from gpufluid.shapes import Triple
+
+REACH = 0.03  # of the box's longest side, where a hand has no reach of its own
+
+
+@named
+@dataclass
+class Hand:
+    """What a hand leaves in the fluid that it goes through. Change any field at any time.
+
+    reach: metres round it, > 0; None: 0.03 of the box's longest side. push: share of its own velocity that it
+    gives the fluid, >= 0. density, color: smoke, or red, green and blue smoke, added per second, >= 0.
+    temperature: the value set there; None leaves it alone.
+
+    Raises GpufluidError naming the field and its limit.
+    """
+
+    reach: float | None = None
+    push: float = 1.0
+    density: float = 8.0
+    color: Triple | None = None
+    temperature: float | None = None
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that no hand can have."""
+        if self.reach is not None:
+            self.reach = finite_number(self.reach, "Hand.reach", above=0.0)
+        self.push = finite_number(self.push, "Hand.push", low=0.0)
+        self.density = finite_number(self.density, "Hand.density", low=0.0)
+        if self.color is not None:
+            self.color = finite_triple(self.color, "Hand.color")
+            if min(self.color) < 0.0:
+                raise GpufluidError(f"Hand.color must not be negative, got {self.color}")
+        if self.temperature is not None:
+            self.temperature = finite_number(self.temperature, "Hand.temperature")
