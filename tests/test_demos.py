@@ -14,6 +14,12 @@ SMALL = {
     "flame": (12, 24, 12),
     "fireball": (16, 20, 16),
     "blast": (20, 10, 14),
+    "paint": (48, 27, 1),
+    "stirring": (48, 27, 1),
+    "benard": (15, 6, 12),
+    "glass_plates": (36, 32, 2),
+    "spheres": (18, 24, 14),
+    "room": (22, 14, 12),
 }
 
 
@@ -94,4 +100,118 @@ def test_the_blast_drives_the_air_out_of_the_room() -> None:
     assert np.abs(out[:before]).max() < 1e-3 < 5.0 < max(out)
     assert np.sum(out) * scene.dt > 2.0, "cubic metres that the room of 22 has no place for"
     assert scene.fluid.fuel.read().sum() * scene.fluid.grid.cell_size**3 < 0.02
+    scene.release()
+
+
+def test_the_hand_paints_until_somebody_else_does() -> None:
+    scene = load_demo("paint")(cells=SMALL["paint"])
+    for _ in range(10):
+        scene.advance()
+    painted = float(scene.fluid.color.read().sum())
+    assert painted > 0.0
+    assert np.abs(scene.fluid.velocity.read()).max() > 0.2, "it does not push"
+    scene.touched = True
+    for _ in range(10):
+        scene.advance()
+    assert scene.fluid.color.read().sum() < 1.1 * painted, "it goes on"  # else it would be twice that
+    scene.release()
+
+
+def test_the_rod_folds_the_dye() -> None:
+    """The bands are gone where it went, and none of the dye is."""
+    scene = load_demo("stirring")(cells=(64, 36, 1))
+    before = scene.fluid.color.read()[0]
+    for _ in range(60):
+        scene.advance()
+    after = scene.fluid.color.read()[0]
+    scene.release()
+    np.testing.assert_allclose(after.sum((0, 1)), before.sum((0, 1)), rtol=0.1)
+    other = (after.argmax(-1) != before.argmax(-1)) & (after.sum(-1) > 0.2)
+    assert other.mean() > 0.25
+    turns = np.diff(after.argmax(-1), axis=0) != 0
+    assert turns.sum(0).mean() > 6.0, "no more layers than the five edges there were"
+
+
+@pytest.mark.parametrize(("rayleigh", "turns_over"), [(1000.0, False), (20_000.0, True)])
+def test_convection_cells_appear_above_the_critical_rayleigh_number(
+    rayleigh: float, turns_over: bool
+) -> None:
+    scene = load_demo("benard")(cells=(48, 8, 6), rayleigh=rayleigh)
+    told = []
+    for frame in range(90):
+        scene.advance()
+        if frame in (30, 89):
+            told.append(scene.fluid.velocity.read()[:-1, 4, :-1, 1])  # through the middle of the layer
+    scene.release()
+    early, late = told
+    if not turns_over:
+        assert np.abs(late).max() < 0.7 * np.abs(early).max() < 0.01
+        return
+    assert np.abs(late).max() > 0.1
+    along = late.mean(0)
+    changes = np.count_nonzero(np.diff(np.sign(along[np.abs(along) > 0.02])))
+    assert 4 <= changes <= 16, "cells about as wide as the layer is high, of which it is 6"
+
+
+def test_the_plume_between_the_plates_meanders() -> None:
+    """It swings to both sides of its source in the plane of the plates, and hardly across it."""
+    scene = load_demo("glass_plates")(cells=(72, 64, 4))
+    for _ in range(90):
+        scene.advance()
+    smoke, speed = scene.fluid.density.read(), scene.fluid.velocity.at_centers()
+    scene.release()
+    rows = smoke.sum((0, 2))
+    x = (np.arange(72) + 0.5) * 0.02 - 0.72
+    middle = (smoke.sum(0) @ x)[rows > 0.05 * rows.max()] / rows[rows > 0.05 * rows.max()]
+    assert middle.min() < -0.02 and middle.max() > 0.02
+    u, _, w = np.sqrt((speed**2).mean((0, 1, 2)))
+    assert u > 8.0 * w
+
+
+def test_a_ball_in_somebodys_hand_stays_there() -> None:
+    scene = load_demo("spheres")(cells=SMALL["spheres"])
+    ball = scene.names["wanderer"]
+    places = []
+    for _ in range(4):
+        scene.advance()
+        places.append(ball.position[0])
+    assert places == sorted(places) and places[-1] > 0.03, "it does not wander"
+    scene.hold(ball, "position")
+    ball.position = (-0.1, 0.5, 0.0)
+    scene.advance()
+    assert ball.position == (-0.1, 0.5, 0.0)
+    scene.release()
+
+
+def test_smoke_leaves_the_room_only_by_the_hole() -> None:
+    """With the hole shut nothing gets out; as it is, what has left lies above it."""
+    scene = load_demo("room")(cells=(44, 28, 24))
+    grid = scene.fluid.grid
+    x, y, z = ((np.arange(n) + 0.5) * 0.1 + low for n, low in zip(grid.cells, grid.origin, strict=True))
+    hole = ((z > -0.45) & (z < 0.35))[:, None] & ((x > 0.7) & (x < 1.5))
+    room = ((z > -1.1) & (z < 1.1))[:, None, None] & (y < 2.1)[:, None] & ((x > -2.0) & (x < 2.0))
+    scene.advance()
+    air = scene.fluid.solid.read() < 0.5
+    shut = air & ~(hole[:, None] & ((y > 1.9) & (y < 2.1))[:, None])
+    reached = scene.fluid.density.read() > 0.0
+    while True:  # a flood from the source, a cell at a time
+        wider = reached.copy()
+        for axis in range(3):
+            for low, high in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
+                to, of = ([slice(None)] * 3 for _ in range(2))
+                to[axis], of[axis] = low, high
+                wider[tuple(to)] |= reached[tuple(of)]
+        wider &= shut
+        if (wider == reached).all():
+            break
+        reached = wider
+    assert (reached & ~room).sum() == 0 < (air & room & ~reached).sum() < 200, "none but the hole's own cells"
+
+    outside = np.zeros_like(air)
+    while scene.frame < 120 and outside.sum() < 1e-3:
+        scene.advance()
+        outside = np.where(room, 0.0, scene.fluid.density.read())
+    above = outside.sum(1)
+    assert above.sum() > 1e-3, "none leaves"
+    assert above[hole].sum() > 0.9 * above.sum()
     scene.release()

@@ -1,0 +1,67 @@
+"""Convection cells: a layer heated from below and cooled from above turns over in them (Bénard 1900)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gpufluid as gf
+
+SOFTWARE_CELLS = (120, 14, 96)
+GPU_CELLS = (320, 40, 256)
+HEIGHT = 0.16  # m, of the layer
+BUOYANCY = 2.0  # m/s^2 for the difference of temperature across the layer, which is 1
+VISCOSITY = DIFFUSIVITY = 6.4e-4  # m^2/s, of momentum and of heat
+RAYLEIGH = BUOYANCY * HEIGHT**3 / (VISCOSITY * DIFFUSIVITY)  # 20000; above 1708 (Jeffreys 1928) it turns over
+
+
+def scene(
+    cells: tuple[int, int, int] | None = None,
+    backend: str = "auto",
+    ctx: Any = None,
+    rayleigh: float = RAYLEIGH,
+) -> gf.Scene:
+    """A layer at rest that conducts heat, a little uneven: from that the cells grow."""
+    cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
+    size = HEIGHT / cells[1]
+    fluid = gf.Fluid(
+        gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
+        boundaries=gf.Boundaries(
+            gf.Wall("free"),
+            gf.Wall("free"),
+            gf.Wall(temperature=0.5),
+            gf.Wall(temperature=-0.5),
+            gf.Wall("free"),
+            gf.Wall("free"),
+        ),
+        settings=gf.Settings(
+            buoyancy=BUOYANCY * rayleigh / RAYLEIGH,
+            viscosity=VISCOSITY,
+            thermal_diffusivity=DIFFUSIVITY,
+            pressure=gf.Multigrid(2),
+        ),
+        backend=backend,
+        ctx=ctx,
+    )
+    nx, ny, nz = cells
+    height = (np.arange(ny) + 0.5) / ny
+    uneven = np.random.default_rng(1).normal(0.0, 0.05, (nz, 1, nx)) * np.sin(np.pi * height)[:, None]
+    fluid.temperature.write(0.5 - height[:, None] + uneven)
+
+    def show(_: gf.Scene, time: float) -> None:
+        warm = fluid.temperature.read()
+        fluid.color.write(np.stack([np.maximum(warm, 0.0), 0 * warm, np.maximum(-0.3 * warm, 0.0)], axis=-1))
+
+    return gf.Scene(
+        fluid,
+        camera=gf.Camera(target=(0.0, 0.03, 0.0), distance=1.62, azimuth=30.0, elevation=42.0),
+        light=gf.Light(direction=(0.9, -0.6, -0.3), color=(4.5, 4.2, 3.8), ambient=(0.2, 0.24, 0.3)),
+        smoke=gf.Smoke(90.0, pigments=((0.95, 0.3, 0.06), (0.5, 0.5, 0.5), (0.03, 0.09, 0.2))),
+        update=show,
+        title="gpufluid: benard",
+    )
+
+
+if __name__ == "__main__":
+    gf.run(scene)
