@@ -19,6 +19,7 @@ from view_flows import (
 )
 
 import gpufluid as gf
+from gpufluid.kernels import Variant
 from gpufluid.render import reference_flow as twin
 
 FREE = gf.Boundaries.all(gf.Wall(slip="free"))
@@ -95,6 +96,53 @@ def test_particles_follow_their_twin(ctx: moderngl.Context, case: str) -> None:
         if case == "2d":
             assert (inside[:, 2] == 0.5).all()
     assert births > 1500 and (state[:, 3] >= 0.0).mean() > 0.4
+    made.release()
+    fluid.release()
+
+
+def test_solids_round_a_place_in_closed_form() -> None:
+    """Half the square of how far a flat wall reaches into a cell round the place; 0 a cell away from it."""
+    grid = gf.Grid((8, 8, 8), 1.0)
+    solid = np.zeros((8, 8, 8, 4))
+    solid[:, 5:, :, 3] = 1.0
+    away = np.array([0.1, 0.25, 0.5, 0.8, 1.2])
+    points = np.stack([3.3 + 0 * away, 5.0 - away, 4.1 + 0 * away], -1)
+    share, growth = twin.solid_round(grid, Variant(solids=True), solid, points)
+    left = np.maximum(1.0 - away, 0.0)
+    np.testing.assert_allclose(share, 0.5 * left**2, atol=1e-12)
+    np.testing.assert_allclose(growth, left[:, None] * (0.0, 1.0, 0.0), atol=1e-12)
+    # at the box's own side the wall goes on
+    beside = twin.solid_round(grid, Variant(solids=True), solid, np.array([[0.1, 4.75, 7.9]]))
+    assert beside[0] == pytest.approx(0.5 * 0.75**2)
+    # what comes to it slides along, half a cell off it; so does what leaves it, where it likes
+    start = np.array([[3.3, 4.0, 4.0], [3.3, 4.7, 4.0], [3.3, 4.9, 4.0]])
+    ways = np.array([[1.0, 3.0, -0.5], [1.5, 0.1, 0.0], [0.0, -1.0, 0.0]])
+    ends = twin.slid(grid, Variant(solids=True), solid, start, start + ways)
+    np.testing.assert_allclose(ends[0], (4.3, 4.5, 3.5), atol=2e-3)
+    np.testing.assert_allclose(ends[1], (4.8, 4.5, 4.0), atol=2e-3)
+    np.testing.assert_allclose(ends[2], (3.3, 3.9, 4.0), atol=2e-3)
+
+
+def test_particles_stream_round_a_ball(ctx: moderngl.Context) -> None:
+    """None is held under it: those born below are all past its middle, or out at the top, in a few seconds."""
+    fluid = ball_flow(ctx)
+    made = gf.Particles(ctx, 2000, [gf.Cylinder((0.0, 0.3, 0.0), 0.1, 0.05)], life=100.0, seed=3)
+    made.advance(fluid, 1e-3)
+    grid = fluid.grid
+    y, x, z = 0.3 / grid.cell_size, 0.5 * grid.cells[0], 0.5 * grid.cells[2]
+    rng = np.random.default_rng(4)
+    places = np.stack(
+        [x + rng.uniform(-2, 2, 2000), y + 0 * rng.uniform(size=2000), z + rng.uniform(-2, 2, 2000)]
+    )
+    state = np.concatenate([places, np.zeros((1, 2000))]).T.astype(np.float32)
+    made._state[0].write(np.resize(state, (made._state[0].height, made._state[0].width, 4)).tobytes())
+    for _ in range(90):
+        made.advance(fluid, 1.0 / 15.0)
+    after = made.read().astype(np.float64)
+    alive = after[after[:, 3] > 4.0]
+    height = alive[:, 1] * grid.cell_size
+    assert len(alive) > 1800
+    assert np.mean(height < BALL.center[1]) < 0.02, np.mean(height < BALL.center[1])
     made.release()
     fluid.release()
 
@@ -363,6 +411,23 @@ def test_streak_lines_of_a_rotation(ctx: moderngl.Context) -> None:
             slow.advance(fluid, 0.1)
         assert (slow.read()[0, :, 3] >= 0.0).sum() == 5
         slow.release()
+        # 4 in each step, at 0, 0.02, 0.04 s ...: each has turned since then
+        fine = gf.StreakLines(ctx, [(24.0, 16.0, 0.5)], points=64, interval=0.02)
+        for dt in (0.08, 0.05, 0.13, 0.08):
+            fine.advance(fluid, dt)
+        line = fine.read()[0].astype(np.float64)
+        there = line[:, 3] >= 0.0
+        assert there.sum() == 18 and there[:18].all()
+        angle = np.arctan2(line[:18, 1] - 16.0, line[:18, 0] - 16.0)
+        np.testing.assert_allclose(angle, 0.8 * (0.34 - 0.02 * np.arange(17, -1, -1)), atol=1e-4)
+        # more than fit: the newest are kept
+        few = gf.StreakLines(ctx, [(24.0, 16.0, 0.5)], points=8, interval=0.02)
+        few.advance(fluid, 0.34)
+        few_line = few.read()[0].astype(np.float64)
+        angle = np.arctan2(few_line[:, 1] - 16.0, few_line[:, 0] - 16.0)
+        np.testing.assert_allclose(angle, 0.8 * 0.02 * np.arange(8), atol=1e-4)
+        fine.release()
+        few.release()
 
 
 # -- arrows --------------------------------------------------------------------------------------------------

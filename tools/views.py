@@ -94,9 +94,11 @@ def pictures(ctx: moderngl.Context, frames: int = FRAMES) -> dict[str, NDArray[n
     streaks = gf.StreakLines(
         ctx,
         gf.line_of_seeds((-0.13, 0.1, 0.0), (0.13, 0.1, 0.0), 40),
-        points=200,
-        line_width=1.5 * DETAIL,
-        colors="magma",
+        points=700,
+        fade=0.5,
+        interval=played.dt / 12,
+        line_width=1.2 * DETAIL,
+        colors="viridis",
         legend=True,
     )
     streamlines = gf.Streamlines(
@@ -109,8 +111,7 @@ def pictures(ctx: moderngl.Context, frames: int = FRAMES) -> dict[str, NDArray[n
     for _ in range(frames):
         played.advance()
         particles.advance(fluid, played.dt)
-        for _ in range(2):  # twice as many points, half as far apart
-            streaks.advance(fluid, 0.5 * played.dt)
+        streaks.advance(fluid, played.dt)
 
     shot: dict[str, Callable[[], None]] = {
         "particles": lambda: particles.render(fluid, CAMERA, canvas.target, depth=canvas.depth),

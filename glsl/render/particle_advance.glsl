@@ -1,9 +1,10 @@
 // Particles carried along with the flow; a texel a particle. xyz: place, cells; w: seconds since it was born,
 // -1 while it waits for its first turn, -2 while it looks for a place to be born that is not solid.
-#include "lib/trace.glsl"
+#include "lib/component.glsl" for velocity
 #include "lib/noise.glsl"
 #include "lib/shape.glsl"
 #include "render/kept_inside.glsl"
+#include "render/slide.glsl"
 #include "render/particle_turn.glsl"
 
 uniform sampler2D before;
@@ -32,6 +33,12 @@ vec3 birthplace(int index, int s) {
     return vec3(dot(source_row(s, 0), place), dot(source_row(s, 1), place), dot(source_row(s, 2), place));
 }
 
+// Where the flow carries what is at `p` (cells) in so many seconds: the midpoint rule, of second order.
+vec3 followed(vec3 p, float seconds) {
+    float reach = seconds / cell_size;
+    return slid(p, p + reach * at_velocity(p + 0.5 * reach * at_velocity(p)));
+}
+
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     int index = texel.x + texel.y * textureSize(before, 0).x, s = source_of(index);
@@ -43,7 +50,7 @@ void main() {
     vec3 p = was.xyz;
     float age = was.w;
     if (was.w >= 0.0 && !due) {
-        p = kept_inside(trace(p, at_velocity(p), -dt), lost);
+        p = kept_inside(followed(p, dt), lost);
         lost = lost || in_solid(p);
         age += dt;
     }
@@ -57,7 +64,7 @@ void main() {
         if (!outside && !in_solid(p)) {
             // whose turn came within the step has been on its way since then
             age = due ? fract(spent) * dt / passed : 0.0;
-            p = kept_inside(trace(p, at_velocity(p), -age), lost);
+            p = kept_inside(followed(p, age), lost);
             if (lost || in_solid(p)) age = -2.0;
         }
     }

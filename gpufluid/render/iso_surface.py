@@ -21,8 +21,8 @@ class IsoSurface(QuantityOverlay):
 
     field: a quantity of `SlicePlane`, "solid" for the obstacles as the fluid has them. level: None: half of
     the largest value, which waits for the GPU. color: (r, g, b) as a screen shows it. smooth: whether the
-    values are first smoothed as a cubic B-spline does; None: where the field is "solid", whose voxels it
-    rounds.
+    values are first smoothed as a cubic B-spline does: what a flow draws out into sheets a cell thick shows
+    the rows of cells otherwise, and is torn to shreds along them where its peaks are near the level. A solid, whose voxels are steps, is smoothed three times.
 
     What is thinner than half a cell along the ray may be missed. Raises GpufluidError naming the value.
     """
@@ -34,7 +34,7 @@ class IsoSurface(QuantityOverlay):
         level: float | None = None,
         *,
         color: tuple[float, float, float] = (0.80, 0.82, 0.86),
-        smooth: bool | None = None,
+        smooth: bool = True,
         linear: bool = False,
     ) -> None:
         self.field, self.level, self.color, self.smooth = field, level, color, smooth
@@ -48,8 +48,7 @@ class IsoSurface(QuantityOverlay):
         if self.level is not None:
             self.level = finite_number(self.level, "IsoSurface.level")
         self.color = check_color(self.color, "IsoSurface.color")
-        if self.smooth is not None:
-            self.smooth = check_flag(self.smooth, "IsoSurface.smooth")
+        self.smooth = check_flag(self.smooth, "IsoSurface.smooth")
 
     def render(
         self,
@@ -71,10 +70,8 @@ class IsoSurface(QuantityOverlay):
             self.last_level = low + 0.5 * (high - low)
         else:
             self.last_level = self.level
-        solid = self.field == "solid"
-        for _ in range(SMOOTHINGS if solid else 1):
-            if solid if self.smooth is None else self.smooth:
-                shown = self._smoothed(fluid, shown)
+        for _ in range(0 if not self.smooth else SMOOTHINGS if self.field == "solid" else 1):
+            shown = self._smoothed(fluid, shown)
         program = self.program(
             "iso-surface", fluid, "iso_surface", "shown", sampler="hardware", solids=self._around(fluid)
         )

@@ -20,6 +20,7 @@ from gpufluid.shapes import HALF_SPACE, ROUND
 Floats = NDArray[np.float64]
 EDGE = 1e-3  # cells from a wall, as in kept_inside.glsl
 TRIES = 16  # for a place to be born, as in particle_advance.glsl
+KEPT = 0.5  # cells between a flat wall and what slides along it, as in slide.glsl
 SHIFT = 2654435769  # the golden ratio as a share of 2^32
 
 
@@ -55,6 +56,51 @@ def _stopped(
     return q, hit
 
 
+def _solid_cells(grid: Grid, variant: Variant, solid: Floats, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which cells [n, 3] are solid; the nearest of the box where a side lies between."""
+    count = np.array(grid.cells)
+    x, y, z = np.where(_periodic(grid, variant), cells % count, np.clip(cells, 0, count - 1)).T
+    return np.asarray(solid[z, y, x, 3] > 0.5)
+
+
+def solid_round(grid: Grid, variant: Variant, solid: Floats, points: Floats) -> tuple[Floats, Floats]:
+    """Share of solid round points, [n], and how it grows per cell, [n, 3]; see slide.glsl."""
+    middle = np.floor(points).astype(int)
+    at = points - middle - 0.5
+    weight = np.stack([0.5 * (0.5 - at) ** 2, 0.75 - at**2, 0.5 * (0.5 + at) ** 2])  # [3, n, axis]
+    slope = np.stack([at - 0.5, -2.0 * at, at + 0.5])
+    if grid.dimensions == 2:
+        weight[:, :, 2] = np.array([0.0, 1.0, 0.0])[:, None]
+        slope[:, :, 2] = 0.0
+    share, growth = np.zeros(len(points)), np.zeros((len(points), 3))
+    for i, j, k in np.ndindex(3, 3, 3):
+        here = _solid_cells(grid, variant, solid, middle + np.array([i, j, k]) - 1)
+        wx, wy, wz = weight[i, :, 0], weight[j, :, 1], weight[k, :, 2]
+        share += here * wx * wy * wz
+        sx, sy, sz = slope[i, :, 0], slope[j, :, 1], slope[k, :, 2]
+        growth += here[:, None] * np.stack([sx * wy * wz, wx * sy * wz, wx * wy * sz], -1)
+    return share, growth
+
+
+def slid(grid: Grid, variant: Variant, solid: Floats | None, start: Floats, end: Floats) -> Floats:
+    """Where what is on its way from `start` to `end` comes to, along the solids; see slide.glsl."""
+    if solid is None:
+        return end
+    q = _clipped(grid, variant, solid, start, end)
+    low = np.floor(q - 0.5).astype(int)
+    near = np.zeros(len(q), bool)
+    for n in np.ndindex(2, 2, grid.dimensions - 1):
+        near |= _solid_cells(grid, variant, solid, low + n)
+    near &= (((q >= 0.0) & (q <= np.array(grid.cells))) | _periodic(grid, variant)).all(axis=1)
+    share, growth = solid_round(grid, variant, solid, q)
+    rest, squared = end - q, (growth**2).sum(axis=1)
+    rest -= (np.maximum((rest * growth).sum(axis=1), 0.0) / np.maximum(squared, 1e-6))[:, None] * growth
+    off = np.maximum(1.0 - (1.0 - KEPT) / np.maximum(np.sqrt(2.0 * share), 1e-6), 0.0)
+    to = _clipped(grid, variant, solid, q, q - off[:, None] * growth)
+    to = _clipped(grid, variant, solid, to, to + rest)
+    return np.where(near[:, None], to, q)
+
+
 def _periodic(grid: Grid, variant: Variant) -> NDArray[np.bool_]:
     sides = variant.boundaries
     return np.array([sides.periodic(axis) and axis < grid.dimensions for axis in range(3)])
@@ -86,11 +132,11 @@ def in_solid(grid: Grid, solid: Floats | None, points: Floats) -> NDArray[np.boo
 def _followed(
     grid: Grid, variant: Variant, velocity: Floats, solid: Floats | None, points: Floats, seconds: Floats
 ) -> Floats:
-    """Where the flow carries points in `seconds` [n], by the midpoint rule, stopped at solids."""
+    """Where the flow carries points in `seconds` [n], by the midpoint rule, along the solids."""
     reach = seconds[:, None] / grid.cell_size
     u = velocity_at(grid, variant, velocity, points)
     u = velocity_at(grid, variant, velocity, points + 0.5 * reach * u)
-    return _clipped(grid, variant, solid, points, points + reach * u)
+    return slid(grid, variant, solid, points, points + reach * u)
 
 
 def turn_of(index: NDArray[np.int64], clock: float) -> Floats:
@@ -231,6 +277,6 @@ def advance_streaks(
     count, periodic = np.array(grid.cells), _periodic(grid, variant)
     q = runge_kutta(lambda p: velocity_at(grid, variant, velocity, p) / grid.cell_size, points, dt)
     shift = np.where(periodic, count * np.floor(points / count), 0.0)
-    end, _ = _stopped(grid, variant, solid, points - shift, q - shift)
+    end = slid(grid, variant, solid, points - shift, q - shift)
     kept, lost = kept_inside(grid, variant, end.copy())
     return shift + np.where(periodic, end, kept), lost | in_solid(grid, solid, kept)

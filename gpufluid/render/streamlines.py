@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import moderngl
@@ -20,7 +21,9 @@ from gpufluid.shapes import Triple
 
 MOST_POINTS = 8192
 STILL = 1e-6  # share of the fastest speed of the range below which a streamline ends
-LONGEST = 4.0  # cells between two points of a streak line that are still joined
+LONGEST = (
+    4.0  # cells between two points of a streak line that are still joined, where the flow tears them apart
+)
 
 
 def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
@@ -250,7 +253,7 @@ class Streamlines(_Lines):
         self.check()
         shot = self.shot(camera, target, depth, clip_z, opaque=True)
         self.trace(fluid)
-        values = {"head": 0, "slots": 0, "longest": 2.0 * float(self.step)}
+        values = {"head": 0, "slots": 0, "longest": 4.0 * float(self.step), "natural": 0.0}
         self._draw(fluid, shot, target, self.lines, values)
 
     def read(self) -> NDArray[np.float32]:
@@ -270,12 +273,14 @@ class StreakLines(_Lines):
     """Lines through what was released at each seed, one after the other, coloured by speed; like dye.
 
     seeds, line_width, fade, colors, range, legend: as in `Streamlines`. points: of a line, 2 to 8192; the
-    oldest goes when a new one comes. interval: seconds between two releases; None: one with each `advance`,
-    which releases no more than one.
+    oldest goes when a new one comes. interval: seconds between two releases, the first at once; None: one at
+    the end of each `advance`. Where it is shorter than a step, several are released in it, each of which has
+    been on its way since: lines hold together longer where the flow draws them out.
 
     `advance` carries all points on by the method of Runge and Kutta of fourth order in the velocity as it is
-    then. They stop at solids and walls; a line is broken where points have left the box or have come to lie
-    more than 4 cells apart. Opaque: it writes depth. Raises GpufluidError naming the value and its limit.
+    then. They slide along solids and stay within walls. A line ends where points have left the box; it thins
+    out and is broken where neighbours have come to lie 4 cells apart, or twice as far as they were released
+    where that is more. Opaque: it writes depth. Raises GpufluidError naming the value and its limit.
     """
 
     def __init__(
@@ -309,7 +314,7 @@ class StreakLines(_Lines):
         """Take all points away."""
         for target in self._targets:
             target.clear(0.0, 0.0, 0.0, -1.0)
-        self._head, self._due = -1, 0.0
+        self._head, self._due, self._apart = -1, 0.0, 0.0
 
     def advance(self, fluid: FlowLike, dt: float) -> None:
         """Carry the points on by `dt` >= 0 seconds and release new ones; 0 changes nothing."""
@@ -321,14 +326,17 @@ class StreakLines(_Lines):
         self._grid = fluid.grid
         if dt == 0.0:
             return
-        self._due -= dt
-        releases = self.interval is None or self._due <= 1e-6 * self.interval
-        if releases:
-            self._due = max(self._due + (self.interval or 0.0), 0.0)  # no more than one at once
-            self._head = (self._head + 1) % self.points
+        released, age, self._apart = 1, 0.0, dt
+        if self.interval is not None:
+            self._apart = self.interval
+            released = max(math.floor((dt - self._due) / self.interval + 1e-6) + 1, 0)
+            self._due += released * self.interval - dt  # from the end of this step to the next release
+            age = max(self.interval - self._due, 0.0)
+        self._head = (self._head + released) % self.points
         seeds = self._seeds_in_cells(fluid)
         program = self.program("streak lines", fluid, "streak_step", "velocity")
-        give(program, {"head": self._head if releases else -1, "dt": dt})
+        values = {"head": self._head, "released": released, "age": age, "interval": self._apart, "dt": dt}
+        give(program, values)
         self._targets[1].use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, fields_of(fluid), {"before": self._textures[0], "seeds": seeds}):
@@ -350,7 +358,9 @@ class StreakLines(_Lines):
         shot = self.shot(camera, target, depth, clip_z, opaque=True)
         shown = self.quantity(fluid, "speed")
         self.last_range = self.range_of(fluid, shown, "speed", self.range)
-        values = {"head": max(self._head, 0), "slots": self.points, "longest": LONGEST}
+        natural = self._apart / fluid.grid.cell_size
+        values = {"head": self._head % self.points, "slots": self.points, "longest": LONGEST}
+        values["natural"] = natural
         self._draw(fluid, shot, target, len(self.seeds), values)
 
     def read(self) -> NDArray[np.float32]:
@@ -358,7 +368,7 @@ class StreakLines(_Lines):
 
         Each: place, cells from the low corner of the box, and speed, m/s, -1 where there is none.
         """
-        order = (max(self._head, 0) - np.arange(self.points)) % self.points
+        order = (self._head - np.arange(self.points)) % self.points
         return self._read(self._textures[0])[:, order].copy()
 
 
