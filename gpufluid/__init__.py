@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from gpufluid.errors import MeshWarning as MeshWarning
     from gpufluid.errors import MissingDependencyError as MissingDependencyError
     from gpufluid.errors import ShaderError as ShaderError
+    from gpufluid.flow_views import GlyphsView as GlyphsView
+    from gpufluid.flow_views import IsoSurfaceView as IsoSurfaceView
+    from gpufluid.flow_views import ParticleSource as ParticleSource
+    from gpufluid.flow_views import ParticlesView as ParticlesView
+    from gpufluid.flow_views import Seeds as Seeds
+    from gpufluid.flow_views import SliceView as SliceView
+    from gpufluid.flow_views import StreakLinesView as StreakLinesView
+    from gpufluid.flow_views import StreamlinesView as StreamlinesView
+    from gpufluid.flow_views import VoxelsView as VoxelsView
     from gpufluid.fluid import Fluid as Fluid
     from gpufluid.gl.device import is_software as is_software
     from gpufluid.gl.source import glsl as glsl
@@ -38,7 +47,6 @@ if TYPE_CHECKING:
     from gpufluid.render.histogram_view import HistogramView as HistogramView
     from gpufluid.render.iso_surface import IsoSurface as IsoSurface
     from gpufluid.render.particles import Particles as Particles
-    from gpufluid.render.particles import ParticleSource as ParticleSource
     from gpufluid.render.slice_plane import SlicePlane as SlicePlane
     from gpufluid.render.streamlines import StreakLines as StreakLines
     from gpufluid.render.streamlines import Streamlines as Streamlines
@@ -136,7 +144,15 @@ _HOME = {
     "Glyphs": "render.glyphs",
     "HistogramView": "render.histogram_view",
     "IsoSurface": "render.iso_surface",
-    "ParticleSource": "render.particles",
+    "ParticleSource": "flow_views",
+    "GlyphsView": "flow_views",
+    "IsoSurfaceView": "flow_views",
+    "ParticlesView": "flow_views",
+    "Seeds": "flow_views",
+    "SliceView": "flow_views",
+    "StreakLinesView": "flow_views",
+    "StreamlinesView": "flow_views",
+    "VoxelsView": "flow_views",
     "Particles": "render.particles",
     "SlicePlane": "render.slice_plane",
     "StreakLines": "render.streamlines",

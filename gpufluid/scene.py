@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpufluid.errors import GpufluidError, named
+from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.hand import REACH, Hand
@@ -35,9 +36,10 @@ class Scene:
     it is drawn.
     update: called as ``update(scene, time)`` before each frame, time in seconds. story: a generator; each
     ``yield`` of it is one frame, and where it ends the scene does. frames: after how many the scene ends;
-    None: never. title: the window's. names: emitters, obstacles and forces by name. seed: what a description
-    was given for its noise. hand: what a drag of the mouse does to the fluid in a window; None: it turns the
-    view, but in 2D, where it is a plain `Hand()`. touched: whether one has done so yet.
+    None: never. views: of the flow in `fluid`, drawn into the picture: `gf.ParticlesView` and others.
+    title: the window's. names: emitters, obstacles and forces by name. seed: what a description was given
+    for its noise. hand: what a drag of the mouse does to the fluid in a window; None: it turns the view, but
+    in 2D, where it is a plain `Hand()`. touched: whether one has done so yet.
     """
 
     fluid: Fluid
@@ -59,6 +61,8 @@ class Scene:
     seed: int = 0
     hand: Hand | None = None
     touched: bool = False
+    views: Sequence[FlowView] = ()
+    live: Any = None  # what draws the views, made by the renderer that first does
     _time: float = 0.0
     _over: bool = False
     _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list)
@@ -74,6 +78,11 @@ class Scene:
                 raise GpufluidError(f"Scene.{name} must be a gf.{kind.__name__}, got {getattr(self, name)!r}")
         if not isinstance(self.hand, Hand | None):
             raise GpufluidError(f"Scene.hand must be a gf.Hand or None, got {self.hand!r}")
+        for number, view in enumerate(self.views):
+            if not isinstance(view, FlowView):
+                raise GpufluidError(
+                    f"Scene.views[{number}] must be a description such as gf.StreamlinesView, got {view!r}"
+                )
         if self.frames is not None and (
             isinstance(self.frames, bool) or not isinstance(self.frames, Integral) or self.frames < 1
         ):
@@ -137,6 +146,8 @@ class Scene:
             self.update(self, self.time)
         for fluid in self.fluids:
             fluid.step(self.dt)
+        if self.live is not None:
+            self.live.advance(self.fluid, self.dt)
         self.frame += 1
         self._time += self.dt
         for fluid, emitter in self._marks:
@@ -236,7 +247,10 @@ class Scene:
         self._over = True
 
     def release(self) -> None:
-        """Release the fluids."""
+        """Release the views and the fluids."""
+        if self.live is not None:
+            self.live.release()
+            self.live = None
         if self.story is not None and hasattr(self.story, "close"):
             self.story.close()
         for fluid in reversed(self.fluids):  # the first may own the context of all

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from gpufluid import boundaries, hand, settings, shapes, solvers, sources, user_forces, view
+from gpufluid import boundaries, flow_views, hand, settings, shapes, solvers, sources, user_forces, view
 from gpufluid.boundaries import SIDES, Boundaries
 from gpufluid.combustion import Combustion
-from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError
+from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError, near
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
@@ -62,6 +62,15 @@ FORCE_KINDS: dict[str, type] = {
     "wind": user_forces.Wind,
     "vortex": user_forces.Vortex,
     "attractor": user_forces.Attractor,
+}
+VIEW_KINDS: dict[str, type] = {
+    "particles": flow_views.ParticlesView,
+    "streamlines": flow_views.StreamlinesView,
+    "streak-lines": flow_views.StreakLinesView,
+    "glyphs": flow_views.GlyphsView,
+    "slice": flow_views.SliceView,
+    "iso-surface": flow_views.IsoSurfaceView,
+    "voxels": flow_views.VoxelsView,
 }
 LIGHT_KINDS: dict[str, type] = {"sun": view.Light, "point": view.PointLight}
 
@@ -158,6 +167,14 @@ class _Schema:
         )
         forces = [of(kind, tag, name=named) for tag, kind in FORCE_KINDS.items()]
         force = _either(*forces, expression)
+        source = of(flow_views.ParticleSource, moving=False, shape=_either(*forms, str))
+        seeds = of(flow_views.Seeds, moving=False) | list[Triple]
+        own: dict[str, dict[str, Any]] = {
+            "particles": {"sources": _list(source)},
+            "streamlines": {"seeds": seeds},
+            "streak-lines": {"seeds": seeds},
+        }
+        views = [of(kind, tag, name=named, **own.get(tag, {})) for tag, kind in VIEW_KINDS.items()]
         rules = of(settings.Settings, pressure=solver, combustion=of(Combustion))
         sides = table("Sides", [(name, side | optional, unset) for name in ("all", *SIDES)])
         grid = of(Grid, moving=False)
@@ -186,6 +203,7 @@ class _Schema:
                 ("camera", of(view.Camera) | optional, unset),
                 ("light", of(view.Light) | optional, unset),
                 ("lights", _list(union(LIGHT_KINDS)), []),
+                ("views", _list(_either(*views)), []),
                 ("smoke", of(view.Smoke) | optional, unset),
                 ("fire", of(view.Fire) | optional, unset),
                 ("picture", of(view.Picture, moving=False) | optional, unset),
@@ -305,7 +323,7 @@ def _explained(text: str) -> str:
 def _words() -> set[str]:
     """Every key and kind a description may hold."""
     tables = schema()
-    words: set[str] = {*SIDE_KINDS, *SOLVER_KINDS, *FORM_KINDS, *FORCE_KINDS, *LIGHT_KINDS}
+    words: set[str] = {*SIDE_KINDS, *SOLVER_KINDS, *FORM_KINDS, *FORCE_KINDS, *VIEW_KINDS, *LIGHT_KINDS}
     words |= {"mesh", "knot", "line", "bezier", "image", "surface", "expression"}
     todo, seen = [tables.scene], set()
     while todo:
@@ -400,6 +418,9 @@ class _Builder:
 
     def maker(self, value: Any, place: str) -> Callable[[float], Any]:
         """What gives `value` as the engine wants it, at any time. Everything in it is built once here."""
+        if isinstance(value, list) and value and type(value[0]).__name__ == "ParticleSource":
+            born = [self._source(part, f"{place}[{n}]") for n, part in enumerate(value)]
+            return lambda time: born
         with self.at(place):
             track = self.track(value)
             if track is not None:
@@ -407,6 +428,23 @@ class _Builder:
             if hasattr(value, "__struct_fields__"):
                 return self._maker_of_table(value, place)
         return lambda time: value
+
+    def _source(self, table: Any, place: str) -> flow_views.ParticleSource:
+        """Where particles are born: a shape, or an emitter by its name."""
+        given = self.given(table)
+        with self.at(f"{place}.shape"):
+            if isinstance(table.shape, str):
+                emitters = {n: t for n, t in self.names.items() if isinstance(t, sources.Emitter)}
+                if table.shape not in emitters:
+                    raise GpufluidError(
+                        f"must be a shape or the name of an emitter, got {table.shape!r}"
+                        + near(table.shape, emitters)
+                    )
+                given["shape"] = emitters[table.shape]
+            else:
+                given["shape"] = self.maker(table.shape, f"{place}.shape")(0.0)
+        with self.at(place):
+            return flow_views.ParticleSource(**given)
 
     def _maker_of_table(self, table: Any, place: str) -> Callable[[float], Any]:
         name = type(table).__name__
@@ -431,6 +469,9 @@ class _Builder:
         if tag in SOLVER_KINDS:
             solver = SOLVER_KINDS[tag](**given)
             return lambda time: solver
+        if name == "Seeds":
+            seeds = flow_views.Seeds(**given)
+            return lambda time: seeds
         if name == "Combustion":
             parts = {key: self.maker(value, f"{place}.{key}") for key, value in given.items()}
             kind = Combustion
@@ -529,6 +570,10 @@ def build(
             # fluids of one scene live in one context
             shared = fluids[0].ctx if fluids else ctx
             fluids.append(_fluid(builder, box, prefix, shared, cells if n == 0 else None, backend))
+        views = [
+            builder.make(VIEW_KINDS[v.__struct_config__.tag], v, f"views[{n}]")
+            for n, v in enumerate(table.views)
+        ]
         with builder.at("the top"):
             dt = 1.0 / 30.0 if table.dt is unset else table.dt
             frames = None if table.frames is unset else table.frames
@@ -548,6 +593,7 @@ def build(
                 others=fluids[1:],
                 names=builder.names,
                 seed=table.seed,
+                views=views,
                 _origins=builder.origins,
                 _described=True,
                 update=_updater(builder.moves),
@@ -669,6 +715,8 @@ def description_of(scene: Scene) -> dict[str, Any]:
         thing = getattr(scene, name)
         if thing is not None:
             out[name] = writer.table(thing)
+    if scene.views:
+        out["views"] = [{"kind": _kind(VIEW_KINDS, v), **writer.table(v)} for v in scene.views]
     if scene.lights:
         out["lights"] = [{"kind": _kind(LIGHT_KINDS, light), **writer.table(light)} for light in scene.lights]
     return out
@@ -735,6 +783,12 @@ class _Writer:
             return [self.plain(part, name) for part in value]
         if type(value) in SOLVER_KINDS.values():
             return {"kind": _kind(SOLVER_KINDS, value), **self.table(value)}
+        if isinstance(value, sources.Emitter) and id(value) in self.names:
+            return self.names[id(value)]
+        if isinstance(value, flow_views.ParticleSource | flow_views.Seeds):
+            return self.table(value)
+        if isinstance(value, np.ndarray):
+            return self.plain(value.tolist(), name)
         if type(value) in FORM_KINDS.values():
             return {"kind": _kind(FORM_KINDS, value), **self.table(value)}
         if isinstance(value, Combustion):

@@ -159,6 +159,7 @@ class Smoke:
     extinction: 1/m per unit of density (Beer-Lambert). albedo: share of light scattered, (r, g, b), 0 to 1.
     anisotropy: g of Henyey & Greenstein (1941), -0.95 to 0.95; 0 scatters alike all round.
     pigments: albedos of the smoke that emitters with a `color` make, of its r, g and b densities.
+    visible: False leaves it out of the picture, with its shadow; views of the flow and fire are drawn still.
     """
 
     extinction: float = 40.0
@@ -169,12 +170,15 @@ class Smoke:
         (0.12, 0.85, 0.16),
         (0.1, 0.2, 0.97),
     )
+    visible: bool = True
 
     def __post_init__(self) -> None:
         self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value smoke cannot have."""
+        if not isinstance(self.visible, bool):
+            raise GpufluidError(f"Smoke.visible must be True or False, got {self.visible!r}")
         finite_number(self.extinction, "Smoke.extinction", low=0.0)
         self.albedo = _share(self.albedo, "Smoke.albedo")
         try:

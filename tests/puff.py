@@ -91,6 +91,5 @@ def drawn(fluid: Any, camera: Any, slices: int | None = None, **options: Any) ->
 def pictured(fluid: Any, **given: Any) -> Any:
     """A scene as the view knows it, of a fluid that need not be one."""
     looks = {"camera": gf.Camera(), "light": gf.Light(), "smoke": gf.Smoke()}
-    return SimpleNamespace(
-        **{"fluid": fluid, **looks, "fire": None, "lights": (), "floor": None, "others": (), **given}
-    )
+    rest = {"fire": None, "lights": (), "floor": None, "others": (), "views": (), "live": None}
+    return SimpleNamespace(**{"fluid": fluid, **looks, **rest, **given})

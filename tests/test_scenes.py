@@ -90,6 +90,31 @@ extinction = 30.0
 [fire]
 intensity = 20.0
 
+[[views]]
+kind = "particles"
+count = 500
+sources = [
+    { shape = "source", rate = 30.0, color = [1.0, 0.5, 0.0] },
+    { shape = { kind = "box", size = [0.1, 0.2, 0.1] }, share = 2.0 },
+]
+opacity = { keys = [[0.0, 0.1], [1.0, 0.9]] }
+
+[[views]]
+kind = "streamlines"
+seeds = { low = [-0.2, 0.1, -0.2], high = [0.2, 0.1, 0.2], counts = [3, 1, 3] }
+points = 40
+range = [0.0, 1.0]
+
+[[views]]
+kind = "streak-lines"
+seeds = [[0.0, 0.1, 0.0], [0.1, 0.1, 0.0]]
+interval = 0.01
+
+[[views]]
+kind = "slice"
+axis = "x"
+position = { formula = "0.1 * t" }
+
 [picture]
 size = [80, 60]
 fps = 24
@@ -227,6 +252,25 @@ def test_changes_over_the_file(full: Path) -> None:
         ("obstacles[1].shape={kind='mesh',file='a.obj'}", "does not exist"),
         ("obstacles[1].name=knot", r"obstacles\[1\].name: 'knot' is taken already"),
         ("frames=3", "the top: frames and duration say the same thing"),
+        ("views[0].kind=sparks", r"views\[0\].kind: invalid value 'sparks'"),
+        (
+            "views[0].sources[0].shape=sauce",
+            r"views\[0\].sources\[0\].shape: must be .*did you mean 'source'",
+        ),
+        ("views[0].sources[1].share=-1", r"views\[0\].sources\[1\]: ParticleSource.share must be"),
+        (
+            "views[0].count=0",
+            r"views\[0\]: ParticlesView.count must be a whole number in 1 .. 16777216, got 0",
+        ),
+        ("views[0].size=-1", r"views\[0\]: ParticlesView.size must be a finite number > 0"),
+        ("views[1].seeds.counts=[0,1,1]", r"views\[1\].seeds: counts must be a whole number in 1 .. 1048576"),
+        ("views[1].seeds.counts=[2000,1000,1]", r"views\[1\].seeds: Seeds.counts: at most 1048576 points"),
+        ("views[1].seeds=[]", r"views\[1\]: StreamlinesView.seeds must be one or more points"),
+        ("views[1].fade=2", r"views\[1\]: StreamlinesView.fade must be at most 1"),
+        ("views[1].range=[1,0]", r"views\[1\]: StreamlinesView.range: low must be less than high"),
+        ("views[3].fild=1", r"views\[3\]: the table contains unknown field fild; did you mean 'field'"),
+        ("views[3].field=spede", r"views\[3\]: SliceView.field must be one of .*did you mean 'speed'"),
+        ("smoke.visible=3", "smoke.visible: expected bool, got int"),
         ("foo=1", "the top: the table contains unknown field foo"),
         ("settings", "a change must look like settings.viscosity=0.1"),
     ],

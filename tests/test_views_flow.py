@@ -124,7 +124,7 @@ def test_solids_round_a_place_in_closed_form() -> None:
 
 
 def test_particles_stream_round_a_ball(ctx: moderngl.Context) -> None:
-    """None is held under it: those born below are all past its middle, or out at the top, in a few seconds."""
+    """None is held under it: those born below are past its middle, or out at the top, in a few seconds."""
     fluid = ball_flow(ctx)
     made = gf.Particles(ctx, 2000, [gf.Cylinder((0.0, 0.3, 0.0), 0.1, 0.05)], life=100.0, seed=3)
     made.advance(fluid, 1e-3)

@@ -155,12 +155,12 @@ def test_the_scene_hides_what_is_behind(
 def test_depth_is_not_read_while_it_is_written(ctx: moderngl.Context, all_views: dict[str, Any]) -> None:
     """GL leaves open what comes of it; a software renderer would not tell."""
     made, scene, other = all_views["slice"], Scene(ctx), Scene(ctx)
-    opaque = made.shot(CAMERA, scene.target, scene.depth, opaque=True)
+    opaque = made.shot(CAMERA, scene.target, scene.depth)
     assert opaque.sampled is None and opaque.target is scene.target
-    clear = made.shot(CAMERA, scene.target, scene.depth, opaque=False)
+    clear = all_views["particles"].shot(CAMERA, scene.target, scene.depth)
     assert clear.sampled is scene.depth and clear.target.depth_attachment is None
-    assert made.shot(CAMERA, scene.target, other.depth, opaque=True).sampled is other.depth
-    assert made.shot(CAMERA, scene.bare, None, opaque=True).target.depth_attachment is not None
+    assert made.shot(CAMERA, scene.target, other.depth).sampled is other.depth
+    assert made.shot(CAMERA, scene.bare, None).target.depth_attachment is not None
 
 
 @pytest.mark.parametrize("name", NAMES)

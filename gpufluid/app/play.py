@@ -300,6 +300,7 @@ def _render(
             look, alpha = replace(look, background="transparent"), "straight"
         renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
         undo.callback(renderer.release)
+        renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
 
         def picture() -> Picture:
             renderer.draw(scene)

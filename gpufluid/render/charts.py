@@ -9,7 +9,6 @@ import numpy as np
 
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.field import Field
-from gpufluid.grid import finite_triple
 from gpufluid.render.camera import View
 from gpufluid.render.colormaps import MAPS, ColorMaps
 from gpufluid.render.ink import Ink
@@ -19,14 +18,6 @@ from gpufluid.render.subject import FlowLike
 from gpufluid.settings import one_of
 
 KEY = np.array([-0.45, 0.65, 0.62])  # where the light of a view stands: right, up, towards the viewer
-
-
-def check_color(color: Any, what: str) -> tuple[float, float, float]:
-    """Return `color` as (r, g, b), each 0 .. 1, as a screen shows it, or raise naming it."""
-    triple = finite_triple(color, what)
-    if min(triple) < 0.0 or max(triple) > 1.0:
-        raise GpufluidError(f"{what} must be (r, g, b), each in 0 .. 1, got {triple}")
-    return triple
 
 
 def check_flag(value: Any, what: str) -> bool:

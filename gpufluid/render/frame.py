@@ -1,8 +1,8 @@
 """A finished picture of a scene: backdrop, floor, solids, smoke; in high dynamic range, then tone mapped.
 
 The opaque scene is drawn with several samples a pixel and lit by the same light volumes as the smoke, so
-smoke and solids cast their shadows on the floor and on each other. Smoke is blended over it, cut by its
-depth.
+smoke and solids cast their shadows on the floor and on each other. Views of the flow that hide what is behind
+them are drawn with it, the smoke is blended over it, cut by its depth, and what is see-through comes last.
 Nothing is allocated from the second frame of a scene on.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
@@ -25,6 +25,7 @@ from gpufluid.gl.state import Guest
 from gpufluid.grid import finite_triple
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.painter import ray_uniforms
+from gpufluid.render.scene_views import SceneViews
 from gpufluid.render.subject import FluidLike, ObstacleLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer, eye_of
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
@@ -127,13 +128,18 @@ class FrameRenderer(Guest):
     def draw(self, scene: SceneLike) -> None:
         """Draw `scene` as it is now. Raises GpufluidError where its fluid is not in this context."""
         self._check()
-        look = Look(scene.light, scene.smoke, scene.fire, scene.lights)
+        views, smoke = self.follow(scene), scene.smoke
+        if not smoke.visible:
+            smoke = replace(smoke, extinction=0.0)
+        look = Look(scene.light, smoke, scene.fire, scene.lights)
         boxes = self._boxes(scene)
         for fluid, volume in boxes:
             volume.prepare(fluid, look)
         self._view = view = view_of(scene.camera, self.size[0] / self.size[1])
         with self.volume.timed(scene.fluid, "opaque"):
             self._draw_opaque(scene, boxes, view)
+        if views is not None:
+            views.draw(scene.fluid, scene.camera, self._scene, self._depth, opaque=True)
         # boxes do not overlap: the smoke of the farthest is drawn first
         depth = {
             id(f): float(view.rays.depth(np.array(f.grid.origin) + 0.5 * np.array(f.grid.size)))
@@ -143,9 +149,24 @@ class FrameRenderer(Guest):
             if look.fire is not None and look.fire.shimmer > 0.0:
                 with volume.timed(fluid, "shimmer"):
                     self._shimmer(fluid, view, look.fire.shimmer)
-            volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, look)
+            if scene.smoke.visible or look.fire is not None:
+                volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, look)
+        if views is not None:
+            views.draw(scene.fluid, scene.camera, self._scene, self._depth, opaque=False)
         with self.volume.timed(scene.fluid, "tone map"):
             self._tone_map(self._screen)
+
+    def follow(self, scene: SceneLike) -> SceneViews | None:
+        """Make the views that `scene` asks for, so that they move with it from now on; `draw` does so too.
+
+        Raises GpufluidError as the views do.
+        """
+        if scene.live is None and scene.views:
+            scene.live = SceneViews(self.ctx)
+        views: SceneViews | None = scene.live
+        if views is not None:
+            views.follow(scene.fluid, scene.views)
+        return views
 
     def _boxes(self, scene: SceneLike) -> list[tuple[FluidLike, VolumeRenderer]]:
         """Each fluid of `scene` and what draws its smoke."""

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import AXES, finite_number
-from gpufluid.render.camera import CLIP_Z
 from gpufluid.render.charts import Chart, lighting
-from gpufluid.render.overlay import CameraLike, clip_of_cells, give, to_cells
+from gpufluid.render.overlay import InScene, Shot, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.settings import one_of
@@ -23,7 +22,7 @@ SIDES = 12  # of an arrow, round it
 THIN = 0.055  # radius of a shaft, share of the spacing
 
 
-class Glyphs(Chart):
+class Glyphs(Chart, InScene):
     """Arrows of the velocity at the points of a regular grid, or of a plane of it, coloured by speed.
 
     spacing: cells from one to the next, >= 1; None: about 14 along the longest edge. axis, position: a plane
@@ -84,18 +83,8 @@ class Glyphs(Chart):
         nx, ny, nz = (int(n) for n in counts)
         return (nx, ny, nz), first, spacing
 
-    def render(
-        self,
-        fluid: FlowLike,
-        camera: CameraLike,
-        target: moderngl.Framebuffer,
-        depth: moderngl.Texture | None = None,
-        clip_z: tuple[float, float] = CLIP_Z[0],
-    ) -> None:
-        """Draw the arrows. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
-        self.check_fluid(fluid)
-        self.check()
-        shot = self.shot(camera, target, depth, clip_z, opaque=True)
+    def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
+        """Draw the arrows."""
         values = self.sample(fluid)
         _, colors = self.measure(fluid)
         low, high = self.last_range
@@ -122,7 +111,7 @@ class Glyphs(Chart):
         textures = {"velocities": self._velocities[0], "colors": colors}
         number = counts[0] * counts[1] * counts[2]
         with (
-            self.drawing(program, shot, opaque=True),
+            self.drawing(program, shot),
             self.bound(program, None, textures, smooth=("colors",)),
         ):
             array = self.array(program, [(self._arrow, "3f 3f", "position", "normal")])

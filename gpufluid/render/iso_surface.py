@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import moderngl
 
+from gpufluid.flow_views import check_color
 from gpufluid.gl.field import Field
 from gpufluid.grid import finite_number
-from gpufluid.render.camera import CLIP_Z
-from gpufluid.render.charts import check_color, check_flag, lighting
-from gpufluid.render.overlay import CameraLike, give, rays_in_cells
+from gpufluid.render.charts import check_flag, lighting
+from gpufluid.render.overlay import InScene, Shot, give, rays_in_cells
 from gpufluid.render.quantities import QuantityOverlay, check_quantity
 from gpufluid.render.subject import FlowLike
 
@@ -16,13 +16,14 @@ STRIDE = 0.5  # cells of the march
 SMOOTHINGS = 3  # of a solid, whose voxels are steps
 
 
-class IsoSurface(QuantityOverlay):
+class IsoSurface(QuantityOverlay, InScene):
     """Draws the surface of one quantity at a level, and writes depth. Its fields may be changed at any time.
 
     field: a quantity of `SlicePlane`, "solid" for the obstacles as the fluid has them. level: None: half of
     the largest value, which waits for the GPU. color: (r, g, b) as a screen shows it. smooth: whether the
     values are first smoothed as a cubic B-spline does: what a flow draws out into sheets a cell thick shows
-    the rows of cells otherwise, and is torn to shreds along them where its peaks are near the level. A solid, whose voxels are steps, is smoothed three times.
+    the rows of cells otherwise, and is torn to shreds along them where its peaks are near the level. A
+    solid, whose voxels are steps, is smoothed three times.
 
     What is thinner than half a cell along the ray may be missed. Raises GpufluidError naming the value.
     """
@@ -50,18 +51,8 @@ class IsoSurface(QuantityOverlay):
         self.color = check_color(self.color, "IsoSurface.color")
         self.smooth = check_flag(self.smooth, "IsoSurface.smooth")
 
-    def render(
-        self,
-        fluid: FlowLike,
-        camera: CameraLike,
-        target: moderngl.Framebuffer,
-        depth: moderngl.Texture | None = None,
-        clip_z: tuple[float, float] = CLIP_Z[0],
-    ) -> None:
-        """Draw the surface. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
-        self.check_fluid(fluid)
-        self.check()
-        shot = self.shot(camera, target, depth, clip_z, opaque=True)
+    def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
+        """Draw the surface."""
         shown = self.quantity(fluid, self.field)
         if self.level is None:
             low, high = self.extent(fluid, shown)
@@ -77,7 +68,7 @@ class IsoSurface(QuantityOverlay):
         )
         values = {"level": self.last_level, "stride": STRIDE, "color": self.color}
         give(program, {**values, **rays_in_cells(fluid, shot.view), **lighting(shot.view)})
-        with self.drawing(program, shot, opaque=True), self.bound(program, {"shown": shown}, filtered=True):
+        with self.drawing(program, shot), self.bound(program, {"shown": shown}, filtered=True):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
     def _around(self, fluid: FlowLike) -> bool:

@@ -81,6 +81,11 @@ class Overlay(Guest):
         self._shape: object = None
         self._released = False
 
+    @property
+    def opaque(self) -> bool:
+        """Whether it hides what is behind it, and writes depth."""
+        return True
+
     # -- checks ------------------------------------------------------------------------------------------
 
     def check_fluid(self, fluid: FlowLike) -> None:
@@ -119,10 +124,8 @@ class Overlay(Guest):
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None,
         clip_z: tuple[float, float] = CLIP_Z[0],
-        *,
-        opaque: bool,
     ) -> Shot:
-        """Check and put together what a picture takes; see the module's text for `opaque`.
+        """Check and put together what a picture takes.
 
         Raises GpufluidError for a bad camera, a target that nothing can be drawn to, a depth texture that is
         none, or that has neither the size of the viewport nor of the target.
@@ -151,6 +154,7 @@ class Overlay(Guest):
         near, far = (_picture_depth(view, d) for d in (1.0, 2.0))
         reversed_depth = near > far
         hangs = depth is not None and attached is not None and attached.glo == depth.glo
+        opaque = self.opaque
         if opaque and not has_depth:
             target = self._with_own_depth(target, reversed_depth)
         elif hangs and not opaque:
@@ -295,10 +299,10 @@ class Overlay(Guest):
                 self.device.linear.clear(unit)
 
     @contextmanager
-    def drawing(self, program: moderngl.Program, shot: Shot, *, opaque: bool) -> Iterator[None]:
+    def drawing(self, program: moderngl.Program, shot: Shot) -> Iterator[None]:
         """Set target, state and the scene's depth for `program` while the body draws."""
         ctx = self.ctx
-        hidden = shot.sampled is not None
+        hidden, opaque = shot.sampled is not None, self.opaque
         give(
             program,
             {
@@ -364,6 +368,30 @@ class Overlay(Guest):
         self._others.clear()
         self._depth_sampler.release()
         self.device.release()
+
+
+class InScene(Overlay):
+    """The base of the views that stand in the scene: seen by a camera, and hidden by what is before them."""
+
+    def render(
+        self,
+        fluid: FlowLike,
+        camera: CameraLike,
+        target: moderngl.Framebuffer,
+        depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
+    ) -> None:
+        """Draw it. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
+        self.check_fluid(fluid)
+        self.check()
+        self.draw(fluid, self.shot(camera, target, depth, clip_z), target)
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+
+    def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
+        """Draw it as `shot` says; `target` as it was given, for what lies over the picture."""
+        raise NotImplementedError
 
 
 def give(program: moderngl.Program, values: Mapping[str, Any]) -> None:

@@ -4,73 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.flow_views import ParticleSource, SolidShape
 from gpufluid.grid import finite_number
-from gpufluid.render.camera import CLIP_Z
-from gpufluid.render.charts import Chart, check_color
-from gpufluid.render.overlay import CameraLike, Floats, clip_of_cells, give, to_cells
+from gpufluid.render.charts import Chart
+from gpufluid.render.overlay import InScene, Shot, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import QUANTITIES, Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.settings import one_of
-from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, Triple
 from gpufluid.sources import Emitter
 
 WIDTH = 512  # particles in a row of their texture
 BLENDS = ("additive", "alpha")
 PALETTE = ((1.0, 0.62, 0.28), (0.35, 0.70, 1.0), (0.55, 0.88, 0.45), (0.92, 0.45, 0.75), (0.95, 0.88, 0.4))
-SolidShape = Sphere | Box | Cylinder | Capsule
 
 
-@dataclass
-class ParticleSource:
-    """Where particles are born, spread evenly over a shape. Change any field at any time.
-
-    shape: a Sphere, Box, Cylinder or Capsule, in metres; or an Emitter with one, which it then follows.
-    rate: particles per second; None: what is left of the particles, by `share`. color: (r, g, b) as a screen
-    shows it; None: one of five, by the source's place among the others.
-    """
-
-    shape: SolidShape | Emitter
-    rate: float | None = None
-    share: float = 1.0
-    color: Triple | None = None
-
-    def __post_init__(self) -> None:
-        self.check()
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that nothing can be born with."""
-        shape = self.shape.shape if isinstance(self.shape, Emitter) else self.shape
-        if not isinstance(shape, SolidShape):
-            raise GpufluidError(
-                "ParticleSource.shape must be a Sphere, Box, Cylinder or Capsule, or an Emitter with one, "
-                f"got {self.shape!r}"
-            )
-        if self.rate is not None:
-            self.rate = finite_number(self.rate, "ParticleSource.rate", low=0.0)
-        self.share = finite_number(self.share, "ParticleSource.share", low=0.0)
-        if self.color is not None:
-            self.color = check_color(self.color, "ParticleSource.color")
-
-    @property
-    def rows(self) -> tuple[int, Floats, tuple[float, float, float, float]]:
-        """Kind of the form, its own space to the world [4, 4], its core and rounding; metres."""
-        shape, place = self.shape, np.eye(4)
-        if isinstance(shape, Emitter):
-            place, shape = shape.matrix, shape.shape  # type: ignore[assignment]
-        assert isinstance(shape, SolidShape)
-        form = shape.form
-        assert form.kind != HALF_SPACE
-        return form.kind, place @ form.place, (*form.core, form.rounding)
-
-
-class Particles(Chart):
+class Particles(Chart, InScene):
     """Particles carried by the flow: `advance` moves them, `render` draws them. Fields may change.
 
     count: how many there are at most, fixed. sources: ParticleSource, or shapes or emitters in their place.
@@ -155,6 +109,11 @@ class Particles(Chart):
         self.numbers()
 
     @property
+    def opaque(self) -> bool:
+        """Particles are see-through."""
+        return False
+
+    @property
     def color(self) -> str:
         """What particles are coloured by; see the class."""
         return self.field
@@ -217,18 +176,8 @@ class Particles(Chart):
         self.time += dt
         self.turn = (self.turn + 1) % (1 << 24)
 
-    def render(
-        self,
-        fluid: FlowLike,
-        camera: CameraLike,
-        target: moderngl.Framebuffer,
-        depth: moderngl.Texture | None = None,
-        clip_z: tuple[float, float] = CLIP_Z[0],
-    ) -> None:
-        """Draw the particles. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
-        self.check_fluid(fluid)
-        self.check()
-        shot = self.shot(camera, target, depth, clip_z, opaque=False)
+    def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
+        """Draw the particles."""
         sources, looks = self._source_textures(fluid)
         by_value = self.field != "source"
         colors = self.maps.texture(self.color_map() if by_value else "gray")
@@ -265,7 +214,7 @@ class Particles(Chart):
             "looks": looks,
         }
         with (
-            self.drawing(program, shot, opaque=False),
+            self.drawing(program, shot),
             self.bound(program, None, textures, smooth=("colors",)),
         ):
             self.array(program).render(moderngl.TRIANGLES, vertices=6 * self.count)

@@ -9,9 +9,8 @@ import numpy as np
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import AXES, finite_number, finite_triple
-from gpufluid.render.camera import CLIP_Z
 from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import CameraLike, Floats, clip_of_cells, give, to_cells
+from gpufluid.render.overlay import Floats, InScene, Shot, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.settings import one_of
@@ -20,7 +19,7 @@ from gpufluid.shapes import Triple, direction
 MOST_CONTOURS = 100
 
 
-class SlicePlane(Chart):
+class SlicePlane(Chart, InScene):
     """Draws one quantity on a plane, in colours. Its fields may be changed at any time.
 
     field: density, temperature, fuel, pressure, divergence, speed, velocity_x, velocity_y, velocity_z,
@@ -72,6 +71,11 @@ class SlicePlane(Chart):
                 f"SlicePlane.contours must be a whole number in 0 .. {MOST_CONTOURS}, got {n!r}"
             )
 
+    @property
+    def opaque(self) -> bool:
+        """Where its opacity is 1."""
+        return self.opacity == 1.0
+
     def plane(self, fluid: FlowLike) -> tuple[Floats, Floats]:
         """Return a point of the plane and its unit normal, metres."""
         grid = fluid.grid
@@ -84,22 +88,8 @@ class SlicePlane(Chart):
             middle[axis] = self.position
         return middle, np.eye(3)[axis]
 
-    def render(
-        self,
-        fluid: FlowLike,
-        camera: CameraLike,
-        target: moderngl.Framebuffer,
-        depth: moderngl.Texture | None = None,
-        clip_z: tuple[float, float] = CLIP_Z[0],
-    ) -> None:
-        """Draw the plane as far as it lies in the box.
-
-        camera, depth, clip_z: as in `VolumeRenderer.render`. Raises GpufluidError for what cannot be drawn.
-        """
-        self.check_fluid(fluid)
-        self.check()
-        opaque = self.opacity == 1.0
-        shot = self.shot(camera, target, depth, clip_z, opaque=opaque)
+    def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
+        """Draw the plane as far as it lies in the box."""
         shown, colors = self.measure(fluid)
         point, normal = self.plane(fluid)
         u = np.cross(normal, np.eye(3)[int(np.abs(normal).argmin())])
@@ -125,7 +115,7 @@ class SlicePlane(Chart):
         give(program, values)
         read = {"shown": shown, "solid": fields_of(fluid)["solid"]}
         with (
-            self.drawing(program, shot, opaque=opaque),
+            self.drawing(program, shot),
             self.bound(program, read, {"colors": colors}, filtered=True, smooth=("colors",)),
         ):
             self.array(program).render(moderngl.TRIANGLE_STRIP, 4)

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.flow_views import Seeds, check_seeds, whole
 from gpufluid.gl.field import Field
 from gpufluid.grid import finite_number, finite_triple
-from gpufluid.render.camera import CLIP_Z
 from gpufluid.render.charts import Chart, check_flag
-from gpufluid.render.overlay import CameraLike, Floats, Shot, clip_of_cells, give, to_cells
+from gpufluid.render.overlay import Floats, InScene, Shot, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.shapes import Triple
@@ -29,34 +29,17 @@ LONGEST = (
 def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
     """Return `count` points at equal distances from `start` to `end`, [count, 3], metres."""
     a, b = np.array(finite_triple(start, "start")), np.array(finite_triple(end, "end"))
-    share = np.linspace(0.0, 1.0, _whole(count, "count", 1, 1 << 20))[:, None]
+    share = np.linspace(0.0, 1.0, whole(count, "count", 1, 1 << 20))[:, None]
     points: Floats = a + share * (b - a)
     return points
 
 
 def grid_of_seeds(low: Triple, high: Triple, counts: tuple[int, int, int]) -> Floats:
     """Return points between two corners, `counts` along (x, y, z), [n, 3], metres; one is in the middle."""
-    a, b = finite_triple(low, "low"), finite_triple(high, "high")
-    try:
-        nx, ny, nz = counts
-    except (TypeError, ValueError):
-        raise GpufluidError(f"counts must be three whole numbers (x, y, z), got {counts!r}") from None
-    axes = [
-        np.linspace(p, q, n) if _whole(n, "counts", 1, 1 << 20) > 1 else np.array([0.5 * (p + q)])
-        for p, q, n in zip(a, b, (nx, ny, nz), strict=True)
-    ]
-    z, y, x = np.meshgrid(axes[2], axes[1], axes[0], indexing="ij")
-    return np.stack([x, y, z], -1).reshape(-1, 3)
+    return Seeds(low, high, counts).points()
 
 
-def _whole(value: Any, name: str, low: int, high: int) -> int:
-    """Return `value` as a whole number in low .. high, or raise naming it."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise GpufluidError(f"{name} must be a whole number in {low} .. {high}, got {value!r}")
-    return int(value)
-
-
-class _Lines(Chart):
+class _Lines(Chart, InScene):
     """What streamlines and streak lines have in common: seeds, and how lines are drawn."""
 
     UNSIGNED = "viridis"
@@ -75,9 +58,9 @@ class _Lines(Chart):
         linear: bool,
     ) -> None:
         name = type(self).__name__
-        self.points = _whole(points, f"{name}.points", 2, MOST_POINTS)
+        self.points = whole(points, f"{name}.points", 2, MOST_POINTS)
         self.line_width, self.fade, self.opacity = line_width, fade, opacity
-        self._checked_seeds = _seeds(seeds, name)
+        self._checked_seeds = check_seeds(seeds, name)
         super().__init__(ctx, "speed", colors, range, legend, linear)
         limit = self.device.max_texture_size // 2
         if len(self._checked_seeds) > limit:
@@ -106,7 +89,7 @@ class _Lines(Chart):
 
     @seeds.setter
     def seeds(self, seeds: ArrayLike) -> None:
-        points = _seeds(seeds, type(self).__name__)
+        points = check_seeds(seeds, type(self).__name__)
         if points.shape != self._checked_seeds.shape:
             raise GpufluidError(
                 f"{type(self).__name__}.seeds must stay {len(self._checked_seeds)} points, got {len(points)}"
@@ -154,7 +137,7 @@ class _Lines(Chart):
             "colors": self.maps.texture(self.color_map()),
         }
         with (
-            self.drawing(program, shot, opaque=True),
+            self.drawing(program, shot),
             self.bound(program, None, textures, smooth=("colors",)),
         ):
             self.array(program).render(moderngl.TRIANGLES, vertices=6 * (self.points - 1) * lines)
@@ -240,18 +223,8 @@ class Streamlines(_Lines):
             with self.bound(program, fields_of(fluid), {"before": before, "seeds": seeds}):
                 triangle.render(moderngl.TRIANGLES, vertices=3)
 
-    def render(
-        self,
-        fluid: FlowLike,
-        camera: CameraLike,
-        target: moderngl.Framebuffer,
-        depth: moderngl.Texture | None = None,
-        clip_z: tuple[float, float] = CLIP_Z[0],
-    ) -> None:
-        """Trace and draw the lines; what it takes and raises is as in `VolumeRenderer.render`."""
-        self.check_fluid(fluid)
-        self.check()
-        shot = self.shot(camera, target, depth, clip_z, opaque=True)
+    def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
+        """Trace and draw the lines."""
         self.trace(fluid)
         values = {"head": 0, "slots": 0, "longest": 4.0 * float(self.step), "natural": 0.0}
         self._draw(fluid, shot, target, self.lines, values)
@@ -344,18 +317,8 @@ class StreakLines(_Lines):
         self._textures.reverse()
         self._targets.reverse()
 
-    def render(
-        self,
-        fluid: FlowLike,
-        camera: CameraLike,
-        target: moderngl.Framebuffer,
-        depth: moderngl.Texture | None = None,
-        clip_z: tuple[float, float] = CLIP_Z[0],
-    ) -> None:
-        """Draw the lines. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
-        self.check_fluid(fluid)
-        self.check()
-        shot = self.shot(camera, target, depth, clip_z, opaque=True)
+    def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
+        """Draw the lines."""
         shown = self.quantity(fluid, "speed")
         self.last_range = self.range_of(fluid, shown, "speed", self.range)
         natural = self._apart / fluid.grid.cell_size
@@ -370,20 +333,3 @@ class StreakLines(_Lines):
         """
         order = (self._head - np.arange(self.points)) % self.points
         return self._read(self._textures[0])[:, order].copy()
-
-
-def _seeds(seeds: ArrayLike, name: str) -> Floats:
-    """Return `seeds` as finite float64 [n, 3] with n >= 1, or raise naming them."""
-    try:
-        points = np.array(seeds, np.float64)
-    except (TypeError, ValueError):
-        points = np.empty(0)
-    if points.ndim != 2 or points.shape[1] != 3 or not len(points):
-        raise GpufluidError(
-            f"{name}.seeds must be one or more points (x, y, z), got the shape {list(points.shape)}"
-        )
-    if not np.isfinite(points).all():
-        bad = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
-        raise GpufluidError(f"{name}.seeds must be finite, but point {bad} is {points[bad].tolist()}")
-    points.flags.writeable = False
-    return points

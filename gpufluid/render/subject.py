@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
+from gpufluid.flow_views import FlowView
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.grid import Grid
@@ -80,10 +81,15 @@ class FlowLike(FluidLike, Protocol):
 
 
 class SceneLike(Protocol):
-    """A fluid and how it is looked at. floor: height of the ground, metres, or None."""
+    """A fluid and how it is looked at. floor: height of the ground, metres, or None.
+
+    live: where the renderer keeps what draws the views.
+    """
+
+    live: Any
 
     @property
-    def fluid(self) -> FluidLike: ...
+    def fluid(self) -> FlowLike: ...
 
     @property
     def others(self) -> Sequence[FluidLike]: ...
@@ -102,6 +108,9 @@ class SceneLike(Protocol):
 
     @property
     def lights(self) -> Sequence[Light | PointLight]: ...
+
+    @property
+    def views(self) -> Sequence[FlowView]: ...
 
     @property
     def floor(self) -> float | None: ...

@@ -9,13 +9,12 @@ import moderngl
 import numpy as np
 
 from gpufluid.errors import GpufluidError
+from gpufluid.flow_views import check_color
 from gpufluid.grid import finite_number
-from gpufluid.render.camera import CLIP_Z
-from gpufluid.render.charts import check_color, check_flag, lighting
+from gpufluid.render.charts import check_flag, lighting
 from gpufluid.render.overlay import (
-    CameraLike,
     Floats,
-    Overlay,
+    InScene,
     Shot,
     clip_of_cells,
     give,
@@ -31,7 +30,7 @@ STYLES = ("wires", "cubes", None)
 Color = tuple[float, float, float]
 
 
-class VoxelView(Overlay):
+class VoxelView(InScene):
     """Draws the voxels of the solids, and the surfaces of the obstacles. Its fields may be changed.
 
     style: "wires" round the cells, "cubes", or None for the surfaces alone. surface: whether the obstacles'
@@ -74,18 +73,8 @@ class VoxelView(Overlay):
             raise GpufluidError(f"VoxelView.fill must be at most 1, got {self.fill!r}")
         finite_number(self.line_width, "VoxelView.line_width", above=0.0)
 
-    def render(
-        self,
-        fluid: FlowLike,
-        camera: CameraLike,
-        target: moderngl.Framebuffer,
-        depth: moderngl.Texture | None = None,
-        clip_z: tuple[float, float] = CLIP_Z[0],
-    ) -> None:
-        """Draw the solids. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
-        self.check_fluid(fluid)
-        self.check()
-        shot = self.shot(camera, target, depth, clip_z, opaque=True)
+    def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
+        """Draw the solids."""
         if self.surface:
             self._draw_surfaces(fluid, shot)
         if self.style is None or fluid.solid_field is None:
@@ -97,7 +86,7 @@ class VoxelView(Overlay):
             "color": self.color,
         }
         give(program, {**values, **rays_in_cells(fluid, shot.view), **lighting(shot.view)})
-        with self.drawing(program, shot, opaque=True), self.bound(program, fields_of(fluid)):
+        with self.drawing(program, shot), self.bound(program, fields_of(fluid)):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
     def _draw_surfaces(self, fluid: FlowLike, shot: Shot) -> None:
@@ -115,7 +104,7 @@ class VoxelView(Overlay):
                 **lighting(shot.view),
             },
         )
-        with self.drawing(program, shot, opaque=True):
+        with self.drawing(program, shot):
             for obstacle in fluid.obstacles:
                 for mesh, matrix in self._placed(obstacle) if obstacle.visible else ():
                     turn: Floats = np.eye(4)

@@ -1,0 +1,351 @@
+"""Which views of the flow a scene shows: descriptions only, no GL.
+
+Each says what a view in `gpufluid.render` with the same parameters is made with; it tells what they mean.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.errors import GpufluidError, named
+from gpufluid.grid import AXES, finite_number, finite_triple
+from gpufluid.settings import one_of
+from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
+from gpufluid.sources import Emitter
+
+Triple = tuple[float, float, float]
+Range = tuple[float, float]
+SolidShape = Sphere | Box | Cylinder | Capsule
+FIELDS = (
+    *("density", "temperature", "fuel", "pressure", "divergence", "speed", "velocity_x", "velocity_y"),
+    *("velocity_z", "vorticity", "solid", "flame"),
+)
+MAPS = ("viridis", "magma", "coolwarm", "dusk", "gray")
+MOST_SEEDS = 1 << 20
+
+
+def check_color(color: Any, what: str) -> Triple:
+    """Return `color` as (r, g, b), each 0 .. 1, as a screen shows it, or raise naming it."""
+    triple = finite_triple(color, what)
+    if min(triple) < 0.0 or max(triple) > 1.0:
+        raise GpufluidError(f"{what} must be (r, g, b), each in 0 .. 1, got {triple}")
+    return triple
+
+
+def whole(value: Any, name: str, low: int, high: int) -> int:
+    """Return `value` as a whole number in low .. high, or raise naming it."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise GpufluidError(f"{name} must be a whole number in {low} .. {high}, got {value!r}")
+    return int(value)
+
+
+@dataclass
+class ParticleSource:
+    """Where particles are born, spread evenly over a shape. Change any field at any time.
+
+    shape: a Sphere, Box, Cylinder or Capsule, in metres; or an Emitter with one, which it then follows.
+    rate: particles per second; None: what is left of the particles, by `share`. color: (r, g, b) as a screen
+    shows it; None: one of five, by the source's place among the others.
+    """
+
+    shape: SolidShape | Emitter
+    rate: float | None = None
+    share: float = 1.0
+    color: Triple | None = None
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that nothing can be born with."""
+        shape = self.shape.shape if isinstance(self.shape, Emitter) else self.shape
+        if not isinstance(shape, SolidShape):
+            raise GpufluidError(
+                "ParticleSource.shape must be a Sphere, Box, Cylinder or Capsule, or an Emitter with one, "
+                f"got {self.shape!r}"
+            )
+        if self.rate is not None:
+            self.rate = finite_number(self.rate, "ParticleSource.rate", low=0.0)
+        self.share = finite_number(self.share, "ParticleSource.share", low=0.0)
+        if self.color is not None:
+            self.color = check_color(self.color, "ParticleSource.color")
+
+    @property
+    def rows(self) -> tuple[int, NDArray[np.float64], tuple[float, float, float, float]]:
+        """Kind of the form, its own space to the world [4, 4], its core and rounding; metres."""
+        shape, place = self.shape, np.eye(4)
+        if isinstance(shape, Emitter):
+            place, shape = shape.matrix, shape.shape  # type: ignore[assignment]
+        assert isinstance(shape, SolidShape)
+        form = shape.form
+        assert form.kind != HALF_SPACE
+        return form.kind, place @ form.place, (*form.core, form.rounding)
+
+
+@named
+@dataclass
+class Seeds:
+    """Points between two corners, metres, `counts` along (x, y, z); a single one is in the middle."""
+
+    low: Triple
+    high: Triple
+    counts: tuple[int, int, int]
+
+    def __post_init__(self) -> None:
+        self.low, self.high = finite_triple(self.low, "Seeds.low"), finite_triple(self.high, "Seeds.high")
+        try:
+            nx, ny, nz = self.counts
+        except (TypeError, ValueError):
+            raise GpufluidError(
+                f"counts must be three whole numbers (x, y, z), got {self.counts!r}"
+            ) from None
+        x, y, z = (whole(n, "counts", 1, MOST_SEEDS) for n in (nx, ny, nz))
+        if x * y * z > MOST_SEEDS:
+            raise GpufluidError(f"Seeds.counts: at most {MOST_SEEDS} points, got {x} x {y} x {z}")
+        self.counts = x, y, z
+
+    def points(self) -> NDArray[np.float64]:
+        """The points, [n, 3], metres; x fastest."""
+        axes = [
+            np.linspace(p, q, n) if n > 1 else np.array([0.5 * (p + q)])
+            for p, q, n in zip(self.low, self.high, self.counts, strict=True)
+        ]
+        z, y, x = np.meshgrid(axes[2], axes[1], axes[0], indexing="ij")
+        return np.stack([x, y, z], -1).reshape(-1, 3)
+
+
+def check_seeds(seeds: Any, name: str) -> NDArray[np.float64]:
+    """Return `seeds` as finite float64 [n, 3] with n >= 1, or raise naming them."""
+    try:
+        points = np.array(seeds.points() if isinstance(seeds, Seeds) else seeds, np.float64)
+    except (TypeError, ValueError):
+        points = np.empty(0)
+    if points.ndim != 2 or points.shape[1] != 3 or not len(points):
+        raise GpufluidError(
+            f"{name}.seeds must be one or more points (x, y, z), got the shape {list(points.shape)}"
+        )
+    if not np.isfinite(points).all():
+        bad = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
+        raise GpufluidError(f"{name}.seeds must be finite, but point {bad} is {points[bad].tolist()}")
+    points.flags.writeable = False
+    return points
+
+
+def _part(default: Any, **rule: Any) -> Any:
+    """A field of a view, and what it may be: see `FlowView.check`."""
+    return field(default=default, metadata=rule)
+
+
+def _share(default: float) -> Any:
+    return _part(default, low=0.0, most=1.0)
+
+
+def _name(default: Any, *names: Any) -> Any:
+    return _part(default, names=names)
+
+
+@dataclass
+class FlowView:
+    """The base of the descriptions. Change any field at any time. MADE: the class that draws it."""
+
+    MADE: ClassVar[str] = ""
+    FIXED: ClassVar[tuple[str, ...]] = ()  # fields that another value of needs another view
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        for part in dataclasses.fields(self):
+            rule, name = dict(part.metadata), f"{type(self).__name__}.{part.name}"
+            value = getattr(self, part.name)
+            if value is None and part.default is None:
+                continue
+            if "names" in rule:
+                one_of(value, rule["names"], name)
+            elif "whole" in rule:
+                whole(value, name, *rule["whole"])
+            elif "flag" in rule:
+                if not isinstance(value, bool | np.bool_):
+                    raise GpufluidError(f"{name} must be True or False, got {value!r}")
+            elif isinstance(part.default, tuple) and part.name.endswith("color"):
+                setattr(self, part.name, check_color(value, name))
+            elif part.name == "range":
+                self._check_range(value, name)
+            elif rule:
+                most = rule.pop("most", np.inf)
+                if finite_number(value, name, **rule) > most:
+                    raise GpufluidError(f"{name} must be at most {most:g}, got {value!r}")
+
+    @staticmethod
+    def _check_range(value: Any, name: str) -> None:
+        try:
+            low, high = (finite_number(v, name) for v in value)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, GpufluidError):
+                raise
+            raise GpufluidError(f"{name} must be two numbers (low, high) or None, got {value!r}") from None
+        if not low < high:
+            raise GpufluidError(f"{name}: low must be less than high, got ({low:g}, {high:g})")
+
+    def parameters(self, fluid: Any) -> dict[str, Any]:
+        """What the view is made with, beside its context."""
+        return {part.name: getattr(self, part.name) for part in dataclasses.fields(self)}
+
+
+def _check_triples(view: FlowView, *names: str) -> None:
+    for name in names:
+        if getattr(view, name) is not None:
+            finite_triple(getattr(view, name), f"{type(view).__name__}.{name}")
+
+
+@named
+@dataclass
+class ParticlesView(FlowView):
+    """Particles that the flow carries; see `gpufluid.Particles`. No sources: the fluid's emitters are."""
+
+    MADE, FIXED = "Particles", ("count", "seed", "sources")
+    count: int = _part(100_000, whole=(1, 1 << 24))
+    sources: Sequence[ParticleSource] = ()
+    life: float = _part(2.0, above=0.0)
+    seed: int = _part(0, whole=(0, (1 << 24) - 1))
+    color: str = _name("source", "source", *FIELDS)
+    size: float = _part(2.5, above=0.0)
+    unit: str = _name("pixels", "pixels", "metres")
+    blend: str = _name("additive", "additive", "alpha")
+    opacity: float = _share(0.2)
+    colors: str | None = _name(None, *MAPS, None)
+    range: Range | None = None
+    legend: bool = _part(False, flag=True)
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        super().check()
+        for source in self.sources:
+            if not isinstance(source, ParticleSource):
+                raise GpufluidError(f"ParticlesView.sources must be gf.ParticleSource, got {source!r}")
+            source.check()
+
+    def parameters(self, fluid: Any) -> dict[str, Any]:
+        """What the view is made with; raises GpufluidError where the fluid has no emitter to start from."""
+        given = super().parameters(fluid)
+        given["sources"] = list(self.sources) or [
+            ParticleSource(e) for e in fluid.emitters if isinstance(e.shape, SolidShape)
+        ]
+        return given
+
+
+@dataclass
+class _Lines(FlowView):
+    """What lines have in common."""
+
+    FIXED: ClassVar[tuple[str, ...]] = ("points", "seeds")
+    seeds: Seeds | ArrayLike = ()
+    points: int = _part(192, whole=(2, 8192))
+    line_width: float = _part(2.0, above=0.0)
+    fade: float = _share(0.25)
+    opacity: float = _share(1.0)
+    colors: str | None = _name(None, *MAPS, None)
+    range: Range | None = None
+    legend: bool = _part(False, flag=True)
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        super().check()
+        check_seeds(self.seeds, type(self).__name__)
+
+    def parameters(self, fluid: Any) -> dict[str, Any]:
+        """What the view is made with."""
+        return super().parameters(fluid) | {"seeds": check_seeds(self.seeds, type(self).__name__)}
+
+
+@named
+@dataclass
+class StreamlinesView(_Lines):
+    """Lines along the velocity as it is; see `gpufluid.Streamlines`."""
+
+    MADE, FIXED = "Streamlines", ("points", "seeds", "both")
+    step: float = _part(0.5, above=0.0, most=1.0)
+    both: bool = _part(True, flag=True)
+
+
+@named
+@dataclass
+class StreakLinesView(_Lines):
+    """Lines through what was released at each seed; see `gpufluid.StreakLines`."""
+
+    MADE = "StreakLines"
+    points: int = _part(128, whole=(2, 8192))
+    interval: float | None = _part(None, above=0.0)
+
+
+@named
+@dataclass
+class GlyphsView(FlowView):
+    """Arrows; see `gpufluid.Glyphs`."""
+
+    MADE = "Glyphs"
+    spacing: float | None = _part(None, low=1.0)
+    axis: str | None = _name(None, *AXES, None)
+    position: float | None = _part(None, low=-np.inf)
+    length: float | None = _part(None, above=0.0)
+    colors: str | None = _name(None, *MAPS, None)
+    range: Range | None = None
+    legend: bool = _part(False, flag=True)
+
+
+@named
+@dataclass
+class SliceView(FlowView):
+    """A plane in colours; see `gpufluid.SlicePlane`."""
+
+    MADE = "SlicePlane"
+    field: str = _name("speed", *FIELDS)
+    axis: str = _name("z", *AXES)
+    position: float | None = _part(None, low=-np.inf)
+    point: Triple | None = None
+    normal: Triple | None = None
+    colors: str | None = _name(None, *MAPS, None)
+    range: Range | None = None
+    opacity: float = _share(1.0)
+    contours: int = _part(0, whole=(0, 100))
+    legend: bool = _part(True, flag=True)
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that nothing can be drawn with."""
+        super().check()
+        _check_triples(self, "point")
+        if self.normal is not None:
+            direction(self.normal, "SliceView.normal")
+
+
+@named
+@dataclass
+class IsoSurfaceView(FlowView):
+    """The surface on which a quantity has one value; see `gpufluid.IsoSurface`."""
+
+    MADE = "IsoSurface"
+    field: str = _name("density", *FIELDS)
+    level: float | None = _part(None, low=-np.inf)
+    color: Triple = (0.80, 0.82, 0.86)
+    smooth: bool = _part(True, flag=True)
+
+
+@named
+@dataclass
+class VoxelsView(FlowView):
+    """The voxels of the solids; see `gpufluid.VoxelView`. surface: the scene draws its solids itself."""
+
+    MADE = "VoxelView"
+    style: str = _name("wires", "wires", "cubes")
+    surface: bool = _part(False, flag=True)
+    color: Triple = (0.36, 0.78, 0.86)
+    surface_color: Triple = (0.72, 0.36, 0.22)
+    fill: float = _part(0.84, above=0.0, most=1.0)
+    line_width: float = _part(1.0, above=0.0)

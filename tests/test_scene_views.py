@@ -1,0 +1,155 @@
+"""Views of the flow in scenes: what a scene says of them, and that its picture shows it."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import MISSING, fields
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from view_flows import ball_flow
+
+import gpufluid as gf
+from gpufluid.flow_views import FIELDS, MAPS, FlowView
+from gpufluid.render import colormaps
+from gpufluid.render.quantities import QUANTITIES
+from gpufluid.scene_file import VIEW_KINDS
+
+SEEDS = gf.Seeds((-0.2, 0.2, -0.2), (0.2, 0.2, 0.2), (4, 1, 4))
+CAMERA = gf.Camera(target=(0.0, 0.6, 0.0), distance=2.4)
+
+
+def scene_of(ctx: moderngl.Context, *views: FlowView, **options: Any) -> gf.Scene:
+    """A ball in a stream, seen from the front."""
+    fluid = ball_flow(ctx, (16, 24, 16))
+    return gf.Scene(fluid, camera=CAMERA, views=list(views), **options)
+
+
+def picture(scene: gf.Scene, renderer: gf.FrameRenderer) -> np.ndarray[Any, Any]:
+    renderer.draw(scene)
+    return renderer.read().astype(int)
+
+
+@pytest.mark.parametrize("kind", list(VIEW_KINDS))
+def test_a_description_has_the_parameters_of_its_view(kind: str) -> None:
+    """With the same defaults, but for what is said in another way."""
+    described = {part.name: part for part in fields(VIEW_KINDS[kind])}
+    made = inspect.signature(getattr(gf, VIEW_KINDS[kind].MADE)).parameters
+    assert set(described) == set(made) - {"ctx", "linear"}
+    for name, part in described.items():
+        default = None if part.default is MISSING else part.default
+        if (kind, name) not in {("voxels", "surface")} and name not in ("seeds", "sources"):
+            assert default == made[name].default, name
+    assert set(VIEW_KINDS[kind].FIXED) <= set(described)
+
+
+def test_names_are_those_of_the_views() -> None:
+    assert set(FIELDS) == set(QUANTITIES) and set(MAPS) == set(colormaps.MAPS)
+
+
+def test_each_kind_is_drawn_and_moves(ctx: moderngl.Context) -> None:
+    renderer = gf.FrameRenderer(ctx, (96, 72))
+    views: dict[str, FlowView] = {
+        "particles": gf.ParticlesView(
+            3000, [gf.ParticleSource(gf.Sphere((0.0, 0.3, 0.0), 0.1))], opacity=0.8
+        ),
+        "streamlines": gf.StreamlinesView(SEEDS),
+        "streak-lines": gf.StreakLinesView(SEEDS, interval=0.01, points=64),
+        "glyphs": gf.GlyphsView(axis="z"),
+        "slice": gf.SliceView("density", axis="z", opacity=0.7),
+        "iso-surface": gf.IsoSurfaceView("density", 0.3),
+        "voxels": gf.VoxelsView("cubes"),
+    }
+    assert set(views) == set(VIEW_KINDS)
+    for kind, view in views.items():
+        scene = scene_of(ctx, smoke=gf.Smoke(visible=False))
+        empty = picture(scene, renderer)
+        scene.views = [view]
+        renderer.follow(scene)
+        for _ in range(6):
+            scene.advance()
+        assert np.abs(picture(scene, renderer) - empty).max(axis=2).astype(bool).mean() > 0.003, kind
+        moved = view.MADE in ("Particles", "StreakLines")
+        made = scene.live._made[0][2]
+        if moved:
+            assert (made.read()[..., 3] >= 0.0).sum() > 100, kind
+        scene.views = []
+        renderer.follow(scene)
+        assert made._released
+        scene.release()
+        assert scene.live is None
+    renderer.release()
+
+
+def test_hidden_smoke_is_none(ctx: moderngl.Context) -> None:
+    """To the bit, with its shadow on the floor."""
+    renderer = gf.FrameRenderer(ctx, (96, 72))
+    scene = scene_of(ctx, floor=0.0, smoke=gf.Smoke(extinction=80.0))
+    shown = picture(scene, renderer)
+    scene.smoke = gf.Smoke(extinction=80.0, visible=False)
+    hidden = picture(scene, renderer)
+    scene.fluid.density.write(np.zeros((16, 24, 16)))
+    scene.smoke = gf.Smoke(extinction=80.0)
+    np.testing.assert_array_equal(picture(scene, renderer), hidden)
+    assert np.abs(shown - hidden).max() > 20
+    with pytest.raises(gf.GpufluidError, match=r"Smoke.visible must be True or False, got 1"):
+        gf.Smoke(visible=1)  # type: ignore[arg-type]
+    scene.release()
+    renderer.release()
+
+
+def test_smoke_and_solids_hide_views(ctx: moderngl.Context) -> None:
+    """A slice behind the ball is not seen through it; thick smoke before a slice dims it."""
+    renderer = gf.FrameRenderer(ctx, (96, 72))
+    behind = gf.SliceView("speed", axis="z", position=-0.3, legend=False, range=(-1.0, 1.0))
+    scene = scene_of(ctx, smoke=gf.Smoke(visible=False))
+    without = picture(scene, renderer)
+    scene.views = [behind]
+    with_slice = picture(scene, renderer)
+    changed = np.abs(with_slice - without).max(axis=2) > 6
+    ball = np.s_[36:42, 46:50]
+    assert not changed[ball].any() and changed.mean() > 0.1
+    # alpha counts too: over nothing the slice is opaque
+    renderer.background = "transparent"
+    scene.smoke = gf.Smoke(visible=False)
+    renderer.draw(scene)
+    alpha = renderer.read("straight")[..., 3]
+    assert np.median(alpha[changed]) == 255 and alpha[0, 0] == 0
+    scene.release()
+    renderer.release()
+
+
+def test_values_may_change_while_it_runs(ctx: moderngl.Context) -> None:
+    renderer = gf.FrameRenderer(ctx, (96, 72))
+    view = gf.StreamlinesView(SEEDS, line_width=1.0)
+    scene = scene_of(ctx, view, smoke=gf.Smoke(visible=False))
+    thin = picture(scene, renderer)
+    made = scene.live._made[0][2]
+    view.line_width = 6.0
+    thick = picture(scene, renderer)
+    assert scene.live._made[0][2] is made and np.abs(thick - thin).max() > 40
+    view.points = 20  # another view has to be made
+    picture(scene, renderer)
+    assert scene.live._made[0][2] is not made and made._released
+    view.fade = 3.0
+    with pytest.raises(gf.GpufluidError, match=r"StreamlinesView.fade must be at most 1, got 3"):
+        renderer.draw(scene)
+    with pytest.raises(gf.GpufluidError, match=r"Scene.views\[0\] must be a description"):
+        gf.Scene(scene.fluid, views=["particles"])  # type: ignore[list-item]
+    scene.release()
+    renderer.release()
+
+
+def test_particles_start_from_the_emitters_where_nothing_else_is_said(ctx: moderngl.Context) -> None:
+    scene = scene_of(ctx, gf.ParticlesView(100))
+    renderer = gf.FrameRenderer(ctx, (32, 24))
+    with pytest.raises(gf.GpufluidError, match=r"Particles.sources must name at least one place"):
+        renderer.follow(scene)
+    scene.fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.2, 0.0), 0.1), density=1.0))
+    renderer.follow(scene)
+    scene.advance()
+    assert (scene.live._made[0][2].read()[:, 3] >= 0.0).any()
+    scene.release()
+    renderer.release()
