@@ -23,7 +23,8 @@ class IsoSurface(QuantityOverlay, InScene):
     the largest value, which waits for the GPU. color: (r, g, b) as a screen shows it. smooth: whether the
     values are first smoothed as a cubic B-spline does: what a flow draws out into sheets a cell thick shows
     the rows of cells otherwise, and is torn to shreds along them where its peaks are near the level. A
-    solid, whose voxels are steps, is smoothed three times.
+    solid, whose voxels are steps, is smoothed three times. Each takes cell_size^2 / (3 r)
+    off the radius r of a ball.
 
     What is thinner than half a cell along the ray may be missed. Raises GpufluidError naming the value.
     """
