@@ -441,6 +441,7 @@ def test_another_context_is_refused(
         foreign = other.simple_framebuffer(SIZE)
         depth = other.depth_texture(SIZE)
         strange = gf.Fluid(gf.Grid((4, 4, 4)), backend="fragment", ctx=other)
+        ctx.__enter__()  # the views' own
         for made in all_views.values():
             with pytest.raises(gf.GpufluidError, match="the fluid lives in another GL context"):
                 made.render(strange, CAMERA, foreign)
@@ -448,6 +449,7 @@ def test_another_context_is_refused(
                 made.render(fluid, CAMERA, foreign)
             with pytest.raises(gf.GpufluidError, match="the depth texture lives in another GL context"):
                 made.render(fluid, CAMERA, Scene(ctx).target, depth=depth)
+        other.__enter__()
         strange.release()
     finally:
         other.release()

@@ -325,14 +325,14 @@ def guarded(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[S
     The method's object has the context as `ctx` (None: there is no OpenGL), or, while it is made, takes it as
     its first argument. Raises GpufluidError where that context is not current in this thread.
     """
-    name = method.__qualname__.removesuffix(".__init__")
+    name = "" if method.__name__ == "__init__" else "." + method.__name__
 
     @functools.wraps(method)
     def run(self: Self, *given: P.args, **by_name: P.kwargs) -> R:
         ctx: Any = getattr(self, "ctx", None) or by_name.get("ctx") or (given[0] if given else None)
         if not isinstance(ctx, moderngl.Context):
             return method(self, *given, **by_name)
-        with keeping(ctx, name):
+        with keeping(ctx, type(self).__name__ + name):
             return method(self, *given, **by_name)
 
     return run  # type: ignore[return-value]  # mypy wants `self` by position alone
