@@ -453,6 +453,7 @@ def test_another_context_is_refused(
         strange.release()
     finally:
         other.release()
+        ctx.__enter__()
 
 
 SCRIPT = """
