@@ -20,6 +20,10 @@ from gpufluid.errors import GpufluidError
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
 OFF_SCREEN = "Without a display it renders NAME.mp4 and NAME.png here; NAME is the demo's or the mesh's."
+TAKEN = (  # arguments that `Outputs` takes as they are
+    *("format", "bits", "motion", "volumes", "volume_format", "fields", "up"),
+    *("flip_book", "flow_map", "flow_axis", "columns"),
+)
 BAD_INPUT = 2
 STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended
 
@@ -91,12 +95,37 @@ def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--out",
         metavar="FILE_OR_DIR",
-        help="render off screen: a film (.mp4, .webm, .mov), the last frame (.png), a folder of pictures",
+        help="render off screen: a film (.mp4, .webm, .mov), the last frame (.png, .exr), a picture folder",
     )
     add("--overwrite", action="store_true", help="replace files that exist")
     add("--transparent", action="store_true", help="on nothing, with alpha (.webm, .mov, pictures)")
+    _add_output_arguments(parser.add_argument_group("more to take away, off screen"))
     add("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid along x, y, z")
     add("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
+
+
+def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--format", metavar="NAME", help="of the pictures in a folder: png (default), or exr with depth")
+    add("--bits", type=_count, metavar="N", help="a channel: 8 or 16 (.png, sheets, .mov), 16 or 32 (.exr)")
+    add("--motion", action="store_true", help="motion of the smoke in EXR pictures (forward.u, forward.v)")
+    add("--volumes", metavar="DIR", help="a volume a frame, numbered, into this folder")
+    add("--volume-format", metavar="NAME", help="vdb (OpenVDB, default), vti (ParaView) or npz (NumPy)")
+    add(
+        "--fields",
+        type=_words,
+        metavar="A,B",
+        help="of the volumes (default: density, temperature, velocity; more if any)",
+    )
+    add("--up", metavar="AXIS", help="of the volumes: y (default), or z as in Blender")
+    add("--flip-book", metavar="FILE.png", help="all frames as one sheet for games, and a .json beside it")
+    add("--flow-map", metavar="FILE.png", help="velocities as a sheet for games, and a .json beside it")
+    add("--flow-axis", metavar="AXIS", help="which the flow map is seen along: x, y or z (default)")
+    add("--columns", type=_count, metavar="N", help="of the sheets (default: nearly square)")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(","))
 
 
 def build_parser(command: str = "") -> argparse.ArgumentParser:
@@ -234,6 +263,7 @@ def _with_choices(scene: Callable[..., Any], name: str, args: argparse.Namespace
 
 
 def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch: Path | None = None) -> int:
+    from gpufluid.app.outputs import Outputs
     from gpufluid.app.play import play
 
     play(
@@ -246,6 +276,7 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
         fps=args.fps,
         transparent=args.transparent,
         watch=watch,
+        more=Outputs(**{name: getattr(args, name) for name in TAKEN}),
     )
     return 0
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from gpufluid.app.display import has_display
+from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
-from gpufluid.io.film import Film
-from gpufluid.io.images import FrameFolder, require_pillow, write_png
-from gpufluid.io.paths import check_output, output_kind
+from gpufluid.io.images import write_png
 from gpufluid.scene import Scene
 from gpufluid.script import scene_of
 
@@ -27,20 +22,6 @@ FRAMES = 120
 WINDOW_SIZE = (960, 540)
 STUDIO_SIZE = (1180, 680)
 MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
-
-Name = str | os.PathLike[str]
-Picture = NDArray[np.uint8]
-
-
-class Recorder(Protocol):
-    """What takes the frames: a film or a folder of pictures."""
-
-    path: Path
-    frames: int
-
-    def write(self, picture: Picture) -> None: ...
-
-    def close(self) -> None: ...
 
 
 def run(
@@ -102,10 +83,12 @@ def play(
     progress: bool = True,
     transparent: bool = False,
     watch: Path | None = None,
+    more: Outputs | None = None,
 ) -> None:
     """As :func:`run`, with the name that files get where none is given.
 
-    watch: a file; a window builds the scene anew when that has changed.
+    watch: a file; a window builds the scene anew when that has changed. more: what else is written, and how;
+    off screen, too.
     """
     if isinstance(scene, Scene):
         _checked(scene)
@@ -115,22 +98,18 @@ def play(
         check_frames(frames)
     if size is not None:
         check_size(size)
-    if out is None and still is None:
+    wanted = replace(more or Outputs(), out=out, still=still, overwrite=overwrite, transparent=transparent)
+    if not wanted.wanted:
+        wanted.check()  # options of what is not written are no options of a window
         if has_display():
             try:
                 _play_in_window(scene, name, frames, size or WINDOW_SIZE, watch)
                 return
             except GLUnavailableError as error:
                 print(f"gpufluid: {error}; rendering to {name}.mp4 instead", file=sys.stderr)
-        out, still = f"{name}.webm" if transparent else f"{name}.mp4", f"{name}.png"
-    elif out is not None and output_kind(out) == "picture":
-        if still is not None:
-            raise GpufluidError(f"out={out!s} is the last frame already; leave still={still!s} out")
-        out, still = None, out
-    if still is not None:
-        _check_still(still, overwrite)
-    if out is not None:
-        check_output(out, overwrite)
+        film = f"{name}.webm" if transparent else f"{name}.mp4"
+        wanted = replace(wanted, out=film, still=f"{name}.png")
+    wanted = wanted.check()
     if progress:
         _require_tqdm()
     with contextlib.ExitStack() as undo:
@@ -141,9 +120,9 @@ def play(
         size, fps = size or check_size(built.picture.size), fps or built.picture.fps
         if frames is None and built.frames is None and built.story is None:
             frames = FRAMES
-        alpha = transparent or built.picture.background == "transparent"
-        recorder = undo.enter_context(_recording(out, size, fps, overwrite, progress, alpha))
-        _render(built, recorder, still, frames or built.frames, size, overwrite, progress, alpha)
+        frames = frames or built.frames
+        outputs = undo.enter_context(wanted.opened(built, frames, size, fps, progress))
+        _render(built, wanted, outputs, frames, size, progress)
 
 
 def check_frames(frames: int) -> int:
@@ -238,40 +217,6 @@ def _checked(scene: Any) -> Scene:
     return scene
 
 
-@contextlib.contextmanager
-def _recording(
-    out: Name | None,
-    size: tuple[int, int],
-    fps: float,
-    overwrite: bool,
-    progress: bool,
-    alpha: bool = False,
-) -> Iterator[Recorder | None]:
-    """What takes the frames for `out`, named on stdout once it is finished; None where there is no `out`."""
-    if out is None:
-        yield None
-        return
-    recorder: Film | FrameFolder
-    if output_kind(out) == "film":
-        recorder = Film(out, size, fps=fps, overwrite=overwrite, alpha=alpha)
-    else:
-        recorder = FrameFolder(out, overwrite=overwrite)
-    try:
-        with recorder:
-            yield recorder
-    finally:
-        if progress and recorder.frames:
-            width, height = size
-            print(f"wrote {recorder.path.absolute()} ({recorder.frames} frames, {width} x {height})")
-
-
-def _check_still(still: Name, overwrite: bool) -> None:
-    require_pillow()
-    if output_kind(still) != "picture":
-        raise GpufluidError(f"{os.fspath(still)}: the name of the last frame's picture must end in .png")
-    check_output(still, overwrite)
-
-
 def _require_tqdm() -> Any:
     try:
         from tqdm import tqdm
@@ -282,13 +227,11 @@ def _require_tqdm() -> Any:
 
 def _render(
     scene: Scene,
-    recorder: Recorder | None,
-    still: Name | None,
+    wanted: Outputs,
+    outputs: list[Output],
     frames: int | None,
     size: tuple[int, int],
-    overwrite: bool,
     progress: bool,
-    transparent: bool,
 ) -> None:
     """Simulate `frames` frames, or all, and draw what is asked for; after Ctrl-C, what is done so far."""
     with contextlib.ExitStack() as undo:
@@ -296,36 +239,32 @@ def _render(
 
         assert scene.fluid.ctx is not None  # checked
         look, alpha = scene.picture, None
-        if transparent:
+        if wanted.transparent or look.background == "transparent":
             look, alpha = replace(look, background="transparent"), "straight"
         renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
         undo.callback(renderer.release)
 
-        def picture() -> Picture:
+        def draw() -> FrameRenderer:
             renderer.draw(scene)
-            drawn: Picture = renderer.read(alpha)
-            return drawn
+            return renderer
 
-        last: Picture | None = None
+        shot: Shot | None = None
         done = 0
 
         def finish() -> None:
-            if still is not None:
-                path = write_png(still, picture() if last is None else last, overwrite)
-                if progress:
-                    print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
+            path = wanted.write_still(shot or Shot(scene, draw, alpha))
+            if path is not None and progress:
+                print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
 
         try:
             with _progress_bar(frames, progress) as tick:
                 while done != frames and _went_on(scene):
                     done += 1
-                    snaps = scene.take_snaps()
-                    if recorder is not None or snaps:
-                        last = picture()
-                        for snap in snaps:
-                            write_png(snap, last, overwrite=True)
-                        if recorder is not None:
-                            recorder.write(last)
+                    shot = Shot(scene, draw, alpha)
+                    for snap in scene.take_snaps():
+                        write_png(snap, shot.picture, overwrite=True)
+                    for output in outputs:
+                        output.add(shot)
                     tick()
         except (KeyboardInterrupt, SystemExit):
             if done:
