@@ -19,6 +19,7 @@ from gpufluid.sources import Emitter, Source
 from gpufluid.view import Camera, Fire, Light, Picture, PointLight, Smoke
 
 Story = Iterator[Any]
+Cells = tuple[int, int, int]
 
 SOFT = 0.5  # of a hand's reach, over which it fades outside that
 FASTEST = 4.0  # lengths of the box per second that a hand can push at
@@ -86,14 +87,15 @@ class Scene:
         ctx: Any = None,
         *,
         changes: Sequence[str] = (),
-        cells: tuple[int, int, int] | None = None,
+        cells: Cells | Sequence[Cells | None] | None = None,
         backend: str = "auto",
     ) -> Scene:
         """Return the scene of a file: a description (.toml) or a script (.py).
 
         ctx: the GL context it is to live in; None: one of its own. changes: assignments over what the file
         says, as in "settings.viscosity=0.1" (of a script: parameters of its function). cells: of the first
-        grid, which keeps its size in metres. backend: as in `Fluid`.
+        grid, or, of a description, for each grid its own or None; they keep their sizes in metres.
+        backend: as in `Fluid`.
         Raises SceneError naming the file, the place in it and what was expected there. A script is Python and
         may do anything: run only those you trust. A description runs nothing.
         """

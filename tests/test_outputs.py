@@ -284,7 +284,8 @@ def test_a_full_disk_keeps_the_volumes_before(folder: Path) -> None:
         import resource, sys
         from gpufluid.app.cli import main
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_850, 2_850))
-        sys.exit(main("run one.toml --frames 60 --volumes vol --volume-format npz --fields density -o fr".split()))
+        words = "run one.toml --frames 60 --volumes vol --volume-format npz --fields density -o fr"
+        sys.exit(main(words.split()))
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], check=False, capture_output=True, text=True, cwd=folder
