@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
-from gpufluid.checkpoint import load, save
+from gpufluid.checkpoint import load, restore, save
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.errors import GpufluidError, MeshWarning, named
 from gpufluid.grid import Grid, finite_number
@@ -426,6 +426,15 @@ class Fluid:
         is made, and as the constructor does.
         """
         return load(cls, path, ctx, backend)
+
+    @_at_work
+    def restore(self, path: str | os.PathLike[str]) -> None:
+        """Take the state from a file of `save`, of a fluid with this one's grid and as many obstacles.
+
+        Emitters, obstacles, forces, sides and settings stay this fluid's own: a program that has made them
+        again goes on, bit for bit where they are what they were. Raises GpufluidError as `load` does.
+        """
+        restore(self, path)
 
     @property
     def time(self) -> float:

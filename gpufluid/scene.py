@@ -10,6 +10,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from gpufluid.checkpoint import saved_time
 from gpufluid.errors import GpufluidError, named
 from gpufluid.fluid import Fluid
 from gpufluid.grid import finite_number, finite_triple
@@ -127,6 +128,28 @@ class Scene:
 
     def advance(self) -> None:
         """Let the story and `update` go on by one frame, then step the fluids; nothing once it is `over`."""
+        self._advance(step=True)
+
+    def resume(self, *paths: str | os.PathLike[str]) -> None:
+        """Go on where files of `Fluid.save` were written, one for each fluid of this scene, not yet played.
+
+        The story and `update` are told again up to there, without a step of the fluids; then these take their
+        states. What a story decides by reading a fluid may come out otherwise. Raises GpufluidError as
+        `Fluid.restore` does, and for a scene that ends before.
+        """
+        if len(paths) != len(self.fluids):
+            raise GpufluidError(f"{len(self.fluids)} files are needed, one for each fluid, got {len(paths)}")
+        end = saved_time(paths[0]) - self.fluid.time
+        while self.time < end - 0.5 * self.dt:
+            before = self.frame
+            self._advance(step=False)
+            if self.frame == before or self.dt == 0.0:
+                raise GpufluidError(f"{paths[0]}: was saved at {end:g} s, where this scene has ended")
+        self.take_snaps()
+        for fluid, path in zip(self.fluids, paths, strict=True):
+            fluid.restore(path)
+
+    def _advance(self, step: bool) -> None:
         if self.over:
             return
         if self.story is not None:
@@ -137,7 +160,7 @@ class Scene:
                 return
         if self.update is not None:
             self.update(self, self.time)
-        for fluid in self.fluids:
+        for fluid in self.fluids if step else ():
             fluid.step(self.dt)
         self.frame += 1
         self._time += self.dt

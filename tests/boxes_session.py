@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
+import glfw
 import msgspec
 import numpy as np
 from PIL import Image
@@ -161,6 +163,15 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     devices = {id(f.device) for f in player.scene.fluids}
     report["devices"] = len(devices)
 
+    # a screen on which all is twice as large
+    panel = studio.panel_pixels
+    scale_of = glfw.get_window_content_scale
+    glfw.get_window_content_scale = lambda handle: (2.0, 2.0)
+    drive.frames(2)
+    report["large"] = [studio.panel_pixels > panel, player.area[2] + studio.panel_pixels == player.size[0]]
+    glfw.get_window_content_scale = scale_of
+    drive.frames(2)
+
     # what was added is in the saved scene, by its file
     Path("scene.toml").unlink()
     studio.save()
@@ -169,6 +180,18 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     again = gf.Scene.load("scene.toml", player.window.ctx)
     report["loaded"] = [[type(o.shape).__name__ for o in f.obstacles] for f in again.fluids]
     again.release()
+
+    # the file is saved by an editor: read again; with a mistake in it: told, and the scene goes on
+    def edited(text: str) -> gf.Scene:
+        Path("scene.toml").write_text(text)
+        time.sleep(0.3)
+        drive.frames(2)
+        return player.scene
+
+    before = player.scene
+    fresh = edited(SCENE.replace("0.04", "0.02") + BOX.format(n=8, x=0.0, center=0.2))
+    report["live"] = [fresh is not before, fresh.dt, len(fresh.fluids)]
+    report["mistaken"] = [edited("dt = 'x'") is fresh, player.message]
 
 
 def main() -> None:

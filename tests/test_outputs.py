@@ -301,6 +301,98 @@ def test_a_full_disk_keeps_the_volumes_before(folder: Path) -> None:
     assert len(list((folder / "fr").glob("*.png"))) >= told["frames"], "the pictures are lost"
 
 
+# -- going on ------------------------------------------------------------------------------------------------
+
+MOVING = """
+[[containers.obstacles]]
+shape = { kind = "knot", fit = 0.5 }
+position = { formula = ["0.4 + 0.2 * sin(9 * t)", 0.7, 0.4] }
+[[containers.obstacles]]
+shape = { kind = "sphere", radius = 0.1 }
+position = { keys = [[0.0, [0.4, 0.2, 0.4]], [1.0, [0.4, 1.2, 0.4]]] }
+"""
+STORY = """
+import gpufluid as gf
+
+def scene(ctx=None):
+    fluid = gf.Fluid(gf.Grid((8, 12, 8), 0.1), ctx=ctx)
+    source = fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.4), 0.2), density=3.0, noise=0.5))
+    made = gf.Scene(fluid, dt=0.05, picture=gf.Picture(size=(32, 24), slices=8))
+    yield made
+    for n in range(99):
+        source.position = (0.03 * n, 0.0, 0.0)
+        made.draw(gf.Sphere((0.4, 0.9, 0.4), 0.1), density=0.2, temperature=1.0)
+        if n == 1:
+            made.save_frame("told_again.png")
+        yield from made.wait(0.1)
+"""
+
+
+@pytest.mark.parametrize("scene", ["moving.toml", "story.py"])
+def test_a_run_goes_on_with_the_same_bits(folder: Path, scene: str) -> None:
+    """Two boxes with solids on their way, and a script that is in the middle of its story."""
+    boxes = BOX.format(x=0.0, center=0.4) + MOVING + BOX.format(x=1.0, center=1.4)
+    (folder / "moving.toml").write_text(LOOK + boxes)
+    (folder / "story.py").write_text(STORY)
+    assert main(words(f"run {scene} --frames 6 --save whole.fluid")) == 0
+    assert main(words(f"run {scene} --frames 3 --save half.fluid")) == 0
+    (folder / "told_again.png").unlink(missing_ok=True)
+    assert main(words(f"run {scene} --frames 3 --resume half.fluid --save again.fluid --volumes vol")) == 0
+    assert not (folder / "told_again.png").exists(), "a picture of what was told again was written"
+    more = ["-2"] if scene == "moving.toml" else []
+    for number in ("", *more):
+        again = (folder / f"again{number}.fluid").read_bytes()
+        assert again == (folder / f"whole{number}.fluid").read_bytes()
+        assert again != (folder / f"half{number}.fluid").read_bytes()
+    assert len(list((folder / "vol").glob("*.vdb"))) == 3 * (1 + len(more))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("one.toml --resume none.fluid -o a.mp4", "none.fluid: cannot be read: No such file"),
+        ("one.toml --resume one.toml -o a.mp4", "one.toml: is no gpufluid checkpoint"),
+        ("one.toml --resume state.fluid -o a.mp4 --cells 4 6 4", "which is not this fluid's"),
+        ("two.toml --resume state.fluid -o a.mp4", "state-2.fluid: cannot be read"),
+        ("one.toml --resume state.fluid -o a.mp4 --set frames=1", "where this scene has ended"),
+        ("one.toml --save state.fluid", "state.fluid: exists already"),
+        ("one.toml --save missing/state.fluid", "the folder missing does not exist"),
+    ],
+)
+def test_what_cannot_go_on_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: str, message: str
+) -> None:
+    assert main(words("run one.toml --frames 2 --save state.fluid")) == 0
+    capsys.readouterr()
+    assert main(["run", *options.split()]) == 2
+    assert message in capsys.readouterr().err
+    assert names(folder) == ["one.toml", "state.fluid", "two.toml"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_a_stop_waits_for_the_frame_whose_state_is_saved(folder: Path) -> None:
+    """The step during which Ctrl-C comes is finished, so that the state is one to go on from."""
+    code = """
+        import os, signal, sys
+        import gpufluid as gf
+        from gpufluid.app.outputs import Outputs
+        from gpufluid.app.play import play
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        def scene():
+            made = gf.Scene.load("one.toml")
+            made.update = lambda scene, time: scene.frame == 2 and os.kill(os.getpid(), signal.SIGINT)
+            return made
+        try:
+            play(scene, name="cut", frames=9, progress=False, more=Outputs(save="cut.fluid"))
+        except KeyboardInterrupt:
+            sys.exit(130)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=False, cwd=folder)
+    assert done.returncode == 130
+    assert main(words("run one.toml --frames 3 --save whole.fluid")) == 0
+    assert (folder / "cut.fluid").read_bytes() == (folder / "whole.fluid").read_bytes()
+
+
 # -- the thread behind ---------------------------------------------------------------------------------------
 
 
@@ -320,12 +412,15 @@ def test_work_behind_overlaps_is_bounded_and_keeps_its_order() -> None:
 
 
 def test_an_error_behind_reaches_the_caller() -> None:
-    behind, done = Background("test"), []
+    behind, go, done = Background("test"), threading.Event(), []
 
     def fail() -> None:
+        go.wait(10.0)
         raise OSError(28, "No space left on device")
 
     behind.do(fail)
+    behind.do(lambda: done.append("next"))  # it waits while nobody knows of the error yet
+    go.set()
     with pytest.raises(OSError, match="No space left"):
         for n in range(9):
             behind.do(lambda n=n: done.append(n))

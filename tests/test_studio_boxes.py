@@ -65,6 +65,16 @@ def test_the_passes_of_all_boxes_are_timed(session: dict[str, Any]) -> None:
     assert {"divergence x2", "light x2", "tone map"} <= set(session["passes"])
 
 
+def test_a_screen_of_twice_the_scale(session: dict[str, Any]) -> None:
+    assert session["large"] == [True, True]
+
+
+def test_a_scene_is_read_again_when_its_file_is_saved(session: dict[str, Any]) -> None:
+    assert session["live"] == [True, 0.02, 1]
+    kept, said = session["mistaken"]
+    assert kept and said == "gpufluid: scene.toml: dt: expected float, got str"
+
+
 def test_a_mesh_from_a_file_is_saved_by_its_name(session: dict[str, Any]) -> None:
     (obstacle,) = session["saved"][0]
     assert obstacle["shape"] == {"kind": "mesh", "file": "wedge.obj", "fit": pytest.approx(0.288)}

@@ -22,7 +22,7 @@ BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a ren
 OFF_SCREEN = "Without a display it renders NAME.mp4 and NAME.png here; NAME is the demo's or the mesh's."
 TAKEN = (  # arguments that `Outputs` takes as they are
     *("format", "bits", "motion", "volumes", "volume_format", "fields", "up"),
-    *("flip_book", "flow_map", "flow_axis", "columns"),
+    *("flip_book", "flow_map", "flow_axis", "columns", "save"),
 )
 BAD_INPUT = 2
 STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended
@@ -102,6 +102,7 @@ def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
     _add_output_arguments(parser.add_argument_group("more to take away, off screen"))
     add("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid along x, y, z")
     add("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
+    add("--resume", metavar="FILE", help="go on where --save has ended; --frames more frames")
 
 
 def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
@@ -121,6 +122,7 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
     add("--flip-book", metavar="FILE.png", help="all frames as one sheet for games, and a .json beside it")
     add("--flow-map", metavar="FILE.png", help="velocities as a sheet for games, and a .json beside it")
     add("--flow-axis", metavar="AXIS", help="which the flow map is seen along: x, y or z (default)")
+    add("--save", metavar="FILE", help="the state after the last frame, to go on from with --resume")
     add("--columns", type=_count, metavar="N", help="of the sheets (default: nearly square)")
 
 
@@ -265,9 +267,14 @@ def _with_choices(scene: Callable[..., Any], name: str, args: argparse.Namespace
 def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch: Path | None = None) -> int:
     from gpufluid.app.outputs import Outputs
     from gpufluid.app.play import play
+    from gpufluid.checkpoint import saved_time
 
+    make = _with_choices(scene, name, args)
+    if args.resume is not None:
+        saved_time(args.resume)  # a file that is none is refused before anything is built
+        make = _resumed(make, name, args.resume)
     play(
-        _with_choices(scene, name, args),
+        make,
         name=name,
         frames=args.frames,
         out=args.out,
@@ -279,6 +286,24 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
         more=Outputs(**{name: getattr(args, name) for name in TAKEN}),
     )
     return 0
+
+
+def _resumed(scene: Callable[..., Any], name: str, file: str) -> Callable[..., Any]:
+    """`scene`, which goes on where the state in `file` was saved."""
+    from gpufluid.app.outputs import state_files
+    from gpufluid.script import scene_of
+
+    @functools.wraps(scene)
+    def resumed(*args: Any, **options: Any) -> gpufluid.Scene:
+        made = scene_of(scene(*args, **options), name)
+        try:
+            made.resume(*state_files(file, len(made.fluids)))
+        except BaseException:
+            made.release()
+            raise
+        return made
+
+    return resumed
 
 
 def _info(args: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ from gpufluid.io.film import Film
 from gpufluid.io.games import FlipBook, FlowBook, flow_of, rows_and_columns
 from gpufluid.io.images import FrameFolder, require_pillow
 from gpufluid.io.motion import motion_later
-from gpufluid.io.paths import Kind, check_folder, check_output, output_kind
+from gpufluid.io.paths import Kind, check_folder, check_output, check_place, output_kind
 from gpufluid.io.pictures import sixteen_bits, write_picture
 from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder, volume_of
 from gpufluid.scene import Scene
@@ -174,6 +174,7 @@ class Outputs:
     first. motion: EXR pictures tell that of the smoke. transparent: on nothing, with alpha.
     volumes: a folder for a volume a frame; volume_format: one of VOLUME_FORMATS; fields, up: as in
     `write_volume`. flip_book, flow_map: sheets (.png); columns: of both; flow_axis: along which it is seen.
+    save: the state after the last frame, as `Fluid.save` writes it; of several boxes also NAME-2 and so on.
     overwrite: whether files that exist are replaced.
     """
 
@@ -191,12 +192,14 @@ class Outputs:
     flow_map: Name | None = None
     columns: int | None = None
     flow_axis: str | None = None
+    save: Name | None = None
     overwrite: bool = False
 
     @property
     def wanted(self) -> bool:
         """Whether anything is to be written."""
-        return any(v is not None for v in (self.out, self.still, self.volumes, self.flip_book, self.flow_map))
+        asked = (self.out, self.still, self.volumes, self.flip_book, self.flow_map, self.save)
+        return any(value is not None for value in asked)
 
     @property
     def _kind(self) -> Kind | None:
@@ -288,9 +291,18 @@ class Outputs:
             check_file(sheet, self.overwrite, (".png",))
             check_output(sheet, self.overwrite)
             check_file(sheet.with_suffix(".json"), self.overwrite)
+        if self.save is not None:
+            check_place(check_file(self.save, self.overwrite), "picture")
         paths = [Path(p).absolute() for p in (*sheets, self.still) if p is not None]
         if len(set(paths)) < len(paths):
             raise GpufluidError("two pictures cannot have one name")
+
+    def save_state(self, scene: Scene) -> list[Path]:
+        """Write the state of all fluids, where that is asked for; returns the files."""
+        if self.save is None:
+            return []
+        files = state_files(self.save, len(scene.fluids))
+        return [f.save(path, self.overwrite) for f, path in zip(scene.fluids, files, strict=True)]
 
     # -- opened --------------------------------------------------------------------------------------------
 
@@ -324,6 +336,8 @@ class Outputs:
 
             return tell
 
+        for path in state_files(self.save, len(scene.fluids)) if self.save is not None else ():
+            check_file(path, self.overwrite)
         about = describe(scene, size, fps)
         alpha = self.transparent or scene.picture.background == "transparent"
         pixels = report(f"frames, {size[0]} x {size[1]}")
@@ -388,6 +402,13 @@ class Outputs:
             return lambda: book.write(flow)
 
         return book, take
+
+
+def state_files(path: Name, count: int) -> list[Path]:
+    """The files of the states of `count` fluids: NAME, NAME-2 and so on."""
+    first = Path(path)
+    more = [first.with_name(f"{first.stem}-{n + 2}{first.suffix}") for n in range(count - 1)]
+    return [first, *more]
 
 
 def _pictures(write: Callable[[NDArray[Any]], None], bits: int) -> Callable[[Shot], Work]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral
@@ -120,7 +122,8 @@ def play(
         size, fps = size or check_size(built.picture.size), fps or built.picture.fps
         if frames is None and built.frames is None and built.story is None:
             frames = FRAMES
-        frames = frames or built.frames
+        if frames is None and built.frames is not None:
+            frames = max(built.frames - built.frame, 0)
         outputs = undo.enter_context(wanted.opened(built, frames, size, fps, progress))
         _render(built, wanted, outputs, frames, size, progress)
 
@@ -249,28 +252,63 @@ def _render(
             return renderer
 
         shot: Shot | None = None
-        done = 0
+        done, whole = 0, True
 
         def finish() -> None:
             path = wanted.write_still(shot or Shot(scene, draw, alpha))
             if path is not None and progress:
                 print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
+            for path in wanted.save_state(scene) if whole else ():
+                if progress:
+                    print(f"wrote {path.absolute()} (the state at {scene.time:.3g} s)")
 
         try:
             with _progress_bar(frames, progress) as tick:
-                while done != frames and _went_on(scene):
-                    done += 1
-                    shot = Shot(scene, draw, alpha)
-                    for snap in scene.take_snaps():
-                        write_png(snap, shot.picture, overwrite=True)
-                    for output in outputs:
-                        output.add(shot)
+                while done != frames:
+                    # half a step is no state to go on from: a frame whose state is wanted is finished first
+                    whole = False
+                    with _unbroken() if wanted.save is not None else contextlib.nullcontext():
+                        if not _went_on(scene):
+                            whole = True
+                            break
+                        done += 1
+                        shot = Shot(scene, draw, alpha)
+                        for snap in scene.take_snaps():
+                            write_png(snap, shot.picture, overwrite=True)
+                        for output in outputs:
+                            output.add(shot)
+                        whole = True
                     tick()
         except (KeyboardInterrupt, SystemExit):
             if done:
                 finish()
             raise
         finish()
+
+
+@contextlib.contextmanager
+def _unbroken() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait until the body has ended; a second one strikes at once."""
+    if threading.current_thread() is not threading.main_thread():  # which Python interrupts no other than
+        yield
+        return
+    before: dict[int, Any] = {}
+    caught: list[tuple[int, Any]] = []
+
+    def note(number: int, frame: Any) -> None:
+        caught.append((number, frame))
+        signal.signal(number, before[number])
+
+    for number in (int(signal.SIGINT), int(signal.SIGTERM)):
+        before[number] = signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number, frame in caught:
+        if callable(before[number]):
+            before[number](number, frame)
 
 
 def _went_on(scene: Scene) -> bool:

@@ -726,7 +726,8 @@ class Studio:
         x, y, z = grid.size
         imgui.text_disabled(f"{x:.3g} x {y:.3g} x {z:.3g} m, cells of {grid.cell_size:.3g} m")
         flow = sum(device.field_bytes for device in self._devices)
-        drawn = self.player.renderer.device.field_bytes
+        renderer = self.player.renderer
+        drawn = renderer.device.field_bytes + renderer.picture_bytes
         imgui.text_disabled(f"{grid.cell_count:,} cells, {fluid.backend_name}")
         imgui.text_disabled(f"textures: {flow / 2**20:.1f} MiB flow, {drawn / 2**20:.1f} MiB picture")
 

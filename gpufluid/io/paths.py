@@ -54,7 +54,7 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     if kind == "folder":
         return check_folder(path, FRAME_PATTERN, PICTURES, overwrite)
     try:
-        _check_place(target, kind)
+        check_place(target, kind)
         if not overwrite and (target.exists() or target.is_symlink()):
             raise GpufluidError(f"{target}: exists already; {REMEDY}")
     except OSError as error:
@@ -72,7 +72,7 @@ def check_folder(
     text = _named(path)
     target = Path(text)
     try:
-        _check_place(target, "folder", what)
+        check_place(target, "folder", what)
         if not overwrite and target.is_dir() and (old := numbered(target, pattern)):
             raise GpufluidError(f"{target}: holds {len(old)} {what} already; {REMEDY}")
     except OSError as error:
@@ -87,7 +87,7 @@ def _named(path: str | os.PathLike[str]) -> str:
     return text
 
 
-def _check_place(target: Path, kind: Kind, what: str = PICTURES) -> None:
+def check_place(target: Path, kind: Kind, what: str = PICTURES) -> None:
     """Raise where `target` is of the wrong sort or its folder takes no files."""
     if kind == "folder":
         if target.exists() and not target.is_dir():
