@@ -123,6 +123,8 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     left = np.s_[:, : player.area[2] // 2]
     right = np.s_[:, player.area[2] // 2 : player.area[2]]
     before = drive.picture().astype(float)
+    drawn = player.renderer.read().astype(float)
+    report["upright"] = float(np.median(np.abs(before[:, : drawn.shape[1]] - drawn)))
     choose_box("box 2")
     drive.press_widget("Slice")
     drive.frames(1)

@@ -47,6 +47,10 @@ def test_meshes_are_added_from_files(session: dict[str, Any]) -> None:
     assert session["surface"] == ["Sphere", "Surface"]
 
 
+def test_the_window_shows_the_picture_as_it_is_drawn(session: dict[str, Any]) -> None:
+    assert session["upright"] < 2.0, "it stands on its head"
+
+
 def test_a_view_shows_the_chosen_box(session: dict[str, Any]) -> None:
     first, second = session["viewed"]
     assert second > 5.0 > 10.0 * first
