@@ -17,6 +17,7 @@ import os
 import re
 import struct
 import zipfile
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ from gpufluid.files import named_file, whole_file
 from gpufluid.grid import Grid, finite_number
 from gpufluid.records import DTYPES, Json, Reader, Writer, index
 from gpufluid.settings import Settings
+from gpufluid.shapes import Mesh
 
 if TYPE_CHECKING:
     import moderngl
@@ -95,6 +97,106 @@ def load(
     kind: type[Fluid], path: str | os.PathLike[str], ctx: moderngl.Context | None, backend: str | None
 ) -> Fluid:
     """Return the fluid in the file `path`; see `Fluid.load`."""
+    file, found = named_file(path), _contents(path)
+    try:
+        fluid = kind(
+            found.grid,
+            found.boundaries,
+            found.settings,
+            found.backend if backend is None else backend,
+            ctx,
+        )
+    except (GpufluidError, ImportError):
+        raise
+    except Exception as error:
+        raise _damaged(file, error) from error
+    try:
+        with fluid._backend.at_work("Fluid.load"), catch_warnings():
+            simplefilter("ignore", MeshWarning)  # they came when the obstacle was first added
+            for name, some in found.things.items():
+                for thing in some:
+                    getattr(fluid, name).add(thing)
+            _recall(fluid, found, found.before, found.voxels)
+    except BaseException as error:
+        fluid.release()
+        if isinstance(error, GLUnavailableError) or not isinstance(error, Exception):
+            raise
+        if isinstance(error, GpufluidError):
+            raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
+        raise _damaged(file, error) from error
+    return fluid
+
+
+def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
+    """Bring `fluid` to the state in the file `path`; see `Fluid.restore`."""
+    file, found = named_file(path), _contents(path)
+    obstacles = list(fluid.obstacles)
+    if found.grid != fluid.grid:
+        raise GpufluidError(f"{file}: is of {found.grid}, which is not this fluid's: {fluid.grid}")
+    if len(found.before) != len(obstacles):
+        raise GpufluidError(
+            f"{file}: is of a fluid with {len(found.before)} obstacles, and this one has {len(obstacles)}"
+        )
+    # what has not changed since is this fluid's own, and need not be voxelized again
+    before = [
+        was if was is None else (_own(was[0], obstacle.shape), *was[1:])
+        for was, obstacle in zip(found.before, obstacles, strict=True)
+    ]
+    voxels = found.voxels
+    if len(voxels) == len(obstacles):
+        voxels = [(_own(v[0], o.shape), *v[1:]) for v, o in zip(voxels, obstacles, strict=True)]
+    try:
+        _recall(fluid, found, before, voxels)
+    except GpufluidError as error:
+        raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
+
+
+def _own(shape: Any, own: Any) -> Any:
+    """`own` where it is the same as `shape`."""
+    if isinstance(shape, Mesh) and isinstance(own, Mesh):
+        same = np.array_equal(shape.vertices, own.vertices) and np.array_equal(shape.triangles, own.triangles)
+        return own if same else shape
+    return shape
+
+
+def _recall(fluid: Fluid, found: _Contents, before: list[Any], voxels: list[Any]) -> None:
+    """Give `fluid` the state in a file. Raises GpufluidError where it does not fit."""
+    solver, state = fluid._solver, found.state
+    solver.solids.recall(list(fluid.obstacles), before, voxels)
+    stores = solver.stores(state)
+    if stores.keys() != state.keys():
+        raise GpufluidError(f"it holds {', '.join(sorted(state))} where {', '.join(sorted(stores))} belong")
+    if solver.numbers().keys() != found.numbers.keys():
+        raise GpufluidError(f"it holds the numbers {', '.join(sorted(found.numbers))}")
+    for name, store in stores.items():
+        store.restore(state[name])
+    solver.start_from(found.numbers)
+    fluid._last_dt = found.last_dt
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """What a file holds."""
+
+    grid: Grid
+    boundaries: Boundaries
+    settings: Settings
+    backend: str
+    things: dict[str, list[Any]]
+    before: list[Any]
+    voxels: list[Any]
+    numbers: dict[str, float]
+    last_dt: float
+    state: dict[str, NDArray[Any]]
+
+
+def saved_time(path: str | os.PathLike[str]) -> float:
+    """The time of the fluid in a file, seconds. Raises GpufluidError as `Fluid.load` does."""
+    return _contents(path).numbers["time"]
+
+
+def _contents(path: str | os.PathLike[str]) -> _Contents:
+    """Read a file. Raises GpufluidError for one that is missing, or is no checkpoint."""
     file = named_file(path)
     try:
         header, arrays = _read(file)
@@ -118,39 +220,9 @@ def load(
         raise GpufluidError(f"{file}: cannot be read: {error.strerror or error}") from error
     except Exception as error:  # a damaged file surfaces as whatever it makes the reader trip over
         raise _damaged(file, error) from error
-    try:
-        fluid = kind(grid, boundaries, settings, header["backend"] if backend is None else backend, ctx)
-    except (GpufluidError, ImportError):
-        raise
-    except Exception as error:
-        raise _damaged(file, error) from error
-    try:
-        with fluid._backend.at_work("Fluid.load"), catch_warnings():
-            simplefilter("ignore", MeshWarning)  # they came when the obstacle was first added
-            for name, some in things.items():
-                for thing in some:
-                    getattr(fluid, name).add(thing)
-            solver = fluid._solver
-            solver.solids.recall(list(fluid.obstacles), before, voxels)
-            stores = solver.stores(state)
-            if stores.keys() != state.keys():
-                raise GpufluidError(
-                    f"it holds {', '.join(sorted(state))} where {', '.join(sorted(stores))} belong"
-                )
-            if solver.numbers().keys() != numbers.keys():
-                raise GpufluidError(f"it holds the numbers {', '.join(sorted(numbers))}")
-            for name, store in stores.items():
-                store.restore(state[name])
-            solver.start_from(numbers)
-            fluid._last_dt = last_dt
-    except BaseException as error:
-        fluid.release()
-        if isinstance(error, GLUnavailableError) or not isinstance(error, Exception):
-            raise
-        if isinstance(error, GpufluidError):
-            raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
-        raise _damaged(file, error) from error
-    return fluid
+    return _Contents(
+        grid, boundaries, settings, header["backend"], things, before, voxels, numbers, last_dt, state
+    )
 
 
 def _damaged(file: Path, error: Exception) -> GpufluidError:

@@ -411,7 +411,7 @@ def face_velocity(grid: Grid, variant: Variant, velocity: Array, axis: int) -> P
     return x, y, z
 
 
-def center_velocity(grid: Grid, velocity: Array) -> Array:
+def center_velocity(grid: Grid, velocity: NDArray[Any]) -> NDArray[Any]:
     """The velocity at the cell centres, [nz, ny, nx, 3]."""
     low = _cells(grid, velocity)
     parts = [0.5 * (low[..., a] + _high(grid, velocity, a, a)) for a in range(grid.dimensions)]

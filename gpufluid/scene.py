@@ -10,6 +10,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from gpufluid.checkpoint import saved_time
 from gpufluid.errors import GpufluidError, named
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
@@ -20,6 +21,7 @@ from gpufluid.sources import Emitter, Source
 from gpufluid.view import Camera, Fire, Light, Picture, PointLight, Smoke
 
 Story = Iterator[Any]
+Cells = tuple[int, int, int]
 
 SOFT = 0.5  # of a hand's reach, over which it fades outside that
 FASTEST = 4.0  # lengths of the box per second that a hand can push at
@@ -95,14 +97,15 @@ class Scene:
         ctx: Any = None,
         *,
         changes: Sequence[str] = (),
-        cells: tuple[int, int, int] | None = None,
+        cells: Cells | Sequence[Cells | None] | None = None,
         backend: str = "auto",
     ) -> Scene:
         """Return the scene of a file: a description (.toml) or a script (.py).
 
         ctx: the GL context it is to live in; None: one of its own. changes: assignments over what the file
         says, as in "settings.viscosity=0.1" (of a script: parameters of its function). cells: of the first
-        grid, which keeps its size in metres. backend: as in `Fluid`.
+        grid, or, of a description, for each grid its own or None; they keep their sizes in metres.
+        backend: as in `Fluid`.
         Raises SceneError naming the file, the place in it and what was expected there. A script is Python and
         may do anything: run only those you trust. A description runs nothing.
         """
@@ -134,6 +137,28 @@ class Scene:
 
     def advance(self) -> None:
         """Let the story and `update` go on by one frame, then step the fluids; nothing once it is `over`."""
+        self._advance(step=True)
+
+    def resume(self, *paths: str | os.PathLike[str]) -> None:
+        """Go on where files of `Fluid.save` were written, one for each fluid of this scene, not yet played.
+
+        The story and `update` are told again up to there, without a step of the fluids; then these take their
+        states. What a story decides by reading a fluid may come out otherwise. Raises GpufluidError as
+        `Fluid.restore` does, and for a scene that ends before.
+        """
+        if len(paths) != len(self.fluids):
+            raise GpufluidError(f"{len(self.fluids)} files are needed, one for each fluid, got {len(paths)}")
+        end = saved_time(paths[0]) - self.fluid.time
+        while self.time < end - 0.5 * self.dt:
+            before = self.frame
+            self._advance(step=False)
+            if self.frame == before or self.dt == 0.0:
+                raise GpufluidError(f"{paths[0]}: was saved at {end:g} s, where this scene has ended")
+        self.take_snaps()
+        for fluid, path in zip(self.fluids, paths, strict=True):
+            fluid.restore(path)
+
+    def _advance(self, step: bool) -> None:
         if self.over:
             return
         if self.story is not None:
@@ -144,7 +169,7 @@ class Scene:
                 return
         if self.update is not None:
             self.update(self, self.time)
-        for fluid in self.fluids:
+        for fluid in self.fluids if step else ():
             fluid.step(self.dt)
         if self.live is not None:
             self.live.advance(self.fluid, self.dt)

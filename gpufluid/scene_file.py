@@ -15,6 +15,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
 from gpufluid.keyframes import Formula, Keys, Track
-from gpufluid.scene import Scene
+from gpufluid.scene import Cells, Scene
 
 Triple = tuple[float, float, float]
 Origins = dict[
@@ -243,7 +244,11 @@ def schema() -> _Schema:
 
 
 def load_description(
-    path: Path, ctx: Any, changes: Sequence[str], cells: tuple[int, int, int] | None, backend: str
+    path: Path,
+    ctx: Any,
+    changes: Sequence[str],
+    cells: Cells | Sequence[Cells | None] | None,
+    backend: str,
 ) -> Scene:
     """Return the scene that the TOML file `path` describes; see `Scene.load`."""
     return build(read_description(path, changes), path, ctx, cells, backend)
@@ -534,7 +539,7 @@ def build(
     given: Mapping[str, Any],
     path: Path,
     ctx: Any = None,
-    cells: tuple[int, int, int] | None = None,
+    cells: Cells | Sequence[Cells | None] | None = None,
     backend: str = "auto",
 ) -> Scene:
     """Return the scene that a description, read from `path`, describes. Raises SceneError."""
@@ -547,6 +552,7 @@ def build(
         raise SceneError(f"{path}: grid: the table is missing; a scene needs a grid, or containers")
     if table.grid is unset and (table.emitters or table.obstacles or table.forces):
         raise SceneError(f"{path}: grid: the table is missing, but there is something to put in it")
+    chosen = _chosen(cells, len(boxes), path)
     looks = {}
     for name, kind in (
         ("camera", view.Camera),
@@ -569,7 +575,7 @@ def build(
         for n, (prefix, box) in enumerate(boxes):
             # fluids of one scene live in one context
             shared = fluids[0].ctx if fluids else ctx
-            fluids.append(_fluid(builder, box, prefix, shared, cells if n == 0 else None, backend))
+            fluids.append(_fluid(builder, box, prefix, shared, chosen[n], backend))
         views = [
             builder.make(VIEW_KINDS[v.__struct_config__.tag], v, f"views[{n}]")
             for n, v in enumerate(table.views)
@@ -604,6 +610,14 @@ def build(
         raise
 
 
+def _chosen(cells: Cells | Sequence[Cells | None] | None, boxes: int, path: Path) -> list[Cells | None]:
+    """The cells asked for, box by box. Raises SceneError for more than there are boxes."""
+    given: list[Any] = [] if not cells else [cells] if isinstance(cells[0], Integral) else list(cells)
+    if len(given) > boxes:
+        raise SceneError(f"{path}: cells for {len(given)} grids were given, but there are {boxes}")
+    return [*given, *[None] * (boxes - len(given))]
+
+
 def _updater(moves: Moves) -> Callable[[Scene, float], None] | None:
     if not moves:
         return None
@@ -621,7 +635,7 @@ def _fluid(
     box: Any,
     prefix: str,
     ctx: Any,
-    cells: tuple[int, int, int] | None,
+    cells: Cells | None,
     backend: str,
 ) -> Fluid:
     """The fluid of one container, with all that is in it."""

@@ -7,17 +7,22 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from gpufluid.errors import SceneError
-from gpufluid.scene import Scene
+from gpufluid.scene import Cells, Scene
 
 NAMES = ("scene", "story")  # what the function may be called
 
 
 def load_script(
-    path: Path, ctx: Any, changes: Sequence[str], cells: tuple[int, int, int] | None, backend: str
+    path: Path,
+    ctx: Any,
+    changes: Sequence[str],
+    cells: Cells | Sequence[Cells | None] | None,
+    backend: str,
 ) -> Scene:
     """Return the scene of the Python file `path`; see `Scene.load`.
 
@@ -29,6 +34,8 @@ def load_script(
     known = inspect.signature(make).parameters
     given: dict[str, Any] = {"ctx": ctx, "backend": backend}
     if cells is not None:
+        if not isinstance(cells[0], Integral):
+            raise SceneError(f"{path}: a script chooses the cells of its further boxes itself")
         given["cells"] = cells
         if "cells" not in known:
             raise SceneError(f"{path}: its function scene has no choice of cells")

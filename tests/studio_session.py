@@ -81,7 +81,14 @@ class Watcher:
                 "collapsing_header",
                 "tree_node",
             ),
-            *("begin_combo", "drag_float3", "input_text", "input_int3", "small_button"),
+            *(
+                "begin_combo",
+                "drag_float3",
+                "input_text",
+                "input_text_with_hint",
+                "input_int3",
+                "small_button",
+            ),
         ):
             return found
 

@@ -178,7 +178,7 @@ def test_demo_without_a_display_leaves_film_and_picture(folder: Path) -> None:
 def test_run_with_a_mesh(folder: Path) -> None:
     (folder / "my.obj").write_text(TETRAHEDRON)
     assert main(["run", "--obstacle", "my.obj", "--frames", "2", "-o", "frames", *SMALL]) == 0
-    assert names(folder / "frames") == ["frame_0001.png", "frame_0002.png"]
+    assert names(folder / "frames") == ["frame_0001.png", "frame_0002.png", "frames.json"]
     assert main(["run", "--obstacle", "my.obj", "--frames", "1", "-o", "last.png", *SMALL]) == 0
     assert names(folder) == ["frames", "last.png", "my.obj"]
 

@@ -335,6 +335,12 @@ def test_several_boxes(tmp_path: Path, ctx: moderngl.Context) -> None:
     amounts = [fluid.diagnostics().mass for fluid in scene.fluids]
     assert amounts[0] == pytest.approx(amounts[1], rel=0.01) and amounts[0] > 0.0
     scene.release()
+    scene = gf.Scene.load(path, backend="numpy", cells=[None, (4, 4, 4)])
+    assert [fluid.grid.cells for fluid in scene.fluids] == [(8, 8, 8), (4, 4, 4)]
+    assert scene.others[0].grid.size == pytest.approx((0.8, 0.8, 0.8))
+    scene.release()
+    with pytest.raises(gf.SceneError, match="cells for 3 grids were given, but there are 2"):
+        gf.Scene.load(path, backend="numpy", cells=[None, None, (4, 4, 4)])
 
 
 # -- writing -------------------------------------------------------------------------------------------------

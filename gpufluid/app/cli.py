@@ -20,6 +20,10 @@ from gpufluid.errors import GpufluidError
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
 OFF_SCREEN = "Without a display it renders NAME.mp4 and NAME.png here; NAME is the demo's or the mesh's."
+TAKEN = (  # arguments that `Outputs` takes as they are
+    *("format", "bits", "motion", "volumes", "volume_format", "fields", "up"),
+    *("flip_book", "flow_map", "flow_axis", "columns", "save"),
+)
 BAD_INPUT = 2
 STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended
 
@@ -91,12 +95,39 @@ def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--out",
         metavar="FILE_OR_DIR",
-        help="render off screen: a film (.mp4, .webm, .mov), the last frame (.png), a folder of pictures",
+        help="render off screen: a film (.mp4, .webm, .mov), the last frame (.png, .exr), a picture folder",
     )
     add("--overwrite", action="store_true", help="replace files that exist")
     add("--transparent", action="store_true", help="on nothing, with alpha (.webm, .mov, pictures)")
+    _add_output_arguments(parser.add_argument_group("more to take away, off screen"))
     add("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid along x, y, z")
     add("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
+    add("--resume", metavar="FILE", help="go on where --save has ended; --frames more frames")
+
+
+def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--format", metavar="NAME", help="of the pictures in a folder: png (default), or exr with depth")
+    add("--bits", type=_count, metavar="N", help="a channel: 8 or 16 (.png, sheets, .mov), 16 or 32 (.exr)")
+    add("--motion", action="store_true", help="motion of the smoke in EXR pictures (forward.u, forward.v)")
+    add("--volumes", metavar="DIR", help="a volume a frame, numbered, into this folder")
+    add("--volume-format", metavar="NAME", help="vdb (OpenVDB, default), vti (ParaView) or npz (NumPy)")
+    add(
+        "--fields",
+        type=_words,
+        metavar="A,B",
+        help="of the volumes (default: density, temperature, velocity; more if any)",
+    )
+    add("--up", metavar="AXIS", help="of the volumes: y (default), or z as in Blender")
+    add("--flip-book", metavar="FILE.png", help="all frames as one sheet for games, and a .json beside it")
+    add("--flow-map", metavar="FILE.png", help="velocities as a sheet for games, and a .json beside it")
+    add("--flow-axis", metavar="AXIS", help="which the flow map is seen along: x, y or z (default)")
+    add("--save", metavar="FILE", help="the state after the last frame, to go on from with --resume")
+    add("--columns", type=_count, metavar="N", help="of the sheets (default: nearly square)")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(","))
 
 
 def build_parser(command: str = "") -> argparse.ArgumentParser:
@@ -234,10 +265,16 @@ def _with_choices(scene: Callable[..., Any], name: str, args: argparse.Namespace
 
 
 def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch: Path | None = None) -> int:
+    from gpufluid.app.outputs import Outputs
     from gpufluid.app.play import play
+    from gpufluid.checkpoint import saved_time
 
+    make = _with_choices(scene, name, args)
+    if args.resume is not None:
+        saved_time(args.resume)  # a file that is none is refused before anything is built
+        make = _resumed(make, name, args.resume)
     play(
-        _with_choices(scene, name, args),
+        make,
         name=name,
         frames=args.frames,
         out=args.out,
@@ -246,8 +283,27 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
         fps=args.fps,
         transparent=args.transparent,
         watch=watch,
+        more=Outputs(**{name: getattr(args, name) for name in TAKEN}),
     )
     return 0
+
+
+def _resumed(scene: Callable[..., Any], name: str, file: str) -> Callable[..., Any]:
+    """`scene`, which goes on where the state in `file` was saved."""
+    from gpufluid.app.outputs import state_files
+    from gpufluid.script import scene_of
+
+    @functools.wraps(scene)
+    def resumed(*args: Any, **options: Any) -> gpufluid.Scene:
+        made = scene_of(scene(*args, **options), name)
+        try:
+            made.resume(*state_files(file, len(made.fluids)))
+        except BaseException:
+            made.release()
+            raise
+        return made
+
+    return resumed
 
 
 def _info(args: argparse.Namespace) -> int:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from gpufluid.app.display import has_display
+from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
-from gpufluid.io.film import Film
-from gpufluid.io.images import FrameFolder, require_pillow, write_png
-from gpufluid.io.paths import check_output, output_kind
+from gpufluid.io.images import write_png
 from gpufluid.scene import Scene
 from gpufluid.script import scene_of
 
@@ -27,20 +24,6 @@ FRAMES = 120
 WINDOW_SIZE = (960, 540)
 STUDIO_SIZE = (1180, 680)
 MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
-
-Name = str | os.PathLike[str]
-Picture = NDArray[np.uint8]
-
-
-class Recorder(Protocol):
-    """What takes the frames: a film or a folder of pictures."""
-
-    path: Path
-    frames: int
-
-    def write(self, picture: Picture) -> None: ...
-
-    def close(self) -> None: ...
 
 
 def run(
@@ -102,10 +85,12 @@ def play(
     progress: bool = True,
     transparent: bool = False,
     watch: Path | None = None,
+    more: Outputs | None = None,
 ) -> None:
     """As :func:`run`, with the name that files get where none is given.
 
-    watch: a file; a window builds the scene anew when that has changed.
+    watch: a file; a window builds the scene anew when that has changed. more: what else is written, and how;
+    off screen, too.
     """
     if isinstance(scene, Scene):
         _checked(scene)
@@ -115,22 +100,18 @@ def play(
         check_frames(frames)
     if size is not None:
         check_size(size)
-    if out is None and still is None:
+    wanted = replace(more or Outputs(), out=out, still=still, overwrite=overwrite, transparent=transparent)
+    if not wanted.wanted:
+        wanted.check()  # options of what is not written are no options of a window
         if has_display():
             try:
                 _play_in_window(scene, name, frames, size or WINDOW_SIZE, watch)
                 return
             except GLUnavailableError as error:
                 print(f"gpufluid: {error}; rendering to {name}.mp4 instead", file=sys.stderr)
-        out, still = f"{name}.webm" if transparent else f"{name}.mp4", f"{name}.png"
-    elif out is not None and output_kind(out) == "picture":
-        if still is not None:
-            raise GpufluidError(f"out={out!s} is the last frame already; leave still={still!s} out")
-        out, still = None, out
-    if still is not None:
-        _check_still(still, overwrite)
-    if out is not None:
-        check_output(out, overwrite)
+        film = f"{name}.webm" if transparent else f"{name}.mp4"
+        wanted = replace(wanted, out=film, still=f"{name}.png")
+    wanted = wanted.check()
     if progress:
         _require_tqdm()
     with contextlib.ExitStack() as undo:
@@ -141,9 +122,10 @@ def play(
         size, fps = size or check_size(built.picture.size), fps or built.picture.fps
         if frames is None and built.frames is None and built.story is None:
             frames = FRAMES
-        alpha = transparent or built.picture.background == "transparent"
-        recorder = undo.enter_context(_recording(out, size, fps, overwrite, progress, alpha))
-        _render(built, recorder, still, frames or built.frames, size, overwrite, progress, alpha)
+        if frames is None and built.frames is not None:
+            frames = max(built.frames - built.frame, 0)
+        outputs = undo.enter_context(wanted.opened(built, frames, size, fps, progress))
+        _render(built, wanted, outputs, frames, size, progress)
 
 
 def check_frames(frames: int) -> int:
@@ -238,40 +220,6 @@ def _checked(scene: Any) -> Scene:
     return scene
 
 
-@contextlib.contextmanager
-def _recording(
-    out: Name | None,
-    size: tuple[int, int],
-    fps: float,
-    overwrite: bool,
-    progress: bool,
-    alpha: bool = False,
-) -> Iterator[Recorder | None]:
-    """What takes the frames for `out`, named on stdout once it is finished; None where there is no `out`."""
-    if out is None:
-        yield None
-        return
-    recorder: Film | FrameFolder
-    if output_kind(out) == "film":
-        recorder = Film(out, size, fps=fps, overwrite=overwrite, alpha=alpha)
-    else:
-        recorder = FrameFolder(out, overwrite=overwrite)
-    try:
-        with recorder:
-            yield recorder
-    finally:
-        if progress and recorder.frames:
-            width, height = size
-            print(f"wrote {recorder.path.absolute()} ({recorder.frames} frames, {width} x {height})")
-
-
-def _check_still(still: Name, overwrite: bool) -> None:
-    require_pillow()
-    if output_kind(still) != "picture":
-        raise GpufluidError(f"{os.fspath(still)}: the name of the last frame's picture must end in .png")
-    check_output(still, overwrite)
-
-
 def _require_tqdm() -> Any:
     try:
         from tqdm import tqdm
@@ -282,13 +230,11 @@ def _require_tqdm() -> Any:
 
 def _render(
     scene: Scene,
-    recorder: Recorder | None,
-    still: Name | None,
+    wanted: Outputs,
+    outputs: list[Output],
     frames: int | None,
     size: tuple[int, int],
-    overwrite: bool,
     progress: bool,
-    transparent: bool,
 ) -> None:
     """Simulate `frames` frames, or all, and draw what is asked for; after Ctrl-C, what is done so far."""
     with contextlib.ExitStack() as undo:
@@ -296,43 +242,74 @@ def _render(
 
         assert scene.fluid.ctx is not None  # checked
         look, alpha = scene.picture, None
-        if transparent:
+        if wanted.transparent or look.background == "transparent":
             look, alpha = replace(look, background="transparent"), "straight"
         renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
         undo.callback(renderer.release)
         renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
 
-        def picture() -> Picture:
+        def draw() -> FrameRenderer:
             renderer.draw(scene)
-            drawn: Picture = renderer.read(alpha)
-            return drawn
+            return renderer
 
-        last: Picture | None = None
-        done = 0
+        shot: Shot | None = None
+        done, whole = 0, True
 
         def finish() -> None:
-            if still is not None:
-                path = write_png(still, picture() if last is None else last, overwrite)
+            path = wanted.write_still(shot or Shot(scene, draw, alpha))
+            if path is not None and progress:
+                print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
+            for path in wanted.save_state(scene) if whole else ():
                 if progress:
-                    print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
+                    print(f"wrote {path.absolute()} (the state at {scene.time:.3g} s)")
 
         try:
             with _progress_bar(frames, progress) as tick:
-                while done != frames and _went_on(scene):
-                    done += 1
-                    snaps = scene.take_snaps()
-                    if recorder is not None or snaps:
-                        last = picture()
-                        for snap in snaps:
-                            write_png(snap, last, overwrite=True)
-                        if recorder is not None:
-                            recorder.write(last)
+                while done != frames:
+                    # half a step is no state to go on from: a frame whose state is wanted is finished first
+                    whole = False
+                    with _unbroken() if wanted.save is not None else contextlib.nullcontext():
+                        if not _went_on(scene):
+                            whole = True
+                            break
+                        done += 1
+                        shot = Shot(scene, draw, alpha)
+                        for snap in scene.take_snaps():
+                            write_png(snap, shot.picture, overwrite=True)
+                        for output in outputs:
+                            output.add(shot)
+                        whole = True
                     tick()
         except (KeyboardInterrupt, SystemExit):
             if done:
                 finish()
             raise
         finish()
+
+
+@contextlib.contextmanager
+def _unbroken() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait until the body has ended; a second one strikes at once."""
+    if threading.current_thread() is not threading.main_thread():  # which Python interrupts no other than
+        yield
+        return
+    before: dict[int, Any] = {}
+    caught: list[tuple[int, Any]] = []
+
+    def note(number: int, frame: Any) -> None:
+        caught.append((number, frame))
+        signal.signal(number, before[number])
+
+    for number in (int(signal.SIGINT), int(signal.SIGTERM)):
+        before[number] = signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number, frame in caught:
+        if callable(before[number]):
+            before[number](number, frame)
 
 
 def _went_on(scene: Scene) -> bool:

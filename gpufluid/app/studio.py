@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, simplefilter
 
 import glfw
 import numpy as np
@@ -31,7 +32,7 @@ from gpufluid.app.studio_fields import (
     other_form,
     turn_to_degrees,
 )
-from gpufluid.app.studio_ui import ACCENT, Ui, imgui
+from gpufluid.app.studio_ui import ACCENT, Ui, file_dialogs, has_file_dialog, imgui
 from gpufluid.app.studio_views import FlowView, renderer_items, ways
 from gpufluid.errors import GpufluidError
 from gpufluid.fluid import Fluid
@@ -40,7 +41,8 @@ from gpufluid.render.camera import view_of
 from gpufluid.scene import Scene
 from gpufluid.scene_file import save_description
 from gpufluid.settings import SOLVERS
-from gpufluid.sources import Emitter
+from gpufluid.shapes import MESH_SUFFIXES
+from gpufluid.sources import Emitter, Surface
 
 if TYPE_CHECKING:
     from gpufluid.app.window import Player
@@ -64,6 +66,7 @@ class Studio:
 
     shown: whether the panel is; helping: whether the list of keys is. selected: the path of the object whose
     fields are shown. tool: what a left drag in the picture does, one of TOOLS; with alt it turns, whichever.
+    box: the number of the fluid that new objects, views and another grid are for.
     """
 
     def __init__(self, player: Player) -> None:
@@ -71,13 +74,15 @@ class Studio:
         self.ui = Ui(player.window.handle)
         self.shown = self.helping = False
         self.selected: Path | None = None
+        self.box = 0
         self.tool = "select"
         self.reach, self.force, self.amount, self.warmth = 0.06, 1.0, 8.0, 0.5
         self.outlines = True
         self.views: list[FlowView] = []
         self.passes: dict[str, float] = {}  # ms, smoothed
         self._cells = list(player.scene.fluid.grid.cells)
-        self._grid_of: Scene | None = None
+        self._grid_of: tuple[Scene, int] | None = None
+        self._mesh = MeshForm(self)
         self._file = str(player.watch if player.watch and player.watch.suffix == ".toml" else "")
         self._file = self._file or f"{player.name}.toml"
         self._asked = ""  # the file whose replacement was asked for once
@@ -93,6 +98,19 @@ class Studio:
     def scene(self) -> Scene:
         """What is played."""
         return self.player.scene
+
+    @property
+    def fluid(self) -> Fluid:
+        """What is in the chosen box."""
+        self.box = min(self.box, len(self.scene.fluids) - 1)
+        return self.scene.fluids[self.box]
+
+    def select(self, path: Path | None) -> None:
+        """Show the fields of what lies at `path`, and choose its box."""
+        self.selected = path
+        if path is not None and path[0] == "fluids":
+            assert isinstance(path[1], int)
+            self.box = path[1]
 
     @property
     def panel_width(self) -> float:
@@ -114,24 +132,30 @@ class Studio:
     @contextmanager
     def simulating(self) -> Iterator[None]:
         """Round a frame's simulation: its passes are timed."""
-        device = self.scene.fluid.device
         now = time.perf_counter()
-        timed = self._timing and device is not None and now - self._measured > MEASURE
-        if timed and device is not None:
-            self._measured, device.timings = now, {}
+        timed = self._timing and now - self._measured > MEASURE
+        if timed:
+            self._measured = now
+            for device in self._devices:
+                device.timings = {}
         yield
         if timed and self.player.volume_options.get("frame_ms") is not None:
             self._collect()  # the renderer has a clock of its own, and OpenGL but one
 
+    @property
+    def _devices(self) -> list[Any]:
+        """Those of all fluids, each once."""
+        return list({id(f.device): f.device for f in self.scene.fluids if f.device is not None}.values())
+
     def _collect(self) -> None:
         """Take what the passes of this frame took."""
-        device = self.scene.fluid.device
-        if device is None or device.timings is None:
-            return
-        found = {
-            f"{name} x{len(t)}" if len(t) > 1 else name: sum(t) for name, t in device.milliseconds().items()
-        }
-        self.passes = {name: 0.5 * (self.passes.get(name, ms) + ms) for name, ms in found.items()}
+        taken: dict[str, list[float]] = {}
+        for device in self._devices:
+            if device.timings is not None:
+                for name, times in device.milliseconds().items():
+                    taken.setdefault(name, []).extend(times)
+        found = {f"{name} x{len(t)}" if len(t) > 1 else name: sum(t) for name, t in taken.items()}
+        self.passes |= {name: 0.5 * (self.passes.get(name, ms) + ms) for name, ms in found.items()}
 
     def draw_views(self, advanced: bool) -> None:
         """Draw the flow views over the picture just drawn."""
@@ -218,7 +242,7 @@ class Studio:
             return Brush(self.player, self.hand)
         ray = self.player.ray(*self.player.pointer)
         found = self.nearest(ray)
-        self.selected = None if found is None else found[0]
+        self.select(None if found is None else found[0])
         return None if found is None else Move(self, found[0], ray.at(found[1]))
 
     def hand(self) -> Hand:
@@ -457,21 +481,24 @@ class Studio:
         height = rows * imgui.get_text_line_height_with_spacing() + 2.0 * imgui.get_style().window_padding.y
         imgui.begin_child("list", imgui.ImVec2(0, height), imgui.ChildFlags_.borders)
         names = {id(thing): name for name, thing in self.scene.names.items()}
+        several = bool(self.scene.others)
         imgui.push_style_color(imgui.Col_.header, imgui.ImVec4(*ACCENT, 0.45))
         for path, thing, _ in things:
-            where = f"  ({path[1]})" if path[0] == "fluids" and path[1] else ""
+            where = f"  (box {int(path[1]) + 1})" if several and path[0] == "fluids" else ""
             label = names.get(id(thing)) or f"{_called(thing)} {path[-1]}"
             if imgui.selectable(f"{label}{where}##{path}", path == self.selected)[0]:
-                self.selected = path
+                self.select(path)
         imgui.pop_style_color()
         if not things:
             imgui.text_disabled("nothing yet")
         imgui.end_child()
+        self._box_row()
         self._buttons(
             ("Add ...", lambda: imgui.open_popup("add"), False),
             ("Remove", self.remove, False),
         )
         self._add_menu()
+        self._mesh.draw()
         if self.selected is not None:
             try:
                 thing = value_at(self.scene, self.selected)
@@ -490,13 +517,25 @@ class Studio:
             for name in names:
                 if imgui.selectable(f"  {name}##{title}", False)[0]:
                     self.add(title, name)
+            if title in MeshForm.GROUPS and imgui.selectable(f"  mesh file ...##{title}", False)[0]:
+                self._mesh.open(title)
         imgui.end_popup()
 
+    def _box_row(self) -> None:
+        """Where there are several boxes, which one is meant."""
+        boxes = [f"box {n + 1}" for n in range(len(self.scene.fluids))]
+        if len(boxes) < 2:
+            return
+        self._row("box")
+        if imgui.begin_combo("##box", boxes[min(self.box, len(boxes) - 1)]):
+            for n, name in enumerate(boxes):
+                if imgui.selectable(name, n == self.box)[0]:
+                    self.box = n
+            imgui.end_combo()
+
     def add(self, group: str, name: str) -> None:
-        """Add an object of ADDABLE in the middle of the box, and select it."""
-        number = self.selected[1] if self.selected and self.selected[0] == "fluids" else 0
-        assert isinstance(number, int)
-        fluid = self.scene.fluids[min(number, len(self.scene.fluids) - 1)]
+        """Add an object of ADDABLE in the middle of the chosen box, and select it."""
+        fluid, number = self.fluid, self.box
         grid = fluid.grid
         x, y, z = (0.5 * (a + b) for a, b in zip(grid.origin, grid.upper, strict=True))
         r = 0.1 * min(grid.size[: grid.dimensions])
@@ -516,25 +555,60 @@ class Studio:
             "sun": lambda: view.Light(ambient=(0.0, 0.0, 0.0)),
         }
         path: Path = ("lights",) if group == "lights" else ("fluids", number, group)
-        thing: Any
-        if group == "emitters":
-            low = y - 0.3 * grid.size[1]
-            thing = Emitter(forms[name](), density=4.0, temperature=1.0, position=(x, low, z))
-        elif group == "obstacles":
-            thing = shapes.Obstacle(forms[name](), position=(x, y, z))
-        else:
-            thing = others[name]()
+        placed = group in MeshForm.GROUPS
+        thing: Any = self._placed(group, forms[name]()) if placed else others[name]()
         if name == "knot":
             told["shape"] = {"kind": "knot", "fit": 4 * r}
-        index = len(value_at(self.scene, path))
-        if group == "lights" and index >= view.MOST_LIGHTS:
+        if group == "lights" and len(self.scene.lights) >= view.MOST_LIGHTS:
             self.player.say(f"there are {view.MOST_LIGHTS} lights beside the sun already")
             return
+        self._make(path, thing, told)
+
+    def _placed(self, group: str, shape: Any) -> Any:
+        """An emitter in the lower part of the chosen box, or an obstacle in its middle."""
+        grid = self.fluid.grid
+        x, y, z = (0.5 * (a + b) for a, b in zip(grid.origin, grid.upper, strict=True))
+        if group == "emitters":
+            return Emitter(shape, density=4.0, temperature=1.0, position=(x, y - 0.3 * grid.size[1], z))
+        return shapes.Obstacle(shape, position=(x, y, z))
+
+    def _make(self, path: Path, thing: Any, told: dict[str, Any]) -> bool:
+        """Add what was made, and select it; where that cannot be, say why."""
+        index = len(value_at(self.scene, path))
         try:
             self.player.history.make(self.scene, Addition(path, index, thing, told))
-            self.selected = (*path, index)
         except GpufluidError as error:
             self.player.say(str(error))
+            return False
+        self.select((*path, index))
+        return True
+
+    def add_mesh(self, group: str, file: FilePath) -> bool:
+        """Add an emitter or obstacle with the shape in a file; where that cannot be, say why."""
+        fluid = self.fluid
+        size = 0.4 * min(fluid.grid.size[: fluid.grid.dimensions])
+        try:
+            with catch_warnings(record=True) as told:
+                simplefilter("always")
+                mesh = shapes.Mesh.load(file).fitted(size)
+                shape = Surface(mesh) if group == "emitters" else mesh
+                thing = self._placed(group, shape)
+                added = self._make(("fluids", self.box, group), thing, self._told(group, file, size))
+        except GpufluidError as error:
+            self.player.say(str(error))
+            return False
+        if added and told:
+            self.player.say(str(told[-1].message))
+        return added
+
+    def _told(self, group: str, file: FilePath, size: float) -> dict[str, Any]:
+        """What a description says of a mesh; nothing where its file lies outside the scene's folder."""
+        base = FilePath(self._file).absolute().parent.resolve()
+        target = file.resolve()
+        if not target.is_relative_to(base):
+            return {}
+        kind = "surface" if group == "emitters" else "mesh"
+        return {"shape": {"kind": kind, "file": target.relative_to(base).as_posix(), "fit": size}}
 
     def remove(self) -> None:
         """Take the selected object away."""
@@ -605,7 +679,8 @@ class Studio:
             self.player.volume_options = before
 
     def _views(self) -> None:
-        used = {flow.way.name: flow for flow in self.views}
+        self._box_row()
+        used = {flow.way.name: flow for flow in self.views if flow.box == self.box}
         known = ways()
         if not known:
             imgui.text_disabled("this version has no views")
@@ -618,7 +693,7 @@ class Studio:
             elif on:
                 flow = used[way.name]
                 imgui.indent()
-                imgui.push_id(way.name)
+                imgui.push_id(f"{way.name} {self.box}")
                 for item in flow.items:
                     changed, value = self._widget(item, getattr(flow.view, item.name))
                     if changed:
@@ -633,24 +708,26 @@ class Studio:
         """Begin to draw the view whose class is called `name`; where that cannot be, say why."""
         try:
             way = next(way for way in ways() if way.name == name)
-            self.views.append(FlowView(way, way.make(self.player.window.ctx, self.scene)))
+            self.views.append(FlowView.of(way, self.player.window.ctx, self.scene, self.box))
         except GpufluidError as error:
             self.player.say(str(error))
 
     def _grid(self) -> None:
-        grid, fluid = self.scene.fluid.grid, self.scene.fluid
-        if self._grid_of is not self.scene:  # another scene is played
-            self._grid_of, self._cells = self.scene, list(grid.cells)
+        self._box_row()
+        fluid = self.fluid
+        grid = fluid.grid
+        if self._grid_of is None or self._grid_of[0] is not self.scene or self._grid_of[1] != self.box:
+            self._grid_of, self._cells = (self.scene, self.box), list(grid.cells)
         self._row("cells x, y, z")
         _, self._cells = imgui.input_int3("##cells", self._cells)
         cells = tuple(self._cells)
         if imgui.button("Rebuild", imgui.ImVec2(-1, 0)):
-            self.player.use_cells(cells)  # type: ignore[arg-type]  # three
+            self.player.use_cells(cells, self.box)  # type: ignore[arg-type]  # three
         x, y, z = grid.size
         imgui.text_disabled(f"{x:.3g} x {y:.3g} x {z:.3g} m, cells of {grid.cell_size:.3g} m")
-        devices = [f.device for f in self.scene.fluids if f.device is not None]
-        flow = sum({id(d): d.field_bytes for d in devices}.values())
-        drawn = self.player.renderer.device.field_bytes
+        flow = sum(device.field_bytes for device in self._devices)
+        renderer = self.player.renderer
+        drawn = renderer.device.field_bytes + renderer.picture_bytes
         imgui.text_disabled(f"{grid.cell_count:,} cells, {fluid.backend_name}")
         imgui.text_disabled(f"textures: {flow / 2**20:.1f} MiB flow, {drawn / 2**20:.1f} MiB picture")
 
@@ -862,6 +939,57 @@ def _called(thing: Any) -> str:
     return f"{type(shape).__name__.lower()} {role}"
 
 
+class MeshForm:
+    """A row in which a mesh file is named, typed or by the system's dialog."""
+
+    GROUPS = ("emitters", "obstacles")
+
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
+        self._group: str | None = None  # what it is for, while it is open
+        self._file = ""
+        self._dialog: Any = None
+
+    def open(self, group: str) -> None:
+        """Ask for a file, for an object of `group`."""
+        self._group = group
+
+    def draw(self) -> None:
+        """The row, while it is open."""
+        group = self._group
+        if group is None:
+            return
+        self._take_dialog()
+        self.studio._row(f"mesh, {group}")
+        entered, self._file = imgui.input_text_with_hint(
+            "##mesh", ", ".join(MESH_SUFFIXES), self._file, imgui.InputTextFlags_.enter_returns_true
+        )
+        buttons = [("Browse ...", self._browse, False)] if has_file_dialog() else []
+        self.studio._buttons(*buttons, ("Add mesh", self._add, False), ("Cancel", self._close, False))
+        if entered:
+            self._add()
+
+    def _add(self) -> None:
+        name = self._file.strip()
+        if not name:
+            self.studio.player.say("name a mesh file first")
+        elif self._group is not None and self.studio.add_mesh(self._group, FilePath(name).expanduser()):
+            self._close()
+
+    def _close(self) -> None:
+        self._group = None
+
+    def _browse(self) -> None:
+        patterns = " ".join(f"*{suffix}" for suffix in MESH_SUFFIXES)
+        self._dialog = file_dialogs.open_file("A mesh", ".", ["meshes", patterns])
+
+    def _take_dialog(self) -> None:
+        """The file chosen in the dialog, once it is closed; the flow runs on meanwhile."""
+        if self._dialog is not None and self._dialog.ready(0):
+            chosen, self._dialog = self._dialog.result(), None
+            self._file = chosen[0] if chosen else self._file
+
+
 class Move:
     """A drag that moves an object: in the plane through where it was grabbed, facing the viewer; with shift
     nearer and away. In 2D it stays in the slice."""
@@ -878,7 +1006,8 @@ class Move:
             return  # the scene itself took it away
         name = pick.anchor_name(thing)
         assert name is not None  # it was hit
-        flat = scene.fluid.grid.dimensions == 2
+        fluid = scene.fluids[int(self.path[1])] if self.path[0] == "fluids" else scene.fluid
+        flat = fluid.grid.dimensions == 2
         forward = np.array([0.0, 0.0, 1.0]) if flat else studio.player.forward
         handle = studio.player.window.handle
         shift = any(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -17,11 +18,12 @@ import glfw
 
 from gpufluid.errors import MissingDependencyError
 
-__all__ = ["ACCENT", "Ui", "imgui"]
+__all__ = ["ACCENT", "Ui", "file_dialogs", "has_file_dialog", "imgui"]
 
 try:
     import imgui_bundle
     from imgui_bundle import imgui
+    from imgui_bundle import portable_file_dialogs as file_dialogs
 except ImportError:
     raise MissingDependencyError("imgui-bundle", "the studio's panel") from None
 
@@ -57,6 +59,14 @@ CURSORS = {
     imgui.MouseCursor_.resize_ns: glfw.VRESIZE_CURSOR,
     imgui.MouseCursor_.hand: glfw.HAND_CURSOR,
 }
+
+
+DIALOGS = ("zenity", "matedialog", "qarma", "kdialog")  # programs that show one, on Linux
+
+
+def has_file_dialog() -> bool:
+    """Whether the system can show one."""
+    return not sys.platform.startswith("linux") or any(map(shutil.which, DIALOGS))
 
 
 def _keep_gl() -> None:

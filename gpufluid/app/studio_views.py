@@ -6,6 +6,7 @@ the picture, ``render(fluid, target)``; and, where it moves with the flow, ``adv
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
 import typing
@@ -20,6 +21,7 @@ import numpy as np
 import gpufluid
 from gpufluid.app.studio_fields import CHOICES, Item, item_of
 from gpufluid.errors import GpufluidError
+from gpufluid.fluid import Fluid
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.scene import Scene
@@ -85,32 +87,44 @@ def ways(all_ways: tuple[Way, ...] = WAYS) -> tuple[Way, ...]:
 
 @dataclass
 class FlowView:
-    """A view in use."""
+    """A view in use. box: the number of the fluid that it shows."""
 
     way: Way
     view: Any
+    box: int = 0
     items: tuple[Item, ...] = field(default=())
 
     def __post_init__(self) -> None:
         items = parameters(type(self.view))
         self.items = tuple(i for i in items if hasattr(self.view, i.name) and _settable(self.view, i.name))
 
+    @classmethod
+    def of(cls, way: Way, ctx: moderngl.Context, scene: Scene, box: int) -> FlowView:
+        """A view of one box of `scene`. Raises GpufluidError as the view does."""
+        alone = copy.copy(scene)
+        alone.fluid, alone.others = scene.fluids[box], ()
+        return cls(way, way.make(ctx, alone), box)
+
+    def fluid(self, scene: Scene) -> Fluid:
+        """What it shows of `scene`."""
+        return scene.fluids[min(self.box, len(scene.fluids) - 1)]
+
     def draw(self, scene: Scene, renderer: FrameRenderer) -> None:
         """Draw it over the picture. Raises GpufluidError as the view does."""
         needed = len(inspect.signature(self.view.render).parameters)
         if needed <= 2:
-            self.view.render(scene.fluid, renderer.shown)
+            self.view.render(self.fluid(scene), renderer.shown)
         else:
-            self.view.render(scene.fluid, scene.camera, renderer.shown, renderer.depth)
+            self.view.render(self.fluid(scene), scene.camera, renderer.shown, renderer.depth)
 
     def advance(self, scene: Scene) -> None:
         """Move it with the flow, where it moves."""
         if hasattr(self.view, "advance"):
-            self.view.advance(scene.fluid, scene.dt)
+            self.view.advance(self.fluid(scene), scene.dt)
 
     def again(self, ctx: moderngl.Context, scene: Scene) -> FlowView:
         """The same for another scene, with the same values."""
-        made = FlowView(self.way, self.way.make(ctx, scene))
+        made = FlowView.of(self.way, ctx, scene, min(self.box, len(scene.fluids) - 1))
         for item in self.items:
             setattr(made.view, item.name, getattr(self.view, item.name))
         self.view.release()

@@ -22,6 +22,7 @@ from gpufluid.app.edits import STRONGER, History, blow, strengthen
 from gpufluid.app.hands import Brush, hand_of
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
+from gpufluid.gl.state import keep_state
 from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, write_png
 from gpufluid.render.frame import FrameRenderer
@@ -29,6 +30,8 @@ from gpufluid.scene import Scene
 
 if TYPE_CHECKING:
     from gpufluid.app.studio import Studio
+
+Cells = tuple[int, int, int]
 
 VERSIONS = ((4, 3), (3, 3))  # compute shaders first; 3.3 has all that the fragment stage needs
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
@@ -108,6 +111,7 @@ class Window:
             glfw.swap_interval(1)
             loader: Any = _Loader()
             self.ctx = moderngl.create_context(require=330, context=loader)
+            keep_state(self.ctx, False)  # the panel, which draws in it too, sets all that it needs itself
             self._undo = undo.pop_all()
 
     def _note(self, code: int, text: bytes | str) -> None:
@@ -171,9 +175,10 @@ class Orbit:
 class Player:
     """Plays a scene in an open window, in real time where the machine keeps up; a context manager.
 
-    make: builds the scene in the window's context, at first and for every restart; with cells=(x, y, z) for
-    another grid. name: what saved pictures are called, ``name-0001.png`` in the current folder. watch: a
-    file; when it has changed the scene is built anew, or goes on as it is where the file is wrong.
+    make: builds the scene in the window's context, at first and for every restart; with cells=, as in
+    `Scene.load`, for other grids. name: what saved pictures are called, ``name-0001.png`` in the current
+    folder. watch: a file; when it has changed the scene is built anew, or goes on as it is where the file is
+    wrong.
 
     history: what was changed by hand, and is changed again in a scene that starts again. studio: the panel
     and all that goes with it, from the first Tab or h on, where its package is installed.
@@ -187,7 +192,7 @@ class Player:
         self.name = name
         self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
         self.paused = False
-        self.cells: tuple[int, int, int] | None = None
+        self.cells: dict[int, Cells] = {}  # of the boxes that were given other grids, by their numbers
         self.history = History()
         self.recorder: Film | FrameFolder | None = None
         self.recorded = 0  # frames of the film being made
@@ -452,29 +457,33 @@ class Player:
     def reload(self) -> None:
         """Build the scene as its file is now, without what was changed by hand."""
         try:
-            self._replace(None)
+            self._replace({})
         except GpufluidError as error:
             self.say(f"gpufluid: {error}")
             return
-        self.cells, self.paused = None, False
+        self.cells, self.paused = {}, False
         self.history.clear()
         self.say(f"gpufluid: {self.watch or self.name} was read again")
 
-    def use_cells(self, cells: tuple[int, int, int]) -> None:
-        """Start again on another grid, seen as before."""
-        camera = self.scene.camera
+    def use_cells(self, cells: Cells, box: int = 0) -> None:
+        """Start again with another grid in one of the boxes, seen as before."""
+        camera, all_cells = self.scene.camera, {**self.cells, box: cells}
         try:
-            self._replace(cells)
+            self._replace(all_cells)
         except GpufluidError as error:
             self.say(str(error))
             return
-        self.cells = cells
+        self.cells = all_cells
         for problem in self.history.repeat(self.scene):
             self.say(problem)
         self.scene.camera = camera
 
-    def _replace(self, cells: tuple[int, int, int] | None) -> None:
-        scene = self.make() if cells is None else self.make(cells=cells)
+    def _replace(self, cells: dict[int, Cells]) -> None:
+        options: dict[str, Any] = {}
+        if cells:
+            given = [cells.get(box) for box in range(max(cells) + 1)]
+            options["cells"] = given[0] if len(given) == 1 else given
+        scene = self.make(**options)
         if self._drag is not None:
             self._drag.release()
             self._drag = None

@@ -6,15 +6,17 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import gpufluid
+from gpufluid.fluid import Fluid
 from gpufluid.scene import Scene
 
 
-def describe(scene: Scene, size: tuple[int, int], fps: float) -> dict[str, Any]:
+def describe(scene: Scene, size: tuple[int, int], fps: float, fluid: Fluid | None = None) -> dict[str, Any]:
     """What `FrameFolder` and `FlipBook` take as `about`: plain JSON.
 
     title, fps, size, dt (seconds a frame), the grid, the settings, the backend, and the engine's version.
+    fluid: the one that grid, settings and backend are of; None: the first.
     """
-    fluid = scene.fluid
+    fluid = scene.fluid if fluid is None else fluid
     settings = asdict(fluid.settings)
     pressure = fluid.settings.pressure
     settings["pressure"] = {

@@ -8,8 +8,6 @@ copied for that, without encoding again, so that its index comes first, for the 
 from __future__ import annotations
 
 import os
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,10 +20,10 @@ from numpy.typing import NDArray
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import partial_path
 from gpufluid.grid import finite_number
+from gpufluid.io.background import Background
 from gpufluid.io.images import check_picture
 from gpufluid.io.paths import check_output, output_kind
 
-QUEUE = 2  # frames that may wait for the encoder
 # ITU-T H.273: primaries and matrix of HD television, transfer of sRGB; and FFmpeg's name for 16 to 235
 BT709, SRGB, LIMITED = 1, 13, 1
 FRAGMENTS = {"movflags": "frag_keyframe+delay_moov+default_base_moof", "flush_packets": "1"}
@@ -136,8 +134,7 @@ class Film:
         self._stream: Any = None
         self._failed: Exception | None = None
         self._closed = False
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gpufluid-film")
-        self._pending: deque[Future[None]] = deque()
+        self._worker = Background("film")
 
     def write(self, picture: NDArray[Any]) -> None:
         """Add one frame, top row first: uint8 or uint16 [h, w, 3], or 4 with alpha.
@@ -157,20 +154,17 @@ class Film:
             array = np.pad(array, ((0, height), (0, width), (0, 0)), mode="edge")
         names = ("rgb24", "rgba") if array.dtype == np.uint8 else ("rgb48le", "rgba64le")
         frame = self._av.VideoFrame.from_ndarray(np.ascontiguousarray(array), format=names[self.alpha])
-        while len(self._pending) >= QUEUE:
-            self._pending.popleft().result()
-        if self._failed is not None:
-            raise self._error(self._failed)
-        self._pending.append(self._worker.submit(self._encode, frame))
+        try:
+            self._worker.do(lambda: self._encode(frame))
+        except Exception as error:
+            raise self._error(error) from error
 
     def close(self) -> None:
         """Finish the film. Does nothing the second time."""
         if self._closed:
             return
         self._closed = True
-        finished = self._worker.submit(self._finish)
-        self._worker.shutdown(wait=False)
-        finished.result()
+        self._worker.close(self._finish)
 
     def __enter__(self) -> Film:
         return self
@@ -202,20 +196,16 @@ class Film:
         codec.color_range = LIMITED
 
     def _encode(self, frame: Any) -> None:
-        if self._failed is not None:
-            return
-        try:
-            if self._container is None:
-                self._open()
-            frame = frame.reformat(format=self._pixels, dst_colorspace="ITU709", dst_color_range="MPEG")
-            frame.pts, frame.time_base = self.frames, 1 / self.rate
-            for packet in self._stream.encode(frame):
-                self._container.mux(packet)
-            self.frames += 1
-        except Exception as error:  # raised in the caller's thread, by the next write or by close
-            self._failed = error
+        if self._container is None:
+            self._open()
+        frame = frame.reformat(format=self._pixels, dst_colorspace="ITU709", dst_color_range="MPEG")
+        frame.pts, frame.time_base = self.frames, 1 / self.rate
+        for packet in self._stream.encode(frame):
+            self._container.mux(packet)
+        self.frames += 1
 
     def _finish(self) -> None:
+        self._failed = self._worker.failed
         if self._container is None:
             if self._failed is not None:
                 raise self._error(self._failed)

@@ -16,7 +16,8 @@ from gpufluid.errors import GpufluidError
 from gpufluid.files import check_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import AXES, finite_number
-from gpufluid.io.images import check_picture, require_pillow, write_json, write_png
+from gpufluid.io.folders import write_json
+from gpufluid.io.images import check_picture, require_pillow, write_png
 from gpufluid.settings import one_of
 
 LARGEST_SHEET = 16384  # pixels along a side: what game engines and GPUs take at most
@@ -175,6 +176,61 @@ def flow_of(fluid: Fluid, axis: str = "z", at: float | None = None) -> NDArray[n
     else:  # [y, x]
         right, up = x[::-1], y[::-1]
     return np.stack([right, up], -1).astype(np.float32)
+
+
+class FlowBook:
+    """A sheet of flow maps being gathered, as `FlipBook` gathers pictures; a context manager.
+
+    scale, bits, columns, fps: as in `write_flow_sheet`, which writes it when the block ends.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        scale: float | None = None,
+        bits: int = 8,
+        columns: int | None = None,
+        fps: float = 30.0,
+        overwrite: bool = False,
+    ) -> None:
+        require_pillow()
+        self.path = check_file(path, overwrite, (".png",))
+        check_file(self.path.with_suffix(".json"), overwrite)
+        self._options: dict[str, Any] = {"scale": scale, "bits": bits, "columns": columns, "fps": fps}
+        self._overwrite = overwrite
+        self._flows: list[NDArray[np.float32]] = []
+        self._closed = False
+
+    @property
+    def frames(self) -> int:
+        """How many frames there are so far."""
+        return len(self._flows)
+
+    def write(self, flow: NDArray[np.float32]) -> None:
+        """Add one frame, [h, w, 2], m/s (right, up), as `flow_of` gives it.
+
+        Raises GpufluidError where it is unlike the first one, or the sheet would be over 16384 pixels a side.
+        """
+        if self._flows:
+            check_alike(self._flows[0], flow)
+        rows_and_columns(self.frames + 1, (flow.shape[1], flow.shape[0]), self._options["columns"])
+        self._flows.append(flow.copy())
+
+    def close(self) -> None:
+        """Write the sheet; nothing without frames, and nothing the second time."""
+        if self._closed or not self._flows:
+            return
+        write_flow_sheet(self.path, self._flows, overwrite=self._overwrite, **self._options)
+        self._closed = True
+
+    def __enter__(self) -> FlowBook:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def write_flow_sheet(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -16,9 +14,8 @@ from numpy.typing import NDArray
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import named_file, whole_file
 from gpufluid.io.exr import require_openexr, write_exr
-from gpufluid.io.paths import FRAME_NAME, check_output, numbered_frames, output_kind
-
-SIDECAR = "frames.json"
+from gpufluid.io.folders import NumberedFolder
+from gpufluid.io.paths import FRAME_PATTERN, KINDS, PICTURES, check_output, output_kind
 
 
 def require_pillow() -> Any:
@@ -88,7 +85,7 @@ def _sixteen_bits(array: NDArray[np.uint16], path: Path) -> None:
     path.write_bytes(b"".join(bytes(packet) for part in (frame, None) for packet in encoder.encode(part)))
 
 
-class FrameFolder:
+class FrameFolder(NumberedFolder):
     """A folder of numbered pictures, ``frame_0001.png`` on; a context manager.
 
     The folder is made with the first picture; each picture is whole once it is there. With `overwrite`,
@@ -98,6 +95,8 @@ class FrameFolder:
     and with "complete": true once the block ends without an exception. None: no such file.
     Raises GpufluidError as :func:`gpufluid.io.paths.check_output` does.
     """
+
+    what = PICTURES
 
     def __init__(
         self,
@@ -109,14 +108,12 @@ class FrameFolder:
     ) -> None:
         if output_kind(folder) != "folder":
             raise GpufluidError(
-                f"{os.fspath(folder)}: the name of a folder must not end in .mp4, .webm, .mov or .png"
+                f"{os.fspath(folder)}: the name of a folder must not end in {', '.join(filter(None, KINDS))}"
             )
         if suffix not in (".png", ".exr"):
             raise GpufluidError(f"numbered pictures end in .png or .exr, not in {suffix!r}")
         require_pillow() if suffix == ".png" else require_openexr()
-        self.path = check_output(folder, overwrite)
-        self.frames = 0
-        self._suffix, self._about = suffix, None if about is None else json.loads(json.dumps(about))
+        super().__init__(folder, "frame", suffix, FRAME_PATTERN, overwrite, about)
 
     def write(self, picture: NDArray[Any], **channels: Any) -> None:
         """Add one picture, top row first.
@@ -126,50 +123,7 @@ class FrameFolder:
         array = np.asarray(picture)
         if self._suffix == ".png":
             check_picture(array, alpha=True, deep=True)
-        try:
-            self.path.mkdir(exist_ok=True)
-        except OSError as error:
-            raise GpufluidError(f"{self.path}: could not be made: {error.strerror or error}") from error
-        target = self.path / self.name(self.frames + 1)
-        if self._suffix == ".png":
-            write_png(target, array, overwrite=True)
+            write_png(self.next_file(), array, overwrite=True)
         else:
-            write_exr(target, array, overwrite=True, **channels)
-        self.frames += 1
-        self._tell(complete=False)
-
-    def name(self, number: int) -> str:
-        """The name of a frame; the first is 1."""
-        return FRAME_NAME.format(number, self._suffix)
-
-    def _tell(self, complete: bool) -> None:
-        """Say in the sidecar how many frames are good."""
-        if self._about is None or not self.frames:
-            return
-        told = {**self._about, "frames": self.frames, "complete": complete}
-        told |= {"first": self.name(1), "last": self.name(self.frames)}
-        write_json(self.path / SIDECAR, told, overwrite=True)
-
-    def close(self, complete: bool = True) -> None:
-        """Remove what an earlier film left beyond the last frame. complete: whether no frame is missing."""
-        if not self.frames:
-            return
-        mine = {self.name(n + 1) for n in range(self.frames)}
-        for old in numbered_frames(self.path):
-            if old.name not in mine:
-                old.unlink(missing_ok=True)
-        self._tell(complete)
-
-    def __enter__(self) -> FrameFolder:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close(complete=kind is None)
-
-
-def write_json(path: Path, value: Mapping[str, Any], overwrite: bool = False) -> None:
-    """Write plain data, whole or not at all."""
-    with whole_file(path, overwrite) as partial:
-        partial.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+            write_exr(self.next_file(), array, overwrite=True, **channels)
+        self.is_there()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,19 @@ def motion_of(
     the opaque scene begins, as `FrameRenderer.read_depth` gives it; None: nothing stands in the way.
     Worked out on the CPU, a sample a cell.
     """
+    return motion_later(fluid, camera, size, dt, extinction=extinction, depth=depth)()
+
+
+def motion_later(
+    fluid: Fluid,
+    camera: Camera | View,
+    size: tuple[int, int],
+    dt: float,
+    *,
+    extinction: float = 40.0,
+    depth: NDArray[np.floating] | None = None,
+) -> Callable[[], NDArray[np.float32]]:
+    """Read the fluid and the camera now, and return what works out `motion_of`, in any thread."""
     width, height = size
     dt = finite_number(dt, "dt")
     extinction = finite_number(extinction, "extinction", low=0.0)
@@ -45,11 +59,15 @@ def motion_of(
     x, y = np.meshgrid((np.arange(width) + 0.5) * 2 / width - 1, 1 - (np.arange(height) + 0.5) * 2 / height)
     picture = np.stack([np.ones_like(x), x, y], -1).reshape(-1, 3)
     far = np.full(len(picture), np.inf) if depth is None else np.asarray(depth, np.float64).reshape(-1)
-    motion = np.zeros((len(picture), 2))
-    for start in range(0, len(picture), CHUNK):
-        part = slice(start, start + CHUNK)
-        motion[part] = _motion(view, smoke, picture[part], far[part], dt)
-    return (motion * (0.5 * width, 0.5 * height)).reshape(height, width, 2).astype(np.float32)
+
+    def motion() -> NDArray[np.float32]:
+        found = np.zeros((len(picture), 2))
+        for start in range(0, len(picture), CHUNK):
+            part = slice(start, start + CHUNK)
+            found[part] = _motion(view, smoke, picture[part], far[part], dt)
+        return (found * (0.5 * width, 0.5 * height)).reshape(height, width, 2).astype(np.float32)
+
+    return motion
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,17 @@ from gpufluid.files import REMEDY
 
 Kind = Literal["film", "picture", "folder"]
 
-KINDS: dict[str, Kind] = {".mp4": "film", ".webm": "film", ".mov": "film", ".png": "picture", "": "folder"}
-FRAME_NAME = "frame_{:04d}{}"
+KINDS: dict[str, Kind] = {
+    **dict.fromkeys((".mp4", ".webm", ".mov"), "film"),
+    **dict.fromkeys((".png", ".exr"), "picture"),
+    "": "folder",
+}
 FRAME_PATTERN = re.compile(r"frame_\d{4,}\.(png|exr)")
+PICTURES = "numbered pictures"
 
 
 def output_kind(path: str | os.PathLike[str]) -> Kind:
-    """Return what `path` asks for: a film (.mp4, .webm, .mov), a picture (.png) or a folder for pictures.
+    """Return what `path` asks for: a film (.mp4, .webm, .mov), a picture (.png, .exr), a folder for pictures.
 
     A folder is a name without a suffix, one that ends in a slash, or one that is a folder already.
     Raises GpufluidError for every other suffix.
@@ -33,8 +37,8 @@ def output_kind(path: str | os.PathLike[str]) -> Kind:
     if Path(text).is_dir():
         return "folder"
     raise GpufluidError(
-        f"{text}: cannot write {suffix} files; name a film (.mp4, .webm or .mov), a picture (.png) or "
-        f"a folder for numbered pictures"
+        f"{text}: cannot write {suffix} files; name a film (.mp4, .webm or .mov), a picture (.png or .exr) "
+        f"or a folder for numbered pictures"
     )
 
 
@@ -45,24 +49,49 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     that is missing or cannot be written to, a folder where a file should go, and, without `overwrite`,
     a file or frames that exist.
     """
-    text = os.fspath(path)
-    if not text or "\0" in text:
-        raise GpufluidError(f"an output path must be a file name, got {text!r}")
+    text = _named(path)
     kind, target = output_kind(text), Path(text)
+    if kind == "folder":
+        return check_folder(path, FRAME_PATTERN, PICTURES, overwrite)
     try:
-        _check_place(target, kind)
-        if not overwrite:
-            _check_absent(target, kind)
+        check_place(target, kind)
+        if not overwrite and (target.exists() or target.is_symlink()):
+            raise GpufluidError(f"{target}: exists already; {REMEDY}")
     except OSError as error:
         raise GpufluidError(f"{text}: cannot write there: {error.strerror or error}") from None
     return target
 
 
-def _check_place(target: Path, kind: Kind) -> None:
+def check_folder(
+    path: str | os.PathLike[str], pattern: re.Pattern[str], what: str, overwrite: bool = False
+) -> Path:
+    """Return `path` as a Path under which a folder of `what`, named as `pattern` says, may be written.
+
+    Raises GpufluidError as `check_output` does; nothing is left behind on the disk.
+    """
+    text = _named(path)
+    target = Path(text)
+    try:
+        check_place(target, "folder", what)
+        if not overwrite and target.is_dir() and (old := numbered(target, pattern)):
+            raise GpufluidError(f"{target}: holds {len(old)} {what} already; {REMEDY}")
+    except OSError as error:
+        raise GpufluidError(f"{text}: cannot write there: {error.strerror or error}") from None
+    return target
+
+
+def _named(path: str | os.PathLike[str]) -> str:
+    text = os.fspath(path)
+    if not text or "\0" in text:
+        raise GpufluidError(f"an output path must be a file name, got {text!r}")
+    return text
+
+
+def check_place(target: Path, kind: Kind, what: str = PICTURES) -> None:
     """Raise where `target` is of the wrong sort or its folder takes no files."""
     if kind == "folder":
         if target.exists() and not target.is_dir():
-            raise GpufluidError(f"{target}: is a file; a folder of numbered pictures needs another name")
+            raise GpufluidError(f"{target}: is a file; a folder of {what} needs another name")
     elif target.is_dir():
         raise GpufluidError(f"{target}: is a folder; name a file in it ({target / f'out{target.suffix}'})")
     folder = target if target.is_dir() else target.parent
@@ -80,15 +109,6 @@ def _check_place(target: Path, kind: Kind) -> None:
         ) from None
 
 
-def _check_absent(target: Path, kind: Kind) -> None:
-    """Raise where a file, or a frame of a folder, would be overwritten."""
-    if kind != "folder":
-        if target.exists() or target.is_symlink():
-            raise GpufluidError(f"{target}: exists already; {REMEDY}")
-    elif target.is_dir() and (old := numbered_frames(target)):
-        raise GpufluidError(f"{target}: holds {len(old)} numbered pictures already; {REMEDY}")
-
-
-def numbered_frames(folder: Path) -> list[Path]:
-    """Return the pictures in `folder` that are named like frames, sorted by name."""
-    return sorted(p for p in folder.iterdir() if FRAME_PATTERN.fullmatch(p.name))
+def numbered(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    """Return the files in `folder` whose names `pattern` fits, sorted by name."""
+    return sorted(p for p in folder.iterdir() if pattern.fullmatch(p.name))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.files import check_file, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import finite_number
+from gpufluid.io.folders import NumberedFolder
 from gpufluid.io.vdb import VdbGrid, write_vdb
 from gpufluid.io.vti import write_vti
 from gpufluid.settings import one_of
@@ -25,6 +27,7 @@ FIELDS = ("density", "temperature", "fuel", "flame", "color", "velocity", "press
 ALWAYS = ("density", "temperature", "velocity")
 WHERE_ANY = ("fuel", "flame", "color", "solid")  # written unasked only where they are not all 0
 SUFFIXES = (".vdb", ".vti", ".npz")
+ANY_VOLUME = re.compile(r"(volume|box\d+)_\d{4,}\.(vdb|vti|npz)")  # what is written of scenes
 THRESHOLD = 1e-4
 Array = NDArray[np.float32]
 
@@ -117,10 +120,22 @@ def write_volume(
     The file appears whole or not at all. Raises GpufluidError for another ending or name, and for a path that
     cannot be written to.
     """
-    suffix = check_file(path, overwrite, SUFFIXES).suffix.lower()
+    check_file(path, overwrite, SUFFIXES)
     one_of(up, ("y", "z"), "up")
     threshold = finite_number(threshold, "threshold", low=0.0)
-    volume = volume_of(fluid, fields)
+    return save_volume(path, volume_of(fluid, fields), up, half, threshold, overwrite)
+
+
+def save_volume(
+    path: str | os.PathLike[str],
+    volume: Volume,
+    up: str = "y",
+    half: bool = True,
+    threshold: float = THRESHOLD,
+    overwrite: bool = False,
+) -> Path:
+    """Write what was read of a fluid, as `write_volume` does; this needs no GL, and may run in any thread."""
+    suffix = check_file(path, overwrite, SUFFIXES).suffix.lower()
     if up == "z":
         volume = volume.turned()
     if suffix == ".vdb":
@@ -138,6 +153,45 @@ def write_volume(
             overwrite=overwrite,
         )
     return _write_npz(path, volume, overwrite)
+
+
+class VolumeFolder(NumberedFolder):
+    """A folder of numbered volumes, ``volume_0001.vdb`` on, one a frame; a context manager.
+
+    suffix: .vdb, .vti or .npz. fields, up, half, threshold: as in `write_volume`. about: what is told of them
+    in `volume.json`, as `FrameFolder` tells it. stem: of the names, where one folder holds several boxes.
+    Raises GpufluidError for another ending and a folder that cannot be written to.
+    """
+
+    what = "numbered volumes"
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        suffix: str = ".vdb",
+        fields: Sequence[str] | None = None,
+        up: str = "y",
+        half: bool = True,
+        threshold: float = THRESHOLD,
+        overwrite: bool = False,
+        about: Mapping[str, Any] | None = None,
+        stem: str = "volume",
+    ) -> None:
+        one_of(suffix, SUFFIXES, "suffix")
+        one_of(up, ("y", "z"), "up")
+        self.fields, self._up, self._half = fields, up, half
+        self._threshold = finite_number(threshold, "threshold", low=0.0)
+        self.sidecar = f"{stem}.json"
+        endings = "|".join(s[1:] for s in SUFFIXES)
+        pattern = re.compile(rf"{re.escape(stem)}_\d{{4,}}\.({endings})")
+        super().__init__(folder, stem, suffix, pattern, overwrite, about)
+
+    def write(self, fluid: Fluid | Volume) -> None:
+        """Add a fluid as it is now, or what `volume_of` has read of one."""
+        volume = fluid if isinstance(fluid, Volume) else volume_of(fluid, self.fields)
+        save_volume(self.next_file(), volume, self._up, self._half, self._threshold, overwrite=True)
+        self.is_there()
 
 
 def _write_vdb(

@@ -48,6 +48,7 @@ class FrameRenderer(Guest):
     """Draws scenes of `size` (width, height) pixels in a GL context.
 
     exposure: factor on radiance before the tone map. paint: albedo of the solids, (r, g, b).
+    picture_bytes: GPU memory that the picture takes, beside the light in the boxes.
     volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "transparent",
     where the floor is but its shadow; or a linear radiance (r, g, b).
     Raises GpufluidError for a size that is no picture or over the driver's limit.
@@ -115,6 +116,8 @@ class FrameRenderer(Guest):
         self._bent: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
         self._things = [self._scene, self._smoke, self._screen, self._color, self._depth, self._shown]
         self._opaque = self._scene
+        # colour of half floats, depth, and what is shown; the first two once more for each sample
+        self.picture_bytes = size[0] * size[1] * (8 + 4 + 4 + (samples * (8 + 4) if samples > 1 else 0))
         if samples > 1:
             color = ctx.renderbuffer(size, 4, samples=samples, dtype="f2")
             depth = ctx.depth_renderbuffer(size, samples=samples)
@@ -316,6 +319,7 @@ class FrameRenderer(Guest):
         ctx = self.ctx
         if self._bent is None:
             texture = self.device.texture(self.size, 4, "f2", "the picture")
+            self.picture_bytes += self.size[0] * self.size[1] * 8
             self._bent = texture, ctx.framebuffer([texture])
             self._things += self._bent
         program = volume_program(self.device, fluid, "shimmer", "render/shimmer.glsl", "scalars")

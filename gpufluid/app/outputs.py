@@ -1,0 +1,431 @@
+"""What a scene is written to while it is rendered off screen: films, pictures, volumes, sheets.
+
+What a frame needs from the GPU is read in the thread of the GL context, each thing once, however many outputs
+want it; encoding and writing go on in a thread for each output while the next frame is computed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.files import check_file
+from gpufluid.grid import AXES
+from gpufluid.io.about import describe
+from gpufluid.io.background import Background
+from gpufluid.io.exr import require_openexr
+from gpufluid.io.film import Film
+from gpufluid.io.games import FlipBook, FlowBook, flow_of, rows_and_columns
+from gpufluid.io.images import FrameFolder, require_pillow
+from gpufluid.io.motion import motion_later
+from gpufluid.io.paths import Kind, check_folder, check_output, check_place, output_kind
+from gpufluid.io.pictures import sixteen_bits, write_picture
+from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder, volume_of
+from gpufluid.scene import Scene
+from gpufluid.settings import one_of
+
+if TYPE_CHECKING:
+    from gpufluid.render.frame import FrameRenderer
+
+Name = str | os.PathLike[str]
+Work = Callable[[], object]
+
+FORMATS = ("png", "exr")
+VOLUME_FORMATS = ("vdb", "vti", "npz")
+
+
+class Target(Protocol):
+    """What takes frames: a film, a folder, a sheet."""
+
+    path: Path
+
+    @property
+    def frames(self) -> int: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Shot:
+    """A frame as the outputs read it; to be used in the thread of the GL context.
+
+    draw: draws the frame and returns what has drawn it. alpha: how, or None for pictures without.
+    """
+
+    def __init__(self, scene: Scene, draw: Callable[[], FrameRenderer], alpha: str | None) -> None:
+        self.scene, self.alpha, self._draw = scene, alpha, draw
+
+    @cached_property
+    def renderer(self) -> FrameRenderer:
+        """What has drawn this frame."""
+        return self._draw()
+
+    @cached_property
+    def picture(self) -> NDArray[np.uint8]:
+        """For a screen, uint8 [h, w, 3], or 4 with alpha."""
+        return self.renderer.read(self.alpha)
+
+    @cached_property
+    def radiance(self) -> NDArray[np.float32]:
+        """Linear, float32 [h, w, 4]."""
+        return self.renderer.read_hdr()
+
+    def picture_later(self, bits: int) -> Callable[[], NDArray[Any]]:
+        """What gives the picture of 8 or 16 bits, in any thread."""
+        if bits == 8:
+            picture = self.picture
+            return lambda: picture
+        radiance, exposure, alpha = self.radiance, self.renderer.exposure, self.alpha is not None
+        return lambda: sixteen_bits(radiance, exposure, alpha)
+
+    def motion_later(self) -> Callable[[], NDArray[np.float32]]:
+        """What gives the motion of the smoke, [h, w, 2], in any thread; of several boxes, of the nearest."""
+        scene = self.scene
+        renderer, eye = self.renderer, np.array(scene.camera.eye)
+        depth = renderer.read_depth()
+
+        def distance(fluid: Any) -> float:
+            return float(np.linalg.norm(0.5 * (np.array(fluid.grid.origin) + fluid.grid.upper) - eye))
+
+        boxes = [
+            motion_later(
+                fluid,
+                scene.camera,
+                renderer.size,
+                scene.dt,
+                extinction=scene.smoke.extinction,
+                depth=depth,
+            )
+            for fluid in sorted(scene.fluids, key=distance, reverse=True)
+        ]
+
+        def motion() -> NDArray[np.float32]:
+            found = boxes[0]()
+            for box in boxes[1:]:
+                nearer = box()
+                np.copyto(found, nearer, where=nearer.any(-1, keepdims=True))
+            return found
+
+        return motion
+
+
+class Output:
+    """A target that is written in a thread of its own; a context manager that waits for it.
+
+    take: reads what it needs of a frame and returns the work that is left. draws: whether it needs a picture.
+    report: told how it ended. An error of the thread comes out of the next `add`, or at the end; the frames
+    before it are kept.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        take: Callable[[Shot], Work],
+        draws: bool = True,
+        report: Callable[[Target], object] = lambda target: None,
+    ) -> None:
+        self.target, self.draws = target, draws
+        self._take, self._report = take, report
+        self._thread = Background("output")
+
+    def add(self, shot: Shot) -> None:
+        """Take a frame. Raises what the thread has raised at one before."""
+        self._thread.do(self._take(shot))
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        def end() -> None:
+            failed = self._thread.failed
+            self.target.__exit__(type(failed) if failed else kind, failed or error, trace)
+
+        try:
+            self._thread.close(end)
+        finally:
+            self._report(self.target)
+        failed = self._thread.failed
+        if failed is not None and (kind is None or error is failed):
+            if isinstance(failed, GpufluidError) and self.target.frames:
+                kept = f"{failed}; {self.target.frames} frames are kept in {self.target.path}"
+                raise GpufluidError(kept) from failed
+            raise failed
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """All that a scene is to be written to, off screen.
+
+    out: a film or a folder for pictures; still: the last frame's picture. format: "png" or "exr", of the
+    pictures in a folder. bits: a channel, of PNG, sheets and ProRes 8 or 16, of EXR 16 or 32; None: the
+    first. motion: EXR pictures tell that of the smoke. transparent: on nothing, with alpha.
+    volumes: a folder for a volume a frame; volume_format: one of VOLUME_FORMATS; fields, up: as in
+    `write_volume`. flip_book, flow_map: sheets (.png); columns: of both; flow_axis: along which it is seen.
+    save: the state after the last frame, as `Fluid.save` writes it; of several boxes also NAME-2 and so on.
+    overwrite: whether files that exist are replaced.
+    """
+
+    out: Name | None = None
+    still: Name | None = None
+    format: str | None = None
+    bits: int | None = None
+    motion: bool = False
+    transparent: bool = False
+    volumes: Name | None = None
+    volume_format: str | None = None
+    fields: tuple[str, ...] | None = None
+    up: str | None = None
+    flip_book: Name | None = None
+    flow_map: Name | None = None
+    columns: int | None = None
+    flow_axis: str | None = None
+    save: Name | None = None
+    overwrite: bool = False
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is to be written."""
+        asked = (self.out, self.still, self.volumes, self.flip_book, self.flow_map, self.save)
+        return any(value is not None for value in asked)
+
+    @property
+    def _kind(self) -> Kind | None:
+        return None if self.out is None else output_kind(self.out)
+
+    @property
+    def _linear(self) -> bool:
+        """Whether pictures are EXR."""
+        if self._kind == "folder":
+            return self.format == "exr"
+        return self.still is not None and Path(self.still).suffix.lower() == ".exr"
+
+    def check(self) -> Outputs:
+        """Return these; raises GpufluidError for what does not go together and what cannot be written."""
+        if self.out is not None and self._kind == "picture":
+            if self.still is not None:
+                raise GpufluidError(
+                    f"out={self.out!s} is the last frame already; leave still={self.still!s} out"
+                )
+            return replace(self, out=None, still=self.out).check()
+        for value, needs, option in (
+            (self.format, self._kind == "folder", "format goes with numbered pictures: name a folder"),
+            (self.motion or None, self._linear, "motion goes with EXR pictures (format exr)"),
+            (self.volume_format, self.volumes is not None, "volume_format goes with volumes: name a folder"),
+            (self.fields, self.volumes is not None, "fields go with volumes: name a folder"),
+            (self.up, self.volumes is not None, "up goes with volumes: name a folder"),
+            (self.columns, self._has_sheet, "columns go with a flip book or a flow map"),
+            (self.flow_axis, self.flow_map is not None, "flow_axis goes with a flow map"),
+        ):
+            if value is not None and not needs:
+                raise GpufluidError(option)
+        for words, allowed, what in (
+            (self.format, FORMATS, "format"),
+            (self.volume_format, VOLUME_FORMATS, "volume_format"),
+            (self.up, ("y", "z"), "up"),
+            (self.flow_axis, AXES, "flow_axis"),
+            *((field, FIELDS, "fields") for field in self.fields or ()),
+        ):
+            if words is not None:
+                one_of(words, allowed, what)
+        self._check_bits()
+        self._check_places()
+        return self
+
+    @property
+    def _has_sheet(self) -> bool:
+        return self.flip_book is not None or self.flow_map is not None
+
+    def _check_bits(self) -> None:
+        if self.bits is None:
+            return
+        one_of(self.bits, (8, 16, 32), "bits")
+        wants = []
+        if self._kind == "film":
+            wants.append(
+                (f"{self.out!s}", (8, 16) if Path(self.out or "").suffix.lower() == ".mov" else (8,))
+            )
+        elif self._linear:
+            wants.append(("an EXR picture", (16, 32)))
+        elif self.out is not None or self.still is not None:
+            wants.append(("a PNG picture", (8, 16)))
+        if self._has_sheet:
+            wants.append(("a sheet", (8, 16)))
+        if not wants:
+            raise GpufluidError("bits go with pictures, films and sheets")
+        for what, allowed in wants:
+            if self.bits not in allowed:
+                raise GpufluidError(
+                    f"{what} has {' or '.join(map(str, allowed))} bits a channel, not {self.bits}"
+                )
+
+    def _check_places(self) -> None:
+        if self.still is not None:
+            if output_kind(self.still) != "picture":
+                raise GpufluidError(
+                    f"{os.fspath(self.still)}: the name of the last frame's picture must end in .png or .exr"
+                )
+            (require_openexr if Path(self.still).suffix.lower() == ".exr" else require_pillow)()
+            check_output(self.still, self.overwrite)
+        if self.out is not None:
+            check_output(self.out, self.overwrite)
+            if self._linear:
+                require_openexr()
+        if self.volumes is not None:
+            check_folder(self.volumes, ANY_VOLUME, VolumeFolder.what, self.overwrite)
+        sheets = [Path(sheet) for sheet in (self.flip_book, self.flow_map) if sheet is not None]
+        for sheet in sheets:
+            require_pillow()
+            check_file(sheet, self.overwrite, (".png",))
+            check_output(sheet, self.overwrite)
+            check_file(sheet.with_suffix(".json"), self.overwrite)
+        if self.save is not None:
+            check_place(check_file(self.save, self.overwrite), "picture")
+        paths = [Path(p).absolute() for p in (*sheets, self.still) if p is not None]
+        if len(set(paths)) < len(paths):
+            raise GpufluidError("two pictures cannot have one name")
+
+    def save_state(self, scene: Scene) -> list[Path]:
+        """Write the state of all fluids, where that is asked for; returns the files."""
+        if self.save is None:
+            return []
+        files = state_files(self.save, len(scene.fluids))
+        return [f.save(path, self.overwrite) for f, path in zip(scene.fluids, files, strict=True)]
+
+    # -- opened --------------------------------------------------------------------------------------------
+
+    def write_still(self, shot: Shot) -> Path | None:
+        """Write the last frame's picture, where one is asked for."""
+        if self.still is None:
+            return None
+        return write_picture(
+            self.still,
+            shot.renderer,
+            alpha=shot.alpha is not None,
+            bits=8 if self._linear else self.bits or 8,
+            half=self.bits != 32,
+            motion=shot.motion_later()() if self.motion else None,
+            overwrite=self.overwrite,
+        )
+
+    @contextlib.contextmanager
+    def opened(
+        self, scene: Scene, frames: int | None, size: tuple[int, int], fps: float, progress: bool
+    ) -> Iterator[list[Output]]:
+        """What takes the frames, finished when the block ends. progress: a line is printed for each then.
+
+        frames: how many there will be, or None where nobody knows. Raises GpufluidError for sheets too large.
+        """
+
+        def report(what: str) -> Callable[[Target], None]:
+            def tell(target: Target) -> None:
+                if progress and target.frames:
+                    print(f"wrote {target.path.absolute()} ({target.frames} {what})")
+
+            return tell
+
+        for path in state_files(self.save, len(scene.fluids)) if self.save is not None else ():
+            check_file(path, self.overwrite)
+        about = describe(scene, size, fps)
+        alpha = self.transparent or scene.picture.background == "transparent"
+        pixels = report(f"frames, {size[0]} x {size[1]}")
+        bits = self.bits or 8
+        made: list[Output] = []
+        if self._kind == "film":
+            assert self.out is not None
+            film = Film(self.out, size, fps=fps, overwrite=self.overwrite, alpha=alpha)
+            made.append(Output(film, _pictures(film.write, bits), report=pixels))
+        elif self._kind == "folder":
+            assert self.out is not None
+            folder = FrameFolder(
+                self.out, overwrite=self.overwrite, suffix=f".{self.format or 'png'}", about=about
+            )
+            take = self._linear_picture(folder) if self._linear else _pictures(folder.write, bits)
+            made.append(Output(folder, take, report=pixels))
+        if self.flip_book is not None:
+            rows_and_columns(frames or 1, size, self.columns)
+            book = FlipBook(
+                self.flip_book, columns=self.columns, fps=fps, about=about, overwrite=self.overwrite
+            )
+            made.append(Output(book, _pictures(book.write, bits), report=report("frames, a flip book")))
+        if self.flow_map is not None:
+            made.append(Output(*self._flow_map(scene, frames, fps), False, report("frames, a flow map")))
+        if self.volumes is not None:
+            for number, fluid in enumerate(scene.fluids):
+                volumes = VolumeFolder(
+                    self.volumes,
+                    suffix=f".{self.volume_format or 'vdb'}",
+                    fields=self.fields,
+                    up=self.up or "y",
+                    overwrite=self.overwrite,
+                    about=describe(scene, size, fps, fluid),
+                    stem=f"box{number + 1}" if scene.others else "volume",
+                )
+                what = f"volumes of box {number + 1}" if scene.others else "volumes"
+                made.append(Output(volumes, _volumes(volumes, number), False, report(what)))
+        with contextlib.ExitStack() as open_ones:
+            yield [open_ones.enter_context(output) for output in made]
+
+    def _linear_picture(self, folder: FrameFolder) -> Callable[[Shot], Work]:
+        def take(shot: Shot) -> Work:
+            radiance, depth = shot.radiance, shot.renderer.read_depth()
+            motion = shot.motion_later() if self.motion else lambda: None
+            return lambda: folder.write(radiance, depth=depth, motion=motion(), half=self.bits != 32)
+
+        return take
+
+    def _flow_map(
+        self, scene: Scene, frames: int | None, fps: float
+    ) -> tuple[FlowBook, Callable[[Shot], Work]]:
+        assert self.flow_map is not None
+        axis = self.flow_axis or "z"
+        nx, ny, nz = scene.fluid.grid.cells
+        rows_and_columns(frames or 1, {"x": (nz, ny), "y": (nx, nz), "z": (nx, ny)}[axis], self.columns)
+        book = FlowBook(
+            self.flow_map, bits=self.bits or 8, columns=self.columns, fps=fps, overwrite=self.overwrite
+        )
+
+        def take(shot: Shot) -> Work:
+            flow = flow_of(shot.scene.fluid, axis)
+            return lambda: book.write(flow)
+
+        return book, take
+
+
+def state_files(path: Name, count: int) -> list[Path]:
+    """The files of the states of `count` fluids: NAME, NAME-2 and so on."""
+    first = Path(path)
+    more = [first.with_name(f"{first.stem}-{n + 2}{first.suffix}") for n in range(count - 1)]
+    return [first, *more]
+
+
+def _pictures(write: Callable[[NDArray[Any]], None], bits: int) -> Callable[[Shot], Work]:
+    """How a target takes pictures of 8 or 16 bits a channel."""
+
+    def take(shot: Shot) -> Work:
+        picture = shot.picture_later(bits)
+        return lambda: write(picture())
+
+    return take
+
+
+def _volumes(folder: VolumeFolder, number: int) -> Callable[[Shot], Work]:
+    """How a folder takes a volume of a scene's fluid."""
+
+    def take(shot: Shot) -> Work:
+        volume = volume_of(shot.scene.fluids[number], folder.fields)
+        return lambda: folder.write(volume)
+
+    return take

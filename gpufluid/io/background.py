@@ -1,0 +1,51 @@
+"""Work behind the caller's back: files are encoded and written while the next frame is computed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+WAITING = 2  # pieces of work that may wait: what they hold is memory
+
+
+class Background:
+    """A thread that does work in the order in which it is given.
+
+    waiting: so many pieces may be unfinished; `do` waits where there are more. NumPy, zlib and FFmpeg let go
+    of Python's lock, so this overlaps with whoever gives the work. A Ctrl-C, which Python raises in the main
+    thread, cannot strike in the middle of a piece.
+
+    failed: what a piece raised. Those after it are not done then.
+    """
+
+    def __init__(self, name: str, waiting: int = WAITING) -> None:
+        self.failed: Exception | None = None
+        self._waiting = waiting
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"gpufluid-{name}")
+        self._pending: deque[Future[None]] = deque()
+
+    def do(self, work: Callable[[], object]) -> None:
+        """Have `work` done. Raises what one before it has raised."""
+        while len(self._pending) >= self._waiting:
+            self._pending.popleft().result()
+        self.check()
+        self._pending.append(self._thread.submit(self._try, work))
+
+    def check(self) -> None:
+        """Raise what a piece of work has raised."""
+        if self.failed is not None:
+            raise self.failed
+
+    def close(self, last: Callable[[], object] = lambda: None) -> None:
+        """Wait until all is done, and do `last`, failed or not; raises only what that raises."""
+        finished = self._thread.submit(last)
+        self._thread.shutdown(wait=False)
+        finished.result()
+
+    def _try(self, work: Callable[[], object]) -> None:
+        if self.failed is None:
+            try:
+                work()
+            except Exception as error:  # raised in the caller's thread
+                self.failed = error

@@ -1,0 +1,94 @@
+"""Folders of numbered files, a frame each, and what is told of them beside them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from gpufluid.errors import GpufluidError
+from gpufluid.files import whole_file
+from gpufluid.io.paths import check_folder, numbered
+
+Folder = TypeVar("Folder", bound="NumberedFolder")
+
+
+def write_json(path: Path, value: Mapping[str, Any], overwrite: bool = False) -> None:
+    """Write plain data, whole or not at all."""
+    with whole_file(path, overwrite) as partial:
+        partial.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+
+
+class NumberedFolder:
+    """A folder of numbered files, ``STEM_0001.png`` on; a context manager.
+
+    The folder is made with the first file. pattern: of names that are such files: without `overwrite` there
+    must be none yet, with it those of an earlier and longer film that are left over at the end are removed.
+    sidecar, about: the JSON file in it that tells of the frames, and what it tells: also their number, which
+    is right after every frame, also after a crash, and "complete": true once the block ends without an
+    exception; None: no such file. Raises GpufluidError as :func:`gpufluid.io.paths.check_folder` does.
+    """
+
+    what = "files"
+    sidecar = "frames.json"
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        stem: str,
+        suffix: str,
+        pattern: re.Pattern[str],
+        overwrite: bool,
+        about: Mapping[str, Any] | None,
+    ) -> None:
+        self.path = check_folder(folder, pattern, self.what, overwrite)
+        self.frames = 0
+        self._stem, self._suffix, self._pattern = stem, suffix, pattern
+        self._about = None if about is None else json.loads(json.dumps(about))
+
+    def name(self, number: int) -> str:
+        """The name of a frame; the first is 1."""
+        return f"{self._stem}_{number:04d}{self._suffix}"
+
+    def next_file(self) -> Path:
+        """Where the next frame goes, in a folder that is there."""
+        try:
+            self.path.mkdir(exist_ok=True)
+        except OSError as error:
+            raise GpufluidError(f"{self.path}: could not be made: {error.strerror or error}") from error
+        return self.path / self.name(self.frames + 1)
+
+    def is_there(self) -> None:
+        """Count the next frame, which has been written."""
+        self.frames += 1
+        self._tell(complete=False)
+
+    def _tell(self, complete: bool) -> None:
+        """Say in the sidecar how many frames are good."""
+        if self._about is None or not self.frames:
+            return
+        told = {**self._about, "frames": self.frames, "complete": complete}
+        told |= {"first": self.name(1), "last": self.name(self.frames)}
+        write_json(self.path / self.sidecar, told, overwrite=True)
+
+    def close(self, complete: bool = True) -> None:
+        """Remove what an earlier film left beyond the last frame. complete: whether no frame is missing."""
+        if not self.frames:
+            return
+        mine = {self.name(n + 1) for n in range(self.frames)}
+        for old in numbered(self.path, self._pattern):
+            if old.name not in mine:
+                old.unlink(missing_ok=True)
+        self._tell(complete)
+
+    def __enter__(self: Folder) -> Folder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(complete=kind is None)

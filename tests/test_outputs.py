@@ -1,0 +1,449 @@
+"""What the command writes: read back by other libraries, refused early, kept when it breaks off."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import av
+import numpy as np
+import OpenEXR
+import pytest
+from PIL import Image
+from test_volumes import needs_openvdb, read_vdb
+
+import gpufluid as gf
+from gpufluid.app.cli import main
+from gpufluid.app.play import play
+from gpufluid.io.background import Background
+
+CELLS = (8, 12, 8)
+BOX = """
+[[containers]]
+grid = {{ cells = [8, 12, 8], cell_size = 0.1, origin = [{x}, 0.0, 0.0] }}
+[[containers.emitters]]
+shape = {{ kind = "sphere", center = [{center}, 0.3, 0.4], radius = 0.25 }}
+density = 9.0
+temperature = 1.0
+velocity = [0.5, 1.0, 0.0]
+"""
+LOOK = """
+dt = 0.05
+floor = 0.0
+[camera]
+target = [0.4, 0.6, 0.4]
+distance = 2.5
+[picture]
+size = [48, 32]
+slices = 16
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with scenes of one box and of two in it, and without a display."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    (tmp_path / "one.toml").write_text(LOOK + BOX.format(x=0.0, center=0.4))
+    (tmp_path / "two.toml").write_text(LOOK + BOX.format(x=0.0, center=0.4) + BOX.format(x=1.0, center=1.4))
+    return tmp_path
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir())
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+def ended(scene: str = "one.toml", frames: int = 2) -> gf.Scene:
+    """The scene as the command has left it."""
+    made = gf.Scene.load(scene)
+    for _ in range(frames):
+        made.advance()
+    return made
+
+
+def test_linear_pictures_with_depth_and_motion(folder: Path) -> None:
+    assert main(words("run one.toml --frames 2 -o fr --format exr --motion")) == 0
+    assert names(folder / "fr") == ["frame_0001.exr", "frame_0002.exr", "frames.json"]
+    told = json.loads((folder / "fr/frames.json").read_text())
+    assert (told["frames"], told["complete"], told["last"], told["size"]) == (
+        2,
+        True,
+        "frame_0002.exr",
+        [48, 32],
+    )
+    file = OpenEXR.File("fr/frame_0002.exr", separate_channels=True)
+    channels = {name: channel.pixels for name, channel in file.channels().items()}
+    assert set(channels) == {"R", "G", "B", "A", "Z", "forward.u", "forward.v"}
+    assert channels["R"].dtype == np.float16 and channels["Z"].dtype == np.float32
+    assert channels["Z"].max() == pytest.approx(1e10) and 0.1 < channels["Z"].min() < 5.0
+    moves = channels["forward.u"] ** 2 + channels["forward.v"] ** 2 > 0.0
+    assert 20 < moves.sum() < moves.size // 2, "the smoke moves, the rest does not"
+    # it flows to the right and up, 0.05 s at 1 m/s of a picture that is about 2 m high
+    assert 0.1 < channels["forward.u"].max() < 2.0 and 0.1 < channels["forward.v"].max() < 2.0
+    assert main(words("run one.toml --frames 1 -o last.exr --bits 32")) == 0
+    file = OpenEXR.File("last.exr", separate_channels=True)
+    assert file.channels()["G"].pixels.dtype == np.float32
+
+
+def test_pictures_of_16_bits(folder: Path) -> None:
+    assert main(words("run one.toml --frames 2 -o fr --bits 16 --transparent")) == 0
+    assert main(words("run one.toml --frames 2 -o last.png --bits 16")) == 0
+    assert main(words("run one.toml --frames 2 -o film.mov --bits 16")) == 0
+    for path, channels in ((folder / "fr/frame_0002.png", 4), (folder / "last.png", 3)):
+        assert path.read_bytes()[24] == 16  # IHDR's bit depth
+        with Image.open(path) as picture:
+            assert (picture.size, len(picture.getbands())) == ((48, 32), channels)
+    with av.open("last.png") as file:
+        deep = next(file.decode(video=0)).to_ndarray(format="rgb48le")
+    assert len(np.unique(deep)) > 300, "of 256 values"
+    with av.open("film.mov") as film:
+        assert len(list(film.decode(video=0))) == 2
+
+
+@needs_openvdb
+def test_a_volume_a_frame_for_blender(folder: Path) -> None:
+    assert (
+        main(
+            [
+                "run",
+                "one.toml",
+                "--frames",
+                "2",
+                "--volumes",
+                "vol",
+                "--up",
+                "z",
+                "--fields",
+                "density,velocity",
+            ]
+        )
+        == 0
+    )
+    assert names(folder) == ["one.toml", "two.toml", "vol"], "there is a film, too"
+    assert names(folder / "vol") == ["volume.json", "volume_0001.vdb", "volume_0002.vdb"]
+    arrays, about = read_vdb(folder / "vol/volume_0002.vdb", (8, 8, 12))
+    assert {"density", "velocity"} == {name for name in about if name}
+    scene = ended()
+    density = scene.fluid.density.read()
+    assert density.max() > 0.3
+    np.testing.assert_allclose(arrays["density"], density.swapaxes(0, 1)[:, ::-1], rtol=1e-3, atol=2e-4)
+    assert about[""]["time"] == repr(scene.fluid.time)
+    told = json.loads((folder / "vol/volume.json").read_text())
+    assert told["frames"] == 2 and told["complete"] and told["grid"]["cells"] == list(CELLS)
+    scene.release()
+
+
+def test_volumes_of_several_boxes_for_paraview_and_numpy(folder: Path) -> None:
+    assert main(words("run two.toml --frames 2 --volumes vol --volume-format vti")) == 0
+    assert names(folder / "vol") == [
+        *("box1.json", "box1_0001.vti", "box1_0002.vti"),
+        *("box2.json", "box2_0001.vti", "box2_0002.vti"),
+    ]
+    origins = []
+    for number in (1, 2):
+        raw = (folder / f"vol/box{number}_0002.vti").read_bytes()
+        head = ElementTree.fromstring(raw[: raw.index(b"<AppendedData")] + b"</VTKFile>")
+        origins.append(head.find("ImageData").get("Origin"))  # type: ignore[union-attr]
+    assert origins == ["0.0 0.0 0.0", "1.0 0.0 0.0"]
+    assert json.loads((folder / "vol/box2.json").read_text())["grid"]["origin"][0] == 1.0
+    assert (
+        main(
+            ["run", "two.toml", "--frames", "1", "--volumes", "vol", "--volume-format", "npz", "--overwrite"]
+        )
+        == 0
+    )
+    assert names(folder / "vol") == ["box1.json", "box1_0001.npz", "box2.json", "box2_0001.npz"]
+    scene = ended("two.toml", 1)
+    with np.load("vol/box2_0001.npz") as file:
+        np.testing.assert_array_equal(file["density"], scene.fluids[1].density.read())
+    scene.release()
+
+
+def test_sheets_for_games(folder: Path) -> None:
+    words = (
+        "run one.toml --frames 5 --size 24x16 --flip-book fb.png --flow-map fm.png --columns 2 --transparent"
+    )
+    assert main(words.split()) == 0
+    assert names(folder) == ["fb.json", "fb.png", "fm.json", "fm.png", "one.toml", "two.toml"]
+    told = json.loads(Path("fb.json").read_text())
+    assert (told["frames"], told["rows"], told["columns"], told["alpha"]) == (5, 3, 2, "straight")
+    sheet = np.asarray(Image.open("fb.png"))
+    assert sheet.shape == (48, 48, 4)
+    assert sheet[32:, :24, 3].max() > 100 and not sheet[32:, 24:].any(), "the sixth place is empty"
+    flow = json.loads(Path("fm.json").read_text())
+    assert flow["frames"] == 5 and flow["scale"] > 0.5
+    up = (np.asarray(Image.open("fm.png"))[24:, :8, 1].astype(float) - flow["zero"]) * flow["scale"] / 127
+    assert up.shape == (12, 8) and up.max() > 0.5
+    assert (
+        main(
+            ["run", "one.toml", "--frames", "1", "--flow-map", "side.png", "--flow-axis", "y", "--bits", "16"]
+        )
+        == 0
+    )
+    assert Image.open("side.png").size == (8, 8) and Path("side.png").read_bytes()[24] == 16
+
+
+BAD = [
+    ("-o a.mp4 --format exr", "format goes with numbered pictures"),
+    ("-o fr --format tiff", "format must be one of 'png', 'exr', got 'tiff'"),
+    ("--format exr", "format goes with numbered pictures"),
+    ("-o fr --motion", "motion goes with EXR pictures"),
+    ("-o a.mp4 --bits 16", "a.mp4 has 8 bits a channel, not 16"),
+    ("-o fr --bits 32", "a PNG picture has 8 or 16 bits a channel, not 32"),
+    ("-o fr --format exr --bits 8", "an EXR picture has 16 or 32 bits a channel, not 8"),
+    ("-o fr --bits 12", "bits must be one of 8, 16, 32, got 12"),
+    ("--volumes vol --bits 16", "bits go with pictures, films and sheets"),
+    ("--volume-format vti", "volume_format goes with volumes"),
+    ("--volumes vol --volume-format vdbb", "did you mean 'vdb'?"),
+    ("--volumes vol --fields density,temprature", "did you mean 'temperature'?"),
+    ("--volumes vol --up x", "up must be one of 'y', 'z', got 'x'"),
+    ("--volumes missing/vol", "missing/vol: the folder missing does not exist"),
+    ("--volumes one.toml", "one.toml: is a file; a folder of numbered volumes needs another name"),
+    ("--volumes old", "old: holds 1 numbered volumes already; choose another name"),
+    ("--flip-book a.jpg", "a.jpg: the name must end in .png"),
+    ("--flip-book taken.png", "taken.png: exists already"),
+    ("--flow-map told.png", "told.json: exists already"),
+    ("--flow-map a.png --flow-axis w", "flow_axis must be one of"),
+    ("--flow-map a.png --flip-book a.png", "two pictures cannot have one name"),
+    ("--columns 3", "columns go with a flip book or a flow map"),
+    ("--flip-book a.png --frames 3000", "is over 16384 a side"),
+    ("-o old/ --format exr", "old: holds 1 numbered pictures already"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD, ids=[options for options, _ in BAD])
+def test_what_cannot_be_is_refused_early(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: str, message: str
+) -> None:
+    (folder / "old").mkdir()
+    for name in ("old/volume_0001.vdb", "old/frame_0001.png", "taken.png", "told.json"):
+        (folder / name).write_text("mine")
+    before = names(folder), names(folder / "old")
+    assert main(["run", "one.toml", "--size", "400x300", *options.split()]) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith("gpufluid: error: ") and told.err.count("\n") == 1
+    assert message in told.err
+    assert (names(folder), names(folder / "old")) == before
+
+
+def test_a_missing_package_is_named_early(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "OpenEXR", None)
+    assert main(words("run one.toml -o fr --format exr")) == 2
+    assert "needs the package 'OpenEXR': pip install" in capsys.readouterr().err
+    assert names(folder) == ["one.toml", "two.toml"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_cut_short_all_hold_the_frames_before(folder: Path, error: type[BaseException]) -> None:
+    def scene() -> gf.Scene:
+        def update(scene: gf.Scene, time: float) -> None:
+            if scene.frame == 3:
+                raise error
+
+        made = gf.Scene.load("one.toml")
+        made.update = update
+        return made
+
+    from gpufluid.app.outputs import Outputs
+
+    with pytest.raises(error):
+        play(
+            scene,
+            name="cut",
+            frames=9,
+            out="fr",
+            progress=False,
+            more=Outputs(volumes="vol", flip_book="fb.png", volume_format="npz"),
+        )
+    assert names(folder / "fr") == [*(f"frame_000{n}.png" for n in (1, 2, 3)), "frames.json"]
+    assert names(folder / "vol") == ["volume.json", *(f"volume_000{n}.npz" for n in (1, 2, 3))]
+    for told in (folder / "fr/frames.json", folder / "vol/volume.json"):
+        about = json.loads(told.read_text())
+        assert (about["frames"], about["complete"]) == (3, False)
+    assert json.loads(Path("fb.json").read_text())["frames"] == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit on the size of files is POSIX")
+def test_a_full_disk_keeps_the_volumes_before(folder: Path) -> None:
+    """The volumes grow with the smoke; from some size on the disk takes no more."""
+    code = """
+        import resource, sys
+        from gpufluid.app.cli import main
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_850, 2_850))
+        words = "run one.toml --frames 60 --volumes vol --volume-format npz --fields density -o fr"
+        sys.exit(main(words.split()))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], check=False, capture_output=True, text=True, cwd=folder
+    )
+    assert done.returncode == 2
+    last = done.stderr.strip().splitlines()[-1]
+    assert "could not be written: File too large" in last
+    told = json.loads((folder / "vol/volume.json").read_text())
+    assert 1 <= told["frames"] < 60 and not told["complete"]
+    assert f"; {told['frames']} frames are kept in vol" in last
+    kept = [f"volume_{n + 1:04d}.npz" for n in range(told["frames"])]
+    assert names(folder / "vol") == ["volume.json", *kept], "something half-written is left"
+    assert len(list((folder / "fr").glob("*.png"))) >= told["frames"], "the pictures are lost"
+
+
+# -- going on ------------------------------------------------------------------------------------------------
+
+MOVING = """
+[[containers.obstacles]]
+shape = { kind = "knot", fit = 0.5 }
+position = { formula = ["0.4 + 0.2 * sin(9 * t)", 0.7, 0.4] }
+[[containers.obstacles]]
+shape = { kind = "sphere", radius = 0.1 }
+position = { keys = [[0.0, [0.4, 0.2, 0.4]], [1.0, [0.4, 1.2, 0.4]]] }
+"""
+STORY = """
+import gpufluid as gf
+
+def scene(ctx=None):
+    fluid = gf.Fluid(gf.Grid((8, 12, 8), 0.1), ctx=ctx)
+    source = fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.4), 0.2), density=3.0, noise=0.5))
+    made = gf.Scene(fluid, dt=0.05, picture=gf.Picture(size=(32, 24), slices=8))
+    yield made
+    for n in range(99):
+        source.position = (0.03 * n, 0.0, 0.0)
+        made.draw(gf.Sphere((0.4, 0.9, 0.4), 0.1), density=0.2, temperature=1.0)
+        if n == 1:
+            made.save_frame("told_again.png")
+        yield from made.wait(0.1)
+"""
+
+
+@pytest.mark.parametrize("scene", ["moving.toml", "story.py"])
+def test_a_run_goes_on_with_the_same_bits(folder: Path, scene: str) -> None:
+    """Two boxes with solids on their way, and a script that is in the middle of its story."""
+    boxes = BOX.format(x=0.0, center=0.4) + MOVING + BOX.format(x=1.0, center=1.4)
+    (folder / "moving.toml").write_text(LOOK + boxes)
+    (folder / "story.py").write_text(STORY)
+    assert main(words(f"run {scene} --frames 6 --save whole.fluid")) == 0
+    assert main(words(f"run {scene} --frames 3 --save half.fluid")) == 0
+    (folder / "told_again.png").unlink(missing_ok=True)
+    assert main(words(f"run {scene} --frames 3 --resume half.fluid --save again.fluid --volumes vol")) == 0
+    assert not (folder / "told_again.png").exists(), "a picture of what was told again was written"
+    more = ["-2"] if scene == "moving.toml" else []
+    for number in ("", *more):
+        again = (folder / f"again{number}.fluid").read_bytes()
+        assert again == (folder / f"whole{number}.fluid").read_bytes()
+        assert again != (folder / f"half{number}.fluid").read_bytes()
+    assert len(list((folder / "vol").glob("*.vdb"))) == 3 * (1 + len(more))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("one.toml --resume none.fluid -o a.mp4", "none.fluid: cannot be read: No such file"),
+        ("one.toml --resume one.toml -o a.mp4", "one.toml: is no gpufluid checkpoint"),
+        ("one.toml --resume state.fluid -o a.mp4 --cells 4 6 4", "which is not this fluid's"),
+        ("two.toml --resume state.fluid -o a.mp4", "state-2.fluid: cannot be read"),
+        ("one.toml --resume state.fluid -o a.mp4 --set frames=1", "where this scene has ended"),
+        ("one.toml --save state.fluid", "state.fluid: exists already"),
+        ("one.toml --save missing/state.fluid", "the folder missing does not exist"),
+    ],
+)
+def test_what_cannot_go_on_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: str, message: str
+) -> None:
+    assert main(words("run one.toml --frames 2 --save state.fluid")) == 0
+    capsys.readouterr()
+    assert main(["run", *options.split()]) == 2
+    assert message in capsys.readouterr().err
+    assert names(folder) == ["one.toml", "state.fluid", "two.toml"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_a_stop_waits_for_the_frame_whose_state_is_saved(folder: Path) -> None:
+    """The step during which Ctrl-C comes is finished, so that the state is one to go on from."""
+    code = """
+        import os, signal, sys
+        import gpufluid as gf
+        from gpufluid.app.outputs import Outputs
+        from gpufluid.app.play import play
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        def scene():
+            made = gf.Scene.load("one.toml")
+            made.update = lambda scene, time: scene.frame == 2 and os.kill(os.getpid(), signal.SIGINT)
+            return made
+        try:
+            play(scene, name="cut", frames=9, progress=False, more=Outputs(save="cut.fluid"))
+        except KeyboardInterrupt:
+            sys.exit(130)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=False, cwd=folder)
+    assert done.returncode == 130
+    assert main(words("run one.toml --frames 3 --save whole.fluid")) == 0
+    assert (folder / "cut.fluid").read_bytes() == (folder / "whole.fluid").read_bytes()
+
+
+# -- the thread behind ---------------------------------------------------------------------------------------
+
+
+def test_work_behind_overlaps_is_bounded_and_keeps_its_order() -> None:
+    behind, go, done = Background("test", waiting=2), threading.Event(), []
+    behind.do(lambda: (go.wait(10.0), done.append(0)))
+    behind.do(lambda: done.append(1))
+    assert done == [], "the caller has waited for the work"
+    third = threading.Thread(target=lambda: behind.do(lambda: done.append(2)))
+    third.start()
+    time.sleep(0.05)
+    assert third.is_alive() and done == [], "a third piece was taken while two wait"
+    go.set()
+    third.join(10.0)
+    behind.close(lambda: done.append("end"))
+    assert done == [0, 1, 2, "end"]
+
+
+def test_an_error_behind_reaches_the_caller() -> None:
+    behind, go, done = Background("test"), threading.Event(), []
+
+    def fail() -> None:
+        go.wait(10.0)
+        raise OSError(28, "No space left on device")
+
+    behind.do(fail)
+    behind.do(lambda: done.append("next"))  # it waits while nobody knows of the error yet
+    go.set()
+    with pytest.raises(OSError, match="No space left"):
+        for n in range(9):
+            behind.do(lambda n=n: done.append(n))
+    behind.close(lambda: done.append("end"))
+    assert done == ["end"], "work went on after the error"
+
+
+def test_writing_goes_on_behind_the_next_frame(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second frame is simulated while the first one's volume is still being written."""
+    from gpufluid.app.outputs import Outputs
+    from gpufluid.io import volumes
+
+    second, seen, save = threading.Event(), [], volumes.save_volume
+
+    def slow(path: Any, *rest: Any, **more: Any) -> Any:
+        seen.append(second.wait(20.0))
+        return save(path, *rest, **more)
+
+    def scene() -> gf.Scene:
+        made = gf.Scene.load("one.toml")
+        made.update = lambda scene, time: second.set() if scene.frame == 1 else None
+        return made
+
+    monkeypatch.setattr(volumes, "save_volume", slow)
+    play(scene, name="behind", frames=2, progress=False, more=Outputs(volumes="vol"))
+    assert seen == [True, True]

@@ -1,0 +1,85 @@
+"""The studio with several boxes and mesh files, driven under Xvfb; see boxes_session.py."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_window import run_under_xvfb
+
+XVFB = bool(shutil.which("xvfb-run") and shutil.which("xauth"))
+pytestmark = pytest.mark.skipif(
+    not (XVFB and importlib.util.find_spec("imgui_bundle")) and "CI" not in os.environ,
+    reason="the studio's tests need Xvfb (apt-get install xvfb xauth) and imgui-bundle",
+)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the session saw."""
+    done = run_under_xvfb(tmp_path_factory.mktemp("boxes"), str(Path(__file__).with_name("boxes_session.py")))
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return report
+
+
+def test_objects_go_into_the_chosen_box(session: dict[str, Any]) -> None:
+    assert session["box"] == 1
+    assert session["added"] == [[0, 1], ["fluids", 1, "obstacles", 0]]
+    assert session["inside"], "it lies in the first box"
+    assert session["picked"] == [["fluids", 0, "emitters", 0], 0], "picking does not choose the box"
+
+
+def test_meshes_are_added_from_files(session: dict[str, Any]) -> None:
+    missing, bad, _ = session["said"]
+    assert missing == "mesh file none.obj does not exist"
+    assert bad == "mesh file bad.obj holds no triangles"
+    assert session["meshes"] == [["Mesh"], ["Sphere"]], "a bad file has left something"
+    assert session["fitted"] == pytest.approx(0.4 * 0.72)
+    assert session["solid"] > 5.0
+    assert session["undone"] == 0
+    assert session["dialog"].endswith("chosen.obj")
+    assert session["surface"] == ["Sphere", "Surface"]
+
+
+def test_the_window_shows_the_picture_as_it_is_drawn(session: dict[str, Any]) -> None:
+    assert session["upright"] < 2.0, "it stands on its head"
+
+
+def test_a_view_shows_the_chosen_box(session: dict[str, Any]) -> None:
+    first, second = session["viewed"]
+    assert second > 5.0 > 10.0 * first
+    assert session["views"] == session["views_again"] == [1]
+
+
+def test_another_grid_for_the_chosen_box(session: dict[str, Any]) -> None:
+    assert session["shown_cells"] == [12, 18, 12], "the panel shows the cells of another box"
+    assert session["rebuilt"] == [[14, 18, 12], [8, 12, 8]]
+    assert session["again"] == [[6, 9, 6], [8, 12, 8]], "a restart forgets the other box's grid"
+    assert [size[1] for size in session["sizes"]] == [pytest.approx(1.08)] * 2
+    assert session["kept"] == [[1, 2], [1, 1]]
+
+
+def test_the_passes_of_all_boxes_are_timed(session: dict[str, Any]) -> None:
+    assert {"divergence x2", "light x2", "tone map"} <= set(session["passes"])
+
+
+def test_a_screen_of_twice_the_scale(session: dict[str, Any]) -> None:
+    assert session["large"] == [True, True]
+
+
+def test_a_scene_is_read_again_when_its_file_is_saved(session: dict[str, Any]) -> None:
+    assert session["live"] == [True, 0.02, 1]
+    kept, said = session["mistaken"]
+    assert kept and said == "gpufluid: scene.toml: dt: expected float, got str"
+
+
+def test_a_mesh_from_a_file_is_saved_by_its_name(session: dict[str, Any]) -> None:
+    (obstacle,) = session["saved"][0]
+    assert obstacle["shape"] == {"kind": "mesh", "file": "wedge.obj", "fit": pytest.approx(0.288)}
+    assert session["loaded"] == [["Mesh"], ["Sphere"]]
