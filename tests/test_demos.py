@@ -216,6 +216,26 @@ def test_smoke_leaves_the_room_only_by_the_hole() -> None:
     assert above[hole].sum() > 0.9 * above.sum()
 
 
+def test_the_logo_is_there_and_evaporates() -> None:
+    """At first the smoke has the shape of the picture; at the end it is gone."""
+    scene = load_demo("logo")(cells=(36, 15, 8))
+    grid = scene.fluid.grid
+    sharp = gf.Image(demo_file("logo").with_suffix(".png"), (0.0, 0.0, 0.0), (1.5, 0.323)).pixels
+    columns = sharp.shape[1]
+    x = grid.origin[0] + grid.cell_size * (np.arange(grid.cells[0]) + 0.5)
+    shape = sharp[:, np.clip(((x / 1.5 + 0.5) * columns).astype(int), 0, columns - 1)].mean(0)
+    shape[np.abs(x) > 0.75] = 0.0
+    masses = []
+    for _ in range(75):
+        scene.advance()
+        density = scene.fluid.density.read()
+        masses.append(float(density.sum()))
+        if scene.frame == 12:
+            assert np.corrcoef(density.sum((0, 1)), shape)[0, 1] > 0.9
+    assert np.argmax(masses) < 15 and masses[-1] < 0.25 * max(masses)
+    scene.release()
+
+
 def test_the_source_writes_in_the_air_in_colours() -> None:
     """Where it was a while ago there is smoke of the colour it had then."""
     scene = load_demo("animated_source")(cells=(28, 20, 10))
