@@ -198,8 +198,8 @@ class Picture:
     """How a picture of a scene is made.
 
     size: (width, height), pixels. fps: frames a second of a film. exposure: factor on radiance before the
-    tone map. background: "studio", "transparent" or a linear radiance (r, g, b). method, slices, resolution:
-    as in `VolumeRenderer`.
+    tone map. background: "studio", "sky" (of the colours of the light), "transparent" or a linear radiance
+    (r, g, b). method, slices, resolution: as in `VolumeRenderer`.
     """
 
     size: tuple[int, int] = (640, 360)

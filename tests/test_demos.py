@@ -216,4 +216,76 @@ def test_smoke_leaves_the_room_only_by_the_hole() -> None:
     above = outside.sum(1)
     assert above.sum() > 1e-3, "none leaves"
     assert above[hole].sum() > 0.9 * above.sum()
+
+
+def test_the_logo_is_there_and_evaporates() -> None:
+    """At first the smoke has the shape of the picture; at the end it is gone."""
+    scene = load_demo("logo")(cells=(36, 15, 8))
+    grid = scene.fluid.grid
+    sharp = gf.Image(demo_file("logo").with_suffix(".png"), (0.0, 0.0, 0.0), (1.5, 0.323)).pixels
+    columns = sharp.shape[1]
+    x = grid.origin[0] + grid.cell_size * (np.arange(grid.cells[0]) + 0.5)
+    shape = sharp[:, np.clip(((x / 1.5 + 0.5) * columns).astype(int), 0, columns - 1)].mean(0)
+    shape[np.abs(x) > 0.75] = 0.0
+    masses = []
+    for _ in range(75):
+        scene.advance()
+        density = scene.fluid.density.read()
+        masses.append(float(density.sum()))
+        if scene.frame == 12:
+            assert np.corrcoef(density.sum((0, 1)), shape)[0, 1] > 0.9
+    assert np.argmax(masses) < 15 and masses[-1] < 0.25 * max(masses)
+    scene.release()
+
+
+def test_the_source_writes_in_the_air_in_colours() -> None:
+    """Where it was a while ago there is smoke of the colour it had then."""
+    scene = load_demo("animated_source")(cells=(28, 20, 10))
+    grid, pen = scene.fluid.grid, scene.names["pen"]
+    places, colors = [], []
+    for _ in range(60):
+        scene.advance()
+        places.append(np.array(pen.position))
+        colors.append(np.array(pen.color))
+    smoke = scene.fluid.color.read()[..., :3]
+    for frame in (20, 40, 55):
+        x, y, z = ((places[frame] - grid.origin) / grid.cell_size).astype(int)
+        there = smoke[z - 1 : z + 2, y : y + 4, x - 1 : x + 2].sum((0, 1, 2))
+        assert there.max() > 0.2 and there.argmax() == colors[frame].argmax(), (frame, there)
+    assert np.ptp(places, 0) @ (1.0, 1.0, 0.0) > 0.8
+    scene.release()
+
+
+def test_the_walker_drags_air_along() -> None:
+    """Its legs swing while it goes on, the air round them goes with it, and the fog is stirred."""
+    scene = load_demo("walker")(cells=(30, 15, 14), backend="numpy")
+    (body,), fluid = scene.fluid.obstacles, scene.fluid
+    reach, before = [], fluid.density.read()
+    for frame in range(10):
+        assert scene.update is not None
+        scene.update(scene, 1.9 + frame * scene.dt)
+        fluid.step(scene.dt)
+        reach.append(float(np.ptp(body.shape.vertices[:, 0])))
+    assert max(reach) > 1.2 * min(reach) > 0.3
+    x = int((body.position[0] - fluid.grid.origin[0]) / fluid.grid.cell_size)
+    legs = np.s_[5:9, 0:7, x - 3 : x + 4]  # and what is round them
+    along = fluid.velocity.at_centers()[legs][..., 0][fluid.solid.read()[legs] == 0.0]
+    assert along.mean() > 0.1 and along.max() > 1.25
+    assert np.abs(fluid.density.read() - before)[legs].mean() > 0.05
+    scene.release()
+
+
+def test_the_sun_of_the_cloud_turns() -> None:
+    """High at noon, low and red in the evening, at last behind the cloud."""
+    scene = load_demo("cloud")(cells=(12, 8, 8), backend="numpy")
+    towards = scene.camera.eye - np.array(scene.camera.target)
+    told = []
+    for frame in range(121):
+        scene.update(scene, frame * scene.dt)
+        way = np.array(scene.light.direction)
+        against = way @ towards / np.linalg.norm(way) / np.linalg.norm(towards)
+        told.append((-way[1] / np.linalg.norm(way), scene.light.color[0] / scene.light.color[2], against))
+    high, red, against = np.array(told).T
+    assert high[0] > 0.8 and high.min() < 0.15 and red[0] < 1.2 and red[high.argmin()] > 4.0
+    assert against[0] < 0.0 and against[-1] > 0.9 and np.abs(np.diff(against)).max() < 0.1
     scene.release()

@@ -120,6 +120,29 @@ def test_hot_gas_bends_light(ctx: moderngl.Context, device: Device) -> None:
     assert np.abs(pictures["sloping"][middle] - base[middle]).max() > 0.2
 
 
+def test_the_sky_has_the_colours_of_the_light(ctx: moderngl.Context, device: Device) -> None:
+    """Bright towards the sun, pale at the horizon, deep overhead; twice the light is twice the sky."""
+
+    def sky(azimuth: float, elevation: float, **light: Any) -> np.ndarray:
+        """What a camera sees that looks from there, over an empty box."""
+        made = pictured(Puff(device, GRID), light=gf.Light(**({"direction": (-1.0, -0.2, 0.0)} | light)))
+        made.camera = gf.Camera(target=(0.0, 0.5, 0.0), distance=3.5, azimuth=azimuth, elevation=elevation)
+        renderer = frame(ctx, made, "sky")
+        hdr = renderer.read_hdr()
+        renderer.release()
+        assert (hdr[..., 3] == 1.0).all() and np.isfinite(hdr).all() and (hdr >= 0.0).all()
+        return np.asarray(hdr[..., :3])
+
+    red, blue = {"color": (4.0, 0.0, 0.0)}, {"ambient": (0.0, 0.0, 0.5)}
+    dim = {"ambient": (1e-3, 1e-3, 1e-3)}
+    towards, away = (sky(azimuth, -5.0, **red, **dim) for azimuth in (-90.0, 90.0))
+    assert towards[..., 0].mean() > 2.0 * away[..., 0].mean() and towards[..., 1].max() < 2e-3
+    level, overhead = (sky(0.0, elevation, **blue, color=(0.0, 0.0, 0.0)) for elevation in (0.0, -60.0))
+    assert level[..., 2].min() > 1.2 * overhead[..., 2].max()
+    once, twice = (sky(0.0, 0.0, color=(k, k, k), ambient=(0.1 * k, 0.1 * k, 0.2 * k)) for k in (1.0, 2.0))
+    np.testing.assert_allclose(twice, 2.0 * once, rtol=4e-3)
+
+
 def test_wrong_backgrounds_are_named(ctx: moderngl.Context) -> None:
     with pytest.raises(gf.GpufluidError, match="background must be one of .* did you mean 'transparent'"):
         gf.FrameRenderer(ctx, SIZE, background="transparant")

@@ -33,9 +33,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_holds_kernels_and_demos(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     shaders = {f"gpufluid/{p.relative_to(ROOT).as_posix()}" for p in ROOT.glob("glsl/**/*.glsl")}
-    demos = {f"gpufluid/{p.relative_to(ROOT).as_posix()}" for p in ROOT.glob("demos/*.py")}
+    demos = {f"gpufluid/{p.relative_to(ROOT).as_posix()}" for p in ROOT.glob("demos/*.*")}
     assert shaders
-    assert demos
+    assert {".py", ".toml", ".png"} <= {Path(name).suffix for name in demos}
     data = {"gpufluid/py.typed", "gpufluid/render/blue_noise.npy"}
     assert shaders | demos | data <= inside
     assert not any(name.startswith(("tests/", "demos/", "glsl/")) for name in inside)

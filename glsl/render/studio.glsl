@@ -1,13 +1,14 @@
-// What stands behind everything: the backdrop, or a plain colour, and a matt floor that fades into it. On nothing the
-// floor is what its shadow takes away. Linear radiance, premultiplied; depth.
+// What stands behind everything: the studio, the sky or a plain colour, and a matt floor that fades into it. On nothing
+// the floor is what its shadow takes away. Linear radiance, premultiplied; depth.
 #include "lib/box.glsl"
 #include "render/lit.glsl"
 #include "render/backdrop.glsl"
+#include "render/sky.glsl"
 
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
 uniform vec4 depth_scale;   // depth in m = (x z + y) / (z z + w) at depth z, -1 .. 1, of the picture
 uniform vec2 picture_size;  // pixels
-uniform bool studio;        // whether the backdrop stands there, else `plain`
+uniform int backdrop_kind;  // 0: `plain`, 1: the studio, 2: the sky
 uniform vec4 plain;
 uniform bool has_floor;
 uniform float floor_height; // cells above the bottom of the box
@@ -17,10 +18,12 @@ out vec4 color_out;
 
 void main() {
     vec2 picture = gl_FragCoord.xy / picture_size, p = 2.0 * picture - 1.0;
-    vec4 color = studio ? vec4(backdrop(picture, picture_size.x / picture_size.y), 1.0) : plain;
     gl_FragDepth = 1.0;
     vec3 origin = ray_origin[0] + p.x * ray_origin[1] + p.y * ray_origin[2];
     vec3 direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
+    vec4 color = plain;
+    if (backdrop_kind == 1) color = vec4(backdrop(picture, picture_size.x / picture_size.y), 1.0);
+    if (backdrop_kind == 2) color = vec4(sky(normalize(direction)), 1.0);
     if (has_floor && direction.y < 0.0 && origin.y > floor_height) {
         float depth = (floor_height - origin.y) / direction.y;
         vec3 place = origin + depth * direction;
@@ -29,7 +32,7 @@ void main() {
         if (there > 0.0) {
             Lit lit = light_on(place, vec3(0.0, 1.0, 0.0), 0.0);
             vec4 ground = vec4(vec3(0.060, 0.058, 0.060) * (lit.sun + lit.around), 1.0);
-            if (!studio && plain.w == 0.0) {
+            if (backdrop_kind == 0 && plain.w == 0.0) {
                 vec3 full = sun_color * max(-sun_direction.y, 0.0) + ambient * (0.35 + 0.65);
                 ground = vec4(0.0, 0.0, 0.0, max(1.0 - dot(lit.sun + lit.around, vec3(1.0)) / dot(full, vec3(1.0)), 0.0));
             }

@@ -133,7 +133,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "Emitter.edge": sources.EDGES,
     "Obstacle.slip": getattr(shapes, "SLIPS", ("no", "free")),
     "ConjugateGradient.preconditioner": solvers.PRECONDITIONERS,
-    "Picture.background": ("studio", "transparent"),
+    "Picture.background": ("studio", "sky", "transparent"),
     "Picture.method": view.METHODS,
     "Picture.resolution": (1.0, 0.5),
 }

@@ -37,7 +37,8 @@ SAMPLES = 4  # a pixel, for the outlines of solids
 EXPOSURE = 0.95
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
-BACKGROUNDS = ("studio", "transparent")
+BACKGROUNDS = ("studio", "sky", "transparent")
+BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
 Floats = NDArray[np.float64]
@@ -49,8 +50,9 @@ class FrameRenderer(Guest):
 
     exposure: factor on radiance before the tone map. paint: albedo of the solids, (r, g, b).
     picture_bytes: GPU memory that the picture takes, beside the light in the boxes.
-    volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "transparent",
-    where the floor is but its shadow; or a linear radiance (r, g, b).
+    volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "sky", which the
+    light of the scene colours; "transparent", where the floor is but its shadow; or a linear radiance
+    (r, g, b).
     Raises GpufluidError for a size that is no picture or over the driver's limit.
     """
 
@@ -298,7 +300,7 @@ class FrameRenderer(Guest):
                 **ray_uniforms(view, fluid),
                 "depth_scale": view.depth_scale,
                 "picture_size": self.size,
-                "studio": self.background == "studio" and not shadow,
+                "backdrop_kind": 0 if shadow else BACKDROPS.get(str(self.background), 0),
                 "plain": (0.0, 0.0, 0.0, 0.0) if shadow else self._plain,
                 "has_floor": scene.floor is not None,
                 "floor_height": height,
