@@ -34,6 +34,7 @@ from gpufluid.render.painter import LIMIT, Painter, Sight
 from gpufluid.render.quality import FrameClock, Quality
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
+from gpufluid.render.volume_source import bind, volume_program
 from gpufluid.settings import one_of
 from gpufluid.view import METHODS, Camera, Fire, Light, Look, PointLight, Smoke
 
@@ -100,6 +101,7 @@ class VolumeRenderer(Guest):
         self._shape: object = None
         self._lighting: Lighting | None = None
         self._shaded: Field | None = None
+        self._hard: Field | None = None  # the same before it is softened
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
 
     def another(self) -> VolumeRenderer:
@@ -278,7 +280,7 @@ class VolumeRenderer(Guest):
 
     def _shade(self, fluid: FluidLike, look: Look, view: View) -> None:
         """Write how every cell looks from the eye."""
-        assert self._shaded is not None
+        assert self._shaded is not None and self._hard is not None
         light, smoke = look.light, look.smoke
         with self.lighting.program(fluid, "shade", "render/shade.glsl") as program:
             for name, value in {
@@ -294,6 +296,10 @@ class VolumeRenderer(Guest):
             if "pigments" in program:
                 upload(program["pigments"], list(smoke.pigments))  # type: ignore[arg-type]
             self.ctx.enable_only(moderngl.NOTHING)
+            self._hard.back_target.use()
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        program = volume_program(self.device, fluid, "soften", "render/soft.glsl", "shaded", solids=False)
+        with bind(self.device, program, shaded=self._hard):
             self._shaded.back_target.use()
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
@@ -305,6 +311,7 @@ class VolumeRenderer(Guest):
         self._free()
         self._lighting = Lighting(self.device, fluid, self.light_scale, self.attenuation)
         self._shaded = Field(self.device, "shaded smoke", layout, 4, "f2", 1)
+        self._hard = Field(self.device, "shaded cells", layout, 4, "f2", 1)
         self._shape = (fluid.grid, layout)
 
     def _without_depth(
@@ -324,10 +331,10 @@ class VolumeRenderer(Guest):
         return bare
 
     def _free(self) -> None:
-        for thing in (self._lighting, self._shaded):
+        for thing in (self._lighting, self._shaded, self._hard):
             if thing is not None:
                 thing.release()
-        self._lighting = self._shaded = self._shape = None
+        self._lighting = self._shaded = self._hard = self._shape = None
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
