@@ -10,6 +10,12 @@ uniform float glow_strength;
 
 out vec4 glow_out;
 
+float extinction_at(vec3 place) {  // blocks
+    vec3 q = clamp(place - 0.5, vec3(0.0), vec3(blocks_extent - 1));
+    int low = int(q.z), high = min(low + 1, blocks_extent.z - 1);
+    return mix(filtered_blocks(q.xy, low).w, filtered_blocks(q.xy, high).w, q.z - float(low));
+}
+
 void main() {
     ivec3 index = glow_index(ivec2(gl_FragCoord.xy));
     glow_out = vec4(0.0);
@@ -28,7 +34,7 @@ void main() {
                 vec3 way = vec3(x, y, z) + 0.5 - place;
                 float distance2 = dot(way, way) * size * size;  // never near 0: no cell of half a block has its centre in common
                 float mean = 0.0;
-                for (int n = 0; n < STOPS; ++n) mean += fetch_blocks(ivec3(place + way * ((float(n) + 0.5) / float(STOPS)))).w;
+                for (int n = 0; n < STOPS; ++n) mean += extinction_at(place + way * ((float(n) + 0.5) / float(STOPS)));
                 float left = exp(-mean / float(STOPS) * sqrt(distance2)) / (12.566371 * distance2);
                 float weight = left * dot(block.xyz, LUMINANCE);
                 glow_out += ways ? weight * vec4(normalize(way), sqrt(distance2)) : vec4(glow_strength * left * block.xyz, 0.0);

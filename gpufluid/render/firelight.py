@@ -71,6 +71,7 @@ class FireLight:
             "fire_kelvin": (fire.kelvin_at_zero, fire.kelvin_per_temperature),
             "fire_intensity": fire.intensity,
             "fire_core": fire.core,
+            "fire_soot": fire.soot,
         }.items():
             if name in program:
                 upload(program[name], value)  # type: ignore[arg-type]
