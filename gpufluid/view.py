@@ -131,9 +131,9 @@ class Fire:
     core: colour (r, g, b) that burning fuel adds, radiance per metre and per burn of 1/s: the blue root of a
     flame. glow: how strongly the fire lights the smoke, the solids and the floor round it; 1 is what its
     radiance amounts to, 0 leaves that out. shimmer: how far hot gas bends the light of what is behind it,
-    radians per temperature; 0 does not, 0.02 shows. soot: of a flame it is the soot that glows, as much as it
-    hides (Kirchhoff 1860): the density at which nearly two thirds of the glow are there. So a flame is clear
-    and blue where it has made no soot yet; 0: hot gas glows whatever its density.
+    radians per temperature; 0 does not, 0.02 shows. soot: it is soot that glows in a flame: the share
+    1 - exp(-(density / soot)^2) of what is said above. So a flame is clear and blue where it has made little
+    soot yet. 0: hot gas glows whatever its density.
     """
 
     kelvin_at_zero: float = 300.0

@@ -244,7 +244,7 @@ def test_smoke_beside_the_way_takes_no_light_of_the_fire(device: Device) -> None
 
 
 def test_soot_glows_and_clear_gas_does_not(device: Device) -> None:
-    """1 - exp(-density / soot) of the glow; none where there is no soot."""
+    """1 - exp(-(density / soot)^2) of the glow; none where there is no soot."""
     camera = gf.Camera(target=(0.5, 0.5, 0.5), distance=40.0, azimuth=0.0, elevation=0.0, fov=1.5)
     smoke = gf.Smoke(extinction=0.0)
     seen = []
@@ -252,7 +252,7 @@ def test_soot_glows_and_clear_gas_does_not(device: Device) -> None:
         fire = gf.Fire(0.0, 2000.0, intensity=3.0, glow=0.0, soot=soot)
         puff = Puff(device, GRID, density, temperature=1.0)
         seen.append(drawn(puff, camera, light=DARK, fire=fire, smoke=smoke)[MIDDLE][0])
-    np.testing.assert_allclose(seen, (3.0, 3.0 * (1.0 - np.exp(-1.5)), 0.0, 3.0), rtol=0.01)
+    np.testing.assert_allclose(seen, (3.0, 3.0 * (1.0 - np.exp(-2.25)), 0.0, 3.0), rtol=0.01)
 
 
 def test_fire_is_softened_by_a_b_spline_and_loses_nothing(ctx: moderngl.Context, device: Device) -> None:

@@ -1,5 +1,6 @@
 // Light of the fire that arrives in a place, as the mean radiance over all directions: the blocks of fire as
-// lights in one place each, weakened by the smoke on the way. Cells of half a block; the slices behind them hold
+// lights in one place each, weakened by the smoke on the way; of what a block sends out its own smoke lets
+// (1 - exp(-depth)) / depth escape, as from an even slab of that optical depth. Cells of half a block; the slices behind them hold
 // where it comes from: the mean of the unit vectors there, weighted by luminance, and the mean distance (m).
 #include "lib/box.glsl"
 
@@ -33,9 +34,13 @@ void main() {
                 if (block.x + block.y + block.z <= 0.0) continue;
                 vec3 way = vec3(x, y, z) + 0.5 - place;
                 float distance2 = dot(way, way) * size * size;  // never near 0: no cell of half a block has its centre in common
+                float outside = max(1.0 - 0.5 * size / sqrt(distance2), 0.0);  // share of the way that is not its own
                 float mean = 0.0;
-                for (int n = 0; n < STOPS; ++n) mean += extinction_at(place + way * ((float(n) + 0.5) / float(STOPS)));
-                float left = exp(-mean / float(STOPS) * sqrt(distance2)) / (12.566371 * distance2);
+                for (int n = 0; n < STOPS; ++n)
+                    mean += extinction_at(place + way * (outside * (float(n) + 0.5) / float(STOPS)));
+                float left = exp(-mean / float(STOPS) * outside * sqrt(distance2)) / (12.566371 * distance2);
+                float depth = block.w * size;
+                left *= depth > 1e-3 ? (1.0 - exp(-depth)) / depth : 1.0;
                 float weight = left * dot(block.xyz, LUMINANCE);
                 glow_out += ways ? weight * vec4(normalize(way), sqrt(distance2)) : vec4(glow_strength * left * block.xyz, 0.0);
                 sum += weight;
