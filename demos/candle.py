@@ -9,11 +9,9 @@ import numpy as np
 import gpufluid as gf
 from gpufluid.io.images import write_png
 
-SOFTWARE_CELLS = (32, 64, 32)
-GPU_CELLS = (96, 192, 96)
+SOFTWARE_CELLS, GPU_CELLS = (32, 64, 32), (96, 192, 96)
 HEIGHT = 0.24  # m
-TOP = 0.08  # m, of the wax
-WICK = 0.095  # m, of the wick's tip
+TOP, WICK = 0.08, 0.095  # m, of the wax, and of the wick's tip
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
@@ -34,8 +32,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         backend=backend,
         ctx=ctx,
     )
-    fluid.obstacles.add(gf.Obstacle(gf.Cylinder((0.0, 0.5 * TOP, 0.0), 0.028, TOP)))
-    fluid.obstacles.add(gf.Obstacle(gf.Capsule((0.0, TOP, 0.0), (0.0, WICK, 0.0), 0.0015)))
+    wick = gf.Capsule((0.0, TOP, 0.0), (0.0, WICK, 0.0), 0.0015)
+    for solid in (gf.Cylinder((0.0, 0.5 * TOP, 0.0), 0.028, TOP), wick):
+        fluid.obstacles.add(gf.Obstacle(solid))
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, WICK, 0.0), 0.008), fuel=3.0, velocity=(0.0, 0.12, 0.0)))
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, WICK - 0.004, 0.0), 0.007), temperature=0.9))
     return gf.Scene(

@@ -14,7 +14,7 @@ LENGTH = 1.12  # m, of the box
 RADIUS = 0.4  # m, of the core; the skin lies round it
 SKIN = 0.07  # m
 BANDS = 27.0  # 1/m: how many jets lie between the poles
-JETS = 1.3  # m/s^2
+JETS = 2.2  # m/s^2
 BANDED = ((0.0, 4.0, 0.0), (4.0, 0.0, 0.0), (0.0, 0.0, 4.0))  # densities of colour made a second
 
 
@@ -42,17 +42,17 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         skin = gf.Array(shell * band / sum(bands))
         fluid.emitters.add(gf.Emitter(skin, color=color, noise=0.4, noise_size=0.1))
     # the air above the skin is held still, and with it the skin
-    still = np.clip(2.0 * height / SKIN - 1.0, 0.0, 1.0)
+    still = np.clip(2.0 * height / SKIN - 1.2, 0.0, 1.0)
     fluid.emitters.add(gf.Emitter(gf.Array(still), velocity=(0.0, 0.0, 0.0)))
     # jets round the axis, waved a little, that they may break up into eddies
-    wave = np.sin(BANDS * (place[..., 1] + 0.02 * np.sin(9.0 * place[..., 0]) * np.cos(8.0 * place[..., 2])))
+    wave = np.sin(BANDS * (place[..., 1] + 0.05 * np.sin(9.0 * place[..., 0]) * np.cos(8.0 * place[..., 2])))
     around = np.cross((0.0, 1.0, 0.0), place) / RADIUS
     fluid.forces.add(gf.ForceField(JETS * wave[..., None] * around))
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 0.0, 0.0), distance=1.75, azimuth=0.0, elevation=12.0),
         light=gf.Light(direction=(-0.95, -0.3, -0.3), color=(4.5, 4.3, 4.0), ambient=(0.01, 0.012, 0.02)),
-        smoke=gf.Smoke(extinction=90.0, pigments=((0.85, 0.25, 0.08), (0.95, 0.85, 0.6), (0.15, 0.3, 0.5))),
+        smoke=gf.Smoke(extinction=60.0, pigments=((0.85, 0.25, 0.08), (0.95, 0.85, 0.6), (0.15, 0.3, 0.5))),
         picture=gf.Picture(background=(0.001, 0.001, 0.002)),
         title="gpufluid: planet",
     )
