@@ -48,12 +48,20 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     wave = np.sin(BANDS * (place[..., 1] + 0.05 * np.sin(9.0 * place[..., 0]) * np.cos(8.0 * place[..., 2])))
     around = np.cross((0.0, 1.0, 0.0), place) / RADIUS
     fluid.forces.add(gf.ForceField(JETS * wave[..., None] * around))
+    # a wind of the keys a and d blows round it: straight on, it would but press on the still air
+    gale = gf.Vortex((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), 0.0, RADIUS)
+    fluid.forces.add(gale)
+
+    def turn(_: gf.Scene, time: float) -> None:
+        gale.strength = 10.0 * sum(force.velocity[0] for force in fluid.forces if isinstance(force, gf.Wind))
+
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 0.0, 0.0), distance=1.75, azimuth=0.0, elevation=12.0),
         light=gf.Light(direction=(-0.95, -0.3, -0.3), color=(4.5, 4.3, 4.0), ambient=(0.01, 0.012, 0.02)),
         smoke=gf.Smoke(extinction=60.0, pigments=((0.85, 0.25, 0.08), (0.95, 0.85, 0.6), (0.15, 0.3, 0.5))),
         picture=gf.Picture(background=(0.001, 0.001, 0.002)),
+        update=turn,
         title="gpufluid: planet",
     )
 

@@ -360,7 +360,7 @@ def test_coloured_smoke_has_its_colour(device: Device) -> None:
     pictures = []
     for dye in ((0.4, 0.0, 0.0), (0.0, 0.4, 0.0), (0.0, 0.0, 0.4)):
         pictures.append(drawn(Puff(device, GRID, 0.0, color=dye), STRAIGHT, smoke=smoke)[MIDDLE])
-    plain = drawn(Puff(device, GRID, 0.4), STRAIGHT, smoke=smoke)[MIDDLE]
+    plain = drawn(Puff(device, GRID, 0.4, color=(0.0, 0.0, 0.0)), STRAIGHT, smoke=smoke)[MIDDLE]
     for picture, pigment in zip(pictures, smoke.pigments, strict=True):
         assert picture[3] == pytest.approx(plain[3], abs=1e-6)  # it hides as plain smoke does
         np.testing.assert_allclose(picture[:3], plain[:3] / 0.8 * pigment, rtol=2e-3)
