@@ -43,9 +43,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(2.0, 0.8, 0.0), distance=6.0, azimuth=25.0, elevation=14.0),
-        light=gf.Light(direction=(-0.6, -0.8, -0.3), color=(1.8, 1.7, 1.6), ambient=(0.1, 0.11, 0.14)),
+        light=gf.Light(direction=(-0.6, -0.8, -0.3), color=(0.5, 0.52, 0.6), ambient=(0.03, 0.035, 0.05)),
         smoke=gf.Smoke(extinction=9.0, albedo=(0.4, 0.38, 0.36)),
-        fire=gf.Fire(kelvin_per_temperature=850.0, intensity=6.0, core=(0.0, 0.005, 0.03)),
+        fire=gf.Fire(kelvin_per_temperature=850.0, intensity=14.0, core=(0.0, 0.005, 0.03)),
         dt=1.0 / 60.0,
         floor=0.0,
         update=light,

@@ -1,15 +1,17 @@
-"""A steady flame: a burner blows fuel, a pilot lights it, and what burns feeds the rest."""
+"""A steady flame: a burner blows fuel, a ring of pilots lights its edge, and it burns inwards as it rises."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import gpufluid as gf
 
-SOFTWARE_CELLS = (48, 96, 48)
+SOFTWARE_CELLS = (40, 80, 40)
 GPU_CELLS = (96, 192, 96)
-HEIGHT = 1.2  # m
-BURNER = 0.08  # m, its radius
+HEIGHT = 1.0  # m
+BURNER = 0.07  # m, its radius
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
@@ -20,29 +22,31 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
         boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open()),
         settings=gf.Settings(
-            combustion=gf.Combustion(burn_per_temperature=1.5, smoke_per_burn=0.6),
+            combustion=gf.Combustion(burn_per_temperature=2.2, smoke_per_burn=0.6),
             buoyancy=2.0,
-            cooling=3.0,
-            density_dissipation=1.0,
-            vorticity_confinement=0.6,
+            cooling=4.0,
+            density_dissipation=1.5,
+            thermal_diffusivity=1e-3,  # by which the flame eats into the cold fuel
+            vorticity_confinement=1.5,
             pressure=gf.Multigrid(2),
         ),
         backend=backend,
         ctx=ctx,
     )
-    # the pilot lies below: no fuel can gather in the still air on the floor
-    nozzle = gf.Cylinder((0.0, 0.06, 0.0), radius=BURNER, height=0.04)
-    pilot = gf.Cylinder((0.0, 0.02, 0.0), radius=BURNER, height=0.04)
-    fuel = gf.Emitter(nozzle, fuel=4.0, velocity=(0.0, 0.7, 0.0), edge="hard")
+    fuel = gf.Emitter(
+        gf.Cylinder((0.0, 0.04, 0.0), BURNER, 0.04), fuel=3.6, velocity=(0.0, 0.45, 0.0), edge="hard"
+    )
     fuel.noise, fuel.noise_size, fuel.noise_time = 0.9, 0.06, 0.1
     fluid.emitters.add(fuel)
-    fluid.emitters.add(gf.Emitter(pilot, temperature=0.8, falloff=0.03))
+    turn = np.linspace(0.0, 2.0 * np.pi, 25)
+    ring = np.stack([BURNER * np.cos(turn), np.full(25, 0.055), BURNER * np.sin(turn)], axis=1)
+    fluid.emitters.add(gf.Emitter(gf.Line(ring, 0.01), temperature=0.8))
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.5, 0.0), distance=2.2, azimuth=20.0, elevation=6.0),
-        light=gf.Light(direction=(-0.8, -0.7, 0.4), color=(0.9, 0.9, 1.0), ambient=(0.03, 0.035, 0.05)),
+        camera=gf.Camera(target=(0.0, 0.42, 0.0), distance=1.75, azimuth=20.0, elevation=6.0),
+        light=gf.Light(direction=(-0.8, -0.7, 0.4), color=(0.5, 0.5, 0.6), ambient=(0.03, 0.035, 0.05)),
         smoke=gf.Smoke(extinction=12.0),
-        fire=gf.Fire(kelvin_per_temperature=560.0, intensity=30.0, core=(0.01, 0.04, 0.2), shimmer=0.004),
+        fire=gf.Fire(600.0, 500.0, intensity=150.0, core=(0.0, 0.025, 0.13), soot=0.5, shimmer=0.004),
         floor=0.0,
         title="gpufluid: flame",
     )

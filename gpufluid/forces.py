@@ -20,7 +20,6 @@ from gpufluid.shapes import Analytic
 from gpufluid.sources import MAX_SEED, Emitter
 from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, Vortex, Wind
 
-HARD = 1e30  # 1/m: an edge as thin as that is hard, and no product with it overflows in a box
 SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
 
 
@@ -41,7 +40,7 @@ def emitter_rows(emitter: Emitter, grid: Grid, dt: float, time: float) -> NDArra
         rows[3] = *form.core, form.rounding
         rows[4, 0] = form.kind
     rows[4, 1:] = (
-        HARD if width is None else 1.0 / width,
+        0.0 if width is None else 1.0 / width,
         emitter.velocity is not None,
         emitter.temperature is not None,
     )

@@ -1,7 +1,7 @@
 """How much of a source each cell gets, 0 .. 1, for shapes that no kernel knows by a formula.
 
 Every array is float64 [nz, ny, nx]. What lies outside a shape by d metres gets exp(-(d / width)^2), nothing
-from 4 widths on, as in emitter.glsl; without a width nothing at all.
+from 4 widths on, as in emitter.glsl; without a width a cell gets the share of it that the shape covers.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from gpufluid.grid import Grid
 from gpufluid.shapes import Mesh
 from gpufluid.sources import Array, Bezier, Image, Line, Surface
-from gpufluid.voxels import inside_mesh
+from gpufluid.voxels import cover, inside_mesh
 
 Floats = NDArray[np.float64]
 
 CUT = 4.0  # widths of an edge past which nothing is emitted: exp(-16) is 1e-7
+PARTS = 8  # of a cell along each axis, where cover is counted out
 PAIRS_AT_ONCE = 1 << 16  # pairs of triangle and cell held at once: about 50 MB of temporaries
 
 
@@ -27,37 +28,53 @@ def source_mask(
 ) -> Floats:
     """The share of each cell in a source whose space `matrix` [4, 4], a rigid motion, takes to the world.
 
-    width: of the Gaussian edge, metres; None: a hard edge. In 2D the shape is moved along z, so that its
+    width: of the Gaussian edge, metres; None: a hard edge, where parts of a mesh thinner than a cell may
+    count for up to half a cell more. In 2D the shape is moved along z, so that its
     middle lies in the slice.
     """
     if isinstance(shape, Array):
         return shape.values
     if isinstance(shape, Image):
         return _image(grid, shape, _into_slice(grid, matrix, np.array([shape.center])), width)
-    reach = 0.0 if width is None else CUT * width
+    reach = 0.5 * grid.cell_size if width is None else CUT * width
     if isinstance(shape, Line | Bezier):
         matrix = _into_slice(grid, matrix, shape.path)
         points = _moved(matrix, shape.path)
         chains = np.stack([points[:-1], points[1:], points[1:]], axis=1)
         distance = _distance(grid, chains, shape.radius + reach, flat=True)
-        return _edge(distance - shape.radius, width)
+        return _edge(grid, distance, shape.radius, width)
     mesh = shape if isinstance(shape, Mesh) else shape.mesh
     matrix = _into_slice(grid, matrix, np.stack(mesh.bounds))
     corners = _moved(matrix, mesh.vertices)[mesh.triangles]
     if isinstance(shape, Surface):
         half = 0.5 * (grid.cell_size if shape.thickness is None else shape.thickness)
-        return _edge(_distance(grid, corners, half + reach) - half, width)
-    inside = inside_mesh(grid, mesh, matrix)
+        return _edge(grid, _distance(grid, corners, half + reach), half, width)
+    if width is None and grid.dimensions == 2:
+        return _counted_cover(grid, mesh, matrix)
+    inside, distance = inside_mesh(grid, mesh, matrix), _distance(grid, corners, reach)
     if width is None:
-        return inside.astype(np.float64)
-    return np.where(inside, 1.0, _edge(_distance(grid, corners, reach), width))
+        return np.clip(0.5 + np.where(inside, distance, -distance) / grid.cell_size, 0.0, 1.0)
+    return np.where(inside, 1.0, _edge(grid, distance, 0.0, width))
 
 
-def _edge(outside: Floats, width: float | None) -> Floats:
-    """The share of what lies `outside` metres beyond a shape."""
+def _counted_cover(grid: Grid, mesh: Mesh, matrix: Floats) -> Floats:
+    """The share of each cell of the one slice that a mesh covers in the middle of the slice."""
+    nx, ny, _ = grid.cells
+    fine = grid.cell_size / PARTS
+    x, y, z = grid.origin
+    parts = Grid((PARTS * nx, PARTS * ny, 1), fine, (x, y, z + 0.5 * (grid.cell_size - fine)))
+    inside = inside_mesh(parts, mesh, matrix).reshape(1, ny, PARTS, nx, PARTS)
+    return np.asarray(inside.mean(axis=(2, 4)))
+
+
+def _edge(grid: Grid, off: Floats, reach: float, width: float | None, wide: float | None = None) -> Floats:
+    """The share of cells `off` metres from the middle of what reaches as far as `reach` from there.
+
+    wide: of a cell, metres; None: its size.
+    """
     if width is None:
-        return (outside <= 0.0).astype(np.float64)
-    t = np.maximum(outside, 0.0) / width
+        return cover(off, reach, grid.cell_size if wide is None else wide)
+    t = np.maximum(off - reach, 0.0) / width
     return np.where(t < CUT, np.exp(-(np.minimum(t, CUT) ** 2)), 0.0)
 
 
@@ -165,7 +182,9 @@ def _image(grid: Grid, image: Image, matrix: Floats, width: float | None) -> Flo
     below = (1 - s) * padded[j + 2, i + 1] + s * padded[j + 2, i + 2]
     inside = (u > -1.0) & (u < columns) & (v > -1.0) & (v < rows)
     picture = np.where(inside, (1 - t) * here + t * below, 0.0)
-    return picture * _edge(np.abs(local[..., 2]) - 0.5 * thickness * (1.0 + 1e-9), width)
+    # in 2D the slice has no width across which a thin sheet would fill it in part
+    wide = 1e-6 * grid.cell_size if grid.dimensions == 2 else None
+    return picture * _edge(grid, np.abs(local[..., 2]), 0.5 * thickness, width, wide)
 
 
 def _coarsened(image: Image, cell_size: float) -> Floats:

@@ -18,9 +18,9 @@ from gpufluid.boundaries import Inflow, Open
 from gpufluid.grid import Grid
 from gpufluid.kernels import EMITTER_ROWS, PATH, Variant
 from gpufluid.layout import BLOCK, LANES
-from gpufluid.shapes import MESH
+from gpufluid.shapes import HALF_SPACE, MESH, ROUND
 from gpufluid.user_forces import VORTEX, WIND
-from gpufluid.voxels import beyond_squared
+from gpufluid.voxels import beyond_squared, cover
 
 Array = NDArray[np.float64]
 Places = tuple[Array, Array, Array]  # x, y and z of places, or of vectors there
@@ -455,12 +455,35 @@ def _flicker(grid: Grid, variant: Variant, emitter: Array, place: Array) -> Arra
     return np.asarray(1.0 - strength * (now + (after - now) * emitter[5, 3]))
 
 
+def _emitter_cover(
+    grid: Grid, emitter: Array, local: Array, kind: int, core: list[float], rounding: float
+) -> Array:
+    """Share of the cells about `local` [..., 3] that an emitter of a hard edge covers; see emitter.glsl."""
+    x, y, z = np.moveaxis(local, -1, 0)
+    h = grid.cell_size
+    if rounding > 0.0:
+        return cover(np.sqrt(beyond_squared(kind, [x, y, z], core)), rounding, h)
+    wide = [h] * 3
+    if grid.dimensions == 2:
+        wide = np.maximum(h * np.hypot(emitter[:3, 0], emitter[:3, 1]), 1e-6 * h).tolist()
+    if kind == HALF_SPACE:
+        return np.asarray(np.clip(0.5 - y / wide[1], 0.0, 1.0))
+    if kind == ROUND:
+        return cover(np.hypot(x, z), core[0], h) * cover(np.abs(y), core[1], wide[1])
+    along = (cover(np.abs(q), c, w) for q, c, w in zip((x, y, z), core, wide, strict=True))
+    return np.asarray(np.prod(list(along), axis=0))
+
+
 def _emitter_weight(grid: Grid, variant: Variant, emitter: Array, face_axis: int | None = None) -> Array:
     places = _centers(grid) if face_axis is None else _home(grid, variant, face_axis)
     place = np.stack(places, -1) * grid.cell_size
     local = place @ emitter[:3, :3].T + emitter[:3, 3]
-    beyond = beyond_squared(int(emitter[4, 0]), list(np.moveaxis(local, -1, 0)), emitter[3, :3].tolist())
-    t = np.minimum(np.maximum(np.sqrt(beyond) - emitter[3, 3], 0.0) * emitter[4, 1], 4.0)
+    kind, core, rounding = int(emitter[4, 0]), emitter[3, :3].tolist(), float(emitter[3, 3])
+    if emitter[4, 1] == 0.0:
+        share = _emitter_cover(grid, emitter, local, kind, core, rounding)
+        return share * _flicker(grid, variant, emitter, place)
+    beyond = beyond_squared(kind, list(np.moveaxis(local, -1, 0)), core)
+    t = np.minimum(np.maximum(np.sqrt(beyond) - rounding, 0.0) * emitter[4, 1], 4.0)
     return np.where(t < 4.0, np.exp(-t * t), 0.0) * _flicker(grid, variant, emitter, place)
 
 

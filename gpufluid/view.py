@@ -131,7 +131,9 @@ class Fire:
     core: colour (r, g, b) that burning fuel adds, radiance per metre and per burn of 1/s: the blue root of a
     flame. glow: how strongly the fire lights the smoke, the solids and the floor round it; 1 is what its
     radiance amounts to, 0 leaves that out. shimmer: how far hot gas bends the light of what is behind it,
-    radians per temperature; 0 does not, 0.02 shows.
+    radians per temperature; 0 does not, 0.02 shows. soot: it is soot that glows in a flame: the share
+    1 - exp(-(density / soot)^2) of what is said above. So a flame is clear and blue where it has made little
+    soot yet. 0: hot gas glows whatever its density.
     """
 
     kelvin_at_zero: float = 300.0
@@ -140,13 +142,14 @@ class Fire:
     core: tuple[float, float, float] = (0.02, 0.08, 0.5)
     glow: float = 1.0
     shimmer: float = 0.0
+    soot: float = 0.0
 
     def __post_init__(self) -> None:
         self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value no fire has."""
-        for name in ("kelvin_at_zero", "kelvin_per_temperature", "intensity", "glow", "shimmer"):
+        for name in ("kelvin_at_zero", "kelvin_per_temperature", "intensity", "glow", "shimmer", "soot"):
             finite_number(getattr(self, name), f"Fire.{name}", low=0.0)
         self.core = _color(self.core, "Fire.core")
 

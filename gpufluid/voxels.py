@@ -54,6 +54,14 @@ def beyond_squared(kind: int, local: Sequence[Floats], core: Sequence[float]) ->
     return np.asarray(sum(np.maximum(p - c, 0.0) ** 2 for p, c in zip(profile, core, strict=False)))
 
 
+def cover(off: Floats, reach: float, wide: float) -> Floats:
+    """Share of cells `wide` > 0 across that lies within `reach` of 0, along one axis; metres.
+
+    off: >= 0, from 0 to the middles of the cells.
+    """
+    return np.clip(np.minimum(0.5 + (reach - off) / wide, 2.0 * reach / wide), 0.0, 1.0)
+
+
 def inside_mesh(grid: Grid, mesh: Mesh, matrix: ArrayLike) -> Bools:
     """Cells whose centre a placed mesh winds round, [nz, ny, nx].
 

@@ -7,6 +7,7 @@ import pytest
 
 import gpufluid as gf
 from gpufluid.app.demos import demo_file, demo_names, demo_summary, load_demo
+from gpufluid.app.edits import STRONGER, History, blow, strengthen
 
 SMALL = {
     "street": (48, 21, 1),
@@ -14,6 +15,10 @@ SMALL = {
     "flame": (12, 24, 12),
     "fireball": (16, 20, 16),
     "blast": (20, 10, 14),
+    "ball_of_fire": (16, 16, 16),
+    "vortex_blast": (13, 18, 13),
+    "planet": (20, 20, 20),
+    "candle": (12, 24, 12),
     "paint": (48, 27, 1),
     "stirring": (48, 27, 1),
     "benard": (15, 6, 12),
@@ -289,3 +294,91 @@ def test_the_sun_of_the_cloud_turns() -> None:
     assert high[0] > 0.8 and high.min() < 0.15 and red[0] < 1.2 and red[high.argmin()] > 4.0
     assert against[0] < 0.0 and against[-1] > 0.9 and np.abs(np.diff(against)).max() < 0.1
     scene.release()
+
+
+def drift_and_amount(name: str, key: str) -> tuple[float, float]:
+    """What `key` has done to what burns or is dyed: how far it has gone to the right, and how much there is.
+
+    Metres along x; of the planet, which only turns, m^2/s about its axis. Amounts are integrals over the box.
+    """
+    scene = load_demo(name)(cells=SMALL[name])
+    scene.camera.azimuth = 0.0  # the wind of the keys blows across the view
+    history = History()
+    for frame in range(15):
+        if frame < 6 and key in "ad":
+            blow(scene, history, 1.0 if key == "d" else -1.0)
+        if frame < 3 and key == "+":
+            strengthen(scene, history, STRONGER)
+        scene.advance()
+    fluid = scene.fluid
+    z, _, x = (
+        o + (np.arange(n) + 0.5) * fluid.grid.cell_size
+        for o, n in zip(fluid.grid.origin[::-1], fluid.grid.cells[::-1], strict=True)
+    )
+    if name == "planet":
+        u, matter = fluid.velocity.at_centers(), fluid.color.read().sum(-1)
+        drift = z[:, None, None] * u[..., 0] - x * u[..., 2]
+    else:
+        matter, drift = fluid.temperature.read(), x
+    scene.release()
+    return float((matter * drift).sum() / matter.sum()), float(matter.sum()) * fluid.grid.cell_size**3
+
+
+@pytest.mark.parametrize(("name", "far"), [("ball_of_fire", 0.02), ("planet", 0.02)])
+def test_the_keys_of_the_window_act(name: str, far: float) -> None:
+    """+ feeds it, a and d blow it to the left and to the right."""
+    plain, left, right, more = (drift_and_amount(name, key) for key in (" ", "a", "d", "+"))
+    assert left[0] + far < plain[0] < right[0] - far
+    assert more[1] > 1.05 * plain[1]
+
+
+def test_the_ball_of_fire_stays() -> None:
+    """For four seconds it neither drifts nor goes out nor grows: what burns stays about its centre."""
+    scene = load_demo("ball_of_fire")(cells=(20, 20, 20))
+    grid, told = scene.fluid.grid, []
+    for frame in range(120):
+        scene.advance()
+        if frame >= 40 and frame % 10 == 9:
+            t = scene.fluid.temperature.read()
+            y = ((t.sum((0, 2)) * (np.arange(20) + 0.5)).sum() / t.sum()) * grid.cell_size
+            x = ((t.sum((0, 1)) * (np.arange(20) + 0.5)).sum() / t.sum()) * grid.cell_size + grid.origin[0]
+            told.append((heat(scene), y - 0.8, x))
+    scene.release()
+    heats, up, aside = np.array(told).T
+    assert heats.max() < 1.6 * heats.min()
+    assert np.abs(up).max() < 0.2 and np.abs(aside).max() < 0.15
+
+
+def test_the_vortex_tears_the_blast() -> None:
+    """What burns goes round the axis: its moment about it is many times that without the vortex."""
+    turning = []
+    for strength in (0.0, None):
+        scene = load_demo("vortex_blast")(cells=SMALL["vortex_blast"])
+        if strength is not None:
+            scene.fluid.forces[0].strength = strength
+        for _ in range(15):
+            scene.advance()
+        fluid = scene.fluid
+        u, hot = fluid.velocity.at_centers(), fluid.temperature.read()
+        z, _, x = (
+            o + (np.arange(n) + 0.5) * fluid.grid.cell_size
+            for o, n in zip(fluid.grid.origin[::-1], fluid.grid.cells[::-1], strict=True)
+        )
+        moment = z[:, None, None] * u[..., 0] - x * u[..., 2]
+        turning.append(float((hot * moment).sum() / hot.sum()))
+        scene.release()
+    assert turning[1] > 0.1 and turning[1] > 5.0 * abs(turning[0])
+
+
+def test_the_candle_is_laid_over_a_plate() -> None:
+    """Where the picture is clear the plate is kept, where it is opaque it is gone; light is added to it."""
+    import runpy
+
+    names = runpy.run_path(str(demo_file("candle")))
+    plate = np.full((2, 2, 3), 100, np.uint8)
+    picture = np.zeros((2, 2, 4), np.uint8)
+    picture[0, 1], picture[1, 0] = (40, 50, 60, 255), (90, 0, 0, 0)
+    got = names["over"](picture, plate)
+    assert got[0, 0].tolist() == [100, 100, 100] and got[0, 1].tolist() == [40, 50, 60]
+    assert got[1, 0, 0] > 120 and got[1, 0, 1:].tolist() == [100, 100]
+    assert names["table"](64, 36).shape == (36, 64, 3)

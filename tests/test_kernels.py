@@ -180,7 +180,10 @@ class Case:
         emitters[:, :3, :3] += np.eye(3) - 0.5  # turned, sheared
         emitters[:, :4] *= 0.3
         emitters[:, 4, 0] = np.arange(EMITTERS) % 3
-        emitters[:, 4, 1] *= 12.0
+        emitters[:, 4, 1] *= 12.0 * (
+            np.arange(EMITTERS) < 4
+        )  # the others have hard edges, every kind of form
+        emitters[6:, 3, 3] = 0.0  # and are not rounded
         emitters[:, 7, :3] = 5.3, 12345.0, 12346.0
         emitters = emitters.reshape(-1, 4)
         pushes = self.rng.normal(size=(PUSHES, 3, 4)).astype(np.float32)

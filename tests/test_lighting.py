@@ -207,19 +207,94 @@ def test_fire_lights_what_is_round_it(device: Device) -> None:
     """One hot cell far away is a point: its mean radiance over all directions is e volume / (4 pi r^2)."""
     grid = gf.Grid((48, 48, 48), cell_size=1 / 48)
     temperature = np.zeros((48, 48, 48))
-    temperature[6, 24, 24] = 1.0
+    temperature[8, 26, 26] = 1.0  # half a cell from the middle of its block
     fire = gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=2000.0, intensity=5.0)
     light = FireLight(device, grid)
     light.update(Puff(device, grid, temperature=temperature), fire, 1.0)
-    glow = light.glow.read().astype(float)
+    glow, ways = np.split(light.glow.read().astype(float), 2)
     places = (np.arange(glow.shape[0]) + 0.5) / glow.shape[0]
     middle = glow.shape[1] // 2
-    for k in range(8, glow.shape[0]):
-        r2 = (places[k] - 6.5 / 48) ** 2 + 2 * (places[middle] - 24.5 / 48) ** 2
+    for k in range(6, glow.shape[0]):
+        r2 = (places[k] - 8.5 / 48) ** 2 + 2 * (places[middle] - 26.5 / 48) ** 2
         expected = 5.0 / 48**3 / (4 * np.pi * r2)
         assert glow[k, middle, middle, 0] == pytest.approx(expected, rel=0.1)
+        assert ways[k, middle, middle, 3] == pytest.approx(np.sqrt(r2), rel=0.05)
+        assert np.linalg.norm(ways[k, middle, middle, :3]) == pytest.approx(1.0, abs=1e-5)
+        assert ways[k, middle, middle, 2] < -0.9, "it comes from low z"
     assert (glow[..., :3] >= 0.0).all()
     light.release()
+
+
+def test_smoke_beside_the_way_takes_no_light_of_the_fire(device: Device) -> None:
+    """Light is weakened by the smoke it crosses, and by none that lies behind it."""
+    grid = gf.Grid((48, 48, 48), cell_size=1 / 48)
+    temperature, wall = np.zeros((48, 48, 48)), np.zeros((48, 48, 48))
+    temperature[20:22, 26, 26] = 1.0
+    wall[30:36] = 4.0  # a block thick: half of the light is left after 1/8 m of 4 * 1.386 / m
+    fire = gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=2000.0, intensity=5.0)
+    light = FireLight(device, grid)
+    glow = []
+    for density in (np.zeros_like(wall), wall):
+        light.update(Puff(device, grid, density, temperature=temperature), fire, 1.386)
+        glow.append(light.glow.read()[:16, 8, 8, 0].astype(float))
+    left = glow[1] / glow[0]
+    np.testing.assert_allclose(left[:7], 1.0, rtol=0.02)
+    np.testing.assert_allclose(left[13:], 0.5, rtol=0.25)
+    light.release()
+
+
+def test_soot_glows_and_clear_gas_does_not(device: Device) -> None:
+    """1 - exp(-(density / soot)^2) of the glow; none where there is no soot."""
+    camera = gf.Camera(target=(0.5, 0.5, 0.5), distance=40.0, azimuth=0.0, elevation=0.0, fov=1.5)
+    smoke = gf.Smoke(extinction=0.0)
+    seen = []
+    for density, soot in ((0.3, 0.0), (0.3, 0.2), (0.0, 0.2), (0.0, 0.0)):
+        fire = gf.Fire(0.0, 2000.0, intensity=3.0, glow=0.0, soot=soot)
+        puff = Puff(device, GRID, density, temperature=1.0)
+        seen.append(drawn(puff, camera, light=DARK, fire=fire, smoke=smoke)[MIDDLE][0])
+    np.testing.assert_allclose(seen, (3.0, 3.0 * (1.0 - np.exp(-2.25)), 0.0, 3.0), rtol=0.01)
+
+
+def test_fire_is_softened_by_a_b_spline_and_loses_nothing(ctx: moderngl.Context, device: Device) -> None:
+    """Each cell and its neighbours 1 : 4 : 1 along each axis, what lies beyond a side as inside it."""
+    temperature = np.zeros((16, 16, 16))
+    temperature[8, 3, 5] = temperature[0, 15, 15] = 1.0
+    puff = Puff(device, gf.Grid((16, 16, 16), 1 / 16), temperature=temperature)
+    target = ctx.simple_framebuffer((16, 16), 4, dtype="f4")
+    renderer = gf.VolumeRenderer(ctx)
+    renderer.render(puff, STRAIGHT, target, light=DARK, fire=gf.Fire())
+    sharp, soft = renderer._stepped.read().astype(float), renderer._shaded.read().astype(float)
+    expected = np.pad(sharp, [(1, 1)] * 3 + [(0, 0)], mode="edge")
+    for axis in range(3):
+        low, here, high = (np.take(expected, range(k, expected.shape[axis] - 2 + k), axis) for k in range(3))
+        expected = (low + 4.0 * here + high) / 6.0
+    assert sharp[..., 0].max() > 1.0
+    np.testing.assert_allclose(soft, expected, rtol=4e-3, atol=1e-4)
+    assert soft.sum() == pytest.approx(sharp.sum(), rel=2e-3)
+    renderer.release()
+    target.release()
+
+
+def test_fire_lights_a_surface_by_how_it_faces_it(ctx: moderngl.Context, device: Device) -> None:
+    """A floor under a fire far above it: radiance I h / (pi d^3), I the intensity per solid angle."""
+    grid = gf.Grid((16, 32, 16), 1 / 16, (-0.5, 0.0, -0.5))
+    temperature = np.zeros((16, 32, 16))
+    temperature[7:9, 17:19, 7:9] = 1.0
+    puff = Puff(device, grid, temperature=temperature)
+    frame = gf.FrameRenderer(ctx, (96, 64), background=(0.0, 0.0, 0.0))
+    fire = gf.Fire(0.0, 2000.0, intensity=50.0)
+    camera = gf.Camera(target=(0.0, 0.0, 0.0), distance=4.0, elevation=40.0, azimuth=0.0, fov=40.0)
+    frame.draw(pictured(puff, camera=camera, light=DARK, fire=fire, floor=0.0, smoke=gf.Smoke(0.0)))
+    picture = frame.read_hdr()[..., 0].astype(float)
+    power = 50.0 * 8 / 16**3
+    rows = np.arange(36, 60, 4)  # in front of the box's middle, and in front of the box
+    slope = np.radians(40.0) + np.arctan((rows + 0.5 - 32) / 32 * np.tan(np.radians(20.0)))
+    forward = 4.0 * np.cos(np.radians(40.0)) - 4.0 * np.sin(np.radians(40.0)) / np.tan(slope)
+    height = 18.0 / 16
+    expected = 0.06 * power * height / np.pi / (forward**2 + height**2) ** 1.5
+    assert forward[-1] > 0.9 and forward[0] < 0.4
+    np.testing.assert_allclose(picture[rows, 48], expected, rtol=0.25)
+    frame.release()
 
 
 def test_fire_lights_the_floor(ctx: moderngl.Context, device: Device) -> None:
@@ -285,7 +360,7 @@ def test_coloured_smoke_has_its_colour(device: Device) -> None:
     pictures = []
     for dye in ((0.4, 0.0, 0.0), (0.0, 0.4, 0.0), (0.0, 0.0, 0.4)):
         pictures.append(drawn(Puff(device, GRID, 0.0, color=dye), STRAIGHT, smoke=smoke)[MIDDLE])
-    plain = drawn(Puff(device, GRID, 0.4), STRAIGHT, smoke=smoke)[MIDDLE]
+    plain = drawn(Puff(device, GRID, 0.4, color=(0.0, 0.0, 0.0)), STRAIGHT, smoke=smoke)[MIDDLE]
     for picture, pigment in zip(pictures, smoke.pigments, strict=True):
         assert picture[3] == pytest.approx(plain[3], abs=1e-6)  # it hides as plain smoke does
         np.testing.assert_allclose(picture[:3], plain[:3] / 0.8 * pigment, rtol=2e-3)

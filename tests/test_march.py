@@ -397,7 +397,7 @@ def test_rays_end_in_dense_smoke(device: Device) -> None:
     hidden = Puff(device, GRID, density, temperature=temperature)
     middle = np.s_[12:20, 18:30]
     marched = drawn(hidden, camera, WAYS["march"], **given)[middle]
-    cold = drawn(Puff(device, GRID, density), camera, WAYS["march"], smoke=given["smoke"])[middle]
+    cold = drawn(Puff(device, GRID, density), camera, WAYS["march"], **given)[middle]
     np.testing.assert_array_equal(marched, cold)
     assert (cold[..., 3] > 0.999).all()
     sliced = drawn(hidden, camera, **given)[middle]

@@ -7,7 +7,7 @@
 
 // 0 .. 2: rows of the matrix from m from the low corner to the form's own space
 // 3: core of the form, rounding (m)
-// 4: kind of the form; 1 / width of the edge (1/m); 1 where it sets the velocity; 1 where the temperature
+// 4: kind of the form; 1 / width of the edge (1/m), 0 for a hard one; 1 where it sets the velocity; 1 where the temperature
 // 5: density added in this step; temperature; fuel added in this step; share of the next noise, 0 .. 1
 //    for coloured smoke: red, green and blue added in this step (and no temperature set); that share
 // 6: velocity (m/s); strength of the noise, 0 .. 1
@@ -27,10 +27,28 @@ float flicker(int n, vec3 p) {
 #endif
 }
 
-// Share of emitter `n` at `p` (m from the low corner): 1 inside the shape, its edge outside.
+// Share of a cell about `q` (m, in the form's own space) that emitter `n`, of a hard edge, covers.
+float emitter_cover(int n, int kind, vec3 q, vec4 core) {
+    if (core.w > 0.0) return cover(length(beyond(kind, q, core.xyz)), core.w, cell_size);
+    vec3 wide = vec3(cell_size);
+#if DIMENSIONS == 2
+    // across its one slice a cell has no width: what is thin there fills it
+    for (int axis = 0; axis < 3; ++axis) wide[axis] = max(cell_size * length(emitters[8 * n + axis].xy), 1e-6 * cell_size);
+#endif
+    if (kind == 2) return clamp(0.5 - q.y / wide.y, 0.0, 1.0);
+    if (kind == 1) return cover(length(q.xz), core.x, cell_size) * cover(abs(q.y), core.y, wide.y);
+    return cover(abs(q.x), core.x, wide.x) * cover(abs(q.y), core.y, wide.y) * cover(abs(q.z), core.z, wide.z);
+}
+
+// Share of emitter `n` at `p` (m from the low corner): 1 inside the shape, its edge outside; of a hard edge what
+// the shape covers of the cell about `p`.
 float emitter_weight(int n, vec3 p) {
     vec4 place = vec4(p, 1.0), core = emitters[8 * n + 3], edge = emitters[8 * n + 4];
     vec3 q = vec3(dot(emitters[8 * n], place), dot(emitters[8 * n + 1], place), dot(emitters[8 * n + 2], place));
+    if (edge.y == 0.0) {
+        float share = emitter_cover(n, int(edge.x), q, core);
+        return share > 0.0 ? share * flicker(n, p) : 0.0;
+    }
     float t = max(length(beyond(int(edge.x), q, core.xyz)) - core.w, 0.0) * edge.y;
     return t < 4.0 ? exp(-t * t) * flicker(n, p) : 0.0;
 }

@@ -7,3 +7,6 @@ vec3 beyond(int kind, vec3 q, vec3 core) {
     vec3 profile = kind == 1 ? vec3(length(q.xz), abs(q.y), 0.0) : kind == 2 ? vec3(0.0, q.y, 0.0) : abs(q);
     return max(profile - core, 0.0);
 }
+
+// Share of a cell `wide` > 0 (m) across that lies within `reach` of 0, along one axis, its middle `off` >= 0 from there.
+float cover(float off, float reach, float wide) { return clamp(min(0.5 + (reach - off) / wide, 2.0 * reach / wide), 0.0, 1.0); }

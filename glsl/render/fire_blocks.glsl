@@ -21,7 +21,7 @@ void main() {
 #if BURNING
                 burn = fetch_flame(ivec3(x, y, z)).x;
 #endif
-                block_out += vec4(fire_emission(here.y, burn) * here.w, here.x);
+                block_out += vec4(fire_emission(here.y, burn, here.x) * here.w, here.x);
                 count += 1.0;
             }
     block_out.xyz *= cell_size * cell_size * cell_size;

@@ -1,27 +1,49 @@
 // Light of the fire that arrives in a place, as the mean radiance over all directions: the blocks of fire as
-// lights in one place each, weakened by the smoke at both ends. Cells of half a block.
+// lights in one place each, weakened by the smoke on the way; of what a block sends out its own smoke lets
+// (1 - exp(-depth)) / depth escape, as from an even slab of that optical depth. Cells of half a block; the slices behind them hold
+// where it comes from: the mean of the unit vectors there, weighted by luminance, and the mean distance (m).
 #include "lib/box.glsl"
+
+const int STOPS = 4;  // on the way, where the smoke is looked up
+const vec3 LUMINANCE = vec3(0.2126, 0.7152, 0.0722);
 
 uniform float glow_strength;
 
 out vec4 glow_out;
 
+float extinction_at(vec3 place) {  // blocks
+    vec3 q = clamp(place - 0.5, vec3(0.0), vec3(blocks_extent - 1));
+    int low = int(q.z), high = min(low + 1, blocks_extent.z - 1);
+    return mix(filtered_blocks(q.xy, low).w, filtered_blocks(q.xy, high).w, q.z - float(low));
+}
+
 void main() {
     ivec3 index = glow_index(ivec2(gl_FragCoord.xy));
     glow_out = vec4(0.0);
     if (index.z >= glow_extent.z) return;
+    const int deep = glow_extent.z / 2;
+    bool ways = index.z >= deep;
+    if (ways) index.z -= deep;
     const float size = float(BLOCK_SIZE) * cell_size;  // m
-    ivec3 home = min(index / 2, blocks_extent - 1);
-    float own = fetch_blocks(home).w;
     vec3 place = (vec3(index) + 0.5) * 0.5;  // blocks
+    float sum = 0.0;
     for (int z = 0; z < blocks_extent.z; ++z)
         for (int y = 0; y < blocks_extent.y; ++y)
             for (int x = 0; x < blocks_extent.x; ++x) {
                 vec4 block = fetch_blocks(ivec3(x, y, z));
                 if (block.x + block.y + block.z <= 0.0) continue;
-                vec3 way = (vec3(x, y, z) + 0.5 - place) * size;
-                float distance2 = dot(way, way);  // never near 0: no cell of half a block has its centre in common
-                float thick = 0.5 * (own + block.w) * sqrt(distance2);
-                glow_out.xyz += block.xyz * (glow_strength * exp(-thick) / (12.566371 * distance2));
+                vec3 way = vec3(x, y, z) + 0.5 - place;
+                float distance2 = dot(way, way) * size * size;  // never near 0: no cell of half a block has its centre in common
+                float outside = max(1.0 - 0.5 * size / sqrt(distance2), 0.0);  // share of the way that is not its own
+                float mean = 0.0;
+                for (int n = 0; n < STOPS; ++n)
+                    mean += extinction_at(place + way * (outside * (float(n) + 0.5) / float(STOPS)));
+                float left = exp(-mean / float(STOPS) * outside * sqrt(distance2)) / (12.566371 * distance2);
+                float depth = block.w * size;
+                left *= depth > 1e-3 ? (1.0 - exp(-depth)) / depth : 1.0;
+                float weight = left * dot(block.xyz, LUMINANCE);
+                glow_out += ways ? weight * vec4(normalize(way), sqrt(distance2)) : vec4(glow_strength * left * block.xyz, 0.0);
+                sum += weight;
             }
+    if (ways) glow_out /= max(sum, 1e-30);
 }

@@ -1,15 +1,26 @@
-// Light of the fire in a place, as the mean radiance over all directions; see fire_glow.glsl.
+// Light of the fire in a place; see fire_glow.glsl.
 #include "lib/box.glsl"
 
-vec3 glow_inside(vec3 place) {
-    vec3 q = clamp(place * (2.0 / float(BLOCK_SIZE)) - 0.5, vec3(0.0), vec3(glow_extent - 1));
-    int low = int(q.z), high = min(low + 1, glow_extent.z - 1);
-    return mix(filtered_glow(q.xy, low), filtered_glow(q.xy, high), q.z - float(low)).xyz;
+// place: cells, inside the box. from: 0, or the first slice of where the light comes from.
+vec4 glow_between(vec3 place, int from) {
+    const int deep = glow_extent.z / 2;
+    vec3 q = clamp(place * (2.0 / float(BLOCK_SIZE)) - 0.5, vec3(0.0), vec3(glow_extent.xy - 1, deep - 1));
+    int low = int(q.z), high = min(low + 1, deep - 1);
+    return mix(filtered_glow(q.xy, from + low), filtered_glow(q.xy, from + high), q.z - float(low));
 }
 
-// In or out of the box; outside it fades with the distance from the box, as from a light in its middle.
-vec3 glow_at(vec3 place) {
+// The mean radiance over all directions.
+vec3 glow_inside(vec3 place) { return glow_between(place, 0).xyz; }
+
+// Radiance of a white matt surface of normal `n` in or out of the box. Outside the fire is taken for one light where
+// it seems to be, seen from the nearest place inside.
+vec3 glow_on(vec3 place, vec3 n) {
     vec3 nearest = clamp(place, vec3(0.0), vec3(cells));
-    float middle = 0.5 * float(min(cells.x, min(cells.y, cells.z))), near = middle / (middle + length(place - nearest));
-    return glow_inside(nearest) * near * near;
+    vec4 from = glow_between(nearest, glow_extent.z / 2);
+    float one_way = length(from.xyz), reach = from.w / cell_size;  // the share of light from one side; cells
+    if (!(one_way > 0.0)) return vec3(0.0);
+    vec3 way = nearest + from.xyz * (reach / one_way) - place;
+    float off = max(length(way), 1e-3), further = min(reach / off, 1.0);
+    // of light from all round a surface shows as much as that is, of light from one side four times the mean
+    return glow_inside(nearest) * (further * further * mix(1.0, 4.0 * max(dot(n, way) / off, 0.0), one_way));
 }

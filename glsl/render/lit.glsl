@@ -43,7 +43,7 @@ Lit light_on(vec3 place, vec3 n, float lift) {
     }
 #endif
 #if FIRE
-    lit.around += 2.0 * glow_at(at);  // half of the directions are in front of the surface, at a mean cosine of 1/2
+    lit.around += glow_on(at, n);
 #endif
     return lit;
 }

@@ -43,9 +43,9 @@ vec4 shaded(ivec3 cell) {
 #endif
 #if FIRE
 #if BURNING
-    emitted = fire_emission(here.y, fetch_flame(cell).x);
+    emitted = fire_emission(here.y, fetch_flame(cell).x, here.x);
 #else
-    emitted = fire_emission(here.y, 0.0);
+    emitted = fire_emission(here.y, 0.0, here.x);
 #endif
 #endif
     float thick = min(extinction * density, THICKEST);

@@ -89,6 +89,7 @@ RANGES: dict[str, Range] = {
     "Fire.intensity": Range(0.0, 200.0),
     "Fire.glow": Range(0.0, 4.0),
     "Fire.shimmer": Range(0.0, 0.1),
+    "Fire.soot": Range(0.0, 1.0),
     "Smoke.extinction": Range(0.0, 300.0, "1/m"),
     "Smoke.anisotropy": Range(-0.95, 0.95),
     "Picture.fps": Range(1.0, 120.0, "1/s"),

@@ -15,11 +15,11 @@ from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import FIRE_TABLE, bind, matter, volume_program
 from gpufluid.view import Fire
 
-BLOCKS = 12  # along the longest axis; each is one light
+BLOCKS = 8  # along the longest axis; each is one light
 
 
 class FireLight:
-    """The glow of the fire in the box of a fluid, gathered in blocks."""
+    """The glow of the fire in the box of a fluid, gathered in blocks; see fire_glow.glsl."""
 
     def __init__(self, device: Device, grid: Grid) -> None:
         self.device = device
@@ -27,7 +27,8 @@ class FireLight:
         nx, ny, nz = (-(-n // self.size) for n in grid.cells)
         limit = device.max_texture_size
         self.blocks = Field(device, "fire blocks", FlatLayout((nx, ny, nz), 1, limit), 4, "f4", 1)
-        fine = (2 * nx, 2 * ny, 2 * nz if grid.dimensions == 3 else 1)
+        # slices of how much light there is, then of where it comes from
+        fine = (2 * nx, 2 * ny, 2 * (2 * nz if grid.dimensions == 3 else 1))
         self.glow = Field(device, "fire glow", FlatLayout(fine, 1, limit), 4, "f4", 1)
         table = fire_table()
         self.table = device.texture((len(table), 1), 4, "f4", "the colours of fire")
@@ -70,6 +71,7 @@ class FireLight:
             "fire_kelvin": (fire.kelvin_at_zero, fire.kelvin_per_temperature),
             "fire_intensity": fire.intensity,
             "fire_core": fire.core,
+            "fire_soot": fire.soot,
         }.items():
             if name in program:
                 upload(program[name], value)  # type: ignore[arg-type]

@@ -34,6 +34,7 @@ from gpufluid.render.painter import LIMIT, Painter, Sight
 from gpufluid.render.quality import FrameClock, Quality
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
+from gpufluid.render.volume_source import bind, volume_program
 from gpufluid.settings import one_of
 from gpufluid.view import METHODS, Camera, Fire, Light, Look, PointLight, Smoke
 
@@ -100,6 +101,7 @@ class VolumeRenderer(Guest):
         self._shape: object = None
         self._lighting: Lighting | None = None
         self._shaded: Field | None = None
+        self._stepped: Field | None = None  # the same before it is softened, where it is
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
 
     def another(self) -> VolumeRenderer:
@@ -277,8 +279,17 @@ class VolumeRenderer(Guest):
         return (fluid.device or self.device).timed(label)
 
     def _shade(self, fluid: FluidLike, look: Look, view: View) -> None:
-        """Write how every cell looks from the eye."""
+        """Write how every cell looks from the eye.
+
+        Fire and colours are softened: a cell that is white beside one that is dark would show its corners.
+        """
         assert self._shaded is not None
+        target = self._shaded
+        if look.fire is not None or fluid.color_field is not None:
+            if self._stepped is None:
+                layout = fluid.layouts["cell"]
+                self._stepped = Field(self.device, "shaded cells", layout, 4, "f2", 1)
+            target = self._stepped
         light, smoke = look.light, look.smoke
         with self.lighting.program(fluid, "shade", "render/shade.glsl") as program:
             for name, value in {
@@ -294,6 +305,12 @@ class VolumeRenderer(Guest):
             if "pigments" in program:
                 upload(program["pigments"], list(smoke.pigments))  # type: ignore[arg-type]
             self.ctx.enable_only(moderngl.NOTHING)
+            target.back_target.use()
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        if target is self._shaded:
+            return
+        program = volume_program(self.device, fluid, "soften", "render/soft.glsl", "shaded", solids=False)
+        with bind(self.device, program, shaded=target):
             self._shaded.back_target.use()
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
@@ -324,10 +341,10 @@ class VolumeRenderer(Guest):
         return bare
 
     def _free(self) -> None:
-        for thing in (self._lighting, self._shaded):
+        for thing in (self._lighting, self._shaded, self._stepped):
             if thing is not None:
                 thing.release()
-        self._lighting = self._shaded = self._shape = None
+        self._lighting = self._shaded = self._stepped = self._shape = None
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""

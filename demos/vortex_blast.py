@@ -1,0 +1,55 @@
+"""A blast torn by a vortex: what a spark has lit is wound into a whirl of fire and soot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gpufluid as gf
+
+SOFTWARE_CELLS = (52, 72, 52)
+GPU_CELLS = (112, 160, 112)
+HEIGHT = 2.4  # m
+EMPTY = 0.3  # s, after which no more fuel comes
+
+
+def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
+    """A cloud of fuel beside the axis of a vortex over the ground, out of doors."""
+    cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
+    size = HEIGHT / cells[1]
+    fluid = gf.Fluid(
+        gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
+        boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall("free"), gf.Open(), gf.Open(), gf.Open()),
+        settings=gf.Settings(
+            combustion=gf.Combustion(smoke_per_burn=0.5, expansion_per_burn=3.0),
+            buoyancy=1.4,
+            cooling=1.0,
+            vorticity_confinement=0.6,
+            pressure=gf.Multigrid(2),
+        ),
+        backend=backend,
+        ctx=ctx,
+    )
+    cloud = gf.Emitter(gf.Sphere((0.22, 0.45, 0.0), 0.2), fuel=2.0, falloff=0.06)
+    cloud.noise, cloud.noise_size, cloud.noise_time = 0.9, 0.12, 1.0
+    spark = gf.Emitter(gf.Sphere((0.2, 0.4, 0.0), 0.06), temperature=1.0, falloff=0.04)
+    fluid.emitters.add(cloud)
+    fluid.emitters.add(spark)
+    fluid.forces.add(gf.Vortex((0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), strength=14.0, radius=0.3))
+
+    def burn_out(_: gf.Scene, time: float) -> None:
+        cloud.active = spark.active = time < EMPTY
+
+    return gf.Scene(
+        fluid,
+        camera=gf.Camera(target=(0.0, 0.95, 0.0), distance=4.0, azimuth=30.0, elevation=8.0),
+        light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.4, 0.42, 0.5), ambient=(0.03, 0.035, 0.05)),
+        smoke=gf.Smoke(extinction=10.0, albedo=(0.45, 0.42, 0.4)),
+        fire=gf.Fire(kelvin_per_temperature=410.0, intensity=60.0, core=(0.0, 0.0, 0.0)),
+        floor=0.0,
+        update=burn_out,
+        title="gpufluid: vortex_blast",
+    )
+
+
+if __name__ == "__main__":
+    gf.run(scene)
