@@ -66,3 +66,38 @@ def test_a_program_with_smoke_in_it(name: str, off_screen: np.ndarray, tmp_path:
 
 def test_they_are_no_demos_of_the_engine() -> None:
     assert not [name for name in demo_names() if name.startswith(("embed", "_"))]
+
+
+CLEARED = """
+import sys
+import glfw, moderngl, numpy as np
+import gpufluid as gf
+glfw.init()
+for hint, value in ((glfw.CONTEXT_VERSION_MAJOR, 3), (glfw.CONTEXT_VERSION_MINOR, 3),
+                    (glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE), (glfw.OPENGL_FORWARD_COMPAT, True)):
+    glfw.window_hint(hint, value)
+window = glfw.create_window(160, 100, "host", None, None)
+glfw.make_context_current(window)
+ctx = moderngl.create_context()
+fluid = gf.Fluid(gf.Grid((8, 8, 8), 0.1), ctx=ctx)
+fluid.density.write(np.broadcast_to(np.linspace(0, 1, 8)[None, :, None] * 3, (8, 8, 8)))
+scene = gf.Scene(fluid, camera=gf.Camera(target=(0.4, 0.4, 0.4), distance=2.0), floor=0.0)
+renderer = gf.FrameRenderer(ctx, (160, 100))
+for _ in range(3):
+    renderer.draw(scene)
+    ctx.screen.clear(0.1, 0.1, 0.1)
+    renderer.present(ctx.screen)
+    ctx.screen.use()
+    pixels = np.frombuffer(ctx.screen.read((0, 0, 160, 100), 3, alignment=1), np.uint8)
+    seen = pixels.reshape(100, 160, 3)[::-1]
+    meant = renderer.read()[..., :3]
+    assert np.abs(meant[::-1].astype(int) - meant).mean() > 10.0, "it shows which way is up"
+    assert np.abs(seen.astype(int) - meant).mean() < 1.0, "upside down"
+    glfw.swap_buffers(window)
+"""
+
+
+def test_a_window_that_its_host_has_only_cleared_shows_the_picture_upright(tmp_path: Path) -> None:
+    """Mesa draws it upside down where the last program that drew elsewhere draws here next."""
+    done = run_under_xvfb(tmp_path, "-c", CLEARED)
+    assert done.returncode == 0, done.stderr

@@ -60,6 +60,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glFenceSync": (_POINTER, _ENUM, _UINT),
     "glClientWaitSync": (_ENUM, _POINTER, _UINT, ctypes.c_uint64),
     "glDeleteSync": (None, _POINTER),
+    "glGenFramebuffers": (None, _INT, _POINTER),
     "glGetError": (_ENUM,),
     "glGetString": (ctypes.c_char_p, _ENUM),
 }
@@ -100,6 +101,12 @@ class Calls:
         else:
             self.glGetFloati_v(name, index, out)
         return tuple(out[:count])
+
+    def name_of_a_framebuffer(self) -> int:
+        """glGenFramebuffers, of one; it lives as long as the context."""
+        out = _UINT()
+        self.glGenFramebuffers(1, ctypes.byref(out))
+        return out.value
 
     @property
     def renderer(self) -> str:

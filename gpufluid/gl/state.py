@@ -209,6 +209,7 @@ class StateGuard:
         self._depth = 0
         self._saved: _Saved | None = None
         self._fbo: Any = None
+        self._elsewhere = 0  # a framebuffer of its own, with nothing in it
 
     def check_current(self, what: str) -> None:
         """Raise GpufluidError where the context is not current in this thread."""
@@ -236,6 +237,12 @@ class StateGuard:
 
     def _prepare(self, saved: _Saved, limits: _Limits) -> None:
         gl = self._gl
+        if saved.draw == 0:
+            # Mesa: a window whose host has only cleared it since the engine last drew elsewhere would be
+            # drawn to upside down; a change of framebuffers makes it look again which way is up
+            self._elsewhere = self._elsewhere or gl.name_of_a_framebuffer()
+            gl.glBindFramebuffer(0x8CA9, self._elsewhere)
+            gl.glBindFramebuffer(0x8CA9, 0)
         for name, usual in limits.switches.items():
             if saved.switches[name] != usual:
                 (gl.glEnable if usual else gl.glDisable)(name)
