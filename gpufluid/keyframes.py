@@ -43,7 +43,8 @@ class Keys:
                 raise GpufluidError(f"keys must rise in time, but keys[{number}] is at {time:g} s")
             several = isinstance(key[1], Sequence) and not isinstance(key[1], str)
             values = key[1] if several else [key[1]]
-            value = tuple(finite_number(v, f"the value of keys[{number}]") for v in values)
+            numbers = (int(v) if isinstance(v, bool) else v for v in values)  # true and false are 1 and 0
+            value = tuple(finite_number(v, f"the value of keys[{number}]") for v in numbers)
             if self.values and len(value) != len(self.values[0]):
                 raise GpufluidError(
                     f"keys must hold values alike, but keys[{number}] holds {len(value)} numbers and the "

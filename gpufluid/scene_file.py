@@ -224,9 +224,14 @@ def _list(kind: Any) -> Any:
 
 
 def _moves(hint: Any) -> bool:
-    """Whether a field of this type holds numbers that may change with time."""
+    """Whether a field of this type holds what may change with time: numbers, or a yes or no."""
     parts = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-    return any(part in (float, Triple) for part in parts)
+    return any(part in (float, bool, Triple) for part in parts)
+
+
+def _yes_or_no(make: Callable[[float], Any]) -> Callable[[float], bool]:
+    """The same as a yes or no: a number over time is a yes from a half on."""
+    return lambda time: bool(make(time) >= 0.5)
 
 
 _schema: _Schema | None = None
@@ -397,6 +402,10 @@ class _Builder:
         given = self.given(table)
         named = given.pop("name", None)
         makers = {name: self.maker(value, f"{place}.{name}") for name, value in given.items()}
+        hints = typing.get_type_hints(kind)
+        makers = {
+            name: _yes_or_no(make) if hints.get(name) is bool else make for name, make in makers.items()
+        }
         with self.at(place):
             made = kind(**{name: make(0.0) for name, make in makers.items()})
         for name, make in makers.items():

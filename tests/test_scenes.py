@@ -192,6 +192,28 @@ def test_values_follow_their_tracks(full: Path) -> None:
     scene.release()
 
 
+def test_yes_and_no_follow_their_tracks(full: Path, tmp_path: Path) -> None:
+    """A source that is switched on and off, a ball that comes and goes; written and read again."""
+    changes = [
+        "emitters.source.active={keys = [[0.0, false], [0.09, true], [0.19, 0]], ease = 'step'}",
+        "obstacles.ball.visible={formula = 'sin(40 * t)'}",
+    ]
+    scene = gf.Scene.load(full, changes=changes, backend="numpy")
+    save_description(scene, tmp_path / "again.toml")
+    for one in (scene, gf.Scene.load(tmp_path / "again.toml", backend="numpy")):
+        seen = []
+        for _ in range(5):
+            one.advance()
+            seen.append((one.names["source"].active, one.names["ball"].visible))
+        on, shown = zip(*seen, strict=True)
+        assert on == (False, False, True, True, False)
+        assert shown == tuple(bool(np.sin(40 * 0.05 * n) >= 0.5) for n in range(5))
+        assert all(type(value) is bool for value in on)
+        one.release()
+    with pytest.raises(gf.SceneError, match=r"emitters\[0\].active: expected .*, got `?str"):
+        gf.Scene.load(full, changes=["emitters.source.active='yes'"], backend="numpy")
+
+
 def test_the_same_file_gives_the_same_bits(full: Path, ctx: moderngl.Context) -> None:
     ends = []
     for _ in range(2):
