@@ -19,7 +19,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 
 LANES = 4  # cells in a texel of a packed layout
-PROBES = 1024  # points that are sampled in a pass
+PROBES = 32  # edge of the square of points that are sampled in a pass
 BLOCK = 4  # edge of the blocks of faces that a reduction reads
 
 
@@ -124,7 +124,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     pack: one value for four such cells; block: one texel for BLOCK^3 faces; row, slice, whole: one texel for
     a row of cells along x, for a slice, for the whole box; wave: as packed,
     with at least two values along x and an even number; probe: one texel for each of
-    PROBES points; root: one texel for each cell of the longest side.
+    PROBES^2 points; root: one texel for each cell of the longest side.
     """
     nx, ny, nz = grid.cells
     deep = nz + 1 if grid.dimensions == 3 else 1
@@ -140,7 +140,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "slice": FlatLayout((1, 1, nz), 1, limit),
         "whole": FlatLayout((1, 1, 1), 1, limit),
         "wave": FlatLayout((nx + nx % 2, ny, nz), LANES, limit),
-        "probe": FlatLayout((PROBES, 1, 1), 1, limit),
+        "probe": FlatLayout((min(PROBES, limit), min(PROBES, limit), 1), 1, limit),
         "root": FlatLayout((1, 1, max(grid.cells)), 1, limit),
     }
 

@@ -81,7 +81,7 @@ class Samples:
 
 
 class Probes:
-    """Samples fields at points, `PROBES` in a pass."""
+    """Samples fields at points, `PROBES`^2 in a pass."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
@@ -99,11 +99,11 @@ class Probes:
         at, sampled = self._fields["points"], self._fields["sampled"]
         places = (points - np.array(grid.origin)) / grid.cell_size
         late: tuple[list[Later], list[Later]] = [], []
-        for first in range(0, len(places), PROBES):
-            some = places[first : first + PROBES]
-            volume = np.full((PROBES, 4), -1.0)  # nowhere
+        for first in range(0, len(places), PROBES**2):
+            some = places[first : first + PROBES**2]
+            volume = np.full((PROBES**2, 4), -1.0)  # nowhere
             volume[: len(some), :3] = some
-            at.write(volume.reshape(1, 1, PROBES, 4))
+            at.write(volume.reshape(1, PROBES, PROBES, 4))
             run("sample_velocity", variant)(sampled=sampled, points=at, velocity=of["velocity"])
             late[0].append(sampled.later())
             run("sample_scalars", variant)(sampled=sampled, points=at, scalars=of["scalars"], **cells)

@@ -198,6 +198,8 @@ class Host:
     def be_odd(self) -> None:
         """Set everything to what nobody expects."""
         gl, version = self, self.version
+        while gl("glGetError"):  # of whoever was here before
+            pass
         for n in range(UNITS):
             self.texture.use(n)
             self.volume.use(n)

@@ -79,6 +79,19 @@ def test_a_film_without_alpha(tmp_path: Path, suffix: str) -> None:
     assert np.abs(frames[2][:21, :33].astype(int) - blob(2, (33, 21))[..., :3]).max() <= 16
 
 
+def test_no_pixel_is_spoilt_at_an_odd_size(tmp_path: Path) -> None:
+    """Colours are converted in one thread: several spoil pixels where their slices meet, in half the frames."""
+    size = (641, 361)
+    with Film(tmp_path / "a.mov", size) as film:
+        for n in range(8):
+            film.write(blob(n, size)[..., :3])
+    with av.open(str(tmp_path / "a.mov")) as film:
+        frames = [frame.reformat(format="rgb24", threads=1).to_ndarray() for frame in film.decode(video=0)]
+    assert len(frames) == 8
+    for n, frame in enumerate(frames):
+        assert np.abs(frame.astype(int) - blob(n, size)[..., :3]).max() <= 16, f"frame {n}"
+
+
 def test_ten_bits_of_prores_are_more_than_eight(tmp_path: Path) -> None:
     ramp = np.repeat(np.linspace(20000, 30000, 64).astype(np.uint16), 3).reshape(1, 64, 3).repeat(48, 0)
     with Film(tmp_path / "a.mov", SIZE) as film:

@@ -198,7 +198,10 @@ class Film:
     def _encode(self, frame: Any) -> None:
         if self._container is None:
             self._open()
-        frame = frame.reformat(format=self._pixels, dst_colorspace="ITU709", dst_color_range="MPEG")
+        # one thread: with more swscale spoils pixels where slices of an odd height meet
+        frame = frame.reformat(
+            format=self._pixels, dst_colorspace="ITU709", dst_color_range="MPEG", threads=1
+        )
         frame.pts, frame.time_base = self.frames, 1 / self.rate
         for packet in self._stream.encode(frame):
             self._container.mux(packet)
