@@ -80,7 +80,7 @@ def test_a_film_without_alpha(tmp_path: Path, suffix: str) -> None:
 
 
 def test_no_pixel_is_spoilt_at_an_odd_size(tmp_path: Path) -> None:
-    """Colours are converted in one thread: several spoil pixels where their slices meet, in half the frames."""
+    """Colours are converted in one thread: several spoil pixels where slices meet, in half the frames."""
     size = (641, 361)
     with Film(tmp_path / "a.mov", size) as film:
         for n in range(8):
