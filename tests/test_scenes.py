@@ -292,7 +292,7 @@ def test_changes_over_the_file(full: Path) -> None:
         ("views[1].range=[1,0]", r"views\[1\]: StreamlinesView.range: low must be less than high"),
         ("views[3].fild=1", r"views\[3\]: the table contains unknown field fild; did you mean 'field'"),
         ("views[3].field=spede", r"views\[3\]: SliceView.field must be one of .*did you mean 'speed'"),
-        ("smoke.visible=3", "smoke.visible: expected bool, got int"),
+        ("smoke.visible=3", "smoke.visible: expected bool | table, got int"),
         ("foo=1", "the top: the table contains unknown field foo"),
         ("settings", "a change must look like settings.viscosity=0.1"),
     ],

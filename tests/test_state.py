@@ -232,6 +232,19 @@ def test_moderngl_remembers_the_hosts_framebuffer(host: Host) -> None:
     mine.release()
 
 
+def test_a_host_that_released_its_framebuffer(host: Host) -> None:
+    """As on a change of size: moderngl still holds it for bound, and would bind what is no more."""
+    host.be_plain()
+    gone = host.ctx.simple_framebuffer((8, 8))
+    gone.use()
+    gone.release()
+    before = host.state()
+    with burning(host.ctx) as fluid:
+        fluid.step(0.05)
+    assert host("glGetError") == 0
+    assert host.state() == before
+
+
 def test_a_host_may_do_without(host: Host) -> None:
     """Without the guard the state is what the last pass left."""
     host.be_plain()

@@ -231,7 +231,12 @@ class StateGuard:
             if self.kept:
                 gl = self._gl
                 limits = self._limits = self._limits or _Limits(ctx, gl)
-                self._saved, self._fbo = _Saved(gl, limits), (ctx.fbo, ctx.mglo.fbo)
+                self._saved = _Saved(gl, limits)
+                if ctx.fbo is not None and isinstance(ctx.fbo.mglo, moderngl.InvalidObject):
+                    # the host released it, and moderngl would bind it again
+                    ctx.fbo = ctx.detect_framebuffer(self._saved.draw)
+                    ctx.mglo.fbo = ctx.fbo.mglo
+                self._fbo = ctx.fbo, ctx.mglo.fbo
                 self._prepare(self._saved, limits)
         self._depth += 1
 
