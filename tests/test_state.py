@@ -243,6 +243,7 @@ def test_a_host_that_released_its_framebuffer(host: Host) -> None:
         fluid.step(0.05)
     assert host("glGetError") == 0
     assert host.state() == before
+    assert not isinstance(host.ctx.fbo.mglo, moderngl.InvalidObject)
 
 
 def test_a_host_may_do_without(host: Host) -> None:
