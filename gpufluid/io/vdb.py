@@ -141,23 +141,29 @@ class _Tree:
         values = values.reshape(*values.shape[:3], -1)
         self.channels = values.shape[3]
         self.half, self.background = half, float(np.float32(grid.background))
-        on = (np.abs(values - np.float32(self.background)) > grid.threshold).any(3)
-        # OpenVDB numbers along x, y, z with z fastest
-        self._on, self._leaves = _blocks(on.transpose(2, 1, 0), False)
-        kept = np.flatnonzero(self._on.any(1))
-        where = np.stack(np.unravel_index(kept, self._leaves), 1)
+        on = np.zeros(values.shape[:3], bool)
+        for channel in range(self.channels):
+            on |= np.abs(values[..., channel] - np.float32(self.background)) > grid.threshold
+        if half:
+            values = values.clip(-LARGEST_HALF, LARGEST_HALF).astype("<f2")
+        leaves_on, leaves = _leaves(on), _leaves(values)
+        where = np.argwhere(leaves_on.any((3, 4, 5)))
         at5, at4, at = where // (NODE4 * NODE5), where // NODE4 % NODE5, where % NODE4
         self._root, self._slot5 = at5, at4 @ (NODE5 * NODE5, NODE5, 1)
         self._slot4 = at @ (NODE4 * NODE4, NODE4, 1)
         order = np.lexsort((self._slot4, self._slot5, at5[:, 2], at5[:, 1], at5[:, 0]))
         self._root, self._slot5, self._slot4 = at5[order], self._slot5[order], self._slot4[order]
-        self._on = self._on[kept[order]]
-        blocks, _ = _blocks(values.transpose(2, 1, 0, 3), self.background)
-        self._values = blocks[kept[order]]
+        x, y, z = where[order].T
+        self._on = leaves_on[x, y, z].reshape(-1, LEAF**3)
+        self._values = leaves[x, y, z].reshape(-1, LEAF**3, self.channels)
         self.count = int(self._on.sum())
-        places = np.argwhere(on.transpose(2, 1, 0))
-        self.bounds = (places.min(0), places.max(0)) if len(places) else ((0, 0, 0), (0, 0, 0))
-        self.memory = len(kept) * (LEAF**3 * 4 * self.channels + LEAF**3 // 8)
+        spans = (
+            [np.flatnonzero(on.any(across)) for across in ((0, 1), (0, 2), (1, 2))]
+            if self.count
+            else [[0]] * 3
+        )
+        self.bounds = tuple(int(s[0]) for s in spans), tuple(int(s[-1]) for s in spans)
+        self.memory = len(where) * (LEAF**3 * 4 * self.channels + LEAF**3 // 8)
 
     def parts(self) -> tuple[bytes, bytes]:
         """The topology of the tree, and the values of its leaves."""
@@ -167,10 +173,8 @@ class _Tree:
         roots, starts = np.unique(self._root, axis=0, return_index=True)
         topology.append(struct.pack("<I", 1) + background + struct.pack("<II", 0, len(roots)))
         # of all leaves at once: the values that are on, in the file's precision, and where each leaf's begin
-        flat = self._values[self._on]
-        if self.half:
-            flat = flat.clip(-LARGEST_HALF, LARGEST_HALF)
-        raw = flat.astype("<f2" if self.half else "<f4").tobytes()
+        flat = self._values if self._on.all() else self._values[self._on]
+        raw = flat.astype("<f2" if self.half else "<f4", copy=False).tobytes()
         item = self.channels * (2 if self.half else 4)
         leaf_starts = item * np.concatenate([[0], self._on.sum(1).cumsum()])
         masks = np.packbits(self._on, axis=1, bitorder="little")
@@ -193,15 +197,23 @@ class _Tree:
         return b"".join(topology), b"".join(values)
 
 
-def _blocks(volume: NDArray[Any], fill: float) -> tuple[NDArray[Any], tuple[int, int, int]]:
-    """[nx, ny, nz(, c)] as leaves [n, 512(, c)], filled up with `fill`, and their number along x, y, z."""
+def _leaves(volume: NDArray[Any]) -> NDArray[Any]:
+    """A view of [nz, ny, nx(, c)], filled up with 0 to whole leaves, as the leaves along x, y and z.
+
+    [nx / 8, ny / 8, nz / 8, 8, 8, 8(, c)]: OpenVDB numbers along x, y, z with z fastest.
+    """
+    volume = volume.swapaxes(0, 2)
     rest = volume.shape[3:]
-    pad = [(0, -n % LEAF) for n in volume.shape[:3]]
-    full = np.pad(volume, [*pad, *[(0, 0)] * len(rest)], constant_values=fill)
-    nx, ny, nz = (n // LEAF for n in full.shape[:3])
-    split = full.reshape(nx, LEAF, ny, LEAF, nz, LEAF, *rest)
-    order = (0, 2, 4, 1, 3, 5, *range(6, 6 + len(rest)))
-    return split.transpose(order).reshape(nx * ny * nz, LEAF**3, *rest), (nx, ny, nz)
+    if any(n % LEAF for n in volume.shape[:3]):
+        volume = np.pad(volume, [*((0, -n % LEAF) for n in volume.shape[:3]), *[(0, 0)] * len(rest)])
+    x, y, z = volume.strides[:3]
+    nx, ny, nz = (n // LEAF for n in volume.shape[:3])
+    return np.lib.stride_tricks.as_strided(
+        volume,
+        (nx, ny, nz, LEAF, LEAF, LEAF, *rest),
+        (LEAF * x, LEAF * y, LEAF * z, x, y, z, *volume.strides[3:]),
+        writeable=False,
+    )
 
 
 def _mask(slots: NDArray[Any], size: int) -> bytes:
