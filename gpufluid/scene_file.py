@@ -51,6 +51,7 @@ SOLVER_KINDS: dict[str, type] = {
     "sor": solvers.RedBlackSOR,
     "conjugate-gradient": solvers.ConjugateGradient,
     "multigrid": solvers.Multigrid,
+    "fft": solvers.FFT,
 }
 FORM_KINDS: dict[str, type] = {
     "sphere": shapes.Sphere,
