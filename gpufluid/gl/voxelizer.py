@@ -8,7 +8,6 @@ a closed mesh the sum is not 0, however its triangles overlap.
 from __future__ import annotations
 
 from typing import Any
-from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import moderngl
 import numpy as np
@@ -16,10 +15,11 @@ from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
+from gpufluid.gl.mesh_buffers import MeshBuffers
 from gpufluid.gl.passes import box_constants, upload
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
-from gpufluid.shapes import Family, Mesh
+from gpufluid.shapes import Mesh
 
 
 class Voxelizer:
@@ -31,23 +31,7 @@ class Voxelizer:
         for source, file in ((vertex, "sim/voxelize_vertex.glsl"), (fragment, "sim/voxelize_fragment.glsl")):
             source.add("#version 330 core", "<stage>").add(box_constants(grid), "<box>").include(file)
         self._program = device.fragment_program(fragment, vertex)
-        self._meshes: WeakKeyDictionary[Family, tuple[moderngl.VertexArray, moderngl.Buffer]]
-        self._meshes = WeakKeyDictionary()
-        self._drawn: WeakKeyDictionary[Family, ReferenceType[Mesh]] = WeakKeyDictionary()
-
-    def _vertex_array(self, mesh: Mesh) -> moderngl.VertexArray:
-        """The triangles of `mesh` in buffers that its whole family shares."""
-        family, positions = mesh.family, mesh.vertices.astype(np.float32)
-        if family not in self._meshes:
-            ctx = self.device.ctx
-            vertices = ctx.buffer(positions.tobytes())
-            indices = ctx.buffer(np.ascontiguousarray(mesh.triangles, np.int32).tobytes())
-            array = ctx.vertex_array(self._program, [(vertices, "3f", "position")], index_buffer=indices)
-            self._meshes[family] = array, vertices
-        elif self._drawn[family]() is not mesh:
-            self._meshes[family][1].write(positions.tobytes())
-        self._drawn[family] = ref(mesh)
-        return self._meshes[family][0]
+        self._meshes = MeshBuffers(device.ctx, normals=False)
 
     def __call__(self, mesh: Mesh, matrix: NDArray[np.float64], winding: Field) -> None:
         """Write the signed count of surfaces; `matrix` takes the mesh to metres from the low corner."""
@@ -58,7 +42,7 @@ class Voxelizer:
             uniform = self._program[name]
             assert isinstance(uniform, moderngl.Uniform)
             upload(uniform, value)
-        vertex_array = self._vertex_array(mesh)
+        vertex_array = self._meshes.vertex_array(mesh, self._program)
         with self.device.timed("voxelize"):
             winding.back_target.clear()
             winding.back_target.use()
@@ -71,8 +55,4 @@ class Voxelizer:
 
     def release(self) -> None:
         """Release the buffers of every mesh seen."""
-        for vertex_array, vertices in self._meshes.values():
-            vertex_array.release()
-            vertices.release()
-        self._meshes.clear()
-        self._drawn.clear()
+        self._meshes.release()

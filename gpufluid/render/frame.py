@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import moderngl
 import numpy as np
@@ -26,11 +25,11 @@ from gpufluid.grid import finite_triple
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.scene_views import SceneViews
-from gpufluid.render.subject import FluidLike, ObstacleLike, SceneLike
+from gpufluid.render.solid_meshes import SolidMeshes
+from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer, eye_of
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
 from gpufluid.settings import one_of
-from gpufluid.shapes import Box, Cylinder, Family, Mesh, Plane, Shape, Sphere
 from gpufluid.view import Look, Picture
 
 SAMPLES = 4  # a pixel, for the outlines of solids
@@ -403,28 +402,8 @@ def _lifted(y: float) -> Floats:
     return matrix
 
 
-@dataclass
-class _Drawn:
-    """The buffers of a family of meshes, and which of them they hold."""
-
-    array: moderngl.VertexArray
-    buffer: moderngl.Buffer
-    mesh: ReferenceType[Mesh]
-
-
-class _Solids:
-    """The surfaces of obstacles: one mesh each for all spheres, boxes and cylinders, one for every mesh.
-
-    A capsule is a cylinder with a ball at either end. A plane is not drawn: it has no end.
-    """
-
-    def __init__(self, ctx: moderngl.Context) -> None:
-        self.ctx = ctx
-        self._ball = Mesh.icosphere(4)
-        self._cube = _faceted(Mesh.box())
-        self._can = _rimmed(Mesh.cylinder(1.0, 1.0, 64))
-        self._meshes: WeakKeyDictionary[Family, dict[int, _Drawn]] = WeakKeyDictionary()
-        self._buffers: list[moderngl.Buffer] = []
+class _Solids(SolidMeshes):
+    """Draws the surfaces of obstacles."""
 
     def draw(
         self, program: moderngl.Program, fluid: FluidLike, view: View, paint: tuple[float, float, float]
@@ -442,74 +421,12 @@ class _Solids:
         for obstacle in fluid.obstacles:
             if not obstacle.visible:
                 continue
-            for mesh, matrix in self._placed(obstacle):
+            for mesh, matrix in self.placed(obstacle):
                 turn = np.eye(4)
                 turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
                 upload(program["to_cells"], cells @ matrix)  # type: ignore[arg-type]
                 upload(program["normals"], turn)  # type: ignore[arg-type]
-                self._vertex_array(mesh, program).render(moderngl.TRIANGLES)
-
-    def _placed(self, obstacle: ObstacleLike) -> list[tuple[Mesh, Floats]]:
-        """The meshes that stand for an obstacle, and their places in the world; a plane has none."""
-        shape: Shape = obstacle.shape
-        if isinstance(shape, Mesh):
-            return [(shape, obstacle.matrix)]
-        if isinstance(shape, Plane):
-            return []
-        place = obstacle.matrix @ shape.form.place
-        if isinstance(shape, Sphere):
-            return [(self._ball, place @ _scaled(shape.radius))]
-        if isinstance(shape, Box):
-            return [(self._cube, place @ _scaled(*shape.size))]
-        if isinstance(shape, Cylinder):
-            return [(self._can, place @ _scaled(shape.radius, shape.height, shape.radius))]
-        ends = [place @ _lifted(y * shape.length) @ _scaled(shape.radius) for y in (-0.5, 0.5)]
-        side = place @ _scaled(shape.radius, shape.length, shape.radius)
-        return [(self._ball, ends[0]), (self._ball, ends[1]), (self._can, side)]
-
-    def _vertex_array(self, mesh: Mesh, program: moderngl.Program) -> moderngl.VertexArray:
-        """The triangles of `mesh` for `program`, in buffers that its whole family shares."""
-        arrays = self._meshes.setdefault(mesh.family, {})
-        if program.glo in arrays and arrays[program.glo].mesh() is mesh:
-            return arrays[program.glo].array
-        vertices = np.concatenate([mesh.vertices.astype(np.float32), mesh.normals], axis=1).tobytes()
-        if program.glo in arrays:
-            arrays[program.glo].buffer.write(vertices)
-            arrays[program.glo].mesh = ref(mesh)
-        else:
-            buffer = self.ctx.buffer(vertices)
-            indices = self.ctx.buffer(np.ascontiguousarray(mesh.triangles, np.int32).tobytes())
-            self._buffers += [buffer, indices]
-            array = self.ctx.vertex_array(
-                program, [(buffer, "3f 3f", "position", "normal")], index_buffer=indices
-            )
-            arrays[program.glo] = _Drawn(array, buffer, ref(mesh))
-        return arrays[program.glo].array
-
-    def release(self) -> None:
-        """Release every surface seen."""
-        for arrays in self._meshes.values():
-            for drawn in arrays.values():
-                drawn.array.release()
-        for buffer in self._buffers:
-            buffer.release()
-        self._meshes.clear()
-        self._buffers.clear()
-
-
-def _faceted(mesh: Mesh) -> Mesh:
-    """`mesh` with vertices of their own for each triangle, so that its edges stay sharp."""
-    return Mesh(
-        mesh.vertices[mesh.triangles].reshape(-1, 3), np.arange(3 * len(mesh.triangles)).reshape(-1, 3)
-    )
-
-
-def _rimmed(can: Mesh) -> Mesh:
-    """The upright cylinder `can` with lids that share no vertex with its side: its rims stay sharp."""
-    corners = can.vertices[can.triangles]
-    lids = np.ptp(corners[..., 1], axis=1) == 0.0
-    apart = np.where(lids[:, None], can.triangles + len(can.vertices), can.triangles)
-    return Mesh(np.concatenate([can.vertices, can.vertices]), apart)
+                self.vertex_array(mesh, program).render(moderngl.TRIANGLES)
 
 
 def _checked_size(size: Size, limit: int) -> Size:

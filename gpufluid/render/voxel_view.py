@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-from weakref import ReferenceType, WeakKeyDictionary, ref
-
 import moderngl
 import numpy as np
 
@@ -22,9 +19,9 @@ from gpufluid.render.overlay import (
     to_cells,
 )
 from gpufluid.render.quantities import fields_of
-from gpufluid.render.subject import FlowLike, ObstacleLike
+from gpufluid.render.solid_meshes import SolidMeshes
+from gpufluid.render.subject import FlowLike
 from gpufluid.settings import one_of
-from gpufluid.shapes import Box, Capsule, Cylinder, Family, Mesh, Plane, Shape, Sphere
 
 STYLES = ("wires", "cubes", None)
 Color = tuple[float, float, float]
@@ -56,12 +53,7 @@ class VoxelView(InScene):
         self.fill, self.line_width = fill, line_width
         self.check()
         super().__init__(ctx, linear=linear)
-        self._meshes: WeakKeyDictionary[Family, tuple[list[Any], ReferenceType[Mesh]]]
-        self._meshes = WeakKeyDictionary()
-        self._buffers: list[moderngl.Buffer] = []
-        self._ball = Mesh.icosphere(5)
-        self._cube = _apart(Mesh.box(), lids_only=False)
-        self._can = _apart(Mesh.cylinder(1.0, 1.0, 96), lids_only=True)
+        self._meshes = SolidMeshes(ctx, fine=5)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
@@ -106,78 +98,13 @@ class VoxelView(InScene):
         )
         with self.drawing(program, shot):
             for obstacle in fluid.obstacles:
-                for mesh, matrix in self._placed(obstacle) if obstacle.visible else ():
+                for mesh, matrix in self._meshes.placed(obstacle) if obstacle.visible else ():
                     turn: Floats = np.eye(4)
                     turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
                     give(program, {"to_cells": cells @ matrix, "normals": turn})
-                    self._surface(mesh, program).render(moderngl.TRIANGLES)
-
-    def _placed(self, obstacle: ObstacleLike) -> list[tuple[Mesh, Floats]]:
-        """The triangles that stand for an obstacle, and their places in the world; a plane has none.
-
-        One mesh serves all balls, one all boxes, one all cylinders, however they change.
-        """
-        shape: Shape = obstacle.shape
-        if isinstance(shape, Mesh):
-            return [(shape, obstacle.matrix)]
-        if isinstance(shape, Plane):
-            return []
-        place = obstacle.matrix @ shape.form.place
-        if isinstance(shape, Sphere):
-            return [(self._ball, place @ _scaled(shape.radius, shape.radius, shape.radius))]
-        if isinstance(shape, Box):
-            return [(self._cube, place @ _scaled(*shape.size))]
-        if isinstance(shape, Cylinder):
-            return [(self._can, place @ _scaled(shape.radius, shape.height, shape.radius))]
-        assert isinstance(shape, Capsule)
-        r, parts = shape.radius, [(self._can, place @ _scaled(shape.radius, shape.length, shape.radius))]
-        for y in (-0.5, 0.5):
-            end = np.eye(4)
-            end[1, 3] = y * shape.length
-            parts.append((self._ball, place @ end @ _scaled(r, r, r)))
-        return parts
-
-    def _surface(self, mesh: Mesh, program: moderngl.Program) -> moderngl.VertexArray:
-        """The triangles of `mesh` in buffers that its whole family shares."""
-        known = self._meshes.get(mesh.family)
-        if known is None or known[1]() is not mesh:
-            vertices = np.concatenate([mesh.vertices.astype(np.float32), mesh.normals], axis=1).tobytes()
-            if known is None:
-                buffer = self.ctx.buffer(vertices)
-                indices = self.ctx.buffer(np.ascontiguousarray(mesh.triangles, np.int32).tobytes())
-                self._buffers += [buffer, indices]
-                array = self.ctx.vertex_array(
-                    program, [(buffer, "3f 3f", "position", "normal")], index_buffer=indices
-                )
-                known = [array, buffer], ref(mesh)
-            else:
-                known[0][1].write(vertices)
-                known = known[0], ref(mesh)
-            self._meshes[mesh.family] = known
-        found: moderngl.VertexArray = known[0][0]
-        return found
+                    self._meshes.vertex_array(mesh, program).render(moderngl.TRIANGLES)
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
-        for (array, _), _ in self._meshes.values():
-            array.release()
-        for buffer in self._buffers:
-            buffer.release()
-        self._meshes.clear()
-        self._buffers.clear()
+        self._meshes.release()
         super().release()
-
-
-def _scaled(x: float, y: float, z: float) -> Floats:
-    """A matrix that scales along each axis."""
-    return np.diag([x, y, z, 1.0])
-
-
-def _apart(mesh: Mesh, lids_only: bool) -> Mesh:
-    """`mesh` with corners of their own for its triangles, or the level ones: edges there stay sharp."""
-    corners = mesh.vertices[mesh.triangles]
-    level = np.ptp(corners[..., 1], axis=1) == 0.0
-    chosen = level if lids_only else np.ones_like(level)
-    own = corners[chosen].reshape(-1, 3)
-    number = len(mesh.vertices) + np.arange(len(own)).reshape(-1, 3)
-    return Mesh(np.concatenate([mesh.vertices, own]), np.concatenate([mesh.triangles[~chosen], number]))

@@ -1,0 +1,63 @@
+"""The triangles that stand for obstacles in a picture."""
+
+from __future__ import annotations
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.gl.mesh_buffers import MeshBuffers
+from gpufluid.render.subject import ObstacleLike
+from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+
+Floats = NDArray[np.float64]
+
+
+class SolidMeshes(MeshBuffers):
+    """The surfaces of obstacles: one mesh each for all balls, boxes and cylinders, one for every mesh.
+
+    A capsule is a cylinder with a ball at either end. fine: how often the triangles of a ball are halved.
+    """
+
+    def __init__(self, ctx: moderngl.Context, fine: int = 4) -> None:
+        super().__init__(ctx, normals=True)
+        self._ball = Mesh.icosphere(fine)
+        self._cube = _apart(Mesh.box(), lids_only=False)
+        self._can = _apart(Mesh.cylinder(1.0, 1.0, 16 * fine), lids_only=True)
+
+    def placed(self, obstacle: ObstacleLike) -> list[tuple[Mesh, Floats]]:
+        """The triangles that stand for an obstacle, and their places in the world; a plane has none."""
+        shape: Shape = obstacle.shape
+        if isinstance(shape, Mesh):
+            return [(shape, obstacle.matrix)]
+        if isinstance(shape, Plane):
+            return []
+        place = obstacle.matrix @ shape.form.place
+        if isinstance(shape, Sphere):
+            return [(self._ball, place @ _scaled(shape.radius, shape.radius, shape.radius))]
+        if isinstance(shape, Box):
+            return [(self._cube, place @ _scaled(*shape.size))]
+        if isinstance(shape, Cylinder):
+            return [(self._can, place @ _scaled(shape.radius, shape.height, shape.radius))]
+        assert isinstance(shape, Capsule)
+        r, parts = shape.radius, [(self._can, place @ _scaled(shape.radius, shape.length, shape.radius))]
+        for y in (-0.5, 0.5):
+            end = np.eye(4)
+            end[1, 3] = y * shape.length
+            parts.append((self._ball, place @ end @ _scaled(r, r, r)))
+        return parts
+
+
+def _scaled(x: float, y: float, z: float) -> Floats:
+    """A matrix that scales along each axis."""
+    return np.diag([x, y, z, 1.0])
+
+
+def _apart(mesh: Mesh, lids_only: bool) -> Mesh:
+    """`mesh` with corners of their own for its triangles, or the level ones: edges there stay sharp."""
+    corners = mesh.vertices[mesh.triangles]
+    level = np.ptp(corners[..., 1], axis=1) == 0.0
+    chosen = level if lids_only else np.ones_like(level)
+    own = corners[chosen].reshape(-1, 3)
+    number = len(mesh.vertices) + np.arange(len(own)).reshape(-1, 3)
+    return Mesh(np.concatenate([mesh.vertices, own]), np.concatenate([mesh.triangles[~chosen], number]))
