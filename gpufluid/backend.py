@@ -24,6 +24,9 @@ class Later(Protocol):
     def read(self) -> NDArray[Any]:
         """Return the copied values; waits where they are not there yet."""
 
+    def release(self) -> None:
+        """Forget them; idempotent."""
+
 
 class FieldStore(Protocol):
     """A volume [z, y, x, c] with a front that is read and a back that is written."""

@@ -31,6 +31,9 @@ class Copied:
         """Return it."""
         return self._values
 
+    def release(self) -> None:
+        """There is nothing to give back."""
+
 
 class ArrayField:
     """A volume [z, y, x, c] in float64. A kernel's result replaces it whole, so it needs no back buffer."""

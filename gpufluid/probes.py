@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +87,7 @@ class Probes:
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self._fields: dict[str, FieldStore] = {}
+        self._orphans: list[Later] = []  # of answers nobody holds any more, until a context is surely current
 
     def ask(
         self, points: NDArray[np.float64], variant: Variant, cells: Mapping[str, FieldStore], **of: FieldStore
@@ -93,6 +95,7 @@ class Probes:
         """Ask for the `velocity` and `scalars` at `points` [n, 3], metres. cells: the solids, if any."""
         variant = replace(variant, sampler="exact")
         grid, run = self.backend.grid, self.backend.kernel
+        self._release_orphans()
         for name in ("points", "sampled"):
             if name not in self._fields:
                 self._fields[name] = self.backend.field(name, "probe", buffers=1, exact=True)
@@ -108,10 +111,17 @@ class Probes:
             late[0].append(sampled.later())
             run("sample_scalars", variant)(sampled=sampled, points=at, scalars=of["scalars"], **cells)
             late[1].append(sampled.later())
-        return Samples(len(points), *late, self.backend.at_work)
+        samples = Samples(len(points), *late, self.backend.at_work)
+        finalize(samples, self._orphans.extend, [*late[0], *late[1]]).atexit = False
+        return samples
 
     def release(self) -> None:
-        """Release the fields."""
+        """Release the fields, and the copies of answers that nobody holds."""
+        self._release_orphans()
         for field in self._fields.values():
             field.release()
         self._fields.clear()
+
+    def _release_orphans(self) -> None:
+        while self._orphans:
+            self._orphans.pop().release()

@@ -148,7 +148,7 @@ class Host:
         """Call OpenGL: integers, or arguments of ctypes."""
         given = [a if isinstance(a, ctypes._SimpleCData | ctypes.Array) else N(a) for a in arguments]
         kinds = [P if isinstance(a, ctypes.Array) else type(a) for a in given]
-        result = B if name.startswith("glIsEnabled") else U if name == "glGetError" else None
+        result = B if name.startswith("glIs") else U if name == "glGetError" else None
         return ctypes.CFUNCTYPE(result, *kinds)(self._load(name))(*given)
 
     def number(self, name: int, count: int = 1, index: int | None = None) -> tuple[float, ...]:
