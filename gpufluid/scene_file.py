@@ -64,6 +64,7 @@ FORCE_KINDS: dict[str, type] = {
     "wind": user_forces.Wind,
     "vortex": user_forces.Vortex,
     "attractor": user_forces.Attractor,
+    "field": user_forces.ForceField,
 }
 VIEW_KINDS: dict[str, type] = {
     "particles": flow_views.ParticlesView,
@@ -159,6 +160,7 @@ class _Schema:
             table("BezierOf", path, "bezier"),
             table("ImageOf", image, "image"),
             table("SurfaceOf", surface, "surface"),
+            table("ArrayOf", [("file", str)], "array"),
         )
         named = str | msgspec.UnsetType
         optional = msgspec.UnsetType
@@ -167,7 +169,11 @@ class _Schema:
         expression = table(
             "Expression", [("expression", str), ("active", bool, True), ("name", named, unset)], "expression"
         )
-        forces = [of(kind, tag, name=named) for tag, kind in FORCE_KINDS.items()]
+        numbers = table("ArrayFile", [("file", str)])
+        forces = [
+            of(kind, tag, name=named, **({"values": numbers} if tag == "field" else {}))
+            for tag, kind in FORCE_KINDS.items()
+        ]
         force = _either(*forces, expression)
         source = of(flow_views.ParticleSource, moving=False, shape=_either(*forms, str))
         seeds = of(flow_views.Seeds, moving=False) | list[Triple]
@@ -335,7 +341,7 @@ def _words() -> set[str]:
     """Every key and kind a description may hold."""
     tables = schema()
     words: set[str] = {*SIDE_KINDS, *SOLVER_KINDS, *FORM_KINDS, *FORCE_KINDS, *VIEW_KINDS, *LIGHT_KINDS}
-    words |= {"mesh", "knot", "line", "bezier", "image", "surface", "expression"}
+    words |= {"mesh", "knot", "line", "bezier", "image", "surface", "array", "expression"}
     todo, seen = [tables.scene], set()
     while todo:
         hint = todo.pop()
@@ -484,6 +490,9 @@ class _Builder:
         if tag in SOLVER_KINDS:
             solver = SOLVER_KINDS[tag](**given)
             return lambda time: solver
+        if name == "ArrayFile":
+            values = self._array(given["file"])
+            return lambda time: values
         if name == "Seeds":
             seeds = flow_views.Seeds(**given)
             return lambda time: seeds
@@ -500,6 +509,8 @@ class _Builder:
             return sources.Line(**given)
         if tag == "bezier":
             return sources.Bezier(**given)
+        if tag == "array":
+            return sources.Array(self._array(given["file"]))
         if tag == "image":
             return sources.Image(self._file(given.pop("file")), **given)
         fit, center = given.pop("fit", None), given.pop("center", (0.0, 0.0, 0.0))
@@ -514,6 +525,15 @@ class _Builder:
             mesh = mesh.moved(mesh.vertices + np.array(center))
         return sources.Surface(mesh, given.get("thickness")) if tag == "surface" else mesh
 
+    def _array(self, name: str) -> np.ndarray[Any, Any]:
+        """The numbers of a .npy file; nothing in it is run, and no more memory is taken than it has bytes."""
+        try:
+            return np.array(np.load(self._file(name), mmap_mode="r", allow_pickle=False))
+        except FileNotFoundError:
+            raise GpufluidError(f"{name!r} is missing") from None
+        except Exception as error:  # a damaged file surfaces as whatever it makes NumPy trip over
+            raise GpufluidError(f"{name!r} is no array as numpy.save writes one: {error}") from None
+
     def _file(self, name: str) -> str:
         """A file named in a description, which lies in its folder or below."""
         base = self.path.parent.resolve()
@@ -526,7 +546,8 @@ class _Builder:
 def _is_read(value: Any) -> bool:
     """Whether `value` is a table that says where something comes from, which what is made of it does not."""
     tag = getattr(getattr(value, "__struct_config__", None), "tag", None)
-    return tag in ("mesh", "knot", "image", "surface", "line", "bezier") or type(value).__name__ == "Turn"
+    read = "mesh", "knot", "image", "surface", "line", "bezier", "array"
+    return tag in read or type(value).__name__ in ("Turn", "ArrayFile")
 
 
 class _Place:

@@ -215,6 +215,49 @@ def test_yes_and_no_follow_their_tracks(full: Path, tmp_path: Path) -> None:
         gf.Scene.load(full, changes=["emitters.source.active='yes'"], backend="numpy")
 
 
+def test_arrays_come_from_files(tmp_path: Path) -> None:
+    """A source and a force by the numbers of every cell; read again from what is written."""
+    share = np.zeros((4, 6, 5), np.float32)
+    share[1:3, 1:3, 2:4] = 1.0
+    push = np.zeros((4, 6, 5, 3))
+    push[..., 0] = 2.0
+    np.save(tmp_path / "share.npy", share)
+    np.save(tmp_path / "push.npy", push)
+    text = """
+    [grid]
+    cells = [5, 6, 4]
+    cell_size = 0.1
+    [sides]
+    all = { kind = "periodic" }
+    [[emitters]]
+    shape = { kind = "array", file = "share.npy" }
+    density = 3.0
+    [[forces]]
+    kind = "field"
+    values = { file = "push.npy" }
+    strength = { formula = "1 + t" }
+    """
+    (tmp_path / "a.toml").write_text(textwrap.dedent(text), encoding="utf-8")
+    scene = gf.Scene.load(tmp_path / "a.toml", backend="numpy")
+    save_description(scene, tmp_path / "b.toml")
+    for one in (scene, gf.Scene.load(tmp_path / "b.toml", backend="numpy")):
+        one.advance()
+        assert one.fluid.density.read().sum() == pytest.approx(3.0 * share.sum() * one.dt, rel=1e-5)
+        assert one.fluid.velocity.at_centers()[..., 0].mean() == pytest.approx(2.0 * one.dt, rel=1e-4)
+        one.release()
+    (tmp_path / "bad.npy").write_bytes(b"\\x93NUMPY" + bytes(40))
+    np.save(tmp_path / "objects.npy", np.array([{"a": 1}], object), allow_pickle=True)
+    for file, says in (
+        ("gone.npy", "'gone.npy' is missing"),
+        ("bad.npy", "'bad.npy' is no array"),
+        ("objects.npy", "'objects.npy' is no array"),
+        ("../a.npy", "lies outside the scene's folder"),
+    ):
+        with pytest.raises(gf.SceneError, match=says):
+            change = f"forces[0].values={{file = '{file}'}}"
+            gf.Scene.load(tmp_path / "a.toml", changes=[change], backend="numpy")
+
+
 @pytest.mark.parametrize("kind", SOLVER_KINDS)
 def test_every_pressure_solver_by_its_name(tmp_path: Path, kind: str) -> None:
     """In a periodic box of a power of two cells each runs, leaves no divergence and is written as it was."""
