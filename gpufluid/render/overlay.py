@@ -11,6 +11,7 @@ After the first frame nothing is made anew, as long as fluid, target and look st
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -370,7 +371,7 @@ class Overlay(Guest):
         self.device.release()
 
 
-class InScene(Overlay):
+class InScene(Overlay, ABC):
     """The base of the views that stand in the scene: seen by a camera, and hidden by what is before them."""
 
     def render(
@@ -389,9 +390,9 @@ class InScene(Overlay):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
 
+    @abstractmethod
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw it as `shot` says; `target` as it was given, for what lies over the picture."""
-        raise NotImplementedError
 
 
 def give(program: moderngl.Program, values: Mapping[str, Any]) -> None:
