@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -35,6 +35,9 @@ class FieldStore(Protocol):
 
     def read(self) -> NDArray[np.float32]:
         """Return the front as float32 [z, y, x, c]."""
+
+    def take(self) -> Callable[[], NDArray[np.float32]]:
+        """Copy the front as it is now. What is returned gives it as `read` does, in any thread."""
 
     def write(self, volume: NDArray[Any]) -> None:
         """Set the front from [z, y, x, c]."""

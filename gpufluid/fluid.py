@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from gpufluid.gl.field import Field as GLField
 
 BACKENDS = ("auto", "compute", "fragment", "numpy")
+FIELDS = (
+    *("density", "temperature", "fuel", "flame", "color", "velocity"),
+    *("pressure", "divergence", "solid", "solid_normals"),
+)
 FloatArray = NDArray[np.float32]
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -125,12 +129,16 @@ class ScalarField:
 
     def __init__(self, fluid: Fluid, name: str, store: FieldStore, channel: int) -> None:
         self.name = name
-        self._fluid, self._store, self._channel = fluid, store, channel
+        self._fluid, self.store, self._channel = fluid, store, channel
 
     @_at_work
     def read(self) -> FloatArray:
         """Return a float32 copy [nz, ny, nx]; waits for the GPU."""
-        return np.ascontiguousarray(self._store.read()[..., self._channel])
+        return self.of(self.store.read())
+
+    def of(self, stored: FloatArray) -> FloatArray:
+        """This field of what is read from its store."""
+        return np.ascontiguousarray(stored[..., self._channel])
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
@@ -139,12 +147,12 @@ class ScalarField:
         Raises GpufluidError for another shape or a number that is not finite.
         """
         array = checked_array(values, self._fluid.grid.cells[::-1], self.name)
-        volume = self._store.read()
+        volume = self.store.read()
         volume[..., self._channel] = array
         if volume.shape[-1] == 4:  # the last channel tells fluid from solid, whose values are all 0
             volume[..., 3] = 1.0
             volume *= 1.0 - self._fluid.solid.read()[..., None]
-        self._store.write(volume)
+        self.store.write(volume)
 
 
 class ColorField:
@@ -161,10 +169,17 @@ class ColorField:
     @_at_work
     def read(self) -> FloatArray:
         """Return a float32 copy [nz, ny, nx, 3], zeros where there is no colour; waits for the GPU."""
-        store = self._solver.colors.field
-        if store is None:
-            return np.zeros(self._shape, np.float32)
-        return np.ascontiguousarray(store.read()[..., :3])
+        store = self.store
+        return np.zeros(self._shape, np.float32) if store is None else self.of(store.read())
+
+    @property
+    def store(self) -> FieldStore | None:
+        """Where it is kept; None where there is no colour yet."""
+        return self._solver.colors.field
+
+    def of(self, stored: FloatArray) -> FloatArray:
+        """This field of what is read from its store."""
+        return np.ascontiguousarray(stored[..., :3])
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
@@ -189,6 +204,10 @@ class DerivedField:
         """Return it as it is now, float32 [nz, ny, nx(, c)]; waits for the GPU."""
         return self._compute()
 
+    @property
+    def store(self) -> None:
+        """It is kept nowhere."""
+
     @_at_work
     def write(self, values: ArrayLike) -> None:
         """Raise GpufluidError: it follows from something else, named there."""
@@ -200,15 +219,18 @@ class VelocityField:
 
     def __init__(self, fluid: Fluid, store: FieldStore) -> None:
         self.name = "velocity"
-        self._fluid, self._store = fluid, store
+        self._fluid, self.store = fluid, store
         nx, ny, nz = fluid.grid.cells
         self._shape = (nz + 1, ny + 1, nx + 1, 3)
 
     @_at_work
     def read(self) -> FloatArray:
         """Return a float32 copy [nz + 1, ny + 1, nx + 1, 3]; entries that are no face are 0."""
+        return self.of(self.store.read())
+
+    def of(self, stored: FloatArray) -> FloatArray:
+        """This field of what is read from its store."""
         out = np.zeros(self._shape, np.float32)
-        stored = self._store.read()
         out[: stored.shape[0]] = stored[..., :3]
         return out
 
@@ -221,19 +243,19 @@ class VelocityField:
         Raises GpufluidError for another shape or a number that is not finite.
         """
         array = checked_array(values, self._shape, self.name)
-        volume = self._store.read()
+        volume = self.store.read()
         volume[..., :3] = array[: volume.shape[0]]
         for axis in range(self._fluid.grid.dimensions):
             if self._fluid.boundaries.periodic(axis):
                 line = np.moveaxis(volume, 2 - axis, 0)
                 line[-1] = line[0]
-        self._store.write(volume)
+        self.store.write(volume)
 
     @_at_work
     def at_centers(self) -> FloatArray:
         """Return the mean of opposite faces, float32 [nz, ny, nx, 3]."""
         # single precision is enough: the sum of two numbers is rounded once either way
-        return center_velocity(self._fluid.grid, self.read()).astype(np.float32, copy=False)
+        return center_velocity(self._fluid.grid, self.store.read()).astype(np.float32, copy=False)
 
 
 @named
@@ -357,6 +379,35 @@ class Fluid:
     def project(self) -> None:
         """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""
         self._solver.project(self._last_dt, list(self.obstacles))
+
+    @_at_work
+    def take(self, names: Sequence[str]) -> Callable[[], dict[str, FloatArray]]:
+        """Copy fields as they are now; what is returned gives them by name, as `read` does, in any thread.
+
+        names: of the attributes that are fields. Each texture is copied once, and unpacked where it is
+        called: this waits for the GPU as `read` does, but costs the thread that steps less.
+        Raises GpufluidError for another name.
+        """
+        for name in names:
+            one_of(name, FIELDS, "names")
+        ready: dict[str, FloatArray] = {}
+        stored: dict[FieldStore, list[str]] = {}  # the fields that are kept in one
+        for name in names:
+            store = getattr(self, name).store
+            if store is None:
+                ready[name] = getattr(self, name).read()
+            else:
+                stored.setdefault(store, []).append(name)
+        copies = [(store.take(), kept) for store, kept in stored.items()]
+
+        def unpack() -> dict[str, FloatArray]:
+            values = dict(ready)
+            for copy, kept in copies:
+                array = copy()
+                values |= {name: getattr(self, name).of(array) for name in kept}
+            return {name: values[name] for name in names}
+
+        return unpack
 
     @_at_work
     def sample(self, points: ArrayLike) -> Samples:

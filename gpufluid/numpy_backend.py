@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -45,6 +45,11 @@ class ArrayField:
     def read(self) -> NDArray[np.float32]:
         """Return a float32 copy."""
         return self.values.astype(np.float32)
+
+    def take(self) -> Callable[[], NDArray[np.float32]]:
+        """Return what returns a copy of the values of now."""
+        values = self.read()
+        return lambda: values.copy()
 
     def write(self, volume: NDArray[Any]) -> None:
         """Set the values; raises GpufluidError for another shape."""

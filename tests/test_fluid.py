@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import moderngl
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import gpufluid as gf
 from gpufluid.cases import TaylorGreen
+from gpufluid.fluid import FIELDS
 
 BACKENDS = ("numpy", "fragment", "compute")
 
@@ -359,3 +361,30 @@ def test_fluids_with_contexts_of_their_own_take_turns(backend: str) -> None:
     first.release()
     second.step(0.05)
     second.release()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_was_taken_is_of_that_moment(backend: str) -> None:
+    """Every field, as `read` gives it, though the fluid has gone on; in another thread."""
+    with gf.Fluid(
+        gf.Grid((9, 12, 7), 0.1), settings=gf.Settings(combustion=gf.Combustion()), backend=backend
+    ) as fluid:
+        fluid.emitters.add(
+            gf.Emitter(gf.Sphere((0.4, 0.3, 0.3), 0.3), fuel=1.0, temperature=900.0, color=(1, 0.5, 0))
+        )
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.5, 0.9, 0.3), 0.2)))
+        for _ in range(3):
+            fluid.step(0.05)
+        expected = {name: getattr(fluid, name).read() for name in FIELDS}
+        assert all(values.any() for values in expected.values())
+        taken = fluid.take(FIELDS)
+        some = fluid.take(["fuel"])
+        fluid.step(0.05)
+        with ThreadPoolExecutor(1) as thread:
+            values = thread.submit(taken).result()
+        assert list(values) == list(FIELDS)
+        for name in FIELDS:
+            np.testing.assert_array_equal(values[name], expected[name], err_msg=name)
+        assert list(some()) == ["fuel"]
+        with pytest.raises(gf.GpufluidError, match="did you mean 'density'"):
+            fluid.take(["densty"])

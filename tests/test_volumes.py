@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
-from gpufluid.io.vdb import VdbGrid, write_vdb
-from gpufluid.io.volumes import volume_of, write_volume
+from gpufluid.io.vdb import VdbGrid, _halves, write_vdb
+from gpufluid.io.volumes import VolumeFolder, save_volume, volume_of, write_volume
 from gpufluid.io.vti import BLOCK, write_vti
+
+BEYOND_ID = 21 + 36  # of a file: its header and its own id
 
 SYSTEM_PYTHON = "/usr/bin/python3"
 
@@ -130,6 +132,17 @@ def test_empty_space_costs_nothing(tmp_path: Path) -> None:
 
 
 @needs_openvdb
+def test_half_floats_are_numpys_to_the_bit() -> None:
+    """Every half, the middle to the next, where ties are broken, and what lies just beside."""
+    halves = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
+    middles = 0.5 * (halves[:-1] + halves[1:])
+    zero, most = np.float32(0.0), np.float32(65504.0)
+    exact = np.concatenate([halves, middles, np.float32([1e-45, 1e-38, 2.0**-25])])
+    values = np.concatenate([exact, np.nextafter(exact, zero), np.nextafter(exact, most)])
+    values = np.concatenate([values, -values])
+    np.testing.assert_array_equal(_halves(values).view(np.uint16), values.astype(np.float16).view(np.uint16))
+
+
 def test_numbers_too_large_for_half_floats_end_there(tmp_path: Path) -> None:
     values = np.array([[[1e6, -1e6, 2.0]]], np.float32)
     path = write_vdb(tmp_path / "a.vdb", [VdbGrid("density", values)])
@@ -284,6 +297,46 @@ def test_a_fluid_as_npz(tmp_path: Path, up: str) -> None:
         assert about["origin"] == [1.0, 2.0, -3.0]
     assert (about["time"], about["cell_size"], about["up"]) == (0.25, 0.1, up)
     assert about["gpufluid"] == gf.__version__
+
+
+def test_a_folder_holds_each_frame_as_it_was(tmp_path: Path) -> None:
+    """Files are written behind the caller's back, of the state when `write` was called."""
+    with (
+        gf.Fluid(gf.Grid((16, 16, 16), 0.1), backend="fragment") as fluid,
+        VolumeFolder(tmp_path / "a") as folder,
+    ):
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.8, 0.5, 0.8), 0.3), density=1.0))
+        expected = []
+        for frame in range(4):
+            fluid.step(0.05)
+            expected.append(save_volume(tmp_path / f"{frame}.vdb", volume_of(fluid)))
+            folder.write(fluid)
+    assert folder.frames == 4
+    for frame, path in enumerate(expected):
+        mine = (tmp_path / "a" / f"volume_{frame + 1:04d}.vdb").read_bytes()
+        assert len(mine) == path.stat().st_size
+        assert mine[BEYOND_ID:] == path.read_bytes()[BEYOND_ID:]  # a file's own id is new each time
+    folder.close()
+    with pytest.raises(gf.GpufluidError, match="the folder is closed"):
+        folder.write(smoke())
+
+
+def test_a_folder_tells_of_a_file_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with gf.Fluid(gf.Grid((8, 8, 8), 0.1), backend="numpy") as fluid:
+        fluid.density.write(np.ones((8, 8, 8)))
+
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        folder = VolumeFolder(tmp_path / "a", about={"title": "a"})
+        folder.write(fluid)
+        folder._worker.do(lambda: monkeypatch.setattr("gpufluid.io.volumes.write_vdb", refuse))
+        folder.write(fluid)
+        with pytest.raises(OSError, match="No space left"):
+            folder.close()
+    assert [p.name for p in sorted((tmp_path / "a").iterdir())] == ["volume.json", "volume_0001.vdb"]
+    told = json.loads((tmp_path / "a" / "volume.json").read_text())
+    assert told["frames"] == 1 and not told["complete"]
 
 
 def test_fields_unasked_are_those_that_hold_anything() -> None:

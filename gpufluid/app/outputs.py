@@ -30,7 +30,7 @@ from gpufluid.io.images import FrameFolder, require_pillow
 from gpufluid.io.motion import motion_later
 from gpufluid.io.paths import Kind, check_folder, check_output, check_place, output_kind
 from gpufluid.io.pictures import sixteen_bits, write_picture
-from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder, volume_of
+from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder, volume_later
 from gpufluid.scene import Scene
 from gpufluid.settings import one_of
 
@@ -425,7 +425,7 @@ def _volumes(folder: VolumeFolder, number: int) -> Callable[[Shot], Work]:
     """How a folder takes a volume of a scene's fluid."""
 
     def take(shot: Shot) -> Work:
-        volume = volume_of(shot.scene.fluids[number], folder.fields)
-        return lambda: folder.write(volume)
+        volume = volume_later(shot.scene.fluids[number], folder.fields)
+        return lambda: folder.save(volume())
 
     return take

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import moderngl
 import numpy as np
@@ -76,7 +76,12 @@ class Field:
 
     def read(self) -> FloatArray:
         """Return the front as float32 [z, y, x, c]; a packed field has c = 1."""
-        return self.dump().astype(np.float32)
+        return self.take()()
+
+    def take(self) -> Callable[[], FloatArray]:
+        """Copy the front's texture as it is now. What is returned unpacks it as `read`, in any thread."""
+        raw = self.front.read(alignment=1)
+        return lambda: np.require(self._unpacked(raw).astype(np.float32, copy=False), requirements="W")
 
     def later(self) -> LateRead:
         """Ask for a copy of the front's texture as it is now, without waiting."""
@@ -84,9 +89,12 @@ class Field:
 
     def dump(self) -> NDArray[np.floating]:
         """Return the front as `read`, in the precision of the texture."""
+        return self._unpacked(self.front.read(alignment=1))
+
+    def _unpacked(self, raw: bytes) -> NDArray[np.floating]:
         width, height = self.layout.texture_size
-        raw = np.frombuffer(self.front.read(alignment=1), self.dtype)
-        return self.layout.unflatten(raw.reshape(height, width, self.components))
+        image = np.frombuffer(raw, self.dtype).reshape(height, width, self.components)
+        return self.layout.unflatten(image)
 
     def write(self, volume: NDArray[np.floating]) -> None:
         """Set the front from [z, y, x, c]; raises GpufluidError for another shape."""

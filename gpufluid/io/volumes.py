@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,11 @@ from gpufluid.errors import GpufluidError
 from gpufluid.files import check_file, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import finite_number
+from gpufluid.io.background import Background
 from gpufluid.io.folders import NumberedFolder
 from gpufluid.io.vdb import VdbGrid, write_vdb
 from gpufluid.io.vti import write_vti
+from gpufluid.reference import center_velocity
 from gpufluid.settings import one_of
 
 FIELDS = ("density", "temperature", "fuel", "flame", "color", "velocity", "pressure", "divergence", "solid")
@@ -75,24 +77,31 @@ def volume_of(fluid: Fluid, fields: Sequence[str] | None = None) -> Volume:
     fields: of density, temperature, fuel, velocity (the mean of opposite faces), pressure, divergence, solid
     (1 in solids), and flame and color where the fluid has them. Raises GpufluidError for another name.
     """
-    there = tuple(name for name in FIELDS if hasattr(fluid, name))
+    return volume_later(fluid, fields)()
+
+
+def volume_later(fluid: Fluid, fields: Sequence[str] | None = None) -> Callable[[], Volume]:
+    """Copy a fluid as it is now; what is returned makes the volume of `volume_of`, in any thread."""
     if fields is not None:
         if isinstance(fields, str) or not fields:
-            raise GpufluidError(f"fields must be a list of {', '.join(there)}, got {fields!r}")
+            raise GpufluidError(f"fields must be a list of {', '.join(FIELDS)}, got {fields!r}")
         for name in fields:
-            one_of(name, there, "fields")
-    arrays: dict[str, Array] = {}
-    for name in there if fields is None else dict.fromkeys(fields):
-        if fields is None and name not in (*ALWAYS, *WHERE_ANY):
-            continue
-        field: Any = getattr(fluid, name)
-        array: Array = field.at_centers() if name == "velocity" else field.read()
-        if fields is not None or name in ALWAYS or array.any():
-            arrays[name] = array
-    grid, ambient = fluid.grid, fluid.settings.ambient_temperature
-    if "temperature" in arrays and ambient and len(fluid.obstacles):
-        arrays["temperature"][fluid.solid.read() > 0.5] = ambient
-    return Volume(arrays, grid.cell_size, grid.origin, fluid.time, ambient)
+            one_of(name, FIELDS, "fields")
+    wanted = [name for name in FIELDS if name in (*ALWAYS, *WHERE_ANY)] if fields is None else fields
+    grid, ambient, time = fluid.grid, fluid.settings.ambient_temperature, fluid.time
+    heated = "temperature" in wanted and ambient and len(fluid.obstacles)
+    taken = fluid.take(tuple(dict.fromkeys([*wanted, *(["solid"] if heated else [])])))
+
+    def make() -> Volume:
+        arrays = taken()
+        if heated:
+            arrays["temperature"][arrays["solid"] > 0.5] = ambient
+        if "velocity" in arrays:
+            arrays["velocity"] = center_velocity(grid, arrays["velocity"]).astype(np.float32, copy=False)
+        held = [name for name in wanted if fields is not None or name in ALWAYS or arrays[name].any()]
+        return Volume({name: arrays[name] for name in held}, grid.cell_size, grid.origin, time, ambient)
+
+    return make
 
 
 def write_volume(
@@ -160,7 +169,10 @@ class VolumeFolder(NumberedFolder):
 
     suffix: .vdb, .vti or .npz. fields, up, half, threshold: as in `write_volume`. about: what is told of them
     in `volume.json`, as `FrameFolder` tells it. stem: of the names, where one folder holds several boxes.
-    Raises GpufluidError for another ending and a folder that cannot be written to.
+
+    Files are written in a thread of its own while the next frame is computed; however the block ends, those
+    before it are whole. Raises GpufluidError for another ending and a folder that cannot be written to, and
+    for what the disk refuses, at the next `write` or at the end.
     """
 
     what = "numbered volumes"
@@ -186,12 +198,29 @@ class VolumeFolder(NumberedFolder):
         endings = "|".join(s[1:] for s in SUFFIXES)
         pattern = re.compile(rf"{re.escape(stem)}_\d{{4,}}\.({endings})")
         super().__init__(folder, stem, suffix, pattern, overwrite, about)
+        self._closed = False
+        self._worker = Background("volumes")
 
-    def write(self, fluid: Fluid | Volume) -> None:
-        """Add a fluid as it is now, or what `volume_of` has read of one."""
-        volume = fluid if isinstance(fluid, Volume) else volume_of(fluid, self.fields)
+    def write(self, fluid: Fluid) -> None:
+        """Add a fluid as it is now: it is read at once, and written in the folder's thread."""
+        if self._closed:
+            raise GpufluidError(f"{self.path}: the folder is closed")
+        volume = volume_later(fluid, self.fields)
+        self._worker.do(lambda: self.save(volume()))
+
+    def save(self, volume: Volume) -> None:
+        """Add what `volume_of` has read of a fluid, and return when it is written."""
         save_volume(self.next_file(), volume, self._up, self._half, self._threshold, overwrite=True)
         self.is_there()
+
+    def close(self, complete: bool = True) -> None:
+        """Wait for the last file, and finish as every folder does. Does nothing the second time."""
+        if self._closed:
+            return
+        self._closed = True
+        finish = super().close
+        self._worker.close(lambda: finish(complete and self._worker.failed is None))
+        self._worker.check()
 
 
 def _write_vdb(
