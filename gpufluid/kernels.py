@@ -152,6 +152,10 @@ def _packed(name: str) -> Slot:
     return Slot(name, "packed")
 
 
+def _half(name: str) -> Slot:
+    return Slot(name, "half", exact=True)
+
+
 VELOCITY, SCALARS = _face("velocity"), _cell("scalars")
 SOLID, SOLID_FACES = _cell("solid"), _face("solid_faces")
 OPENINGS = Slot("openings", "pack", components=1, exact=True)
@@ -159,7 +163,9 @@ WINDING = Slot("winding", "cell", components=1)
 FLAME = Slot("flame", "cell", components=1, exact=True)  # burnt per second, 1/s
 MARKS = _cell("marks")  # of solids: temperature, rate, 1 where it is free-slip, 1 where it has a temperature
 MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
-WEIGHTS = Slot("weights", "cell", exact=True)
+# of a coarse grid's faces: the low ones along each axis, and a cell's sum over all six
+WEIGHTS = tuple(Slot(f"weights_{part}", "packed", exact=True) for part in ("x", "y", "z", "sum"))
+FINE_WEIGHTS = tuple(Slot(f"fine_{slot.name}", "fine_packed", exact=True) for slot in WEIGHTS)
 OTHER = Slot("other", "packed", exact=True)
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
 ROOTS = Slot("roots", "root", exact=True)
@@ -287,7 +293,7 @@ KERNELS: dict[str, Kernel] = {
             (_packed("pressure"), _packed("divergence")),
             ("scale", "omega", "colour"),
             (OPENINGS,),
-            weighted_reads=(WEIGHTS,),
+            weighted_reads=WEIGHTS,
         ),
         Kernel(
             "residual",
@@ -295,7 +301,22 @@ KERNELS: dict[str, Kernel] = {
             (_packed("pressure"), _packed("divergence")),
             ("scale",),
             (OPENINGS,),
-            weighted_reads=(WEIGHTS,),
+            weighted_reads=WEIGHTS,
+        ),
+        Kernel(
+            "first_red",
+            _packed("pressure"),
+            (_packed("divergence"),),
+            ("scale",),
+            (OPENINGS,),
+            weighted_reads=WEIGHTS[3:],
+        ),
+        Kernel(
+            "solve_coarsest",
+            _packed("pressure"),
+            (_packed("divergence"),),
+            ("sweeps",),
+            weighted_reads=WEIGHTS,
         ),
         Kernel("restrict", _packed("divergence"), (Slot("residual", "fine_packed", exact=True),)),
         Kernel(
@@ -304,15 +325,33 @@ KERNELS: dict[str, Kernel] = {
             (_packed("pressure"), Slot("correction", "coarse_packed", exact=True)),
             ("reach",),
             (OPENINGS,),
-            weighted_reads=(WEIGHTS,),
+            weighted_reads=WEIGHTS,
         ),
         Kernel(
             "coarse_weights",
-            WEIGHTS,
+            Slot("weights", "packed", exact=True),
             (),
-            ("finest", "stride"),
+            ("finest", "stride", "part"),
             (Slot("openings", "fine_pack", components=1, exact=True),),
-            weighted_reads=(Slot("fine_weights", "fine_cell", exact=True),),
+            weighted_reads=FINE_WEIGHTS,
+        ),
+        Kernel("halve", _half("half"), (_packed("values"),), ("colour", "factor")),
+        Kernel("join_halves", _packed("values"), (_half("red"), _half("black"))),
+        Kernel("relax_half", _half("own"), (_half("other"), _half("right")), ("colour",), (OPENINGS,)),
+        Kernel(
+            "residual_half",
+            _half("residual"),
+            (_half("own"), _half("other"), _half("right")),
+            ("colour",),
+            (OPENINGS,),
+        ),
+        Kernel("restrict_half", _packed("divergence"), (Slot("residual", "fine_half", exact=True),)),
+        Kernel(
+            "prolong_half",
+            _half("own"),
+            (_half("own"), Slot("correction", "coarse_packed", exact=True)),
+            ("colour", "reach"),
+            (OPENINGS,),
         ),
         Kernel("add_scaled", _packed("values"), (_packed("values"), OTHER), ("own", "factor")),
         Kernel("dot_rows", ROWS, (_packed("a"), _packed("b")), (), (OPENINGS,)),

@@ -122,7 +122,8 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     cell: one texel a cell; face: one more along each axis, for the high faces (not along z in 2D, where
     no flow crosses); packed: four cells along x to a texel;
     pack: one value for four such cells; block: one texel for BLOCK^3 faces; row, slice, whole: one texel for
-    a row of cells along x, for a slice, for the whole box; wave: as packed,
+    a row of cells along x, for a slice, for the whole box; half: as packed, of one colour of a chess-board
+    the cells alone, which are every second one along x; wave: as packed,
     with at least two values along x and an even number; probe: one texel for each of
     PROBES^2 points; root: one texel for each cell of the longest side.
     """
@@ -135,6 +136,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "face": FlatLayout(faces, 1, limit),
         "block": FlatLayout(blocks, 1, limit),
         "packed": FlatLayout((nx, ny, nz), LANES, limit),
+        "half": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
         "pack": FlatLayout((-(-nx // LANES), ny, nz), 1, limit),
         "row": FlatLayout((1, ny, nz), 1, limit),
         "slice": FlatLayout((1, 1, nz), 1, limit),

@@ -9,6 +9,8 @@ faces that are closed on the finer grid.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
@@ -16,8 +18,9 @@ from gpufluid.kernels import Variant
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.solvers import Multigrid
 
-SMALLEST = 3  # cells along the longest side of the coarsest grid, at most
-LAST_SWEEPS = 4  # on the coarsest grid
+SMALLEST = 4  # cells along the longest side of the coarsest grid, at most
+LAST_SWEEPS = 40  # on the coarsest grid
+WEIGHTS = ("weights_x", "weights_y", "weights_z", "weights_sum")  # of faces: the low ones of cells, all six
 
 
 class Level:
@@ -28,16 +31,11 @@ class Level:
         self.pressure = backend.field("pressure", "packed")
         self.divergence = backend.field("divergence", "packed", buffers=1)
         self.residual = backend.field("residual", "packed", buffers=1)
-        self.weights = backend.field("weights", "cell", buffers=1)
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What kernels take of the level's faces."""
-        return {"weights": self.weights}
+        self.weights = {name: backend.field(name, "packed", buffers=1, exact=True) for name in WEIGHTS}
 
     def release(self) -> None:
         """Release the fields."""
-        for field in (self.pressure, self.divergence, self.residual, self.weights):
+        for field in (self.pressure, self.divergence, self.residual, *self.weights.values()):
             field.release()
 
 
@@ -46,27 +44,35 @@ class Hierarchy:
 
     def __init__(self) -> None:
         self.levels: list[Level] = []
+        self._finest: Finest | None = None
         self._weighted_for: Variant | None = None
+        self._weighted_with: dict[str, Any] | None = None
 
-    def prepare(self, problem: PressureProblem) -> None:
-        """Make the levels, and weigh their faces where the solids may have changed."""
+    def prepare(self, problem: PressureProblem) -> Finest:
+        """Make the levels, weigh their faces where solids may have changed, and return the finest grid."""
         if not self.levels:
             backend, stride = problem.backend, 1
             while max(backend.grid.cells) > SMALLEST:
                 backend, stride = backend.coarser(), 2 * stride
                 self.levels.append(Level(backend, stride))
-        if problem.variant != self._weighted_for or problem.variant.solids:
+        # solids that have changed come with other arguments, not with others in the same dict
+        if problem.variant != self._weighted_for or problem.openings is not self._weighted_with:
             self._weigh(problem)
-            self._weighted_for = problem.variant
+            self._weighted_for, self._weighted_with = problem.variant, problem.openings
+        if self._finest is None or self._finest.problem is not problem:
+            if self._finest is not None:
+                self._finest.release()
+            self._finest = (Chessboard if Chessboard.fits(problem) else Finest)(problem)
+        return self._finest
 
     def _weigh(self, problem: PressureProblem) -> None:
         finer: dict[str, FieldStore] = dict(problem.openings)
         variant = Variant(problem.variant.solids, boundaries=problem.variant.boundaries)
         for level in self.levels:
-            level.backend.kernel("coarse_weights", variant)(
-                weights=level.weights, finest=problem.grid.cells, stride=level.stride, **finer
-            )
-            finer = {"fine_weights": level.weights}
+            weigh = level.backend.kernel("coarse_weights", variant)
+            for part, weights in enumerate(level.weights.values()):
+                weigh(weights=weights, part=part, finest=problem.grid.cells, stride=level.stride, **finer)
+            finer = {f"fine_{name}": weights for name, weights in level.weights.items()}
             variant = self.variant(problem)
 
     @staticmethod
@@ -75,43 +81,171 @@ class Hierarchy:
         return Variant(boundaries=problem.variant.boundaries, weighted=True)
 
     def release(self) -> None:
-        """Release the levels."""
+        """Release the levels and the finest grid's own fields."""
         for level in self.levels:
             level.release()
         self.levels.clear()
+        if self._finest is not None:
+            self._finest.release()
+            self._finest = None
+
+
+class Finest:
+    """The problem's own grid in a V-cycle, its cells as they lie."""
+
+    def __init__(self, problem: PressureProblem) -> None:
+        self.problem = problem
+
+    def load(self) -> None:
+        """Take the problem's pressure and divergence."""
+
+    def store(self) -> None:
+        """Give the pressure back."""
+
+    def smooth(self, sweeps: int) -> None:
+        """Red-black Gauss-Seidel sweeps."""
+        for colour in (0, 1) * sweeps:
+            self.problem.red_black(colour)
+
+    def restrict(self, level: Level, variant: Variant) -> None:
+        """Hand what is left down to the next grid."""
+        residual = self.problem.residual()
+        level.backend.kernel("restrict", variant)(residual=residual, divergence=level.divergence)
+
+    def prolong(self, level: Level) -> None:
+        """Add the next grid's correction."""
+        _prolong(self.problem, self.problem.variant, level, self.problem.openings)
+
+    def release(self) -> None:
+        """Release the fields, of which there are none."""
+
+
+class Chessboard(Finest):
+    """The problem's own grid with red and black cells apart: half a sweep touches half of the numbers.
+
+    After a sweep nothing is left in the black cells, and what red ones hold is not looked at by the next, so
+    that only red residuals go down and only black cells take the correction. To rounding it is what `Finest`
+    gives. Not for a box with a periodic axis of an odd number of cells: round it neighbours share a colour.
+    """
+
+    def __init__(self, problem: PressureProblem) -> None:
+        super().__init__(problem)
+        make = problem.backend.field
+        names = ("red", "right_red", "right_black", "red_residual")
+        self._fields = {name: make(name, "half", buffers=1, exact=True) for name in names}
+        self._fields["black"] = make("black", "half", exact=True)
+
+    @staticmethod
+    def fits(problem: PressureProblem) -> bool:
+        """Whether neighbours never share a colour."""
+        sides, cells = problem.variant.boundaries, problem.grid.cells
+        return not any(sides.periodic(a) and cells[a] % 2 for a in range(problem.grid.dimensions))
+
+    def load(self) -> None:
+        """Take the divergence of both colours, and the black pressures: the first sweep makes red ones."""
+        problem, fields = self.problem, self._fields
+        halve = problem.backend.kernel("halve", problem.variant)
+        for colour, half in enumerate((fields["right_red"], fields["right_black"])):
+            halve(values=problem.divergence, half=half, colour=colour, factor=problem.scale)
+        halve(values=problem.pressure, half=fields["black"], colour=1, factor=1.0)
+
+    def store(self) -> None:
+        """Give the pressure back."""
+        problem, fields = self.problem, self._fields
+        problem.backend.kernel("join_halves", problem.variant)(
+            values=problem.pressure, red=fields["red"], black=fields["black"]
+        )
+
+    def smooth(self, sweeps: int) -> None:
+        """Red-black Gauss-Seidel sweeps."""
+        problem, fields = self.problem, self._fields
+        relax = problem.backend.kernel("relax_half", problem.variant)
+        red, black = fields["red"], fields["black"]
+        for _ in range(sweeps):
+            relax(own=red, other=black, right=fields["right_red"], colour=0, **problem.openings)
+            relax(own=black, other=red, right=fields["right_black"], colour=1, **problem.openings)
+
+    def restrict(self, level: Level, variant: Variant) -> None:
+        """Hand what is left in the red cells down to the next grid."""
+        problem, fields = self.problem, self._fields
+        problem.backend.kernel("residual_half", problem.variant)(
+            residual=fields["red_residual"],
+            own=fields["red"],
+            other=fields["black"],
+            right=fields["right_red"],
+            colour=0,
+            **problem.openings,
+        )
+        level.backend.kernel("restrict_half", variant)(
+            residual=fields["red_residual"], divergence=level.divergence
+        )
+
+    def prolong(self, level: Level) -> None:
+        """Add the next grid's correction to the black cells."""
+        problem = self.problem
+        problem.backend.kernel("prolong_half", problem.variant)(
+            own=self._fields["black"],
+            correction=level.pressure,
+            colour=1,
+            reach=reach(level.stride),
+            **problem.openings,
+        )
+
+    def release(self) -> None:
+        """Release the fields."""
+        for field in self._fields.values():
+            field.release()
 
 
 def multigrid(rules: Multigrid, problem: PressureProblem, hierarchy: Hierarchy) -> None:
     """V-cycles, from the pressure as it is."""
-    hierarchy.prepare(problem)
+    finest = hierarchy.prepare(problem)
+    if not rules.cycles or problem.done(rules.tolerance):
+        return
+    finest.load()
     for _ in range(rules.cycles):
-        if problem.done(rules.tolerance):
-            return
-        v_cycle(problem, hierarchy, rules.sweeps)
+        v_cycle(finest, hierarchy, rules.sweeps)
+        if rules.tolerance is not None:
+            finest.store()
+            if problem.done(rules.tolerance):
+                return
+    if rules.tolerance is None:
+        finest.store()
 
 
-def v_cycle(problem: PressureProblem, hierarchy: Hierarchy, sweeps: int) -> None:
+def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:
     """Smooth, hand the residual down, take the correction, smooth again."""
-    levels, coarse = hierarchy.levels, hierarchy.variant(problem)
-    last = len(levels)
-    residuals: list[FieldStore] = []
-    for depth in range(last + 1):
-        if depth:
-            level = levels[depth - 1]
-            level.backend.kernel("restrict", coarse)(residual=residuals[-1], divergence=level.divergence)
-            level.pressure.fill([0.0])
-        _smooth(problem, hierarchy, depth, sweeps if depth < last else LAST_SWEEPS)
-        if depth < last:
-            residuals.append(problem.residual() if not depth else _residual(level, coarse))
-    for depth in reversed(range(last)):
-        finer = problem if not depth else levels[depth - 1]
-        finer.backend.kernel("prolong", problem.variant if not depth else coarse)(
-            pressure=finer.pressure,
-            correction=levels[depth].pressure,
-            reach=reach(levels[depth].stride),
-            **(problem.openings if not depth else levels[depth - 1].arguments),
+    levels, coarse = hierarchy.levels, hierarchy.variant(finest.problem)
+    if not levels:
+        finest.smooth(LAST_SWEEPS)
+        return
+    finest.smooth(sweeps)
+    finest.restrict(levels[0], coarse)
+    for level, coarser in itertools.pairwise(levels):
+        level.backend.kernel("first_red", coarse)(
+            pressure=level.pressure,
+            divergence=level.divergence,
+            scale=1.0,
+            weights_sum=level.weights["weights_sum"],
         )
-        _smooth(problem, hierarchy, depth, sweeps)
+        _smooth(level, coarse, [1] + [0, 1] * (sweeps - 1))
+        level.backend.kernel("residual", coarse)(
+            pressure=level.pressure,
+            divergence=level.divergence,
+            scale=1.0,
+            residual=level.residual,
+            **level.weights,
+        )
+        coarser.backend.kernel("restrict", coarse)(residual=level.residual, divergence=coarser.divergence)
+    last = levels[-1]
+    last.backend.kernel("solve_coarsest", coarse)(
+        pressure=last.pressure, divergence=last.divergence, sweeps=LAST_SWEEPS, **last.weights
+    )
+    for coarser, level in itertools.pairwise(reversed(levels)):
+        _prolong(level, coarse, coarser, level.weights)
+        _smooth(level, coarse, [0, 1] * sweeps)
+    finest.prolong(levels[0])
+    finest.smooth(sweeps)
 
 
 def reach(stride: int) -> float:
@@ -119,29 +253,22 @@ def reach(stride: int) -> float:
     return 0.25 * stride / (0.5 * stride + 0.5)
 
 
-def _residual(level: Level, variant: Variant) -> FieldStore:
-    level.backend.kernel("residual", variant)(
-        pressure=level.pressure,
-        divergence=level.divergence,
-        scale=1.0,
-        residual=level.residual,
-        **level.arguments,
+def _prolong(
+    finer: PressureProblem | Level, variant: Variant, coarser: Level, faces: Mapping[str, Any]
+) -> None:
+    finer.backend.kernel("prolong", variant)(
+        pressure=finer.pressure, correction=coarser.pressure, reach=reach(coarser.stride), **faces
     )
-    return level.residual
 
 
-def _smooth(problem: PressureProblem, hierarchy: Hierarchy, depth: int, sweeps: int) -> None:
-    for _ in range(sweeps):
-        for colour in (0, 1):
-            if not depth:
-                problem.red_black(colour)
-                continue
-            level = hierarchy.levels[depth - 1]
-            level.backend.kernel("red_black", hierarchy.variant(problem))(
-                pressure=level.pressure,
-                divergence=level.divergence,
-                scale=1.0,
-                omega=1.0,
-                colour=colour,
-                **level.arguments,
-            )
+def _smooth(level: Level, variant: Variant, colours: Iterable[int]) -> None:
+    """Half sweeps of these colours on a coarse grid."""
+    for colour in colours:
+        level.backend.kernel("red_black", variant)(
+            pressure=level.pressure,
+            divergence=level.divergence,
+            scale=1.0,
+            omega=1.0,
+            colour=colour,
+            **level.weights,
+        )

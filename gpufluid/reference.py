@@ -1145,7 +1145,7 @@ def pressure_operator(
 ) -> tuple[Array, Array]:
     """Return the Laplacian of `p` [z, y, x] (cells of size 1) and the weight of a cell's own pressure in it.
 
-    Both are 0 in a cell that nothing opens.
+    Both are 0 in a cell that nothing opens. weights: of a coarse grid's faces, [z, y, x, 4] (x, y, z, sum).
     """
     if weights is not None:
         diagonal = weights[..., 3]
@@ -1162,6 +1162,48 @@ def pressure_operator(
     return out, diagonal
 
 
+def _stacked(*parts: Array | None) -> Array | None:
+    """The weights of a coarse grid's faces, [z, y, x, 4], of packed fields; None without."""
+    return None if parts[0] is None else np.concatenate([p for p in parts if p is not None], -1)
+
+
+def first_red(
+    grid: Grid,
+    variant: Variant,
+    *,
+    divergence: Array,
+    scale: float,
+    openings: Array | None = None,
+    weights_sum: Array | None = None,
+) -> Array:
+    """The red half of a Gauss-Seidel sweep from pressure 0."""
+    if weights_sum is None:
+        diagonal = _open_masks(grid, variant, openings)[: 2 * grid.dimensions].sum(0).astype(float)
+    else:
+        diagonal = weights_sum[..., 0]
+    red = (np.indices(diagonal.shape).sum(0) % 2 == 0) & (diagonal > 0.0)
+    return np.where(red, -scale * divergence[..., 0] / np.where(red, diagonal, 1.0), 0.0)[..., None]
+
+
+def solve_coarsest(
+    grid: Grid, variant: Variant, *, divergence: Array, sweeps: int, **weights: Array
+) -> Array:
+    """Red-black Gauss-Seidel sweeps from pressure 0 on a coarse grid."""
+    p = np.zeros_like(divergence)
+    for n in range(2 * sweeps):
+        p = red_black(
+            grid,
+            variant,
+            pressure=p,
+            divergence=divergence,
+            scale=1.0,
+            omega=1.0,
+            colour=n % 2,
+            **weights,
+        )
+    return p
+
+
 def red_black(
     grid: Grid,
     variant: Variant,
@@ -1172,9 +1214,13 @@ def red_black(
     omega: float,
     colour: int,
     openings: Array | None = None,
-    weights: Array | None = None,
+    weights_x: Array | None = None,
+    weights_y: Array | None = None,
+    weights_z: Array | None = None,
+    weights_sum: Array | None = None,
 ) -> Array:
     """Half a sweep of successive over-relaxation: the cells whose x + y + z + colour is even."""
+    weights = _stacked(weights_x, weights_y, weights_z, weights_sum)
     p = pressure[..., 0]
     laplacian, diagonal = pressure_operator(grid, variant, p, openings, weights)
     place = np.indices(p.shape)
@@ -1197,9 +1243,13 @@ def residual(
     divergence: Array,
     scale: float,
     openings: Array | None = None,
-    weights: Array | None = None,
+    weights_x: Array | None = None,
+    weights_y: Array | None = None,
+    weights_z: Array | None = None,
+    weights_sum: Array | None = None,
 ) -> Array:
     """What the pressure leaves of its equation."""
+    weights = _stacked(weights_x, weights_y, weights_z, weights_sum)
     laplacian, diagonal = pressure_operator(grid, variant, pressure[..., 0], openings, weights)
     return np.where(diagonal > 0.0, scale * divergence[..., 0] - laplacian, 0.0)[..., None]
 
@@ -1232,10 +1282,15 @@ def coarse_weights(
     *,
     finest: tuple[int, int, int],
     stride: int,
+    part: int,
     openings: Array | None = None,
-    fine_weights: Array | None = None,
+    fine_weights_x: Array | None = None,
+    fine_weights_y: Array | None = None,
+    fine_weights_z: Array | None = None,
+    fine_weights_sum: Array | None = None,
 ) -> Array:
-    """Area over distance of the low faces of a coarse cell, and the sum of it over all its faces."""
+    """Area over distance of the low faces of coarse cells along axis `part`; 3: the sum over all faces."""
+    fine_weights = _stacked(fine_weights_x, fine_weights_y, fine_weights_z, fine_weights_sum)
     fine = [-(-n // (stride // 2)) for n in finest]
     nx, ny, nz = grid.cells
     out = np.zeros((nz, ny, nx, 4))
@@ -1281,7 +1336,7 @@ def coarse_weights(
     for a in range(3):
         beyond = _sum_pairs(beyond, a)
     out[..., 3] = beyond + sum(out[..., a] + np.roll(out[..., a], -1, 2 - a) for a in range(3))
-    return out
+    return out[..., part, None]
 
 
 def prolong(
@@ -1292,9 +1347,13 @@ def prolong(
     correction: Array,
     reach: float,
     openings: Array | None = None,
-    weights: Array | None = None,
+    weights_x: Array | None = None,
+    weights_y: Array | None = None,
+    weights_z: Array | None = None,
+    weights_sum: Array | None = None,
 ) -> Array:
     """The pressure with the coarser grid's correction, linear between cells that see each other."""
+    weights = _stacked(weights_x, weights_y, weights_z, weights_sum)
     coarse, sides = correction[..., 0], variant.boundaries
     index = [np.arange(n) // 2 for n in grid.cells[::-1]]
     own = coarse[np.ix_(*index)]
@@ -1323,6 +1382,114 @@ def prolong(
             open_ = np.where(up.reshape(line), masks[2 * axis + 1], masks[2 * axis])
         change += np.where(open_ | out, share.reshape(line) * (beside - own), 0.0)
     return np.where(diagonal > 0.0, pressure[..., 0] + change, 0.0)[..., None]
+
+
+# the same with the two colours of a chess-board apart
+
+
+def halve(grid: Grid, variant: Variant, *, values: Array, colour: int, factor: float) -> Array:
+    """The cells whose x + y + z + colour is even, every second one of a row, times `factor`."""
+    out = np.zeros(half_shape(grid))
+    for z, y in np.ndindex(*values.shape[:2]):
+        row = values[z, y, (y + z + colour) % 2 :: 2, 0]
+        out[z, y, : len(row), 0] = factor * row
+    return out
+
+
+def half_shape(grid: Grid) -> tuple[int, int, int, int]:
+    """The shape of the values of one colour, lanes past the rows with them."""
+    nx, ny, nz = grid.cells
+    return nz, ny, LANES * -(-nx // (2 * LANES)), 1
+
+
+def join_halves(grid: Grid, variant: Variant, *, red: Array, black: Array) -> Array:
+    """The values of all cells, of those of the two colours."""
+    nx, ny, nz = grid.cells
+    out = np.zeros((nz, ny, nx, 1))
+    for colour, half in enumerate((red, black)):
+        for z, y in np.ndindex(nz, ny):
+            row = out[z, y, (y + z + colour) % 2 :: 2, 0]
+            row[:] = half[z, y, : len(row), 0]
+    return out
+
+
+def _joined(grid: Grid, variant: Variant, colour: int, own: Array, other: Array) -> Array:
+    red, black = (own, other) if colour == 0 else (other, own)
+    return join_halves(grid, variant, red=red, black=black)
+
+
+def relax_half(
+    grid: Grid,
+    variant: Variant,
+    *,
+    other: Array,
+    right: Array,
+    colour: int,
+    openings: Array | None = None,
+) -> Array:
+    """Half a sweep of Gauss-Seidel over one colour."""
+    nothing = np.zeros_like(other)
+    relaxed = red_black(
+        grid,
+        variant,
+        pressure=_joined(grid, variant, colour, nothing, other),
+        divergence=_joined(grid, variant, colour, right, nothing),
+        scale=1.0,
+        omega=1.0,
+        colour=colour,
+        openings=openings,
+    )
+    return halve(grid, variant, values=relaxed, colour=colour, factor=1.0)
+
+
+def residual_half(
+    grid: Grid,
+    variant: Variant,
+    *,
+    own: Array,
+    other: Array,
+    right: Array,
+    colour: int,
+    openings: Array | None = None,
+) -> Array:
+    """What the pressure leaves of its equation in the cells of one colour."""
+    left = residual(
+        grid,
+        variant,
+        pressure=_joined(grid, variant, colour, own, other),
+        divergence=_joined(grid, variant, colour, right, np.zeros_like(right)),
+        scale=1.0,
+        openings=openings,
+    )
+    return halve(grid, variant, values=left, colour=colour, factor=1.0)
+
+
+def restrict_half(grid: Grid, variant: Variant, *, residual: Array) -> Array:
+    """The residual of the red cells of the finer grid, summed over those that one of `grid` stands for."""
+    # of two cells along x one is red, at the coarse one's place
+    return _sum_pairs(_sum_pairs(residual, 0), 1)[:, :, : grid.cells[0]]
+
+
+def prolong_half(
+    grid: Grid,
+    variant: Variant,
+    *,
+    own: Array,
+    correction: Array,
+    colour: int,
+    reach: float,
+    openings: Array | None = None,
+) -> Array:
+    """The pressure of one colour with the coarser grid's correction."""
+    whole = prolong(
+        grid,
+        variant,
+        pressure=_joined(grid, variant, colour, own, np.zeros_like(own)),
+        correction=correction,
+        reach=reach,
+        openings=openings,
+    )
+    return halve(grid, variant, values=whole, colour=colour, factor=1.0)
 
 
 def add_scaled(

@@ -86,15 +86,16 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     residual = problem.residual()
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
     inner = problem.inner(relaxed, residual)
-    if rules.preconditioner == "multigrid":
-        hierarchy.prepare(inner)
+    finest = hierarchy.prepare(inner) if rules.preconditioner == "multigrid" else None
     change.fill([0.0])
     before = length = first = 0.0
     least = math.inf
     for n in range(rules.iterations):
         relaxed.fill([0.0])
-        if rules.preconditioner == "multigrid":
-            v_cycle(inner, hierarchy, 1)
+        if finest is not None:
+            finest.load()
+            v_cycle(finest, hierarchy, 1)
+            finest.store()
         else:
             for colour in (0, 1, 0):
                 inner.red_black(colour)

@@ -67,8 +67,8 @@ class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
 
     The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
-    that kernels take of them, empty dicts while there is no obstacle, or none with a temperature. slips: some
-    are free-slip.
+    that kernels take of them, empty dicts while there is no obstacle, or none with a temperature; a dict is
+    made anew with its fields, so that who keeps one can tell. slips: some are free-slip.
     """
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import moderngl
 import numpy as np
 import pytest
 
 import gpufluid as gf
 from gpufluid import reference
+from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import Device
 from gpufluid.kernels import Variant
+from gpufluid.multigrid import Chessboard
 from gpufluid.relaxation import chebyshev_weights
 
 BACKENDS = ("numpy", "fragment", "compute")
@@ -154,6 +157,88 @@ def test_a_mesh_inside_at_64(name: str, sides: str, flow: str) -> None:
         start = rms(fluid.divergence.read())
         fluid.project()
         assert rms(fluid.divergence.read()) <= 1.01e-4 * start
+
+
+@pytest.mark.parametrize("cells", [(4, 4, 4), (3, 4, 2), (2, 3, 1), (1, 4, 3), (4, 1, 1)])
+@pytest.mark.parametrize("sides", ["walls", "periodic", "inflow and open", "open all round"])
+@pytest.mark.parametrize("stage", ["fragment", "compute"])
+def test_the_coarsest_grid_in_one_pass(
+    cells: tuple[int, int, int], sides: str, stage: str, ctx: moderngl.Context, rng: np.random.Generator
+) -> None:
+    """Sweep for sweep what the reference does, weights and all."""
+    backend = GLBackend(gf.Grid(cells, 0.1), stage, ctx, "single")
+    variant = Variant(boundaries=SIDES[sides], weighted=True)
+    shape = (*cells[::-1], 1)
+    arrays = {"divergence": rng.normal(size=shape)}
+    weights = rng.random((*cells[::-1], 4)) * (rng.random((*cells[::-1], 4)) < 0.8)
+    for axis in range(3):
+        low = np.moveaxis(weights[..., axis], 2 - axis, 0)
+        if not SIDES[sides].periodic(axis) or cells[axis] == 1:
+            low[0] = 0.0
+    inner = sum(weights[..., a] + np.roll(weights[..., a], -1, 2 - a) for a in range(3))
+    weights[..., 3] = inner + 0.5 * weights[..., 3]
+    arrays |= {f"weights_{part}": weights[..., n, None] for n, part in enumerate(("x", "y", "z", "sum"))}
+    fields = {name: backend.field(name, "packed", buffers=1, exact=True) for name in arrays}
+    for name, values in arrays.items():
+        fields[name].write(values)
+        arrays[name] = fields[name].read().astype(float)
+    pressure = backend.field("pressure", "packed")
+    backend.kernel("solve_coarsest", variant)(pressure=pressure, sweeps=3, **fields)
+    expected = reference.solve_coarsest(backend.grid, variant, sweeps=3, **arrays)
+    np.testing.assert_allclose(pressure.read(), expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+    backend.release()
+
+
+@pytest.mark.parametrize("solver", [gf.Multigrid(1), gf.ConjugateGradient(3)], ids=["multigrid", "cg"])
+def test_coarse_grids_follow_solids_that_move(solver: Any) -> None:
+    """What a V-cycle does round solids that moved, went and came is what it does round new ones."""
+
+    def projected(old: gf.Fluid | None, *obstacles: gf.Obstacle) -> tuple[gf.Fluid, np.ndarray]:
+        fluid = old or noisy((16, 18, 20), solver, "fragment")
+        fluid.velocity.write(np.random.default_rng(3).normal(size=(21, 19, 17, 3)))
+        fluid.obstacles.clear()
+        for obstacle in obstacles:
+            fluid.obstacles.add(obstacle)
+        fluid.pressure.write(np.zeros((20, 18, 16)))
+        fluid.project()
+        return fluid, fluid.pressure.read()
+
+    ball = gf.Obstacle(gf.Sphere((0, 0, 0), 0.5), position=(0.5, 0.7, 0.8))
+    used, first = projected(None, ball)
+    ball.position = (1.0, 0.9, 1.1)
+    for obstacles in (
+        [ball],
+        [],
+        [ball, gf.Obstacle(gf.Box(size=(0.4, 1.8, 0.2)), position=(0.8, 0.9, 0.6))],
+    ):
+        used, again = projected(used, *obstacles)
+        fresh, expected = projected(None, *obstacles)
+        np.testing.assert_array_equal(again, expected)
+        assert np.abs(again - first).max() > 0.01 * np.abs(first).max()
+        fresh.release()
+    used.release()
+
+
+@pytest.mark.parametrize("stage", ["fragment", "compute"])
+@pytest.mark.parametrize("cells", [(16, 18, 20), (13, 17, 9), (5, 3, 2), (26, 22, 1)])
+@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize("solids", [False, True], ids=["open", "solids"])
+def test_red_and_black_apart_are_what_they_are_together(
+    stage: str, cells: tuple[int, int, int], sides: str, solids: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pressures = []
+    periodic = [SIDES[sides].periodic(axis) and n > 1 and n % 2 for axis, n in enumerate(cells)]
+    for apart in (True, False):
+        if not apart:
+            monkeypatch.setattr(Chessboard, "fits", lambda problem: False)
+        with noisy(cells, gf.Multigrid(2, sweeps=2), stage, SIDES[sides]) as fluid:
+            if solids:
+                fluid.obstacles.add(gf.Obstacle(gf.Sphere((0, 0, 0), 0.4), position=(0.5, 0.4, 0.3)))
+            fluid.project()
+            finest = fluid._solver.projection.hierarchy.prepare(fluid._solver.projection.problem)
+            assert isinstance(finest, Chessboard) == (apart and not any(periodic))
+            pressures.append(fluid.pressure.read())
+    assert np.abs(pressures[0] - pressures[1]).max() <= 2e-5 * np.abs(pressures[1]).max()
 
 
 # -- how fast ----------------------------------------------------------------------------------------------

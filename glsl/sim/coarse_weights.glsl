@@ -1,10 +1,12 @@
 // Weights of the faces of a coarse grid: open area over the distance between the cells' centres, both in cells of
-// the finest grid. Cells: the low faces along x, y and z, and the sum over all six. A low face at a side of the box is
-// 0 unless the box is periodic; a side that is open counts in the sum alone, since there the pressure is 0.
+// the finest grid. Packed, four cells along x: the low faces along x, y or z, or the sum over all six. A low face at a
+// side of the box is 0 unless the box is periodic; a side that is open counts in the sum alone, since there the
+// pressure is 0.
 #include "lib/box.glsl"
 
 uniform ivec3 finest;  // cells of the finest grid
 uniform int stride;    // finest cells that a cell here is wide, but for the last of a row
+uniform int part;      // 0, 1, 2: of the low faces along that axis; 3: the sum
 
 int count_of(int n, int s) { return (n + s - 1) / s; }
 float width(int i, int n, int s) { return float(min(s, n - i * s)); }
@@ -19,7 +21,18 @@ float distance_beyond(bool high, int n, int s) {
     return 0.5 * (width(high ? count_of(n, s) - 1 : 0, n, s) + 1.0);
 }
 
-#if !WEIGHTED
+#if WEIGHTED
+float lane(vec4 pack, int x) { return pack[x & 3]; }
+
+// Of the low face of a finer cell along an axis, or the sum.
+float fine_weight(ivec3 fine, int which) {
+    ivec3 pack = ivec3(fine.x >> 2, fine.yz);
+    if (which == 0) return lane(fetch_fine_weights_x(pack), fine.x);
+    if (which == 1) return lane(fetch_fine_weights_y(pack), fine.x);
+    if (which == 2) return lane(fetch_fine_weights_z(pack), fine.x);
+    return lane(fetch_fine_weights_sum(pack), fine.x);
+}
+#else
 bool is_open(ivec3 cell, int side) {
 #if SOLIDS
     return (int(fetch_openings(ivec3(cell.x / 4, cell.yz)).x) >> (6 * (cell.x % 4) + side) & 1) == 1;
@@ -35,7 +48,7 @@ float area(ivec3 fine, int axis) {
     for (int a = 0; a < 3; ++a)
         if (fine[a] >= count_of(finest[a], half_stride)) return 0.0;
 #if WEIGHTED
-    return fetch_fine_weights(fine)[axis] * distance_before(fine[axis], finest[axis], half_stride);
+    return fine_weight(fine, axis) * distance_before(fine[axis], finest[axis], half_stride);
 #else
     if (fine[axis] == 0 && !periodic[axis]) return 0.0;
     return float(is_open(fine, 2 * axis));
@@ -70,28 +83,32 @@ float beyond(ivec3 fine) {
     }
 #if WEIGHTED
     if (!touching) return 0.0;
-    vec4 w = fetch_fine_weights(fine);
-    sum = w.w;
+    sum = fine_weight(fine, 3);
     for (int axis = 0; axis < DIMENSIONS; ++axis) {
         ivec3 next = fine + step_along(axis);
         if (next[axis] == count_of(finest[axis], half_stride)) next[axis] = 0;
-        sum -= w[axis] + fetch_fine_weights(next)[axis];
+        sum -= fine_weight(fine, axis) + fine_weight(next, axis);
     }
     sum = max(sum, 0.0) * shrink;
 #endif
     return sum;
 }
 
-void kernel(ivec3 cell) {
-    vec4 out_weights = vec4(0.0);
-    for (int axis = 0; axis < DIMENSIONS; ++axis) {
-        out_weights[axis] = face_weight(cell, axis);
-        out_weights.w += out_weights[axis] + face_weight(cell + step_along(axis), axis);
-    }
+float sum_of_all(ivec3 cell) {
+    float sum = 0.0;
+    for (int axis = 0; axis < DIMENSIONS; ++axis) sum += face_weight(cell, axis) + face_weight(cell + step_along(axis), axis);
     ivec3 most = ivec3(count_of(finest.x, stride / 2), count_of(finest.y, stride / 2), count_of(finest.z, stride / 2));
     ivec3 low = 2 * cell, high = min(low + 2, most);
     for (int z = low.z; z < high.z; ++z)
         for (int y = low.y; y < high.y; ++y)
-            for (int x = low.x; x < high.x; ++x) out_weights.w += beyond(ivec3(x, y, z));
-    weights_out = out_weights;
+            for (int x = low.x; x < high.x; ++x) sum += beyond(ivec3(x, y, z));
+    return sum;
+}
+
+void kernel(ivec3 pack) {
+    for (int lane = 0; lane < 4; ++lane) {
+        ivec3 cell = ivec3(4 * pack.x + lane, pack.yz);
+        if (cell.x >= cells.x || part < 3 && part >= DIMENSIONS) continue;
+        weights_out[lane] = part < 3 ? face_weight(cell, part) : sum_of_all(cell);
+    }
 }

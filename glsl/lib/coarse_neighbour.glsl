@@ -1,0 +1,26 @@
+// Which coarse cells a cell is interpolated between: it lies a quarter of the way from its coarse cell's centre to the
+// next along each axis.
+#include "lib/box.glsl"
+
+uniform float reach;  // how far a cell is on the way from the coarse centre to where the pressure is 0
+
+const ivec3 coarse_cells = (cells + 1) / 2;
+
+// The coarse neighbour of cell `i` along an axis, and how much of it is taken: of the cell's own value, or of 0.
+struct Beside {
+    int at;
+    float share;
+    bool outside;
+};
+
+Beside beside(int i, int axis) {
+    bool up = (i & 1) == 1;
+    int at = (i >> 1) + (up ? 1 : -1), count = coarse_cells[axis];
+    bool low = at < 0, high = at >= count;
+    Beside b = Beside(at, 0.25, false);
+    if (periodic[axis]) b.at += count * (int(low) - int(high));
+    else if ((low && open_low[axis]) || (high && open_high[axis])) b = Beside(i / 2, reach, true);
+    else if (low || high) b = Beside(i / 2, 0.0, false);
+    if (i == cells[axis] - 1 && !up) b.share = 0.0;
+    return b;
+}
