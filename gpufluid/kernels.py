@@ -315,7 +315,7 @@ KERNELS: dict[str, Kernel] = {
             "solve_coarsest",
             _packed("pressure"),
             (_packed("divergence"),),
-            ("sweeps",),
+            ("scale", "sweeps"),
             weighted_reads=WEIGHTS,
         ),
         Kernel("restrict", _packed("divergence"), (Slot("residual", "fine_packed", exact=True),)),

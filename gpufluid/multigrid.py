@@ -20,18 +20,38 @@ from gpufluid.solvers import Multigrid
 
 SMALLEST = 4  # cells along the longest side of the coarsest grid, at most
 LAST_SWEEPS = 40  # on the coarsest grid
+WEIGHTED = Variant(weighted=True)
 WEIGHTS = ("weights_x", "weights_y", "weights_z", "weights_sum")  # of faces: the low ones of cells, all six
 
 
 class Level:
-    """One coarse grid: what is left to solve there, and the correction that solves it."""
+    """One coarse grid: what is left to solve there, and the correction that solves it.
+
+    `fit` says how kernels run on it. Where all its faces weigh the same they are the plain ones, which count
+    faces and read no weights: the equation is then solved in parts of that weight. unit: that weight, of the
+    residual that is handed down; else 1. scale: from the unit of the residual that comes down to this one's.
+    """
 
     def __init__(self, backend: Backend, stride: int) -> None:
         self.backend, self.stride = backend, stride
+        self.variant, self.unit, self.scale = Variant(weighted=True), 1.0, 1.0
+        self.faces: dict[str, FieldStore] = {}  # what kernels take of the faces
         self.pressure = backend.field("pressure", "packed")
         self.divergence = backend.field("divergence", "packed", buffers=1)
         self.residual = backend.field("residual", "packed", buffers=1)
         self.weights = {name: backend.field(name, "packed", buffers=1, exact=True) for name in WEIGHTS}
+
+    def fit(self, problem: PressureProblem, unit: float) -> None:
+        """Choose the kernels for this problem. unit: of the residual that comes down."""
+        sides, cells = problem.variant.boundaries, problem.grid.cells
+        axes = range(problem.grid.dimensions)
+        same = not problem.variant.solids and not any(
+            cells[axis] % self.stride or sides.open(axis, False) or sides.open(axis, True) for axis in axes
+        )
+        self.unit = float(self.stride ** (len(axes) - 2)) if same else 1.0  # area over distance
+        self.scale = unit / self.unit
+        self.variant = Variant(boundaries=sides, weighted=not same)
+        self.faces = {} if same else dict(self.weights)
 
     def release(self) -> None:
         """Release the fields."""
@@ -59,6 +79,10 @@ class Hierarchy:
         if problem.variant != self._weighted_for or problem.openings is not self._weighted_with:
             self._weigh(problem)
             self._weighted_for, self._weighted_with = problem.variant, problem.openings
+            unit = 1.0
+            for level in self.levels:
+                level.fit(problem, unit)
+                unit = level.unit
         if self._finest is None or self._finest.problem is not problem:
             if self._finest is not None:
                 self._finest.release()
@@ -73,12 +97,7 @@ class Hierarchy:
             for part, weights in enumerate(level.weights.values()):
                 weigh(weights=weights, part=part, finest=problem.grid.cells, stride=level.stride, **finer)
             finer = {f"fine_{name}": weights for name, weights in level.weights.items()}
-            variant = self.variant(problem)
-
-    @staticmethod
-    def variant(problem: PressureProblem) -> Variant:
-        """How kernels are compiled on the coarse grids."""
-        return Variant(boundaries=problem.variant.boundaries, weighted=True)
+            variant = Variant(boundaries=problem.variant.boundaries, weighted=True)
 
     def release(self) -> None:
         """Release the levels and the finest grid's own fields."""
@@ -107,10 +126,10 @@ class Finest:
         for colour in (0, 1) * sweeps:
             self.problem.red_black(colour)
 
-    def restrict(self, level: Level, variant: Variant) -> None:
+    def restrict(self, level: Level) -> None:
         """Hand what is left down to the next grid."""
         residual = self.problem.residual()
-        level.backend.kernel("restrict", variant)(residual=residual, divergence=level.divergence)
+        level.backend.kernel("restrict", level.variant)(residual=residual, divergence=level.divergence)
 
     def prolong(self, level: Level) -> None:
         """Add the next grid's correction."""
@@ -165,7 +184,7 @@ class Chessboard(Finest):
             relax(own=red, other=black, right=fields["right_red"], colour=0, **problem.openings)
             relax(own=black, other=red, right=fields["right_black"], colour=1, **problem.openings)
 
-    def restrict(self, level: Level, variant: Variant) -> None:
+    def restrict(self, level: Level) -> None:
         """Hand what is left in the red cells down to the next grid."""
         problem, fields = self.problem, self._fields
         problem.backend.kernel("residual_half", problem.variant)(
@@ -176,7 +195,7 @@ class Chessboard(Finest):
             colour=0,
             **problem.openings,
         )
-        level.backend.kernel("restrict_half", variant)(
+        level.backend.kernel("restrict_half", level.variant)(
             residual=fields["red_residual"], divergence=level.divergence
         )
 
@@ -215,35 +234,39 @@ def multigrid(rules: Multigrid, problem: PressureProblem, hierarchy: Hierarchy) 
 
 def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:
     """Smooth, hand the residual down, take the correction, smooth again."""
-    levels, coarse = hierarchy.levels, hierarchy.variant(finest.problem)
+    levels = hierarchy.levels
     if not levels:
         finest.smooth(LAST_SWEEPS)
         return
     finest.smooth(sweeps)
-    finest.restrict(levels[0], coarse)
+    finest.restrict(levels[0])
     for level, coarser in itertools.pairwise(levels):
-        level.backend.kernel("first_red", coarse)(
-            pressure=level.pressure,
-            divergence=level.divergence,
-            scale=1.0,
-            weights_sum=level.weights["weights_sum"],
+        diagonal = {name: field for name, field in level.faces.items() if name == "weights_sum"}
+        level.backend.kernel("first_red", level.variant)(
+            pressure=level.pressure, divergence=level.divergence, scale=level.scale, **diagonal
         )
-        _smooth(level, coarse, [1] + [0, 1] * (sweeps - 1))
-        level.backend.kernel("residual", coarse)(
+        _smooth(level, [1] + [0, 1] * (sweeps - 1))
+        level.backend.kernel("residual", level.variant)(
             pressure=level.pressure,
             divergence=level.divergence,
-            scale=1.0,
+            scale=level.scale,
             residual=level.residual,
-            **level.weights,
+            **level.faces,
         )
-        coarser.backend.kernel("restrict", coarse)(residual=level.residual, divergence=coarser.divergence)
+        coarser.backend.kernel("restrict", coarser.variant)(
+            residual=level.residual, divergence=coarser.divergence
+        )
     last = levels[-1]
-    last.backend.kernel("solve_coarsest", coarse)(
-        pressure=last.pressure, divergence=last.divergence, sweeps=LAST_SWEEPS, **last.weights
+    last.backend.kernel("solve_coarsest", WEIGHTED)(
+        pressure=last.pressure,
+        divergence=last.divergence,
+        scale=last.scale * last.unit,
+        sweeps=LAST_SWEEPS,
+        **last.weights,
     )
     for coarser, level in itertools.pairwise(reversed(levels)):
-        _prolong(level, coarse, coarser, level.weights)
-        _smooth(level, coarse, [0, 1] * sweeps)
+        _prolong(level, level.variant, coarser, level.faces)
+        _smooth(level, [0, 1] * sweeps)
     finest.prolong(levels[0])
     finest.smooth(sweeps)
 
@@ -261,14 +284,14 @@ def _prolong(
     )
 
 
-def _smooth(level: Level, variant: Variant, colours: Iterable[int]) -> None:
+def _smooth(level: Level, colours: Iterable[int]) -> None:
     """Half sweeps of these colours on a coarse grid."""
     for colour in colours:
-        level.backend.kernel("red_black", variant)(
+        level.backend.kernel("red_black", level.variant)(
             pressure=level.pressure,
             divergence=level.divergence,
-            scale=1.0,
+            scale=level.scale,
             omega=1.0,
             colour=colour,
-            **level.weights,
+            **level.faces,
         )

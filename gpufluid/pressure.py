@@ -129,7 +129,9 @@ class Projection:
             # solids may start to move at any step, which is no time to make anything
             self._balanced = self.backend.field("balanced", "packed", buffers=1)
             problem.prepare_balance()
-        if balance and self._balanced is not None:
+        # V-cycles stand what rounding leaves of a mean; it shows in the pressure's mean alone, which is taken out
+        even = balance and (gain or not isinstance(solver, Multigrid))
+        if even and self._balanced is not None:
             problem.balance(self.divergence, self._balanced)
             problem.pose(self._balanced, scale, variant, openings)
         if isinstance(solver, Jacobi):

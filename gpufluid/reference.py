@@ -1186,7 +1186,7 @@ def first_red(
 
 
 def solve_coarsest(
-    grid: Grid, variant: Variant, *, divergence: Array, sweeps: int, **weights: Array
+    grid: Grid, variant: Variant, *, divergence: Array, scale: float, sweeps: int, **weights: Array
 ) -> Array:
     """Red-black Gauss-Seidel sweeps from pressure 0 on a coarse grid."""
     p = np.zeros_like(divergence)
@@ -1196,7 +1196,7 @@ def solve_coarsest(
             variant,
             pressure=p,
             divergence=divergence,
-            scale=1.0,
+            scale=scale,
             omega=1.0,
             colour=n % 2,
             **weights,

@@ -1,7 +1,8 @@
-// Red-black Gauss-Seidel sweeps of laplacian(pressure) = divergence, m^2/s^2, from pressure 0 on a grid of a few cells,
-// all in one pass: each texel solves the whole grid, which costs less than passes would. Packed: four cells along x,
+// Red-black Gauss-Seidel sweeps of laplacian(pressure) = scale * divergence, m^2/s^2, from pressure 0 on a grid of a
+// few cells, all in one pass: each texel solves the whole grid, which costs less than passes would. Packed: four cells along x,
 // one texel a row.
 
+uniform float scale;
 uniform int sweeps;
 
 const int rows = cells.y * cells.z, edge = cells.x - 1;
@@ -19,7 +20,7 @@ void kernel(ivec3 pack) {
     for (int row = 0; row < rows; ++row) {
         ivec3 at = ivec3(0, row % cells.y, row / cells.y);
         p[row] = vec4(0.0);
-        right[row] = fetch_divergence(at);
+        right[row] = scale * fetch_divergence(at);
         wx[row] = fetch_weights_x(at);
         wy[row] = fetch_weights_y(at);
         wz[row] = fetch_weights_z(at);
