@@ -129,7 +129,7 @@ class Projection:
             # solids may start to move at any step, which is no time to make anything
             self._balanced = self.backend.field("balanced", "packed", buffers=1)
             problem.prepare_balance()
-        # V-cycles stand what rounding leaves of a mean; it shows in the pressure's mean alone, which is taken out
+        # V-cycles stand a mean of rounding: it comes out in the pressure's own, which is taken off
         even = balance and (gain or not isinstance(solver, Multigrid))
         if even and self._balanced is not None:
             problem.balance(self.divergence, self._balanced)
