@@ -1,7 +1,7 @@
 # make demo     a first picture: the plume in a window, or as a film where there is no display
 # make test     lint, types and all tests
 # make validate the long flows against published numbers; writes docs/validation.md (a quarter of an hour)
-# make bench    milliseconds per step and per pass on this machine
+# make bench    milliseconds per step and per pass on this machine; writes docs/performance.md (some minutes)
 # make lint     ruff and mypy alone
 # make clean    removes what builds, tests and the demo made (not .venv)
 #
@@ -25,8 +25,9 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 demo: system-demo $(VENV)/.demo-ready
 	@$(PY) -m gpufluid demo plume --overwrite $(ARGS)
 
-bench: system-demo $(VENV)/.demo-ready
+bench: system-test $(VENV)/.test-ready
 	@$(PY) -m gpufluid bench --cells 64 64 64 $(ARGS)
+	@$(PY) -m gpufluid bench --page docs/performance.md
 
 test: system-test lint
 	$(PY) -m pytest -n 2 $(ARGS)

@@ -155,6 +155,14 @@ class Pass:
         self._program = program
         # a compiler drops what a variant does not use: such names are taken and not sent
         members = {n: program[n] for n in kernel.parameters if n in program}
+        #: what one call must move at least, bytes: all of each field it reads, and what it writes
+        self.nbytes = sum(
+            layouts[s.kind].texture_size[0]
+            * layouts[s.kind].texture_size[1]
+            * s.components
+            * int(dtype_of(s)[1])
+            for s in (*self._slots, kernel.write)
+        )
         self._uniforms = {n: m for n, m in members.items() if isinstance(m, moderngl.Uniform)}
         self._texture_units = [(n, u) for n, u, image, _ in self._inputs if not image and n in program]
 
