@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Mapping
 from fractions import Fraction
@@ -64,7 +65,14 @@ def write_png(path: str | os.PathLike[str], picture: NDArray[Any], overwrite: bo
     return target
 
 
-def _eight_bits(array: NDArray[np.uint8], path: Path) -> None:
+def png_bytes(picture: NDArray[np.uint8]) -> bytes:
+    """Return `picture`, uint8 [h, w, 3 or 4], top row first, as the bytes of a PNG file."""
+    buffer = io.BytesIO()
+    _eight_bits(np.ascontiguousarray(check_picture(picture, alpha=True)), buffer)
+    return buffer.getvalue()
+
+
+def _eight_bits(array: NDArray[np.uint8], path: Path | io.BytesIO) -> None:
     require_pillow().fromarray(array).save(path, format="PNG")
 
 
