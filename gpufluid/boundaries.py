@@ -19,6 +19,8 @@ class Wall:
     slip: "no" (the fluid at the wall moves with it) or "free" (it glides without friction).
     velocity: of the wall, along its own plane, m/s: a moving lid. Only a no-slip wall drags the fluid.
     temperature: of the wall, conducted into the fluid by `Settings.thermal_diffusivity`; None insulates.
+
+    Raises GpufluidError naming the field and its limit.
     """
 
     slip: str = "no"
@@ -48,6 +50,8 @@ class Inflow:
 
     velocity: of what comes in (or is drawn out), m/s. density, temperature: what it carries; temperature
     None is the ambient one.
+
+    Raises GpufluidError naming the field and its limit.
     """
 
     velocity: tuple[float, float, float]

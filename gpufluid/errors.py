@@ -31,7 +31,10 @@ class GLUnavailableError(GpufluidError):
 
 
 class MissingDependencyError(GpufluidError):
-    """An optional package is not installed; the message names the command that installs it."""
+    """An optional package is not installed; the message names the command that installs it.
+
+    package: its name. purpose: what needs it. extra: of gpufluid's, that brings it.
+    """
 
     def __init__(self, package: str, purpose: str, extra: str = "all") -> None:
         super().__init__(f"{purpose} needs the package {package!r}: pip install 'gpufluid[{extra}]'")

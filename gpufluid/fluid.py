@@ -210,7 +210,7 @@ class DerivedField:
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Raise GpufluidError: it follows from something else, named there."""
+        """Raise GpufluidError for any `values` [z, y, x(, c)]: it follows from what is named there."""
         raise GpufluidError(f"{self.name} cannot be written: it follows from {self._source}")
 
 
@@ -236,7 +236,9 @@ class VelocityField:
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Set it from [nz + 1, ny + 1, nx + 1, 3]. Faces of walls and solids keep the wall's velocity.
+        """Set it from `values` [nz + 1, ny + 1, nx + 1, 3].
+
+        Faces of walls and solids keep the wall's velocity.
 
         The high side of a periodic box is its low side: what is given for it is not used.
 
@@ -266,6 +268,12 @@ class Fluid:
     backend: "compute" (GL 4.3), "fragment" (GL 3.3), "numpy" (no GL, float64), or "auto", the faster of the
         first two on this renderer. ctx: a moderngl.Context of the caller's, used and never released, and
         made current by the caller; None makes one without a window, which every call makes current.
+
+    emitters, obstacles, forces: what is in it: add and remove things, and change them, at any time.
+    velocity: on the faces, m/s, to read and write. density, temperature, fuel, color, pressure: at the cell
+        centres, to read and write; the pressure is over the fluid's density, m^2/s^2.
+    divergence, flame, solid, solid_normals: at the cell centres, to read; 1/s, burns per second, 1 in solids,
+        and out of the solids beside them.
 
     Raises GpufluidError for bad input, GLUnavailableError where there is no OpenGL.
     """

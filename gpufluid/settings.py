@@ -133,7 +133,7 @@ class Settings:
         object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:
-        """These settings with some of them changed."""
+        """These settings with `changes`, by name. Raises GpufluidError for a name or value that cannot be."""
         return replace(self, **changes)
 
     @property

@@ -101,7 +101,8 @@ class FrameFolder(NumberedFolder):
     suffix: ".png", or ".exr" for linear radiance. about: what is told of the frames, plain JSON; it comes
     into `frames.json` beside them, with their number, which is right after every frame, also after a crash,
     and with "complete": true once the block ends without an exception. None: no such file.
-    Raises GpufluidError as :func:`gpufluid.io.paths.check_output` does.
+    Raises GpufluidError for a folder that cannot be written to or holds pictures, unless `overwrite`, and for
+    another suffix.
     """
 
     what = PICTURES
@@ -126,7 +127,8 @@ class FrameFolder(NumberedFolder):
     def write(self, picture: NDArray[Any], **channels: Any) -> None:
         """Add one picture, top row first.
 
-        uint8 or uint16 [h, w, 3 or 4] as PNG; float [h, w, 4] as EXR, with what else `write_exr` takes.
+        picture: uint8 or uint16 [h, w, 3 or 4] as PNG; float [h, w, 4] as EXR, where `channels` is what else
+        `write_exr` takes. Raises GpufluidError for another, and for what the disk refuses.
         """
         array = np.asarray(picture)
         if self._suffix == ".png":

@@ -38,7 +38,8 @@ Array = NDArray[np.float32]
 class Volume:
     """What is written: arrays [nz, ny, nx(, 3)] at the cell centres, in SI units.
 
-    origin: the low corner of the box, metres. up: the axis against gravity as the simulation has it, "y", or
+    cell_size: metres. origin: the low corner of the box, metres. time: seconds. ambient_temperature: what the
+    temperature is where nothing is. up: the axis against gravity as the simulation has it, "y", or
     "z" where the box has been turned about x for programs whose z points up.
     """
 
@@ -143,7 +144,10 @@ def save_volume(
     threshold: float = THRESHOLD,
     overwrite: bool = False,
 ) -> Path:
-    """Write what was read of a fluid, as `write_volume` does; this needs no GL, and may run in any thread."""
+    """Write `volume`, what was read of a fluid, as `write_volume` does; raises as it does.
+
+    This needs no GL, and may run in any thread.
+    """
     suffix = check_file(path, overwrite, SUFFIXES).suffix.lower()
     if up == "z":
         volume = volume.turned()

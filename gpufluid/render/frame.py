@@ -183,6 +183,7 @@ class FrameRenderer(Guest):
 
         alpha: "premultiplied" or "straight" for [height, width, 4]. The first over black is the picture on
         black. Straight alpha cannot add light: where fire shines over nothing it hides a little instead.
+        Raises GpufluidError for another alpha, and after `release`.
         """
         self._check()
         one_of(alpha, tuple(ALPHA), "alpha")

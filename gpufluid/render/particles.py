@@ -145,7 +145,10 @@ class Particles(Chart, InScene):
         self.time, self.turn = 0.0, 0
 
     def advance(self, fluid: FlowLike, dt: float) -> None:
-        """Move the particles on by `dt` >= 0 seconds; 0 changes nothing."""
+        """Move the particles on by `dt` >= 0 seconds; 0 changes nothing.
+
+        Raises GpufluidError for another dt.
+        """
         self.check_fluid(fluid)
         self.check()
         dt = finite_number(dt, "dt", low=0.0)
