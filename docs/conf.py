@@ -26,6 +26,7 @@ html_theme = "furo"
 html_title = f"gpufluid {version}"
 html_show_sourcelink = html_copy_source = False
 myst_enable_extensions = ["dollarmath"]
+myst_fence_as_directive = ["math"]  # as GitHub writes formulas
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
