@@ -22,6 +22,7 @@ copyright = author
 release = version
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 exclude_patterns = ["_build"]
+smartquotes = False  # what stands in quotes is to be typed as it is
 html_theme = "furo"
 html_title = f"gpufluid {version}"
 html_show_sourcelink = html_copy_source = False

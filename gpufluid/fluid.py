@@ -142,7 +142,7 @@ class ScalarField:
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Set the values, [nz, ny, nx]; in solids a carried scalar stays 0.
+        """Set the `values`, [nz, ny, nx]; in solids a carried scalar stays 0.
 
         Raises GpufluidError for another shape or a number that is not finite.
         """
@@ -183,7 +183,7 @@ class ColorField:
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Set the values, [nz, ny, nx, 3]; in solids they stay 0.
+        """Set the `values`, [nz, ny, nx, 3]; in solids they stay 0.
 
         Raises GpufluidError for another shape or a number that is not finite.
         """
@@ -556,7 +556,7 @@ class Fluid:
         return self._gl_field(self._solver.projection.pressure)
 
     def give(self, program: moderngl.Program, unit: int = 8) -> None:
-        """Set what ``gf.glsl("sample")`` in a program of yours reads: the fluid as it is now.
+        """Set what ``gf.glsl("sample")`` in `program`, one of yours, reads: the fluid as it is now.
 
         Binds two textures, from `unit` on, and leaves them bound: call it after each step.
         Raises GpufluidError on NumPy, which has no textures.

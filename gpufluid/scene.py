@@ -41,8 +41,8 @@ class Scene:
     None: never. views: of the flow in `fluid`, drawn into the picture: `gf.ParticlesView` and others.
     title: the window's. names: emitters, obstacles and forces by name. seed: what a description was given
     for its noise. hand: what a drag of the mouse does to the fluid in a window; None: it turns the view, but
-    in 2D, where it is a plain `Hand()`. touched: whether one has done so yet. live: what draws the views,
-    made by the renderer that first does.
+    in 2D, where it is a plain `Hand()`. touched: whether one has done so yet. frame: how many have been
+    played. live: what draws the views, made by the renderer that first does.
 
     Raises GpufluidError naming the field and what it should be.
     """

@@ -389,7 +389,8 @@ class Mesh:
         """A closed ring round the z axis, 2 * segments * sides triangles.
 
         radius: of the circle the tube follows. tube: radius of the tube, less than `radius`. center: all
-        metres. Raises GpufluidError naming the value and its limit.
+        metres. segments: round the ring. sides: round the tube. Raises GpufluidError naming the value and its
+        limit.
         """
         radius = finite_number(radius, "Mesh.torus radius", above=0.0)
         tube = finite_number(tube, "Mesh.torus tube", above=0.0)

@@ -26,7 +26,7 @@ MAX_SEED = (1 << 24) - 1  # what a float holds exactly
 
 @named
 class Line:
-    """All that lies within `radius` > 0 of a line through points [n, 3], n >= 2; metres.
+    """All that lies within `radius` > 0 of a line through `points` [n, 3], n >= 2; metres.
 
     Raises GpufluidError naming the value and its limit.
     """
@@ -71,7 +71,7 @@ class Bezier:
 
 @named
 class Surface:
-    """The surface of a mesh as a sheet of `thickness` metres; None is one cell.
+    """The surface of `mesh` as a sheet of `thickness` metres; None is one cell.
 
     Raises GpufluidError naming the value and its limit.
     """

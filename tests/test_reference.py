@@ -118,6 +118,13 @@ def source_of(thing: Any) -> ast.AST:
     return ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(thing))))
 
 
+def named_in(doc: str) -> set[str]:
+    """What a docstring speaks of by its name: "cells: how many", "`cells`", or "cells (> 0): how many"."""
+    labels = re.findall(r"((?:\w+(?: \([^)]*\))?, )*\w+(?: \([^)]*\))?):(?=\s)", doc)
+    quoted = re.findall(r"`([^`]*)`", doc)
+    return set(re.findall(r"\w+", " ".join([*labels, *quoted])))
+
+
 def raises(thing: Any) -> bool:
     """Whether its own lines raise an error of the engine, or call what does for bad input."""
     for node in ast.walk(source_of(thing)):
@@ -144,12 +151,12 @@ def lacks(name: str, thing: Any, doc: str) -> list[str]:
     if not doc:
         return [f"{name} has no docstring"]
     found = []
-    words = set(re.findall(r"\w+", doc)) | USUAL
+    words = named_in(doc) | USUAL
     for other in re.findall(
         r"`(?:gf\.|gpufluid\.)?(\w+)(?:\.\w+)*`", doc
     ):  # what another entry is said to say
         if other in gpufluid.__all__:
-            words |= set(re.findall(r"\w+", own_doc(getattr(gpufluid, other))))
+            words |= named_in(own_doc(getattr(gpufluid, other)))
     unsaid = [parameter for parameter in takes(thing) if parameter not in words]
     if unsaid:
         found.append(f"{name} says nothing of {', '.join(unsaid)}")

@@ -247,7 +247,7 @@ def write_flow_sheet(
     """Write `flows`, maps [h, w, 2], m/s (right, up), as one .png, and a .json beside it; return the path.
 
     columns: frames in a row; None: as many as make the sheet about square. fps: frames a second, for the
-    JSON.
+    JSON. bits: 8 or 16 a channel.
 
     Red is right, green up, blue 0. scale: m/s of a full channel; None: the largest component of all frames;
     what is faster is cut off there. A velocity is scale * (value - zero) / (most - zero), with value in

@@ -94,7 +94,7 @@ def _sixteen_bits(array: NDArray[np.uint16], path: Path) -> None:
 
 
 class FrameFolder(NumberedFolder):
-    """A folder of numbered pictures, ``frame_0001.png`` on; a context manager.
+    """A `folder` of numbered pictures, ``frame_0001.png`` on; a context manager.
 
     The folder is made with the first picture; each picture is whole once it is there. With `overwrite`,
     frames of an earlier and longer film that are left over at the end are removed.

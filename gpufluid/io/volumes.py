@@ -36,11 +36,12 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Volume:
-    """What is written: arrays [nz, ny, nx(, 3)] at the cell centres, in SI units.
+    """What is written, in SI units.
 
-    cell_size: metres. origin: the low corner of the box, metres. time: seconds. ambient_temperature: what the
-    temperature is where nothing is. up: the axis against gravity as the simulation has it, "y", or
-    "z" where the box has been turned about x for programs whose z points up.
+    arrays: by name, [nz, ny, nx(, 3)], at the cell centres. cell_size: metres. origin: the low corner of the
+    box, metres. time: seconds. ambient_temperature: what the temperature is where nothing is. up: the axis
+    against gravity as the simulation has it, "y", or "z" where the box has been turned about x for programs
+    whose z points up.
     """
 
     arrays: dict[str, Array]
@@ -169,7 +170,7 @@ def save_volume(
 
 
 class VolumeFolder(NumberedFolder):
-    """A folder of numbered volumes, ``volume_0001.vdb`` on, one a frame; a context manager.
+    """A `folder` of numbered volumes, ``volume_0001.vdb`` on, one a frame; a context manager.
 
     suffix: .vdb, .vti or .npz. fields, up, half, threshold: as in `write_volume`. about: what is told of them
     in `volume.json`, as `FrameFolder` tells it. stem: of the names, where one folder holds several boxes.

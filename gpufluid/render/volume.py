@@ -215,7 +215,7 @@ class VolumeRenderer(Guest):
     ) -> None:
         """Blend the prepared smoke over `target`.
 
-        camera, depth, look, clip_z, and what it raises: as in `render`.
+        camera, depth, look, clip_z: as in `render`, and it raises as that does.
         """
         self._check(target, depth)
         width, height = target.viewport[2:]
