@@ -137,7 +137,7 @@ class ScalarField:
         return self.of(self.store.read())
 
     def of(self, stored: FloatArray) -> FloatArray:
-        """This field of what is read from its store."""
+        """This field, as `read` gives it, of `stored` [z, y, x, c], what is read from its store."""
         return np.ascontiguousarray(stored[..., self._channel])
 
     @_at_work
@@ -178,7 +178,7 @@ class ColorField:
         return self._solver.colors.field
 
     def of(self, stored: FloatArray) -> FloatArray:
-        """This field of what is read from its store."""
+        """This field, as `read` gives it, of `stored` [z, y, x, 4], what is read from its store."""
         return np.ascontiguousarray(stored[..., :3])
 
     @_at_work
@@ -229,7 +229,7 @@ class VelocityField:
         return self.of(self.store.read())
 
     def of(self, stored: FloatArray) -> FloatArray:
-        """This field of what is read from its store."""
+        """This field, as `read` gives it, of `stored` [z, y, x, 4], what is read from its store."""
         out = np.zeros(self._shape, np.float32)
         out[: stored.shape[0]] = stored[..., :3]
         return out
@@ -390,10 +390,11 @@ class Fluid:
 
     @_at_work
     def take(self, names: Sequence[str]) -> Callable[[], dict[str, FloatArray]]:
-        """Copy fields as they are now; what is returned gives them by name, as `read` does, in any thread.
+        """Copy fields as they are now; what is returned gives them by name in any thread.
 
         names: of the attributes that are fields. Each texture is copied once, and unpacked where it is
-        called: this waits for the GPU as `read` does, but costs the thread that steps less.
+        called, with shapes [z, y, x(, c)] as `read` has them: this waits for the GPU as `read` does, but costs
+        the thread that steps less.
         Raises GpufluidError for another name.
         """
         for name in names:

@@ -207,19 +207,25 @@ class VolumeFolder(NumberedFolder):
         self._worker = Background("volumes")
 
     def write(self, fluid: Fluid) -> None:
-        """Add a fluid as it is now: it is read at once, and written in the folder's thread."""
+        """Add a fluid as it is now: it is read at once, and written in the folder's thread.
+
+        Raises GpufluidError once the folder is closed, and for what the disk refused of one before.
+        """
         if self._closed:
             raise GpufluidError(f"{self.path}: the folder is closed")
         volume = volume_later(fluid, self.fields)
         self._worker.do(lambda: self.save(volume()))
 
     def save(self, volume: Volume) -> None:
-        """Add what `volume_of` has read of a fluid, and return when it is written."""
+        """Add `volume`, what `volume_of` has read of a fluid, and return when it is written."""
         save_volume(self.next_file(), volume, self._up, self._half, self._threshold, overwrite=True)
         self.is_there()
 
     def close(self, complete: bool = True) -> None:
-        """Wait for the last file, and finish as every folder does. Does nothing the second time."""
+        """Wait for the last file, and finish as every folder does. Does nothing the second time.
+
+        complete: whether no frame is missing.
+        """
         if self._closed:
             return
         self._closed = True
