@@ -393,9 +393,8 @@ class Fluid:
         """Copy fields as they are now; what is returned gives them by name in any thread.
 
         names: of the attributes that are fields. Each texture is copied once, and unpacked where it is
-        called, with shapes [z, y, x(, c)] as `read` has them: this waits for the GPU as `read` does, but costs
-        the thread that steps less.
-        Raises GpufluidError for another name.
+        called, with shapes [z, y, x(, c)] as `read` has them: this waits for the GPU as `read` does, but
+        costs the thread that steps less. Raises GpufluidError for another name.
         """
         for name in names:
             one_of(name, FIELDS, "names")
