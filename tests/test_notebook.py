@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import io
 import queue
@@ -28,6 +29,7 @@ from gpufluid.app.hands import Brush
 from gpufluid.render.camera import view_of
 
 WAIT = 60.0  # seconds, for what comes in less than one
+CAMERA = ("target", "distance", "azimuth", "elevation")
 PLUME = """
 import gpufluid as gf
 fluid = gf.Fluid(gf.Grid((16, 20, 16), 1 / 16), settings=gf.Settings(buoyancy=4.0))
@@ -35,7 +37,7 @@ fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.25, 0.5), 0.2), density=20.0, te
 """
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Kernels keep their history and their sockets in a folder of the test's."""
     with pytest.MonkeyPatch.context() as patch:
@@ -151,6 +153,21 @@ class Browser:
             self.take(0.1)
         return len(self.pictures) - have
 
+    def until(self, code: str, expected: str) -> None:
+        """Wait until an expression there is what is expected."""
+        end = time.monotonic() + WAIT
+        while (found := self.value(code)) != expected:
+            assert time.monotonic() < end, f"{code}: {found}; {self.printed}"
+            self.take(0.05)
+
+    def settled(self) -> NDArray[np.uint8]:
+        """The picture, paused, once all that was sent has been followed and drawn."""
+        self.until("shown._rfb_draw_requested or bool(shown._rfb_lossless_draw_info)", "False")
+        there = int(self.value("shown._rfb_frame_index"))
+        while self.index < there:
+            assert self.take(WAIT) is not None
+        return self.pictures[-1]
+
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
@@ -166,11 +183,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         manager.shutdown_kernel(now=True)
 
 
-def shade(picture: NDArray[np.uint8]) -> float:
-    """Mean brightness."""
-    return float(picture.mean())
-
-
 # -- a live frame --------------------------------------------------------------------------------------------
 
 
@@ -184,53 +196,53 @@ def test_frames_arrive_and_change_as_the_fluid_is_stepped(browser: Browser) -> N
 
 
 def test_space_pauses_and_the_last_picture_comes_without_loss(browser: Browser) -> None:
+    browser.run("shown.paused = False")
     browser.event("key_down", key=" ")
-    browser.rest()
-    assert browser.value("shown.paused") == "True"
+    browser.until("shown.paused", "True")
+    browser.settled()
     assert browser.types[-1] == "image/png"
     time_there = browser.value("fluid.time")
-    assert browser.rest() == 0
+    assert browser.rest(0.5) == 0
     browser.event("key_down", key=".")
-    browser.wait_for(1)
+    browser.settled()
     assert float(browser.value("fluid.time")) == pytest.approx(float(time_there) + 1 / 30)
     browser.event("key_down", key=" ")
     browser.wait_for(3)
     assert float(browser.value("fluid.time")) > float(time_there) + 2 / 30
-    browser.run("shown.paused = True")
 
 
 def test_drags_turn_and_move_the_view_and_the_wheel_goes_nearer(browser: Browser) -> None:
     browser.run("shown.paused = True; camera = shown.stage.scene.camera")
-    browser.rest(0.5)
+    still = browser.settled()
     expected = gf.Camera()
-    for name in ("target", "distance", "azimuth", "elevation"):
-        setattr(expected, name, eval(browser.value(f"camera.{name}")))
-    still = browser.pictures[-1]
+    for name in CAMERA:
+        setattr(expected, name, ast.literal_eval(browser.value(f"camera.{name}")))
     orbit.rotate(expected, 30.0, -8.0, 90.0)
     browser.drag(30, -8)
-    turned = browser.wait_for(1)[-1]
+    turned = browser.settled()
     orbit.pan(expected, 10.0, 5.0, 90.0)
     browser.drag(10, 5, button=2)
     browser.event("wheel", dx=0, dy=-200)
     orbit.zoom(expected, 2.0)
-    browser.rest(0.5)
-    for name in ("target", "distance", "azimuth", "elevation"):
-        assert eval(browser.value(f"camera.{name}")) == pytest.approx(getattr(expected, name)), name
+    moved = browser.settled()
+    for name in CAMERA:
+        found = ast.literal_eval(browser.value(f"camera.{name}"))
+        assert found == pytest.approx(getattr(expected, name)), name
     assert np.abs(turned.astype(float) - still).mean() > 0.5
-    assert np.abs(browser.pictures[-1].astype(float) - turned).mean() > 0.5
+    assert np.abs(moved.astype(float) - turned).mean() > 0.5
 
 
 def test_a_frame_that_is_pulled_larger_is_drawn_larger(browser: Browser) -> None:
+    browser.run("shown.paused = True")
     browser.event("resize", width=200.4, height=120, ratio=1)
-    assert browser.wait_for(2)[-1].shape == (120, 200, 3)
+    assert browser.settled().shape == (120, 200, 3)
     browser.event("resize", width=160, height=90, ratio=1)
-    assert browser.wait_for(2)[-1].shape == (90, 160, 3)
+    assert browser.settled().shape == (90, 160, 3)
 
 
 def test_an_error_pauses_and_is_told_and_nothing_is_computed_that_nobody_sees(browser: Browser) -> None:
     browser.run("fluid.emitters[0].density = float('nan'); shown.paused = False")
-    browser.rest()
-    assert browser.value("shown.paused") == "True"
+    browser.until("shown.paused", "True")
     assert "gpufluid: Emitter.density must be a finite number >= 0, got nan" in browser.printed
     browser.run("fluid.emitters[0].density = 20.0")
     browser.update(_has_visible_views=False)
@@ -240,6 +252,7 @@ def test_an_error_pauses_and_is_told_and_nothing_is_computed_that_nobody_sees(br
     assert browser.value("fluid.time") == before
     browser.update(_has_visible_views=True)
     browser.wait_for(2)
+    assert float(browser.value("fluid.time")) > float(before)
 
 
 def test_closing_leaves_the_fluid_to_its_owner(browser: Browser) -> None:
@@ -250,19 +263,15 @@ def test_closing_leaves_the_fluid_to_its_owner(browser: Browser) -> None:
 
 
 def test_a_drag_in_2d_pushes_the_fluid_and_what_is_called_before_each_step_is(browser: Browser) -> None:
-    browser.run(
-        "flat = gf.Fluid(gf.Grid((16, 16, 1), 1 / 16)); calls = []\n"
-        "shown = gf.show(flat, size=(160, 90), before=calls.append); shown"
-    )
-    browser.look_at(browser.run("shown"))
+    browser.run("flat = gf.Fluid(gf.Grid((16, 16, 1), 1 / 16)); calls = []")
+    browser.look_at(browser.run("shown = gf.show(flat, size=(160, 90), before=calls.append); shown"))
     browser.wait_for(2)
     assert browser.value("flat.diagnostics().mass") == "0.0"
     browser.event("pointer_down")
     browser.event("pointer_move", x=100, y=45)
-    browser.wait_for(3)
+    browser.until("flat.diagnostics().mass > 0.0", "True")
     browser.event("pointer_up")
     browser.run("shown.paused = True")
-    assert float(browser.value("flat.diagnostics().mass")) > 0.0
     assert float(browser.value("flat.velocity.read()[..., 0].max()")) > 0.01
     assert browser.value("{type(f) for f in calls} == {gf.Fluid}") == "True"
     assert browser.value("len(calls) == shown.stage.scene.frame") == "True"
