@@ -3,6 +3,7 @@
 # make validate the long flows against published numbers; writes docs/validation.md (a quarter of an hour)
 # make bench    milliseconds per step and per pass on this machine; writes docs/performance.md (some minutes)
 # make lint     ruff and mypy alone
+# make docs     the pages and the API reference as HTML, in build/docs
 # make clean    removes what builds, tests and the demo made (not .venv)
 #
 # Each installs what it misses: system packages with apt (nothing where all is there), the rest in .venv.
@@ -20,7 +21,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 .DEFAULT_GOAL := demo
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: demo test validate bench lint clean system-demo system-test system-lint
+.PHONY: demo test validate bench lint docs clean system-demo system-test system-lint
 
 demo: system-demo $(VENV)/.demo-ready
 	@$(PY) -m gpufluid demo plume --overwrite $(ARGS)
@@ -39,6 +40,10 @@ lint: system-lint $(VENV)/.test-ready
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
+
+docs: system-lint $(VENV)/.test-ready
+	$(PY) -m sphinx -b html -W --keep-going -n -q docs build/docs
+	@echo "wrote $(CURDIR)/build/docs/index.html"
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis plume.mp4 plume.png

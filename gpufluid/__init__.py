@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gpufluid.app.notebook import show as show
     from gpufluid.app.play import run as run
     from gpufluid.boundaries import Boundaries as Boundaries
     from gpufluid.boundaries import Inflow as Inflow
@@ -164,6 +165,7 @@ _HOME = {
     "is_software": "gl.device",
     "keep_state": "gl.state",
     "run": "app.play",
+    "show": "app.notebook",
     "write_picture": "io.pictures",
     "write_volume": "io.volumes",
 }

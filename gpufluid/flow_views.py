@@ -91,7 +91,10 @@ class ParticleSource:
 @named
 @dataclass
 class Seeds:
-    """Points between two corners, metres, `counts` along (x, y, z); a single one is in the middle."""
+    """Points from corner `low` to `high`, metres, `counts` along (x, y, z); a single one is in the middle.
+
+    Raises GpufluidError naming the value and its limit.
+    """
 
     low: Triple
     high: Triple

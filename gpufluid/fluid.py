@@ -137,12 +137,12 @@ class ScalarField:
         return self.of(self.store.read())
 
     def of(self, stored: FloatArray) -> FloatArray:
-        """This field of what is read from its store."""
+        """This field, as `read` gives it, of `stored` [z, y, x, c], what is read from its store."""
         return np.ascontiguousarray(stored[..., self._channel])
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Set the values, [nz, ny, nx]; in solids a carried scalar stays 0.
+        """Set the `values`, [nz, ny, nx]; in solids a carried scalar stays 0.
 
         Raises GpufluidError for another shape or a number that is not finite.
         """
@@ -178,12 +178,12 @@ class ColorField:
         return self._solver.colors.field
 
     def of(self, stored: FloatArray) -> FloatArray:
-        """This field of what is read from its store."""
+        """This field, as `read` gives it, of `stored` [z, y, x, 4], what is read from its store."""
         return np.ascontiguousarray(stored[..., :3])
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Set the values, [nz, ny, nx, 3]; in solids they stay 0.
+        """Set the `values`, [nz, ny, nx, 3]; in solids they stay 0.
 
         Raises GpufluidError for another shape or a number that is not finite.
         """
@@ -210,7 +210,7 @@ class DerivedField:
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Raise GpufluidError: it follows from something else, named there."""
+        """Raise GpufluidError for any `values` [z, y, x(, c)]: it follows from what is named there."""
         raise GpufluidError(f"{self.name} cannot be written: it follows from {self._source}")
 
 
@@ -229,14 +229,16 @@ class VelocityField:
         return self.of(self.store.read())
 
     def of(self, stored: FloatArray) -> FloatArray:
-        """This field of what is read from its store."""
+        """This field, as `read` gives it, of `stored` [z, y, x, 4], what is read from its store."""
         out = np.zeros(self._shape, np.float32)
         out[: stored.shape[0]] = stored[..., :3]
         return out
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Set it from [nz + 1, ny + 1, nx + 1, 3]. Faces of walls and solids keep the wall's velocity.
+        """Set it from `values` [nz + 1, ny + 1, nx + 1, 3].
+
+        Faces of walls and solids keep the wall's velocity.
 
         The high side of a periodic box is its low side: what is given for it is not used.
 
@@ -266,6 +268,12 @@ class Fluid:
     backend: "compute" (GL 4.3), "fragment" (GL 3.3), "numpy" (no GL, float64), or "auto", the faster of the
         first two on this renderer. ctx: a moderngl.Context of the caller's, used and never released, and
         made current by the caller; None makes one without a window, which every call makes current.
+
+    emitters, obstacles, forces: what is in it: add and remove things, and change them, at any time.
+    velocity: on the faces, m/s, to read and write. density, temperature, fuel, color, pressure: at the cell
+        centres, to read and write; the pressure is over the fluid's density, m^2/s^2.
+    divergence, flame, solid, solid_normals: at the cell centres, to read; 1/s, burns per second, 1 in solids,
+        and out of the solids beside them.
 
     Raises GpufluidError for bad input, GLUnavailableError where there is no OpenGL.
     """
@@ -382,11 +390,11 @@ class Fluid:
 
     @_at_work
     def take(self, names: Sequence[str]) -> Callable[[], dict[str, FloatArray]]:
-        """Copy fields as they are now; what is returned gives them by name, as `read` does, in any thread.
+        """Copy fields as they are now; what is returned gives them by name in any thread.
 
         names: of the attributes that are fields. Each texture is copied once, and unpacked where it is
-        called: this waits for the GPU as `read` does, but costs the thread that steps less.
-        Raises GpufluidError for another name.
+        called, with shapes [z, y, x(, c)] as `read` has them: this waits for the GPU as `read` does, but
+        costs the thread that steps less. Raises GpufluidError for another name.
         """
         for name in names:
             one_of(name, FIELDS, "names")
@@ -548,7 +556,7 @@ class Fluid:
         return self._gl_field(self._solver.projection.pressure)
 
     def give(self, program: moderngl.Program, unit: int = 8) -> None:
-        """Set what ``gf.glsl("sample")`` in a program of yours reads: the fluid as it is now.
+        """Set what ``gf.glsl("sample")`` in `program`, one of yours, reads: the fluid as it is now.
 
         Binds two textures, from `unit` on, and leaves them bound: call it after each step.
         Raises GpufluidError on NumPy, which has no textures.

@@ -51,12 +51,14 @@ class Settings:
     limiter: what holds MacCormack and BFECC inside the values it started from: "clamp", "revert" (to
         semi-Lagrangian) or None.
     sampler: "exact" interpolates in the shader; "hardware" takes filtered taps (8-bit weights on GPUs).
-    cfl: cells a substep may carry anything; None never splits a step. max_substeps caps the splitting.
+    cfl: cells a substep may carry anything; None never splits a step.
+    max_substeps: how many a step is split into at most, whatever `cfl` asks for.
     pressure: a solver from `gpufluid.solvers`, or an object of yours with solve(problem). warm_start: begin
         from the last pressure.
     vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless. Its force has a factor
         cell_size: one eps does half the work on a vortex with twice the cells (docs/validation.md).
-    buoyancy: m/s^2 upward per unit of temperature above ambient_temperature. weight: m/s^2 downward per
+    ambient_temperature: of the air that nothing has warmed.
+    buoyancy: m/s^2 upward per unit of temperature above `ambient_temperature`. weight: m/s^2 downward per
         unit of density. up: the direction against gravity.
     viscosity, thermal_diffusivity, density_diffusivity: m^2/s, of velocity, temperature and density;
         implicit and stable; at 0 no pass runs. `gpufluid.diffusion` says how accurately they are solved.
@@ -133,7 +135,7 @@ class Settings:
         object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:
-        """These settings with some of them changed."""
+        """These settings with `changes`, by name. Raises GpufluidError for a name or value that cannot be."""
         return replace(self, **changes)
 
     @property

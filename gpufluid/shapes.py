@@ -308,7 +308,7 @@ class Mesh:
     def icosphere(cls, subdivisions: int = 4, radius: float = 1.0, center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
         """A closed sphere of 20 * 4**subdivisions near-equal triangles, its vertices on the sphere.
 
-        subdivisions: 0 (an icosahedron) to 7. radius, center: metres.
+        subdivisions: 0 (an icosahedron) to 7. radius, center: metres. Raises GpufluidError for others.
         """
         count = _whole_number(subdivisions, "Mesh.icosphere subdivisions", 0, 7)
         radius = finite_number(radius, "Mesh.icosphere radius", above=0.0)
@@ -321,7 +321,10 @@ class Mesh:
 
     @classmethod
     def box(cls, size: Triple = (1.0, 1.0, 1.0), center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
-        """A closed box along the axes, 12 triangles. size: its edges; center: metres."""
+        """A closed box along the axes, 12 triangles. size: its edges; center: metres.
+
+        Raises GpufluidError naming the value and its limit.
+        """
         edges = np.array(positive_triple(size, "Mesh.box size"))
         offset = np.array(finite_triple(center, "Mesh.box center"))
         corners = np.array([(x, y, z) for z in (-0.5, 0.5) for y in (-0.5, 0.5) for x in (-0.5, 0.5)])
@@ -337,7 +340,11 @@ class Mesh:
         sides: int = 48,
         center: Triple = (0.0, 0.0, 0.0),
     ) -> Mesh:
-        """A closed cylinder along y, its corners on the round one; metres. sides: round it, 3 or more."""
+        """A closed cylinder along y, its corners on the round one.
+
+        radius, height, center: metres. sides: round it, 3 or more. Raises GpufluidError naming the value and
+        its limit.
+        """
         radius = finite_number(radius, "Mesh.cylinder radius", above=0.0)
         height = finite_number(height, "Mesh.cylinder height", above=0.0)
         sides = _whole_number(sides, "Mesh.cylinder sides", 3, 4096)
@@ -354,7 +361,10 @@ class Mesh:
         radius: float = 0.25,
         sides: int = 48,
     ) -> Mesh:
-        """A closed capsule round the line from `start` to `end`, its corners on the round one; metres."""
+        """A closed capsule of `radius` round the line from `start` to `end`; metres.
+
+        Corners lie on the round one. sides: round it. Raises GpufluidError naming the value and its limit.
+        """
         capsule = Capsule(start, end, radius)
         sides = _whole_number(sides, "Mesh.capsule sides", 3, 4096)
         rings = max(2, sides // 4)
@@ -378,7 +388,9 @@ class Mesh:
     ) -> Mesh:
         """A closed ring round the z axis, 2 * segments * sides triangles.
 
-        radius: of the circle the tube follows. tube: radius of the tube, less than `radius`. Metres.
+        radius: of the circle the tube follows. tube: radius of the tube, less than `radius`. center: all
+        metres. segments: round the ring. sides: round the tube. Raises GpufluidError naming the value and its
+        limit.
         """
         radius = finite_number(radius, "Mesh.torus radius", above=0.0)
         tube = finite_number(tube, "Mesh.torus tube", above=0.0)
@@ -398,7 +410,8 @@ class Mesh:
 
         The knot lies in the xy plane: (sin t + 2 sin 2t, cos t - 2 cos 2t, -sin 3t), scaled.
         tube: radius of the tube, metres, less than 0.09, where strands would meet.
-        segments: rings, at equal arc length. sides: corners of a ring.
+        segments: rings, at equal arc length. sides: corners of a ring. Raises GpufluidError naming the value
+        and its limit.
         """
         tube = finite_number(tube, "Mesh.trefoil tube", above=0.0)
         if tube >= TREFOIL_MAX_TUBE:
@@ -557,7 +570,10 @@ class Obstacle:
 
     @property
     def matrix(self) -> Floats:
-        """Local to world, [4, 4] float64, for column vectors: translate @ rotate @ scale."""
+        """Local to world, [4, 4] float64, for column vectors: translate @ rotate @ scale.
+
+        Raises as `check` does.
+        """
         matrix = np.eye(4)
         rotation = rotation_matrix(self.rotation, "Obstacle.rotation")
         matrix[:3, :3] = rotation * _scale_triple(self.scale, "Obstacle.scale")

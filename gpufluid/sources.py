@@ -26,7 +26,7 @@ MAX_SEED = (1 << 24) - 1  # what a float holds exactly
 
 @named
 class Line:
-    """All that lies within `radius` > 0 of a line through points [n, 3], n >= 2; metres.
+    """All that lies within `radius` > 0 of a line through `points` [n, 3], n >= 2; metres.
 
     Raises GpufluidError naming the value and its limit.
     """
@@ -71,7 +71,10 @@ class Bezier:
 
 @named
 class Surface:
-    """The surface of a mesh as a sheet of `thickness` metres; None is one cell."""
+    """The surface of `mesh` as a sheet of `thickness` metres; None is one cell.
+
+    Raises GpufluidError naming the value and its limit.
+    """
 
     def __init__(self, mesh: Mesh, thickness: float | None = None) -> None:
         if not isinstance(mesh, Mesh):
@@ -118,7 +121,10 @@ class Image:
 
 @named
 class Array:
-    """A share of 0 .. 1 for every cell of the grid, [nz, ny, nx]; it is neither moved nor given an edge."""
+    """Values for every cell of the grid, a share of 0 .. 1; neither moved nor given an edge.
+
+    values: [nz, ny, nx].
+    """
 
     def __init__(self, values: ArrayLike) -> None:
         self.values: Final = _shares(values, "Array.values", 3)
@@ -208,7 +214,7 @@ class Emitter:
 
     @property
     def matrix(self) -> Floats:
-        """The shape's space to the world, [4, 4] float64: translate @ rotate."""
+        """The shape's space to the world, [4, 4] float64: translate @ rotate. Raises as `check`."""
         matrix = np.eye(4)
         matrix[:3, :3] = rotation_matrix(self.rotation, "Emitter.rotation")
         matrix[:3, 3] = finite_triple(self.position, "Emitter.position")

@@ -203,6 +203,8 @@ class Picture:
     size: (width, height), pixels. fps: frames a second of a film. exposure: factor on radiance before the
     tone map. background: "studio", "sky" (of the colours of the light), "transparent" or a linear radiance
     (r, g, b). method, slices, resolution: as in `VolumeRenderer`.
+
+    Raises GpufluidError naming the field and its limit; a renderer, that made with it, does so for the rest.
     """
 
     size: tuple[int, int] = (640, 360)

@@ -93,7 +93,7 @@ def play(
     off screen, too.
     """
     if isinstance(scene, Scene):
-        _checked(scene)
+        checked_scene(scene)
     elif not callable(scene):
         raise GpufluidError(f"run needs a gpufluid.Scene or a function that builds one, got {scene!r}")
     if frames is not None:
@@ -117,7 +117,7 @@ def play(
     with contextlib.ExitStack() as undo:
         built = scene
         if not isinstance(built, Scene):
-            built = _checked(scene_of(built(), name))
+            built = checked_scene(scene_of(built(), name))
             undo.callback(built.release)
         size, fps = size or check_size(built.picture.size), fps or built.picture.fps
         if frames is None and built.frames is None and built.story is None:
@@ -180,7 +180,7 @@ def _play_in_window(
         for option in options:
             if not _takes(scene, option):
                 raise GpufluidError(f"{name}: the scene has no choice of {option}")
-        return _checked(scene_of(scene(ctx=window.ctx, **options), name))
+        return checked_scene(scene_of(scene(ctx=window.ctx, **options), name))
 
     with Window(size, name) as window, Player(window, make, name, watch) as player:
         if studio:
@@ -209,7 +209,7 @@ def _takes(make: Callable[..., Scene], name: str) -> bool:
     return True
 
 
-def _checked(scene: Any) -> Scene:
+def checked_scene(scene: Any) -> Scene:
     """Return `scene` if it is one that can be drawn, or raise."""
     if not isinstance(scene, Scene):
         raise GpufluidError(f"run needs a gpufluid.Scene, got {scene!r}")

@@ -295,7 +295,7 @@ def guard_of(ctx: moderngl.Context) -> StateGuard:
 def keep_state(ctx: moderngl.Context, kept: bool = True) -> None:
     """Say whether the engine leaves the GL state of `ctx` as it found it; it does unless told otherwise.
 
-    kept=False is for hosts that set all they need before they draw: it saves half a millisecond a call.
+    kept: False is for hosts that set all they need before they draw: it saves half a millisecond a call.
     """
     guard_of(ctx).kept = bool(kept)
 

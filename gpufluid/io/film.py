@@ -137,9 +137,10 @@ class Film:
         self._worker = Background("film")
 
     def write(self, picture: NDArray[Any]) -> None:
-        """Add one frame, top row first: uint8 or uint16 [h, w, 3], or 4 with alpha.
+        """Add `picture` as one frame, top row first: uint8 or uint16 [h, w, 3], or 4 with alpha.
 
-        The array may be reused at once.
+        The array may be reused at once. Raises GpufluidError for a picture of another shape, a film that is
+        closed, and what the disk refused of this frame or one before.
         """
         if self._closed:
             raise GpufluidError(f"{self.path}: the film is closed")

@@ -37,7 +37,8 @@ def write_picture(
     .png: tone mapped for a screen, sRGB. alpha: a fourth channel, straight; make the renderer with
         background="transparent" for it to be anything but 1. bits: 8 or 16 a channel.
     .exr: linear radiance before exposure and tone map, alpha premultiplied. depth: the scene's too, as Z.
-        motion: of the smoke, from `gpufluid.io.motion.motion_of`. half: half floats or single precision.
+        motion: of the smoke, [h, w, 2], from `gpufluid.io.motion.motion_of`. half: half floats or single
+        precision.
 
     The file appears whole or not at all. Raises GpufluidError for another ending and a path that cannot be
     written to; MissingDependencyError without Pillow, PyAV (16 bits) or OpenEXR.

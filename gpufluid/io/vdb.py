@@ -37,7 +37,7 @@ TYPES = {1: "float", 3: "vec3s"}
 
 @dataclass(frozen=True)
 class VdbGrid:
-    """A grid to be written.
+    """A grid to be written under `name`.
 
     values: [nz, ny, nx] or, for vectors, [nz, ny, nx, 3]. background: what it is where nothing is written.
     threshold: voxels within this of the background are not written. kind: "fog volume", "level set",

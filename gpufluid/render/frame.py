@@ -84,7 +84,7 @@ class FrameRenderer(Guest):
     def of(
         cls, picture: Picture, ctx: moderngl.Context, size: Size | None = None, **options: Any
     ) -> FrameRenderer:
-        """The renderer that draws pictures as `picture` says, of another size where one is given.
+        """The renderer that draws pictures as `picture` says, of another `size` where one is given.
 
         options: of its `VolumeRenderer`, beside what the picture says.
         """
@@ -101,7 +101,10 @@ class FrameRenderer(Guest):
         return made
 
     def resize(self, size: Size) -> None:
-        """Draw pictures of another size from now on; the picture drawn last is gone."""
+        """Draw pictures of `size` (width, height) from now on; the picture drawn last is gone.
+
+        Raises GpufluidError for a size that is no picture or over the driver's limit.
+        """
         size = _checked_size(size, self.device.max_texture_size)
         if size == self.size:
             return
@@ -183,6 +186,7 @@ class FrameRenderer(Guest):
 
         alpha: "premultiplied" or "straight" for [height, width, 4]. The first over black is the picture on
         black. Straight alpha cannot add light: where fire shines over nothing it hides a little instead.
+        Raises GpufluidError for another alpha, and after `release`.
         """
         self._check()
         one_of(alpha, tuple(ALPHA), "alpha")

@@ -63,7 +63,10 @@ class Glyphs(Chart, InScene):
             self.length = finite_number(self.length, "Glyphs.length", above=0.0)
 
     def lattice(self, fluid: FlowLike) -> tuple[tuple[int, int, int], NDArray[np.float64], float]:
-        """Return how many arrows stand along (x, y, z), where the first does, and the spacing; cells."""
+        """Return how many arrows stand along (x, y, z), where the first does [3], and the spacing; cells.
+
+        Raises GpufluidError for more than a view draws.
+        """
         grid = fluid.grid
         cells = np.array(grid.cells, np.float64)
         spacing = float(self.spacing) if self.spacing is not None else max(1.0, cells.max() / 14.0)

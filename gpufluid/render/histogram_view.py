@@ -59,7 +59,7 @@ class HistogramView(Chart):
         self.logarithmic = check_flag(self.logarithmic, "HistogramView.logarithmic")
 
     def count(self, fluid: FlowLike) -> NDArray[np.int64]:
-        """Count the cells and return `counts`; waits for the GPU."""
+        """Count the cells and return `counts`, [bins]; waits for the GPU."""
         self.check_fluid(fluid)
         self.check()
         shown = self.quantity(fluid, self.field)

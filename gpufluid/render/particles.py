@@ -32,9 +32,9 @@ class Particles(Chart, InScene):
     sends them out evenly and at a steady rate from the start. seed: of the random numbers; the same seed and
     the same calls give the same particles.
 
-    color: "source", or a quantity of `SlicePlane` at the particle's place (as colors, range, legend say: see
-    `Chart`). size: diameter, metres, or pixels with unit="pixels". blend: "additive" or "alpha" (which is not
-    sorted by depth). opacity: 0 .. 1.
+    color: "source", or a quantity of `SlicePlane` at the particle's place. colors, range, legend: how that
+    is shown, see `Chart`. size: diameter. unit: of it, "pixels" or "metres". blend: "additive" or "alpha"
+    (which is not sorted by depth). opacity: 0 .. 1.
 
     A step follows the velocity by the midpoint rule (second order) as it is at the end of the fluid's step. A
     particle stops at solids and walls, is carried round where the box is periodic, and born anew where it has
@@ -145,7 +145,10 @@ class Particles(Chart, InScene):
         self.time, self.turn = 0.0, 0
 
     def advance(self, fluid: FlowLike, dt: float) -> None:
-        """Move the particles on by `dt` >= 0 seconds; 0 changes nothing."""
+        """Move the particles on by `dt` >= 0 seconds; 0 changes nothing.
+
+        Raises GpufluidError for another dt.
+        """
         self.check_fluid(fluid)
         self.check()
         dt = finite_number(dt, "dt", low=0.0)

@@ -27,7 +27,10 @@ LONGEST = (
 
 
 def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
-    """Return `count` points at equal distances from `start` to `end`, [count, 3], metres."""
+    """Return `count` points at equal distances from `start` to `end`, [count, 3], metres.
+
+    Raises GpufluidError for a count below 1 and places that are not finite.
+    """
     a, b = np.array(finite_triple(start, "start")), np.array(finite_triple(end, "end"))
     share = np.linspace(0.0, 1.0, whole(count, "count", 1, 1 << 20))[:, None]
     points: Floats = a + share * (b - a)
@@ -35,7 +38,10 @@ def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
 
 
 def grid_of_seeds(low: Triple, high: Triple, counts: tuple[int, int, int]) -> Floats:
-    """Return points between two corners, `counts` along (x, y, z), [n, 3], metres; one is in the middle."""
+    """Return points from `low` to `high`, `counts` along (x, y, z), [n, 3], metres; one is in the middle.
+
+    Raises GpufluidError for counts below 1 and places that are not finite.
+    """
     return Seeds(low, high, counts).points()
 
 
@@ -162,8 +168,8 @@ class Streamlines(_Lines):
 
     seeds: points [n, 3], metres; see `line_of_seeds`, `grid_of_seeds`. points: of a line, 2 to 8192.
     step: cells from one to the next, at most 1. both: whether a line goes upstream from its seed as well.
-    line_width: pixels. fade: share of a line over which it fades out, 0 .. 1. colors, range, legend: see
-    `Chart`.
+    line_width: pixels. fade: share of a line over which it fades out, 0 .. 1. opacity: of all of it.
+    colors, range, legend: see `Chart`.
 
     Each step follows the direction of the velocity by the method of Runge and Kutta of fourth order. A line
     ends at a solid, at a side of the box that is not periodic, and where nothing moves. It writes depth.
@@ -245,10 +251,10 @@ class Streamlines(_Lines):
 class StreakLines(_Lines):
     """Lines through what was released at each seed, one after the other, coloured by speed; like dye.
 
-    seeds, line_width, fade, colors, range, legend: as in `Streamlines`. points: of a line, 2 to 8192; the
-    oldest goes when a new one comes. interval: seconds between two releases, the first at once; None: one at
-    the end of each `advance`. Where it is shorter than a step, several are released in it, each of which has
-    been on its way since: lines hold together longer where the flow draws them out.
+    seeds, line_width, fade, opacity, colors, range, legend: as in `Streamlines`. points: of a line, 2 to
+    8192; the oldest goes when a new one comes. interval: seconds between two releases, the first at once;
+    None: one at the end of each `advance`. Where it is shorter than a step, several are released in it, each
+    of which has been on its way since: lines hold together longer where the flow draws them out.
 
     `advance` carries all points on by the method of Runge and Kutta of fourth order in the velocity as it is
     then. They slide along solids and stay within walls. A line ends where points have left the box; it thins
@@ -290,7 +296,10 @@ class StreakLines(_Lines):
         self._head, self._due, self._apart = -1, 0.0, 0.0
 
     def advance(self, fluid: FlowLike, dt: float) -> None:
-        """Carry the points on by `dt` >= 0 seconds and release new ones; 0 changes nothing."""
+        """Carry the points on by `dt` >= 0 seconds and release new ones; 0 changes nothing.
+
+        Raises GpufluidError for another dt.
+        """
         self.check_fluid(fluid)
         self.check()
         dt = finite_number(dt, "dt", low=0.0)

@@ -149,7 +149,7 @@ class VolumeRenderer(Guest):
 
     @property
     def lighting(self) -> Lighting:
-        """The light in the box, as `prepare` left it."""
+        """The light in the box, as `prepare` left it; raises GpufluidError before the first."""
         if self._lighting is None:
             raise GpufluidError("nothing was prepared yet: call render or prepare first")
         return self._lighting
@@ -188,7 +188,10 @@ class VolumeRenderer(Guest):
         self._draw(fluid, view, target, depth, look)
 
     def prepare(self, fluid: FluidLike, look: Look) -> None:
-        """Walk the light through the smoke: all that does not depend on the camera."""
+        """Walk the light of `look` through the smoke: all that does not depend on the camera.
+
+        Raises GpufluidError as `render` does.
+        """
         self._check_alive()
         if fluid.ctx is None:
             raise GpufluidError(
@@ -210,7 +213,10 @@ class VolumeRenderer(Guest):
         look: Look,
         clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
-        """Blend the prepared smoke over `target`; everything as in `render`."""
+        """Blend the prepared smoke over `target`.
+
+        camera, depth, look, clip_z: as in `render`, and it raises as that does.
+        """
         self._check(target, depth)
         width, height = target.viewport[2:]
         if width and height:
@@ -275,7 +281,7 @@ class VolumeRenderer(Guest):
             yield
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
-        """Time what is drawn inside among the passes of `fluid`, while those are timed."""
+        """Time what is drawn inside, as `label`, among the passes of `fluid`, while those are timed."""
         return (fluid.device or self.device).timed(label)
 
     def _shade(self, fluid: FluidLike, look: Look, view: View) -> None:
