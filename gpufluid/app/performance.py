@@ -58,7 +58,7 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
     lines = [
         "# Performance",
         "",
-        "Written by `make bench`: one run on one machine, medians of samples that take turns, each timed until "
+        "Written by `make bench`: one run on one machine, medians of samples that take turns, each until "
         "the device has finished. Yours are other figures: run it.",
         "",
         f"- {device.renderer}, OpenGL {device.version // 100}.{device.version % 100 // 10}",
