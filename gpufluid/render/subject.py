@@ -77,9 +77,7 @@ def lag(fluid: FluidLike) -> tuple[int, int, int]:
     They stay in the world when the box moves, so that the picture does not jump. No more than half a box:
     further off they would run through it when the light or the view turns.
     """
-    i, j, k = (
-        (gone + n // 2) % n - n // 2 for gone, n in zip(fluid.scrolled, fluid.grid.cells, strict=True)
-    )
+    i, j, k = ((gone + n // 2) % n - n // 2 for gone, n in zip(fluid.scrolled, fluid.grid.cells, strict=True))
     return i, j, k
 
 
