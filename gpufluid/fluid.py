@@ -17,6 +17,7 @@ from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.checkpoint import load, restore, save
 from gpufluid.diagnostics import Diagnostics, measure
+from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, MeshWarning, named
 from gpufluid.grid import AXES, FARTHEST, Grid, finite_number, finite_triple, whole_triple
 from gpufluid.layout import FlatLayout
@@ -504,20 +505,44 @@ class Fluid:
         The answer is of this moment and comes a frame or so later: ``samples.ready``, ``samples.velocity``.
         Raises GpufluidError for points of another shape or that are not finite.
         """
-        try:
-            places = np.array(points, np.float64)
-        except (TypeError, ValueError):
-            raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
-        if places.ndim != 2 or places.shape[1] != 3:
-            raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
-        if not np.isfinite(places).all():
-            where = int(np.argwhere(~np.isfinite(places))[0][0])
-            raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
+        return self._ask(_places(points))
+
+    def _ask(self, places: NDArray[np.float64]) -> Samples:
         solver = self._solver
         solver.solids.update(list(self.obstacles), None)
         return self._probes.ask(
             places, solver.variant, solver.solids.cells, velocity=solver.velocity, scalars=solver.scalars
         )
+
+    @_at_work
+    def forces_on(
+        self,
+        points: ArrayLike,
+        areas: ArrayLike,
+        velocities: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        drag_coefficient: float = SPHERE_DRAG,
+        volumes: ArrayLike = 0.0,
+        center: Sequence[float] | None = None,
+        air_density: float = AIR_DENSITY,
+        gravity: Sequence[float] = GRAVITY,
+    ) -> BodyForces:
+        """Ask for force and torque of the flow on a rigid body of yours, without waiting for the GPU.
+
+        points: [n, 3], metres, places of the body that each stand for a part of it. areas: cross-sections of
+        the parts, m^2, one for all or [n]. velocities: of the body there, m/s, one for all or [n, 3].
+        drag_coefficient: of 1/2 rho Cd A |u - v| (u - v), 0.47 for a sphere. volumes: m^3, one for each part
+        or [n], that the air lifts against `gravity`, m/s^2; 0: no lift. center: about which the torque is,
+        metres; None: the mean of the points. air_density: rho, kg/m^3.
+
+        The answer is of this moment and comes a frame or so later: ``asked.ready``, ``asked.force`` (N),
+        ``asked.torque`` (N m), ``asked.parts`` (N, [n, 3]). The flow does not feel the body by this. Inside
+        an obstacle the solid's own velocity is found: where the body is one too, take points a cell off it.
+        Raises GpufluidError for bad points and numbers, naming them.
+        """
+        places = _places(points)
+        parts = parts_of(places, areas, velocities, drag_coefficient, volumes, center, air_density, gravity)
+        return BodyForces(self._ask(places), *parts)
 
     @_at_work
     def diagnostics(self) -> Diagnostics:
@@ -766,6 +791,20 @@ class Fluid:
 def _names(kind: Any) -> str:
     names = [f"gf.{one.__name__}" for one in getattr(kind, "__args__", (kind,))]
     return "a " + (names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}")
+
+
+def _places(points: ArrayLike) -> NDArray[np.float64]:
+    """`points` as [n, 3] float64, or GpufluidError."""
+    try:
+        places = np.array(points, np.float64)
+    except (TypeError, ValueError):
+        raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
+    if not np.isfinite(places).all():
+        where = int(np.argwhere(~np.isfinite(places))[0][0])
+        raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
+    return places
 
 
 def _triple(values: ArrayLike) -> str:
