@@ -388,6 +388,28 @@ def test_a_flat_box_has_no_depth_to_go_along() -> None:
         fluid.scroll((1, -1, 0))
 
 
+def test_it_shows_of_a_long_world_what_a_long_box_shows() -> None:
+    """A source that runs three box lengths: the trail behind it as in one box round all of the way."""
+    smoke, heat = [], []
+    for cells, low in (((24, 12, 12), -1.4), ((72, 12, 12), -1.4)):
+        grid = gf.Grid(cells, 0.1, origin=(low, 0.0, -0.6))
+        with gf.Fluid(grid, FLOOR, gf.Settings(pressure=gf.Multigrid(2)), backend="numpy") as fluid:
+            torch = fluid.emitters.add(gf.Emitter(gf.Sphere(radius=0.12), density=9.0, temperature=0.5))
+            for n in range(50):
+                torch.position = (0.09 * n, 0.45, 0.0)
+                if cells[0] == 24:
+                    fluid.follow((torch.position[0] - 0.5, 0.5, 0.0))
+                fluid.step(0.05)
+            first = round((torch.position[0] - 0.9 - fluid.grid.origin[0]) / 0.1)  # the last metre and a bit
+            smoke.append(fluid.density.read()[..., first : first + 12])
+            heat.append(fluid.velocity.at_centers()[..., first : first + 12, 1])
+            assert fluid.scrolled[0] > 30 or cells[0] == 72
+    assert smoke[1].sum() > 30.0
+    np.testing.assert_allclose(smoke[0].sum(), smoke[1].sum(), rtol=0.05)
+    assert np.abs(smoke[0] - smoke[1]).sum() < 0.1 * smoke[1].sum()
+    assert np.corrcoef(heat[0].ravel(), heat[1].ravel())[0, 1] > 0.98
+
+
 # -- who looks -----------------------------------------------------------------------------------------------
 
 
