@@ -70,6 +70,8 @@ class Backend(Protocol):
 
     name: str
     grid: Grid
+    made: Grid  # where the box was made
+    scrolled: tuple[int, int, int]  # cells that the box has gone on along (x, y, z) since it was made
     epsilon: float  # of its numbers: the step from 1 to the next
 
     def field(
@@ -95,6 +97,9 @@ class Backend(Protocol):
 
         matrix: 4x4, the mesh's space to metres from the low corner of the box.
         """
+
+    def scroll_to(self, scrolled: tuple[int, int, int]) -> None:
+        """Place the box so many cells from where it was made; the fields stay as they are."""
 
     def at_work(self, what: str) -> AbstractContextManager[None]:
         """While it is open, what is called reaches what this backend holds, and no host's GL state is lost.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -13,11 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.backend import Backend, FieldStore
-from gpufluid.boundaries import Boundaries
+from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.checkpoint import load, restore, save
 from gpufluid.diagnostics import Diagnostics, measure
+from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, MeshWarning, named
-from gpufluid.grid import Grid, finite_number
+from gpufluid.grid import AXES, FARTHEST, Grid, finite_number, finite_triple, whole_triple
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.probes import Probes, Samples
@@ -295,7 +297,6 @@ class Fluid:
             raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
         if ctx is not None and not hasattr(ctx, "version_code"):
             raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
-        self.grid = grid
         self.boundaries = boundaries or Boundaries()
         self._settings = settings or Settings()
         self._released = False
@@ -333,6 +334,21 @@ class Fluid:
         self.flame = DerivedField(self, "flame", self._flame, "fluid.temperature and fluid.fuel, in a step")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
         self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles")
+
+    @property
+    def grid(self) -> Grid:
+        """The cells, and where the box stands now: `scroll` and `follow` move its origin."""
+        return self._backend.grid
+
+    @property
+    def made(self) -> Grid:
+        """The cells, and where the box stood when it was made."""
+        return self._backend.made
+
+    @property
+    def scrolled(self) -> tuple[int, int, int]:
+        """Whole cells along (x, y, z) that the box has gone on since it was made."""
+        return self._backend.scrolled
 
     @property
     def settings(self) -> Settings:
@@ -388,6 +404,79 @@ class Fluid:
         """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""
         self._solver.project(self._last_dt, list(self.obstacles))
 
+    # -- a box that moves ------------------------------------------------------------------------------
+
+    @_at_work
+    def scroll(self, cells: tuple[int, int, int]) -> None:
+        """Move the box by whole `cells` (i, j, k) along (x, y, z); the fluid stays where it is in the world.
+
+        What is in the box before and after keeps its values, to the bit. What the box leaves behind is let
+        go; what comes into it is what its sides bring: through an open side clean air at rest, of the ambient
+        temperature (or moving as the inflow on the opposite side does), through an inflow what that brings.
+        Along a periodic axis the pattern that repeats is what stays in place, and nothing is let go. Solids
+        and sources keep their places in the world, and so does the noise of sources; what has a value for
+        each cell, `gf.Array` and `gf.ForceField`, goes with the box.
+        Raises GpufluidError for what is no whole number, and along an axis with a wall: a box may run over
+        its floor, but not lift it.
+        """
+        self._scroll(whole_triple(cells, "cells", FARTHEST))
+
+    @_at_work
+    def follow(
+        self,
+        point: Sequence[float],
+        dead_zone: float | Sequence[float] = 0.0,
+        axes: str | None = None,
+    ) -> tuple[int, int, int]:
+        """Scroll the box so that `point` (x, y, z), metres, stays near its middle; return by how many cells.
+
+        dead_zone: metres, one number or (x, y, z), that the point may go from the middle before the box
+        moves; never less than a cell, so that what trembles in place does not move it. axes: along which it
+        moves, as in "xz"; None: along all but those with a wall, so that a floor stays below.
+        Call it once a frame, before `step`. Raises GpufluidError as `scroll` does, and where no axis is left.
+        """
+        place = finite_triple(point, "point")
+        given = (dead_zone,) * 3 if np.ndim(dead_zone) == 0 else dead_zone
+        zone = finite_triple(given, "dead_zone")  # type: ignore[arg-type]
+        if min(zone) < 0.0:
+            raise GpufluidError(f"dead_zone must be >= 0 m, got {dead_zone!r}")
+        grid, shift = self.grid, [0, 0, 0]
+        for axis in self._axes_to_scroll(axes):
+            size = grid.cell_size
+            off = place[axis] - grid.origin[axis] - 0.5 * grid.size[axis]
+            beyond = abs(off) - max(zone[axis], size)
+            if beyond > 0.0:
+                shift[axis] = int(math.copysign(math.ceil(beyond / size), off))
+        i, j, k = shift
+        self._scroll((i, j, k))
+        return i, j, k
+
+    def _axes_to_scroll(self, axes: str | None) -> list[int]:
+        if axes is None:
+            sides = self.boundaries.sides
+            free = [
+                axis
+                for axis in range(self.grid.dimensions)
+                if not any(isinstance(side, Wall) for side in sides[2 * axis : 2 * axis + 2])
+            ]
+            if not free:
+                raise GpufluidError(
+                    "the box cannot follow anything: there are walls across every axis; the sides that it "
+                    "is to move along must be gf.Open, Inflow or Periodic"
+                )
+            return free
+        if not isinstance(axes, str) or not axes or set(axes) - set(AXES) or len(set(axes)) < len(axes):
+            raise GpufluidError(f'axes must be some of "xyz", or None, got {axes!r}')
+        wanted = [AXES.index(axis) for axis in axes]
+        for axis in wanted:
+            self._solver.check_scroll(axis)
+        return wanted
+
+    def _scroll(self, shift: tuple[int, int, int]) -> None:
+        i, j, k = (old + new for old, new in zip(self.scrolled, shift, strict=True))
+        whole_triple((i, j, k), "cells, with those that the box has gone already,", FARTHEST)
+        self._solver.scroll(shift, list(self.obstacles))
+
     @_at_work
     def take(self, names: Sequence[str]) -> Callable[[], dict[str, FloatArray]]:
         """Copy fields as they are now; what is returned gives them by name in any thread.
@@ -424,20 +513,44 @@ class Fluid:
         The answer is of this moment and comes a frame or so later: ``samples.ready``, ``samples.velocity``.
         Raises GpufluidError for points of another shape or that are not finite.
         """
-        try:
-            places = np.array(points, np.float64)
-        except (TypeError, ValueError):
-            raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
-        if places.ndim != 2 or places.shape[1] != 3:
-            raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
-        if not np.isfinite(places).all():
-            where = int(np.argwhere(~np.isfinite(places))[0][0])
-            raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
+        return self._ask(_places(points))
+
+    def _ask(self, places: NDArray[np.float64]) -> Samples:
         solver = self._solver
         solver.solids.update(list(self.obstacles), None)
         return self._probes.ask(
             places, solver.variant, solver.solids.cells, velocity=solver.velocity, scalars=solver.scalars
         )
+
+    @_at_work
+    def forces_on(
+        self,
+        points: ArrayLike,
+        areas: ArrayLike,
+        velocities: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        drag_coefficient: float = SPHERE_DRAG,
+        volumes: ArrayLike = 0.0,
+        center: Sequence[float] | None = None,
+        air_density: float = AIR_DENSITY,
+        gravity: Sequence[float] = GRAVITY,
+    ) -> BodyForces:
+        """Ask for force and torque of the flow on a rigid body of yours, without waiting for the GPU.
+
+        points: [n, 3], metres, places of the body that each stand for a part of it. areas: cross-sections of
+        the parts, m^2, one for all or [n]. velocities: of the body there, m/s, one for all or [n, 3].
+        drag_coefficient: of 1/2 rho Cd A |u - v| (u - v), 0.47 for a sphere. volumes: m^3, one for each part
+        or [n], that the air lifts against `gravity`, m/s^2; 0: no lift. center: about which the torque is,
+        metres; None: the mean of the points. air_density: rho, kg/m^3.
+
+        The answer is of this moment and comes a frame or so later: ``asked.ready``, ``asked.force`` (N),
+        ``asked.torque`` (N m), ``asked.parts`` (N, [n, 3]). The flow does not feel the body by this. Inside
+        an obstacle the solid's own velocity is found: where the body is one too, take points a cell off it.
+        Raises GpufluidError for bad points and numbers, naming them.
+        """
+        places = _places(points)
+        parts = parts_of(places, areas, velocities, drag_coefficient, volumes, center, air_density, gravity)
+        return BodyForces(self._ask(places), *parts)
 
     @_at_work
     def diagnostics(self) -> Diagnostics:
@@ -447,8 +560,10 @@ class Fluid:
 
     @_at_work
     def reset(self) -> None:
-        """Back to rest and clean air; emitters and obstacles stay."""
+        """Back to rest and clean air, the box to where it was made; emitters and obstacles stay."""
         solver = self._solver
+        i, j, k = self.scrolled
+        self._scroll((-i, -j, -k))
         for store, values in (
             (solver.velocity, [0.0] * 4),
             (solver.scalars, [0.0, self.settings.ambient_temperature, 0.0, 1.0]),
@@ -684,6 +799,20 @@ class Fluid:
 def _names(kind: Any) -> str:
     names = [f"gf.{one.__name__}" for one in getattr(kind, "__args__", (kind,))]
     return "a " + (names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}")
+
+
+def _places(points: ArrayLike) -> NDArray[np.float64]:
+    """`points` as [n, 3] float64, or GpufluidError."""
+    try:
+        places = np.array(points, np.float64)
+    except (TypeError, ValueError):
+        raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
+    if not np.isfinite(places).all():
+        where = int(np.argwhere(~np.isfinite(places))[0][0])
+        raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
+    return places
 
 
 def _triple(values: ArrayLike) -> str:

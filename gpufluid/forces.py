@@ -17,7 +17,7 @@ from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
 from gpufluid.masks import source_mask
 from gpufluid.settings import Settings
 from gpufluid.shapes import Analytic
-from gpufluid.sources import MAX_SEED, Emitter
+from gpufluid.sources import MAX_SEED, Array, Emitter
 from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, Vortex, Wind
 
 SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
@@ -141,20 +141,23 @@ class Forces:
         colors: FieldStore | None = None,
     ) -> None:
         """Add the density, fuel and colour of every emitter; set its temperature and velocity."""
-        run = self.backend.kernel
+        run, size = self.backend.kernel, self.backend.grid.cell_size
         self._masks.keep(emitters)
+        where = {"noise_shift": tuple(n * size for n in self.backend.scrolled)}
         active = [e for e in emitters if e.active]
         masked = [e for e in active if not isinstance(e.shape, Analytic)]
         active = [e for e in active if isinstance(e.shape, Analytic)]
         for first in range(0, len(active), EMITTERS):
             some = active[first : first + EMITTERS]
-            count = {"emitters": self._rows(emitter_rows, some, dt, time), "emitter_count": len(some)}
+            rows = self._rows(emitter_rows, some, dt, time)
+            count = {"emitters": rows, "emitter_count": len(some), **where}
             kind = _noisy(variant, some)
             run("emit_scalars", kind)(scalars=scalars, **count)
             if self.settings.solve_velocity and any(e.velocity is not None for e in some):
                 run("emit_velocity", kind)(velocity=velocity, **count, **solids)
         for emitter in masked:
-            given = {"emitters": self._rows(emitter_rows, [emitter], dt, time), "mask": self._mask(emitter)}
+            rows = self._rows(emitter_rows, [emitter], dt, time)
+            given = {"emitters": rows, "mask": self._mask(emitter), **where}
             kind = _noisy(variant, [emitter])
             run("emit_mask", kind)(scalars=scalars, **given)
             if self.settings.solve_velocity and emitter.velocity is not None:
@@ -165,12 +168,12 @@ class Forces:
                 some = active[first : first + EMITTERS]
                 rows = self._rows(color_rows, some, dt, time)
                 run("emit_scalars", _noisy(variant, some))(
-                    scalars=colors, emitters=rows, emitter_count=len(some)
+                    scalars=colors, emitters=rows, emitter_count=len(some), **where
                 )
             for emitter in masked:
                 rows = self._rows(color_rows, [emitter], dt, time)
                 run("emit_mask", _noisy(variant, [emitter]))(
-                    scalars=colors, emitters=rows, mask=self._mask(emitter)
+                    scalars=colors, emitters=rows, mask=self._mask(emitter), **where
                 )
 
     def _rows(
@@ -191,7 +194,9 @@ class Forces:
         shape, grid = emitter.shape, self.backend.grid
         assert not isinstance(shape, Analytic)
         width, matrix = edge_width(emitter, grid), emitter.matrix
-        state = shape, matrix.tobytes(), width
+        # an array belongs to the cells of the box, wherever that stands
+        stands = None if isinstance(shape, Array) else grid.origin
+        state = shape, matrix.tobytes(), width, stands
         return self._masks.of(emitter, state, lambda: source_mask(grid, shape, matrix, width)[..., None])
 
     def compile(self, force: Force, variant: Variant) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 from gpufluid.errors import GpufluidError, named
@@ -12,6 +12,8 @@ from gpufluid.errors import GpufluidError, named
 LARGEST = 3.4e38  # what single precision holds
 
 AXES = ("x", "y", "z")
+
+FARTHEST = 2**40  # cells a box may be moved: a double still tells places a thousandth of a cell apart there
 
 
 def finite_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
@@ -25,6 +27,20 @@ def finite_triple(value: Sequence[float], name: str) -> tuple[float, float, floa
     if len(triple) != 3:
         raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}")
     return triple
+
+
+def whole_triple(value: Sequence[int], name: str, most: int) -> tuple[int, int, int]:
+    """Return `value` as three whole numbers in -`most` .. `most`, or raise naming it."""
+    try:
+        i, j, k = value
+    except (TypeError, ValueError):
+        i = j = k = math.nan  # type: ignore[assignment]
+    for n in (i, j, k):
+        if isinstance(n, bool) or not isinstance(n, Integral) or abs(n) > most:
+            raise GpufluidError(
+                f"{name} must be three whole numbers (i, j, k) of at most {most:g} in size, got {value!r}"
+            )
+    return int(i), int(j), int(k)
 
 
 def finite_number(
@@ -96,6 +112,24 @@ class Grid:
         """High corner of the box, metres."""
         (x, y, z), (sx, sy, sz) = self.origin, self.size
         return x + sx, y + sy, z + sz
+
+    @property
+    def local(self) -> Grid:
+        """The same box with its low corner at 0: all that does not depend on where it stands."""
+        return replace(self, origin=(0.0, 0.0, 0.0))
+
+    def scrolled(self, cells: tuple[int, int, int]) -> Grid:
+        """The same box, so many cells further along (x, y, z)."""
+        x, y, z = (low + n * self.cell_size for low, n in zip(self.origin, cells, strict=True))
+        return replace(self, origin=(x, y, z))
+
+    def cells_from(self, other: Grid) -> tuple[int, int, int]:
+        """How many whole cells along (x, y, z) this box is from `other`, one of the same cells."""
+        i, j, k = (
+            round((here - there) / self.cell_size)
+            for here, there in zip(self.origin, other.origin, strict=True)
+        )
+        return i, j, k
 
     @property
     def cell_count(self) -> int:

@@ -102,7 +102,8 @@ class NumpyBackend:
     epsilon = 2.0**-52
 
     def __init__(self, grid: Grid) -> None:
-        self.grid = grid
+        self.grid = self.made = grid
+        self.scrolled = (0, 0, 0)
         self._layouts = layouts(grid, limit=1 << 31)
         self._coarser: NumpyBackend | None = None
         self._kernels: dict[tuple[str, Variant], ReferenceKernel] = {}
@@ -119,13 +120,13 @@ class NumpyBackend:
         """Return the reference function of that name as a kernel."""
         key = (name, variant)
         if key not in self._kernels:
-            self._kernels[key] = ReferenceKernel(self.grid, KERNELS[name], variant)
+            self._kernels[key] = ReferenceKernel(self.grid.local, KERNELS[name], variant)
         return self._kernels[key]
 
     def coarser(self) -> NumpyBackend:
         """The same on a grid of half the cells."""
         if self._coarser is None:
-            self._coarser = NumpyBackend(self.grid.coarser())
+            self._coarser = NumpyBackend(self.grid.local.coarser())
             link(self._layouts, self._coarser._layouts)
         return self._coarser
 
@@ -135,8 +136,11 @@ class NumpyBackend:
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Mark the cells whose centre is inside `mesh` with 1."""
-        local = Grid(self.grid.cells, self.grid.cell_size)
-        winding.write(inside_mesh(local, mesh, matrix)[..., None])
+        winding.write(inside_mesh(self.grid.local, mesh, matrix)[..., None])
+
+    def scroll_to(self, scrolled: tuple[int, int, int]) -> None:
+        """Place the box so many cells from where it was made."""
+        self.scrolled, self.grid = scrolled, self.made.scrolled(scrolled)
 
     def at_work(self, what: str) -> AbstractContextManager[None]:
         """There is nothing to switch."""

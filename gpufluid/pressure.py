@@ -151,6 +151,10 @@ class Projection:
         if balance:
             problem.balance(self.pressure, self.pressure)
 
+    def scroll(self, shift: tuple[int, int, int], variant: Variant) -> None:
+        """Move the last pressure with the box that has gone `shift` cells on."""
+        self.backend.kernel("scroll_pressure", variant)(pressure=self.pressure, shift=shift)
+
     def clear(self) -> None:
         """Forget the last pressure."""
         self.pressure.fill([0.0])

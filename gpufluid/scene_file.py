@@ -785,7 +785,7 @@ class _Writer:
     def container(self, fluid: Fluid) -> dict[str, Any]:
         """One fluid and all that is in it."""
         out: dict[str, Any] = {
-            "grid": self.table(fluid.grid),
+            "grid": self.table(fluid.made),  # where it is when the scene begins
             "settings": self.table(fluid.settings, owner=fluid),
         }
         sides = {name: getattr(fluid.boundaries, name) for name in SIDES}

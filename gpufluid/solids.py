@@ -63,6 +63,13 @@ def _is_place(matrix: Any) -> bool:
     return array and bool(np.isfinite(matrix).all())
 
 
+def _to_box(grid: Grid) -> Matrix:
+    """[4, 4]: metres in the world to metres from the low corner of the box."""
+    matrix = np.eye(4)
+    matrix[:3, 3] = np.negative(grid.origin)
+    return matrix
+
+
 class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
 
@@ -104,8 +111,7 @@ class Solids:
         dt: seconds since the last step, over which an obstacle came here from where it was; None only
         looks: what has come to another place since is at rest there.
         """
-        to_box = np.eye(4)
-        to_box[:3, 3] = np.negative(self.backend.grid.origin)
+        to_box = _to_box(self.backend.grid)
         places = {id(o): to_box @ o.matrix for o in obstacles}
         voxels: list[tuple[Any, ...]] = []
         for obstacle in obstacles:
@@ -134,6 +140,28 @@ class Solids:
             self._voxelize()
             self.uncovered = self.present
         return changed
+
+    def scroll(self, obstacles: Sequence[Obstacle], before: Grid) -> None:
+        """Voxelize what is voxelized anew, where it is seen from a box that stood at `before`."""
+        then, now = _to_box(before), _to_box(self.backend.grid)
+        # to the bit what `update` works out, so that what stands still does not seem to move
+        known = {(then @ o.matrix).tobytes(): now @ o.matrix for o in obstacles}
+        back = then @ np.linalg.inv(now)
+
+        def seen(place: Matrix) -> Matrix:
+            exact = known.get(place.tobytes())
+            return now @ np.linalg.inv(then) @ place if exact is None else exact
+
+        self._before = {key: (shape, seen(place)) for key, (shape, place) in self._before.items()}
+        voxels, self._voxels = self._voxels, []
+        for shape, _, mark, _, bends, place, motion in voxels:
+            if bends:
+                bends = bends[0], seen(np.frombuffer(bends[1]).reshape(4, 4)).tobytes(), bends[2]
+            place, motion = seen(place), motion @ back
+            self._voxels.append((shape, place.tobytes(), mark, motion.tobytes(), bends, place, motion))
+        if voxels:
+            self._voxelize()
+            self.uncovered = True
 
     def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Any]]:
         """What `recall` takes: each obstacle as it was at the last step, or None, and what is voxelized."""
@@ -200,7 +228,7 @@ class Solids:
             return
         if "drift" not in self._fields:
             self._fields["drift"] = backend.field("drift", "cell", buffers=1)
-        drift = surface_velocity(Grid(backend.grid.cells, backend.grid.cell_size), then, now, mesh.triangles)
+        drift = surface_velocity(backend.grid.local, then, now, mesh.triangles)
         drift[..., :3] /= dt
         self._fields["drift"].write(drift)
         backend.kernel("add_drift", Variant(solids=True))(

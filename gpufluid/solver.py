@@ -10,12 +10,14 @@ import numpy as np
 
 from gpufluid.advection import Advection
 from gpufluid.backend import Backend, FieldStore
-from gpufluid.boundaries import Boundaries
+from gpufluid.boundaries import SIDES, Boundaries, Wall
 from gpufluid.colors import Colors
 from gpufluid.diffusion import Diffusion
+from gpufluid.errors import GpufluidError
 from gpufluid.fire import Fire
 from gpufluid.forces import Forces
 from gpufluid.fourier import check_box, refuse_obstacle
+from gpufluid.grid import AXES
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
@@ -153,6 +155,47 @@ class Solver:
         swelling = self.fire.swelling
         self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity, swelling=swelling)
         self.solids.slip(self.variant, velocity=self.velocity)
+
+    def scroll(self, shift: tuple[int, int, int], obstacles: Sequence[Obstacle]) -> None:
+        """Move the box on by `shift` cells over all that is in it; solids are voxelized where they then are.
+
+        Raises GpufluidError where a side of the box stands in the way.
+        """
+        axes = [axis for axis in range(3) if shift[axis]]
+        for axis in axes:
+            self.check_scroll(axis)
+        if not axes:
+            return
+        backend, run, before = self.backend, self.backend.kernel, self.backend.grid
+        i, j, k = (old + new for old, new in zip(backend.scrolled, shift, strict=True))
+        backend.scroll_to((i, j, k))
+        self.solids.scroll(obstacles, before)
+        sides, cells = self.boundaries, before.cells
+        i, j, k = (
+            n % cells[a] if sides.periodic(a) else min(max(n, -cells[a] - 1), cells[a] + 1)
+            for a, n in enumerate(shift)
+        )
+        variant, ambient = self.variant, self.settings.ambient_temperature
+        run("scroll_velocity", variant)(velocity=self.velocity, shift=(i, j, k), **self.solids.faces)
+        self.solids.slip(variant, velocity=self.velocity)
+        run("scroll_scalars", variant)(scalars=self.scalars, shift=(i, j, k), ambient=ambient)
+        if self.colors.field is not None:
+            run("scroll_scalars", self.color_variant)(scalars=self.colors.field, shift=(i, j, k), ambient=0.0)
+        self.fire.scroll((i, j, k), variant)
+        self.projection.scroll((i, j, k), variant)
+        if self.solids.uncovered:
+            self.cover()
+
+    def check_scroll(self, axis: int) -> None:
+        """Raise GpufluidError where the box cannot be moved along `axis`."""
+        if axis >= self.backend.grid.dimensions:
+            raise GpufluidError(f"a box one cell deep cannot be scrolled along {AXES[axis]}")
+        for side in (2 * axis, 2 * axis + 1):
+            if isinstance(self.boundaries.sides[side], Wall):
+                raise GpufluidError(
+                    f"the box cannot be scrolled along {AXES[axis]}: Boundaries.{SIDES[side]} is a wall, "
+                    "which would have to move through the fluid; it must be gf.Open, Inflow or Periodic"
+                )
 
     def max_speed(self) -> float:
         """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""

@@ -25,7 +25,7 @@ LAYERS = {
     "gl": ("gl", "description contract gl"),
     "numerics": (
         "advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire forces "
-        "diagnostics probes solids solver",
+        "diagnostics probes drag solids solver",
         "description contract numerics",
     ),
     "engine": ("fluid checkpoint scene scene_file script", "description contract gl numerics engine"),

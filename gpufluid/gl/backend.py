@@ -44,6 +44,7 @@ class GLBackend:
     def _on(self, device: Device, grid: Grid, dtype: str) -> None:
         """Work on `device`, which another backend may share."""
         self.grid, self.device, self.ctx = grid, device, device.ctx
+        self.made, self.scrolled = grid, (0, 0, 0)
         self.name = device.stage
         self._dtype = dtype
         self.epsilon = 2.0**-10 if dtype == "f2" else 2.0**-23
@@ -81,7 +82,7 @@ class GLBackend:
     def coarser(self) -> GLBackend:
         """The same on a grid of half the cells, in single precision."""
         if self._coarser is None:
-            self._coarser = self._sharing(self.grid.coarser())
+            self._coarser = self._sharing(self.grid.local.coarser())
             link(self.layouts, self._coarser.layouts)
         return self._coarser
 
@@ -90,14 +91,18 @@ class GLBackend:
         if self._dtype == "f4":
             return self
         if self._single is None:
-            self._single = self._sharing(self.grid)
+            self._single = self._sharing(self.grid.local)
         return self._single
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Count surfaces; see `gpufluid.gl.voxelizer`."""
         if self._voxelizer is None:
-            self._voxelizer = Voxelizer(self.device, self.grid)
+            self._voxelizer = Voxelizer(self.device, self.grid.local)
         self._voxelizer(mesh, matrix, cast(Field, winding))
+
+    def scroll_to(self, scrolled: tuple[int, int, int]) -> None:
+        """Place the box so many cells from where it was made. What is compiled does not know where it is."""
+        self.scrolled, self.grid = scrolled, self.made.scrolled(scrolled)
 
     @contextmanager
     def at_work(self, what: str) -> Iterator[None]:

@@ -13,7 +13,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import ParticleSource, SolidShape
 from gpufluid.grid import finite_number
 from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import InScene, Shot, clip_of_cells, give, to_cells
+from gpufluid.render.overlay import KeepsPlaces, Shot, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import QUANTITIES, Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.settings import one_of
@@ -24,7 +24,7 @@ BLENDS = ("additive", "alpha")
 PALETTE = ((1.0, 0.62, 0.28), (0.35, 0.70, 1.0), (0.55, 0.88, 0.45), (0.92, 0.45, 0.75), (0.95, 0.88, 0.4))
 
 
-class Particles(Chart, InScene):
+class Particles(Chart, KeepsPlaces):
     """Particles carried by the flow: `advance` moves them, `render` draws them. Fields may change.
 
     count: how many there are at most, fixed. sources: ParticleSource, or shapes or emitters in their place.
@@ -81,7 +81,6 @@ class Particles(Chart, InScene):
         self._targets = [ctx.framebuffer([t]) for t in (*self._state, self._values)]
         self._rows: tuple[moderngl.Texture, moderngl.Texture] | None = None
         self._told = b""  # what the textures of the sources hold
-        self._grid: object = None
         self.time = 0.0
         self.turn = 0
         self.reset()
@@ -138,6 +137,9 @@ class Particles(Chart, InScene):
             fixed = [n + int(part) for n, part in zip(fixed, parts, strict=True)]
         return fixed
 
+    def _places(self) -> tuple[list[moderngl.Texture], list[moderngl.Framebuffer]]:
+        return self._state, self._targets
+
     def reset(self) -> None:
         """Take all particles away; they are born anew, one after the other."""
         for target in self._targets[:2]:
@@ -152,9 +154,7 @@ class Particles(Chart, InScene):
         self.check_fluid(fluid)
         self.check()
         dt = finite_number(dt, "dt", low=0.0)
-        if self._grid not in (None, fluid.grid):
-            self.reset()  # places are kept in cells
-        self._grid = fluid.grid
+        self._settle(fluid)
         if dt == 0.0:
             return
         sources, _ = self._source_textures(fluid)
@@ -181,6 +181,7 @@ class Particles(Chart, InScene):
 
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the particles."""
+        self._settle(fluid)
         sources, looks = self._source_textures(fluid)
         by_value = self.field != "source"
         colors = self.maps.texture(self.color_map() if by_value else "gray")

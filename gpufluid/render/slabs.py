@@ -41,15 +41,40 @@ def steps_through(grid: Grid, rays: Rays, count: int | None, quality: float) -> 
     return max(1, round(quality * count))
 
 
-def view_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float = 1.0) -> Rows:
+def lead_of(grid: Grid, rays: Rays, steps: int, lag: tuple[int, int, int]) -> tuple[int, float]:
+    """Where the cuts across the view lie in a box that has moved on over them by `lag` cells.
+
+    They stay in the world. Returns the number of the slab in which the box begins, and the share of that
+    slab that lies before it, 0 .. 1; (0, 0.0) in a box that has not moved, or that the eye is in.
+    """
+    near, far = _depths(grid, rays)
+    if far <= near or near <= rays.near:
+        return 0, 0.0
+    gone = float(np.array(lag) @ rays.forward) * grid.cell_size * steps / (far - near)
+    number = int(np.floor(gone + 1e-6))
+    return number, max(gone - number, 0.0)
+
+
+def view_slabs(
+    grid: Grid,
+    rays: Rays,
+    count: int | None = None,
+    quality: float = 1.0,
+    lag: tuple[int, int, int] = (0, 0, 0),
+) -> Rows:
     """Return slabs of equal thickness across the view, farthest first, [n, 6]; ends: m in front of the eye.
 
-    Those out of the picture are left out.
+    Those out of the picture are left out. lag: as in `lead_of`; the first and the last may then be thinner.
     """
     near, far = _depths(grid, rays)
     if far <= near:
         return NONE
-    cuts = np.linspace(far, near, steps_through(grid, rays, count, quality) + 1)
+    steps = steps_through(grid, rays, count, quality)
+    cuts = np.linspace(far, near, steps + 1)
+    _, lead = lead_of(grid, rays, steps, lag)
+    if lead > 1e-6:
+        inner = cuts[:-1] - lead * (far - near) / steps
+        cuts = np.concatenate([[far], inner, [near]])
     return _seen(rectangles(rays, _corners(grid), cuts), np.stack([cuts[1:], cuts[:-1]], axis=1))
 
 

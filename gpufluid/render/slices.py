@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gpufluid.render.painter import Painter, Sight, give
-from gpufluid.render.slabs import Rows, axis_of, axis_slabs, view_slabs
+from gpufluid.render.slabs import Rows, axis_of, axis_slabs, lead_of, steps_through, view_slabs
+from gpufluid.render.subject import lag
 
 
 class Slices:
@@ -17,8 +18,10 @@ class Slices:
 
     def slabs(self, sight: Sight) -> Rows:
         """What is to be drawn: nothing, where the box is not seen."""
-        cut = axis_slabs if self.along_axis else view_slabs
-        return cut(sight.fluid.grid, sight.view.rays, self.count, sight.quality)
+        grid, rays = sight.fluid.grid, sight.view.rays
+        if self.along_axis:
+            return axis_slabs(grid, rays, self.count, sight.quality)
+        return view_slabs(grid, rays, self.count, sight.quality, lag(sight.fluid))
 
     def draw(self, sight: Sight, slabs: Rows) -> None:
         """Blend them."""
@@ -28,6 +31,11 @@ class Slices:
         )
         if self.along_axis:
             give(program, along=tuple(float(i == axis_of(rays)) for i in range(3)), nearest=rays.near)
+        else:
+            grid = sight.fluid.grid
+            steps = steps_through(grid, rays, self.count, sight.quality)
+            number, lead = lead_of(grid, rays, steps, lag(sight.fluid))
+            give(program, first_number=-number - (lead > 1e-6))
         with painter.timed(sight, "slices"):
             painter.draw(sight, program, slabs, shaded=sight.shaded)
 

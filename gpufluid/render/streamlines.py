@@ -14,7 +14,7 @@ from gpufluid.flow_views import Seeds, check_seeds, whole
 from gpufluid.gl.field import Field
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.render.charts import Chart, check_flag
-from gpufluid.render.overlay import Floats, InScene, Shot, clip_of_cells, give, to_cells
+from gpufluid.render.overlay import Floats, InScene, KeepsPlaces, Shot, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.shapes import Triple
@@ -248,7 +248,7 @@ class Streamlines(_Lines):
         return out
 
 
-class StreakLines(_Lines):
+class StreakLines(_Lines, KeepsPlaces):
     """Lines through what was released at each seed, one after the other, coloured by speed; like dye.
 
     seeds, line_width, fade, opacity, colors, range, legend: as in `Streamlines`. points: of a line, 2 to
@@ -280,7 +280,6 @@ class StreakLines(_Lines):
         self.interval = interval
         super().__init__(ctx, seeds, points, line_width, fade, opacity, colors, range, legend, linear)
         self._make((self.points, len(self.seeds)))
-        self._grid: object = None
         self.reset()
 
     def check(self) -> None:
@@ -288,6 +287,9 @@ class StreakLines(_Lines):
         super().check()
         if self.interval is not None:
             self.interval = finite_number(self.interval, "StreakLines.interval", above=0.0)
+
+    def _places(self) -> tuple[list[moderngl.Texture], list[moderngl.Framebuffer]]:
+        return self._textures, self._targets
 
     def reset(self) -> None:
         """Take all points away."""
@@ -303,9 +305,7 @@ class StreakLines(_Lines):
         self.check_fluid(fluid)
         self.check()
         dt = finite_number(dt, "dt", low=0.0)
-        if self._grid not in (None, fluid.grid):
-            self.reset()  # places are kept in cells
-        self._grid = fluid.grid
+        self._settle(fluid)
         if dt == 0.0:
             return
         released, age, self._apart = 1, 0.0, dt
@@ -328,6 +328,7 @@ class StreakLines(_Lines):
 
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the lines."""
+        self._settle(fluid)
         shown = self.quantity(fluid, "speed")
         self.last_range = self.range_of(fluid, shown, "speed", self.range)
         natural = self._apart / fluid.grid.cell_size

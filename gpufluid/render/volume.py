@@ -323,12 +323,13 @@ class VolumeRenderer(Guest):
     def _allocate(self, fluid: FluidLike) -> None:
         """Make the textures for this grid, once."""
         layout = fluid.layouts["cell"]
-        if self._shape == (fluid.grid, layout):
+        shape = fluid.grid.local, layout
+        if self._shape == shape:
             return
         self._free()
         self._lighting = Lighting(self.device, fluid, self.light_scale, self.attenuation)
         self._shaded = Field(self.device, "shaded smoke", layout, 4, "f2", 1)
-        self._shape = (fluid.grid, layout)
+        self._shape = shape
 
     def _without_depth(
         self, target: moderngl.Framebuffer, depth: moderngl.Texture | None

@@ -102,7 +102,8 @@ def volume_program(
         return device.fragment_program(source.include(file), vertex)
 
     present = tuple(matter(fluid))
-    key = (label, file, fluid.grid, fields, present, solids, vertex_file, *defines.items(), *volumes.items())
+    grid = fluid.grid.local  # a box that moves needs no other program
+    key = (label, file, grid, fields, present, solids, vertex_file, *defines.items(), *volumes.items())
     return device.keep(key, make)
 
 
@@ -113,7 +114,7 @@ def walking_program(device: Device, fluid: FluidLike, label: str, file: str) -> 
         source = volume_source(label, fluid, version=430, defines={"GROUP": GROUP})
         return device.compute_program(source.include(file))
 
-    return device.keep((label, file, fluid.grid, tuple(matter(fluid))), make)
+    return device.keep((label, file, fluid.grid.local, tuple(matter(fluid))), make)
 
 
 @contextmanager
