@@ -10,6 +10,8 @@ from numbers import Integral
 from gpufluid.errors import GpufluidError, named
 
 LARGEST = 3.4e38  # what single precision holds
+LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
+TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
 
 AXES = ("x", "y", "z")
 

@@ -13,6 +13,7 @@ import moderngl
 
 from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.calls import calls
+from gpufluid.gl.messages import take
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import keep_state
 from gpufluid.settings import one_of
@@ -124,6 +125,7 @@ class Device:
             try:
                 self._programs[key] = self.ctx.program(vertex_shader=vertex_text, fragment_shader=source.text)
             except moderngl.Error as error:
+                take()  # what it says is in the error
                 blamed = vertex if vertex and "vertex_shader" in str(error) else source
                 raise blamed.explain(str(error)) from None
         program = self._programs[key]
@@ -136,6 +138,7 @@ class Device:
             try:
                 self._programs[source.text] = self.ctx.compute_shader(source.text)
             except moderngl.Error as error:
+                take()
                 raise source.explain(str(error)) from None
         program = self._programs[source.text]
         assert isinstance(program, moderngl.ComputeShader)
@@ -208,6 +211,17 @@ class Device:
             self._released = True
             self._shared.leave()
             self.linear.release()
+
+
+def let_go(*things: Any) -> None:
+    """Release what was made in a context; what is bound to draw to is not left so.
+
+    moderngl would bind its name again when it next makes or clears another framebuffer, which is an error.
+    """
+    for thing in things:
+        if isinstance(thing, moderngl.Framebuffer) and thing.ctx.mglo.fbo is thing.mglo:
+            thing.ctx.detect_framebuffer(0).use()
+        thing.release()
 
 
 def _available_memory() -> int | None:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
@@ -259,8 +260,7 @@ class FrameRenderer(Guest):
             raise GpufluidError("this FrameRenderer was released")
 
     def _free(self) -> None:
-        for thing in self._things:
-            thing.release()
+        let_go(*self._things)
         self._things = []
 
     def _draw_opaque(
