@@ -40,7 +40,7 @@ def debug(*checks: str) -> None:
     """Have the engine check itself from now on, in every fluid and context; with nothing given no more.
 
     "gl": a call in which OpenGL reports an error, or warns, raises GpufluidError with the driver's words and
-    the line that made it. What was wrong before the call, by a host's doing, is told as well.
+    the line that made it; of what was wrong before the call, by a host's doing, it warns (RuntimeWarning).
     "numbers": the first pass that makes NaN or Inf raises GpufluidError naming the kernel, the field, the
     cell, the substep and the time; a step takes many times as long, since every pass is read back.
 

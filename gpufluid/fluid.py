@@ -17,7 +17,7 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.checkpoint import load, restore, save
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.errors import GpufluidError, MeshWarning, named
-from gpufluid.grid import Grid, finite_number
+from gpufluid.grid import Grid, finite_number, held, real_array
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.probes import Probes, Samples
@@ -417,13 +417,13 @@ class Fluid:
         Raises GpufluidError for points of another shape or that are not finite.
         """
         try:
-            places = np.array(points, np.float64)
+            places = real_array(points)
         except (TypeError, ValueError):
             raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
         if places.ndim != 2 or places.shape[1] != 3:
             raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
-        if not np.isfinite(places).all():
-            where = int(np.argwhere(~np.isfinite(places))[0][0])
+        if not held(places).all():
+            where = int(np.argwhere(~held(places))[0][0])
             raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
         solver = self._solver
         solver.solids.update(list(self.obstacles), None)

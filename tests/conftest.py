@@ -37,6 +37,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Make the shared context current again: a test before may have had one of its own."""
     if _shared and "ctx" in getattr(item, "fixturenames", ()):
         _shared[0].__enter__()
+        _shared[0].detect_framebuffer(0).use()  # or moderngl would bind a target that a test has released
 
 
 @pytest.fixture(autouse=True)

@@ -48,11 +48,10 @@ def test_a_wrong_bind_is_told_with_its_line(ctx: moderngl.Context, monkeypatch: 
 def test_what_a_host_did_is_told_apart(ctx: moderngl.Context) -> None:
     with small(ctx) as fluid:
         calls(ctx).glEnable(NO_SUCH)
-        with pytest.raises(
-            gf.GpufluidError, match=r"^before Fluid.step, by somebody else's call, OpenGL says: .*ENUM"
+        with pytest.warns(
+            RuntimeWarning, match=r"^before Fluid.step, by somebody else's call, OpenGL says: .*ENUM"
         ):
             fluid.step(0.1)
-        fluid.step(0.1)
 
 
 def test_without_the_drivers_voice_errors_are_asked_for(ctx: moderngl.Context, monkeypatch: Any) -> None:
@@ -91,7 +90,7 @@ def test_a_host_that_listens_itself_goes_on(ctx: moderngl.Context) -> None:
         fluid.step(0.1)
         gl.glEnable(NO_SUCH)
         assert b"GL_INVALID_ENUM" in heard[-1]
-        with pytest.raises(gf.GpufluidError, match="^before Fluid.step, .* GL_INVALID_ENUM$"):
+        with pytest.warns(RuntimeWarning, match="^before Fluid.step, .* GL_INVALID_ENUM$"):
             fluid.step(0.1)
     gl.glDebugMessageCallback(None, None)
     own.release()

@@ -33,6 +33,7 @@ def numbers() -> Iterator[None]:
 # -- half precision ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("error")  # of an overflow in NumPy
 @pytest.mark.parametrize("solver", SOLVERS, ids=[type(s).__name__ for s in SOLVERS])
 @pytest.mark.parametrize("backend", ["fragment", "compute"])
 def test_half_precision_ends_at_its_largest_number(backend: str, solver: Any) -> None:

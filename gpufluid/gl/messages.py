@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -106,4 +107,14 @@ def take(ctx: moderngl.Context | None = None) -> list[str]:
 def complain(said: list[str], what: str) -> None:
     """Raise GpufluidError where something was `said`. what: where, the start of the sentence."""
     if said:
-        raise GpufluidError(f"{what} OpenGL says: {'; '.join(dict.fromkeys(said))}")
+        raise GpufluidError(_sentence(said, what))
+
+
+def tell(said: list[str], what: str) -> None:
+    """Warn where something was `said`, of what is not the engine's."""
+    if said:
+        warnings.warn(_sentence(said, what), RuntimeWarning, stacklevel=2)
+
+
+def _sentence(said: list[str], what: str) -> str:
+    return f"{what} OpenGL says: {'; '.join(dict.fromkeys(said))}"

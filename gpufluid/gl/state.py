@@ -22,7 +22,7 @@ import moderngl
 from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.calls import Calls, calls, current_context
-from gpufluid.gl.messages import complain, listen, take
+from gpufluid.gl.messages import complain, listen, take, tell
 
 UNITS = 16  # texture units the engine binds from 0 on; and the one moderngl makes textures on
 IMAGES = 8
@@ -242,7 +242,7 @@ class StateGuard:
         if self._depth == 0:
             self.check_current(what)
             if switches.gl:
-                complain(take(ctx), f"before {what}, by somebody else's call,")
+                tell(take(ctx), f"before {what}, by somebody else's call,")
                 listen(ctx)
             if self.kept:
                 self._limits = self._limits or _Limits(ctx, self._gl)
