@@ -34,11 +34,11 @@ class Field:
         buffers: int = 2,
     ) -> None:
         self.device, self.name, self.layout = device, name, layout
-        self.components, self.dtype = components, dtype
+        self.components, self.dtype = components, device.kept_as(components, dtype, f"the {name} field")
         self._textures: list[moderngl.Texture] = []
         self._targets: list[moderngl.Framebuffer] = []
         for _ in range(buffers):
-            texture = device.texture(layout.texture_size, components, dtype, f"the {name} field")
+            texture = device.texture(layout.texture_size, components, self.dtype, f"the {name} field")
             self._textures.append(texture)
             self._targets.append(device.ctx.framebuffer([texture]))
         self.fill([0.0])

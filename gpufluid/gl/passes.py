@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import moderngl
@@ -95,6 +96,9 @@ class Pass:
         variant: Variant,
         dtype: str,
     ) -> None:
+        filters = {(slot.components, "f4" if slot.exact else dtype) for slot in kernel.reads}
+        if variant.sampler == "hardware" and not filters <= device.capabilities.filtered:
+            variant = replace(variant, sampler="exact")
         self.device, self.kernel, self.variant = device, kernel, variant
         self._slots = kernel.slots(variant)
         self._names = kernel.arguments(variant)

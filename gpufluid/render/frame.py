@@ -121,7 +121,7 @@ class FrameRenderer(Guest):
         # colour of half floats, depth, and what is shown; the first two once more for each sample
         self.picture_bytes = size[0] * size[1] * (8 + 4 + 4 + (samples * (8 + 4) if samples > 1 else 0))
         if samples > 1:
-            color = ctx.renderbuffer(size, 4, samples=samples, dtype="f2")
+            color = ctx.renderbuffer(size, 4, samples=samples, dtype=self._color.dtype)
             depth = ctx.depth_renderbuffer(size, samples=samples)
             self._opaque = ctx.framebuffer([color], depth)
             self._things += [self._opaque, color, depth]
