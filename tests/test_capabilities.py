@@ -90,6 +90,9 @@ def test_without_half_floats_pictures_are_of_single_ones(ctx: moderngl.Context, 
     assert made.fluid.scalars.front.dtype == "f4"
     frame = gf.FrameRenderer(ctx, (48, 32))
     assert frame._color.dtype == "f4"
+    frame.draw(made)
+    radiance = frame.read_hdr()
+    assert radiance.shape == (32, 48, 4) and 0.01 < radiance.std() < 10.0
     frame.release()
     alike = picture(ctx, made)
     assert usual.std() > 10.0

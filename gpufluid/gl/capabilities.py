@@ -92,5 +92,6 @@ def _filters(ctx: moderngl.Context, triangle: moderngl.VertexArray, channels: in
 
 def _release(ctx: moderngl.Context, target: moderngl.Framebuffer, *others: moderngl.Texture) -> None:
     ctx.detect_framebuffer(0).use()  # or moderngl would bind a name that is no more
-    for thing in (target, *others):
+    target.release()
+    for thing in others:
         thing.release()

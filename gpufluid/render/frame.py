@@ -204,7 +204,7 @@ class FrameRenderer(Guest):
         """
         self._check()
         width, height = self.size
-        raw = np.frombuffer(self._color.read(alignment=1), np.float16).reshape(height, width, 4)
+        raw = np.frombuffer(self._color.read(alignment=1), self._color.dtype).reshape(height, width, 4)
         return np.ascontiguousarray(raw[::-1], np.float32)
 
     def read_depth(self) -> NDArray[np.float32]:
