@@ -48,8 +48,8 @@ def test_steps_leave_nothing_behind(ctx: moderngl.Context) -> None:
 
 @pytest.mark.parametrize("backend", ["fragment", "compute", "numpy"])
 def test_decay_ends_at_normal_numbers(backend: str) -> None:
-    """As the soak's, with a faster decay: it passes all that is small and ends."""
-    _, least = decay(backend, 250, rest=1e-8)
+    """As the soak's, with a faster decay: without an end it would be among the denormal numbers by then."""
+    _, least = decay(backend, 250, rest=5e-4)
     assert least >= TINY
 
 
