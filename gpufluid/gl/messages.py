@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import moderngl
 
+from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.calls import Calls, calls
 
@@ -53,7 +54,7 @@ def _where() -> str:
 def _hear(source: int, kind: int, number: int, severity: int, length: int, text: bytes, user: Any) -> None:
     """The driver's call. Nothing may be raised through it."""
     try:
-        if (kind in TYPES or severity in WARNINGS) and len(_heard) < KEPT:
+        if switches.gl and (kind in TYPES or severity in WARNINGS) and len(_heard) < KEPT:
             words = text[:length].decode(errors="replace") if length > 0 else text.decode(errors="replace")
             _heard.append(f"{TYPES.get(kind, 'warning')}: {words.strip()}{_where()}")
     except Exception:
