@@ -46,7 +46,7 @@ def test_steps_leave_nothing_behind(ctx: moderngl.Context) -> None:
     assert after.megabytes - before.megabytes < 8.0
 
 
-@pytest.mark.parametrize("backend", ["fragment", "compute", "numpy"])
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
 def test_decay_ends_at_normal_numbers(backend: str) -> None:
     """As the soak's, with a faster decay: without an end it would be among the denormal numbers by then."""
     _, least = decay(backend, 250, rest=5e-4)
