@@ -22,16 +22,17 @@ from gpufluid.layout import FlatLayout
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
 
 
-# What a pass leaves in a texel; NaN stays, so that it can be found. Mesa's llvmpipe takes denormal numbers
-# for 0 in fragment passes, and does not in compute passes; to a GPU they are as good as others.
-KEPT = {
-    ("compute", "f4"): f"mix(v, vec4(0.0), lessThan(abs(v), vec4({TINY!r})))",
-    ("fragment", "f4"): "v",
-    **dict.fromkeys(
-        (("compute", "f2"), ("fragment", "f2")),
-        f"mix(v, sign(v) * {LARGEST_HALF}, greaterThan(abs(v), vec4({LARGEST_HALF})))",
-    ),
-}
+def kept(stage: str, slot: Slot, dtype: str) -> str:
+    """The GLSL of what a pass leaves in a texel of `slot`; NaN stays, so that it can be found.
+
+    A half float ends at the largest; a single one that is nearly denormal is 0. Only sweeps for the pressure
+    in fragment passes go without: it would cost 3 % of a step on llvmpipe, which mostly does it by itself.
+    """
+    if dtype == "f2":
+        return f"mix(v, sign(v) * {LARGEST_HALF}, greaterThan(abs(v), vec4({LARGEST_HALF})))"
+    if stage == "compute" or slot.kind in ("cell", "face"):
+        return f"mix(v, vec4(0.0), lessThan(abs(v), vec4({TINY!r})))"
+    return "v"
 
 
 def box_constants(grid: Grid) -> str:
@@ -143,7 +144,8 @@ class Pass:
         written = kernel.write.name + "_out"
         source.add(f"vec4 {written} = vec4(0.0);", "<fields>")
         source.add(
-            f"vec4 kept(vec4 v) {{ return {KEPT[device.stage, dtype_of(kernel.write)]}; }}", "<fields>"
+            f"vec4 kept(vec4 v) {{ return {kept(device.stage, kernel.write, dtype_of(kernel.write))}; }}",
+            "<fields>",
         )
         out = f"kept({written})"
         if variant.expression:
