@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gpufluid.boundaries import Periodic as Periodic
     from gpufluid.boundaries import Wall as Wall
     from gpufluid.combustion import Combustion as Combustion
+    from gpufluid.debugging import debug as debug
     from gpufluid.errors import GLUnavailableError as GLUnavailableError
     from gpufluid.errors import GpufluidError as GpufluidError
     from gpufluid.errors import MeshWarning as MeshWarning
@@ -161,6 +162,7 @@ _HOME = {
     "VoxelView": "render.voxel_view",
     "grid_of_seeds": "render.streamlines",
     "line_of_seeds": "render.streamlines",
+    "debug": "debugging",
     "glsl": "gl.source",
     "is_software": "gl.device",
     "keep_state": "gl.state",

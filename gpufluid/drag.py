@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.probes import Samples
 
 Floats = NDArray[np.float64]
@@ -92,12 +92,12 @@ def parts_of(
     if center is not None:
         middle = np.array(finite_triple(center, "center"))
     try:
-        moving = np.broadcast_to(np.array(velocities, np.float64), (count, 3))
+        moving = np.broadcast_to(real_array(velocities), (count, 3))
     except (TypeError, ValueError):
         raise GpufluidError(
             f"velocities must be one velocity (x, y, z) or an array of the shape [{count}, 3]"
         ) from None
-    if not np.isfinite(moving).all():
+    if not held(moving).all():
         raise GpufluidError("velocities must be finite")
     strength: Floats = 0.5 * density * coefficient * area
     return points - middle, moving, strength, -density * volume[:, None] * down
@@ -106,9 +106,9 @@ def parts_of(
 def _each(values: ArrayLike, count: int, name: str) -> Floats:
     """One number >= 0 for each point, [n], from that or from one for all."""
     try:
-        each = np.broadcast_to(np.array(values, np.float64), (count,))
+        each = np.broadcast_to(real_array(values), (count,))
     except (TypeError, ValueError):
         raise GpufluidError(f"{name} must be one number or an array of {count}, one for each point") from None
-    if not (np.isfinite(each).all() and (each >= 0.0).all()):
+    if not (held(each).all() and (each >= 0.0).all()):
         raise GpufluidError(f"{name} must be finite numbers >= 0")
     return each

@@ -19,7 +19,7 @@ from gpufluid.checkpoint import load, restore, save
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, MeshWarning, named
-from gpufluid.grid import AXES, FARTHEST, Grid, finite_number, finite_triple, whole_triple
+from gpufluid.grid import AXES, FARTHEST, Grid, finite_number, finite_triple, held, real_array, whole_triple
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.probes import Probes, Samples
@@ -804,13 +804,13 @@ def _names(kind: Any) -> str:
 def _places(points: ArrayLike) -> NDArray[np.float64]:
     """`points` as [n, 3] float64, or GpufluidError."""
     try:
-        places = np.array(points, np.float64)
+        places = real_array(points)
     except (TypeError, ValueError):
         raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
     if places.ndim != 2 or places.shape[1] != 3:
         raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
-    if not np.isfinite(places).all():
-        where = int(np.argwhere(~np.isfinite(places))[0][0])
+    if not held(places).all():
+        where = int(np.argwhere(~held(places))[0][0])
         raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
     return places
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.errors import GpufluidError, ShaderError
-from gpufluid.grid import Grid
+from gpufluid.grid import LARGEST, Grid
 from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
 from gpufluid.masks import source_mask
 from gpufluid.settings import Settings
@@ -45,7 +45,8 @@ def emitter_rows(emitter: Emitter, grid: Grid, dt: float, time: float) -> NDArra
         emitter.temperature is not None,
     )
     turn, share = divmod(time / emitter.noise_time, 1.0)
-    rows[5] = emitter.density * dt, emitter.temperature or 0.0, emitter.fuel * dt, share
+    density, fuel = (min(amount * dt, LARGEST) for amount in (emitter.density, emitter.fuel))
+    rows[5] = density, emitter.temperature or 0.0, fuel, share
     rows[6] = *(emitter.velocity or (0.0, 0.0, 0.0)), emitter.noise
     size = 4.0 * grid.cell_size if emitter.noise_size is None else emitter.noise_size
     seeds = ((int(emitter.seed) * SEED_STRIDE + int(turn) + n) % (MAX_SEED + 1) for n in (0, 1))
@@ -57,7 +58,7 @@ def color_rows(emitter: Emitter, grid: Grid, dt: float, time: float) -> NDArray[
     """Return the eight vec4 with which the emit kernels add the colour of an emitter."""
     rows = emitter_rows(emitter, grid, dt, time)
     rows[4, 3] = 0.0  # add to the second channel, do not set it
-    rows[5, :3] = np.multiply(emitter.color or 0.0, dt)
+    rows[5, :3] = np.minimum(np.multiply(emitter.color or 0.0, dt), LARGEST)
     return rows
 
 

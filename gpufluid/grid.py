@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from gpufluid.errors import GpufluidError, named
 
 LARGEST = 3.4e38  # what single precision holds
+LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
+TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
 
 AXES = ("x", "y", "z")
 
@@ -59,6 +64,30 @@ def finite_number(
     if abs(number) > most:
         raise GpufluidError(f"{name} must be at most {most:g} in size, got {value!r}")
     return number
+
+
+def real_array(values: ArrayLike) -> NDArray[np.float64]:
+    """Return a copy of `values` in double precision, C order.
+
+    Raises TypeError or ValueError for what is no real number.
+    """
+    given = np.asarray(values)
+    if np.iscomplexobj(given):
+        raise TypeError("complex numbers")
+    return np.array(given, np.float64, order="C")
+
+
+def held(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """True for each number that single precision holds: finite, and not too large."""
+    return np.asarray(np.abs(values) <= LARGEST)
+
+
+def whole_number(value: int, name: str, *, low: int | None = None) -> int:
+    """Return `value` as a whole number >= `low`, or raise naming it."""
+    bound = "" if low is None else f" >= {low}"
+    if isinstance(value, bool) or not isinstance(value, Integral) or (low is not None and value < low):
+        raise GpufluidError(f"{name} must be a whole number{bound}, got {value!r}")
+    return int(value)
 
 
 @named

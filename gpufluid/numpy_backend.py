@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from gpufluid import reference
 from gpufluid.backend import FieldStore
+from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
-from gpufluid.grid import Grid
+from gpufluid.grid import TINY, Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
 from gpufluid.layout import LANES, layouts, link
 from gpufluid.shapes import Mesh
@@ -91,8 +92,15 @@ class ReferenceKernel:
         if arguments.keys() != self.kernel.arguments(self.variant):
             raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
         values = {name: arguments[name].values for name in self._slots}
-        values.update({name: arguments[name] for name in self.kernel.parameters})
-        arguments[self.kernel.write.name].values = self._function(self.grid, self.variant, **values)
+        given = {name: arguments[name] for name in self.kernel.parameters}
+        out: ArrayField = arguments[self.kernel.write.name]
+        written = np.asarray(self._function(self.grid, self.variant, **values, **given))
+        tiny = np.abs(written) < TINY
+        out.values = np.where(tiny, 0.0, written) if (written[tiny] != 0.0).any() else written
+        if switches.numbers:
+            says = f"the kernel {self.kernel.name} (gpufluid.reference.{self.kernel.name})"
+            read = {name: (arguments[name], values[name]) for name in self._slots}
+            check_numbers(says, out, out.values, lambda: read)
 
 
 class NumpyBackend:

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from gpufluid.checkpoint import saved_time
 from gpufluid.errors import GpufluidError, named
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.grid import finite_number, finite_triple, whole_number
 from gpufluid.hand import REACH, Hand
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
@@ -88,10 +87,12 @@ class Scene:
                 raise GpufluidError(
                     f"Scene.views[{number}] must be a description such as gf.StreamlinesView, got {view!r}"
                 )
-        if self.frames is not None and (
-            isinstance(self.frames, bool) or not isinstance(self.frames, Integral) or self.frames < 1
-        ):
-            raise GpufluidError(f"Scene.frames must be a whole number >= 1 or None, got {self.frames!r}")
+        if self.floor is not None:
+            finite_number(self.floor, "Scene.floor")
+        if self.frames is not None:
+            whole_number(self.frames, "Scene.frames", low=1)
+        whole_number(self.frame, "Scene.frame", low=0)
+        whole_number(self.seed, "Scene.seed")
 
     @classmethod
     def load(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any
 
 from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError, named, near
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.grid import finite_number, finite_triple, whole_number
 from gpufluid.solvers import (
     FFT,
     ChebyshevJacobi,
@@ -104,9 +103,7 @@ class Settings:
         one_of(self.precision, PRECISIONS, "Settings.precision")
         if self.cfl is not None:
             finite_number(self.cfl, "Settings.cfl", above=0.0)
-        n = self.max_substeps
-        if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
-            raise GpufluidError(f"Settings.max_substeps must be a whole number >= 1, got {n!r}")
+        whole_number(self.max_substeps, "Settings.max_substeps", low=1)
         own = not isinstance(self.pressure, type) and callable(getattr(self.pressure, "solve", None))
         if not isinstance(self.pressure, SOLVERS) and not own:
             names = ", ".join(solver.__name__ for solver in SOLVERS)
@@ -114,8 +111,8 @@ class Settings:
                 f"Settings.pressure must be one of gf.{names}, made with (), or an object with a method "
                 f"solve(problem), got {self.pressure!r}"
             )
+        finite_number(self.vorticity_confinement, "Settings.vorticity_confinement", low=0.0)
         for name in (
-            "vorticity_confinement",
             "viscosity",
             "thermal_diffusivity",
             "density_diffusivity",

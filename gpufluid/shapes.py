@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError, named
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.settings import SLIPS, one_of
 
 Floats = NDArray[np.float64]
@@ -586,7 +586,7 @@ def rotation_matrix(rotation: ArrayLike | None, name: str) -> Floats:
     if rotation is None:
         return np.eye(3)
     try:
-        given = np.array(rotation, dtype=np.float64)
+        given = real_array(rotation)
     except (TypeError, ValueError):
         given = np.empty(0)
     if given.shape not in ((3, 3), (4,)) or not np.isfinite(given).all():
@@ -632,12 +632,12 @@ def _read_only(array: Floats) -> Floats:
 def _checked_vertices(vertices: ArrayLike) -> Floats:
     """A locked copy of `vertices` as [v, 3] float64, or raise."""
     try:
-        array = np.array(vertices, dtype=np.float64, order="C")
+        array = real_array(vertices)
     except (TypeError, ValueError):
         raise GpufluidError("Mesh vertices must be numbers in an array [v, 3]") from None
     if array.ndim != 2 or array.shape[1] != 3:
         raise GpufluidError(f"Mesh vertices must be an array [v, 3], got the shape {list(array.shape)}")
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    bad = np.flatnonzero(~held(array).all(axis=1))
     if bad.size:
         raise GpufluidError(f"Mesh vertices must be finite, but vertex {bad[0]} is {array[bad[0]].tolist()}")
     return _read_only(array)

@@ -12,6 +12,7 @@ from gpufluid.advection import Advection
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import SIDES, Boundaries, Wall
 from gpufluid.colors import Colors
+from gpufluid.debugging import NotFiniteError
 from gpufluid.diffusion import Diffusion
 from gpufluid.errors import GpufluidError
 from gpufluid.fire import Fire
@@ -94,8 +95,13 @@ class Solver:
         if self.settings.solve_velocity:
             self.solids.slip(self.variant, velocity=self.velocity)
         count = self.substeps(dt)
-        for _ in range(count):
-            self.substep(dt / count, emitters, forces)
+        for number in range(1, count + 1):
+            try:
+                self.substep(dt / count, emitters, forces)
+            except NotFiniteError as error:
+                raise NotFiniteError(
+                    f"{error} (substep {number} of {count}, from {self.time:.6g} s on)"
+                ) from None
         return count
 
     def cover(self) -> None:

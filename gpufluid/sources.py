@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError, named
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.settings import one_of
 from gpufluid.shapes import Analytic, Floats, Mesh, Triple, rotation_matrix
 
@@ -224,12 +224,12 @@ class Emitter:
 def _points(points: ArrayLike, name: str) -> Floats:
     """A locked copy of `points` as [n, 3] float64 with n >= 2, or raise naming it."""
     try:
-        array = np.array(points, dtype=np.float64)
+        array = real_array(points)
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.ndim != 2 or array.shape[1] != 3 or len(array) < 2:
         raise GpufluidError(f"{name} must be two or more points (x, y, z), got the shape {list(array.shape)}")
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    bad = np.flatnonzero(~held(array).all(axis=1))
     if bad.size:
         raise GpufluidError(f"{name} must be finite, but point {bad[0]} is {array[bad[0]].tolist()}")
     array.flags.writeable = False
@@ -239,7 +239,7 @@ def _points(points: ArrayLike, name: str) -> Floats:
 def _shares(values: ArrayLike, name: str, dimensions: int) -> Floats:
     """A locked copy of `values` as float64 in 0 .. 1, or raise naming it."""
     try:
-        array = np.array(values, dtype=np.float64)
+        array = real_array(values)
     except (TypeError, ValueError):
         raise GpufluidError(f"{name} must be an array of numbers") from None
     if array.ndim != dimensions or not array.size:

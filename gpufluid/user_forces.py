@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, named
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.shapes import Triple, direction
 
 Floats = NDArray[np.float64]
@@ -141,15 +141,15 @@ class ForceField:
         if isinstance(self.values, np.ndarray) and self.values is getattr(self, "_checked", None):
             return
         try:
-            array = np.array(self.values, np.float64)
+            array = real_array(self.values)
         except (TypeError, ValueError):
             raise GpufluidError("ForceField.values must be an array of numbers [nz, ny, nx, 3]") from None
         if array.ndim != 4 or array.shape[3] != 3:
             raise GpufluidError(
                 f"ForceField.values must be an array [nz, ny, nx, 3], got the shape {list(array.shape)}"
             )
-        if not np.isfinite(array).all():
-            where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        if not held(array).all():
+            where = tuple(int(i) for i in np.argwhere(~held(array))[0])
             raise GpufluidError(f"ForceField.values must be finite, got {array[where]} at {where}")
         array.flags.writeable = False
         self.values = self._checked = array

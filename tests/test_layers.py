@@ -18,7 +18,7 @@ PACKAGE = Path(gpufluid.__file__).parent
 LAYERS = {
     "description": (
         "errors files records grid layout boundaries combustion kernels reference cases shapes sources masks "
-        "user_forces voxels settings solvers view flow_views keyframes hand",
+        "user_forces voxels settings solvers view flow_views keyframes hand debugging",
         "description",
     ),
     "contract": ("backend numpy_backend", "description contract"),

@@ -14,6 +14,7 @@ from host import Host
 
 import gpufluid as gf
 from gpufluid.gl.device import create_context
+from gpufluid.gl.messages import take
 from gpufluid.gl.state import guard_of
 
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.2, azimuth=25.0, elevation=10.0)
@@ -239,6 +240,7 @@ def test_a_host_that_released_its_framebuffer(host: Host) -> None:
     gone.use()
     gone.release()
     before = host.state()
+    take(host.ctx)  # the host's own call that bound it again
     with burning(host.ctx) as fluid:
         fluid.step(0.05)
     assert host("glGetError") == 0

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.backend import FieldStore
+from gpufluid.errors import GLUnavailableError
 from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import Pass
@@ -38,7 +39,15 @@ class GLBackend:
     ) -> None:
         owned = ctx is None
         ctx = ctx if ctx is not None else create_context()
-        self._on(Device(ctx, backend, reading), grid, "f2" if precision == "half" else "f4")
+        dtype = "f2" if precision == "half" else "f4"
+        device = Device(ctx, backend, reading)
+        if any(device.kept_as(channels, dtype, "a fluid") != dtype for channels in (1, 4)):
+            device.release()
+            raise GLUnavailableError(
+                f'precision="half" needs textures of the formats R16F and RGBA16F that can be drawn to, and '
+                f'{device.renderer} has none: use precision="single"'
+            )
+        self._on(device, grid, dtype)
         self._owns_context, self._owns_device = owned, True
 
     def _on(self, device: Device, grid: Grid, dtype: str) -> None:

@@ -62,6 +62,10 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glDeleteSync": (None, _POINTER),
     "glGenFramebuffers": (None, _INT, _POINTER),
     "glGetError": (_ENUM,),
+    **{f"glIs{kind}": (_BOOL, _UINT) for kind in ("Buffer", "Framebuffer", "Program", "Renderbuffer")},
+    **{f"glIs{kind}": (_BOOL, _UINT) for kind in ("Sampler", "Texture", "VertexArray")},
+    "glGetPointerv": (None, _ENUM, _POINTER),
+    "glDebugMessageCallback": (None, _POINTER, _POINTER),
     "glGetString": (ctypes.c_char_p, _ENUM),
 }
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.late import LateRead
+from gpufluid.grid import LARGEST_HALF
 from gpufluid.layout import FlatLayout
 
 FloatArray = NDArray[np.float32]
@@ -33,11 +34,11 @@ class Field:
         buffers: int = 2,
     ) -> None:
         self.device, self.name, self.layout = device, name, layout
-        self.components, self.dtype = components, dtype
+        self.components, self.dtype = components, device.kept_as(components, dtype, f"the {name} field")
         self._textures: list[moderngl.Texture] = []
         self._targets: list[moderngl.Framebuffer] = []
         for _ in range(buffers):
-            texture = device.texture(layout.texture_size, components, dtype, f"the {name} field")
+            texture = device.texture(layout.texture_size, components, self.dtype, f"the {name} field")
             self._textures.append(texture)
             self._targets.append(device.ctx.framebuffer([texture]))
         self.fill([0.0])
@@ -70,6 +71,8 @@ class Field:
 
     def fill(self, values: Sequence[float]) -> None:
         """Set every value of every buffer: one number for all channels, or one for each."""
+        if self.dtype == "f2":
+            values = np.clip(values, -LARGEST_HALF, LARGEST_HALF).tolist()
         red, green, blue, alpha = (list(values) * 4 if len(values) == 1 else [*values, 0.0, 0.0, 0.0])[:4]
         for target in self._targets:
             target.clear(red, green, blue, alpha)
@@ -100,7 +103,7 @@ class Field:
         """Set the front from [z, y, x, c]; raises GpufluidError for another shape."""
         values = np.asarray(volume, np.float32)
         if self.dtype == "f2":
-            values = np.clip(values, -65504.0, 65504.0)  # the largest half float
+            values = np.clip(values, -LARGEST_HALF, LARGEST_HALF)
         self._set(values.astype(self.dtype))
 
     def restore(self, volume: NDArray[np.floating]) -> None:
@@ -125,9 +128,6 @@ class Field:
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        for target in self._targets:
-            target.release()
-        for texture in self._textures:
-            texture.release()
+        let_go(*self._targets, *self._textures)
         self._targets.clear()
         self._textures.clear()

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
@@ -123,7 +124,7 @@ class FrameRenderer(Guest):
         # colour of half floats, depth, and what is shown; the first two once more for each sample
         self.picture_bytes = size[0] * size[1] * (8 + 4 + 4 + (samples * (8 + 4) if samples > 1 else 0))
         if samples > 1:
-            color = ctx.renderbuffer(size, 4, samples=samples, dtype="f2")
+            color = ctx.renderbuffer(size, 4, samples=samples, dtype=self._color.dtype)
             depth = ctx.depth_renderbuffer(size, samples=samples)
             self._opaque = ctx.framebuffer([color], depth)
             self._things += [self._opaque, color, depth]
@@ -207,7 +208,7 @@ class FrameRenderer(Guest):
         """
         self._check()
         width, height = self.size
-        raw = np.frombuffer(self._color.read(alignment=1), np.float16).reshape(height, width, 4)
+        raw = np.frombuffer(self._color.read(alignment=1), self._color.dtype).reshape(height, width, 4)
         return np.ascontiguousarray(raw[::-1], np.float32)
 
     def read_depth(self) -> NDArray[np.float32]:
@@ -263,8 +264,7 @@ class FrameRenderer(Guest):
             raise GpufluidError("this FrameRenderer was released")
 
     def _free(self) -> None:
-        for thing in self._things:
-            thing.release()
+        let_go(*self._things)
         self._things = []
 
     def _draw_opaque(

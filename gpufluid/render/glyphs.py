@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import let_go
 from gpufluid.grid import AXES, finite_number
 from gpufluid.render.charts import Chart, lighting
 from gpufluid.render.overlay import InScene, Shot, clip_of_cells, give, to_cells
@@ -146,8 +147,7 @@ class Glyphs(Chart, InScene):
         return np.frombuffer(self._velocities[0].read(alignment=1), np.float32).reshape(-1, 4)
 
     def _free(self) -> None:
-        for thing in reversed(self._velocities or ()):
-            thing.release()
+        let_go(*reversed(self._velocities or ()))
         self._velocities = None
 
     def release(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import let_go
 from gpufluid.gl.field import Field
 from gpufluid.render.charts import Chart, check_flag
 from gpufluid.render.colormaps import colormap
@@ -174,8 +175,7 @@ class HistogramView(Chart):
 
     def _free_bins(self) -> None:
         if self._bins_texture is not None:
-            for thing in reversed(self._bins_texture):
-                thing.release()
+            let_go(*reversed(self._bins_texture))
             self._bins_texture = None
 
     def release(self) -> None:

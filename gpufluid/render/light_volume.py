@@ -15,7 +15,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.device import GROUP, Device, let_go
 from gpufluid.gl.passes import upload
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
@@ -153,7 +153,5 @@ class LightVolume:
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        for target, texture in zip(self._targets, self.textures, strict=True):
-            target.release()
-            texture.release()
+        let_go(*self._targets, *self.textures)
         self._targets, self.textures = [], []

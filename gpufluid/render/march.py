@@ -11,7 +11,7 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.layout import FlatLayout
 from gpufluid.render.painter import Painter, Sight, give
@@ -161,5 +161,4 @@ class _HalfPicture:
 
     def release(self) -> None:
         """Release the textures."""
-        for thing in (self.target, self.color, self.seen):
-            thing.release()
+        let_go(self.target, self.color, self.seen)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import box_constants, field_reader, upload
 from gpufluid.gl.source import Source
@@ -171,8 +171,7 @@ class Overlay(Guest):
         """What `make` made for `target`, first of all a framebuffer; made once for each target."""
         key = target.glo, *(a.glo for a in target.color_attachments), target.size
         if kind not in self._others or self._others[kind][0] != key:
-            for thing in self._others.pop(kind, (None, []))[1]:
-                thing.release()
+            let_go(*self._others.pop(kind, (None, []))[1])
             self._others[kind] = key, make()
         things = self._others[kind][1]
         things[0].viewport = target.viewport
@@ -364,8 +363,7 @@ class Overlay(Guest):
         for array in self._arrays.values():
             array.release()
         for _, things in self._others.values():
-            for thing in things:
-                thing.release()
+            let_go(*things)
         self._fields.clear()
         self._arrays.clear()
         self._others.clear()

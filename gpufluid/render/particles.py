@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import ParticleSource, SolidShape
+from gpufluid.gl.device import let_go
 from gpufluid.grid import finite_number
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import KeepsPlaces, Shot, clip_of_cells, give, to_cells
@@ -277,8 +278,5 @@ class Particles(Chart, KeepsPlaces):
         """Release everything made in the context; idempotent."""
         if not self._released:
             self._free_sources()
-            for target in self._targets:
-                target.release()
-            for texture in (*self._state, self._values):
-                texture.release()
+            let_go(*self._targets, *self._state, self._values)
         super().release()

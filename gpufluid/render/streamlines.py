@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import Seeds, check_seeds, whole
+from gpufluid.gl.device import let_go
 from gpufluid.gl.field import Field
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.render.charts import Chart, check_flag
@@ -156,10 +157,7 @@ class _Lines(Chart, InScene):
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
         if not self._released:
-            for target in self._targets:
-                target.release()
-            for texture in (*self._textures, self._seed_texture):
-                texture.release()
+            let_go(*self._targets, *self._textures, self._seed_texture)
         super().release()
 
 

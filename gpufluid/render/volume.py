@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import upload
 from gpufluid.gl.state import Guest
@@ -341,7 +341,7 @@ class VolumeRenderer(Guest):
         key = target.glo, *(a.glo for a in target.color_attachments)
         if self._color_only is None or self._color_only[0] != key:
             if self._color_only is not None:
-                self._color_only[1].release()
+                let_go(self._color_only[1])
             self._color_only = key, self.ctx.framebuffer(list(target.color_attachments))
         bare = self._color_only[1]
         bare.viewport = target.viewport
@@ -362,7 +362,7 @@ class VolumeRenderer(Guest):
         self._way.release()
         self._painter.release()
         if self._color_only is not None:
-            self._color_only[1].release()
+            let_go(self._color_only[1])
             self._color_only = None
         self.device.release()
 

@@ -91,7 +91,11 @@ def volume_program(
     defines: Mapping[str, float] | None = None,
     volumes: Volumes | None = None,
 ) -> moderngl.Program:
-    """Return the program of fragment shader `file` over `volume_source`; compiled once on each device."""
+    """Return the program of fragment shader `file` over `volume_source`; compiled once on each device.
+
+    Raises GLUnavailableError where the driver does not interpolate between the cells it reads.
+    """
+    device.check_filtering("a picture of a fluid")
     defines, volumes = dict(defines or {}), dict(volumes or {})
 
     def make() -> moderngl.Program:
