@@ -72,11 +72,12 @@ class GLBackend:
     def kernel(self, name: str, variant: Variant) -> Pass:
         """Return the pass, compiled once for each variant."""
         key = (name, variant)
-        if key not in self._passes:
-            self._passes[key] = Pass(
+        known = self._passes.get(key)
+        if known is None:
+            known = self._passes[key] = Pass(
                 self.device, self.grid, self.layouts, KERNELS[name], variant, self._dtype
             )
-        return self._passes[key]
+        return known
 
     def coarser(self) -> GLBackend:
         """The same on a grid of half the cells, in single precision."""

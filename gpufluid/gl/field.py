@@ -71,6 +71,8 @@ class Field:
     def fill(self, values: Sequence[float]) -> None:
         """Set every value of every buffer: one number for all channels, or one for each."""
         red, green, blue, alpha = (list(values) * 4 if len(values) == 1 else [*values, 0.0, 0.0, 0.0])[:4]
+        if not self.device.draws:
+            return
         for target in self._targets:
             target.clear(red, green, blue, alpha)
 

@@ -155,48 +155,60 @@ class Pass:
         self._program = program
         # a compiler drops what a variant does not use: such names are taken and not sent
         members = {n: program[n] for n in kernel.parameters if n in program}
-        self._uniforms = {n: m for n, m in members.items() if isinstance(m, moderngl.Uniform)}
-        self._texture_units = [(n, u) for n, u, image, _ in self._inputs if not image and n in program]
+        self._uniforms = [(n, m) for n, m in members.items() if isinstance(m, moderngl.Uniform)]
+        # a program keeps what it is sent, and may be that of other passes too: their text is the same
+        self._sent = device.sent(program)
+        for name, unit, as_image, _ in self._inputs:
+            if not as_image and name in program:
+                program[name].value = unit  # type: ignore[union-attr]
 
     def __call__(self, **arguments: Any) -> None:
         """Run the kernel over every value of the field it writes."""
         if arguments.keys() != self._names:
             raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
         out: Field = arguments[self.kernel.write.name]
-        if out.layout != self._layout:
+        if out.layout is not self._layout and out.layout != self._layout:
             raise GpufluidError(
                 f"kernel {self.kernel.name} writes {self._layout.size} values, field {out.name!r} has "
                 f"{out.layout.size}"
             )
-        for name, unit in self._texture_units:
-            self._program[name].value = unit  # type: ignore[union-attr]
-        filtered_units = []
+        device, filtered_units = self.device, []
         for name, unit, as_image, filtered in self._inputs:
             field: Field = arguments[name]
             if field is out and field.scratch:
                 raise GpufluidError(f"kernel {self.kernel.name} reads and writes the scratch field {name!r}")
             if as_image:
-                field.front.bind_to_image(unit, read=True, write=False)
+                field.front.bind_to_image(unit, True, False)
             else:
                 field.front.use(unit)
                 if filtered:
-                    self.device.linear.use(unit)
+                    device.linear.use(unit)
                     filtered_units.append(unit)
-        for name, uniform in self._uniforms.items():
-            upload(uniform, arguments[name])
-        with self.device.timed(self.kernel.name):
+        sent = self._sent
+        for name, uniform in self._uniforms:
+            value = arguments[name]
+            if isinstance(value, float | int) and value and sent.get(name) == value:
+                continue  # it has that already; a 0 may have another sign
+            upload(uniform, value)
+            sent[name] = value
+        if device.timings is None:
             self._run(out)
+        else:
+            with device.timed(self.kernel.name):
+                self._run(out)
         for unit in filtered_units:
-            self.device.linear.clear(unit)
+            device.linear.clear(unit)
         out.swap()
 
     def _run(self, out: Field) -> None:
-        ctx = self.device.ctx
-        if self.device.stage == "compute":
-            out.back.bind_to_image(0, read=False, write=True)
-            self._compute.run(*self._groups)
-            ctx.memory_barrier()
+        device = self.device
+        if device.stage == "compute":
+            out.back.bind_to_image(0, False, True)
+            if device.draws:
+                self._compute.run(*self._groups)
+                device.ctx.memory_barrier()
         else:
             out.back_target.use()
-            ctx.enable_only(moderngl.NOTHING)
-            self._triangle.render(moderngl.TRIANGLES, vertices=3)
+            if device.draws:
+                device.ctx.enable_only(moderngl.NOTHING)
+                self._triangle.render(moderngl.TRIANGLES, 3)
