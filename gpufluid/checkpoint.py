@@ -53,7 +53,7 @@ PARTS = {
 
 def save(fluid: Fluid, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     """Write `fluid` to `path` and return it; see `Fluid.save`."""
-    solver, write = fluid._solver, Writer()
+    solver, write = fluid._state, Writer()
     for thing in (*fluid.emitters, *fluid.obstacles, *fluid.forces):
         thing.check()
     before, voxels = solver.solids.history(list(fluid.obstacles))
@@ -145,6 +145,7 @@ def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
     voxels = found.voxels
     if len(voxels) == len(obstacles):
         voxels = [(_own(v[0], o.shape), *v[1:]) for v, o in zip(voxels, obstacles, strict=True)]
+    fluid._drop_step()
     try:
         _recall(fluid, found, before, voxels)
     except GpufluidError as error:

@@ -10,11 +10,12 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import FieldStore
+from gpufluid.backend import FieldStore, Pace, Stopwatch, WallWatch
 from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.state import keeping
+from gpufluid.gl.timestamps import TimestampWatch
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Variant
@@ -45,6 +46,7 @@ class GLBackend:
         """Work on `device`, which another backend may share."""
         self.grid, self.device, self.ctx = grid, device, device.ctx
         self.name = device.stage
+        self.pace: Pace = device.pace
         self._dtype = dtype
         self.epsilon = 2.0**-10 if dtype == "f2" else 2.0**-23
         self._owns_context = self._owns_device = False
@@ -109,8 +111,16 @@ class GLBackend:
         if self._owns_context:
             # its __exit__ would leave no context current at all
             self.ctx.__enter__()  # type: ignore[no-untyped-call]
-        with keeping(self.ctx, what):
-            yield
+        pacer, self.pace.pacer = self.pace.pacer, None
+        try:
+            with keeping(self.ctx, what):
+                yield
+        finally:
+            self.pace.pacer = pacer
+
+    def stopwatch(self) -> Stopwatch:
+        """The driver's time stamps; the clock on the wall where the processor draws."""
+        return WallWatch(self.finish) if self.device.software else TimestampWatch(self.ctx)
 
     def finish(self) -> None:
         """Wait for the driver."""

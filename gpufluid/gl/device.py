@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 import moderngl
 
+from gpufluid.backend import Pace
 from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.calls import calls
 from gpufluid.gl.source import Source
@@ -107,6 +108,7 @@ class Device:
             raise GpufluidError(f"reading by imageLoad needs OpenGL 4.2, this context is {self.version}")
         self.reading = reading
         self.timings: dict[str, list[moderngl.Query]] | None = None
+        self.pace = Pace()
         self.draws = True  # False: passes do all but draw and dispatch, for a measure of what that costs
         self.fields: WeakSet[Any] = WeakSet()  # those alive
         self._shared = _compiled.setdefault(ctx, _Programs())

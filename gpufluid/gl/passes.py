@@ -85,6 +85,7 @@ class Pass:
         self._slots = kernel.slots(variant)
         self._names = kernel.arguments(variant)
         self._layout = layouts[kernel.write.kind]
+        self._size = self._layout.texture_size
         hardware = variant.sampler == "hardware"
         self._filtered = {s.name for s in self._slots if hardware and s.name in kernel.sampled}
         images = device.reading == "image"
@@ -136,12 +137,12 @@ class Pass:
             image_format = IMAGE_FORMAT[kernel.write.components, dtype_of(kernel.write)]
             source.add(
                 f"layout({image_format}, binding = 0) writeonly restrict uniform image2D image_out;\n"
-                "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID.xy);\n"
+                "uniform int first_row;\n"
+                "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID) + ivec2(0, first_row);\n"
                 f"    if (texel.x >= {width} || texel.y >= {height}) return;\n{run}"
                 f"    imageStore(image_out, texel, {out});\n}}",
                 "<main>",
             )
-            self._groups = (-(-width // GROUP), -(-height // GROUP))
             self._compute = device.compute_program(source)
             program: moderngl.Program | moderngl.ComputeShader = self._compute
         else:
@@ -172,6 +173,17 @@ class Pass:
                 f"kernel {self.kernel.name} writes {self._layout.size} values, field {out.name!r} has "
                 f"{out.layout.size}"
             )
+        pacer, first, height = self.device.pace.pacer, 0, self._size[1]
+        if pacer is None:
+            self._work(arguments, out, 0, height)
+        while pacer is not None and first < height:  # all is bound anew: much may happen in between
+            rows = pacer.before(self, height - first)
+            self._work(arguments, out, first, rows)
+            first += rows
+        out.swap()
+
+    def _work(self, arguments: Mapping[str, Any], out: Field, first: int, rows: int) -> None:
+        """Bind what is read and write `rows` of the texture from `first` on."""
         device, filtered_units = self.device, []
         for name, unit, as_image, filtered in self._inputs:
             field: Field = arguments[name]
@@ -192,23 +204,29 @@ class Pass:
             upload(uniform, value)
             sent[name] = value
         if device.timings is None:
-            self._run(out)
+            self._run(out, first, rows)
         else:
             with device.timed(self.kernel.name):
-                self._run(out)
+                self._run(out, first, rows)
         for unit in filtered_units:
             device.linear.clear(unit)
-        out.swap()
 
-    def _run(self, out: Field) -> None:
-        device = self.device
+    def _run(self, out: Field, first: int, rows: int) -> None:
+        device, (width, height) = self.device, self._size
         if device.stage == "compute":
             out.back.bind_to_image(0, False, True)
             if device.draws:
-                self._compute.run(*self._groups)
+                if first != self._sent.get("first_row", 0):
+                    self._compute["first_row"] = self._sent["first_row"] = first
+                self._compute.run(-(-width // GROUP), -(-rows // GROUP))
                 device.ctx.memory_barrier()
-        else:
-            out.back_target.use()
-            if device.draws:
-                device.ctx.enable_only(moderngl.NOTHING)
-                self._triangle.render(moderngl.TRIANGLES, 3)
+            return
+        target = out.back_target
+        if rows != height:
+            target.viewport = 0, first, width, rows
+        target.use()
+        if device.draws:
+            device.ctx.enable_only(moderngl.NOTHING)
+            self._triangle.render(moderngl.TRIANGLES, 3)
+        if rows != height:
+            target.viewport = 0, 0, width, height
