@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 from gpufluid.errors import GpufluidError, named, near
 from gpufluid.grid import finite_number, finite_triple
@@ -113,6 +114,13 @@ class Boundaries:
                 raise GpufluidError(
                     f"Boundaries.{low} and .{high} must both be gf.Periodic() or neither, got {pair}"
                 )
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.sides)
+
+    def __hash__(self) -> int:
+        return self._hash  # the kernels of every pass are looked up by it
 
     @property
     def sides(self) -> tuple[Side, Side, Side, Side, Side, Side]:

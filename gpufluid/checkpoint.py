@@ -54,7 +54,7 @@ OPTIONAL = {"scrolled"}  # of a box that stands elsewhere than it was made
 
 def save(fluid: Fluid, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     """Write `fluid` to `path` and return it; see `Fluid.save`."""
-    solver, write = fluid._solver, Writer()
+    solver, write = fluid._state, Writer()
     for thing in (*fluid.emitters, *fluid.obstacles, *fluid.forces):
         thing.check()
     before, voxels = solver.solids.history(list(fluid.obstacles))
@@ -149,6 +149,7 @@ def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
     voxels = found.voxels
     if len(voxels) == len(obstacles):
         voxels = [(_own(v[0], o.shape), *v[1:]) for v, o in zip(voxels, obstacles, strict=True)]
+    fluid._drop_step()
     try:
         _recall(fluid, found, before, voxels)
     except GpufluidError as error:

@@ -8,17 +8,20 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.advance import Slices
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.checkpoint import load, restore, save
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, MeshWarning, named
+from gpufluid.forces import as_now
 from gpufluid.grid import AXES, FARTHEST, Grid, finite_number, finite_triple, held, real_array, whole_triple
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
@@ -28,6 +31,7 @@ from gpufluid.settings import Settings, one_of
 from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.solver import Solver
 from gpufluid.sources import Array, Emitter
+from gpufluid.still import State, Still
 from gpufluid.user_forces import Force, ForceField
 
 if TYPE_CHECKING:
@@ -129,14 +133,19 @@ def checked_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> Float
 class ScalarField:
     """One scalar of the fluid at the cell centres, [nz, ny, nx]."""
 
-    def __init__(self, fluid: Fluid, name: str, store: FieldStore, channel: int) -> None:
+    def __init__(self, fluid: Fluid, name: str, store: Callable[[State], FieldStore], channel: int) -> None:
         self.name = name
-        self._fluid, self.store, self._channel = fluid, store, channel
+        self._fluid, self._store, self._channel = fluid, store, channel
 
     @_at_work
     def read(self) -> FloatArray:
         """Return a float32 copy [nz, ny, nx]; waits for the GPU."""
         return self.of(self.store.read())
+
+    @property
+    def store(self) -> FieldStore:
+        """Where it is kept."""
+        return self._store(self._fluid._state)
 
     def of(self, stored: FloatArray) -> FloatArray:
         """This field, as `read` gives it, of `stored` [z, y, x, c], what is read from its store."""
@@ -146,15 +155,16 @@ class ScalarField:
     def write(self, values: ArrayLike) -> None:
         """Set the `values`, [nz, ny, nx]; in solids a carried scalar stays 0.
 
-        Raises GpufluidError for another shape or a number that is not finite.
+        Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """
         array = checked_array(values, self._fluid.grid.cells[::-1], self.name)
-        volume = self.store.read()
+        store = self._store(self._fluid._settled(self.name))
+        volume = store.read()
         volume[..., self._channel] = array
         if volume.shape[-1] == 4:  # the last channel tells fluid from solid, whose values are all 0
             volume[..., 3] = 1.0
             volume *= 1.0 - self._fluid.solid.read()[..., None]
-        self.store.write(volume)
+        store.write(volume)
 
 
 class ColorField:
@@ -163,9 +173,9 @@ class ColorField:
     The fluid holds them from the first emitter with a color, or the first `write`, on.
     """
 
-    def __init__(self, fluid: Fluid, solver: Solver) -> None:
+    def __init__(self, fluid: Fluid) -> None:
         self.name = "color"
-        self._fluid, self._solver = fluid, solver
+        self._fluid = fluid
         self._shape = (*fluid.grid.cells[::-1], 3)
 
     @_at_work
@@ -177,7 +187,7 @@ class ColorField:
     @property
     def store(self) -> FieldStore | None:
         """Where it is kept; None where there is no colour yet."""
-        return self._solver.colors.field
+        return self._fluid._state.color
 
     def of(self, stored: FloatArray) -> FloatArray:
         """This field, as `read` gives it, of `stored` [z, y, x, 4], what is read from its store."""
@@ -187,12 +197,13 @@ class ColorField:
     def write(self, values: ArrayLike) -> None:
         """Set the `values`, [nz, ny, nx, 3]; in solids they stay 0.
 
-        Raises GpufluidError for another shape or a number that is not finite.
+        Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """
         volume = np.ones((*self._shape[:3], 4), np.float32)
         volume[..., :3] = checked_array(values, self._shape, self.name)
+        solver = self._fluid._settled(self.name)
         volume *= 1.0 - self._fluid.solid.read()[..., None]
-        self._solver.prepare_colors().write(volume)
+        solver.prepare_colors().write(volume)
 
 
 class DerivedField:
@@ -219,9 +230,9 @@ class DerivedField:
 class VelocityField:
     """The staggered velocity, m/s: component i on the low face along axis i."""
 
-    def __init__(self, fluid: Fluid, store: FieldStore) -> None:
+    def __init__(self, fluid: Fluid) -> None:
         self.name = "velocity"
-        self._fluid, self.store = fluid, store
+        self._fluid = fluid
         nx, ny, nz = fluid.grid.cells
         self._shape = (nz + 1, ny + 1, nx + 1, 3)
 
@@ -229,6 +240,11 @@ class VelocityField:
     def read(self) -> FloatArray:
         """Return a float32 copy [nz + 1, ny + 1, nx + 1, 3]; entries that are no face are 0."""
         return self.of(self.store.read())
+
+    @property
+    def store(self) -> FieldStore:
+        """Where it is kept."""
+        return self._fluid._state.velocity
 
     def of(self, stored: FloatArray) -> FloatArray:
         """This field, as `read` gives it, of `stored` [z, y, x, 4], what is read from its store."""
@@ -244,16 +260,17 @@ class VelocityField:
 
         The high side of a periodic box is its low side: what is given for it is not used.
 
-        Raises GpufluidError for another shape or a number that is not finite.
+        Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """
         array = checked_array(values, self._shape, self.name)
-        volume = self.store.read()
+        store = self._fluid._settled(self.name).velocity
+        volume = store.read()
         volume[..., :3] = array[: volume.shape[0]]
         for axis in range(self._fluid.grid.dimensions):
             if self._fluid.boundaries.periodic(axis):
                 line = np.moveaxis(volume, 2 - axis, 0)
                 line[-1] = line[0]
-        self.store.write(volume)
+        store.write(volume)
 
     @_at_work
     def at_centers(self) -> FloatArray:
@@ -323,13 +340,14 @@ class Fluid:
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
         self.forces: Things[Force] = Things(Force, self._check_force)
         self._probes = Probes(self._backend)
-        solver = self._solver
-        self.velocity = VelocityField(self, solver.velocity)
-        self.density = ScalarField(self, "density", solver.scalars, 0)
-        self.temperature = ScalarField(self, "temperature", solver.scalars, 1)
-        self.fuel = ScalarField(self, "fuel", solver.scalars, 2)
-        self.color = ColorField(self, solver)
-        self.pressure = ScalarField(self, "pressure", solver.projection.pressure, 0)
+        self._slices: Slices | None = None  # from the first `advance` on
+        self._still: Still | None = None
+        self.velocity = VelocityField(self)
+        self.density = ScalarField(self, "density", lambda state: state.scalars, 0)
+        self.temperature = ScalarField(self, "temperature", lambda state: state.scalars, 1)
+        self.fuel = ScalarField(self, "fuel", lambda state: state.scalars, 2)
+        self.color = ColorField(self)
+        self.pressure = ScalarField(self, "pressure", lambda state: state.pressure, 0)
         self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
         self.flame = DerivedField(self, "flame", self._flame, "fluid.temperature and fluid.fuel, in a step")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
@@ -355,7 +373,8 @@ class Fluid:
         """The schemes and numbers it is stepped by.
 
         Assign others at any time: ``fluid.settings = fluid.settings.but(viscosity=0.1)``; the flow goes on
-        from what it is. Raises GpufluidError for another precision, which needs another Fluid.
+        from what it is, and a step under way by those it began with. Raises GpufluidError for another
+        precision, which needs another Fluid.
         """
         return self._settings
 
@@ -370,7 +389,10 @@ class Fluid:
                 f"{settings.precision!r}: make another Fluid"
             )
         if settings != self._settings:
-            self._solver.use(settings)
+            if self._under_way:
+                self._solver.check(settings)
+            else:
+                self._solver.use(settings)
             self._settings = settings
 
     # -- stepping --------------------------------------------------------------------------------------
@@ -385,6 +407,58 @@ class Fluid:
         fluid is then as it was.
         """
         dt = finite_number(dt, "dt", low=0.0)
+        self._finish_step()
+        self._check_things()
+        if dt == 0.0:
+            return
+        self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
+        self._last_dt = dt
+
+    def advance(self, dt: float, budget_ms: float = 4.0) -> bool:
+        """Go on with a step of `dt` seconds for about `budget_ms`; return True when it is finished.
+
+        Call it once a frame in place of `step`: a step takes as many calls as it needs, and is then, to the
+        last bit, what `step` makes of it. The first call begins the step, and `dt`, the emitters, obstacles,
+        forces and settings count as they are then; a `dt` given later on does not. Until it is finished all
+        that is drawn, read, sampled, handed out or saved is the state before it.
+
+        budget_ms: of this call, and of the GPU for what it asks for, > 0. What passes cost is learned from
+        the calls before; a pass that is longer than the budget is divided.
+        Where anything fails, in a later call too, the fluid is as it was before the step.
+        Raises GpufluidError as `step` does, MissingDependencyError without the package greenlet.
+        """
+        started = perf_counter()
+        self.check_alive()
+        dt = finite_number(dt, "dt", low=0.0)
+        budget = 1e-3 * finite_number(budget_ms, "budget_ms", above=0.0, most=math.inf)
+        with self._backend.at_work("Fluid.advance"):
+            if self._slices is None:
+                self._slices = Slices(self._backend)
+            if not self._under_way:
+                self._check_things()
+                if dt == 0.0:
+                    return True
+                self._begin_step(dt)
+            done = self._go_on(budget, started)
+        self._slices.left()
+        return done
+
+    @property
+    def progress(self) -> float:
+        """How far `advance` is with its step, 0 .. 1, by what the last one took; 0: none is under way."""
+        return self._slices.progress if self._slices else 0.0
+
+    @property
+    def _under_way(self) -> bool:
+        return self._slices is not None and self._slices.under_way
+
+    @property
+    def _state(self) -> State:
+        """The last finished state."""
+        return self._still if self._under_way and self._still else self._solver
+
+    def _check_things(self) -> None:
+        """Raise where a step cannot begin; make what it fills."""
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
         for emitter in self.emitters:
@@ -392,16 +466,70 @@ class Fluid:
         for force in self.forces:
             self._check_force(force)
             self._solver.forces.try_out(force, self.time)
-        if dt == 0.0:
-            return
         if any(emitter.color is not None for emitter in self.emitters):
             self._solver.prepare_colors()
-        self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
-        self._last_dt = dt
+
+    def _begin_step(self, dt: float) -> None:
+        """Take up a step, and a still of the fluid for all who look at it meanwhile."""
+        assert self._slices is not None
+        solver, obstacles = self._solver, list(self.obstacles)  # where these are is asked before any pass
+        emitters, forces = ([as_now(thing) for thing in some] for some in (self.emitters, self.forces))
+
+        def work() -> None:
+            solver.step(dt, emitters, obstacles, forces)
+            self._last_dt = dt
+
+        if self._still is None:
+            self._still = Still(solver)
+        else:
+            self._still.take(solver)
+        self._slices.begin(work)
+
+    def _go_on(self, budget: float, started: float) -> bool:
+        """Go on with the step under way; where it fails, the fluid is what it was before."""
+        assert self._slices is not None and self._still is not None
+        try:
+            done = self._slices.go_on(budget, started)
+        except BaseException:
+            if not self._slices.under_way:
+                self._still.give_back(self._solver)
+                self._use_settings()
+            raise
+        if done:
+            self._use_settings()
+        return done
+
+    def _use_settings(self) -> None:
+        """Go on by settings that were assigned while a step was under way."""
+        if self._settings is not self._solver.settings:
+            self._solver.use(self._settings)
+
+    def _finish_step(self) -> None:
+        """Finish the step under way, if any."""
+        while self._under_way:
+            self._go_on(math.inf, perf_counter())
+
+    def _drop_step(self) -> None:
+        """Go back to before the step under way, if any."""
+        if self._under_way:
+            assert self._slices is not None and self._still is not None
+            self._slices.drop()
+            self._still.give_back(self._solver)
+            self._use_settings()
+
+    def _settled(self, name: str) -> Solver:
+        """The solver, to write `name` into. Raises GpufluidError while a step is under way."""
+        if self._under_way:
+            raise GpufluidError(
+                f"{name} cannot be written while a step is under way: do it where advance() has returned "
+                "True, or call finish() first"
+            )
+        return self._solver
 
     @_at_work
     def project(self) -> None:
         """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""
+        self._finish_step()
         self._solver.project(self._last_dt, list(self.obstacles))
 
     # -- a box that moves ------------------------------------------------------------------------------
@@ -475,6 +603,7 @@ class Fluid:
     def _scroll(self, shift: tuple[int, int, int]) -> None:
         i, j, k = (old + new for old, new in zip(self.scrolled, shift, strict=True))
         whole_triple((i, j, k), "cells, with those that the box has gone already,", FARTHEST)
+        self._finish_step()
         self._solver.scroll(shift, list(self.obstacles))
 
     @_at_work
@@ -516,7 +645,7 @@ class Fluid:
         return self._ask(_places(points))
 
     def _ask(self, places: NDArray[np.float64]) -> Samples:
-        solver = self._solver
+        solver = self._state
         solver.solids.update(list(self.obstacles), None)
         return self._probes.ask(
             places, solver.variant, solver.solids.cells, velocity=solver.velocity, scalars=solver.scalars
@@ -555,12 +684,17 @@ class Fluid:
     @_at_work
     def diagnostics(self) -> Diagnostics:
         """Measure energy, speed, CFL number, divergence and mass; waits for the GPU."""
-        self._solver.solids.update(list(self.obstacles), None)
-        return measure(self._solver, self.grid, self._last_dt)
+        state = self._state
+        state.solids.update(list(self.obstacles), None)
+        return measure(state, self.grid, self._last_dt)
 
     @_at_work
     def reset(self) -> None:
-        """Back to rest and clean air, the box to where it was made; emitters and obstacles stay."""
+        """Back to rest and clean air, the box to where it was made; emitters and obstacles stay.
+
+        A step under way is given up.
+        """
+        self._drop_step()
         solver = self._solver
         i, j, k = self.scrolled
         self._scroll((-i, -j, -k))
@@ -612,7 +746,7 @@ class Fluid:
     @property
     def time(self) -> float:
         """Seconds stepped since the start or the last `reset`."""
-        return self._solver.time
+        return self._state.time
 
     # -- for renderers and hosts -------------------------------------------------------------------------
 
@@ -640,35 +774,35 @@ class Fluid:
     @property
     def scalars(self) -> GLField:
         """The flat texture of density, temperature, fuel and fluid fraction; not on NumPy."""
-        return self._gl_field(self._solver.scalars)
+        return self._gl_field(self._state.scalars)
 
     @property
     def color_field(self) -> GLField | None:
         """The flat texture of red, green, blue and fluid fraction, or None where there is no colour."""
-        store = self._solver.colors.field
+        store = self._state.color
         return None if store is None else self._gl_field(store)
 
     @property
     def flame_field(self) -> GLField | None:
         """The flat texture of `flame`, one channel, or None without combustion."""
-        store = self._solver.fire.flame
+        store = self._state.flame
         return None if store is None else self._gl_field(store)
 
     @property
     def solid_field(self) -> GLField | None:
         """The flat texture of the solids (velocity, 1 inside) as last voxelized, or None without any."""
-        store = self._solver.solids.solid
+        store = self._state.solids.solid
         return None if store is None else self._gl_field(store)
 
     @property
     def velocity_field(self) -> GLField:
         """The flat texture of the velocity, component i on the low face along axis i; not on NumPy."""
-        return self._gl_field(self._solver.velocity)
+        return self._gl_field(self._state.velocity)
 
     @property
     def pressure_field(self) -> GLField:
         """The flat texture of the pressure, four cells along x in a texel; not on NumPy."""
-        return self._gl_field(self._solver.projection.pressure)
+        return self._gl_field(self._state.pressure)
 
     def give(self, program: moderngl.Program, unit: int = 8) -> None:
         """Set what ``gf.glsl("sample")`` in `program`, one of yours, reads: the fluid as it is now.
@@ -699,14 +833,19 @@ class Fluid:
 
     @_at_work
     def finish(self) -> None:
-        """Wait until every step asked for is done."""
+        """Wait until every step asked for is done, one that `advance` is at as well."""
+        self._finish_step()
         self._backend.finish()
 
     def release(self) -> None:
         """Release everything but a context of the caller's; idempotent."""
         if not self._released:
             with self._backend.at_work("Fluid.release"):
+                if self._slices is not None:
+                    self._slices.release()
                 self._released = True
+                if self._still is not None:
+                    self._still.release()
                 self._probes.release()
                 self._solver.release()
                 self._backend.release()
@@ -723,29 +862,30 @@ class Fluid:
         self.release()
 
     def _divergence(self) -> FloatArray:
-        solver = self._solver
-        solver.solids.update(list(self.obstacles), None)
-        solver.projection.measure(solver.variant, solver.solids.openings, velocity=solver.velocity)
-        return solver.projection.divergence.read()[..., 0]
+        state = self._state
+        state.solids.update(list(self.obstacles), None)
+        return state.divergence().read()[..., 0]
 
     def _flame(self) -> FloatArray:
         """What burnt per second in the last substep, 1/s, [nz, ny, nx]; 0 without combustion."""
-        store = self._solver.fire.flame
+        store = self._state.flame
         if store is None:
             return np.zeros(self.grid.cells[::-1], np.float32)
         return np.ascontiguousarray(store.read()[..., 0])
 
     def _solid(self) -> FloatArray:
-        self._solver.solids.update(list(self.obstacles), None)
-        store = self._solver.solids.solid
+        solids = self._state.solids
+        solids.update(list(self.obstacles), None)
+        store = solids.solid
         if store is None:
             return np.zeros(self.grid.cells[::-1], np.float32)
         return np.ascontiguousarray(store.read()[..., 3])
 
     def _solid_normals(self) -> FloatArray:
         """Out of the solids into the fluid, unit length, [nz, ny, nx, 3]; 0 away from their surface."""
-        self._solver.solids.update(list(self.obstacles), None)
-        store = self._solver.solids.normals()
+        solids = self._state.solids
+        solids.update(list(self.obstacles), None)
+        store = solids.normals()
         if store is None:
             return np.zeros((*self.grid.cells[::-1], 3), np.float32)
         return np.ascontiguousarray(store.read()[..., :3])
@@ -762,7 +902,7 @@ class Fluid:
     def _take_emitter(self, emitter: Emitter) -> None:
         """Check an emitter that is added, and make what it fills: no step is the time for that."""
         self._check_emitter(emitter)
-        if emitter.color is not None:
+        if emitter.color is not None and not self._under_way:
             self._solver.prepare_colors()
 
     @_at_work

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -74,6 +75,22 @@ def _noisy(variant: Variant, emitters: Sequence[Emitter]) -> Variant:
     return replace(variant, noise=True) if any(e.noise for e in emitters) else variant
 
 
+def as_now(thing: Any) -> Any:
+    """A copy of an emitter or force that stays what it is now; `original` of it is `thing`."""
+    if isinstance(thing, ForceExpression):  # frozen
+        return thing
+    same = copy(thing)
+    same._original = original(thing)
+    if isinstance(thing, Emitter) and thing.rotation is not None:
+        same.rotation = np.array(thing.rotation, np.float64)
+    return same
+
+
+def original(thing: Any) -> Any:
+    """What `thing` is a copy of, or itself."""
+    return getattr(thing, "_original", thing)
+
+
 class KeptFields:
     """Fields of cells that things of the user fill: one each, written anew when its thing has changed."""
 
@@ -84,11 +101,12 @@ class KeptFields:
     def keep(self, things: Sequence[Any]) -> None:
         """Release the fields of all but `things`."""
         if self._kept:
-            for key in self._kept.keys() - {id(thing) for thing in things}:
+            for key in self._kept.keys() - {id(original(thing)) for thing in things}:
                 self._kept.pop(key)[2].release()
 
     def of(self, thing: Any, state: tuple[Any, ...], make: Callable[[], NDArray[Any]]) -> FieldStore:
         """The field of `thing`, holding what `make` returns, which is called when `state` is another."""
+        thing = original(thing)
         kept = self._kept.get(id(thing))
         if kept is None or kept[1] != state:
             values = make()

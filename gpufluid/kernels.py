@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from gpufluid.boundaries import Boundaries, Inflow, Open, Side, Wall
@@ -53,6 +54,13 @@ class Variant:
     weighted: bool = False
     cubic: bool = False
     slip: bool = False
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __hash__(self) -> int:
+        return self._hash  # each pass of a step is looked up by it
 
     def defines(self, dimensions: int) -> dict[str, int]:
         """The GLSL macros of this variant on a grid of 2 or 3 dimensions."""

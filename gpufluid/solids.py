@@ -18,6 +18,8 @@ from gpufluid.shapes import MESH, ROUND, Box, Mesh, Obstacle, Plane, Shape, Sphe
 from gpufluid.voxels import surface_velocity
 
 Matrix = NDArray[np.float64]
+GIVEN = ("faces", "cells", "openings", "heat")  # what kernels take of solids
+SHOWN = ("solid", "solid_faces", "openings", "marks", "slip_faces")  # the fields that hold it
 
 
 def _bent(was: Mesh, now: Mesh) -> bool:
@@ -183,6 +185,29 @@ class Solids:
         self._before = {id(o): (was[0], was[1]) for o, was in known if was is not None}
         self._voxels = [tuple(v) for v in voxels]
         self._voxelize()
+
+    def take(self, other: Solids) -> Any:
+        """Show what `other` holds, in fields of it that are held; return what `go_back` takes of it."""
+        self._voxels, self._before = list(other._voxels), dict(other._before)
+        self.slips, self.uncovered = other.slips, other.uncovered
+        for name, field in other._fields.items():
+            if name in SHOWN:
+                self._fields[name] = field.held(self._fields.get(name))
+        names = {id(field): name for name, field in other._fields.items()}
+        given = {part: dict(getattr(other, part)) for part in GIVEN}
+        for part, fields in given.items():
+            setattr(self, part, {name: self._fields[names[id(field)]] for name, field in fields.items()})
+        return given, {name: other._fields[name] for name in SHOWN if name in other._fields}
+
+    def go_back(self, still: Solids, taken: Any) -> None:
+        """Be again what `still` took; taken: what that returned."""
+        given, fields = taken
+        self._voxels, self._before = list(still._voxels), dict(still._before)
+        self.slips, self.uncovered = still.slips, still.uncovered
+        for part in GIVEN:
+            setattr(self, part, dict(given[part]))
+        for name, field in fields.items():
+            field.take_back(still._fields[name])
 
     def warm(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
         """Heat the fluid beside solids with a temperature; nothing runs where there is none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -49,10 +50,14 @@ class Solver:
         self.diffusion = Diffusion(backend, settings, boundaries)
         self.projection = Projection(backend, settings)
 
-    def use(self, settings: Settings) -> None:
-        """Go on by these settings, from the flow as it is. Raises GpufluidError for a box without them."""
+    def check(self, settings: Settings) -> None:
+        """Raise GpufluidError where this box cannot go on by `settings`."""
         if isinstance(settings.pressure, FFT):
             check_box(self.backend.grid, self.boundaries)
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings, from the flow as it is. Raises GpufluidError for a box without them."""
+        self.check(settings)
         self.settings = settings
         for stage in (self.forces, self.fire, self.advection, self.diffusion, self.projection):
             stage.use(settings)
@@ -69,6 +74,32 @@ class Solver:
     def color_variant(self) -> Variant:
         """How the kernels are compiled that carry colours."""
         return replace(self.variant, boundaries=self.colors.boundaries)
+
+    @property
+    def pressure(self) -> FieldStore:
+        """The last pressure."""
+        return self.projection.pressure
+
+    @property
+    def color(self) -> FieldStore | None:
+        """The colours, or None where there are none."""
+        return self.colors.field
+
+    @property
+    def flame(self) -> FieldStore | None:
+        """What burnt in the last substep, or None without combustion."""
+        return self.fire.flame
+
+    @property
+    def swelling(self) -> dict[str, Any]:
+        """What the divergence takes of burning gas."""
+        return self.fire.swelling
+
+    def divergence(self, swelling: dict[str, Any] | None = None) -> FieldStore:
+        """The divergence of the velocity as it is, less that of `swelling` gas."""
+        projection = self.projection
+        projection.measure(self.variant, self.solids.openings, velocity=self.velocity, swelling=swelling)
+        return projection.divergence
 
     def prepare_colors(self) -> FieldStore:
         """Return the field of colours, made where there is none yet."""

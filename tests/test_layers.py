@@ -24,8 +24,8 @@ LAYERS = {
     "contract": ("backend numpy_backend", "description contract"),
     "gl": ("gl", "description contract gl"),
     "numerics": (
-        "advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire forces "
-        "diagnostics probes drag solids solver",
+        "advance advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire "
+        "forces diagnostics probes drag solids solver still",
         "description contract numerics",
     ),
     "engine": ("fluid checkpoint scene scene_file script", "description contract gl numerics engine"),

@@ -10,12 +10,13 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import FieldStore
+from gpufluid.backend import FieldStore, Pace, Stopwatch, WallWatch
 from gpufluid.errors import GLUnavailableError
 from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.state import keeping
+from gpufluid.gl.timestamps import TimestampWatch
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Variant
@@ -55,6 +56,7 @@ class GLBackend:
         self.grid, self.device, self.ctx = grid, device, device.ctx
         self.made, self.scrolled = grid, (0, 0, 0)
         self.name = device.stage
+        self.pace: Pace = device.pace
         self._dtype = dtype
         self.epsilon = 2.0**-10 if dtype == "f2" else 2.0**-23
         self._owns_context = self._owns_device = False
@@ -82,11 +84,12 @@ class GLBackend:
     def kernel(self, name: str, variant: Variant) -> Pass:
         """Return the pass, compiled once for each variant."""
         key = (name, variant)
-        if key not in self._passes:
-            self._passes[key] = Pass(
+        known = self._passes.get(key)
+        if known is None:
+            known = self._passes[key] = Pass(
                 self.device, self.grid, self.layouts, KERNELS[name], variant, self._dtype
             )
-        return self._passes[key]
+        return known
 
     def coarser(self) -> GLBackend:
         """The same on a grid of half the cells, in single precision."""
@@ -122,8 +125,16 @@ class GLBackend:
         if self._owns_context:
             # its __exit__ would leave no context current at all
             self.ctx.__enter__()  # type: ignore[no-untyped-call]
-        with keeping(self.ctx, what):
-            yield
+        pacer, self.pace.pacer = self.pace.pacer, None
+        try:
+            with keeping(self.ctx, what):
+                yield
+        finally:
+            self.pace.pacer = pacer
+
+    def stopwatch(self) -> Stopwatch:
+        """The driver's time stamps; the clock on the wall where the processor draws."""
+        return WallWatch(self.finish) if self.device.software else TimestampWatch(self.ctx)
 
     def finish(self) -> None:
         """Wait for the driver."""

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import thread_time
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 import moderngl
 
+from gpufluid.backend import Pace
 from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.calls import calls
 from gpufluid.gl.capabilities import FORMATS, capabilities
@@ -54,6 +56,7 @@ class _Programs:
     def __init__(self) -> None:
         self.users = 0
         self.by_text: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
+        self.sent: dict[int, dict[str, Any]] = {}  # by the program's name in OpenGL
 
     def leave(self) -> None:
         """One device less uses them; the last one releases them."""
@@ -62,6 +65,7 @@ class _Programs:
             for program in self.by_text.values():
                 program.release()
             self.by_text.clear()
+            self.sent.clear()
 
 
 _compiled: WeakKeyDictionary[moderngl.Context, _Programs] = WeakKeyDictionary()
@@ -107,6 +111,8 @@ class Device:
             raise GpufluidError(f"reading by imageLoad needs OpenGL 4.2, this context is {self.version}")
         self.reading = reading
         self.timings: dict[str, list[moderngl.Query]] | None = None
+        self.pace = Pace()
+        self.draws = True  # False: passes do all but draw and dispatch, for a measure of what that costs
         self.fields: WeakSet[Any] = WeakSet()  # those alive
         self._shared = _compiled.setdefault(ctx, _Programs())
         self._shared.users += 1
@@ -145,6 +151,10 @@ class Device:
         program = self._programs[source.text]
         assert isinstance(program, moderngl.ComputeShader)
         return program
+
+    def sent(self, program: moderngl.Program | moderngl.ComputeShader) -> dict[str, Any]:
+        """The values of its uniforms that passes have sent and need not send again, by name."""
+        return self._shared.sent.setdefault(program.glo, {})
 
     def keep(self, key: Hashable, make: Callable[[], AnyProgram]) -> AnyProgram:
         """Return the program kept under `key`, made the first time: sources are read once, not each frame."""
@@ -225,6 +235,23 @@ class Device:
         """Return the timings taken since `timings` became a dict, ms by label, and stop timing."""
         queries, self.timings = self.timings or {}, None
         return {label: [q.elapsed * 1e-6 for q in taken] for label, taken in queries.items()}
+
+    def python_ms(self, step: Callable[[], None], count: int = 30) -> float:
+        """Return what `step` costs the calling thread without its draw and dispatch calls, ms.
+
+        The median of `count` calls, by the thread's own clock, so that other work on the machine counts
+        little. Fields are swapped and not written meanwhile: what is stepped is spoiled.
+        """
+        taken = []
+        self.draws = False
+        try:
+            for _ in range(count):
+                start = thread_time()
+                step()
+                taken.append(thread_time() - start)
+        finally:
+            self.draws = True
+        return 1e3 * sorted(taken)[count // 2]
 
     def release(self) -> None:
         """Release the sampler, and with the last device of the context its programs. Idempotent."""

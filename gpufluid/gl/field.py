@@ -35,6 +35,8 @@ class Field:
     ) -> None:
         self.device, self.name, self.layout = device, name, layout
         self.components, self.dtype = components, device.kept_as(components, dtype, f"the {name} field")
+        self._buffers = buffers
+        self._held: moderngl.Texture | None = None  # the front, while another field shows it
         self._textures: list[moderngl.Texture] = []
         self._targets: list[moderngl.Framebuffer] = []
         for _ in range(buffers):
@@ -62,23 +64,59 @@ class Field:
     @property
     def scratch(self) -> bool:
         """True with one buffer only."""
-        return len(self._textures) == 1
+        return self._buffers == 1
 
     def swap(self) -> None:
         """Make what was written the front."""
         self._textures.reverse()
         self._targets.reverse()
+        if self._held is not None:
+            self._part()
+
+    def held(self, still: Field | None = None) -> Field:
+        """Return a field that shows this front as it is now; nothing is copied.
+
+        The texture stays here until the first write and is then left to `still`, whose own one, that of an
+        earlier call or a new one, has come in its place: passes write to it first.
+        """
+        if still is None:
+            still = Field(self.device, self.name, self.layout, self.components, self.dtype, buffers=1)
+        if len(self._textures) == self._buffers:
+            self._textures += still._textures
+            self._targets += still._targets
+        still._textures, still._targets = self._textures[:1], self._targets[:1]
+        self._held = self.front
+        return still
+
+    def take_back(self, still: Field) -> None:
+        """Make what `still` shows the front again; nothing is copied."""
+        if self._held is None:  # it has been written since
+            textures, targets = (self._textures, still._textures), (self._targets, still._targets)
+            textures[0][0], textures[1][0] = textures[1][0], textures[0][0]
+            targets[0][0], targets[1][0] = targets[1][0], targets[0][0]
+
+    def _part(self) -> None:
+        """Leave the texture that another field shows to that one: something is written here."""
+        where = next(n for n, texture in enumerate(self._textures) if texture is self._held)
+        del self._textures[where], self._targets[where]
+        self._held = None
 
     def fill(self, values: Sequence[float]) -> None:
         """Set every value of every buffer: one number for all channels, or one for each."""
         if self.dtype == "f2":
             values = np.clip(values, -LARGEST_HALF, LARGEST_HALF).tolist()
         red, green, blue, alpha = (list(values) * 4 if len(values) == 1 else [*values, 0.0, 0.0, 0.0])[:4]
+        if not self.device.draws:
+            return
+        if self._held is not None:
+            self._part()
         for target in self._targets:
             target.clear(red, green, blue, alpha)
 
     def read(self) -> FloatArray:
         """Return the front as float32 [z, y, x, c]; a packed field has c = 1."""
+        if self.device.pace.pacer is not None:
+            return self.dump().astype(np.float32)
         return self.take()()
 
     def take(self) -> Callable[[], FloatArray]:
@@ -92,7 +130,15 @@ class Field:
 
     def dump(self) -> NDArray[np.floating]:
         """Return the front as `read`, in the precision of the texture."""
-        return self._unpacked(self.front.read(alignment=1))
+        pacer = self.device.pace.pacer
+        if pacer is None:
+            return self._unpacked(self.front.read(alignment=1))
+        late = self.later()
+        try:
+            pacer.wait(late)
+            return self.layout.unflatten(late.read())
+        finally:
+            late.release()
 
     def _unpacked(self, raw: bytes) -> NDArray[np.floating]:
         width, height = self.layout.texture_size
@@ -118,16 +164,20 @@ class Field:
         expected = (nz, ny, nx, 1 if self.layout.packing > 1 else self.components)
         if volume.shape != expected:
             raise GpufluidError(f"the {self.name} field takes {expected}, got {volume.shape}")
+        if self._held is not None:
+            self._part()
         self.front.write(self.layout.flatten(volume).tobytes(), alignment=1)
 
     @property
     def nbytes(self) -> int:
         """Bytes of GPU memory held."""
         width, height = self.layout.texture_size
-        return width * height * self.components * int(self.dtype[1]) * len(self._textures)
+        own = len(self._textures) - (self._held is not None)  # what is shown counts where it is shown
+        return width * height * self.components * int(self.dtype[1]) * own
 
     def release(self) -> None:
         """Release the textures; idempotent."""
         let_go(*self._targets, *self._textures)
         self._targets.clear()
         self._textures.clear()
+        self._held = None

@@ -27,9 +27,13 @@ class LateRead:
     @property
     def ready(self) -> bool:
         """True once `read` does not wait."""
+        return self.wait(0.0)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for it, but no longer than `seconds`; return whether it is `ready`."""
         if self._buffer is None:
             return True
-        return self._gl.glClientWaitSync(self._fence, _FLUSH, 0) in (_SIGNALLED, _ALREADY)
+        return self._gl.glClientWaitSync(self._fence, _FLUSH, int(seconds * 1e9)) in (_SIGNALLED, _ALREADY)
 
     def read(self) -> NDArray[np.floating]:
         """Return it, [height, width, components]; waits where it is not `ready`."""

@@ -104,6 +104,7 @@ class Pass:
         self._slots = kernel.slots(variant)
         self._names = kernel.arguments(variant)
         self._layout = layouts[kernel.write.kind]
+        self._size = self._layout.texture_size
         hardware = variant.sampler == "hardware"
         self._filtered = {s.name for s in self._slots if hardware and s.name in kernel.sampled}
         images = device.reading == "image"
@@ -160,12 +161,12 @@ class Pass:
             image_format = IMAGE_FORMAT[kernel.write.components, dtype_of(kernel.write)]
             source.add(
                 f"layout({image_format}, binding = 0) writeonly restrict uniform image2D image_out;\n"
-                "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID.xy);\n"
+                "uniform int first_row;\n"
+                "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID) + ivec2(0, first_row);\n"
                 f"    if (texel.x >= {width} || texel.y >= {height}) return;\n{run}"
                 f"    imageStore(image_out, texel, {out});\n}}",
                 "<main>",
             )
-            self._groups = (-(-width // GROUP), -(-height // GROUP))
             self._compute = device.compute_program(source)
             program: moderngl.Program | moderngl.ComputeShader = self._compute
         else:
@@ -188,39 +189,30 @@ class Pass:
             * int(dtype_of(s)[1])
             for s in (*self._slots, kernel.write)
         )
-        self._uniforms = {n: m for n, m in members.items() if isinstance(m, moderngl.Uniform)}
-        self._texture_units = [(n, u) for n, u, image, _ in self._inputs if not image and n in program]
+        self._uniforms = [(n, m) for n, m in members.items() if isinstance(m, moderngl.Uniform)]
+        # a program keeps what it is sent, and may be that of other passes too: their text is the same
+        self._sent = device.sent(program)
+        for name, unit, as_image, _ in self._inputs:
+            if not as_image and name in program:
+                program[name].value = unit  # type: ignore[union-attr]
 
     def __call__(self, **arguments: Any) -> None:
         """Run the kernel over every value of the field it writes."""
         if arguments.keys() != self._names:
             raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
         out: Field = arguments[self.kernel.write.name]
-        if out.layout != self._layout:
+        if out.layout is not self._layout and out.layout != self._layout:
             raise GpufluidError(
                 f"kernel {self.kernel.name} writes {self._layout.size} values, field {out.name!r} has "
                 f"{out.layout.size}"
             )
-        for name, unit in self._texture_units:
-            self._program[name].value = unit  # type: ignore[union-attr]
-        filtered_units = []
-        for name, unit, as_image, filtered in self._inputs:
-            field: Field = arguments[name]
-            if field is out and field.scratch:
-                raise GpufluidError(f"kernel {self.kernel.name} reads and writes the scratch field {name!r}")
-            if as_image:
-                field.front.bind_to_image(unit, read=True, write=False)
-            else:
-                field.front.use(unit)
-                if filtered:
-                    self.device.linear.use(unit)
-                    filtered_units.append(unit)
-        for name, uniform in self._uniforms.items():
-            upload(uniform, arguments[name])
-        with self.device.timed(self.kernel.name):
-            self._run(out)
-        for unit in filtered_units:
-            self.device.linear.clear(unit)
+        pacer, first, height = self.device.pace.pacer, 0, self._size[1]
+        if pacer is None:
+            self._work(arguments, out, 0, height)
+        while pacer is not None and first < height:  # all is bound anew: much may happen in between
+            rows = pacer.before(self, height - first)
+            self._work(arguments, out, first, rows)
+            first += rows
         out.swap()
         if switches.numbers:
             check_numbers(self._says, out, out.read(), lambda: self._read(arguments))
@@ -233,13 +225,51 @@ class Pass:
         out.swap()
         return read
 
-    def _run(self, out: Field) -> None:
-        ctx = self.device.ctx
-        if self.device.stage == "compute":
-            out.back.bind_to_image(0, read=False, write=True)
-            self._compute.run(*self._groups)
-            ctx.memory_barrier()
+    def _work(self, arguments: Mapping[str, Any], out: Field, first: int, rows: int) -> None:
+        """Bind what is read and write `rows` of the texture from `first` on."""
+        device, filtered_units = self.device, []
+        for name, unit, as_image, filtered in self._inputs:
+            field: Field = arguments[name]
+            if field is out and field.scratch:
+                raise GpufluidError(f"kernel {self.kernel.name} reads and writes the scratch field {name!r}")
+            if as_image:
+                field.front.bind_to_image(unit, True, False)
+            else:
+                field.front.use(unit)
+                if filtered:
+                    device.linear.use(unit)
+                    filtered_units.append(unit)
+        sent = self._sent
+        for name, uniform in self._uniforms:
+            value = arguments[name]
+            if isinstance(value, float | int) and value and sent.get(name) == value:
+                continue  # it has that already; a 0 may have another sign
+            upload(uniform, value)
+            sent[name] = value
+        if device.timings is None:
+            self._run(out, first, rows)
         else:
-            out.back_target.use()
-            ctx.enable_only(moderngl.NOTHING)
-            self._triangle.render(moderngl.TRIANGLES, vertices=3)
+            with device.timed(self.kernel.name):
+                self._run(out, first, rows)
+        for unit in filtered_units:
+            device.linear.clear(unit)
+
+    def _run(self, out: Field, first: int, rows: int) -> None:
+        device, (width, height) = self.device, self._size
+        if device.stage == "compute":
+            out.back.bind_to_image(0, False, True)
+            if device.draws:
+                if first != self._sent.get("first_row", 0):
+                    self._compute["first_row"] = self._sent["first_row"] = first
+                self._compute.run(-(-width // GROUP), -(-rows // GROUP))
+                device.ctx.memory_barrier()
+            return
+        target = out.back_target
+        if rows != height:
+            target.viewport = 0, first, width, rows
+        target.use()
+        if device.draws:
+            device.ctx.enable_only(moderngl.NOTHING)
+            self._triangle.render(moderngl.TRIANGLES, 3)
+        if rows != height:
+            target.viewport = 0, 0, width, height
