@@ -96,6 +96,9 @@ class Backend(Protocol):
         matrix: 4x4, the mesh's space to metres from the low corner of the box.
         """
 
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where a fluid of so many cells, told of as `what`, takes more than there is."""
+
     def at_work(self, what: str) -> AbstractContextManager[None]:
         """While it is open, what is called reaches what this backend holds, and no host's GL state is lost.
 

@@ -300,6 +300,9 @@ class Fluid:
 
             self._backend = GLBackend(grid, backend, ctx, self.settings.precision)
         try:
+            self._backend.check_memory(
+                grid.cell_count, f"a fluid of {' x '.join(map(str, grid.cells))} cells"
+            )
             with self._backend.at_work("Fluid"):
                 self._solver = Solver(self._backend, self.settings, self.boundaries)
         except MemoryError:

@@ -10,6 +10,7 @@ from numbers import Integral
 from gpufluid.errors import GpufluidError, named
 
 LARGEST = 3.4e38  # what single precision holds
+MOST_CELLS = 1 << 20  # along an axis
 
 AXES = ("x", "y", "z")
 
@@ -69,6 +70,8 @@ class Grid:
         if len(cells) != 3:
             raise GpufluidError(f"Grid.cells must be three whole numbers (x, y, z), got {self.cells!r}")
         for axis, n in zip(AXES, cells, strict=True):
+            if isinstance(n, Integral) and n > MOST_CELLS:  # which may be too long to be told
+                raise GpufluidError(f"Grid.cells along {axis} must be at most {MOST_CELLS}")
             if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
                 raise GpufluidError(
                     f"Grid.cells along {axis} must be a whole number >= 1, got {n!r} in {cells}"

@@ -15,6 +15,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
 from gpufluid.layout import LANES, layouts, link
+from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
 
@@ -137,6 +138,10 @@ class NumpyBackend:
         """Mark the cells whose centre is inside `mesh` with 1."""
         local = Grid(self.grid.cells, self.grid.cell_size)
         winding.write(inside_mesh(local, mesh, matrix)[..., None])
+
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where so many cells take more memory than the machine has."""
+        check_memory(cells, "numpy", what)
 
     def at_work(self, what: str) -> AbstractContextManager[None]:
         """There is nothing to switch."""

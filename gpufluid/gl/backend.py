@@ -19,6 +19,7 @@ from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Variant
 from gpufluid.layout import layouts, link
+from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
 
 
@@ -98,6 +99,11 @@ class GLBackend:
         if self._voxelizer is None:
             self._voxelizer = Voxelizer(self.device, self.grid)
         self._voxelizer(mesh, matrix, cast(Field, winding))
+
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where the renderer keeps textures in main memory, and that is too small."""
+        if self.device.software:
+            check_memory(cells, "half" if self._dtype == "f2" else "single", what)
 
     @contextmanager
     def at_work(self, what: str) -> Iterator[None]:
