@@ -6,13 +6,23 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from gpufluid.errors import GpufluidError
 
 REMEDY = "choose another name, or allow it with --overwrite (overwrite=True in Python)"
+
+
+_partial: set[Path] = set()  # files that are being written
+
+
+def abandon() -> None:
+    """Remove what is half written, by other threads too, before the process ends in the middle of it."""
+    for path in list(_partial):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def partial_path(path: Path) -> Path:
@@ -67,10 +77,12 @@ def whole_file(
     target = check_file(path, overwrite, suffixes)
     partial = partial_path(target)
     try:
+        _partial.add(partial)
         try:
             yield partial
             partial.replace(target)
         finally:
+            _partial.discard(partial)
             partial.unlink(missing_ok=True)
     except OSError as error:
         raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
