@@ -438,6 +438,17 @@ class Mesh:
         count = len(self.vertices)
         return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
 
+    @property
+    def open_edges(self) -> int:
+        """How many directed edges no other runs against; 0 where the mesh is closed."""
+        start = self.triangles.astype(np.int64).ravel()
+        end = np.roll(self.triangles, -1, axis=1).astype(np.int64).ravel()
+        count = len(self.vertices)
+        edges = np.unique(np.concatenate([start * count + end, end * count + start]))
+        there = np.searchsorted(edges, start * count + end), np.searchsorted(edges, end * count + start)
+        balance = np.bincount(there[0], minlength=len(edges)) - np.bincount(there[1], minlength=len(edges))
+        return int(balance[balance > 0].sum())
+
     @cached_property
     def volume(self) -> float:
         """Signed volume, m^3: negative where a closed mesh is inside-out; of no meaning where it is open."""

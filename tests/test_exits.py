@@ -159,7 +159,7 @@ FULL = [
     "--volumes v --volume-format vti",
     "--volumes v --volume-format npz",
     "--flip-book fb.png --size 200x200",
-    "--flow-map fm.png",
+    "--flow-map fm.png --bits 16",
     "--save s.fluid",
     "-o a.mp4 --size 200x200",
     "-o a.webm --size 200x200",

@@ -56,8 +56,9 @@ def run(
     transparent: off screen, smoke, solids and the floor's shadow on nothing, with straight alpha, as with a
     scene's ``background="transparent"``: in ``.webm``, ``.mov`` or pictures, since MP4 has none.
 
-    After an exception or Ctrl-C the frames finished so far are the film. Raises GpufluidError for bad input
-    before anything is computed, and leaves no file then.
+    After an exception or Ctrl-C the frames finished so far are the film; the last one's picture is written
+    after Ctrl-C only where it had been drawn. Raises GpufluidError for bad input before anything is computed,
+    and leaves no file then.
     """
     name = Path(sys.argv[0]).stem if sys.argv and sys.argv[0].endswith(".py") else "gpufluid"
     play(

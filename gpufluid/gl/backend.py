@@ -21,6 +21,9 @@ from gpufluid.kernels import KERNELS, Variant
 from gpufluid.layout import layouts, link
 from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
+from gpufluid.voxels import inside_mesh
+
+MOST_DRAWN = 1 << 23  # triangles in all slices; beyond, NumPy was faster than two cores of llvmpipe
 
 
 class GLBackend:
@@ -95,7 +98,14 @@ class GLBackend:
         return self._single
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
-        """Count surfaces; see `gpufluid.gl.voxelizer`."""
+        """Count surfaces; see `gpufluid.gl.voxelizer`.
+
+        A software renderer draws each triangle once for every slice: a mesh of very many goes to NumPy.
+        """
+        if self.device.software and len(mesh.triangles) * self.grid.cells[2] > MOST_DRAWN:
+            local = Grid(self.grid.cells, self.grid.cell_size)
+            winding.write(inside_mesh(local, mesh, matrix)[..., None])
+            return
         if self._voxelizer is None:
             self._voxelizer = Voxelizer(self.device, self.grid)
         self._voxelizer(mesh, matrix, cast(Field, winding))
