@@ -210,6 +210,9 @@ class Backend(Protocol):
     def scroll_to(self, scrolled: tuple[int, int, int]) -> None:
         """Place the box so many cells from where it was made; the fields stay as they are."""
 
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where a fluid of so many cells, told of as `what`, takes more than there is."""
+
     def at_work(self, what: str) -> AbstractContextManager[None]:
         """While it is open, what is called reaches what this backend holds, and no host's GL state is lost.
 

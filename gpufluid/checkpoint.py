@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GLUnavailableError, GpufluidError, MeshWarning
-from gpufluid.files import named_file, whole_file
+from gpufluid.files import named_file, open_plain, whole_file
 from gpufluid.grid import FARTHEST, Grid, finite_number, whole_triple
 from gpufluid.records import DTYPES, Json, Reader, Writer, index
 from gpufluid.settings import Settings
@@ -263,13 +263,16 @@ def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
 
 def _read(path: Path) -> tuple[dict[str, Json], list[NDArray[Any]]]:
     """Return the JSON and the arrays of a file in which both fit each other and the grid."""
-    with zipfile.ZipFile(path) as file:
+    with open_plain(path) as plain, zipfile.ZipFile(plain) as file:
         members = {member.filename: member for member in file.infolist()}
         if len(members) != len(file.infolist()):
             raise GpufluidError("it names a part twice")
         for member in members.values():
             if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
                 raise GpufluidError(f"its part {member.filename!r} is compressed, which no checkpoint is")
+        total, length = sum(member.file_size for member in members.values()), os.fstat(plain.fileno()).st_size
+        if total > length:  # parts that lie over each other would be read once each
+            raise GpufluidError(f"its parts have {total} bytes in all, and it has {length} itself")
         about = members.pop(HEADER, None)
         if about is None:
             raise GpufluidError(f"it is a zip file, but has no {HEADER}")

@@ -30,7 +30,7 @@ from gpufluid.reference import center_velocity
 from gpufluid.settings import Settings, one_of
 from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.solver import Solver
-from gpufluid.sources import Array, Emitter
+from gpufluid.sources import Array, Emitter, Surface
 from gpufluid.still import State, Still
 from gpufluid.user_forces import Force, ForceField
 
@@ -45,6 +45,7 @@ FIELDS = (
     *("density", "temperature", "fuel", "flame", "color", "velocity"),
     *("pressure", "divergence", "solid", "solid_normals"),
 )
+HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there
 FloatArray = NDArray[np.float32]
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -326,6 +327,9 @@ class Fluid:
 
             self._backend = GLBackend(grid, backend, ctx, self.settings.precision)
         try:
+            self._backend.check_memory(
+                grid.cell_count, f"a fluid of {' x '.join(map(str, grid.cells))} cells"
+            )
             with self._backend.at_work("Fluid"):
                 self._solver = Solver(self._backend, self.settings, self.boundaries)
         except MemoryError:
@@ -902,6 +906,10 @@ class Fluid:
     def _take_emitter(self, emitter: Emitter) -> None:
         """Check an emitter that is added, and make what it fills: no step is the time for that."""
         self._check_emitter(emitter)
+        if isinstance(emitter.shape, Mesh | Surface):
+            solid = isinstance(emitter.shape, Mesh)
+            mesh = emitter.shape if isinstance(emitter.shape, Mesh) else emitter.shape.mesh
+            self._doubt(mesh, emitter.matrix, "what is inside it is a guess" if solid else None)
         if emitter.color is not None and not self._under_way:
             self._solver.prepare_colors()
 
@@ -916,24 +924,34 @@ class Fluid:
 
     def _check_obstacle(self, obstacle: Obstacle) -> None:
         self._solver.check_obstacles()
-        mesh = obstacle.shape
-        if not isinstance(mesh, Mesh):
-            return
-        if not mesh.is_closed:
-            warnings.warn(
-                f"{mesh!r} is not closed: its solid is a guess inside its bounding box",
-                MeshWarning,
-                stacklevel=4,
-            )
-        corners = mesh.vertices @ obstacle.matrix[:3, :3].T + obstacle.matrix[:3, 3]
+        if isinstance(obstacle.shape, Mesh):
+            self._doubt(obstacle.shape, obstacle.matrix, "its solid is a guess inside its bounding box")
+
+    def _doubt(self, mesh: Mesh, matrix: NDArray[np.float64], where_open: str | None) -> None:
+        """Warn of a mesh, placed by `matrix`, that will hardly be what was meant.
+
+        where_open: what follows for one that is not closed; None: nothing.
+        """
+        size, cell = max(self.grid.size), self.grid.cell_size
+        corners = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
         low, high = corners.min(0), corners.max(0)
+        extent = high - low
+        doubts = []
+        if where_open is not None and not mesh.is_closed:
+            doubts.append(f"is not closed ({mesh.open_edges} open edges): {where_open}")
         if (high < self.grid.origin).any() or (low > self.grid.upper).any():
-            warnings.warn(
-                f"{mesh!r} lies outside the box: it spans {_triple(low)} to {_triple(high)}, the box "
-                f"{_triple(self.grid.origin)} to {_triple(self.grid.upper)} m",
-                MeshWarning,
-                stacklevel=4,
+            doubts.append(
+                f"lies outside the box: it spans {_triple(low)} to {_triple(high)}, the box "
+                f"{_triple(self.grid.origin)} to {_triple(self.grid.upper)} m"
             )
+        elif extent.max() < cell:
+            doubts.append(
+                f"is {extent.max():.3g} m across, and a cell {cell:.3g} m: it may lie between the cells"
+            )
+        if extent.max() > HUGE * size:
+            doubts.append(f"is {extent.max():.3g} m across, and the box {size:.3g} m: is its unit right?")
+        for doubt in doubts:
+            warnings.warn(f"{mesh!r} {doubt}", MeshWarning, stacklevel=5)
 
 
 def _names(kind: Any) -> str:

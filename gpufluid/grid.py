@@ -15,6 +15,7 @@ from gpufluid.errors import GpufluidError, named
 LARGEST = 3.4e38  # what single precision holds
 LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
 TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
+MOST_CELLS = 1 << 20  # along an axis
 
 AXES = ("x", "y", "z")
 
@@ -114,6 +115,8 @@ class Grid:
         if len(cells) != 3:
             raise GpufluidError(f"Grid.cells must be three whole numbers (x, y, z), got {self.cells!r}")
         for axis, n in zip(AXES, cells, strict=True):
+            if isinstance(n, Integral) and n > MOST_CELLS:  # which may be too long to be told
+                raise GpufluidError(f"Grid.cells along {axis} must be at most {MOST_CELLS}")
             if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
                 raise GpufluidError(
                     f"Grid.cells along {axis} must be a whole number >= 1, got {n!r} in {cells}"

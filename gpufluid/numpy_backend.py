@@ -16,6 +16,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.grid import TINY, Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
 from gpufluid.layout import LANES, layouts, link
+from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
 
@@ -163,6 +164,10 @@ class NumpyBackend:
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Mark the cells whose centre is inside `mesh` with 1."""
         winding.write(inside_mesh(self.grid.local, mesh, matrix)[..., None])
+
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where so many cells take more memory than the machine has."""
+        check_memory(cells, "numpy", what)
 
     def scroll_to(self, scrolled: tuple[int, int, int]) -> None:
         """Place the box so many cells from where it was made."""

@@ -7,6 +7,7 @@ an `Obstacle` places it in the world by a 4x4 matrix.
 from __future__ import annotations
 
 import io
+import json
 import logging
 import math
 import os
@@ -24,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError, named
+from gpufluid.files import open_plain
 from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.settings import SLIPS, one_of
 
@@ -31,6 +33,10 @@ Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]
 
 MESH_SUFFIXES = (".glb", ".obj", ".ply", ".stl")
+MOST_MESH_BYTES = 1 << 30  # of a file
+MOST_TRIANGLES = 10_000_000  # of a file
+GLTF_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}  # glTF 2.0, 3.6.2.2: of a component
+GLTF_PARTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 
 # A rotation kept in float32 and turned a few thousand times still passes; a scale of 0.1 % does not.
 ROTATION_TOLERANCE = 1e-4
@@ -289,16 +295,17 @@ class Mesh:
         if file.suffix.lower() not in MESH_SUFFIXES:
             raise GpufluidError(f"mesh file {file} must end in one of {', '.join(MESH_SUFFIXES)}")
         try:
-            size = file.stat().st_size
+            with open_plain(file, MOST_MESH_BYTES) as plain:
+                data = plain.read()
         except FileNotFoundError:
             raise GpufluidError(f"mesh file {file} does not exist") from None
+        except IsADirectoryError:
+            raise GpufluidError(f"mesh file {file} is not a file") from None
         except (OSError, ValueError) as error:
             raise GpufluidError(f"mesh file {file} cannot be read: {_reason(error)}") from error
-        if not file.is_file():
-            raise GpufluidError(f"mesh file {file} is not a file")
-        if size == 0:
+        if not data:
             raise GpufluidError(f"mesh file {file} is empty")
-        vertices, triangles = _read_triangles(file)
+        vertices, triangles = _read_triangles(file, data)
         try:
             return cls(vertices, triangles).welded()
         except GpufluidError as error:
@@ -443,6 +450,17 @@ class Mesh:
         end = np.roll(self.triangles, -1, axis=1).astype(np.int64).ravel()
         count = len(self.vertices)
         return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
+
+    @property
+    def open_edges(self) -> int:
+        """How many directed edges no other runs against; 0 where the mesh is closed."""
+        start = self.triangles.astype(np.int64).ravel()
+        end = np.roll(self.triangles, -1, axis=1).astype(np.int64).ravel()
+        count = len(self.vertices)
+        edges = np.unique(np.concatenate([start * count + end, end * count + start]))
+        there = np.searchsorted(edges, start * count + end), np.searchsorted(edges, end * count + start)
+        balance = np.bincount(there[0], minlength=len(edges)) - np.bincount(there[1], minlength=len(edges))
+        return int(balance[balance > 0].sum())
 
     @cached_property
     def volume(self) -> float:
@@ -691,28 +709,46 @@ def _reason(error: Exception) -> str:
     return " ".join(text.split()) or type(error).__name__
 
 
-def _read_triangles(file: Path) -> tuple[Floats, NDArray[np.int64]]:
+def _check_glb(data: bytes) -> None:
+    """Raise GpufluidError where a binary glTF asks for more than its own bytes: files, endless arrays."""
+    header = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
+    if any("uri" in part for name in ("buffers", "images") for part in header.get(name, ())):
+        raise GpufluidError("it names other files, which are not read: put all into one .glb")
+    total = 0
+    for accessor in header.get("accessors", ()):
+        if "bufferView" not in accessor:
+            raise GpufluidError("it holds an accessor without bytes (compressed, or sparse)")
+        total += GLTF_BYTES[accessor["componentType"]] * GLTF_PARTS[accessor["type"]] * accessor["count"]
+    if total > 4 * len(data):  # some may share bytes, but not without end
+        raise GpufluidError(f"its arrays have {total} bytes in all, and it has {len(data)} itself")
+
+
+def _read_triangles(file: Path, data: bytes) -> tuple[Floats, NDArray[np.int64]]:
     """Vertices [v, 3] and triangles [t, 3] of all meshes in a file, placed by its scene graph, or raise."""
     try:
         import trimesh
     except ImportError:
         raise MissingDependencyError("trimesh", f"loading the mesh file {file}") from None
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise GpufluidError(f"mesh file {file} cannot be read: {_reason(error)}") from error
     suffix = file.suffix.lower()
     # From a stream trimesh knows no folder, so it follows no names in the file to materials and textures.
     # Text that is not UTF-8 (a comment, as a rule) would make it ask for one more package to guess with.
     stream = io.StringIO(data.decode(errors="replace")) if suffix == ".obj" else io.BytesIO(data)
     try:
+        if suffix == ".glb":
+            _check_glb(data)
         with _quiet("trimesh"):
             scene = trimesh.load_scene(stream, file_type=suffix[1:], process=False, skip_materials=True)
+            drawn = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
+            count = sum(len(part.faces) for part in drawn if isinstance(part, trimesh.Trimesh))
+            if count > MOST_TRIANGLES:  # a scene may name one mesh often
+                raise GpufluidError(f"it makes {count} triangles, and the limit is {MOST_TRIANGLES}")
             parts = [part for part in scene.dump() if isinstance(part, trimesh.Trimesh)]
             vertices = [np.asarray(part.vertices, dtype=np.float64) for part in parts]
             triangles = [np.asarray(part.faces, dtype=np.int64) for part in parts]
     except ImportError as error:
         raise GpufluidError(f"mesh file {file} is damaged, or text that is not UTF-8") from error
+    except GpufluidError as error:
+        raise GpufluidError(f"mesh file {file} cannot be used: {error}") from None
     except Exception as error:  # a damaged file surfaces as whatever the parser tripped over
         raise GpufluidError(f"mesh file {file} is damaged or no mesh: {_reason(error)}") from error
     if not any(len(part) for part in triangles):

@@ -15,12 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError, named
+from gpufluid.files import open_plain
 from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.settings import one_of
 from gpufluid.shapes import Analytic, Floats, Mesh, Triple, rotation_matrix
 
 EDGES = ("gaussian", "hard")
 BEZIER_PARTS = 32  # straight parts of a cubic: off the curve by at most 1e-3 of its longest second difference
+PICTURES = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")  # Pillow runs a program to open some others
+MOST_PIXELS = 1 << 23  # of a picture: each takes 100 bytes for a while, and no grid shows as many
+MOST_BYTES = 1 << 28  # of its file
 MAX_SEED = (1 << 24) - 1  # what a float holds exactly
 
 
@@ -282,9 +286,17 @@ def _read_picture(file: Path) -> NDArray[np.uint8]:
     except ImportError:
         raise MissingDependencyError("pillow", f"reading the image {file}") from None
     try:
-        with Picture.open(file) as picture:
+        with open_plain(file, MOST_BYTES) as plain, Picture.open(plain, formats=PICTURES) as picture:
+            width, height = picture.size
+            if width * height > MOST_PIXELS:
+                raise GpufluidError(
+                    f"it has {width} x {height} pixels, and the limit is {MOST_PIXELS} in all"
+                )
             return np.asarray(picture.convert("RGBA"))
     except FileNotFoundError:
         raise GpufluidError(f"image file {file} does not exist") from None
     except Exception as error:  # a damaged file surfaces as whatever the decoder tripped over
-        raise GpufluidError(f"image file {file} cannot be read: {' '.join(str(error).split())}") from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        if type(error).__name__ == "UnidentifiedImageError":
+            reason = f"it is none of {', '.join(PICTURES)}"
+        raise GpufluidError(f"image file {file} cannot be read: {' '.join(reason.split())}") from error

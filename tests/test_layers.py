@@ -17,8 +17,8 @@ PACKAGE = Path(gpufluid.__file__).parent
 # The layers, lowest first: their modules and folders, and the layers they may import from.
 LAYERS = {
     "description": (
-        "errors files records grid layout boundaries combustion kernels reference cases shapes sources masks "
-        "user_forces voxels settings solvers view flow_views keyframes hand debugging",
+        "errors files memory records grid layout boundaries combustion kernels reference cases shapes "
+        "sources masks user_forces voxels settings solvers view flow_views keyframes hand debugging",
         "description",
     ),
     "contract": ("backend numpy_backend", "description contract"),

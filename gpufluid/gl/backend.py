@@ -21,7 +21,11 @@ from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Variant
 from gpufluid.layout import layouts, link
+from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
+from gpufluid.voxels import inside_mesh
+
+MOST_DRAWN = 1 << 23  # triangles in all slices; beyond, NumPy was faster than two cores of llvmpipe
 
 
 class GLBackend:
@@ -107,7 +111,14 @@ class GLBackend:
         return self._single
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
-        """Count surfaces; see `gpufluid.gl.voxelizer`."""
+        """Count surfaces; see `gpufluid.gl.voxelizer`.
+
+        A software renderer draws each triangle once for every slice: a mesh of very many goes to NumPy.
+        """
+        if self.device.software and len(mesh.triangles) * self.grid.cells[2] > MOST_DRAWN:
+            local = Grid(self.grid.cells, self.grid.cell_size)
+            winding.write(inside_mesh(local, mesh, matrix)[..., None])
+            return
         if self._voxelizer is None:
             self._voxelizer = Voxelizer(self.device, self.grid.local)
         self._voxelizer(mesh, matrix, cast(Field, winding))
@@ -115,6 +126,11 @@ class GLBackend:
     def scroll_to(self, scrolled: tuple[int, int, int]) -> None:
         """Place the box so many cells from where it was made. What is compiled does not know where it is."""
         self.scrolled, self.grid = scrolled, self.made.scrolled(scrolled)
+
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where the renderer keeps textures in main memory, and that is too small."""
+        if self.device.software:
+            check_memory(cells, "half" if self._dtype == "f2" else "single", what)
 
     @contextmanager
     def at_work(self, what: str) -> Iterator[None]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import partial_path
 from gpufluid.grid import finite_number
-from gpufluid.io.background import Background
+from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
 from gpufluid.io.paths import check_output, output_kind
 
@@ -160,12 +160,15 @@ class Film:
         except Exception as error:
             raise self._error(error) from error
 
-    def close(self) -> None:
-        """Finish the film. Does nothing the second time."""
+    def close(self, patience: float | None = None) -> None:
+        """Finish the film. Does nothing the second time.
+
+        patience: seconds after which frames that wait for the encoder are left out.
+        """
         if self._closed:
             return
         self._closed = True
-        self._worker.close(self._finish)
+        self._worker.close(self._finish, patience)
 
     def __enter__(self) -> Film:
         return self
@@ -173,7 +176,7 @@ class Film:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.close(patience(kind))
 
     # Below runs in the worker thread.
 

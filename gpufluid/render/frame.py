@@ -8,7 +8,7 @@ Nothing is allocated from the second frame of a scene on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -71,6 +71,8 @@ class FrameRenderer(Guest):
         else:
             background = finite_triple(background, "background")
         self.ctx, self.exposure, self.paint, self.background = ctx, exposure, paint, background
+        # called where a driver may wait for all that was drawn before, in one call that nothing interrupts
+        self.pause: Callable[[], None] = lambda: None
         self._owns_volume = volume is None
         self.volume = volume if volume is not None else VolumeRenderer(ctx)
         self.device = self.volume.device
@@ -161,6 +163,7 @@ class FrameRenderer(Guest):
                 volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, look)
         if views is not None:
             views.draw(scene.fluid, scene.camera, self._scene, self._depth, opaque=False)
+        self.pause()
         with self.volume.timed(scene.fluid, "tone map"):
             self._tone_map(self._screen)
 
@@ -290,6 +293,7 @@ class FrameRenderer(Guest):
                 self._solids.draw(program, fluid, view, self.paint)
         ctx.enable_only(moderngl.NOTHING)
         if self._opaque is not self._scene:
+            self.pause()
             ctx.copy_framebuffer(self._scene, self._opaque)
 
     def _draw_studio(
