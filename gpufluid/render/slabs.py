@@ -49,8 +49,14 @@ def view_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float 
     near, far = _depths(grid, rays)
     if far <= near:
         return NONE
-    cuts = np.linspace(far, near, steps_through(grid, rays, count, quality) + 1)
+    cuts = np.linspace(far, near, view_cuts(grid, rays, count, quality)[2] + 1)
     return _seen(rectangles(rays, _corners(grid), cuts), np.stack([cuts[1:], cuts[:-1]], axis=1))
+
+
+def view_cuts(grid: Grid, rays: Rays, count: int | None, quality: float) -> tuple[float, float, int]:
+    """Return where the nearest of `view_slabs` begins, how thick each is, m, and how many there are."""
+    (near, far), steps = _depths(grid, rays), steps_through(grid, rays, count, quality)
+    return near, (far - near) / steps, steps
 
 
 def axis_of(rays: Rays) -> int:
@@ -64,8 +70,7 @@ def axis_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float 
     count: how many; None: one a layer of cells. Those out of the picture are left out.
     """
     axis = axis_of(rays)
-    layers = grid.cells[axis]
-    count = max(1, round(quality * (layers if count is None else count)))
+    layers, count = grid.cells[axis], axis_cuts(grid, rays, count, quality)[2]
     cuts = np.linspace(0.0, layers, count + 1)
     ends = np.stack([cuts[:-1], cuts[1:]], axis=1)
     if rays.parallel:
@@ -79,6 +84,13 @@ def axis_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float 
     low, high = _extent(rays, corners, rays.depth(corners) >= rays.near)
     low_cut, high_cut = _crossings(rays, corners, np.full(count, rays.near))
     return _seen(_with_slack(np.minimum(low, low_cut), np.maximum(high, high_cut)), ends)
+
+
+def axis_cuts(grid: Grid, rays: Rays, count: int | None, quality: float) -> tuple[float, float, int]:
+    """Return where the lowest of `axis_slabs` begins, how thick each is, cells, and how many there are."""
+    layers = grid.cells[axis_of(rays)]
+    count = max(1, round(quality * (layers if count is None else count)))
+    return 0.0, layers / count, count
 
 
 def _corners(grid: Grid) -> Floats:
