@@ -12,6 +12,7 @@ from puff import Canvas, Floats, Puff
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
+from gpufluid.gl.strips import Strips
 from gpufluid.render.camera import view_of
 from gpufluid.render.slices import Slices
 from gpufluid.render.volume import VolumeRenderer
@@ -145,3 +146,220 @@ def test_skip_empty_is_a_switch(ctx: moderngl.Context) -> None:
     made = VolumeRenderer(ctx, skip_empty=False)
     assert made.another().skip_empty is False
     made.release()
+
+
+# -- scalars ------------------------------------------------------------------------------------------------
+
+BOX = gf.Grid((70, 22, 18), cell_size=1 / 22)  # two strips wide, the last rows and cells of each cut off
+BURNING = gf.Settings(combustion=gf.Combustion(ignition_temperature=0.1), buoyancy=2.0, cooling=1.0)
+SCHEMES = {
+    "maccormack": gf.Settings(),
+    "revert": gf.Settings(limiter="revert"),
+    "unlimited": gf.Settings(limiter=None),
+    "semi-lagrangian": gf.Settings(advection="semi-lagrangian", trace="euler"),
+    "bfecc": gf.Settings(advection="bfecc"),
+    "unlimited bfecc": gf.Settings(advection="bfecc", limiter=None),
+    "cubic": gf.Settings(advection="monotone-cubic"),
+    "filtered": gf.Settings(sampler="hardware"),
+    "half": gf.Settings(precision="half", density_dissipation=0.5),
+    "fire": BURNING,
+}
+
+
+TURNED = (0.2, 0.3, 0.1, 0.9)  # quaternion
+
+
+class Twins:
+    """Two fluids that are told the same; one leaves empty space out, the other does not."""
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        backend: str,
+        rules: gf.Settings,
+        sides: gf.Boundaries | None = None,
+        grid: gf.Grid = BOX,
+    ) -> None:
+        self.fluids = [
+            gf.Fluid(grid, sides, rules.but(skip_empty=skip, pressure=gf.Jacobi(4)), backend, ctx)
+            for skip in (True, False)
+        ]
+        self.strips = self.fluids[0]._solver.empty._strips
+        assert self.fluids[1]._solver.empty._strips is None
+        if isinstance(self.strips, Strips):
+            self.strips.always = True
+
+    def tell(self, do: Any) -> list[Any]:
+        """What `do` returns of each."""
+        return [do(fluid) for fluid in self.fluids]
+
+    @property
+    def share(self) -> float:
+        """The part of the box that was looked at."""
+        assert isinstance(self.strips, Strips)
+        texture = self.strips.spans.front
+        width, height = texture.size
+        image = np.frombuffer(texture.read(), np.float32).reshape(height, width, 4)
+        return self.strips.share(image)
+
+    def assert_equal(self) -> None:
+        """Every bit of what the next step starts from, and the texture that it writes first."""
+        one, other = (fluid._solver.stores() for fluid in self.fluids)
+        assert one.keys() == other.keys()
+        for name, store in one.items():
+            for texture, twin in zip(store._textures, other[name]._textures, strict=True):  # type: ignore[attr-defined]
+                kind = texture.dtype
+                np.testing.assert_array_equal(
+                    np.frombuffer(texture.read(), kind), np.frombuffer(twin.read(), kind), err_msg=name
+                )
+
+    def release(self) -> None:
+        """Release both."""
+        self.tell(lambda fluid: fluid.release())
+
+
+def source(fluid: gf.Fluid, place: Any, **more: Any) -> gf.Emitter:
+    """A small emitter that has just been added."""
+    return fluid.emitters.add(gf.Emitter(gf.Sphere(place, 0.08), density=6.0, temperature=1.0, **more))
+
+
+def swirl(rng: np.random.Generator, speed: float) -> Floats:
+    """A smooth random velocity at the faces of BOX, at most `speed` along each axis, m/s."""
+    nx, ny, nz = BOX.cells
+    z, y, x = np.indices((nz + 1, ny + 1, nx + 1)) / ny
+    waves = [rng.uniform(-6, 6, 3) @ np.stack([x, y, z]).reshape(3, -1) + rng.uniform(0, 6) for _ in range(3)]
+    return speed * np.sin(np.stack(waves, -1)).reshape(*x.shape, 3)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "backend"),
+    [(scheme, "fragment") for scheme in SCHEMES] + [("maccormack", "compute"), ("fire", "compute")],
+)
+def test_steps_leave_out_only_what_holds_nothing(
+    ctx: moderngl.Context, rng: np.random.Generator, scheme: str, backend: str
+) -> None:
+    """Emitters that move, come and go, other winds, smoke written and taken away: the same bits."""
+    twins = Twins(ctx, backend, SCHEMES[scheme].but(solve_velocity=False))
+    first = twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4), fuel=4.0))
+    shares = []
+    for n in range(9):
+        for emitter in first:
+            emitter.position = (0.09 * n, 0.0, 0.0)
+        if n % 3 == 0:
+            wind = swirl(rng, 0.3 + 0.4 * n)
+            twins.tell(lambda fluid, wind=wind: fluid.velocity.write(wind))
+        if n == 2:
+            twins.tell(lambda fluid: source(fluid, (2.9, 0.7, 0.7), noise=0.5))  # in an empty corner
+        if n == 5:
+            twins.tell(lambda fluid: fluid.emitters.remove(fluid.emitters[1]))
+        if n == 7:
+            twins.tell(lambda fluid: fluid.density.write(np.roll(fluid.density.read(), 20, 2)))
+        twins.tell(lambda fluid: fluid.step(1 / 40))
+        twins.assert_equal()
+        shares.append(twins.share)
+    assert min(shares) < 0.3 and twins.fluids[0].density.read().max() > 0.1
+    twins.release()
+
+
+@pytest.mark.parametrize(
+    ("axis", "backend"), [(0, "fragment"), (1, "fragment"), (2, "fragment"), (1, "compute")]
+)
+def test_fast_smoke_is_followed_round_and_through_the_sides(
+    ctx: moderngl.Context, axis: int, backend: str
+) -> None:
+    """Some 2.4 cells a step, into open sides, out of periodic ones, beside inflows that bring smoke."""
+    air = [(0.0, 0.0, 0.0)] * 3
+    air[0] = tuple(4.0 if n == axis else 0.3 for n in range(3))
+    for sides in (
+        gf.Boundaries(**{side: gf.Open() for side in ("left", "right", "bottom", "top", "back", "front")}),
+        gf.Boundaries(
+            **{
+                side: gf.Periodic()
+                for side in (("left", "right"), ("bottom", "top"), ("back", "front"))[axis]
+            }
+        ),
+        gf.Boundaries(
+            **{
+                ("left", "bottom", "back")[axis]: gf.Inflow(air[0], density=0.5),
+                ("right", "top", "front")[axis]: gf.Open(),
+            }
+        ),
+    ):
+        twins = Twins(ctx, backend, gf.Settings(solve_velocity=False), sides, gf.Grid((18, 18, 18), 1 / 18))
+        density = np.zeros((18, 18, 18))
+        density[8:10, 8:11, 10:12] = 1.0
+        velocity = np.zeros((19, 19, 19, 3))
+        velocity[...] = air[0]
+        for fluid in twins.fluids:
+            fluid.density.write(density)
+            fluid.velocity.write(velocity)
+        for _ in range(4):
+            twins.tell(lambda fluid: fluid.step(1 / 30))
+            twins.assert_equal()
+        twins.release()
+
+
+def test_colours_solids_and_many_sources(ctx: moderngl.Context) -> None:
+    """More emitters than spans are told one by one, a box and a line too, coloured; a solid moves."""
+    twins = Twins(ctx, "fragment", gf.Settings(combustion=gf.Combustion()))
+    solids = twins.tell(
+        lambda fluid: fluid.obstacles.add(gf.Obstacle(gf.Box((1.5, 0.4, 0.4), (0.3, 0.4, 0.4))))
+    )
+    for n in range(10):
+        place, color = (0.3 + 0.11 * n, 0.2 + 0.03 * n, 0.4), (n % 2, 1.0, 0.5 * (n % 3))
+        twins.tell(lambda fluid, place=place, color=color: source(fluid, place, color=color))
+    twins.tell(
+        lambda fluid: fluid.emitters.add(
+            gf.Emitter(gf.Box((2.5, 0.3, 0.4), (0.2, 0.1, 0.2)), density=2.0, edge="hard", rotation=TURNED)
+        )
+    )
+    for n in range(8):
+        if n == 6:
+            line = gf.Line([(2.8, 0.8, 0.2), (3.0, 0.8, 0.6)], 0.04)
+            twins.tell(lambda fluid, line=line: fluid.emitters.add(gf.Emitter(line, density=3.0)))
+        if n in (3, 4):
+            for solid in solids:
+                solid.position = (0.1 * n, 0.0, 0.0)
+        twins.tell(lambda fluid: fluid.step(1 / 60))
+        twins.assert_equal()
+    twins.release()
+
+
+def test_saved_restored_reset_and_with_other_settings(ctx: moderngl.Context, tmp_path: Any) -> None:
+    twins = Twins(ctx, "fragment", gf.Settings())
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
+    path = tmp_path / "state.gpf"
+
+    def go(count: int) -> None:
+        for _ in range(count):
+            twins.tell(lambda fluid: fluid.step(1 / 40))
+            twins.assert_equal()
+
+    go(3)
+    twins.fluids[0].save(path)
+    go(3)
+    twins.tell(lambda fluid: fluid.restore(path))
+    go(2)
+    twins.tell(lambda fluid: fluid.reset())
+    go(2)
+    for change in ({"ambient_temperature": 0.3}, {"ambient_temperature": 0.0}, {"advection": "bfecc"}):
+        for fluid in twins.fluids:
+            fluid.settings = fluid.settings.but(**change)
+        strips = twins.fluids[0]._solver.empty._strips
+        if isinstance(strips, Strips):
+            strips.always = True
+        go(2)
+    twins.release()
+
+
+def test_little_is_written_where_there_is_little(ctx: moderngl.Context) -> None:
+    """A speck in air at rest: the spans are the cell and those beside it, in strips; and it stays so."""
+    twins = Twins(ctx, "fragment", gf.Settings(buoyancy=0.0))
+    density = np.zeros(BOX.cells[::-1])
+    density[9, 9, 30] = 1.0
+    twins.tell(lambda fluid: fluid.density.write(density))
+    for _ in range(5):
+        twins.tell(lambda fluid: fluid.step(1 / 40))
+        assert twins.share == pytest.approx(3 * 4 * 3 / np.prod(BOX.cells))  # slices, rows, cells
+    twins.assert_equal()
+    twins.release()

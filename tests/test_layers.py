@@ -24,7 +24,7 @@ LAYERS = {
     "contract": ("backend numpy_backend", "description contract"),
     "gl": ("gl", "description contract gl"),
     "numerics": (
-        "advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire forces "
+        "advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire forces empty "
         "diagnostics probes solids solver",
         "description contract numerics",
     ),

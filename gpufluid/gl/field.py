@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import moderngl
 import numpy as np
@@ -12,6 +13,9 @@ from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
 from gpufluid.gl.late import LateRead
 from gpufluid.layout import FlatLayout
+
+if TYPE_CHECKING:
+    from gpufluid.gl.strips import Mark, Strips
 
 FloatArray = NDArray[np.float32]
 
@@ -34,7 +38,10 @@ class Field:
     ) -> None:
         self.device, self.name, self.layout = device, name, layout
         self.components, self.dtype = components, dtype
+        self.version = 0  # another one for other values in front
+        self.where: Strips | None = None  # outside of which what is written now stays at rest
         self._textures: list[moderngl.Texture] = []
+        self._marks: list[Mark | None] = [None] * buffers  # the stage each texture was last written in
         self._targets: list[moderngl.Framebuffer] = []
         for _ in range(buffers):
             texture = device.texture(layout.texture_size, components, dtype, f"the {name} field")
@@ -63,14 +70,29 @@ class Field:
         """True with one buffer only."""
         return len(self._textures) == 1
 
+    @property
+    def mark(self) -> Mark | None:
+        """The stage of its `where` in which the front was written; None where that is not known."""
+        return self._marks[0]
+
+    @property
+    def back_mark(self) -> Mark | None:
+        """The same of the back."""
+        return self._marks[-1]
+
     def swap(self) -> None:
-        """Make what was written the front."""
+        """Make what was written, in the latest stage, the front."""
+        self.version += 1
+        self._marks[-1] = None if self.where is None else self.where.mark
         self._textures.reverse()
         self._targets.reverse()
+        self._marks.reverse()
 
     def fill(self, values: Sequence[float]) -> None:
         """Set every value of every buffer: one number for all channels, or one for each."""
         red, green, blue, alpha = (list(values) * 4 if len(values) == 1 else [*values, 0.0, 0.0, 0.0])[:4]
+        self.version += 1
+        self._marks = [None] * len(self._marks)
         for target in self._targets:
             target.clear(red, green, blue, alpha)
 
@@ -115,6 +137,8 @@ class Field:
         expected = (nz, ny, nx, 1 if self.layout.packing > 1 else self.components)
         if volume.shape != expected:
             raise GpufluidError(f"the {self.name} field takes {expected}, got {volume.shape}")
+        self.version += 1
+        self._marks[0] = None
         self.front.write(self.layout.flatten(volume).tobytes(), alignment=1)
 
     @property

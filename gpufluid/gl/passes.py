@@ -14,9 +14,34 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.kernels import Kernel, Slot, Variant, unknown_argument
-from gpufluid.layout import FlatLayout
+from gpufluid.layout import STRIP, FlatLayout
 
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
+
+
+STRIP_UNIT = 15  # texture unit of the spans
+SPARSE = {  # kernels of cells that keep what is at rest at rest
+    "emit_scalars",
+    "emit_mask",
+    "ignite",
+    "burn",
+    "advect_scalars",
+    "correct_scalars",
+    "compensate_scalars",
+    "finish_scalars",
+}
+
+
+def strip_macros() -> dict[str, int]:
+    """The GLSL macros of the size of a strip."""
+    return {"STRIP_WIDTH": STRIP[0], "STRIP_ROWS": STRIP[1]}
+
+
+def strips_reader(layouts: Mapping[str, FlatLayout]) -> str:
+    """The GLSL that reads the spans of strips, see `gpufluid.gl.strips`."""
+    macros = "".join(f"#define {name} {value}\n" for name, value in strip_macros().items())
+    reader = field_reader("strips", "strip", layouts["strip"], "", "texel", STRIP_UNIT, False)
+    return macros + layouts["strip"].glsl("strip") + reader
 
 
 def box_constants(grid: Grid) -> str:
@@ -94,6 +119,7 @@ class Pass:
             return "f4" if slot.exact else dtype
 
         compute = device.stage == "compute"
+        self._sparse = kernel.name in SPARSE
         version = 430 if compute else 420 if images else 330
         source = Source(f"{kernel.name} ({device.stage})").add(f"#version {version} core", "<stage>")
         if compute:
@@ -132,6 +158,16 @@ class Pass:
         depth, kind = self._layout.texel_grid[2], kernel.write.kind
         run = f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {depth}) kernel(index);\n"
         if compute:
+            if self._sparse:
+                # as uniform as a strip is long: a group with nothing to do ends here
+                source.add(strips_reader(layouts) + "uniform bool whole;", "<fields>")
+                run = run.replace(
+                    "    if",
+                    "    if (!whole) {\n"
+                    "        vec2 span = fetch_strips(index / ivec3(STRIP_WIDTH, STRIP_ROWS, 1)).zw;\n"
+                    "        if (float(index.x) < span.x || float(index.x) >= span.y) return;\n    }\n    if",
+                    1,
+                )
             width, height = self._layout.texture_size
             image_format = IMAGE_FORMAT[kernel.write.components, dtype_of(kernel.write)]
             source.add(
@@ -150,13 +186,23 @@ class Pass:
                 f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{run}    color_out = {out};\n}}",
                 "<main>",
             )
-            self._triangle = device.fullscreen(device.fragment_program(source))
+            vertex = self._strip_vertex(grid, layouts) if self._sparse else None
+            self._triangle = device.fullscreen(device.fragment_program(source, vertex))
             program = self._triangle.program
         self._program = program
         # a compiler drops what a variant does not use: such names are taken and not sent
         members = {n: program[n] for n in kernel.parameters if n in program}
         self._uniforms = {n: m for n, m in members.items() if isinstance(m, moderngl.Uniform)}
         self._texture_units = [(n, u) for n, u, image, _ in self._inputs if not image and n in program]
+
+    def _strip_vertex(self, grid: Grid, layouts: Mapping[str, FlatLayout]) -> Source:
+        """The vertex shader that covers the spans of strips."""
+        source = Source(f"{self.kernel.name} (strips)").add("#version 330 core", "<stage>")
+        source.add(box_constants(grid), "<box>")
+        source.add(layouts["cell"].glsl("cell"), "<layout>").add(strips_reader(layouts), "<fields>")
+        size = self._layout.texture_size
+        source.add(f"const ivec2 target_size = ivec2({size[0]}, {size[1]});", "<layout>")
+        return source.include("sim/strip_vertex.glsl")
 
     def __call__(self, **arguments: Any) -> None:
         """Run the kernel over every value of the field it writes."""
@@ -191,7 +237,13 @@ class Pass:
         out.swap()
 
     def _run(self, out: Field) -> None:
-        ctx = self.device.ctx
+        ctx, vertices = self.device.ctx, 3
+        if self._sparse:
+            strips = out.where
+            whole = strips is None or not strips.covers(out.back_mark)
+            self._program["whole"].value = whole  # type: ignore[union-attr]
+            if strips is not None and not whole:
+                vertices = strips.give(self._program)
         if self.device.stage == "compute":
             out.back.bind_to_image(0, read=False, write=True)
             self._compute.run(*self._groups)
@@ -199,4 +251,4 @@ class Pass:
         else:
             out.back_target.use()
             ctx.enable_only(moderngl.NOTHING)
-            self._triangle.render(moderngl.TRIANGLES, vertices=3)
+            self._triangle.render(moderngl.TRIANGLES, vertices=vertices)
