@@ -317,6 +317,10 @@ def test_colours_solids_and_many_sources(ctx: moderngl.Context) -> None:
         if n == 6:
             line = gf.Line([(2.8, 0.8, 0.2), (3.0, 0.8, 0.6)], 0.04)
             twins.tell(lambda fluid, line=line: fluid.emitters.add(gf.Emitter(line, density=3.0)))
+        if n == 2:  # the last of them, to where nothing is
+            twins.tell(lambda fluid: setattr(fluid.emitters[10], "position", (0.55, 0.4, 0.0)))
+        if n == 5:
+            twins.tell(lambda fluid: fluid.obstacles.clear())
         if n in (3, 4):
             for solid in solids:
                 solid.position = (0.1 * n, 0.0, 0.0)
