@@ -1,8 +1,10 @@
 # make demo     a first picture: the plume in a window, or as a film where there is no display
 # make test     lint, types and all tests
 # make validate the long flows against published numbers; writes docs/validation.md (a quarter of an hour)
-# make bench    milliseconds per step and per pass on this machine
+# make bench    milliseconds per step and per pass on this machine; writes docs/performance.md (some minutes)
+# make soak     200 lives, 10,000 steps, 100,000 steps of decay, random scenes: nothing grows, slows or breaks
 # make lint     ruff and mypy alone
+# make docs     the pages and the API reference as HTML, in build/docs
 # make clean    removes what builds, tests and the demo made (not .venv)
 #
 # Each installs what it misses: system packages with apt (nothing where all is there), the rest in .venv.
@@ -20,13 +22,14 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 .DEFAULT_GOAL := demo
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: demo test validate bench lint clean system-demo system-test system-lint
+.PHONY: demo test validate soak bench lint docs clean system-demo system-test system-lint
 
 demo: system-demo $(VENV)/.demo-ready
 	@$(PY) -m gpufluid demo plume --overwrite $(ARGS)
 
-bench: system-demo $(VENV)/.demo-ready
+bench: system-test $(VENV)/.test-ready
 	@$(PY) -m gpufluid bench --cells 64 64 64 $(ARGS)
+	@$(PY) -m gpufluid bench --page docs/performance.md
 
 test: system-test lint
 	$(PY) -m pytest -n 2 $(ARGS)
@@ -34,10 +37,17 @@ test: system-test lint
 validate: system-test $(VENV)/.test-ready
 	$(PY) -m pytest -m validation $(ARGS)
 
+soak: system-test $(VENV)/.test-ready
+	$(PY) -m pytest -m soak -s $(ARGS)
+
 lint: system-lint $(VENV)/.test-ready
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
+
+docs: system-lint $(VENV)/.test-ready
+	$(PY) -m sphinx -b html -W --keep-going -n -q docs build/docs
+	@echo "wrote $(CURDIR)/build/docs/index.html"
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis plume.mp4 plume.png

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gpufluid.app.notebook import show as show
     from gpufluid.app.play import run as run
     from gpufluid.boundaries import Boundaries as Boundaries
     from gpufluid.boundaries import Inflow as Inflow
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from gpufluid.boundaries import Periodic as Periodic
     from gpufluid.boundaries import Wall as Wall
     from gpufluid.combustion import Combustion as Combustion
+    from gpufluid.debugging import debug as debug
     from gpufluid.errors import GLUnavailableError as GLUnavailableError
     from gpufluid.errors import GpufluidError as GpufluidError
     from gpufluid.errors import MeshWarning as MeshWarning
@@ -160,10 +162,12 @@ _HOME = {
     "VoxelView": "render.voxel_view",
     "grid_of_seeds": "render.streamlines",
     "line_of_seeds": "render.streamlines",
+    "debug": "debugging",
     "glsl": "gl.source",
     "is_software": "gl.device",
     "keep_state": "gl.state",
     "run": "app.play",
+    "show": "app.notebook",
     "write_picture": "io.pictures",
     "write_volume": "io.volumes",
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +23,9 @@ class Later(Protocol):
     @property
     def ready(self) -> bool:
         """True once `read` does not wait."""
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until `read` does not, but no longer than `seconds`; return whether it is `ready`."""
 
     def read(self) -> NDArray[Any]:
         """Return the copied values; waits where they are not there yet."""
@@ -65,6 +70,15 @@ class FieldStore(Protocol):
     def fill(self, values: Sequence[float]) -> None:
         """Set every value: one number for all channels, or one for each."""
 
+    def held(self, still: Any = None) -> Any:
+        """Return a field, to be read only, that shows the front as it is now, whatever is written here later.
+
+        still: what an earlier call returned, which then shows this front in place of that one.
+        """
+
+    def take_back(self, still: Any) -> None:
+        """Make what `still`, from `held`, shows the front again."""
+
     def release(self) -> None:
         """Release what the field holds."""
 
@@ -102,12 +116,109 @@ class KernelCall(Protocol):
         """Run over every value of the field written, then make that its front."""
 
 
+class Pacer(Protocol):
+    """Who has a step run a few passes at a time: it may let the caller do something else in between."""
+
+    def before(self, work: Hashable, rows: int = 1) -> int:
+        """The pass `work` comes next, or the last `rows` of it; return how many of these to run now.
+
+        As long as some are left it is asked again, and may come back only when the caller does.
+        """
+
+    def wait(self, late: Later) -> None:
+        """Return once `late` is ready."""
+
+
+@dataclass
+class Pace:
+    """Whom the backends of one device ask before each pass; None: nobody, all runs at once."""
+
+    pacer: Pacer | None = None
+
+
+class Stopwatch(Protocol):
+    """Learns what passes cost, seconds a row."""
+
+    def start(self, at: float) -> None:
+        """A call has begun, `at` seconds of `time.perf_counter`."""
+
+    def lap(self, work: Hashable | None, rows: int = 1) -> None:
+        """`rows` of `work` have been asked for since the last lap; None: nothing to learn of."""
+
+    def foreseen(self, work: Hashable) -> float | None:
+        """What a row of `work` will cost, going by what it did; None where that is not known."""
+
+    def spent(self) -> float:
+        """What the call has cost: the time it took, or what it asked for will take, whichever is more."""
+
+    def release(self) -> None:
+        """Give back what it holds."""
+
+
+class Costs:
+    """What each kind of work costs: a running mean, and how far off that is as a rule."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, tuple[float, float]] = {}
+
+    def learn(self, work: Hashable, seconds: float) -> None:
+        """Add a measurement. One far above the rest is an interruption: it counts as four times the mean.
+
+        One far below tells that the others were: drivers compile a pass when it first runs.
+        """
+        mean, off = self._known.get(work, (seconds, 0.0))
+        if seconds < 0.25 * mean:
+            mean, off = seconds, 0.0
+        seconds = min(seconds, 4.0 * mean)
+        self._known[work] = mean + 0.2 * (seconds - mean), off + 0.2 * (abs(seconds - mean) - off)
+
+    def foreseen(self, work: Hashable) -> float | None:
+        """The mean and what it is off by, seconds; None before the first measurement."""
+        known = self._known.get(work)
+        return None if known is None else known[0] + known[1]
+
+
+class WallWatch:
+    """By the clock on the wall, where work is done while it is asked for, or by `finish` at the latest."""
+
+    def __init__(self, finish: Callable[[], None], clock: Callable[[], float] = perf_counter) -> None:
+        self.costs = Costs()
+        self._finish, self._clock = finish, clock
+        self._start = self._last = clock()
+
+    def start(self, at: float) -> None:
+        """A call has begun."""
+        self._start, self._last = at, self._clock()
+
+    def lap(self, work: Hashable | None, rows: int = 1) -> None:
+        """Wait for `work`, and learn what it took."""
+        self._finish()
+        now = self._clock()
+        if work is not None:
+            self.costs.learn(work, (now - self._last) / rows)
+        self._last = now
+
+    def foreseen(self, work: Hashable) -> float | None:
+        """What a row of `work` took as a rule."""
+        return self.costs.foreseen(work)
+
+    def spent(self) -> float:
+        """Seconds since the call began."""
+        return self._clock() - self._start
+
+    def release(self) -> None:
+        """There is nothing to give back."""
+
+
 class Backend(Protocol):
     """Where the step runs."""
 
     name: str
     grid: Grid
+    made: Grid  # where the box was made
+    scrolled: tuple[int, int, int]  # cells that the box has gone on along (x, y, z) since it was made
     epsilon: float  # of its numbers: the step from 1 to the next
+    pace: Pace
 
     def field(
         self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
@@ -136,12 +247,22 @@ class Backend(Protocol):
         matrix: 4x4, the mesh's space to metres from the low corner of the box.
         """
 
+    def scroll_to(self, scrolled: tuple[int, int, int]) -> None:
+        """Place the box so many cells from where it was made; the fields stay as they are."""
+
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where a fluid of so many cells, told of as `what`, takes more than there is."""
+
     def at_work(self, what: str) -> AbstractContextManager[None]:
         """While it is open, what is called reaches what this backend holds, and no host's GL state is lost.
 
+        Inside it nobody is asked before a pass: no step may leave in the middle of a call.
         what: the call of the user's, for error messages. Raises GpufluidError where the GL context of the
         caller's is not current.
         """
+
+    def stopwatch(self) -> Stopwatch:
+        """Return what tells the costs of passes here."""
 
     def finish(self) -> None:
         """Wait until everything asked for is done."""

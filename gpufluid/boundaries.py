@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 from gpufluid.errors import GpufluidError, named, near
 from gpufluid.grid import finite_number, finite_triple
@@ -19,6 +20,8 @@ class Wall:
     slip: "no" (the fluid at the wall moves with it) or "free" (it glides without friction).
     velocity: of the wall, along its own plane, m/s: a moving lid. Only a no-slip wall drags the fluid.
     temperature: of the wall, conducted into the fluid by `Settings.thermal_diffusivity`; None insulates.
+
+    Raises GpufluidError naming the field and its limit.
     """
 
     slip: str = "no"
@@ -48,6 +51,8 @@ class Inflow:
 
     velocity: of what comes in (or is drawn out), m/s. density, temperature: what it carries; temperature
     None is the ambient one.
+
+    Raises GpufluidError naming the field and its limit.
     """
 
     velocity: tuple[float, float, float]
@@ -73,7 +78,9 @@ Side = Wall | Open | Inflow | Periodic
 @named
 @dataclass(frozen=True)
 class Boundaries:
-    """The sides of the box: left, right (x), bottom, top (y), back, front (z). Default: no-slip walls.
+    """The sides of the box. Default: no-slip walls.
+
+    left, right: low and high along x. bottom, top: along y. back, front: along z.
 
     In a grid one cell deep back and front are ignored. Raises GpufluidError for what is no side, for a wall
     whose velocity points through it, and where only one side of an axis is periodic.
@@ -108,6 +115,13 @@ class Boundaries:
                     f"Boundaries.{low} and .{high} must both be gf.Periodic() or neither, got {pair}"
                 )
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.sides)
+
+    def __hash__(self) -> int:
+        return self._hash  # the kernels of every pass are looked up by it
+
     @property
     def sides(self) -> tuple[Side, Side, Side, Side, Side, Side]:
         """The six sides in the order x-, x+, y-, y+, z-, z+."""
@@ -118,29 +132,29 @@ class Boundaries:
         return isinstance(self.sides[2 * axis], Periodic)
 
     def open(self, axis: int, high: bool) -> bool:
-        """True where the low or high side of `axis` is open."""
+        """True where the low side of `axis`, or the `high` one, is open."""
         return isinstance(self.sides[2 * axis + high], Open)
 
     def closed(self, axis: int, high: bool) -> bool:
-        """True where the low or high side of `axis` sets the velocity through it: a wall or an inflow."""
+        """True where the low side of `axis`, or the `high` one, says what flows through: wall or inflow."""
         return isinstance(self.sides[2 * axis + high], Wall | Inflow)
 
     def velocity(self, side: int) -> tuple[float, float, float]:
-        """The velocity that a closed side gives the fluid, m/s."""
+        """The velocity that `side`, 0 .. 5 as in `sides`, gives the fluid where it is closed, m/s."""
         at = self.sides[side]
         return at.velocity if isinstance(at, Wall | Inflow) else (0.0, 0.0, 0.0)
 
     def temperature(self, side: int) -> float | None:
-        """The temperature a wall conducts into the fluid, None where it has none or the side is no wall."""
+        """The temperature that `side` conducts into the fluid, None where it has none or is no wall."""
         at = self.sides[side]
         return at.temperature if isinstance(at, Wall) else None
 
     def grips(self, side: int) -> bool:
-        """True where fluid beside the side moves along with it: a no-slip wall or an inflow."""
+        """True where fluid beside `side` moves along with it: a no-slip wall or an inflow."""
         at = self.sides[side]
         return isinstance(at, Inflow) or (isinstance(at, Wall) and at.slip == "no")
 
     @classmethod
     def all(cls, side: Side) -> Boundaries:
-        """The same side all round."""
+        """The same `side` all round."""
         return cls(side, side, side, side, side, side)

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GLUnavailableError, GpufluidError, MeshWarning
-from gpufluid.files import named_file, whole_file
-from gpufluid.grid import Grid, finite_number
+from gpufluid.files import named_file, open_plain, whole_file
+from gpufluid.grid import FARTHEST, Grid, finite_number, whole_triple
 from gpufluid.records import DTYPES, Json, Reader, Writer, index
 from gpufluid.settings import Settings
 from gpufluid.shapes import Mesh
@@ -49,11 +49,12 @@ PARTS = {
     *("format", "engine", "backend", "grid", "boundaries", "settings", "numbers", "last_dt", "emitters"),
     *("obstacles", "forces", "state", "before", "voxels", "meshes", "arrays"),
 }
+OPTIONAL = {"scrolled"}  # of a box that stands elsewhere than it was made
 
 
 def save(fluid: Fluid, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     """Write `fluid` to `path` and return it; see `Fluid.save`."""
-    solver, write = fluid._solver, Writer()
+    solver, write = fluid._state, Writer()
     for thing in (*fluid.emitters, *fluid.obstacles, *fluid.forces):
         thing.check()
     before, voxels = solver.solids.history(list(fluid.obstacles))
@@ -61,7 +62,7 @@ def save(fluid: Fluid, path: str | os.PathLike[str], overwrite: bool = False) ->
         "format": FORMAT,
         "engine": _engine(),
         "backend": fluid.backend_name,
-        "grid": write(fluid.grid, "Fluid.grid"),
+        "grid": write(fluid.made, "Fluid.grid"),
         "boundaries": write(fluid.boundaries, "Fluid.boundaries"),
         "settings": write(fluid.settings, "Fluid.settings"),
         "numbers": {name: number.hex() for name, number in solver.numbers().items()},
@@ -69,6 +70,8 @@ def save(fluid: Fluid, path: str | os.PathLike[str], overwrite: bool = False) ->
         "before": write(before, "Fluid.obstacles"),
         "voxels": write(voxels, "Fluid.obstacles"),
     }
+    if any(fluid.scrolled):
+        header["scrolled"] = list(fluid.scrolled)
     for name in ("emitters", "obstacles", "forces"):
         header[name] = [write(thing, f"fluid.{name}[{n}]") for n, thing in enumerate(getattr(fluid, name))]
     names = {}
@@ -131,8 +134,9 @@ def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
     """Bring `fluid` to the state in the file `path`; see `Fluid.restore`."""
     file, found = named_file(path), _contents(path)
     obstacles = list(fluid.obstacles)
-    if found.grid != fluid.grid:
-        raise GpufluidError(f"{file}: is of {found.grid}, which is not this fluid's: {fluid.grid}")
+    made = fluid.made
+    if found.grid != made:
+        raise GpufluidError(f"{file}: is of {found.grid}, which is not this fluid's: {made}")
     if len(found.before) != len(obstacles):
         raise GpufluidError(
             f"{file}: is of a fluid with {len(found.before)} obstacles, and this one has {len(obstacles)}"
@@ -145,6 +149,7 @@ def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
     voxels = found.voxels
     if len(voxels) == len(obstacles):
         voxels = [(_own(v[0], o.shape), *v[1:]) for v, o in zip(voxels, obstacles, strict=True)]
+    fluid._drop_step()
     try:
         _recall(fluid, found, before, voxels)
     except GpufluidError as error:
@@ -162,6 +167,7 @@ def _own(shape: Any, own: Any) -> Any:
 def _recall(fluid: Fluid, found: _Contents, before: list[Any], voxels: list[Any]) -> None:
     """Give `fluid` the state in a file. Raises GpufluidError where it does not fit."""
     solver, state = fluid._solver, found.state
+    fluid._backend.scroll_to(found.scrolled)
     solver.solids.recall(list(fluid.obstacles), before, voxels)
     stores = solver.stores(state)
     if stores.keys() != state.keys():
@@ -179,6 +185,7 @@ class _Contents:
     """What a file holds."""
 
     grid: Grid
+    scrolled: tuple[int, int, int]
     boundaries: Boundaries
     settings: Settings
     backend: str
@@ -202,6 +209,7 @@ def _contents(path: str | os.PathLike[str]) -> _Contents:
         header, arrays = _read(file)
         read = Reader(header["meshes"], lambda n: arrays[index(n, len(arrays), "array")])
         grid = read.one(header["grid"], Grid)
+        scrolled = whole_triple(header.get("scrolled", (0, 0, 0)), "scrolled", FARTHEST)
         boundaries = read.one(header["boundaries"], Boundaries)
         settings = read.one(header["settings"], Settings)
         things = {name: [read(r) for r in header[name]] for name in ("emitters", "obstacles", "forces")}
@@ -221,7 +229,17 @@ def _contents(path: str | os.PathLike[str]) -> _Contents:
     except Exception as error:  # a damaged file surfaces as whatever it makes the reader trip over
         raise _damaged(file, error) from error
     return _Contents(
-        grid, boundaries, settings, header["backend"], things, before, voxels, numbers, last_dt, state
+        grid,
+        scrolled,
+        boundaries,
+        settings,
+        header["backend"],
+        things,
+        before,
+        voxels,
+        numbers,
+        last_dt,
+        state,
     )
 
 
@@ -245,13 +263,16 @@ def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
 
 def _read(path: Path) -> tuple[dict[str, Json], list[NDArray[Any]]]:
     """Return the JSON and the arrays of a file in which both fit each other and the grid."""
-    with zipfile.ZipFile(path) as file:
+    with open_plain(path) as plain, zipfile.ZipFile(plain) as file:
         members = {member.filename: member for member in file.infolist()}
         if len(members) != len(file.infolist()):
             raise GpufluidError("it names a part twice")
         for member in members.values():
             if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
                 raise GpufluidError(f"its part {member.filename!r} is compressed, which no checkpoint is")
+        total, length = sum(member.file_size for member in members.values()), os.fstat(plain.fileno()).st_size
+        if total > length:  # parts that lie over each other would be read once each
+            raise GpufluidError(f"its parts have {total} bytes in all, and it has {length} itself")
         about = members.pop(HEADER, None)
         if about is None:
             raise GpufluidError(f"it is a zip file, but has no {HEADER}")
@@ -294,8 +315,9 @@ def _check_header(header: Json) -> None:
             f"it has the format {header['format']!r}, written by gpufluid {header.get('engine')!r}; "
             f"this is gpufluid {_engine()}, which reads the format {FORMAT}"
         )
-    if header.keys() != PARTS:
-        raise GpufluidError(f"its {HEADER} lacks or adds {', '.join(sorted(header.keys() ^ PARTS))}")
+    if header.keys() - OPTIONAL != PARTS:
+        wrong = (header.keys() - OPTIONAL) ^ PARTS
+        raise GpufluidError(f"its {HEADER} lacks or adds {', '.join(sorted(wrong))}")
 
 
 def _check_state(header: Json) -> None:

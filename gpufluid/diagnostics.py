@@ -8,7 +8,7 @@ import numpy as np
 
 from gpufluid.grid import Grid
 from gpufluid.reference import center_velocity, closed_faces
-from gpufluid.solver import Solver
+from gpufluid.still import State
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Diagnostics:
         return float(getattr(self, name))
 
 
-def measure(solver: Solver, grid: Grid, dt: float) -> Diagnostics:
+def measure(solver: State, grid: Grid, dt: float) -> Diagnostics:
     """Read the fields back and sum them up; waits for the GPU."""
     velocity = solver.velocity.read().astype(np.float64)
     once = velocity[..., :3].copy()
@@ -42,10 +42,7 @@ def measure(solver: Solver, grid: Grid, dt: float) -> Diagnostics:
         if solver.boundaries.periodic(axis):  # its high side is its low side: count it once
             np.moveaxis(once, 2 - axis, 0)[-1] = 0.0
     scalars = solver.scalars.read().astype(np.float64)
-    solver.projection.measure(
-        solver.variant, solver.solids.openings, velocity=solver.velocity, swelling=solver.fire.swelling
-    )
-    divergence = solver.projection.divergence.read().astype(np.float64)[..., 0]
+    divergence = solver.divergence(solver.swelling).read().astype(np.float64)[..., 0]
     faces = solver.solids.faces.get("solid_faces")
     shut = None if faces is None else faces.read().astype(np.float64)
     closed, moving = closed_faces(grid, solver.variant, shut)

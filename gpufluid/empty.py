@@ -49,7 +49,13 @@ class EmptySpace:
         """Begin a substep. heated: solids warm the fluid. changed: there are other solids than before."""
         if self._strips is not None and changed:
             self._strips.forget()
-        self._on = self._strips is not None and not heated and self._strips.wanted()
+        free = not heated and self.backend.pace.pacer is None  # in slices a pass may be cut anywhere
+        self._on = self._strips is not None and free and self._strips.wanted()
+
+    def forget(self) -> None:
+        """What fields hold has been changed in other ways than by stages."""
+        if self._strips is not None:
+            self._strips.forget()
 
     @contextmanager
     def emitting(

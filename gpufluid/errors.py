@@ -31,10 +31,13 @@ class GLUnavailableError(GpufluidError):
 
 
 class MissingDependencyError(GpufluidError):
-    """An optional package is not installed; the message names the command that installs it."""
+    """An optional package is not installed; the message names the command that installs it.
 
-    def __init__(self, package: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the package {package!r}: pip install 'gpufluid[all]'")
+    package: its name. purpose: what needs it. extra: of gpufluid's, that brings it.
+    """
+
+    def __init__(self, package: str, purpose: str, extra: str = "all") -> None:
+        super().__init__(f"{purpose} needs the package {package!r}: pip install 'gpufluid[{extra}]'")
 
 
 class MeshWarning(UserWarning):

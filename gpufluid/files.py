@@ -1,15 +1,28 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and files of others, read with suspicion."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from gpufluid.errors import GpufluidError
 
 REMEDY = "choose another name, or allow it with --overwrite (overwrite=True in Python)"
+
+
+_partial: set[Path] = set()  # files that are being written
+
+
+def abandon() -> None:
+    """Remove what is half written, by other threads too, before the process ends in the middle of it."""
+    for path in list(_partial):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def partial_path(path: Path) -> Path:
@@ -64,10 +77,31 @@ def whole_file(
     target = check_file(path, overwrite, suffixes)
     partial = partial_path(target)
     try:
+        _partial.add(partial)
         try:
             yield partial
             partial.replace(target)
         finally:
+            _partial.discard(partial)
             partial.unlink(missing_ok=True)
     except OSError as error:
         raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
+
+
+def open_plain(path: Path, most: int | None = None) -> BinaryIO:
+    """Open a file to read its bytes. Raises OSError for what is no plain file, or is over `most` bytes long.
+
+    A folder has none; a pipe may make who opens it wait for ever, and a device never end.
+    """
+    waits_not = getattr(os, "O_NONBLOCK", 0)  # not even in opening a pipe; plain files know no difference
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | waits_not))  # noqa: SIM115
+    try:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file, but a pipe or a device")
+        if most is not None and found.st_size > most:
+            raise OSError(errno.EFBIG, f"it has {found.st_size} bytes, and the limit is {most}")
+    except BaseException:
+        file.close()
+        raise
+    return file

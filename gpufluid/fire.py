@@ -30,7 +30,7 @@ class Fire:
             self.flame = None
             return
         if self.flame is None:
-            self.flame = self.backend.field("flame", "cell", 1, buffers=1, exact=True)
+            self.flame = self.backend.field("flame", "cell", 1, exact=True)
         if self.rules.expansion_per_burn and settings.solve_velocity:
             self.swelling = {"flame": self.flame, "expansion": self.rules.expansion_per_burn}
 
@@ -58,6 +58,11 @@ class Fire:
             dt=dt,
             per_burn=(rules.smoke_per_burn, rules.heat_per_burn, rules.fuel_per_burn),
         )
+
+    def scroll(self, shift: tuple[int, int, int], variant: Variant) -> None:
+        """Move what burnt with the box that has gone `shift` cells on."""
+        if self.flame is not None:
+            self.backend.kernel("scroll_flame", variant)(flame=self.flame, shift=shift)
 
     def clear(self) -> None:
         """Put the fire out: forget what burnt last."""

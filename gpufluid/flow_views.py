@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, named
-from gpufluid.grid import AXES, finite_number, finite_triple
+from gpufluid.grid import AXES, finite_number, finite_triple, held, real_array
 from gpufluid.settings import one_of
 from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
 from gpufluid.sources import Emitter
@@ -91,7 +91,10 @@ class ParticleSource:
 @named
 @dataclass
 class Seeds:
-    """Points between two corners, metres, `counts` along (x, y, z); a single one is in the middle."""
+    """Points from corner `low` to `high`, metres, `counts` along (x, y, z); a single one is in the middle.
+
+    Raises GpufluidError naming the value and its limit.
+    """
 
     low: Triple
     high: Triple
@@ -123,15 +126,15 @@ class Seeds:
 def check_seeds(seeds: Any, name: str) -> NDArray[np.float64]:
     """Return `seeds` as finite float64 [n, 3] with n >= 1, or raise naming them."""
     try:
-        points = np.array(seeds.points() if isinstance(seeds, Seeds) else seeds, np.float64)
+        points = real_array(seeds.points() if isinstance(seeds, Seeds) else seeds)
     except (TypeError, ValueError):
         points = np.empty(0)
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):
         raise GpufluidError(
             f"{name}.seeds must be one or more points (x, y, z), got the shape {list(points.shape)}"
         )
-    if not np.isfinite(points).all():
-        bad = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
+    if not held(points).all():
+        bad = int(np.flatnonzero(~held(points).all(axis=1))[0])
         raise GpufluidError(f"{name}.seeds must be finite, but point {bad} is {points[bad].tolist()}")
     points.flags.writeable = False
     return points

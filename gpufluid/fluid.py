@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.advance import Slices
 from gpufluid.backend import Backend, FieldStore
-from gpufluid.boundaries import Boundaries
+from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.checkpoint import load, restore, save
 from gpufluid.diagnostics import Diagnostics, measure
+from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, MeshWarning, named
-from gpufluid.grid import Grid, finite_number
+from gpufluid.forces import as_now
+from gpufluid.grid import AXES, FARTHEST, Grid, finite_number, finite_triple, held, real_array, whole_triple
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.probes import Probes, Samples
@@ -25,7 +30,8 @@ from gpufluid.reference import center_velocity
 from gpufluid.settings import Settings, one_of
 from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.solver import Solver
-from gpufluid.sources import Array, Emitter
+from gpufluid.sources import Array, Emitter, Surface
+from gpufluid.still import State, Still
 from gpufluid.user_forces import Force, ForceField
 
 if TYPE_CHECKING:
@@ -39,6 +45,7 @@ FIELDS = (
     *("density", "temperature", "fuel", "flame", "color", "velocity"),
     *("pressure", "divergence", "solid", "solid_normals"),
 )
+HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there
 FloatArray = NDArray[np.float32]
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -127,32 +134,38 @@ def checked_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> Float
 class ScalarField:
     """One scalar of the fluid at the cell centres, [nz, ny, nx]."""
 
-    def __init__(self, fluid: Fluid, name: str, store: FieldStore, channel: int) -> None:
+    def __init__(self, fluid: Fluid, name: str, store: Callable[[State], FieldStore], channel: int) -> None:
         self.name = name
-        self._fluid, self.store, self._channel = fluid, store, channel
+        self._fluid, self._store, self._channel = fluid, store, channel
 
     @_at_work
     def read(self) -> FloatArray:
         """Return a float32 copy [nz, ny, nx]; waits for the GPU."""
         return self.of(self.store.read())
 
+    @property
+    def store(self) -> FieldStore:
+        """Where it is kept."""
+        return self._store(self._fluid._state)
+
     def of(self, stored: FloatArray) -> FloatArray:
-        """This field of what is read from its store."""
+        """This field, as `read` gives it, of `stored` [z, y, x, c], what is read from its store."""
         return np.ascontiguousarray(stored[..., self._channel])
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Set the values, [nz, ny, nx]; in solids a carried scalar stays 0.
+        """Set the `values`, [nz, ny, nx]; in solids a carried scalar stays 0.
 
-        Raises GpufluidError for another shape or a number that is not finite.
+        Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """
         array = checked_array(values, self._fluid.grid.cells[::-1], self.name)
-        volume = self.store.read()
+        store = self._store(self._fluid._settled(self.name))
+        volume = store.read()
         volume[..., self._channel] = array
         if volume.shape[-1] == 4:  # the last channel tells fluid from solid, whose values are all 0
             volume[..., 3] = 1.0
             volume *= 1.0 - self._fluid.solid.read()[..., None]
-        self.store.write(volume)
+        store.write(volume)
 
 
 class ColorField:
@@ -161,9 +174,9 @@ class ColorField:
     The fluid holds them from the first emitter with a color, or the first `write`, on.
     """
 
-    def __init__(self, fluid: Fluid, solver: Solver) -> None:
+    def __init__(self, fluid: Fluid) -> None:
         self.name = "color"
-        self._fluid, self._solver = fluid, solver
+        self._fluid = fluid
         self._shape = (*fluid.grid.cells[::-1], 3)
 
     @_at_work
@@ -175,22 +188,23 @@ class ColorField:
     @property
     def store(self) -> FieldStore | None:
         """Where it is kept; None where there is no colour yet."""
-        return self._solver.colors.field
+        return self._fluid._state.color
 
     def of(self, stored: FloatArray) -> FloatArray:
-        """This field of what is read from its store."""
+        """This field, as `read` gives it, of `stored` [z, y, x, 4], what is read from its store."""
         return np.ascontiguousarray(stored[..., :3])
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Set the values, [nz, ny, nx, 3]; in solids they stay 0.
+        """Set the `values`, [nz, ny, nx, 3]; in solids they stay 0.
 
-        Raises GpufluidError for another shape or a number that is not finite.
+        Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """
         volume = np.ones((*self._shape[:3], 4), np.float32)
         volume[..., :3] = checked_array(values, self._shape, self.name)
+        solver = self._fluid._settled(self.name)
         volume *= 1.0 - self._fluid.solid.read()[..., None]
-        self._solver.prepare_colors().write(volume)
+        solver.prepare_colors().write(volume)
 
 
 class DerivedField:
@@ -210,16 +224,16 @@ class DerivedField:
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Raise GpufluidError: it follows from something else, named there."""
+        """Raise GpufluidError for any `values` [z, y, x(, c)]: it follows from what is named there."""
         raise GpufluidError(f"{self.name} cannot be written: it follows from {self._source}")
 
 
 class VelocityField:
     """The staggered velocity, m/s: component i on the low face along axis i."""
 
-    def __init__(self, fluid: Fluid, store: FieldStore) -> None:
+    def __init__(self, fluid: Fluid) -> None:
         self.name = "velocity"
-        self._fluid, self.store = fluid, store
+        self._fluid = fluid
         nx, ny, nz = fluid.grid.cells
         self._shape = (nz + 1, ny + 1, nx + 1, 3)
 
@@ -228,28 +242,36 @@ class VelocityField:
         """Return a float32 copy [nz + 1, ny + 1, nx + 1, 3]; entries that are no face are 0."""
         return self.of(self.store.read())
 
+    @property
+    def store(self) -> FieldStore:
+        """Where it is kept."""
+        return self._fluid._state.velocity
+
     def of(self, stored: FloatArray) -> FloatArray:
-        """This field of what is read from its store."""
+        """This field, as `read` gives it, of `stored` [z, y, x, 4], what is read from its store."""
         out = np.zeros(self._shape, np.float32)
         out[: stored.shape[0]] = stored[..., :3]
         return out
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Set it from [nz + 1, ny + 1, nx + 1, 3]. Faces of walls and solids keep the wall's velocity.
+        """Set it from `values` [nz + 1, ny + 1, nx + 1, 3].
+
+        Faces of walls and solids keep the wall's velocity.
 
         The high side of a periodic box is its low side: what is given for it is not used.
 
-        Raises GpufluidError for another shape or a number that is not finite.
+        Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """
         array = checked_array(values, self._shape, self.name)
-        volume = self.store.read()
+        store = self._fluid._settled(self.name).velocity
+        volume = store.read()
         volume[..., :3] = array[: volume.shape[0]]
         for axis in range(self._fluid.grid.dimensions):
             if self._fluid.boundaries.periodic(axis):
                 line = np.moveaxis(volume, 2 - axis, 0)
                 line[-1] = line[0]
-        self.store.write(volume)
+        store.write(volume)
 
     @_at_work
     def at_centers(self) -> FloatArray:
@@ -266,6 +288,12 @@ class Fluid:
     backend: "compute" (GL 4.3), "fragment" (GL 3.3), "numpy" (no GL, float64), or "auto", the faster of the
         first two on this renderer. ctx: a moderngl.Context of the caller's, used and never released, and
         made current by the caller; None makes one without a window, which every call makes current.
+
+    emitters, obstacles, forces: what is in it: add and remove things, and change them, at any time.
+    velocity: on the faces, m/s, to read and write. density, temperature, fuel, color, pressure: at the cell
+        centres, to read and write; the pressure is over the fluid's density, m^2/s^2.
+    divergence, flame, solid, solid_normals: at the cell centres, to read; 1/s, burns per second, 1 in solids,
+        and out of the solids beside them.
 
     Raises GpufluidError for bad input, GLUnavailableError where there is no OpenGL.
     """
@@ -287,7 +315,6 @@ class Fluid:
             raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
         if ctx is not None and not hasattr(ctx, "version_code"):
             raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
-        self.grid = grid
         self.boundaries = boundaries or Boundaries()
         self._settings = settings or Settings()
         self._released = False
@@ -300,6 +327,9 @@ class Fluid:
 
             self._backend = GLBackend(grid, backend, ctx, self.settings.precision)
         try:
+            self._backend.check_memory(
+                grid.cell_count, f"a fluid of {' x '.join(map(str, grid.cells))} cells"
+            )
             with self._backend.at_work("Fluid"):
                 self._solver = Solver(self._backend, self.settings, self.boundaries)
         except MemoryError:
@@ -314,24 +344,41 @@ class Fluid:
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
         self.forces: Things[Force] = Things(Force, self._check_force)
         self._probes = Probes(self._backend)
-        solver = self._solver
-        self.velocity = VelocityField(self, solver.velocity)
-        self.density = ScalarField(self, "density", solver.scalars, 0)
-        self.temperature = ScalarField(self, "temperature", solver.scalars, 1)
-        self.fuel = ScalarField(self, "fuel", solver.scalars, 2)
-        self.color = ColorField(self, solver)
-        self.pressure = ScalarField(self, "pressure", solver.projection.pressure, 0)
+        self._slices: Slices | None = None  # from the first `advance` on
+        self._still: Still | None = None
+        self.velocity = VelocityField(self)
+        self.density = ScalarField(self, "density", lambda state: state.scalars, 0)
+        self.temperature = ScalarField(self, "temperature", lambda state: state.scalars, 1)
+        self.fuel = ScalarField(self, "fuel", lambda state: state.scalars, 2)
+        self.color = ColorField(self)
+        self.pressure = ScalarField(self, "pressure", lambda state: state.pressure, 0)
         self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
         self.flame = DerivedField(self, "flame", self._flame, "fluid.temperature and fluid.fuel, in a step")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
         self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles")
 
     @property
+    def grid(self) -> Grid:
+        """The cells, and where the box stands now: `scroll` and `follow` move its origin."""
+        return self._backend.grid
+
+    @property
+    def made(self) -> Grid:
+        """The cells, and where the box stood when it was made."""
+        return self._backend.made
+
+    @property
+    def scrolled(self) -> tuple[int, int, int]:
+        """Whole cells along (x, y, z) that the box has gone on since it was made."""
+        return self._backend.scrolled
+
+    @property
     def settings(self) -> Settings:
         """The schemes and numbers it is stepped by.
 
         Assign others at any time: ``fluid.settings = fluid.settings.but(viscosity=0.1)``; the flow goes on
-        from what it is. Raises GpufluidError for another precision, which needs another Fluid.
+        from what it is, and a step under way by those it began with. Raises GpufluidError for another
+        precision, which needs another Fluid.
         """
         return self._settings
 
@@ -346,7 +393,10 @@ class Fluid:
                 f"{settings.precision!r}: make another Fluid"
             )
         if settings != self._settings:
-            self._solver.use(settings)
+            if self._under_way:
+                self._solver.check(settings)
+            else:
+                self._solver.use(settings)
             self._settings = settings
 
     # -- stepping --------------------------------------------------------------------------------------
@@ -361,6 +411,58 @@ class Fluid:
         fluid is then as it was.
         """
         dt = finite_number(dt, "dt", low=0.0)
+        self._finish_step()
+        self._check_things()
+        if dt == 0.0:
+            return
+        self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
+        self._last_dt = dt
+
+    def advance(self, dt: float, budget_ms: float = 4.0) -> bool:
+        """Go on with a step of `dt` seconds for about `budget_ms`; return True when it is finished.
+
+        Call it once a frame in place of `step`: a step takes as many calls as it needs, and is then, to the
+        last bit, what `step` makes of it. The first call begins the step, and `dt`, the emitters, obstacles,
+        forces and settings count as they are then; a `dt` given later on does not. Until it is finished all
+        that is drawn, read, sampled, handed out or saved is the state before it.
+
+        budget_ms: of this call, and of the GPU for what it asks for, > 0. What passes cost is learned from
+        the calls before; a pass that is longer than the budget is divided.
+        Where anything fails, in a later call too, the fluid is as it was before the step.
+        Raises GpufluidError as `step` does, MissingDependencyError without the package greenlet.
+        """
+        started = perf_counter()
+        self.check_alive()
+        dt = finite_number(dt, "dt", low=0.0)
+        budget = 1e-3 * finite_number(budget_ms, "budget_ms", above=0.0, most=math.inf)
+        with self._backend.at_work("Fluid.advance"):
+            if self._slices is None:
+                self._slices = Slices(self._backend)
+            if not self._under_way:
+                self._check_things()
+                if dt == 0.0:
+                    return True
+                self._begin_step(dt)
+            done = self._go_on(budget, started)
+        self._slices.left()
+        return done
+
+    @property
+    def progress(self) -> float:
+        """How far `advance` is with its step, 0 .. 1, by what the last one took; 0: none is under way."""
+        return self._slices.progress if self._slices else 0.0
+
+    @property
+    def _under_way(self) -> bool:
+        return self._slices is not None and self._slices.under_way
+
+    @property
+    def _state(self) -> State:
+        """The last finished state."""
+        return self._still if self._under_way and self._still else self._solver
+
+    def _check_things(self) -> None:
+        """Raise where a step cannot begin; make what it fills."""
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
         for emitter in self.emitters:
@@ -368,25 +470,153 @@ class Fluid:
         for force in self.forces:
             self._check_force(force)
             self._solver.forces.try_out(force, self.time)
-        if dt == 0.0:
-            return
         if any(emitter.color is not None for emitter in self.emitters):
             self._solver.prepare_colors()
-        self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
-        self._last_dt = dt
+
+    def _begin_step(self, dt: float) -> None:
+        """Take up a step, and a still of the fluid for all who look at it meanwhile."""
+        assert self._slices is not None
+        solver, obstacles = self._solver, list(self.obstacles)  # where these are is asked before any pass
+        emitters, forces = ([as_now(thing) for thing in some] for some in (self.emitters, self.forces))
+
+        def work() -> None:
+            solver.step(dt, emitters, obstacles, forces)
+            self._last_dt = dt
+
+        if self._still is None:
+            self._still = Still(solver)
+        else:
+            self._still.take(solver)
+        self._slices.begin(work)
+
+    def _go_on(self, budget: float, started: float) -> bool:
+        """Go on with the step under way; where it fails, the fluid is what it was before."""
+        assert self._slices is not None and self._still is not None
+        try:
+            done = self._slices.go_on(budget, started)
+        except BaseException:
+            if not self._slices.under_way:
+                self._still.give_back(self._solver)
+                self._use_settings()
+            raise
+        if done:
+            self._use_settings()
+        return done
+
+    def _use_settings(self) -> None:
+        """Go on by settings that were assigned while a step was under way."""
+        if self._settings is not self._solver.settings:
+            self._solver.use(self._settings)
+
+    def _finish_step(self) -> None:
+        """Finish the step under way, if any."""
+        while self._under_way:
+            self._go_on(math.inf, perf_counter())
+
+    def _drop_step(self) -> None:
+        """Go back to before the step under way, if any."""
+        if self._under_way:
+            assert self._slices is not None and self._still is not None
+            self._slices.drop()
+            self._still.give_back(self._solver)
+            self._use_settings()
+
+    def _settled(self, name: str) -> Solver:
+        """The solver, to write `name` into. Raises GpufluidError while a step is under way."""
+        if self._under_way:
+            raise GpufluidError(
+                f"{name} cannot be written while a step is under way: do it where advance() has returned "
+                "True, or call finish() first"
+            )
+        return self._solver
 
     @_at_work
     def project(self) -> None:
         """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""
+        self._finish_step()
         self._solver.project(self._last_dt, list(self.obstacles))
+
+    # -- a box that moves ------------------------------------------------------------------------------
+
+    @_at_work
+    def scroll(self, cells: tuple[int, int, int]) -> None:
+        """Move the box by whole `cells` (i, j, k) along (x, y, z); the fluid stays where it is in the world.
+
+        What is in the box before and after keeps its values, to the bit. What the box leaves behind is let
+        go; what comes into it is what its sides bring: through an open side clean air at rest, of the ambient
+        temperature (or moving as the inflow on the opposite side does), through an inflow what that brings.
+        Along a periodic axis the pattern that repeats is what stays in place, and nothing is let go. Solids
+        and sources keep their places in the world, and so does the noise of sources; what has a value for
+        each cell, `gf.Array` and `gf.ForceField`, goes with the box.
+        Raises GpufluidError for what is no whole number, and along an axis with a wall: a box may run over
+        its floor, but not lift it.
+        """
+        self._scroll(whole_triple(cells, "cells", FARTHEST))
+
+    @_at_work
+    def follow(
+        self,
+        point: Sequence[float],
+        dead_zone: float | Sequence[float] = 0.0,
+        axes: str | None = None,
+    ) -> tuple[int, int, int]:
+        """Scroll the box so that `point` (x, y, z), metres, stays near its middle; return by how many cells.
+
+        dead_zone: metres, one number or (x, y, z), that the point may go from the middle before the box
+        moves; never less than a cell, so that what trembles in place does not move it. axes: along which it
+        moves, as in "xz"; None: along all but those with a wall, so that a floor stays below.
+        Call it once a frame, before `step`. Raises GpufluidError as `scroll` does, and where no axis is left.
+        """
+        place = finite_triple(point, "point")
+        given = (dead_zone,) * 3 if np.ndim(dead_zone) == 0 else dead_zone
+        zone = finite_triple(given, "dead_zone")  # type: ignore[arg-type]
+        if min(zone) < 0.0:
+            raise GpufluidError(f"dead_zone must be >= 0 m, got {dead_zone!r}")
+        grid, shift = self.grid, [0, 0, 0]
+        for axis in self._axes_to_scroll(axes):
+            size = grid.cell_size
+            off = place[axis] - grid.origin[axis] - 0.5 * grid.size[axis]
+            beyond = abs(off) - max(zone[axis], size)
+            if beyond > 0.0:
+                shift[axis] = int(math.copysign(math.ceil(beyond / size), off))
+        i, j, k = shift
+        self._scroll((i, j, k))
+        return i, j, k
+
+    def _axes_to_scroll(self, axes: str | None) -> list[int]:
+        if axes is None:
+            sides = self.boundaries.sides
+            free = [
+                axis
+                for axis in range(self.grid.dimensions)
+                if not any(isinstance(side, Wall) for side in sides[2 * axis : 2 * axis + 2])
+            ]
+            if not free:
+                raise GpufluidError(
+                    "the box cannot follow anything: there are walls across every axis; the sides that it "
+                    "is to move along must be gf.Open, Inflow or Periodic"
+                )
+            return free
+        if not isinstance(axes, str) or not axes or set(axes) - set(AXES) or len(set(axes)) < len(axes):
+            raise GpufluidError(f'axes must be some of "xyz", or None, got {axes!r}')
+        wanted = [AXES.index(axis) for axis in axes]
+        for axis in wanted:
+            self._solver.check_scroll(axis)
+        return wanted
+
+    def _scroll(self, shift: tuple[int, int, int]) -> None:
+        i, j, k = (old + new for old, new in zip(self.scrolled, shift, strict=True))
+        whole_triple((i, j, k), "cells, with those that the box has gone already,", FARTHEST)
+        self._finish_step()
+        self._solver.scroll(shift, list(self.obstacles))
 
     @_at_work
     def take(self, names: Sequence[str]) -> Callable[[], dict[str, FloatArray]]:
-        """Copy fields as they are now; what is returned gives them by name, as `read` does, in any thread.
+        """Copy fields as they are now; what is returned gives them by name in any thread.
 
         names: of the attributes that are fields. Each texture is copied once, and unpacked where it is
-        called: this waits for the GPU as `read` does, but costs the thread that steps less.
-        Raises GpufluidError for another name.
+        called, with shapes [z, y, x(, c)] as `read` has them: this waits for the GPU as `read` does, but
+        costs the thread that steps less. Raises GpufluidError for another name.
         """
         for name in names:
             one_of(name, FIELDS, "names")
@@ -416,31 +646,62 @@ class Fluid:
         The answer is of this moment and comes a frame or so later: ``samples.ready``, ``samples.velocity``.
         Raises GpufluidError for points of another shape or that are not finite.
         """
-        try:
-            places = np.array(points, np.float64)
-        except (TypeError, ValueError):
-            raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
-        if places.ndim != 2 or places.shape[1] != 3:
-            raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
-        if not np.isfinite(places).all():
-            where = int(np.argwhere(~np.isfinite(places))[0][0])
-            raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
-        solver = self._solver
+        return self._ask(_places(points))
+
+    def _ask(self, places: NDArray[np.float64]) -> Samples:
+        solver = self._state
         solver.solids.update(list(self.obstacles), None)
         return self._probes.ask(
             places, solver.variant, solver.solids.cells, velocity=solver.velocity, scalars=solver.scalars
         )
 
     @_at_work
+    def forces_on(
+        self,
+        points: ArrayLike,
+        areas: ArrayLike,
+        velocities: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        drag_coefficient: float = SPHERE_DRAG,
+        volumes: ArrayLike = 0.0,
+        center: Sequence[float] | None = None,
+        air_density: float = AIR_DENSITY,
+        gravity: Sequence[float] = GRAVITY,
+    ) -> BodyForces:
+        """Ask for force and torque of the flow on a rigid body of yours, without waiting for the GPU.
+
+        points: [n, 3], metres, places of the body that each stand for a part of it. areas: cross-sections of
+        the parts, m^2, one for all or [n]. velocities: of the body there, m/s, one for all or [n, 3].
+        drag_coefficient: of 1/2 rho Cd A |u - v| (u - v), 0.47 for a sphere. volumes: m^3, one for each part
+        or [n], that the air lifts against `gravity`, m/s^2; 0: no lift. center: about which the torque is,
+        metres; None: the mean of the points. air_density: rho, kg/m^3.
+
+        The answer is of this moment and comes a frame or so later: ``asked.ready``, ``asked.force`` (N),
+        ``asked.torque`` (N m), ``asked.parts`` (N, [n, 3]). The flow does not feel the body by this. Inside
+        an obstacle the solid's own velocity is found: where the body is one too, take points a cell off it.
+        Raises GpufluidError for bad points and numbers, naming them.
+        """
+        places = _places(points)
+        parts = parts_of(places, areas, velocities, drag_coefficient, volumes, center, air_density, gravity)
+        return BodyForces(self._ask(places), *parts)
+
+    @_at_work
     def diagnostics(self) -> Diagnostics:
         """Measure energy, speed, CFL number, divergence and mass; waits for the GPU."""
-        self._solver.solids.update(list(self.obstacles), None)
-        return measure(self._solver, self.grid, self._last_dt)
+        state = self._state
+        state.solids.update(list(self.obstacles), None)
+        return measure(state, self.grid, self._last_dt)
 
     @_at_work
     def reset(self) -> None:
-        """Back to rest and clean air; emitters and obstacles stay."""
+        """Back to rest and clean air, the box to where it was made; emitters and obstacles stay.
+
+        A step under way is given up.
+        """
+        self._drop_step()
         solver = self._solver
+        i, j, k = self.scrolled
+        self._scroll((-i, -j, -k))
         for store, values in (
             (solver.velocity, [0.0] * 4),
             (solver.scalars, [0.0, self.settings.ambient_temperature, 0.0, 1.0]),
@@ -489,7 +750,7 @@ class Fluid:
     @property
     def time(self) -> float:
         """Seconds stepped since the start or the last `reset`."""
-        return self._solver.time
+        return self._state.time
 
     # -- for renderers and hosts -------------------------------------------------------------------------
 
@@ -517,38 +778,38 @@ class Fluid:
     @property
     def scalars(self) -> GLField:
         """The flat texture of density, temperature, fuel and fluid fraction; not on NumPy."""
-        return self._gl_field(self._solver.scalars)
+        return self._gl_field(self._state.scalars)
 
     @property
     def color_field(self) -> GLField | None:
         """The flat texture of red, green, blue and fluid fraction, or None where there is no colour."""
-        store = self._solver.colors.field
+        store = self._state.color
         return None if store is None else self._gl_field(store)
 
     @property
     def flame_field(self) -> GLField | None:
         """The flat texture of `flame`, one channel, or None without combustion."""
-        store = self._solver.fire.flame
+        store = self._state.flame
         return None if store is None else self._gl_field(store)
 
     @property
     def solid_field(self) -> GLField | None:
         """The flat texture of the solids (velocity, 1 inside) as last voxelized, or None without any."""
-        store = self._solver.solids.solid
+        store = self._state.solids.solid
         return None if store is None else self._gl_field(store)
 
     @property
     def velocity_field(self) -> GLField:
         """The flat texture of the velocity, component i on the low face along axis i; not on NumPy."""
-        return self._gl_field(self._solver.velocity)
+        return self._gl_field(self._state.velocity)
 
     @property
     def pressure_field(self) -> GLField:
         """The flat texture of the pressure, four cells along x in a texel; not on NumPy."""
-        return self._gl_field(self._solver.projection.pressure)
+        return self._gl_field(self._state.pressure)
 
     def give(self, program: moderngl.Program, unit: int = 8) -> None:
-        """Set what ``gf.glsl("sample")`` in a program of yours reads: the fluid as it is now.
+        """Set what ``gf.glsl("sample")`` in `program`, one of yours, reads: the fluid as it is now.
 
         Binds two textures, from `unit` on, and leaves them bound: call it after each step.
         Raises GpufluidError on NumPy, which has no textures.
@@ -576,14 +837,19 @@ class Fluid:
 
     @_at_work
     def finish(self) -> None:
-        """Wait until every step asked for is done."""
+        """Wait until every step asked for is done, one that `advance` is at as well."""
+        self._finish_step()
         self._backend.finish()
 
     def release(self) -> None:
         """Release everything but a context of the caller's; idempotent."""
         if not self._released:
             with self._backend.at_work("Fluid.release"):
+                if self._slices is not None:
+                    self._slices.release()
                 self._released = True
+                if self._still is not None:
+                    self._still.release()
                 self._probes.release()
                 self._solver.release()
                 self._backend.release()
@@ -600,29 +866,30 @@ class Fluid:
         self.release()
 
     def _divergence(self) -> FloatArray:
-        solver = self._solver
-        solver.solids.update(list(self.obstacles), None)
-        solver.projection.measure(solver.variant, solver.solids.openings, velocity=solver.velocity)
-        return solver.projection.divergence.read()[..., 0]
+        state = self._state
+        state.solids.update(list(self.obstacles), None)
+        return state.divergence().read()[..., 0]
 
     def _flame(self) -> FloatArray:
         """What burnt per second in the last substep, 1/s, [nz, ny, nx]; 0 without combustion."""
-        store = self._solver.fire.flame
+        store = self._state.flame
         if store is None:
             return np.zeros(self.grid.cells[::-1], np.float32)
         return np.ascontiguousarray(store.read()[..., 0])
 
     def _solid(self) -> FloatArray:
-        self._solver.solids.update(list(self.obstacles), None)
-        store = self._solver.solids.solid
+        solids = self._state.solids
+        solids.update(list(self.obstacles), None)
+        store = solids.solid
         if store is None:
             return np.zeros(self.grid.cells[::-1], np.float32)
         return np.ascontiguousarray(store.read()[..., 3])
 
     def _solid_normals(self) -> FloatArray:
         """Out of the solids into the fluid, unit length, [nz, ny, nx, 3]; 0 away from their surface."""
-        self._solver.solids.update(list(self.obstacles), None)
-        store = self._solver.solids.normals()
+        solids = self._state.solids
+        solids.update(list(self.obstacles), None)
+        store = solids.normals()
         if store is None:
             return np.zeros((*self.grid.cells[::-1], 3), np.float32)
         return np.ascontiguousarray(store.read()[..., :3])
@@ -639,7 +906,11 @@ class Fluid:
     def _take_emitter(self, emitter: Emitter) -> None:
         """Check an emitter that is added, and make what it fills: no step is the time for that."""
         self._check_emitter(emitter)
-        if emitter.color is not None:
+        if isinstance(emitter.shape, Mesh | Surface):
+            solid = isinstance(emitter.shape, Mesh)
+            mesh = emitter.shape if isinstance(emitter.shape, Mesh) else emitter.shape.mesh
+            self._doubt(mesh, emitter.matrix, "what is inside it is a guess" if solid else None)
+        if emitter.color is not None and not self._under_way:
             self._solver.prepare_colors()
 
     @_at_work
@@ -653,29 +924,53 @@ class Fluid:
 
     def _check_obstacle(self, obstacle: Obstacle) -> None:
         self._solver.check_obstacles()
-        mesh = obstacle.shape
-        if not isinstance(mesh, Mesh):
-            return
-        if not mesh.is_closed:
-            warnings.warn(
-                f"{mesh!r} is not closed: its solid is a guess inside its bounding box",
-                MeshWarning,
-                stacklevel=4,
-            )
-        corners = mesh.vertices @ obstacle.matrix[:3, :3].T + obstacle.matrix[:3, 3]
+        if isinstance(obstacle.shape, Mesh):
+            self._doubt(obstacle.shape, obstacle.matrix, "its solid is a guess inside its bounding box")
+
+    def _doubt(self, mesh: Mesh, matrix: NDArray[np.float64], where_open: str | None) -> None:
+        """Warn of a mesh, placed by `matrix`, that will hardly be what was meant.
+
+        where_open: what follows for one that is not closed; None: nothing.
+        """
+        size, cell = max(self.grid.size), self.grid.cell_size
+        corners = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
         low, high = corners.min(0), corners.max(0)
+        extent = high - low
+        doubts = []
+        if where_open is not None and not mesh.is_closed:
+            doubts.append(f"is not closed ({mesh.open_edges} open edges): {where_open}")
         if (high < self.grid.origin).any() or (low > self.grid.upper).any():
-            warnings.warn(
-                f"{mesh!r} lies outside the box: it spans {_triple(low)} to {_triple(high)}, the box "
-                f"{_triple(self.grid.origin)} to {_triple(self.grid.upper)} m",
-                MeshWarning,
-                stacklevel=4,
+            doubts.append(
+                f"lies outside the box: it spans {_triple(low)} to {_triple(high)}, the box "
+                f"{_triple(self.grid.origin)} to {_triple(self.grid.upper)} m"
             )
+        elif extent.max() < cell:
+            doubts.append(
+                f"is {extent.max():.3g} m across, and a cell {cell:.3g} m: it may lie between the cells"
+            )
+        if extent.max() > HUGE * size:
+            doubts.append(f"is {extent.max():.3g} m across, and the box {size:.3g} m: is its unit right?")
+        for doubt in doubts:
+            warnings.warn(f"{mesh!r} {doubt}", MeshWarning, stacklevel=5)
 
 
 def _names(kind: Any) -> str:
     names = [f"gf.{one.__name__}" for one in getattr(kind, "__args__", (kind,))]
     return "a " + (names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}")
+
+
+def _places(points: ArrayLike) -> NDArray[np.float64]:
+    """`points` as [n, 3] float64, or GpufluidError."""
+    try:
+        places = real_array(points)
+    except (TypeError, ValueError):
+        raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
+    if not held(places).all():
+        where = int(np.argwhere(~held(places))[0][0])
+        raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
+    return places
 
 
 def _triple(values: ArrayLike) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.errors import GpufluidError, ShaderError
-from gpufluid.grid import Grid
+from gpufluid.grid import LARGEST, Grid
 from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
 from gpufluid.masks import source_mask
 from gpufluid.settings import Settings
 from gpufluid.shapes import Analytic
-from gpufluid.sources import MAX_SEED, Emitter
+from gpufluid.sources import MAX_SEED, Array, Emitter
 from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, Vortex, Wind
 
 SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
@@ -45,7 +46,8 @@ def emitter_rows(emitter: Emitter, grid: Grid, dt: float, time: float) -> NDArra
         emitter.temperature is not None,
     )
     turn, share = divmod(time / emitter.noise_time, 1.0)
-    rows[5] = emitter.density * dt, emitter.temperature or 0.0, emitter.fuel * dt, share
+    density, fuel = (min(amount * dt, LARGEST) for amount in (emitter.density, emitter.fuel))
+    rows[5] = density, emitter.temperature or 0.0, fuel, share
     rows[6] = *(emitter.velocity or (0.0, 0.0, 0.0)), emitter.noise
     size = 4.0 * grid.cell_size if emitter.noise_size is None else emitter.noise_size
     seeds = ((int(emitter.seed) * SEED_STRIDE + int(turn) + n) % (MAX_SEED + 1) for n in (0, 1))
@@ -57,7 +59,7 @@ def color_rows(emitter: Emitter, grid: Grid, dt: float, time: float) -> NDArray[
     """Return the eight vec4 with which the emit kernels add the colour of an emitter."""
     rows = emitter_rows(emitter, grid, dt, time)
     rows[4, 3] = 0.0  # add to the second channel, do not set it
-    rows[5, :3] = np.multiply(emitter.color or 0.0, dt)
+    rows[5, :3] = np.minimum(np.multiply(emitter.color or 0.0, dt), LARGEST)
     return rows
 
 
@@ -73,6 +75,22 @@ def _noisy(variant: Variant, emitters: Sequence[Emitter]) -> Variant:
     return replace(variant, noise=True) if any(e.noise for e in emitters) else variant
 
 
+def as_now(thing: Any) -> Any:
+    """A copy of an emitter or force that stays what it is now; `original` of it is `thing`."""
+    if isinstance(thing, ForceExpression):  # frozen
+        return thing
+    same = copy(thing)
+    same._original = original(thing)
+    if isinstance(thing, Emitter) and thing.rotation is not None:
+        same.rotation = np.array(thing.rotation, np.float64)
+    return same
+
+
+def original(thing: Any) -> Any:
+    """What `thing` is a copy of, or itself."""
+    return getattr(thing, "_original", thing)
+
+
 class KeptFields:
     """Fields of cells that things of the user fill: one each, written anew when its thing has changed."""
 
@@ -83,11 +101,12 @@ class KeptFields:
     def keep(self, things: Sequence[Any]) -> None:
         """Release the fields of all but `things`."""
         if self._kept:
-            for key in self._kept.keys() - {id(thing) for thing in things}:
+            for key in self._kept.keys() - {id(original(thing)) for thing in things}:
                 self._kept.pop(key)[2].release()
 
     def of(self, thing: Any, state: tuple[Any, ...], make: Callable[[], NDArray[Any]]) -> FieldStore:
         """The field of `thing`, holding what `make` returns, which is called when `state` is another."""
+        thing = original(thing)
         kept = self._kept.get(id(thing))
         if kept is None or kept[1] != state:
             values = make()
@@ -141,20 +160,23 @@ class Forces:
         colors: FieldStore | None = None,
     ) -> None:
         """Add the density, fuel and colour of every emitter; set its temperature and velocity."""
-        run = self.backend.kernel
+        run, size = self.backend.kernel, self.backend.grid.cell_size
         self._masks.keep(emitters)
+        where = {"noise_shift": tuple(n * size for n in self.backend.scrolled)}
         active = [e for e in emitters if e.active]
         masked = [e for e in active if not isinstance(e.shape, Analytic)]
         active = [e for e in active if isinstance(e.shape, Analytic)]
         for first in range(0, len(active), EMITTERS):
             some = active[first : first + EMITTERS]
-            count = {"emitters": self._rows(emitter_rows, some, dt, time), "emitter_count": len(some)}
+            rows = self._rows(emitter_rows, some, dt, time)
+            count = {"emitters": rows, "emitter_count": len(some), **where}
             kind = _noisy(variant, some)
             run("emit_scalars", kind)(scalars=scalars, **count)
             if self.settings.solve_velocity and any(e.velocity is not None for e in some):
                 run("emit_velocity", kind)(velocity=velocity, **count, **solids)
         for emitter in masked:
-            given = {"emitters": self._rows(emitter_rows, [emitter], dt, time), "mask": self._mask(emitter)}
+            rows = self._rows(emitter_rows, [emitter], dt, time)
+            given = {"emitters": rows, "mask": self._mask(emitter), **where}
             kind = _noisy(variant, [emitter])
             run("emit_mask", kind)(scalars=scalars, **given)
             if self.settings.solve_velocity and emitter.velocity is not None:
@@ -165,12 +187,12 @@ class Forces:
                 some = active[first : first + EMITTERS]
                 rows = self._rows(color_rows, some, dt, time)
                 run("emit_scalars", _noisy(variant, some))(
-                    scalars=colors, emitters=rows, emitter_count=len(some)
+                    scalars=colors, emitters=rows, emitter_count=len(some), **where
                 )
             for emitter in masked:
                 rows = self._rows(color_rows, [emitter], dt, time)
                 run("emit_mask", _noisy(variant, [emitter]))(
-                    scalars=colors, emitters=rows, mask=self._mask(emitter)
+                    scalars=colors, emitters=rows, mask=self._mask(emitter), **where
                 )
 
     def _rows(
@@ -191,7 +213,9 @@ class Forces:
         shape, grid = emitter.shape, self.backend.grid
         assert not isinstance(shape, Analytic)
         width, matrix = edge_width(emitter, grid), emitter.matrix
-        state = shape, matrix.tobytes(), width
+        # an array belongs to the cells of the box, wherever that stands
+        stands = None if isinstance(shape, Array) else grid.origin
+        state = shape, matrix.tobytes(), width, stands
         return self._masks.of(emitter, state, lambda: source_mask(grid, shape, matrix, width)[..., None])
 
     def compile(self, force: Force, variant: Variant) -> None:

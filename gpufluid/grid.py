@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, named
 
 LARGEST = 3.4e38  # what single precision holds
+LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
+TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
+MOST_CELLS = 1 << 20  # along an axis
 
 AXES = ("x", "y", "z")
+
+FARTHEST = 2**40  # cells a box may be moved: a double still tells places a thousandth of a cell apart there
 
 
 def finite_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
@@ -25,6 +33,20 @@ def finite_triple(value: Sequence[float], name: str) -> tuple[float, float, floa
     if len(triple) != 3:
         raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}")
     return triple
+
+
+def whole_triple(value: Sequence[int], name: str, most: int) -> tuple[int, int, int]:
+    """Return `value` as three whole numbers in -`most` .. `most`, or raise naming it."""
+    try:
+        i, j, k = value
+    except (TypeError, ValueError):
+        i = j = k = math.nan  # type: ignore[assignment]
+    for n in (i, j, k):
+        if isinstance(n, bool) or not isinstance(n, Integral) or abs(n) > most:
+            raise GpufluidError(
+                f"{name} must be three whole numbers (i, j, k) of at most {most:g} in size, got {value!r}"
+            )
+    return int(i), int(j), int(k)
 
 
 def finite_number(
@@ -43,6 +65,30 @@ def finite_number(
     if abs(number) > most:
         raise GpufluidError(f"{name} must be at most {most:g} in size, got {value!r}")
     return number
+
+
+def real_array(values: ArrayLike) -> NDArray[np.float64]:
+    """Return a copy of `values` in double precision, C order.
+
+    Raises TypeError or ValueError for what is no real number.
+    """
+    given = np.asarray(values)
+    if np.iscomplexobj(given):
+        raise TypeError("complex numbers")
+    return np.array(given, np.float64, order="C")
+
+
+def held(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """True for each number that single precision holds: finite, and not too large."""
+    return np.asarray(np.abs(values) <= LARGEST)
+
+
+def whole_number(value: int, name: str, *, low: int | None = None) -> int:
+    """Return `value` as a whole number >= `low`, or raise naming it."""
+    bound = "" if low is None else f" >= {low}"
+    if isinstance(value, bool) or not isinstance(value, Integral) or (low is not None and value < low):
+        raise GpufluidError(f"{name} must be a whole number{bound}, got {value!r}")
+    return int(value)
 
 
 @named
@@ -69,6 +115,8 @@ class Grid:
         if len(cells) != 3:
             raise GpufluidError(f"Grid.cells must be three whole numbers (x, y, z), got {self.cells!r}")
         for axis, n in zip(AXES, cells, strict=True):
+            if isinstance(n, Integral) and n > MOST_CELLS:  # which may be too long to be told
+                raise GpufluidError(f"Grid.cells along {axis} must be at most {MOST_CELLS}")
             if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
                 raise GpufluidError(
                     f"Grid.cells along {axis} must be a whole number >= 1, got {n!r} in {cells}"
@@ -96,6 +144,24 @@ class Grid:
         """High corner of the box, metres."""
         (x, y, z), (sx, sy, sz) = self.origin, self.size
         return x + sx, y + sy, z + sz
+
+    @property
+    def local(self) -> Grid:
+        """The same box with its low corner at 0: all that does not depend on where it stands."""
+        return replace(self, origin=(0.0, 0.0, 0.0))
+
+    def scrolled(self, cells: tuple[int, int, int]) -> Grid:
+        """The same box, so many cells further along (x, y, z)."""
+        x, y, z = (low + n * self.cell_size for low, n in zip(self.origin, cells, strict=True))
+        return replace(self, origin=(x, y, z))
+
+    def cells_from(self, other: Grid) -> tuple[int, int, int]:
+        """How many whole cells along (x, y, z) this box is from `other`, one of the same cells."""
+        i, j, k = (
+            round((here - there) / self.cell_size)
+            for here, there in zip(self.origin, other.origin, strict=True)
+        )
+        return i, j, k
 
     @property
     def cell_count(self) -> int:

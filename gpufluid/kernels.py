@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from gpufluid.boundaries import Boundaries, Inflow, Open, Side, Wall
@@ -53,6 +54,13 @@ class Variant:
     weighted: bool = False
     cubic: bool = False
     slip: bool = False
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __hash__(self) -> int:
+        return self._hash  # each pass of a step is looked up by it
 
     def defines(self, dimensions: int) -> dict[str, int]:
         """The GLSL macros of this variant on a grid of 2 or 3 dimensions."""
@@ -175,10 +183,16 @@ ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "s
 KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
     for kernel in (
-        Kernel("emit_scalars", SCALARS, (SCALARS,), ("emitters", "emitter_count")),
-        Kernel("emit_velocity", VELOCITY, (VELOCITY,), ("emitters", "emitter_count"), (SOLID_FACES,)),
-        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters",)),
-        Kernel("emit_mask_velocity", VELOCITY, (VELOCITY, MASK), ("emitters",), (SOLID_FACES,)),
+        Kernel("emit_scalars", SCALARS, (SCALARS,), ("emitters", "emitter_count", "noise_shift")),
+        Kernel(
+            "emit_velocity",
+            VELOCITY,
+            (VELOCITY,),
+            ("emitters", "emitter_count", "noise_shift"),
+            (SOLID_FACES,),
+        ),
+        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters", "noise_shift")),
+        Kernel("emit_mask_velocity", VELOCITY, (VELOCITY, MASK), ("emitters", "noise_shift"), (SOLID_FACES,)),
         Kernel("ignite", FLAME, (SCALARS,), ("dt", "ignition", "growth", "fuel_per_burn")),
         Kernel("burn", SCALARS, (SCALARS, FLAME), ("dt", "per_burn")),
         Kernel("vorticity", _cell("vorticity"), (VELOCITY,)),
@@ -390,6 +404,10 @@ KERNELS: dict[str, Kernel] = {
         Kernel("open_neighbours", OPENINGS, (SOLID,)),
         Kernel("sample_velocity", PROBED, (VELOCITY, POINTS)),
         Kernel("sample_scalars", PROBED, (SCALARS, POINTS), (), (SOLID,)),
+        Kernel("scroll_velocity", VELOCITY, (VELOCITY,), ("shift",), (SOLID_FACES,)),
+        Kernel("scroll_scalars", SCALARS, (SCALARS,), ("shift", "ambient")),
+        Kernel("scroll_flame", FLAME, (FLAME,), ("shift",)),
+        Kernel("scroll_pressure", _packed("pressure"), (_packed("pressure"),), ("shift",)),
         Kernel("max_speed", Slot("speed", "block", exact=True), (VELOCITY,)),
     )
 }

@@ -46,7 +46,7 @@ class FlatLayout:
         """Tiles in a row of the texture: the fewest unused tiles at a shape near a square."""
         (width, height), slices = self.tile, self.size[2]
         best, best_cost = 0, math.inf
-        for columns in range(1, slices + 1):
+        for columns in range(1, min(slices, self.limit // width) + 1):
             rows = -(-slices // columns)
             w, h = columns * width, rows * height
             if w > self.limit or h > self.limit:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.shapes import Mesh
 from gpufluid.sources import Array, Bezier, Image, Line, Surface
@@ -21,6 +22,7 @@ Floats = NDArray[np.float64]
 CUT = 4.0  # widths of an edge past which nothing is emitted: exp(-16) is 1e-7
 PARTS = 8  # of a cell along each axis, where cover is counted out
 PAIRS_AT_ONCE = 1 << 16  # pairs of triangle and cell held at once: about 50 MB of temporaries
+MOST_PAIRS = 1 << 26  # some twenty seconds' work
 
 
 def source_mask(
@@ -110,6 +112,7 @@ def _distance(grid: Grid, triangles: Floats, reach: float, flat: bool = False) -
     nearest = np.full(grid.cell_count, np.inf)
     nx, ny, _ = grid.cells
     x, y, z = _axes(grid)
+    triangles = _few(grid, triangles, reach)
     for triangle, i, j, k in _pairs(grid, triangles, reach):
         a, b, c = (triangles[triangle, corner] for corner in range(3))
         p = np.stack([x[i], y[j], z[k]], axis=1)
@@ -118,15 +121,41 @@ def _distance(grid: Grid, triangles: Floats, reach: float, flat: bool = False) -
     return np.asarray(np.sqrt(nearest).reshape(grid.cells[::-1]))
 
 
-def _pairs(grid: Grid, triangles: Floats, reach: float) -> Iterator[tuple[NDArray[np.int64], ...]]:
-    """Triangle, i, j and k of the cells within `reach` of each triangle's bounding box, in batches."""
+def _few(grid: Grid, triangles: Floats, reach: float) -> Floats:
+    """`triangles`, or where they are too many, a corner of one of those that share a part of a cell.
+
+    Then the distance may be too large by two parts, a quarter, half or a whole cell wide. Raises
+    GpufluidError where even so there are too many.
+    """
+    most = len(triangles)
+    for part in (0.0, 0.25, 0.5, 1.0):
+        if part:
+            wide = part * grid.cell_size
+            small = np.ptp(triangles, axis=1).max(axis=1) <= wide
+            corners = triangles[small, 0]
+            _, first = np.unique(np.floor(corners / wide), axis=0, return_index=True)
+            points = np.repeat(corners[first][:, None], 3, axis=1)
+            triangles = np.concatenate([triangles[~small], points])
+        if int(_reached(grid, triangles, reach)[1].prod(axis=0).sum()) <= MOST_PAIRS:
+            return triangles
+    raise GpufluidError(
+        f"an emitter's mesh of {most} triangles is too large, or its edge too wide: more than "
+        f"{MOST_PAIRS} pairs of a triangle and a cell lie near each other"
+    )
+
+
+def _reached(grid: Grid, triangles: Floats, reach: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first cell along each axis within `reach` of each triangle's bounding box, and how many: [3, t]."""
     low = triangles.min(axis=1) - reach
     high = triangles.max(axis=1) + reach
-    first, count = [], []
-    for axis, centers in enumerate(_axes(grid)):
-        start = np.searchsorted(centers, low[:, axis])
-        first.append(start)
-        count.append(np.searchsorted(centers, high[:, axis], side="right") - start)
+    first = [np.searchsorted(c, low[:, axis]) for axis, c in enumerate(_axes(grid))]
+    last = [np.searchsorted(c, high[:, axis], side="right") for axis, c in enumerate(_axes(grid))]
+    return np.stack(first), np.stack(last) - np.stack(first)
+
+
+def _pairs(grid: Grid, triangles: Floats, reach: float) -> Iterator[tuple[NDArray[np.int64], ...]]:
+    """Triangle, i, j and k of the cells within `reach` of each triangle's bounding box, in batches."""
+    first, count = _reached(grid, triangles, reach)
     cells = count[0] * count[1] * count[2]
     total = np.cumsum(cells)
     cuts = np.searchsorted(total, np.arange(PAIRS_AT_ONCE, total[-1], PAIRS_AT_ONCE))

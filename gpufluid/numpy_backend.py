@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid import reference
-from gpufluid.backend import FieldStore
+from gpufluid.backend import FieldStore, Pace, WallWatch
+from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
-from gpufluid.grid import Grid
+from gpufluid.grid import TINY, Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
 from gpufluid.layout import LANES, layouts, link
+from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
 
@@ -26,6 +28,10 @@ class Copied:
 
     def __init__(self, values: NDArray[Any]) -> None:
         self._values = values
+
+    def wait(self, seconds: float) -> bool:
+        """Nothing is waited for."""
+        return True
 
     def read(self) -> NDArray[Any]:
         """Return it."""
@@ -88,6 +94,16 @@ class ArrayField:
         """Set every value, one number for each channel."""
         self.values = np.broadcast_to(np.array(values, np.float64), self.values.shape).copy()
 
+    def held(self, still: ArrayField | None = None) -> ArrayField:
+        """Return a copy, which stays what it is."""
+        still = still or ArrayField(self.name, self.values.shape)
+        still.values = self.values.copy()
+        return still
+
+    def take_back(self, still: ArrayField) -> None:
+        """Go on from what `still` shows."""
+        self.values = still.values.copy()
+
     def release(self) -> None:
         """Forget the values."""
         self.values = np.zeros((0, 0, 0, 0))
@@ -96,8 +112,8 @@ class ArrayField:
 class ReferenceKernel:
     """A reference function called with fields, like a pass."""
 
-    def __init__(self, grid: Grid, kernel: Kernel, variant: Variant) -> None:
-        self.grid, self.kernel, self.variant = grid, kernel, variant
+    def __init__(self, grid: Grid, kernel: Kernel, variant: Variant, pace: Pace) -> None:
+        self.grid, self.kernel, self.variant, self.pace = grid, kernel, variant, pace
         self._function = getattr(reference, kernel.name)
         self._slots = [slot.name for slot in kernel.slots(variant)]
 
@@ -105,9 +121,18 @@ class ReferenceKernel:
         """Run over every value of the field written."""
         if arguments.keys() != self.kernel.arguments(self.variant):
             raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
+        if self.pace.pacer is not None:
+            self.pace.pacer.before(self)
         values = {name: arguments[name].values for name in self._slots}
-        values.update({name: arguments[name] for name in self.kernel.parameters})
-        arguments[self.kernel.write.name].values = self._function(self.grid, self.variant, **values)
+        given = {name: arguments[name] for name in self.kernel.parameters}
+        out: ArrayField = arguments[self.kernel.write.name]
+        written = np.asarray(self._function(self.grid, self.variant, **values, **given))
+        tiny = np.abs(written) < TINY
+        out.values = np.where(tiny, 0.0, written) if (written[tiny] != 0.0).any() else written
+        if switches.numbers:
+            says = f"the kernel {self.kernel.name} (gpufluid.reference.{self.kernel.name})"
+            read = {name: (arguments[name], values[name]) for name in self._slots}
+            check_numbers(says, out, out.values, lambda: read)
 
 
 class NumpyBackend:
@@ -117,7 +142,9 @@ class NumpyBackend:
     epsilon = 2.0**-52
 
     def __init__(self, grid: Grid) -> None:
-        self.grid = grid
+        self.grid = self.made = grid
+        self.scrolled = (0, 0, 0)
+        self.pace = Pace()
         self._layouts = layouts(grid, limit=1 << 31)
         self._coarser: NumpyBackend | None = None
         self._kernels: dict[tuple[str, Variant], ReferenceKernel] = {}
@@ -134,13 +161,14 @@ class NumpyBackend:
         """Return the reference function of that name as a kernel."""
         key = (name, variant)
         if key not in self._kernels:
-            self._kernels[key] = ReferenceKernel(self.grid, KERNELS[name], variant)
+            self._kernels[key] = ReferenceKernel(self.grid.local, KERNELS[name], variant, self.pace)
         return self._kernels[key]
 
     def coarser(self) -> NumpyBackend:
         """The same on a grid of half the cells."""
         if self._coarser is None:
-            self._coarser = NumpyBackend(self.grid.coarser())
+            self._coarser = NumpyBackend(self.grid.local.coarser())
+            self._coarser.pace = self.pace
             link(self._layouts, self._coarser._layouts)
         return self._coarser
 
@@ -154,12 +182,28 @@ class NumpyBackend:
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Mark the cells whose centre is inside `mesh` with 1."""
-        local = Grid(self.grid.cells, self.grid.cell_size)
-        winding.write(inside_mesh(local, mesh, matrix)[..., None])
+        winding.write(inside_mesh(self.grid.local, mesh, matrix)[..., None])
 
-    def at_work(self, what: str) -> AbstractContextManager[None]:
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where so many cells take more memory than the machine has."""
+        check_memory(cells, "numpy", what)
+
+    def scroll_to(self, scrolled: tuple[int, int, int]) -> None:
+        """Place the box so many cells from where it was made."""
+        self.scrolled, self.grid = scrolled, self.made.scrolled(scrolled)
+
+    @contextmanager
+    def at_work(self, what: str) -> Iterator[None]:
         """There is nothing to switch."""
-        return nullcontext()
+        pacer, self.pace.pacer = self.pace.pacer, None
+        try:
+            yield
+        finally:
+            self.pace.pacer = pacer
+
+    def stopwatch(self) -> WallWatch:
+        """The clock on the wall."""
+        return WallWatch(self.finish)
 
     def finish(self) -> None:
         """Nothing runs behind the caller's back."""

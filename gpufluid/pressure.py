@@ -109,10 +109,7 @@ class Projection:
         swelling: dict[str, Any] | None = None,
     ) -> None:
         """Put the divergence of `velocity`, less that of swelling gas, into `self.divergence`."""
-        run = self.backend.kernel
-        run("divergence", variant)(velocity=velocity, divergence=self.divergence, **openings)
-        if swelling:
-            run("expand", variant)(divergence=self.divergence, **swelling, **openings)
+        measure(self.backend, self.divergence, variant, openings, velocity, swelling)
 
     def relax(
         self, solver: Any, dt: float, variant: Variant, openings: dict[str, Any], displaced: bool = False
@@ -151,6 +148,10 @@ class Projection:
         if balance:
             problem.balance(self.pressure, self.pressure)
 
+    def scroll(self, shift: tuple[int, int, int], variant: Variant) -> None:
+        """Move the last pressure with the box that has gone `shift` cells on."""
+        self.backend.kernel("scroll_pressure", variant)(pressure=self.pressure, shift=shift)
+
     def clear(self) -> None:
         """Forget the last pressure."""
         self.pressure.fill([0.0])
@@ -162,6 +163,20 @@ class Projection:
             part.release()
         if self._balanced is not None:
             self._balanced.release()
+
+
+def measure(
+    backend: Backend,
+    divergence: FieldStore,
+    variant: Variant,
+    openings: dict[str, Any],
+    velocity: FieldStore,
+    swelling: dict[str, Any] | None = None,
+) -> None:
+    """Put the divergence of `velocity`, less that of swelling gas, into `divergence`."""
+    backend.kernel("divergence", variant)(velocity=velocity, divergence=divergence, **openings)
+    if swelling:
+        backend.kernel("expand", variant)(divergence=divergence, **swelling, **openings)
 
 
 def may_gain(variant: Variant) -> bool:

@@ -446,12 +446,15 @@ def _patches(place: Array, seed: int) -> Array:
     return np.asarray(total)
 
 
-def _flicker(grid: Grid, variant: Variant, emitter: Array, place: Array) -> Array:
+def _flicker(
+    grid: Grid, variant: Variant, emitter: Array, place: Array, noise_shift: tuple[float, ...]
+) -> Array:
     """What noise leaves of an emitter, [nz, ny, nx]; place: m from the low corner, [..., 3]."""
     strength = emitter[6, 3]
     if not variant.noise or strength == 0.0:
         return np.ones(place.shape[:-1])
-    now, after = (_patches(place * emitter[7, 0], int(emitter[7, column])) for column in (1, 2))
+    lattice = (place + np.asarray(noise_shift)) * emitter[7, 0]
+    now, after = (_patches(lattice, int(emitter[7, column])) for column in (1, 2))
     return np.asarray(1.0 - strength * (now + (after - now) * emitter[5, 3]))
 
 
@@ -474,17 +477,23 @@ def _emitter_cover(
     return np.asarray(np.prod(list(along), axis=0))
 
 
-def _emitter_weight(grid: Grid, variant: Variant, emitter: Array, face_axis: int | None = None) -> Array:
+def _emitter_weight(
+    grid: Grid,
+    variant: Variant,
+    emitter: Array,
+    noise_shift: tuple[float, ...],
+    face_axis: int | None = None,
+) -> Array:
     places = _centers(grid) if face_axis is None else _home(grid, variant, face_axis)
     place = np.stack(places, -1) * grid.cell_size
     local = place @ emitter[:3, :3].T + emitter[:3, 3]
     kind, core, rounding = int(emitter[4, 0]), emitter[3, :3].tolist(), float(emitter[3, 3])
     if emitter[4, 1] == 0.0:
         share = _emitter_cover(grid, emitter, local, kind, core, rounding)
-        return share * _flicker(grid, variant, emitter, place)
+        return share * _flicker(grid, variant, emitter, place, noise_shift)
     beyond = beyond_squared(kind, list(np.moveaxis(local, -1, 0)), core)
     t = np.minimum(np.maximum(np.sqrt(beyond) - rounding, 0.0) * emitter[4, 1], 4.0)
-    return np.where(t < 4.0, np.exp(-t * t), 0.0) * _flicker(grid, variant, emitter, place)
+    return np.where(t < 4.0, np.exp(-t * t), 0.0) * _flicker(grid, variant, emitter, place, noise_shift)
 
 
 def _with_emitted(emitter: Array, weight: Array, scalars: Array) -> Array:
@@ -501,11 +510,17 @@ def _emitters(emitters: Array) -> Array:
 
 
 def emit_scalars(
-    grid: Grid, variant: Variant, *, scalars: Array, emitters: Array, emitter_count: int
+    grid: Grid,
+    variant: Variant,
+    *,
+    scalars: Array,
+    emitters: Array,
+    emitter_count: int,
+    noise_shift: tuple[float, ...],
 ) -> Array:
     """Density and fuel added and temperature set where the emitters are."""
     for emitter in _emitters(emitters)[:emitter_count]:
-        scalars = _with_emitted(emitter, _emitter_weight(grid, variant, emitter), scalars)
+        scalars = _with_emitted(emitter, _emitter_weight(grid, variant, emitter, noise_shift), scalars)
     return scalars.copy()
 
 
@@ -516,23 +531,34 @@ def emit_velocity(
     velocity: Array,
     emitters: Array,
     emitter_count: int,
+    noise_shift: tuple[float, ...],
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity set where the emitters are."""
     out = velocity.copy()
     for emitter in _emitters(emitters)[:emitter_count]:
         for axis in range(grid.dimensions):
-            weight = _emitter_weight(grid, variant, emitter, axis) * emitter[4, 2]
+            weight = _emitter_weight(grid, variant, emitter, noise_shift, axis) * emitter[4, 2]
             u = _component(grid, out, axis)
             u += (emitter[6, axis] - u) * weight
     return _constrained(grid, variant, solid_faces, out)
 
 
-def emit_mask(grid: Grid, variant: Variant, *, scalars: Array, mask: Array, emitters: Array) -> Array:
+def emit_mask(
+    grid: Grid,
+    variant: Variant,
+    *,
+    scalars: Array,
+    mask: Array,
+    emitters: Array,
+    noise_shift: tuple[float, ...],
+) -> Array:
     """Density and fuel added and temperature set by the share of each cell in one source."""
     emitter = _emitters(emitters)[0]
     place = np.stack(_centers(grid), -1) * grid.cell_size
-    return _with_emitted(emitter, mask[..., 0] * _flicker(grid, variant, emitter, place), scalars)
+    return _with_emitted(
+        emitter, mask[..., 0] * _flicker(grid, variant, emitter, place, noise_shift), scalars
+    )
 
 
 def emit_mask_velocity(
@@ -542,6 +568,7 @@ def emit_mask_velocity(
     velocity: Array,
     mask: Array,
     emitters: Array,
+    noise_shift: tuple[float, ...],
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity set by the share of each cell in one source; a face has the mean of its two cells."""
@@ -549,7 +576,7 @@ def emit_mask_velocity(
     for axis in range(grid.dimensions):
         place = np.stack(_home(grid, variant, axis), -1) * grid.cell_size
         share = 0.5 * sum(_round_faces(grid, variant, axis, mask[..., 0]))
-        share = share * _flicker(grid, variant, emitter, place)
+        share = share * _flicker(grid, variant, emitter, place, noise_shift)
         u = _component(grid, out, axis)
         u += (emitter[6, axis] - u) * share
     return _constrained(grid, variant, solid_faces, out)
@@ -1825,6 +1852,90 @@ def sample_scalars(
         inside &= solid[z, y, x, 3] < 0.5
     out[..., 3] = 1.0
     return np.asarray(out * inside[..., None])
+
+
+def _came_from(
+    grid: Grid, variant: Variant, shift: tuple[int, ...], face_axis: int | None = None
+) -> tuple[list[Any], NDArray[np.bool_]]:
+    """Where cells, or the faces along one axis, were before the box was scrolled, and which of them in it.
+
+    The first is an index [z, y, x], clamped to the box.
+    """
+    shape = grid.cells[::-1] if face_axis is None else _face_count(grid, face_axis)
+    at, inside = [], np.ones(shape, bool)
+    for axis in range(3):
+        n, length = grid.cells[axis], shape[2 - axis]
+        index = np.arange(length) + shift[axis]
+        if axis < grid.dimensions and variant.boundaries.periodic(axis):
+            index %= n
+        line = [1, 1, 1]
+        line[2 - axis] = length
+        inside &= ((index >= 0) & (index < length)).reshape(line)
+        at.append(np.clip(index, 0, length - 1))
+    return list(np.ix_(at[2], at[1], at[0])), inside
+
+
+def scroll_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    shift: tuple[int, ...],
+    solid_faces: Array | None = None,
+) -> Array:
+    """The velocity in a box that has gone `shift` cells on; what comes in moves as the air outside does."""
+    out, sides = np.zeros_like(velocity), variant.boundaries
+    for axis in range(grid.dimensions):
+        index, inside = _came_from(grid, variant, shift, axis)
+        values = np.where(inside, _component(grid, velocity, axis)[tuple(index)], 0.0)
+        left = ~inside
+        for across in range(grid.dimensions):
+            if sides.periodic(across):
+                continue
+            length = values.shape[2 - across]
+            came = np.arange(length) + shift[across]
+            for high, beyond in ((False, came < 0), (True, came >= length)):
+                line = [1, 1, 1]
+                line[2 - across] = length
+                here = left & beyond.reshape(line)
+                side = 2 * across + (not high if sides.open(across, high) else high)
+                values = np.where(here, sides.velocity(side)[axis], values)
+                left = left & ~here
+        _component(grid, out, axis)[...] = values
+    return _constrained(grid, variant, solid_faces, out)
+
+
+def scroll_scalars(
+    grid: Grid, variant: Variant, *, scalars: Array, shift: tuple[int, ...], ambient: float
+) -> Array:
+    """The scalars in a box that has gone `shift` cells on; what comes in is what the sides bring."""
+    index, inside = _came_from(grid, variant, shift)
+    x, y, z = _centers(grid)
+    place = x + shift[0], y + shift[1], z + shift[2]
+    outside, brought = _brought_in(grid, variant, place, ambient)
+    fresh = np.where(outside[..., None], brought, (0.0, ambient, 0.0, 1.0))
+    return np.asarray(np.where(inside[..., None], scalars[tuple(index)], fresh))
+
+
+def scroll_flame(grid: Grid, variant: Variant, *, flame: Array, shift: tuple[int, ...]) -> Array:
+    """What burnt, in a box that has gone `shift` cells on; nothing burns in what comes in."""
+    index, inside = _came_from(grid, variant, shift)
+    return np.asarray(np.where(inside[..., None], flame[tuple(index)], 0.0))
+
+
+def scroll_pressure(grid: Grid, variant: Variant, *, pressure: Array, shift: tuple[int, ...]) -> Array:
+    """The pressure in a box that has gone `shift` cells on; in what comes in 0, as beyond an open side.
+
+    From an inflow it is that of the nearest cell.
+    """
+    index, _ = _came_from(grid, variant, shift)
+    out: Array = pressure[tuple(index)].copy()
+    for axis in range(grid.dimensions):
+        came = np.arange(grid.cells[axis]) + shift[axis]
+        for high, beyond in ((False, came < 0), (True, came >= grid.cells[axis])):
+            if variant.boundaries.open(axis, high):
+                np.moveaxis(out, 2 - axis, 0)[beyond] = 0.0
+    return out
 
 
 def max_speed(grid: Grid, variant: Variant, *, velocity: Array) -> Array:

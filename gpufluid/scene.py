@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from gpufluid.checkpoint import saved_time
 from gpufluid.errors import GpufluidError, named
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.grid import finite_number, finite_triple, whole_number
 from gpufluid.hand import REACH, Hand
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
@@ -41,7 +40,10 @@ class Scene:
     None: never. views: of the flow in `fluid`, drawn into the picture: `gf.ParticlesView` and others.
     title: the window's. names: emitters, obstacles and forces by name. seed: what a description was given
     for its noise. hand: what a drag of the mouse does to the fluid in a window; None: it turns the view, but
-    in 2D, where it is a plain `Hand()`. touched: whether one has done so yet.
+    in 2D, where it is a plain `Hand()`. touched: whether one has done so yet. frame: how many have been
+    played. live: what draws the views, made by the renderer that first does.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     fluid: Fluid
@@ -85,10 +87,12 @@ class Scene:
                 raise GpufluidError(
                     f"Scene.views[{number}] must be a description such as gf.StreamlinesView, got {view!r}"
                 )
-        if self.frames is not None and (
-            isinstance(self.frames, bool) or not isinstance(self.frames, Integral) or self.frames < 1
-        ):
-            raise GpufluidError(f"Scene.frames must be a whole number >= 1 or None, got {self.frames!r}")
+        if self.floor is not None:
+            finite_number(self.floor, "Scene.floor")
+        if self.frames is not None:
+            whole_number(self.frames, "Scene.frames", low=1)
+        whole_number(self.frame, "Scene.frame", low=0)
+        whole_number(self.seed, "Scene.seed")
 
     @classmethod
     def load(
@@ -140,7 +144,9 @@ class Scene:
         self._advance(step=True)
 
     def resume(self, *paths: str | os.PathLike[str]) -> None:
-        """Go on where files of `Fluid.save` were written, one for each fluid of this scene, not yet played.
+        """Go on where `paths`, files of `Fluid.save`, were written: one for each fluid of this scene.
+
+        The scene has not been played yet.
 
         The story and `update` are told again up to there, without a step of the fluids; then these take their
         states. What a story decides by reading a fluid may come out otherwise. Raises GpufluidError as
@@ -192,13 +198,16 @@ class Scene:
             self._held.pop((id(thing), name), None)
 
     def is_held(self, thing: Any, name: str) -> bool:
-        """Whether `hold` was called for this field."""
+        """Whether `hold` was called for field `name` of `thing`."""
         return (id(thing), name) in self._held
 
     # -- for stories -----------------------------------------------------------------------------------
 
     def wait(self, seconds: float) -> Story:
-        """Frames that take `seconds` together, at least one: ``yield from scene.wait(2.0)``."""
+        """Frames that take `seconds` > 0 together, at least one: ``yield from scene.wait(2.0)``.
+
+        Raises GpufluidError for other seconds, with the first frame.
+        """
         end = self.time + finite_number(seconds, "seconds", above=0.0)
         yield
         while self.time < end - 0.5 * self.dt:
@@ -230,7 +239,8 @@ class Scene:
         """Let a hand go from `start` to `end` (x, y, z), metres, in the next frame.
 
         hand: None is the scene's own, or `Hand()`. Of several fluids it reaches into the one whose box `end`
-        lies in, else into the first.
+        lies in, else into the first. Raises GpufluidError for places that are not finite and a hand that
+        cannot be.
         """
         hand = hand or self.hand or Hand()
         hand.check()
@@ -256,7 +266,10 @@ class Scene:
         )
 
     def save_frame(self, path: str | os.PathLike[str]) -> None:
-        """Ask for a picture (.png) of the next frame once it is drawn; a file of that name is replaced."""
+        """Ask for a picture (.png) of the next frame once it is drawn; a file of that name is replaced.
+
+        Raises GpufluidError for another ending.
+        """
         target = Path(path)
         if target.suffix.lower() != ".png":
             raise GpufluidError(f"{target}: the name of a frame's picture must end in .png")

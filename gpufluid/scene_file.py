@@ -25,7 +25,7 @@ from gpufluid import boundaries, flow_views, hand, settings, shapes, solvers, so
 from gpufluid.boundaries import SIDES, Boundaries
 from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError, near
-from gpufluid.files import whole_file
+from gpufluid.files import open_plain, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
 from gpufluid.keyframes import Formula, Keys, Track
@@ -36,7 +36,21 @@ Origins = dict[
     tuple[int, str], tuple[Any, Any]
 ]  # (id of a thing, field): the thing, and what a file says there
 Moves = dict[tuple[int, str], Callable[[float], None]]  # what assigns a field again, by the same keys
-LARGEST = 4 << 20  # bytes of a description
+LARGEST = 1 << 20  # bytes of a description
+DEEPEST = 32  # tables and arrays within one another, and names in a row with dots between
+MOST_THINGS = 1000  # emitters, obstacles, forces or views
+MOST_BOXES = 64
+MOST_POINTS = 10_000  # of a line
+MOST_TOLD = 600  # characters of an error
+
+# What a TOML text holds besides its keys: comments and strings, unfinished ones too (TOML 1.0). It never
+# fails, so it takes a time that grows with the text alone.
+NO_KEYS = re.compile(
+    r"""#[^\n]*|\"{3}(?:[^"\\]|\\.|"(?!""))*"{0,5}|'{3}(?:[^']|'(?!''))*'{0,5}"""
+    r"""|"(?:[^"\\\n]|\\[^\n])*"?|'[^'\n]*'?""",
+    re.DOTALL,
+)
+LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:[A-Za-z0-9_-]+[ \t]*\.[ \t]*){{{DEEPEST}}}")
 
 # Names in a file, and the classes they build.
 SIDE_KINDS: dict[str, type] = {
@@ -143,7 +157,7 @@ class _Schema:
         mesh = table("MeshFile", [("file", str), *fitted], "mesh")
         knot = table("Knot", [("tube", float | msgspec.UnsetType, unset), *fitted], "knot")
         forms = [of(kind, tag) for tag, kind in FORM_KINDS.items()]
-        path = [("points", list[Triple]), ("radius", float | msgspec.UnsetType, unset)]
+        path = [("points", _list(Triple, MOST_POINTS)), ("radius", float | msgspec.UnsetType, unset)]
         image = [
             ("file", str),
             ("center", Triple | msgspec.UnsetType, unset),
@@ -207,7 +221,7 @@ class _Schema:
                     (name, hint | optional, unset) if name == "grid" else (name, hint, *rest)
                     for name, hint, *rest in container
                 ],
-                ("containers", _list(table("Container", container)), []),
+                ("containers", _list(table("Container", container), MOST_BOXES), []),
                 ("camera", of(view.Camera) | optional, unset),
                 ("light", of(view.Light) | optional, unset),
                 ("lights", _list(union(LIGHT_KINDS)), []),
@@ -225,9 +239,9 @@ def _either(*kinds: Any) -> Any:
     return typing.Union[kinds]  # noqa: UP007  # from a tuple
 
 
-def _list(kind: Any) -> Any:
-    """The type of a list of `kind`, which is known only as the program runs."""
-    return types.GenericAlias(list, (kind,))
+def _list(kind: Any, most: int = MOST_THINGS) -> Any:
+    """The type of a list of at most so many of `kind`, which is known only as the program runs."""
+    return typing.Annotated[types.GenericAlias(list, (kind,)), _msgspec().Meta(max_length=most)]
 
 
 def _moves(hint: Any) -> bool:
@@ -270,16 +284,25 @@ def read_description(path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
     """The description in `path` with `changes` made to it, as plain values. Raises SceneError."""
     msgspec = _msgspec()
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             text = file.read(LARGEST + 1)
     except OSError as error:
         raise SceneError(f"{path}: cannot be read: {error.strerror or error}") from None
     if len(text) > LARGEST:
         raise SceneError(f"{path}: over {LARGEST >> 20} MB long, which no scene is")
     try:
-        given: dict[str, Any] = msgspec.toml.decode(text)
+        plain = text.decode()
+        if LONG_KEY.search(
+            NO_KEYS.sub("s", plain)
+        ):  # the parser's memory grows with the square of their length
+            raise SceneError(
+                f"{path}: a key has over {DEEPEST} names with dots between, which no scene's has"
+            )
+        given: dict[str, Any] = msgspec.toml.decode(plain)
+    except SceneError:
+        raise
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise SceneError(f"{path}: not TOML: {' '.join(str(error).split())}") from None
+        raise SceneError(f"{path}: not TOML: {_short(str(error))}") from None
     for change in changes:
         _change(given, change, path)
     return given
@@ -318,10 +341,32 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
 def checked(given: Mapping[str, Any], path: Path) -> Any:
     """The description as the tables of the schema. Raises SceneError naming the place."""
     tables = schema()
+    _check_plain(given, path)
     try:
         return tables.msgspec.convert(given, tables.scene)
     except tables.msgspec.ValidationError as error:
-        raise SceneError(f"{path}: {_explained(str(error))}") from None
+        raise SceneError(f"{path}: {_short(_explained(str(error)))}") from None
+
+
+def _check_plain(given: Any, path: Path) -> None:
+    """Raise SceneError for whole numbers over 64 bits, which TOML has not, and for what lies too deep."""
+    todo: list[tuple[Any, int]] = [(given, 0)]
+    while todo:
+        value, depth = todo.pop()
+        if isinstance(value, dict | list):
+            if depth == DEEPEST:
+                raise SceneError(f"{path}: tables and arrays lie over {DEEPEST} deep, which no scene needs")
+            parts = value.values() if isinstance(value, dict) else value
+            todo += [(part, depth + 1) for part in parts if isinstance(part, dict | list | int)]
+        elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise SceneError(f"{path}: a whole number in it has over 64 bits")
+
+
+def _short(text: str) -> str:
+    """A message on one line, without the middle of a long one."""
+    line = " ".join(text.split())
+    half = MOST_TOLD // 2
+    return line if len(line) <= MOST_TOLD else f"{line[:half]} ... {line[-half:]}"
 
 
 def _explained(text: str) -> str:
@@ -363,6 +408,7 @@ class _Builder:
 
     def __init__(self, path: Path, seed: int) -> None:
         self.path, self.seed = path, seed
+        self.cells: Cells = (0, 0, 0)  # of the box that is being built
         self.unset = schema().msgspec.UNSET
         self.moves: Moves = {}
         self.names: dict[str, Any] = {}
@@ -526,18 +572,35 @@ class _Builder:
         return sources.Surface(mesh, given.get("thickness")) if tag == "surface" else mesh
 
     def _array(self, name: str) -> np.ndarray[Any, Any]:
-        """The numbers of a .npy file; nothing in it is run, and no more memory is taken than it has bytes."""
+        """The numbers of a .npy file, one or three a cell of the box that is being built; nothing is run."""
+        read, cells = np.lib.format, self.cells[::-1]
         try:
-            return np.array(np.load(self._file(name), mmap_mode="r", allow_pickle=False))
+            with open_plain(Path(self._file(name))) as file:
+                header = {(1, 0): read.read_array_header_1_0, (2, 0): read.read_array_header_2_0}
+                shape, _, dtype = header[read.read_magic(file)](file)
+                if dtype.hasobject:
+                    raise ValueError("objects can only be unpickled, which runs what they say")
+                if shape not in (cells, (*cells, 3)) or dtype.kind not in "biuf":
+                    raise GpufluidError(
+                        f"{name!r} is an array {list(shape)} of {dtype}; one number or three are needed for "
+                        f"each of the grid's {list(cells)} cells"
+                    )
+                file.seek(0)
+                return np.asarray(read.read_array(file, allow_pickle=False))
         except FileNotFoundError:
             raise GpufluidError(f"{name!r} is missing") from None
+        except GpufluidError:
+            raise
         except Exception as error:  # a damaged file surfaces as whatever it makes NumPy trip over
             raise GpufluidError(f"{name!r} is no array as numpy.save writes one: {error}") from None
 
     def _file(self, name: str) -> str:
         """A file named in a description, which lies in its folder or below."""
         base = self.path.parent.resolve()
-        target = (base / name).resolve()
+        try:
+            target = (base / name).resolve()
+        except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name that no file can have
+            raise GpufluidError(f"{name!r} is no file's name: {error}") from None
         if not target.is_relative_to(base):
             raise GpufluidError(f"{name!r} lies outside the scene's folder {base}")
         return os.fspath(target)
@@ -561,9 +624,9 @@ class _Place:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, GpufluidError) and not isinstance(error, SceneError):
-            raise SceneError(f"{self.path}: {self.place}: {error}") from None
+            raise SceneError(f"{self.path}: {self.place}: {_short(str(error))}") from None
         if isinstance(error, TypeError | OverflowError):
-            raise SceneError(f"{self.path}: {self.place}: {error}") from None
+            raise SceneError(f"{self.path}: {self.place}: {_short(str(error))}") from None
 
 
 def build(
@@ -607,6 +670,9 @@ def build(
             # fluids of one scene live in one context
             shared = fluids[0].ctx if fluids else ctx
             fluids.append(_fluid(builder, box, prefix, shared, chosen[n], backend))
+            with builder.at(f"{prefix}grid"):
+                total = sum(fluid.grid.cell_count for fluid in fluids)
+                fluids[0]._backend.check_memory(total, f"all boxes together, {total} cells,")
         views = [
             builder.make(VIEW_KINDS[v.__struct_config__.tag], v, f"views[{n}]")
             for n, v in enumerate(table.views)
@@ -675,6 +741,7 @@ def _fluid(
         with builder.at(f"{prefix}grid"):
             grid = Grid(cells, max(grid.size[:2]) / max(cells[:2]), grid.origin)
     sides = _sides(builder, box.sides, f"{prefix}sides")
+    builder.cells = grid.cells
     made: list[Fluid] = []
 
     def assign(name: str, value: Any) -> None:
@@ -785,7 +852,7 @@ class _Writer:
     def container(self, fluid: Fluid) -> dict[str, Any]:
         """One fluid and all that is in it."""
         out: dict[str, Any] = {
-            "grid": self.table(fluid.grid),
+            "grid": self.table(fluid.made),  # where it is when the scene begins
             "settings": self.table(fluid.settings, owner=fluid),
         }
         sides = {name: getattr(fluid.boundaries, name) for name in SIDES}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any
 
 from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError, named, near
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.grid import finite_number, finite_triple, whole_number
 from gpufluid.solvers import (
     FFT,
     ChebyshevJacobi,
@@ -51,12 +50,14 @@ class Settings:
     limiter: what holds MacCormack and BFECC inside the values it started from: "clamp", "revert" (to
         semi-Lagrangian) or None.
     sampler: "exact" interpolates in the shader; "hardware" takes filtered taps (8-bit weights on GPUs).
-    cfl: cells a substep may carry anything; None never splits a step. max_substeps caps the splitting.
+    cfl: cells a substep may carry anything; None never splits a step.
+    max_substeps: how many a step is split into at most, whatever `cfl` asks for.
     pressure: a solver from `gpufluid.solvers`, or an object of yours with solve(problem). warm_start: begin
         from the last pressure.
     vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless. Its force has a factor
         cell_size: one eps does half the work on a vortex with twice the cells (docs/validation.md).
-    buoyancy: m/s^2 upward per unit of temperature above ambient_temperature. weight: m/s^2 downward per
+    ambient_temperature: of the air that nothing has warmed.
+    buoyancy: m/s^2 upward per unit of temperature above `ambient_temperature`. weight: m/s^2 downward per
         unit of density. up: the direction against gravity.
     viscosity, thermal_diffusivity, density_diffusivity: m^2/s, of velocity, temperature and density;
         implicit and stable; at 0 no pass runs. `gpufluid.diffusion` says how accurately they are solved.
@@ -106,9 +107,7 @@ class Settings:
         one_of(self.precision, PRECISIONS, "Settings.precision")
         if self.cfl is not None:
             finite_number(self.cfl, "Settings.cfl", above=0.0)
-        n = self.max_substeps
-        if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
-            raise GpufluidError(f"Settings.max_substeps must be a whole number >= 1, got {n!r}")
+        whole_number(self.max_substeps, "Settings.max_substeps", low=1)
         own = not isinstance(self.pressure, type) and callable(getattr(self.pressure, "solve", None))
         if not isinstance(self.pressure, SOLVERS) and not own:
             names = ", ".join(solver.__name__ for solver in SOLVERS)
@@ -116,8 +115,8 @@ class Settings:
                 f"Settings.pressure must be one of gf.{names}, made with (), or an object with a method "
                 f"solve(problem), got {self.pressure!r}"
             )
+        finite_number(self.vorticity_confinement, "Settings.vorticity_confinement", low=0.0)
         for name in (
-            "vorticity_confinement",
             "viscosity",
             "thermal_diffusivity",
             "density_diffusivity",
@@ -137,7 +136,7 @@ class Settings:
         object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:
-        """These settings with some of them changed."""
+        """These settings with `changes`, by name. Raises GpufluidError for a name or value that cannot be."""
         return replace(self, **changes)
 
     @property

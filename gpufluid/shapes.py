@@ -7,6 +7,7 @@ an `Obstacle` places it in the world by a 4x4 matrix.
 from __future__ import annotations
 
 import io
+import json
 import logging
 import math
 import os
@@ -24,13 +25,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError, named
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.files import open_plain
+from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.settings import SLIPS, one_of
 
 Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]
 
 MESH_SUFFIXES = (".glb", ".obj", ".ply", ".stl")
+MOST_MESH_BYTES = 1 << 30  # of a file
+MOST_TRIANGLES = 10_000_000  # of a file
+GLTF_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}  # glTF 2.0, 3.6.2.2: of a component
+GLTF_PARTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 
 # A rotation kept in float32 and turned a few thousand times still passes; a scale of 0.1 % does not.
 ROTATION_TOLERANCE = 1e-4
@@ -289,16 +295,17 @@ class Mesh:
         if file.suffix.lower() not in MESH_SUFFIXES:
             raise GpufluidError(f"mesh file {file} must end in one of {', '.join(MESH_SUFFIXES)}")
         try:
-            size = file.stat().st_size
+            with open_plain(file, MOST_MESH_BYTES) as plain:
+                data = plain.read()
         except FileNotFoundError:
             raise GpufluidError(f"mesh file {file} does not exist") from None
+        except IsADirectoryError:
+            raise GpufluidError(f"mesh file {file} is not a file") from None
         except (OSError, ValueError) as error:
             raise GpufluidError(f"mesh file {file} cannot be read: {_reason(error)}") from error
-        if not file.is_file():
-            raise GpufluidError(f"mesh file {file} is not a file")
-        if size == 0:
+        if not data:
             raise GpufluidError(f"mesh file {file} is empty")
-        vertices, triangles = _read_triangles(file)
+        vertices, triangles = _read_triangles(file, data)
         try:
             return cls(vertices, triangles).welded()
         except GpufluidError as error:
@@ -308,7 +315,7 @@ class Mesh:
     def icosphere(cls, subdivisions: int = 4, radius: float = 1.0, center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
         """A closed sphere of 20 * 4**subdivisions near-equal triangles, its vertices on the sphere.
 
-        subdivisions: 0 (an icosahedron) to 7. radius, center: metres.
+        subdivisions: 0 (an icosahedron) to 7. radius, center: metres. Raises GpufluidError for others.
         """
         count = _whole_number(subdivisions, "Mesh.icosphere subdivisions", 0, 7)
         radius = finite_number(radius, "Mesh.icosphere radius", above=0.0)
@@ -321,7 +328,10 @@ class Mesh:
 
     @classmethod
     def box(cls, size: Triple = (1.0, 1.0, 1.0), center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
-        """A closed box along the axes, 12 triangles. size: its edges; center: metres."""
+        """A closed box along the axes, 12 triangles. size: its edges; center: metres.
+
+        Raises GpufluidError naming the value and its limit.
+        """
         edges = np.array(positive_triple(size, "Mesh.box size"))
         offset = np.array(finite_triple(center, "Mesh.box center"))
         corners = np.array([(x, y, z) for z in (-0.5, 0.5) for y in (-0.5, 0.5) for x in (-0.5, 0.5)])
@@ -337,7 +347,11 @@ class Mesh:
         sides: int = 48,
         center: Triple = (0.0, 0.0, 0.0),
     ) -> Mesh:
-        """A closed cylinder along y, its corners on the round one; metres. sides: round it, 3 or more."""
+        """A closed cylinder along y, its corners on the round one.
+
+        radius, height, center: metres. sides: round it, 3 or more. Raises GpufluidError naming the value and
+        its limit.
+        """
         radius = finite_number(radius, "Mesh.cylinder radius", above=0.0)
         height = finite_number(height, "Mesh.cylinder height", above=0.0)
         sides = _whole_number(sides, "Mesh.cylinder sides", 3, 4096)
@@ -354,7 +368,10 @@ class Mesh:
         radius: float = 0.25,
         sides: int = 48,
     ) -> Mesh:
-        """A closed capsule round the line from `start` to `end`, its corners on the round one; metres."""
+        """A closed capsule of `radius` round the line from `start` to `end`; metres.
+
+        Corners lie on the round one. sides: round it. Raises GpufluidError naming the value and its limit.
+        """
         capsule = Capsule(start, end, radius)
         sides = _whole_number(sides, "Mesh.capsule sides", 3, 4096)
         rings = max(2, sides // 4)
@@ -378,7 +395,9 @@ class Mesh:
     ) -> Mesh:
         """A closed ring round the z axis, 2 * segments * sides triangles.
 
-        radius: of the circle the tube follows. tube: radius of the tube, less than `radius`. Metres.
+        radius: of the circle the tube follows. tube: radius of the tube, less than `radius`. center: all
+        metres. segments: round the ring. sides: round the tube. Raises GpufluidError naming the value and its
+        limit.
         """
         radius = finite_number(radius, "Mesh.torus radius", above=0.0)
         tube = finite_number(tube, "Mesh.torus tube", above=0.0)
@@ -398,7 +417,8 @@ class Mesh:
 
         The knot lies in the xy plane: (sin t + 2 sin 2t, cos t - 2 cos 2t, -sin 3t), scaled.
         tube: radius of the tube, metres, less than 0.09, where strands would meet.
-        segments: rings, at equal arc length. sides: corners of a ring.
+        segments: rings, at equal arc length. sides: corners of a ring. Raises GpufluidError naming the value
+        and its limit.
         """
         tube = finite_number(tube, "Mesh.trefoil tube", above=0.0)
         if tube >= TREFOIL_MAX_TUBE:
@@ -430,6 +450,17 @@ class Mesh:
         end = np.roll(self.triangles, -1, axis=1).astype(np.int64).ravel()
         count = len(self.vertices)
         return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
+
+    @property
+    def open_edges(self) -> int:
+        """How many directed edges no other runs against; 0 where the mesh is closed."""
+        start = self.triangles.astype(np.int64).ravel()
+        end = np.roll(self.triangles, -1, axis=1).astype(np.int64).ravel()
+        count = len(self.vertices)
+        edges = np.unique(np.concatenate([start * count + end, end * count + start]))
+        there = np.searchsorted(edges, start * count + end), np.searchsorted(edges, end * count + start)
+        balance = np.bincount(there[0], minlength=len(edges)) - np.bincount(there[1], minlength=len(edges))
+        return int(balance[balance > 0].sum())
 
     @cached_property
     def volume(self) -> float:
@@ -557,7 +588,10 @@ class Obstacle:
 
     @property
     def matrix(self) -> Floats:
-        """Local to world, [4, 4] float64, for column vectors: translate @ rotate @ scale."""
+        """Local to world, [4, 4] float64, for column vectors: translate @ rotate @ scale.
+
+        Raises as `check` does.
+        """
         matrix = np.eye(4)
         rotation = rotation_matrix(self.rotation, "Obstacle.rotation")
         matrix[:3, :3] = rotation * _scale_triple(self.scale, "Obstacle.scale")
@@ -570,7 +604,7 @@ def rotation_matrix(rotation: ArrayLike | None, name: str) -> Floats:
     if rotation is None:
         return np.eye(3)
     try:
-        given = np.array(rotation, dtype=np.float64)
+        given = real_array(rotation)
     except (TypeError, ValueError):
         given = np.empty(0)
     if given.shape not in ((3, 3), (4,)) or not np.isfinite(given).all():
@@ -616,12 +650,12 @@ def _read_only(array: Floats) -> Floats:
 def _checked_vertices(vertices: ArrayLike) -> Floats:
     """A locked copy of `vertices` as [v, 3] float64, or raise."""
     try:
-        array = np.array(vertices, dtype=np.float64, order="C")
+        array = real_array(vertices)
     except (TypeError, ValueError):
         raise GpufluidError("Mesh vertices must be numbers in an array [v, 3]") from None
     if array.ndim != 2 or array.shape[1] != 3:
         raise GpufluidError(f"Mesh vertices must be an array [v, 3], got the shape {list(array.shape)}")
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    bad = np.flatnonzero(~held(array).all(axis=1))
     if bad.size:
         raise GpufluidError(f"Mesh vertices must be finite, but vertex {bad[0]} is {array[bad[0]].tolist()}")
     return _read_only(array)
@@ -675,28 +709,46 @@ def _reason(error: Exception) -> str:
     return " ".join(text.split()) or type(error).__name__
 
 
-def _read_triangles(file: Path) -> tuple[Floats, NDArray[np.int64]]:
+def _check_glb(data: bytes) -> None:
+    """Raise GpufluidError where a binary glTF asks for more than its own bytes: files, endless arrays."""
+    header = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
+    if any("uri" in part for name in ("buffers", "images") for part in header.get(name, ())):
+        raise GpufluidError("it names other files, which are not read: put all into one .glb")
+    total = 0
+    for accessor in header.get("accessors", ()):
+        if "bufferView" not in accessor:
+            raise GpufluidError("it holds an accessor without bytes (compressed, or sparse)")
+        total += GLTF_BYTES[accessor["componentType"]] * GLTF_PARTS[accessor["type"]] * accessor["count"]
+    if total > 4 * len(data):  # some may share bytes, but not without end
+        raise GpufluidError(f"its arrays have {total} bytes in all, and it has {len(data)} itself")
+
+
+def _read_triangles(file: Path, data: bytes) -> tuple[Floats, NDArray[np.int64]]:
     """Vertices [v, 3] and triangles [t, 3] of all meshes in a file, placed by its scene graph, or raise."""
     try:
         import trimesh
     except ImportError:
         raise MissingDependencyError("trimesh", f"loading the mesh file {file}") from None
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise GpufluidError(f"mesh file {file} cannot be read: {_reason(error)}") from error
     suffix = file.suffix.lower()
     # From a stream trimesh knows no folder, so it follows no names in the file to materials and textures.
     # Text that is not UTF-8 (a comment, as a rule) would make it ask for one more package to guess with.
     stream = io.StringIO(data.decode(errors="replace")) if suffix == ".obj" else io.BytesIO(data)
     try:
+        if suffix == ".glb":
+            _check_glb(data)
         with _quiet("trimesh"):
             scene = trimesh.load_scene(stream, file_type=suffix[1:], process=False, skip_materials=True)
+            drawn = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
+            count = sum(len(part.faces) for part in drawn if isinstance(part, trimesh.Trimesh))
+            if count > MOST_TRIANGLES:  # a scene may name one mesh often
+                raise GpufluidError(f"it makes {count} triangles, and the limit is {MOST_TRIANGLES}")
             parts = [part for part in scene.dump() if isinstance(part, trimesh.Trimesh)]
             vertices = [np.asarray(part.vertices, dtype=np.float64) for part in parts]
             triangles = [np.asarray(part.faces, dtype=np.int64) for part in parts]
     except ImportError as error:
         raise GpufluidError(f"mesh file {file} is damaged, or text that is not UTF-8") from error
+    except GpufluidError as error:
+        raise GpufluidError(f"mesh file {file} cannot be used: {error}") from None
     except Exception as error:  # a damaged file surfaces as whatever the parser tripped over
         raise GpufluidError(f"mesh file {file} is damaged or no mesh: {_reason(error)}") from error
     if not any(len(part) for part in triangles):

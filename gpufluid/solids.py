@@ -18,6 +18,8 @@ from gpufluid.shapes import MESH, ROUND, Box, Mesh, Obstacle, Plane, Shape, Sphe
 from gpufluid.voxels import surface_velocity
 
 Matrix = NDArray[np.float64]
+GIVEN = ("faces", "cells", "openings", "heat")  # what kernels take of solids
+SHOWN = ("solid", "solid_faces", "openings", "marks", "slip_faces")  # the fields that hold it
 
 
 def _bent(was: Mesh, now: Mesh) -> bool:
@@ -63,6 +65,13 @@ def _is_place(matrix: Any) -> bool:
     return array and bool(np.isfinite(matrix).all())
 
 
+def _to_box(grid: Grid) -> Matrix:
+    """[4, 4]: metres in the world to metres from the low corner of the box."""
+    matrix = np.eye(4)
+    matrix[:3, 3] = np.negative(grid.origin)
+    return matrix
+
+
 class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
 
@@ -106,8 +115,7 @@ class Solids:
         dt: seconds since the last step, over which an obstacle came here from where it was; None only
         looks: what has come to another place since is at rest there.
         """
-        to_box = np.eye(4)
-        to_box[:3, 3] = np.negative(self.backend.grid.origin)
+        to_box = _to_box(self.backend.grid)
         places = {id(o): to_box @ o.matrix for o in obstacles}
         voxels: list[tuple[Any, ...]] = []
         for obstacle in obstacles:
@@ -137,6 +145,28 @@ class Solids:
             self.uncovered = self.present
         return changed
 
+    def scroll(self, obstacles: Sequence[Obstacle], before: Grid) -> None:
+        """Voxelize what is voxelized anew, where it is seen from a box that stood at `before`."""
+        then, now = _to_box(before), _to_box(self.backend.grid)
+        # to the bit what `update` works out, so that what stands still does not seem to move
+        known = {(then @ o.matrix).tobytes(): now @ o.matrix for o in obstacles}
+        back = then @ np.linalg.inv(now)
+
+        def seen(place: Matrix) -> Matrix:
+            exact = known.get(place.tobytes())
+            return now @ np.linalg.inv(then) @ place if exact is None else exact
+
+        self._before = {key: (shape, seen(place)) for key, (shape, place) in self._before.items()}
+        voxels, self._voxels = self._voxels, []
+        for shape, _, mark, _, bends, place, motion in voxels:
+            if bends:
+                bends = bends[0], seen(np.frombuffer(bends[1]).reshape(4, 4)).tobytes(), bends[2]
+            place, motion = seen(place), motion @ back
+            self._voxels.append((shape, place.tobytes(), mark, motion.tobytes(), bends, place, motion))
+        if voxels:
+            self._voxelize()
+            self.uncovered = True
+
     def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Any]]:
         """What `recall` takes: each obstacle as it was at the last step, or None, and what is voxelized."""
         return [self._before.get(id(o)) for o in obstacles], list(self._voxels)
@@ -157,6 +187,29 @@ class Solids:
         self._before = {id(o): (was[0], was[1]) for o, was in known if was is not None}
         self._voxels = [tuple(v) for v in voxels]
         self._voxelize()
+
+    def take(self, other: Solids) -> Any:
+        """Show what `other` holds, in fields of it that are held; return what `go_back` takes of it."""
+        self._voxels, self._before = list(other._voxels), dict(other._before)
+        self.slips, self.uncovered = other.slips, other.uncovered
+        for name, field in other._fields.items():
+            if name in SHOWN:
+                self._fields[name] = field.held(self._fields.get(name))
+        names = {id(field): name for name, field in other._fields.items()}
+        given = {part: dict(getattr(other, part)) for part in GIVEN}
+        for part, fields in given.items():
+            setattr(self, part, {name: self._fields[names[id(field)]] for name, field in fields.items()})
+        return given, {name: other._fields[name] for name in SHOWN if name in other._fields}
+
+    def go_back(self, still: Solids, taken: Any) -> None:
+        """Be again what `still` took; taken: what that returned."""
+        given, fields = taken
+        self._voxels, self._before = list(still._voxels), dict(still._before)
+        self.slips, self.uncovered = still.slips, still.uncovered
+        for part in GIVEN:
+            setattr(self, part, dict(given[part]))
+        for name, field in fields.items():
+            field.take_back(still._fields[name])
 
     def warm(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
         """Heat the fluid beside solids with a temperature; nothing runs where there is none."""
@@ -202,7 +255,7 @@ class Solids:
             return
         if "drift" not in self._fields:
             self._fields["drift"] = backend.field("drift", "cell", buffers=1)
-        drift = surface_velocity(Grid(backend.grid.cells, backend.grid.cell_size), then, now, mesh.triangles)
+        drift = surface_velocity(backend.grid.local, then, now, mesh.triangles)
         drift[..., :3] /= dt
         self._fields["drift"].write(drift)
         backend.kernel("add_drift", Variant(solids=True))(

@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from gpufluid.advection import Advection
 from gpufluid.backend import Backend, FieldStore
-from gpufluid.boundaries import Boundaries
+from gpufluid.boundaries import SIDES, Boundaries, Wall
 from gpufluid.colors import Colors
+from gpufluid.debugging import NotFiniteError
 from gpufluid.diffusion import Diffusion
 from gpufluid.empty import EmptySpace
+from gpufluid.errors import GpufluidError
 from gpufluid.fire import Fire
 from gpufluid.forces import Forces
 from gpufluid.fourier import check_box, refuse_obstacle
+from gpufluid.grid import AXES
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
@@ -50,10 +54,14 @@ class Solver:
         self._voxels = self.solids.version
         self._measured = -1  # the velocity whose speeds were taken last
 
-    def use(self, settings: Settings) -> None:
-        """Go on by these settings, from the flow as it is. Raises GpufluidError for a box without them."""
+    def check(self, settings: Settings) -> None:
+        """Raise GpufluidError where this box cannot go on by `settings`."""
         if isinstance(settings.pressure, FFT):
             check_box(self.backend.grid, self.boundaries)
+
+    def use(self, settings: Settings) -> None:
+        """Go on by these settings, from the flow as it is. Raises GpufluidError for a box without them."""
+        self.check(settings)
         self.settings = settings
         for stage in (self.forces, self.fire, self.advection, self.diffusion, self.projection, self.empty):
             stage.use(settings)
@@ -70,6 +78,32 @@ class Solver:
     def color_variant(self) -> Variant:
         """How the kernels are compiled that carry colours."""
         return replace(self.variant, boundaries=self.colors.boundaries)
+
+    @property
+    def pressure(self) -> FieldStore:
+        """The last pressure."""
+        return self.projection.pressure
+
+    @property
+    def color(self) -> FieldStore | None:
+        """The colours, or None where there are none."""
+        return self.colors.field
+
+    @property
+    def flame(self) -> FieldStore | None:
+        """What burnt in the last substep, or None without combustion."""
+        return self.fire.flame
+
+    @property
+    def swelling(self) -> dict[str, Any]:
+        """What the divergence takes of burning gas."""
+        return self.fire.swelling
+
+    def divergence(self, swelling: dict[str, Any] | None = None) -> FieldStore:
+        """The divergence of the velocity as it is, less that of `swelling` gas."""
+        projection = self.projection
+        projection.measure(self.variant, self.solids.openings, velocity=self.velocity, swelling=swelling)
+        return projection.divergence
 
     def prepare_colors(self) -> FieldStore:
         """Return the field of colours, made where there is none yet."""
@@ -96,8 +130,13 @@ class Solver:
         if self.settings.solve_velocity:
             self.solids.slip(self.variant, velocity=self.velocity)
         count = self.substeps(dt)
-        for _ in range(count):
-            self.substep(dt / count, emitters, forces)
+        for number in range(1, count + 1):
+            try:
+                self.substep(dt / count, emitters, forces)
+            except NotFiniteError as error:
+                raise NotFiniteError(
+                    f"{error} (substep {number} of {count}, from {self.time:.6g} s on)"
+                ) from None
         return count
 
     def cover(self) -> None:
@@ -166,6 +205,48 @@ class Solver:
         self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity, swelling=swelling)
         self.solids.slip(self.variant, velocity=self.velocity)
 
+    def scroll(self, shift: tuple[int, int, int], obstacles: Sequence[Obstacle]) -> None:
+        """Move the box on by `shift` cells over all that is in it; solids are voxelized where they then are.
+
+        Raises GpufluidError where a side of the box stands in the way.
+        """
+        axes = [axis for axis in range(3) if shift[axis]]
+        for axis in axes:
+            self.check_scroll(axis)
+        if not axes:
+            return
+        backend, run, before = self.backend, self.backend.kernel, self.backend.grid
+        i, j, k = (old + new for old, new in zip(backend.scrolled, shift, strict=True))
+        backend.scroll_to((i, j, k))
+        self.solids.scroll(obstacles, before)
+        sides, cells = self.boundaries, before.cells
+        i, j, k = (
+            n % cells[a] if sides.periodic(a) else min(max(n, -cells[a] - 1), cells[a] + 1)
+            for a, n in enumerate(shift)
+        )
+        variant, ambient = self.variant, self.settings.ambient_temperature
+        run("scroll_velocity", variant)(velocity=self.velocity, shift=(i, j, k), **self.solids.faces)
+        self.solids.slip(variant, velocity=self.velocity)
+        run("scroll_scalars", variant)(scalars=self.scalars, shift=(i, j, k), ambient=ambient)
+        if self.colors.field is not None:
+            run("scroll_scalars", self.color_variant)(scalars=self.colors.field, shift=(i, j, k), ambient=0.0)
+        self.fire.scroll((i, j, k), variant)
+        self.projection.scroll((i, j, k), variant)
+        self.empty.forget()
+        if self.solids.uncovered:
+            self.cover()
+
+    def check_scroll(self, axis: int) -> None:
+        """Raise GpufluidError where the box cannot be moved along `axis`."""
+        if axis >= self.backend.grid.dimensions:
+            raise GpufluidError(f"a box one cell deep cannot be scrolled along {AXES[axis]}")
+        for side in (2 * axis, 2 * axis + 1):
+            if isinstance(self.boundaries.sides[side], Wall):
+                raise GpufluidError(
+                    f"the box cannot be scrolled along {AXES[axis]}: Boundaries.{SIDES[side]} is a wall, "
+                    "which would have to move through the fluid; it must be gf.Open, Inflow or Periodic"
+                )
+
     def max_speed(self) -> float:
         """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
         self.measure_speed()
@@ -206,6 +287,7 @@ class Solver:
     def start_from(self, numbers: Mapping[str, float]) -> None:
         """Go on from the `numbers` of another solver."""
         self.time, self.projection.shortest = numbers["time"], numbers["shortest"]
+        self.empty.forget()
 
     def release(self) -> None:
         """Release every field."""

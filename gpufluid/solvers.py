@@ -43,6 +43,8 @@ class Jacobi:
     tolerance: stop once the divergence left is this share (rms) of that before the projection; looked at
     every ten sweeps, for which the CPU waits. None: always all sweeps, and nothing waits.
     One sweep leaves ``1 - weight * (1 - mu)`` of a cosine mode, mu the mean of ``cos(pi k_i / N)``.
+
+    Raises GpufluidError naming the value and its limit.
     """
 
     iterations: int = 40
@@ -82,6 +84,8 @@ class RedBlackSOR:
 
     A sweep is two passes, one a colour. iterations: sweeps. omega: over-relaxation in (0, 2); 1 is
     Gauss-Seidel. tolerance: as in `Jacobi`.
+
+    Raises GpufluidError naming the value and its limit.
     """
 
     iterations: int = 40
@@ -105,6 +109,8 @@ class ConjugateGradient:
     (ten iterations, also in mazes that slow `Multigrid` down), or "gauss-seidel", a symmetric red-black sweep
     (a hundred or more, each cheaper; no coarse grids to hold). tolerance: as in `Jacobi`, looked at in
     every iteration; None takes them all.
+
+    Raises GpufluidError naming the value and its limit.
     """
 
     iterations: int = 100

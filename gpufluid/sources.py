@@ -15,18 +15,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError, named
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.files import open_plain
+from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.settings import one_of
 from gpufluid.shapes import Analytic, Floats, Mesh, Triple, rotation_matrix
 
 EDGES = ("gaussian", "hard")
 BEZIER_PARTS = 32  # straight parts of a cubic: off the curve by at most 1e-3 of its longest second difference
+PICTURES = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")  # Pillow runs a program to open some others
+MOST_PIXELS = 1 << 23  # of a picture: each takes 100 bytes for a while, and no grid shows as many
+MOST_BYTES = 1 << 28  # of its file
 MAX_SEED = (1 << 24) - 1  # what a float holds exactly
 
 
 @named
 class Line:
-    """All that lies within `radius` > 0 of a line through points [n, 3], n >= 2; metres.
+    """All that lies within `radius` > 0 of a line through `points` [n, 3], n >= 2; metres.
 
     Raises GpufluidError naming the value and its limit.
     """
@@ -71,7 +75,10 @@ class Bezier:
 
 @named
 class Surface:
-    """The surface of a mesh as a sheet of `thickness` metres; None is one cell."""
+    """The surface of `mesh` as a sheet of `thickness` metres; None is one cell.
+
+    Raises GpufluidError naming the value and its limit.
+    """
 
     def __init__(self, mesh: Mesh, thickness: float | None = None) -> None:
         if not isinstance(mesh, Mesh):
@@ -118,7 +125,10 @@ class Image:
 
 @named
 class Array:
-    """A share of 0 .. 1 for every cell of the grid, [nz, ny, nx]; it is neither moved nor given an edge."""
+    """Values for every cell of the grid, a share of 0 .. 1; neither moved nor given an edge.
+
+    values: [nz, ny, nx].
+    """
 
     def __init__(self, values: ArrayLike) -> None:
         self.values: Final = _shares(values, "Array.values", 3)
@@ -208,7 +218,7 @@ class Emitter:
 
     @property
     def matrix(self) -> Floats:
-        """The shape's space to the world, [4, 4] float64: translate @ rotate."""
+        """The shape's space to the world, [4, 4] float64: translate @ rotate. Raises as `check`."""
         matrix = np.eye(4)
         matrix[:3, :3] = rotation_matrix(self.rotation, "Emitter.rotation")
         matrix[:3, 3] = finite_triple(self.position, "Emitter.position")
@@ -218,12 +228,12 @@ class Emitter:
 def _points(points: ArrayLike, name: str) -> Floats:
     """A locked copy of `points` as [n, 3] float64 with n >= 2, or raise naming it."""
     try:
-        array = np.array(points, dtype=np.float64)
+        array = real_array(points)
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.ndim != 2 or array.shape[1] != 3 or len(array) < 2:
         raise GpufluidError(f"{name} must be two or more points (x, y, z), got the shape {list(array.shape)}")
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    bad = np.flatnonzero(~held(array).all(axis=1))
     if bad.size:
         raise GpufluidError(f"{name} must be finite, but point {bad[0]} is {array[bad[0]].tolist()}")
     array.flags.writeable = False
@@ -233,7 +243,7 @@ def _points(points: ArrayLike, name: str) -> Floats:
 def _shares(values: ArrayLike, name: str, dimensions: int) -> Floats:
     """A locked copy of `values` as float64 in 0 .. 1, or raise naming it."""
     try:
-        array = np.array(values, dtype=np.float64)
+        array = real_array(values)
     except (TypeError, ValueError):
         raise GpufluidError(f"{name} must be an array of numbers") from None
     if array.ndim != dimensions or not array.size:
@@ -276,9 +286,17 @@ def _read_picture(file: Path) -> NDArray[np.uint8]:
     except ImportError:
         raise MissingDependencyError("pillow", f"reading the image {file}") from None
     try:
-        with Picture.open(file) as picture:
+        with open_plain(file, MOST_BYTES) as plain, Picture.open(plain, formats=PICTURES) as picture:
+            width, height = picture.size
+            if width * height > MOST_PIXELS:
+                raise GpufluidError(
+                    f"it has {width} x {height} pixels, and the limit is {MOST_PIXELS} in all"
+                )
             return np.asarray(picture.convert("RGBA"))
     except FileNotFoundError:
         raise GpufluidError(f"image file {file} does not exist") from None
     except Exception as error:  # a damaged file surfaces as whatever the decoder tripped over
-        raise GpufluidError(f"image file {file} cannot be read: {' '.join(str(error).split())}") from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        if type(error).__name__ == "UnidentifiedImageError":
+            reason = f"it is none of {', '.join(PICTURES)}"
+        raise GpufluidError(f"image file {file} cannot be read: {' '.join(reason.split())}") from error

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, named
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.shapes import Triple, direction
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,8 @@ def _active(value: Any, name: str) -> None:
 class Wind:
     """Draws the whole fluid towards a velocity. Change any field at any time.
 
-    velocity: m/s. rate: 1/s, >= 0: in each second the difference falls by exp(-rate), whatever dt.
+    velocity: m/s. rate: 1/s, >= 0: in each second the difference falls by exp(-rate), whatever dt. active:
+    whether it acts.
     """
 
     velocity: Triple
@@ -58,7 +59,8 @@ class Vortex:
     """Turns the fluid about an axis, counter-clockwise seen against it. Change any field at any time.
 
     center: a point of the axis, metres. axis: its direction. strength: m/s^2, the largest push, at `radius`
-    metres (> 0) from the axis; at the distance s * radius it is strength * s * exp((1 - s^2) / 2).
+    metres (> 0) from the axis; at the distance s * radius it is strength * s * exp((1 - s^2) / 2). active:
+    whether it acts.
     """
 
     center: Triple
@@ -89,7 +91,7 @@ class Attractor:
     """Draws the fluid to a point, or drives it away. Change any field at any time.
 
     center: metres. strength: m/s^2 towards it, < 0 away from it, largest at `radius` metres (> 0); at the
-    distance s * radius it is strength * s * exp((1 - s^2) / 2).
+    distance s * radius it is strength * s * exp((1 - s^2) / 2). active: whether it acts.
     """
 
     center: Triple
@@ -121,7 +123,8 @@ class Attractor:
 class ForceField:
     """An acceleration for every cell, m/s^2, array [nz, ny, nx, 3]; a face has the mean of its two cells.
 
-    values: kept as a locked copy; give another array to change it. strength: a factor on all of it.
+    values: kept as a locked copy; give another array to change it. strength: a factor on all of it. active:
+    whether it acts.
     """
 
     values: ArrayLike
@@ -138,15 +141,15 @@ class ForceField:
         if isinstance(self.values, np.ndarray) and self.values is getattr(self, "_checked", None):
             return
         try:
-            array = np.array(self.values, np.float64)
+            array = real_array(self.values)
         except (TypeError, ValueError):
             raise GpufluidError("ForceField.values must be an array of numbers [nz, ny, nx, 3]") from None
         if array.ndim != 4 or array.shape[3] != 3:
             raise GpufluidError(
                 f"ForceField.values must be an array [nz, ny, nx, 3], got the shape {list(array.shape)}"
             )
-        if not np.isfinite(array).all():
-            where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        if not held(array).all():
+            where = tuple(int(i) for i in np.argwhere(~held(array))[0])
             raise GpufluidError(f"ForceField.values must be finite, got {array[where]} at {where}")
         array.flags.writeable = False
         self.values = self._checked = array
@@ -168,6 +171,7 @@ class ForceExpression:
         "vec3(0, sin(x * 10.0), 0)"; `x`, `y` and `z` are the parts of `position`. Where it is not finite it
         does nothing.
     numpy: the same for the NumPy backend: a function of position [..., 3] and time that returns [..., 3].
+    active: whether it acts.
 
     A GL fluid compiles it when it is added, and raises ShaderError naming the expression.
     """

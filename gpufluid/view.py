@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpufluid.errors import GpufluidError, named
-from gpufluid.grid import finite_number, finite_triple
+from gpufluid.grid import finite_number, finite_triple, whole_number
 from gpufluid.settings import one_of
 
 MOST_LIGHTS = 4  # beside the sun
@@ -203,6 +203,8 @@ class Picture:
     size: (width, height), pixels. fps: frames a second of a film. exposure: factor on radiance before the
     tone map. background: "studio", "sky" (of the colours of the light), "transparent" or a linear radiance
     (r, g, b). method, slices, resolution: as in `VolumeRenderer`.
+
+    Raises GpufluidError naming the field and its limit; a renderer, that made with it, does so for the rest.
     """
 
     size: tuple[int, int] = (640, 360)
@@ -217,6 +219,19 @@ class Picture:
         one_of(self.method, METHODS, "Picture.method")
         finite_number(self.fps, "Picture.fps", above=0.0)
         finite_number(self.exposure, "Picture.exposure", above=0.0)
+        finite_number(self.resolution, "Picture.resolution", above=0.0)
+        if self.slices is not None:
+            whole_number(self.slices, "Picture.slices", low=1)
+        if not isinstance(self.background, str):
+            self.background = finite_triple(self.background, "Picture.background")
+        try:
+            width, height = self.size
+        except (TypeError, ValueError):
+            raise GpufluidError(
+                f"Picture.size must be two whole numbers (width, height), got {self.size!r}"
+            ) from None
+        for n in (width, height):
+            whole_number(n, "Picture.size (width, height)", low=1)
 
 
 @named

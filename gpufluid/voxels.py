@@ -20,6 +20,8 @@ Ints = NDArray[np.int64]
 
 # Pairs of triangle and column held at once: about 50 MB of temporaries.
 PAIRS_AT_ONCE = 1 << 18
+MOST_PAIRS = 1 << 28  # a minute's work, which no mesh needs that was meant for its grid
+POINTS_AT_ONCE = 1 << 20  # of surfaces, held at once: about 150 MB
 
 
 def inside_shape(grid: Grid, shape: Shape, matrix: ArrayLike) -> Bools:
@@ -116,9 +118,8 @@ def surface_velocity(grid: Grid, before: Floats, now: Floats, triangles: NDArray
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1)
     parts = np.clip(np.ceil(edges / grid.cell_size), 1, max(grid.cells)).astype(int)
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    for n in np.unique(parts):
-        some = parts == n
-        middles = _middles(int(n))
+    for n, some in _alike(parts):
+        middles = _middles(n)
         points = np.einsum("mc,tcx->tmx", middles, corners[some]).reshape(-1, 3) / grid.cell_size - 0.5
         way = np.einsum("mc,tcx->tmx", middles, ways[some]).reshape(-1, 3)
         weight = np.repeat(area[some] / n**2, len(middles))
@@ -137,6 +138,14 @@ def surface_velocity(grid: Grid, before: Floats, now: Floats, triangles: NDArray
     sums[near, :3] /= sums[near, 3:]
     sums[:, 3] = near
     return sums.reshape(nz, ny, nx, 4)
+
+
+def _alike(parts: Ints) -> Iterator[tuple[int, Ints]]:
+    """Each number in `parts` and the places where it stands, so few at once that their points fit."""
+    for n in np.unique(parts).tolist():
+        where = np.flatnonzero(parts == n)
+        for batch in np.array_split(where, -(-len(where) * n * n // POINTS_AT_ONCE)):
+            yield n, batch
 
 
 def _middles(n: int) -> Floats:
@@ -197,6 +206,11 @@ def _covered_columns(low: Floats, high: Floats, x: Floats, y: Floats) -> Iterato
     across = np.searchsorted(x, high[:, 0]) - first_i
     count = across * (np.searchsorted(y, high[:, 1]) - first_j)
     total = np.cumsum(count)
+    if total[-1] > MOST_PAIRS:
+        raise GpufluidError(
+            f"a mesh of {len(count)} triangles covers columns of cells {total[-1]} times in all, and the "
+            f"limit is {MOST_PAIRS}: its triangles are large, and too many"
+        )
     cuts = np.searchsorted(total, np.arange(PAIRS_AT_ONCE, total[-1], PAIRS_AT_ONCE))
     for batch in np.split(np.arange(len(count)), np.unique(cuts)):
         triangle = np.repeat(batch, count[batch])

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import moderngl
 import numpy as np
 import pytest
 
+from gpufluid.debugging import VARIABLE, debug
+from gpufluid.gl.calls import current_context
 from gpufluid.gl.device import create_context
+from gpufluid.gl.messages import take
+from gpufluid.gl.state import guard_of
 
 STAGES = ("fragment", "compute")
+if VARIABLE not in os.environ:
+    os.environ[VARIABLE] = "gl"  # for the processes that tests start
+    debug("gl")
 
 
 _shared: list[moderngl.Context] = []
@@ -29,6 +37,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Make the shared context current again: a test before may have had one of its own."""
     if _shared and "ctx" in getattr(item, "fixturenames", ()):
         _shared[0].__enter__()
+        _shared[0].detect_framebuffer(0).use()  # or moderngl would bind a target that a test has released
+
+
+@pytest.fixture(autouse=True)
+def opengl_has_nothing_to_say() -> Iterator[None]:
+    """Any error or warning of OpenGL fails the test it came in, wherever it was made.
+
+    Calls of the engine raise by themselves, since GPUFLUID_DEBUG is set; this hears the rest.
+    """
+    take()
+    yield
+    current = bool(_shared) and guard_of(_shared[0]).handle == current_context()
+    said = take(_shared[0] if current else None)
+    assert not said, said
 
 
 @pytest.fixture

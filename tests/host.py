@@ -137,7 +137,8 @@ class Host:
         self.sampler = ctx.sampler(filter=(moderngl.LINEAR, moderngl.LINEAR))
         self.buffer = ctx.buffer(bytes(1 << 16))
         self.render = ctx.renderbuffer((8, 8))
-        self.targets = [ctx.framebuffer([ctx.texture((8, 8), 4)]) for _ in range(2)]
+        self.drawn = [ctx.texture((8, 8), 4) for _ in range(2)]
+        self.targets = [ctx.framebuffer([texture]) for texture in self.drawn]
         self.program = ctx.program(
             vertex_shader="#version 330\nvoid main() { gl_Position = vec4(0.0); }",
             fragment_shader="#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0); }",
@@ -337,5 +338,5 @@ class Host:
         self.be_plain()
         for thing in (self.vertices, self.program, *self.targets, self.render, self.buffer, self.sampler):
             thing.release()
-        self.volume.release()
-        self.texture.release()
+        for texture in (*self.drawn, self.volume, self.texture):
+            texture.release()

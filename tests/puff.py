@@ -32,6 +32,7 @@ class Puff:
     color: Any = None
     flame: Any = None
     obstacles: list[gf.Obstacle] = field(default_factory=list)
+    scrolled: tuple[int, int, int] = (0, 0, 0)
 
     def __post_init__(self) -> None:
         self.ctx = self.device.ctx

@@ -367,3 +367,101 @@ def test_little_is_written_where_there_is_little(ctx: moderngl.Context) -> None:
         assert twins.share == pytest.approx(3 * 4 * 3 / np.prod(BOX.cells))  # slices, rows, cells
     twins.assert_equal()
     twins.release()
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_steps_in_slices_leave_nothing_out(ctx: moderngl.Context, backend: str) -> None:
+    """Steps at once, in slices whose passes are cut into bands of rows, and half of one that is given up."""
+    twins = Twins(ctx, backend, gf.Settings(combustion=gf.Combustion()))
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4), fuel=4.0))
+
+    def go_on(fluid: gf.Fluid) -> None:
+        before, calls = fluid.density.read(), 1
+        while not fluid.advance(1 / 40, 0.02):
+            np.testing.assert_array_equal(fluid.density.read(), before)
+            calls += 1
+        assert calls > 10
+
+    def give_up(fluid: gf.Fluid) -> None:
+        """How far they get is up to the clock: what is then left in textures that nobody reads differs."""
+        for _ in range(30):
+            assert not fluid.advance(1 / 40, 0.02)
+        fluid._drop_step()
+
+    def step(fluid: gf.Fluid) -> None:
+        fluid.step(1 / 40)
+
+    for do in (step, step, go_on, step, give_up, step, step, go_on, go_on, give_up, go_on, step):
+        twins.tell(do)
+        assert do is not step or 0.0 < twins.share < 0.7
+        one, other = (fluid._solver.stores() for fluid in twins.fluids)
+        for name, store in one.items():
+            np.testing.assert_array_equal(store.read(), other[name].read(), err_msg=name)
+    twins.release()
+
+
+AIR = {side: gf.Open() for side in ("left", "right", "bottom", "top", "back", "front")}
+
+
+@pytest.mark.parametrize("sides", [AIR, {**AIR, "left": gf.Periodic(), "right": gf.Periodic()}])
+def test_what_is_left_out_follows_the_box(ctx: moderngl.Context, sides: Any) -> None:
+    """The box goes on over smoke, a source, a solid and fire, near and far, and all the way back."""
+    twins = Twins(ctx, "fragment", gf.Settings(combustion=gf.Combustion()), gf.Boundaries(**sides))
+    twins.tell(lambda fluid: source(fluid, (0.6, 0.4, 0.4), fuel=4.0))
+    twins.tell(lambda fluid: source(fluid, (2.0, 0.6, 0.4), color=(1.0, 0.5, 0.2)))
+    twins.tell(lambda fluid: fluid.obstacles.add(gf.Obstacle(gf.Sphere((1.2, 0.5, 0.4), 0.2))))
+    shares = []
+    for cells in ((0, 0, 0), (3, 0, -1), (0, 0, 0), (40, 6, 2), (-80, 0, 0), (0, -30, 0), (37, 24, -1)):
+        twins.tell(lambda fluid, cells=cells: fluid.scroll(cells))
+        for _ in range(2):
+            twins.tell(lambda fluid: fluid.step(1 / 40))
+            twins.assert_equal()
+        shares.append(twins.share)
+    moves = twins.tell(lambda fluid: fluid.follow((2.9, 0.5, 0.4)))
+    assert moves[0] == moves[1] != (0, 0, 0)
+    twins.tell(lambda fluid: fluid.step(1 / 40))
+    twins.assert_equal()
+    assert min(shares) < 0.6 and twins.fluids[0].density.read().max() > 0.1
+    twins.release()
+
+
+@pytest.mark.parametrize("method", ["view-slices", "axis-slices"])
+def test_slices_of_a_box_that_has_moved(ctx: moderngl.Context, rng: np.random.Generator, method: str) -> None:
+    """Slabs stay in the world; the first and the last of them are then thinner than the others."""
+    fluid = gf.Fluid(GRID, gf.Boundaries(**AIR), backend="fragment", ctx=ctx)
+    for cells in ((0, 0, 1), (2, -1, 0), (-5, 3, 4)):
+        fluid.scroll(cells)
+        fluid.density.write(specks(rng, GRID, 8))
+        low = np.array(fluid.grid.origin)
+        camera = gf.Camera(target=tuple(low + MIDDLE), distance=2.2, azimuth=33.0, elevation=24.0)
+        for slices in (None, 7):
+            options = {"method": method, "slices": slices, "smoke": gf.Smoke(extinction=60.0)}
+            assert_alike(*(drawn(fluid, camera, skip, **options) for skip in (True, False)))
+    fluid.release()
+
+
+def test_as_many_slabs_as_there_may_be_in_a_box_that_has_moved(ctx: moderngl.Context) -> None:
+    """One more is begun than was asked for."""
+    fluid = gf.Fluid(GRID, gf.Boundaries(**AIR), backend="fragment", ctx=ctx)
+    fluid.scroll((0, 0, 1))
+    fluid.density.write(np.full(GRID.cells[::-1], 0.7))
+    assert_alike(*(drawn(fluid, CAMERAS["outside"], skip, slices=1024) for skip in (True, False)))
+    fluid.release()
+
+
+def test_the_numbers_of_a_pass_that_leaves_something_out_are_looked_at(ctx: moderngl.Context) -> None:
+    """NaN beside empty space is found in the pass that carries it, and what that read is told."""
+    twins = Twins(ctx, "fragment", gf.Settings(solve_velocity=False))
+    scalars = np.zeros((*BOX.cells[::-1], 4))
+    scalars[9, 9, 30, 0] = np.nan
+    fluid = twins.fluids[0]
+    fluid.step(1 / 40)
+    fluid._solver.scalars.write(scalars)  # a fluid's own write refuses it
+    gf.debug("gl", "numbers")
+    try:
+        with pytest.raises(gf.GpufluidError, match=r"nan from 'scalars' \(density\) at \[30, 9, 9\]"):
+            fluid.step(1 / 40)
+        assert 0.0 < twins.share < 0.1
+    finally:
+        gf.debug("gl")
+    twins.release()

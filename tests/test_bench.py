@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import moderngl
@@ -15,8 +16,11 @@ import gpufluid as gf
 from gpufluid.app.baseline import UNPACKED, BaselineBackend, CountedBackend
 from gpufluid.app.bench import Case, Subject, add_passes
 from gpufluid.app.cli import main
+from gpufluid.app.performance import write_page
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.backend import GLBackend
+from gpufluid.grid import Grid
+from gpufluid.layout import layouts
 from gpufluid.solver import Solver
 
 TINY = ("--cells", "12", "9", "10", "--samples", "2")
@@ -62,6 +66,27 @@ class TestCommand:
         assert "correct_velocity" in report["passes_ms"]
         assert "render_ms" not in report
         assert not any("baseline" in line for line in told)
+
+    def test_best_and_what_its_passes_move(self, capsys: pytest.CaptureFixture[str]) -> None:
+        options = ("--profile", "best", "--trace", "euler", "--precision", "half", "--no-render")
+        told, report = bench(capsys, *options)
+        assert {"correct_velocity", "relax_half x8", "solve_coarsest x2"} <= set(report["passes_ms"])
+        assert report["copy_bytes_per_second"] > 1e8
+        width, height = layouts(Grid((12, 9, 10)))["face"].texture_size
+        solid = layouts(Grid((12, 9, 10)))["cell"].texture_size
+        assert report["passes_bytes"]["vorticity"] >= 2 * 4 * width * height  # half floats, four channels
+        assert report["passes_bytes"]["vorticity"] <= 2 * 4 * (2 * width * height + solid[0] * solid[1])
+        assert any(line.startswith("copies ") for line in told)
+
+    def test_the_page(self, tmp_path: Path, ctx: moderngl.Context) -> None:
+        page = tmp_path / "figures.md"
+        write_page(page, ctx, samples=1, sizes=(8, 12))
+        text = page.read_text()
+        assert "| `gf.Multigrid(cycles=2)` |" in text and "![](figures.png)" in text
+        assert text.count("| 8 |") == 1 and text.count("| 12 |") == 1
+        assert (tmp_path / "figures.png").read_bytes().startswith(b"\x89PNG")
+        with pytest.raises(gf.GpufluidError, match="must end in .md"):
+            write_page(tmp_path / "figures.txt", ctx)
 
     @pytest.mark.parametrize("backend", ["compute", "fragment"])
     def test_a_stage_by_name(self, capsys: pytest.CaptureFixture[str], backend: str) -> None:

@@ -383,6 +383,9 @@ def test_a_hand_works_in_the_smoke_or_in_the_middle(fluid: gf.Fluid) -> None:
     fluid.density.write(density)
     assert pick.depth_for_hand(fluid, ray(0.55, 0.55), away)[0][2] == pytest.approx(0.25, abs=0.06)
     assert pick.depth_for_hand(fluid, ray(0.15, 0.55), away)[0][2] == pytest.approx(0.5)
+    density[2, 5, 0] = 1.0  # seen along a side of the box, which is neither inside nor out
+    fluid.density.write(density)
+    assert pick.depth_for_hand(fluid, ray(0.0, 0.55), away)[0][2] == pytest.approx(0.25, abs=0.06)
 
 
 def test_emitters_of_a_plane_are_picked_in_its_slice(ctx: moderngl.Context) -> None:

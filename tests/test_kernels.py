@@ -107,6 +107,7 @@ PARAMETERS: dict[str, Any] = {
     "axis": 2,
     "done": 1,
     "direction": -1.0,
+    "noise_shift": (0.3, -0.2, 0.1),
 }
 HALVED = ("relax_half", "residual_half", "prolong_half")
 H = 0.1
@@ -201,6 +202,7 @@ class Case:
         pushes[:, 1, :3] /= np.linalg.norm(pushes[:, 1, :3], axis=1, keepdims=True)
         pushes[:, 2, 0] = 3.0
         own = {"pushes": pushes.reshape(-1, 4), "emitters": emitters, "motion": self.rng.normal(size=(4, 4))}
+        own |= {"shift": (3, -2, 1 if self.grid.dimensions == 3 else 0)}
         own |= {"bits": 1 if kernel.name == "fft_rows" else 2}  # of 8 cells: 4 numbers along x, 8 along z
         if kernel.name == "coarse_weights":
             wide = 2 if self.variant.weighted else 1  # cells of the finest grid in one of this

@@ -17,15 +17,15 @@ PACKAGE = Path(gpufluid.__file__).parent
 # The layers, lowest first: their modules and folders, and the layers they may import from.
 LAYERS = {
     "description": (
-        "errors files records grid layout boundaries combustion kernels reference cases shapes sources masks "
-        "user_forces voxels settings solvers view flow_views keyframes hand",
+        "errors files memory records grid layout boundaries combustion kernels reference cases shapes "
+        "sources masks user_forces voxels settings solvers view flow_views keyframes hand debugging",
         "description",
     ),
     "contract": ("backend numpy_backend", "description contract"),
     "gl": ("gl", "description contract gl"),
     "numerics": (
-        "advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire forces empty "
-        "diagnostics probes solids solver",
+        "advance advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire "
+        "forces diagnostics probes drag empty solids solver still",
         "description contract numerics",
     ),
     "engine": ("fluid checkpoint scene scene_file script", "description contract gl numerics engine"),

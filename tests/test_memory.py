@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import gc
+import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import moderngl
+import pytest
 from host import Host
+from soak import TINY, Busy, alive, decay, held, life, run_random
 
 import gpufluid as gf
 from gpufluid.gl.mesh_buffers import MeshBuffers
-
-KINDS = ("Texture", "Buffer", "Framebuffer", "Renderbuffer", "VertexArray", "Program", "Query", "Sampler")
-NAMES = 20_000  # names of OpenGL's that are looked at; it counts up
-
-
-def alive(host: Host) -> dict[str, int]:
-    """How many objects of each kind there are in the context."""
-    return {kind: sum(host(f"glIs{kind}", name) for name in range(1, NAMES)) for kind in KINDS}
-
-
-def life(ctx: moderngl.Context) -> None:
-    """A fluid with a mesh of its own, stepped, drawn and released."""
-    fluid = gf.Fluid(gf.Grid((10, 12, 8), 0.1), settings=gf.Settings(pressure=gf.Multigrid(1)), ctx=ctx)
-    fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.3, 0.4), 0.2), density=2.0, temperature=1.0))
-    fluid.obstacles.add(gf.Obstacle(gf.Mesh.trefoil().fitted(0.4, center=(0.5, 0.8, 0.4))))
-    fluid.step(0.05)
-    fluid.sample([(0.5, 0.5, 0.4)]).velocity.sum()
-    renderer, view = gf.FrameRenderer(ctx, (48, 32)), gf.VoxelView(ctx)
-    scene = gf.Scene(fluid, camera=gf.Camera(target=(0.5, 0.6, 0.4), distance=3.0))
-    renderer.draw(scene)
-    view.render(fluid, scene.camera, renderer.shown)
-    for thing in (view, renderer, fluid):
-        thing.release()
 
 
 def test_lives_leave_nothing_behind(ctx: moderngl.Context) -> None:
@@ -51,6 +32,32 @@ def test_lives_leave_nothing_behind(ctx: moderngl.Context) -> None:
     assert first["Texture"] > 5 and first["Program"] > 20
     assert last == first
     assert more - objects < 20
+
+
+def test_steps_leave_nothing_behind(ctx: moderngl.Context) -> None:
+    """200 of them, with pictures, samples, a solid that moves and a source that comes and goes."""
+    busy = Busy(ctx)
+    busy.run(70)
+    before = held(ctx)
+    busy.run(200)
+    after = held(ctx)
+    busy.release()
+    assert sum(after.alive.values()) <= sum(before.alive.values()) + 4  # answers on their way have a buffer
+    assert after.objects - before.objects < 20
+    assert after.blocks - before.blocks < 200
+    assert after.megabytes - before.megabytes < 8.0
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_decay_ends_at_normal_numbers(backend: str) -> None:
+    """As the soak's, with a faster decay: without an end it would be among the denormal numbers by then."""
+    _, least = decay(backend, 250, rest=5e-4)
+    assert least >= TINY
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_scenes_stay_finite(ctx: moderngl.Context, seed: int) -> None:
+    run_random(seed, ("fragment", "compute")[seed % 2], 2, ctx)
 
 
 def test_answers_that_nobody_reads_are_given_back(ctx: moderngl.Context, monkeypatch: Any) -> None:
@@ -102,3 +109,39 @@ def test_what_was_made_for_a_mesh_goes_with_it(ctx: moderngl.Context, monkeypatc
     assert len(made) == 12 and alive() <= 4
     buffers.release()
     assert alive() == 0
+
+
+def test_steps_leave_no_python_memory_behind(ctx: moderngl.Context) -> None:
+    """200 steps in which all changes that may; CPython itself keeps names of attributes it has looked up."""
+    rules = gf.Settings(pressure=gf.Multigrid(1), combustion=gf.Combustion())
+    with gf.Fluid(gf.Grid((6, 8, 6), 0.1), settings=rules, backend="compute", ctx=ctx) as fluid:
+        flame = fluid.emitters.add(
+            gf.Emitter(gf.Sphere((0.3, 0.2, 0.3), 0.15), fuel=2.0, temperature=1, noise=0.5, color=(1, 0, 0))
+        )
+        line = fluid.emitters.add(gf.Emitter(gf.Line([(0.1, 0.1, 0.1), (0.5, 0.5, 0.5)], 0.1), density=1.0))
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), position=(0.3, 0.5, 0.3)))
+        wind = fluid.forces.add(gf.Wind((1, 0, 0)))
+
+        def steps(first: int, last: int) -> int:
+            for n in range(first, last):
+                flame.temperature = 1.0 + 0.01 * n
+                line.position = wind.velocity = (0.0001 * n, 0, 0)
+                ball.position = (0.3 + 0.0002 * n, 0.5, 0.3)
+                fluid.step(0.01 + 1e-5 * n)
+            gc.collect()
+            if not tracemalloc.is_tracing():
+                return 0
+            ours = tracemalloc.Filter(True, f"{Path(gf.__file__).parent}/*")
+            return sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces([ours]).traces)
+
+        steps(0, 10)
+        tracemalloc.start()
+        try:
+            first = steps(10, 40)
+            held = tracemalloc.get_traced_memory()[0]
+            last = steps(40, 240)
+            more = tracemalloc.get_traced_memory()[0] - held
+        finally:
+            tracemalloc.stop()
+    assert last - first < 200 * 8
+    assert more < 200 * 300

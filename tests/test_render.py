@@ -84,6 +84,7 @@ def test_light_volume_equals_its_twin(
     density = (puff.scalars.read()[..., 0]).astype(np.float64)
     volume = LightVolume(device, grid, scale, attenuation)
     for direction in [*NEIGHBOURS, *rng.standard_normal((10, 3))]:
+        puff.scrolled = tuple(rng.integers(-5, 5, 3).tolist())
         volume.update(puff, tuple(direction), 4.0)
         twin = light_layers(volume.frame, density, 4.0, solids, attenuation)
         np.testing.assert_allclose(volume.read(), twin, atol=exact(device, 3e-5), err_msg=str(direction))
@@ -110,6 +111,25 @@ def test_twin_follows_single_rays(rng: np.random.Generator) -> None:
     assert np.abs(errors).max() < 0.05 and np.abs(errors).mean() < 0.004 and abs(np.mean(errors)) < 0.002
 
 
+def test_the_columns_of_light_stay_in_the_world(rng: np.random.Generator) -> None:
+    """A box that moves on over a cloud: the light in it is the same, its columns being where they were."""
+    grid, gone = gf.Grid((20, 18, 16), cell_size=0.1), (2, -1, 3)
+    cloud = np.zeros(grid.cells[::-1])
+    cloud[6:10, 7:11, 8:12] = 5.0 * rng.random((4, 4, 4))
+    after = np.roll(cloud, (-3, 1, -2), (0, 1, 2))
+    jumps = []
+    for direction in rng.standard_normal((4, 3)):
+        still = LightFrame(grid, tuple(direction))
+        light = light_layers(still, cloud, 4.0)
+        for lag in (gone, (0, 0, 0)):
+            frame = LightFrame(grid, tuple(direction), lag=lag)
+            layers = light_layers(frame, after, 4.0)
+            places = rng.uniform((6, 5, 5), (13, 12, 11), (6, 3))
+            differences = [light_at(still, light, p) - light_at(frame, layers, p - gone) for p in places]
+            jumps.append(np.abs(differences).max())
+    assert max(jumps[::2]) < 1e-3 < 0.02 < max(jumps[1::2])
+
+
 def test_shader_looks_light_up_as_its_twin_does(device: Device, rng: np.random.Generator) -> None:
     """``light_at`` inside the box and far outside, where the shadow goes on."""
     grid = gf.Grid((13, 17, 11), cell_size=0.1)
@@ -127,6 +147,7 @@ def test_shader_looks_light_up_as_its_twin_does(device: Device, rng: np.random.G
     canvas = Canvas(device.ctx, (256, 1))
     volume = LightVolume(device, grid)
     for direction in [*NEIGHBOURS, (0.3, -0.9, 0.2), (-0.5, 0.4, 0.45)]:
+        puff.scrolled = tuple(rng.integers(-5, 5, 3).tolist())
         volume.update(puff, direction, 4.0)
         volume.give(program, "sun", SUN)
         program["points"].value = 0  # type: ignore[union-attr]

@@ -14,6 +14,7 @@ from host import Host
 
 import gpufluid as gf
 from gpufluid.gl.device import create_context
+from gpufluid.gl.messages import take
 from gpufluid.gl.state import guard_of
 
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.2, azimuth=25.0, elevation=10.0)
@@ -211,6 +212,42 @@ def test_an_error_keeps_the_hosts_state(odd: Host) -> None:
     fluid.release()
 
 
+def test_every_slice_of_a_step_keeps_the_hosts_state(host: Host) -> None:
+    """Also the one in which the step fails, and what draws in between; two fluids take turns."""
+    fluids, plain = [burning(host.ctx) for _ in range(2)], burning(host.ctx)
+    plain.step(0.1)
+    turns, unfinished = 0, list(fluids)
+    while unfinished:
+        with host.oddly():
+            for fluid in list(unfinished):
+                if fluid.advance(0.1, 2.0):
+                    unfinished.remove(fluid)
+        host.be_plain()
+        turns += 1
+    assert turns > 5
+    for fluid in fluids:
+        np.testing.assert_array_equal(fluid.velocity.read(), plain.velocity.read())
+
+    class Wild:
+        def solve(self, problem: Any) -> None:
+            fluids[0].divergence.read()  # a call of its own, in which no slice may end
+            problem.jacobi(1.0)
+            raise RuntimeError("in the midst of a step")
+
+    fluids[0].settings = fluids[0].settings.but(pressure=Wild())
+    failed = ""
+    while not failed:
+        with host.oddly():
+            try:
+                assert not fluids[0].advance(0.1, 1e-6)
+            except RuntimeError as error:
+                failed = str(error)
+    assert "in the midst" in failed
+    host.be_plain()
+    for fluid in (*fluids, plain):
+        fluid.release()
+
+
 def test_moderngl_remembers_the_hosts_framebuffer(host: Host) -> None:
     """A host that draws by moderngl goes on in its own framebuffer, its scopes go back to its own flags."""
     ctx = host.ctx
@@ -239,6 +276,7 @@ def test_a_host_that_released_its_framebuffer(host: Host) -> None:
     gone.use()
     gone.release()
     before = host.state()
+    take(host.ctx)  # the host's own call that bound it again
     with burning(host.ctx) as fluid:
         fluid.step(0.05)
     assert host("glGetError") == 0
@@ -270,6 +308,7 @@ def test_a_call_with_another_context_current_says_so(host: Host) -> None:
     target = other.simple_framebuffer((8, 8))
     for call, name in (
         (lambda: fluid.step(0.1), "Fluid.step"),
+        (lambda: fluid.advance(0.1), "Fluid.advance"),
         (lambda: fluid.density.read(), "ScalarField.read"),
         (lambda: fluid.release(), "Fluid.release"),
         (lambda: renderer.render(fluid, CAMERA, target), "VolumeRenderer.render"),

@@ -13,6 +13,7 @@
 // 6: velocity (m/s); strength of the noise, 0 .. 1
 // 7: 1 / size of a patch (1/m); seeds of this noise and of the next; 0
 uniform vec4 emitters[8 * EMITTERS];
+uniform vec3 noise_shift;  // m from where the box first stood to where it stands: noise stays where it is
 
 // What noise leaves of emitter `n` at `p` (m from the low corner).
 float flicker(int n, vec3 p) {
@@ -20,7 +21,8 @@ float flicker(int n, vec3 p) {
     float strength = emitters[8 * n + 6].w;
     if (strength == 0.0) return 1.0;
     vec4 noise = emitters[8 * n + 7];
-    float now = patches(p * noise.x, uint(noise.y)), next = patches(p * noise.x, uint(noise.z));
+    vec3 q = (p + noise_shift) * noise.x;
+    float now = patches(q, uint(noise.y)), next = patches(q, uint(noise.z));
     return 1.0 - strength * mix(now, next, emitters[8 * n + 5].w);
 #else
     return 1.0;

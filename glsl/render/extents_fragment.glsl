@@ -1,5 +1,5 @@
 // The ends of what a block covers; blending keeps the largest.
 flat in vec2 reach;
-out vec2 ends_out;
+out vec4 ends_out;
 
-void main() { ends_out = reach; }
+void main() { ends_out = vec4(reach, -2.0, -2.0); }

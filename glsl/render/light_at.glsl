@@ -19,8 +19,9 @@ vec2 read_FIELD(int layer, vec2 column) {
     vec2 run = abs(FIELD_slope) * depth, place = column + FIELD_slope * depth;
     vec2 entered = mix(FIELD_extent - place, place, greaterThan(forth, vec2(0.0)));  // from the side of entry
     vec2 shift = mix(FIELD_extent, vec2(0.0), greaterThan(forth, vec2(0.0)));
-    vec2 first = fract(shift + forth * 0.5 + run);                  // of the first column inside
-    vec2 last = FIELD_extent - fract(FIELD_extent - shift - forth * 0.5 - run);  // of the last one
+    vec2 middle = forth * (0.5 - start_FIELD());
+    vec2 first = fract(shift + middle + run);                       // of the first column inside
+    vec2 last = FIELD_extent - fract(FIELD_extent - shift - middle - run);  // of the last one
     vec2 share = clamp(min(entered, run) / max(min(first, run), 1e-9), 0.0, 1.0);
     vec2 read = mix(min(entered, last), first - 1.0 + share, lessThan(entered, first));
     return column + forth * (read - entered);
@@ -28,7 +29,8 @@ vec2 read_FIELD(int layer, vec2 column) {
 
 // Light left in `column` at the end of a layer, filtered between columns.
 float layer_FIELD(sampler2D layers, int layer, vec2 column) {
-    vec2 texel = clamp(read_FIELD(layer, column) - vec2(base_FIELD(layer)), vec2(0.5), vec2(FIELD_tiles.xy) - 0.5);
+    vec2 texel = read_FIELD(layer, column) + start_FIELD() - vec2(base_FIELD(layer));
+    texel = clamp(texel, vec2(0.5), vec2(FIELD_tiles.xy) - 0.5);
     return textureLod(layers, (texel + vec2(corner_FIELD(layer))) / vec2(textureSize(layers, 0)), 0.0).x;
 }
 

@@ -16,7 +16,7 @@ uniform bool harris;           // light * (1 - (1 - m) density) in place of ligh
 // What is left at the end of `layer` of `light` that enters it in `column`.
 float after_layer(int layer, ivec2 column, float light) {
     // the part of the layer that this column spends inside the box, by depth
-    vec2 across = vec2(column) + 0.5;
+    vec2 across = vec2(column) + 0.5 - start_light();
     vec2 a = -across / light_slope, b = (light_extent.xy - across) / light_slope;
     vec2 low = min(a, b), high = max(a, b);
     float near = max(float(layer), max(low.x, low.y));

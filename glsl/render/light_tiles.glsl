@@ -5,10 +5,14 @@
 
 uniform ivec4 FIELD_tiles;     // tile width and height (texels), tiles in a row of the texture, layers
 uniform ivec2 FIELD_shear;     // lateral place per layer, in 1/65536: whole numbers, so every pass agrees
+uniform ivec2 FIELD_start;     // how far columns lie before whole places, in 1/65536: those of a box that has moved
 
 // Column of the first texel of a layer's tile. The tile travels with the box: at depth layer + 1 its
 // texels cover the box and one column around it whatever the shear.
-ivec2 base_FIELD(int layer) { return ((32768 - FIELD_shear * (layer + 1)) >> 16) - 2; }
+ivec2 base_FIELD(int layer) { return ((32768 + FIELD_start - FIELD_shear * (layer + 1)) >> 16) - 2; }
+
+// The same as a place.
+vec2 start_FIELD() { return vec2(FIELD_start) / 65536.0; }
 
 // First texel of a layer's tile.
 ivec2 corner_FIELD(int layer) {

@@ -11,7 +11,7 @@ ivec2 layers_of(ivec2 column) {
     ivec2 span = ivec2(0, light_tiles.w - 1);
     for (int a = 0; a < 2; ++a) {
         if (light_shear[a] == 0) continue;
-        vec2 depth = vec2(-2.5, float(light_tiles[a]) - 1.5) - float(column[a]);  // shear * (layer + 1)
+        vec2 depth = vec2(-2.5, float(light_tiles[a]) - 1.5) + start_light()[a] - float(column[a]);  // shear * (layer + 1)
         depth *= 65536.0 / float(light_shear[a]);
         // not beyond the box, where a small shear would take them past what a whole number holds
         ivec2 reach = ivec2(clamp(vec2(min(depth.x, depth.y), max(depth.x, depth.y)), -2.0, float(light_tiles.w) + 2.0));

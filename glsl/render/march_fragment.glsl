@@ -9,6 +9,8 @@
 const float DARK = 1.0 / 1024.0;  // what is let through, where the rest no longer counts
 
 uniform int steps;      // from the slab's begin to its end
+uniform int first_number;  // of the step in which it begins: a step keeps its number when the box moves on
+uniform float lead;     // share of that step that lies before the slab
 uniform float jitter;   // share of a step within which its sample is moved
 uniform float faint;    // 1/m: a block that holds no more is empty
 
@@ -50,22 +52,23 @@ void main() {
 #endif
     float noise = blue_noise(gl_FragCoord.xy), thick = (slab.y - slab.x) / float(steps);
     float metre = length(direction) * cell_size;  // of way for a metre of depth
-    int n = max(int((way.x - slab.x) / thick), 0);
-    int end = min(int(ceil((way.y - slab.x) / thick)), steps);
+    float start = slab.x - lead * thick;
+    int n = max(int((way.x - start) / thick), 0);
+    int end = min(int(ceil((way.y - start) / thick)), lead > 0.0 ? steps + 1 : steps);
     float left = 1.0, known = way.x;  // `known`: up to there the smoke was found to be worth sampling
     while (n < end && left > DARK) {
         float from, to, at;
         while (n < end) {
-            from = max(slab.x + thick * float(n), way.x);
-            to = min(slab.x + thick * float(n + 1), way.y);
-            at = mix(from, to, 0.5 + jitter * (fract(noise + 0.6180339887 * float(steps - 1 - n)) - 0.5));
+            from = max(start + thick * float(n), way.x);
+            to = min(start + thick * float(n + 1), way.y);
+            at = mix(from, to, 0.5 + jitter * (fract(noise + 0.6180339887 * float(steps - 1 - n - first_number)) - 0.5));
             if (at <= known) break;
             vec3 place = origin + d * at;
             ivec3 block = clamp(ivec3(place) / BLOCK, ivec3(0), occupied_extent - 1);
             vec3 sides = (vec3(BLOCK * (block + ivec3(greaterThan(d, vec3(0.0))))) - origin) / d;
             float leaves = max(min(sides.x, min(sides.y, sides.z)), at);
             if (fetch_occupied(block).x > faint) known = leaves;
-            else n = max(n + 1, int((leaves - slab.x) / thick));
+            else n = max(n + 1, int((leaves - start) / thick));
         }
         if (n >= end) break;
         vec4 light = integral(sample_shaded(origin + d * at), max(to - from, 0.0) * metre);

@@ -3,11 +3,11 @@
 #include "lib/box.glsl"
 #include "lib/bits.glsl"
 
-out vec2 box_out;
+out vec4 box_out;
 
 void main() {
     ivec3 block = boxes_index(ivec2(gl_FragCoord.xy));
-    box_out = vec2(-1.0);
+    box_out = vec4(-1.0);
     if (block.z >= boxes_extent.z) return;
     ivec3 low = 8 * block, high = min(low + 8, cells), bits = ivec3(0);
     for (int z = low.z; z < high.z; ++z)
@@ -19,5 +19,5 @@ void main() {
     const ivec3 place = ivec3(1, 8, 64);
     ivec3 first = ivec3(lowest_bit(bits.x), lowest_bit(bits.y), lowest_bit(bits.z)) * place;
     ivec3 last = ivec3(highest_bit(bits.x), highest_bit(bits.y), highest_bit(bits.z)) * place;
-    box_out = vec2(first.x + first.y + first.z, last.x + last.y + last.z);
+    box_out.xy = vec2(first.x + first.y + first.z, last.x + last.y + last.z);
 }

@@ -6,6 +6,7 @@ uniform sampler2D extents;  // by slab and band: the opposite of the left end, a
 uniform sampler2D wholes;   // by slab: the same of all bands, and the first and last of them; see extents_whole.glsl
 uniform vec2 cuts;          // where the first slab begins, how thick each is
 uniform float band;         // height of a band, of the picture's 2
+uniform int first_number;   // of the farthest slab: a slab keeps its number when the box moves on
 
 in vec4 bounds;             // left, bottom, right, top of the slab in the picture, -1 .. 1
 in vec2 interval;           // where the slab begins and ends, m in front of the eye; or cells along its axis
@@ -17,7 +18,7 @@ flat out float shift;       // moves the noise from slab to slab, so that along 
 void main() {
     int row = gl_VertexID / 6, corner = gl_VertexID - 6 * row;
     corner -= corner < 3 ? 0 : 2;
-    int column = int(round((interval.x - cuts.x) / cuts.y));
+    int column = int(floor((0.5 * (interval.x + interval.y) - cuts.x) / cuts.y));  // the first and last may be thinner
     vec4 whole = texelFetch(wholes, ivec2(column, 0), 0);
     vec2 ends = texelFetch(extents, ivec2(column, row), 0).xy;
     bool one = whole.z <= whole.w;
@@ -31,6 +32,6 @@ void main() {
     direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
     picture = 0.5 * p + 0.5;
     slab = interval;
-    shift = fract(0.6180339887 * float(gl_InstanceID));
+    shift = fract(0.6180339887 * float(gl_InstanceID + first_number));
     gl_Position = vec4(some ? p : vec2(2.0), 0.0, 1.0);
 }

@@ -3,6 +3,8 @@
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
 uniform vec2 reach;      // share of the target's viewport that the picture takes from its low corner; (1, 1): all
 
+uniform int first_number;   // of the farthest slab: a slab keeps its number when the box moves on
+
 in vec4 bounds;          // left, bottom, right, top of the slab in the picture, -1 .. 1
 in vec2 interval;        // where the slab begins and ends, m in front of the eye; or cells along its axis
 noperspective out vec3 origin, direction;
@@ -16,6 +18,6 @@ void main() {
     direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
     picture = 0.5 * p + 0.5;
     slab = interval;
-    shift = fract(0.6180339887 * float(gl_InstanceID));
+    shift = fract(0.6180339887 * float(gl_InstanceID + first_number));
     gl_Position = vec4(reach * p + (reach - 1.0), 0.0, 1.0);
 }

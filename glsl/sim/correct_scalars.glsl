@@ -19,7 +19,7 @@ void kernel(ivec3 cell) {
     // a cell that a moving solid has just left held nothing the error could be measured by
     if (before.w < 0.5) value = plain;
 #endif
-    vec3 from = trace(start, u, dt), brought;
+    vec3 from = trace(start, u, dt), brought = vec3(0.0);
 #if LIMITER
     Bounds bounds = bounds_scalars(from);
     if (bounds.low.w <= bounds.high.w)

@@ -6,8 +6,12 @@ neighbour whether it is solid. All else is the engine's own: solver, stages and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import moderngl
 
+from gpufluid.backend import KernelCall
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import Pass
@@ -56,13 +60,20 @@ UNPACKED: dict[str, Kernel] = {
 
 
 class CountedBackend(GLBackend):
-    """The engine's backend, which knows the fields it has made."""
+    """The engine's backend, which knows the fields it has made and what its passes move."""
 
     def __init__(
-        self, grid: Grid, backend: str, ctx: moderngl.Context, *, reading: str | None = None
+        self,
+        grid: Grid,
+        backend: str,
+        ctx: moderngl.Context,
+        *,
+        precision: str = "single",
+        reading: str | None = None,
     ) -> None:
-        super().__init__(grid, backend, ctx, reading=reading)
+        super().__init__(grid, backend, ctx, precision, reading)
         self.fields: list[Field] = []
+        self._moved: dict[str, list[int]] | None = None
 
     def field(
         self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
@@ -71,6 +82,30 @@ class CountedBackend(GLBackend):
         field = super().field(name, kind, components, buffers=buffers, exact=exact)
         self.fields.append(field)
         return field
+
+    def bytes_of(self, work: Callable[[], None]) -> dict[str, list[int]]:
+        """Return what each pass of `work` must move at least, bytes, by the kernels' names."""
+        moved: dict[str, list[int]] = {}
+        self._moved = moved
+        work()
+        self._moved = None
+        return moved
+
+    def kernel(self, name: str, variant: Variant) -> KernelCall:  # type: ignore[override]
+        """Return the kernel, compiled once for each variant."""
+        run = self._pass(name, variant)
+        if self._moved is None:
+            return run
+        each = self._moved.setdefault(name, [])
+
+        def counted(**arguments: Any) -> None:
+            each.append(run.nbytes)
+            run(**arguments)
+
+        return counted
+
+    def _pass(self, name: str, variant: Variant) -> Pass:
+        return super().kernel(name, variant)
 
 
 class BaselineBackend(CountedBackend):
@@ -87,10 +122,10 @@ class BaselineBackend(CountedBackend):
             kind, components = "cell", 1
         return super().field(name, kind, components, buffers=buffers, exact=exact)
 
-    def kernel(self, name: str, variant: Variant) -> Pass:
+    def _pass(self, name: str, variant: Variant) -> Pass:
         """Return the pass of the baseline where it has one of its own, else the engine's."""
         if name not in UNPACKED:
-            return super().kernel(name, variant)
+            return super()._pass(name, variant)
         key = (name, variant)
         if key not in self._passes:
             self._passes[key] = Pass(

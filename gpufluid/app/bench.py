@@ -24,10 +24,10 @@ from gpufluid.fluid import BACKENDS, Fluid
 from gpufluid.grid import Grid
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.scene import Scene
-from gpufluid.settings import Settings, one_of
+from gpufluid.settings import PRECISIONS, TRACES, Settings, one_of
 from gpufluid.shapes import Mesh, Obstacle, Sphere
 from gpufluid.solver import Solver
-from gpufluid.solvers import Jacobi
+from gpufluid.solvers import Jacobi, Multigrid
 from gpufluid.sources import Emitter
 from gpufluid.view import METHODS, Camera
 
@@ -48,10 +48,17 @@ PROFILES = {
         vorticity_confinement=0.35,
     ),
     "default": Settings(vorticity_confinement=0.35),
+    "best": Settings(
+        advection="maccormack", cfl=None, pressure=Multigrid(cycles=2), vorticity_confinement=0.35
+    ),
 }
 SAMPLES, NUMPY_SAMPLES = 15, 3
 WARM_UP = 3  # steps
 PICTURE = (640, 360)  # pixels
+COPIED = {
+    True: 1 << 26,
+    False: 1 << 28,
+}  # bytes copied for the bandwidth, in software and on a GPU: past all caches
 
 Milliseconds = dict[str, list[float]]
 
@@ -62,6 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--cells", type=int, nargs=3, default=(64, 64, 64), metavar=("X", "Y", "Z"), help="(64 64 64)")
     add("--backend", default="auto", metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
     add("--profile", default="plain", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
+    add("--trace", metavar="NAME", help=f"of what is carried, one of {', '.join(TRACES)} (the profile's)")
+    add("--precision", default="single", metavar="NAME", help=f"one of {', '.join(PRECISIONS)}")
     add("--samples", type=int, metavar="N", help=f"steps measured ({SAMPLES}; on numpy {NUMPY_SAMPLES})")
     add(
         "--solids",
@@ -72,6 +81,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--no-baseline", dest="baseline", action="store_false", help="leave out what plain is compared with")
     add("--no-render", dest="render", action="store_false", help="leave out the picture")
     add("--method", default=METHODS[0], metavar="NAME", help=f"of the picture, one of {', '.join(METHODS)}")
+    add(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="measure sizes, solvers, stages and write them to FILE.md instead",
+    )
     add("--json", action="store_true", help="print one JSON object as the last line")
 
 
@@ -80,9 +95,14 @@ def run(args: argparse.Namespace) -> int:
     one_of(args.backend, BACKENDS, "backend")
     one_of(args.profile, tuple(PROFILES), "profile")
     one_of(args.method, METHODS, "method")
+    one_of(args.precision, PRECISIONS, "precision")
+    if args.trace is not None:
+        one_of(args.trace, TRACES, "trace")
     if args.samples is not None and args.samples < 1:
         raise GpufluidError(f"samples must be a whole number >= 1, got {args.samples}")
-    case = Case(tuple(args.cells), args.profile, args.solids)
+    if args.page is not None:
+        return _page(args.page, args.samples or SAMPLES)
+    case = Case(tuple(args.cells), args.profile, args.solids, trace=args.trace, precision=args.precision)
     if args.backend == "numpy":
         report = measure_numpy(case, args.samples or NUMPY_SAMPLES)
     else:
@@ -104,12 +124,35 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-class Case:
-    """The plume that is measured: a hot source below a knot, in a closed box 1 m wide."""
+def _page(path: Path, samples: int) -> int:
+    from gpufluid.app.performance import write_page
+    from gpufluid.gl.device import create_context
 
-    def __init__(self, cells: tuple[int, int, int], profile: str = "plain", solids: bool = True) -> None:
+    ctx = create_context()
+    try:
+        write_page(path, ctx, samples)
+    finally:
+        ctx.release()
+    print(f"wrote {path.absolute()}")
+    return 0
+
+
+class Case:
+    """The plume that is measured: a hot source below a knot, in a closed box 1 m wide.
+
+    rules: settings in place of the profile's, where they are not None.
+    """
+
+    def __init__(
+        self,
+        cells: tuple[int, int, int],
+        profile: str = "plain",
+        solids: bool = True,
+        **rules: Any,
+    ) -> None:
         self.grid = Grid(cells, cell_size=1.0 / max(cells[0], 1))
-        self.profile, self.settings = profile, PROFILES[profile]
+        given = {name: value for name, value in rules.items() if value is not None}
+        self.profile, self.settings = profile, PROFILES[profile].but(**given)
         self.dt = self.grid.cell_size  # s: smoke at 1 m/s moves one cell a step, at every resolution
         across, up, deep = self.grid.size
         width = min(across, up)
@@ -176,8 +219,22 @@ def add_passes(taken: Milliseconds, device: Device, work: Callable[[], None]) ->
     work()
     times = device.milliseconds()
     for name, each in times.items():
-        label = name.removesuffix("_unpacked") + (f" x{len(each)}" if len(each) > 1 else "")
-        taken.setdefault(label, []).append(sum(each))
+        taken.setdefault(label(name, each), []).append(sum(each))
+
+
+def label(name: str, each: Sequence[float]) -> str:
+    """How a pass that ran as often is called."""
+    return name.removesuffix("_unpacked") + (f" x{len(each)}" if len(each) > 1 else "")
+
+
+def copy_bandwidth(ctx: moderngl.Context, software: bool) -> float:
+    """Return the bytes per second, read and written, at which the device copies a large buffer."""
+    size = COPIED[software]
+    one, other = ctx.buffer(bytes(size)), ctx.buffer(reserve=size)
+    times = [timed(lambda: ctx.copy_buffer(other, one), ctx.finish)[0] for _ in range(SAMPLES)]
+    one.release()
+    other.release()
+    return 2.0 * size / (median(times) * 1e-3)
 
 
 def take_turns(subjects: Sequence[Subject], samples: int) -> None:
@@ -204,12 +261,13 @@ def measure_gl(
     """Return what there is to report of the steps in a context; `baseline`: of the baseline's too."""
     from gpufluid.app.baseline import BaselineBackend, CountedBackend
 
-    engine = CountedBackend(case.grid, backend, ctx)
+    engine = CountedBackend(case.grid, backend, ctx, precision=case.settings.precision)
     device = engine.device
     subjects = [Subject(engine, case)]
     if baseline:
         subjects.append(Subject(BaselineBackend(case.grid, ctx), case))
     take_turns(subjects, samples)
+    moved = engine.bytes_of(subjects[0].step)
     report = {
         **described(case),
         "renderer": device.renderer,
@@ -220,6 +278,8 @@ def measure_gl(
         **_timings(*subjects),
         "passes_ms": _medians(subjects[0].passes_ms),
         "baseline_passes_ms": _medians(subjects[-1].passes_ms) if baseline else {},
+        "passes_bytes": {label(name, each): sum(each) for name, each in moved.items()},
+        "copy_bytes_per_second": copy_bandwidth(ctx, device.software),
         "python_ms": median(subjects[0].python_ms),
         "field_bytes": sum(field.nbytes for field in engine.fields),
     }
@@ -322,8 +382,9 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
     if "python_ms" in report:
         yield f"calling thread   {report['python_ms']:.2f} ms a step, of Python and the driver"
         yield f"memory           {report['field_bytes'] / 2**20:.1f} MiB in fields"
+        yield f"copies           {report['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written"
         yield ""
-        yield from _table(report["passes_ms"], report["baseline_passes_ms"])
+        yield from _table(report)
         if report["software"] and report["stage"] == "compute":
             yield "(software renderers count compute passes late: times slip from one pass to the next)"
     if "render_ms" in report:
@@ -340,12 +401,17 @@ def _spread(times: Sequence[float]) -> str:
     return f"{median(times):.2f} ms (median of {len(times)}, {min(times):.2f} to {max(times):.2f})"
 
 
-def _table(engine: Mapping[str, float], baseline: Mapping[str, float]) -> Iterator[str]:
-    yield f"{'pass, ms by GPU queries':24} {'engine':>9}" + (f" {'baseline':>9}" if baseline else "")
-    rows = [(label, ms, baseline.get(label, 0.0)) for label, ms in engine.items()]
-    rows.append(("sum", sum(engine.values()), sum(baseline.values())))
-    for label, ms, other in rows:
-        yield f"{label:24} {ms:9.2f}" + (f" {other:9.2f}" if baseline else "")
+def _table(report: Mapping[str, Any]) -> Iterator[str]:
+    """The passes: time, the bytes they must move, and that rate as a share of a copy's."""
+    engine, baseline = report["passes_ms"], report["baseline_passes_ms"]
+    moved, copies = report["passes_bytes"], report["copy_bytes_per_second"]
+    head = f"{'pass, ms by GPU queries':24} {'engine':>9} {'MiB':>8} {'of a copy':>9}"
+    yield head + (f" {'baseline':>9}" if baseline else "")
+    rows = [(label, ms, moved.get(label), baseline.get(label, 0.0)) for label, ms in engine.items()]
+    rows.append(("sum", sum(engine.values()), sum(moved.values()), sum(baseline.values())))
+    for label, ms, size, other in rows:
+        share = f"{size / 2**20:8.1f} {size / (ms * 1e-3) / copies:9.2f}" if size and ms else f"{'':18}"
+        yield f"{label:24} {ms:9.2f} {share}" + (f" {other:9.2f}" if baseline else "")
 
 
 def _ratio(what: str, engine: Sequence[float], baseline: Sequence[float]) -> str:

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import functools
 import inspect
+import os
 import re
 import signal
 import sys
@@ -17,6 +18,7 @@ from typing import Any, NoReturn, TypeVar
 
 import gpufluid
 from gpufluid.errors import GpufluidError
+from gpufluid.files import abandon
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
 OFF_SCREEN = "Without a display it renders NAME.mp4 and NAME.png here; NAME is the demo's or the mesh's."
@@ -28,6 +30,10 @@ BAD_INPUT = 2
 STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended
 
 T = TypeVar("T")
+
+
+class _Ended(SystemExit):
+    """SIGTERM has come."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -284,6 +290,7 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
         transparent=args.transparent,
         watch=watch,
         more=Outputs(**{name: getattr(args, name) for name in TAKEN}),
+        last=args.last,
     )
     return 0
 
@@ -324,7 +331,7 @@ def _manners() -> Iterator[None]:
         print(f"gpufluid: warning: {message}", file=sys.stderr)
 
     def end(number: int, frame: object) -> NoReturn:
-        raise SystemExit(128 + number)
+        raise _Ended(128 + number)
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -339,15 +346,35 @@ def _manners() -> Iterator[None]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code: 0, 2 for bad input, 130 after Ctrl-C."""
+    """Run the command; returns the exit code: 0, 2 for bad input, 130 after Ctrl-C.
+
+    argv: its words; None: those of the process, which ends here after Ctrl-C (130) or SIGTERM (143).
+    """
     words = list(sys.argv[1:] if argv is None else argv)
     with _manners():
         try:
             args = build_parser(words[0] if words else "").parse_args(words)
+            args.last = argv is None
             return int(args.run(args))
         except GpufluidError as error:
             print(f"gpufluid: error: {error}", file=sys.stderr)
             return BAD_INPUT
         except KeyboardInterrupt:
             print("gpufluid: stopped", file=sys.stderr)
+            if argv is None:
+                _leave(STOPPED)
             return STOPPED
+        except _Ended as end:
+            if argv is None:
+                _leave(int(str(end)))
+            raise
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process at once: finished files are closed, and the driver may still draw for seconds."""
+    abandon()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(code)

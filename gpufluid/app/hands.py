@@ -1,19 +1,95 @@
-"""Hands that reach into the fluid from a window."""
+"""What a drag of the mouse does in a picture: turn the view, or reach into the fluid. No window in here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.app import orbit
 from gpufluid.app import studio_pick as pick
 from gpufluid.hand import Hand
 from gpufluid.scene import Scene
+from gpufluid.view import Camera
 
-if TYPE_CHECKING:
-    from gpufluid.app.window import Player
+
+class Stage(Protocol):
+    """Where a scene is played and pointed at: a window, or a frame in a notebook.
+
+    pointer: where the last event saw it, (x, y), y downward, in units of the pointer's.
+    """
+
+    scene: Scene
+    pointer: tuple[float, float]
+
+    @property
+    def height(self) -> int:
+        """Of the whole, in the units of the pointer."""
+
+    @property
+    def forward(self) -> NDArray[np.float64]:
+        """Where the camera looks, a vector of length 1."""
+
+    def ray(self, x: float, y: float) -> pick.Ray:
+        """The ray through a point, in the units of the pointer."""
+
+
+class Drag(Protocol):
+    """What the hand holds while a button is down."""
+
+    def move(self, x: float, y: float, dx: float, dy: float) -> None:
+        """The pointer is at (x, y) now, and was (dx, dy) before; screen units."""
+
+    def release(self) -> None:
+        """The button is up again."""
+
+
+class Orbit:
+    """A drag that moves the camera."""
+
+    def __init__(self, stage: Stage, way: Callable[..., None]) -> None:
+        self.stage, self.way = stage, way
+
+    def move(self, x: float, y: float, dx: float, dy: float) -> None:
+        """Turn or move the camera."""
+        self.way(self.stage.scene.camera, dx, dy, self.stage.height)
+
+    def release(self) -> None:
+        """Nothing more."""
+
+
+class Brush:
+    """A drag that goes through the fluid, at the depth where it went in.
+
+    hand: what it does there, asked for in every frame.
+    """
+
+    def __init__(self, stage: Stage, hand: Callable[[], Hand | None]) -> None:
+        self.stage, self.hand = stage, hand
+        ray = stage.ray(*stage.pointer)
+        self.anchor, self.normal = pick.depth_for_hand(stage.scene.fluid, ray, stage.forward)
+        met = ray.meets(self.anchor, self.normal)
+        self.point: NDArray[np.float64] = self.anchor if met is None else met
+        self.last = self.point
+        stage.scene.touched = True
+
+    def move(self, x: float, y: float, dx: float, dy: float) -> None:
+        """The hand is elsewhere."""
+        met = self.stage.ray(x, y).meets(self.anchor, self.normal)
+        if met is not None:
+            self.point = met
+
+    def release(self) -> None:
+        """The hand is out, and nothing stays of it."""
+
+    def stroke(self) -> None:
+        """Leave in the next frame what the hand did since the last one."""
+        start, end, self.last = self.last.tolist(), self.point.tolist(), self.point
+        hand = self.hand()
+        if hand is not None:
+            self.stage.scene.stroke(start, end, hand)
 
 
 def hand_of(scene: Scene) -> Hand | None:
@@ -26,33 +102,18 @@ def hand_of(scene: Scene) -> Hand | None:
     return scene.hand
 
 
-class Brush:
-    """A drag that goes through the fluid, at the depth where it went in.
+def grasp(stage: Stage, *, left: bool, alt: bool) -> Drag:
+    """What a button grabs that goes down over the picture: the fluid, or the view.
 
-    hand: what it does there, asked for in every frame.
+    left: the left button; others move the view. alt: its key is down, and the fluid is left alone.
     """
+    if left and not alt and hand_of(stage.scene) is not None:
+        return Brush(stage, lambda: hand_of(stage.scene))
+    return Orbit(stage, orbit.rotate if left else orbit.pan)
 
-    def __init__(self, player: Player, hand: Callable[[], Hand | None]) -> None:
-        self.player, self.hand = player, hand
-        ray = player.ray(*player.pointer)
-        self.anchor, self.normal = pick.depth_for_hand(player.scene.fluid, ray, player.forward)
-        met = ray.meets(self.anchor, self.normal)
-        self.point: NDArray[np.float64] = self.anchor if met is None else met
-        self.last = self.point
-        player.scene.touched = True
 
-    def move(self, x: float, y: float, dx: float, dy: float) -> None:
-        """The hand is elsewhere."""
-        met = self.player.ray(x, y).meets(self.anchor, self.normal)
-        if met is not None:
-            self.point = met
-
-    def release(self) -> None:
-        """The hand is out, and nothing stays of it."""
-
-    def stroke(self) -> None:
-        """Leave in the next frame what the hand did since the last one."""
-        start, end, self.last = self.last.tolist(), self.point.tolist(), self.point
-        hand = self.hand()
-        if hand is not None:
-            self.player.scene.stroke(start, end, hand)
+def forward_of(camera: Camera) -> NDArray[np.float64]:
+    """Where `camera` looks, a vector of length 1."""
+    eye, target = np.array(camera.eye), np.array(camera.target)
+    away: NDArray[np.float64] = (target - eye) / np.linalg.norm(target - eye)
+    return away

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.files import check_file
+from gpufluid.gl.late import settle
 from gpufluid.grid import AXES
 from gpufluid.io.about import describe
-from gpufluid.io.background import Background
+from gpufluid.io.background import Background, patience
 from gpufluid.io.exr import require_openexr
 from gpufluid.io.film import Film
 from gpufluid.io.games import FlipBook, FlowBook, flow_of, rows_and_columns
@@ -69,7 +70,14 @@ class Shot:
     @cached_property
     def renderer(self) -> FrameRenderer:
         """What has drawn this frame."""
-        return self._draw()
+        renderer = self._draw()
+        settle(renderer.ctx)
+        return renderer
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the frame has been drawn."""
+        return "renderer" in self.__dict__
 
     @cached_property
     def picture(self) -> NDArray[np.uint8]:
@@ -154,7 +162,7 @@ class Output:
             self.target.__exit__(type(failed) if failed else kind, failed or error, trace)
 
         try:
-            self._thread.close(end)
+            self._thread.close(end, patience(kind))
         finally:
             self._report(self.target)
         failed = self._thread.failed

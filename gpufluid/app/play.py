@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
+from gpufluid.gl.late import settle
 from gpufluid.io.images import write_png
 from gpufluid.scene import Scene
 from gpufluid.script import scene_of
@@ -54,8 +56,9 @@ def run(
     transparent: off screen, smoke, solids and the floor's shadow on nothing, with straight alpha, as with a
     scene's ``background="transparent"``: in ``.webm``, ``.mov`` or pictures, since MP4 has none.
 
-    After an exception or Ctrl-C the frames finished so far are the film. Raises GpufluidError for bad input
-    before anything is computed, and leaves no file then.
+    After an exception or Ctrl-C the frames finished so far are the film; the last one's picture is written
+    after Ctrl-C only where it had been drawn. Raises GpufluidError for bad input before anything is computed,
+    and leaves no file then.
     """
     name = Path(sys.argv[0]).stem if sys.argv and sys.argv[0].endswith(".py") else "gpufluid"
     play(
@@ -86,14 +89,16 @@ def play(
     transparent: bool = False,
     watch: Path | None = None,
     more: Outputs | None = None,
+    last: bool = False,
 ) -> None:
     """As :func:`run`, with the name that files get where none is given.
 
     watch: a file; a window builds the scene anew when that has changed. more: what else is written, and how;
-    off screen, too.
+    off screen, too. last: the process ends with this, so that after Ctrl-C nothing waits for the GPU to have
+    drawn what nobody wants, as releasing its context would.
     """
     if isinstance(scene, Scene):
-        _checked(scene)
+        checked_scene(scene)
     elif not callable(scene):
         raise GpufluidError(f"run needs a gpufluid.Scene or a function that builds one, got {scene!r}")
     if frames is not None:
@@ -117,15 +122,20 @@ def play(
     with contextlib.ExitStack() as undo:
         built = scene
         if not isinstance(built, Scene):
-            built = _checked(scene_of(built(), name))
+            built = checked_scene(scene_of(built(), name))
             undo.callback(built.release)
         size, fps = size or check_size(built.picture.size), fps or built.picture.fps
         if frames is None and built.frames is None and built.story is None:
             frames = FRAMES
         if frames is None and built.frames is not None:
             frames = max(built.frames - built.frame, 0)
-        outputs = undo.enter_context(wanted.opened(built, frames, size, fps, progress))
-        _render(built, wanted, outputs, frames, size, progress)
+        try:
+            with wanted.opened(built, frames, size, fps, progress) as outputs:
+                _render(built, wanted, outputs, frames, size, progress)
+        except (KeyboardInterrupt, SystemExit):
+            if last:
+                undo.pop_all()
+            raise
 
 
 def check_frames(frames: int) -> int:
@@ -180,7 +190,7 @@ def _play_in_window(
         for option in options:
             if not _takes(scene, option):
                 raise GpufluidError(f"{name}: the scene has no choice of {option}")
-        return _checked(scene_of(scene(ctx=window.ctx, **options), name))
+        return checked_scene(scene_of(scene(ctx=window.ctx, **options), name))
 
     with Window(size, name) as window, Player(window, make, name, watch) as player:
         if studio:
@@ -209,7 +219,7 @@ def _takes(make: Callable[..., Scene], name: str) -> bool:
     return True
 
 
-def _checked(scene: Any) -> Scene:
+def checked_scene(scene: Any) -> Scene:
     """Return `scene` if it is one that can be drawn, or raise."""
     if not isinstance(scene, Scene):
         raise GpufluidError(f"run needs a gpufluid.Scene, got {scene!r}")
@@ -246,6 +256,7 @@ def _render(
             look, alpha = replace(look, background="transparent"), "straight"
         renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
         undo.callback(renderer.release)
+        renderer.pause = partial(settle, scene.fluid.ctx)
         renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
 
         def draw() -> FrameRenderer:
@@ -255,8 +266,10 @@ def _render(
         shot: Shot | None = None
         done, whole = 0, True
 
-        def finish() -> None:
-            path = wanted.write_still(shot or Shot(scene, draw, alpha))
+        def finish(stopped: bool = False) -> None:
+            path = None
+            if not stopped or (shot is not None and shot.is_drawn):  # who has said stop waits for no drawing
+                path = wanted.write_still(shot or Shot(scene, draw, alpha))
             if path is not None and progress:
                 print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
             for path in wanted.save_state(scene) if whole else ():
@@ -272,6 +285,7 @@ def _render(
                         if not _went_on(scene):
                             whole = True
                             break
+                        settle(scene.fluid.ctx)
                         done += 1
                         shot = Shot(scene, draw, alpha)
                         for snap in scene.take_snaps():
@@ -282,7 +296,7 @@ def _render(
                     tick()
         except (KeyboardInterrupt, SystemExit):
             if done:
-                finish()
+                finish(stopped=True)
             raise
         finish()
 

@@ -150,8 +150,9 @@ def depth_for_hand(fluid: Fluid, ray: Ray, forward: Floats) -> tuple[Floats, Flo
     middle = low + 0.5 * size
     if grid.dimensions == 2:
         return middle, np.array([0.0, 0.0, 1.0])
-    with np.errstate(divide="ignore"):
-        ends = np.stack([(low - ray.origin) / ray.direction, (low + size - ray.origin) / ray.direction])
+    # never 0: a ray along a side of the box would be 0 / 0 there, and miss it
+    direction = np.where(ray.direction == 0.0, 1e-30, ray.direction)
+    ends = np.stack([(low - ray.origin) / direction, (low + size - ray.origin) / direction])
     enter, leave = max(float(ends.min(0).max()), 0.0), float(ends.max(0).min())
     if leave > enter:
         density = fluid.density.read()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import glfw
 import moderngl
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gpufluid.app import orbit
 from gpufluid.app.display import egl_set_aside
 from gpufluid.app.edits import STRONGER, History, blow, strengthen
-from gpufluid.app.hands import Brush, hand_of
+from gpufluid.app.hands import Brush, Drag, forward_of, grasp
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
 from gpufluid.gl.state import keep_state
@@ -146,30 +146,6 @@ class Window:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class Drag(Protocol):
-    """What the hand holds while a button is down."""
-
-    def move(self, x: float, y: float, dx: float, dy: float) -> None:
-        """The pointer is at (x, y) now, and was (dx, dy) before; screen units."""
-
-    def release(self) -> None:
-        """The button is up again."""
-
-
-class Orbit:
-    """A drag that moves the camera."""
-
-    def __init__(self, player: Player, way: Callable[..., None]) -> None:
-        self.player, self.way = player, way
-
-    def move(self, x: float, y: float, dx: float, dy: float) -> None:
-        """Turn or move the camera."""
-        self.way(self.player.scene.camera, dx, dy, self.player.height)
-
-    def release(self) -> None:
-        """Nothing more."""
 
 
 class Player:
@@ -366,9 +342,7 @@ class Player:
     @property
     def forward(self) -> NDArray[np.float64]:
         """Where the camera looks, a vector of length 1."""
-        eye, target = np.array(self.scene.camera.eye), np.array(self.scene.camera.target)
-        away: NDArray[np.float64] = (target - eye) / np.linalg.norm(target - eye)
-        return away
+        return forward_of(self.scene.camera)
 
     @property
     def height(self) -> int:
@@ -414,11 +388,9 @@ class Player:
         if self.studio is not None and self.studio.take_button(button, action == glfw.PRESS, mods):
             return
         if action == glfw.PRESS:
-            grabbed: Drag | None = None if self.studio is None else self.studio.grab(button, mods)
             left = button == glfw.MOUSE_BUTTON_LEFT
-            if grabbed is None and left and not mods & glfw.MOD_ALT and hand_of(self.scene) is not None:
-                grabbed = Brush(self, lambda: hand_of(self.scene))
-            self._drag = grabbed or Orbit(self, orbit.rotate if left else orbit.pan)
+            grabbed: Drag | None = None if self.studio is None else self.studio.grab(button, mods)
+            self._drag = grabbed or grasp(self, left=left, alt=bool(mods & glfw.MOD_ALT))
 
     def _on_pointer(self, handle: Any, x: float, y: float) -> None:
         dx, dy = x - self.pointer[0], y - self.pointer[1]

@@ -10,17 +10,23 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import FieldStore
+from gpufluid.backend import FieldStore, Pace, Stopwatch, WallWatch
+from gpufluid.errors import GLUnavailableError
 from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.state import keeping
 from gpufluid.gl.strips import Strips
+from gpufluid.gl.timestamps import TimestampWatch
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Variant
 from gpufluid.layout import layouts, link
+from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
+from gpufluid.voxels import inside_mesh
+
+MOST_DRAWN = 1 << 23  # triangles in all slices; beyond, NumPy was faster than two cores of llvmpipe
 
 
 class GLBackend:
@@ -39,13 +45,23 @@ class GLBackend:
     ) -> None:
         owned = ctx is None
         ctx = ctx if ctx is not None else create_context()
-        self._on(Device(ctx, backend, reading), grid, "f2" if precision == "half" else "f4")
+        dtype = "f2" if precision == "half" else "f4"
+        device = Device(ctx, backend, reading)
+        if any(device.kept_as(channels, dtype, "a fluid") != dtype for channels in (1, 4)):
+            device.release()
+            raise GLUnavailableError(
+                f'precision="half" needs textures of the formats R16F and RGBA16F that can be drawn to, and '
+                f'{device.renderer} has none: use precision="single"'
+            )
+        self._on(device, grid, dtype)
         self._owns_context, self._owns_device = owned, True
 
     def _on(self, device: Device, grid: Grid, dtype: str) -> None:
         """Work on `device`, which another backend may share."""
         self.grid, self.device, self.ctx = grid, device, device.ctx
+        self.made, self.scrolled = grid, (0, 0, 0)
         self.name = device.stage
+        self.pace: Pace = device.pace
         self._dtype = dtype
         self.epsilon = 2.0**-10 if dtype == "f2" else 2.0**-23
         self._owns_context = self._owns_device = False
@@ -73,16 +89,17 @@ class GLBackend:
     def kernel(self, name: str, variant: Variant) -> Pass:
         """Return the pass, compiled once for each variant."""
         key = (name, variant)
-        if key not in self._passes:
-            self._passes[key] = Pass(
+        known = self._passes.get(key)
+        if known is None:
+            known = self._passes[key] = Pass(
                 self.device, self.grid, self.layouts, KERNELS[name], variant, self._dtype
             )
-        return self._passes[key]
+        return known
 
     def coarser(self) -> GLBackend:
         """The same on a grid of half the cells, in single precision."""
         if self._coarser is None:
-            self._coarser = self._sharing(self.grid.coarser())
+            self._coarser = self._sharing(self.grid.local.coarser())
             link(self.layouts, self._coarser.layouts)
         return self._coarser
 
@@ -91,18 +108,34 @@ class GLBackend:
         if self._dtype == "f4":
             return self
         if self._single is None:
-            self._single = self._sharing(self.grid)
+            self._single = self._sharing(self.grid.local)
         return self._single
 
     def strips(self) -> Strips:
         """Where in the box there is anything."""
-        return Strips(self.device, self.grid, self.layouts)
+        return Strips(self.device, self.grid.local, self.layouts)
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
-        """Count surfaces; see `gpufluid.gl.voxelizer`."""
+        """Count surfaces; see `gpufluid.gl.voxelizer`.
+
+        A software renderer draws each triangle once for every slice: a mesh of very many goes to NumPy.
+        """
+        if self.device.software and len(mesh.triangles) * self.grid.cells[2] > MOST_DRAWN:
+            local = Grid(self.grid.cells, self.grid.cell_size)
+            winding.write(inside_mesh(local, mesh, matrix)[..., None])
+            return
         if self._voxelizer is None:
-            self._voxelizer = Voxelizer(self.device, self.grid)
+            self._voxelizer = Voxelizer(self.device, self.grid.local)
         self._voxelizer(mesh, matrix, cast(Field, winding))
+
+    def scroll_to(self, scrolled: tuple[int, int, int]) -> None:
+        """Place the box so many cells from where it was made. What is compiled does not know where it is."""
+        self.scrolled, self.grid = scrolled, self.made.scrolled(scrolled)
+
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where the renderer keeps textures in main memory, and that is too small."""
+        if self.device.software:
+            check_memory(cells, "half" if self._dtype == "f2" else "single", what)
 
     @contextmanager
     def at_work(self, what: str) -> Iterator[None]:
@@ -113,8 +146,16 @@ class GLBackend:
         if self._owns_context:
             # its __exit__ would leave no context current at all
             self.ctx.__enter__()  # type: ignore[no-untyped-call]
-        with keeping(self.ctx, what):
-            yield
+        pacer, self.pace.pacer = self.pace.pacer, None
+        try:
+            with keeping(self.ctx, what):
+                yield
+        finally:
+            self.pace.pacer = pacer
+
+    def stopwatch(self) -> Stopwatch:
+        """The driver's time stamps; the clock on the wall where the processor draws."""
+        return WallWatch(self.finish) if self.device.software else TimestampWatch(self.ctx)
 
     def finish(self) -> None:
         """Wait for the driver."""

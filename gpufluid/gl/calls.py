@@ -60,8 +60,17 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glFenceSync": (_POINTER, _ENUM, _UINT),
     "glClientWaitSync": (_ENUM, _POINTER, _UINT, ctypes.c_uint64),
     "glDeleteSync": (None, _POINTER),
+    "glGenQueries": (None, _INT, _POINTER),
+    "glDeleteQueries": (None, _INT, _POINTER),
+    "glQueryCounter": (None, _UINT, _ENUM),
+    "glGetQueryObjectiv": (None, _UINT, _ENUM, _POINTER),
+    "glGetQueryObjectui64v": (None, _UINT, _ENUM, _POINTER),
     "glGenFramebuffers": (None, _INT, _POINTER),
     "glGetError": (_ENUM,),
+    **{f"glIs{kind}": (_BOOL, _UINT) for kind in ("Buffer", "Framebuffer", "Program", "Renderbuffer")},
+    **{f"glIs{kind}": (_BOOL, _UINT) for kind in ("Sampler", "Texture", "VertexArray")},
+    "glGetPointerv": (None, _ENUM, _POINTER),
+    "glDebugMessageCallback": (None, _POINTER, _POINTER),
     "glGetString": (ctypes.c_char_p, _ENUM),
 }
 

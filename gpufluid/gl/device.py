@@ -6,13 +6,17 @@ import sys
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import thread_time
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 import moderngl
 
+from gpufluid.backend import Pace
 from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.calls import calls
+from gpufluid.gl.capabilities import FORMATS, capabilities
+from gpufluid.gl.messages import take
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import keep_state
 from gpufluid.settings import one_of
@@ -52,6 +56,7 @@ class _Programs:
     def __init__(self) -> None:
         self.users = 0
         self.by_text: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
+        self.sent: dict[int, dict[str, Any]] = {}  # by the program's name in OpenGL
 
     def leave(self) -> None:
         """One device less uses them; the last one releases them."""
@@ -60,6 +65,7 @@ class _Programs:
             for program in self.by_text.values():
                 program.release()
             self.by_text.clear()
+            self.sent.clear()
 
 
 _compiled: WeakKeyDictionary[moderngl.Context, _Programs] = WeakKeyDictionary()
@@ -85,9 +91,10 @@ class Device:
         # not ctx.info: what it asks for beyond the context's version stays behind as a GL error of the host's
         self.renderer = calls(ctx).renderer
         self.software = _names_software(self.renderer)
-        self.max_texture_size = calls(ctx).integers(0x0D33)[0]
         if self.version < 330:
             raise GpufluidError(f"the context is OpenGL {self.version / 100:.1f}, the engine needs 3.3")
+        self.capabilities = capabilities(ctx)
+        self.max_texture_size = self.capabilities.max_texture_size
         if backend == "compute" and self.version < 430:
             raise GpufluidError(
                 f'backend="compute" needs OpenGL 4.3, this context is {self.version // 100}.'
@@ -104,6 +111,8 @@ class Device:
             raise GpufluidError(f"reading by imageLoad needs OpenGL 4.2, this context is {self.version}")
         self.reading = reading
         self.timings: dict[str, list[moderngl.Query]] | None = None
+        self.pace = Pace()
+        self.draws = True  # False: passes do all but draw and dispatch, for a measure of what that costs
         self.fields: WeakSet[Any] = WeakSet()  # those alive
         self._shared = _compiled.setdefault(ctx, _Programs())
         self._shared.users += 1
@@ -124,6 +133,7 @@ class Device:
             try:
                 self._programs[key] = self.ctx.program(vertex_shader=vertex_text, fragment_shader=source.text)
             except moderngl.Error as error:
+                take()  # what it says is in the error
                 blamed = vertex if vertex and "vertex_shader" in str(error) else source
                 raise blamed.explain(str(error)) from None
         program = self._programs[key]
@@ -136,10 +146,15 @@ class Device:
             try:
                 self._programs[source.text] = self.ctx.compute_shader(source.text)
             except moderngl.Error as error:
+                take()
                 raise source.explain(str(error)) from None
         program = self._programs[source.text]
         assert isinstance(program, moderngl.ComputeShader)
         return program
+
+    def sent(self, program: moderngl.Program | moderngl.ComputeShader) -> dict[str, Any]:
+        """The values of its uniforms that passes have sent and need not send again, by name."""
+        return self._shared.sent.setdefault(program.glo, {})
 
     def keep(self, key: Hashable, make: Callable[[], AnyProgram]) -> AnyProgram:
         """Return the program kept under `key`, made the first time: sources are read once, not each frame."""
@@ -158,11 +173,34 @@ class Device:
             self._fullscreen[program.glo] = self.ctx.vertex_array(program, [])
         return self._fullscreen[program.glo]
 
+    def kept_as(self, components: int, dtype: str, what: str) -> str:
+        """The numbers that a texture of `what` is kept in: `dtype`, or single precision in place of half.
+
+        Raises GLUnavailableError naming the format where the driver draws to neither.
+        """
+        for kind in (dtype, "f4"):
+            if (components, kind) in self.capabilities.drawn or kind == "f1":
+                return kind
+        raise GLUnavailableError(
+            f"{what} needs textures of the format {FORMATS[components, 'f4']} that can be drawn to, and "
+            f'{self.renderer} has none: another driver may, and backend="numpy" needs no OpenGL'
+        )
+
+    def check_filtering(self, what: str) -> None:
+        """Raise GLUnavailableError where the driver does not interpolate between the texels of a field."""
+        for kind in (4, "f4"), (1, "f4"):
+            if kind not in self.capabilities.filtered:
+                raise GLUnavailableError(
+                    f"{what} reads between the texels of {FORMATS[kind]} textures, and {self.renderer} does "
+                    "not interpolate there: another driver may; fluids are stepped without"
+                )
+
     def texture(self, size: tuple[int, int], components: int, dtype: str, what: str) -> moderngl.Texture:
-        """Create a texture that reads nearest texels and does not repeat.
+        """Create a texture that reads nearest texels and does not repeat; of single floats where it must be.
 
         Raises GpufluidError over the driver's limit: moderngl itself stays silent there.
         """
+        dtype = self.kept_as(components, dtype, what)
         if max(size) > self.max_texture_size:
             raise GpufluidError(
                 f"{what} needs a texture of {size[0]} x {size[1]} texels, the limit of {self.renderer} is "
@@ -198,6 +236,23 @@ class Device:
         queries, self.timings = self.timings or {}, None
         return {label: [q.elapsed * 1e-6 for q in taken] for label, taken in queries.items()}
 
+    def python_ms(self, step: Callable[[], None], count: int = 30) -> float:
+        """Return what `step` costs the calling thread without its draw and dispatch calls, ms.
+
+        The median of `count` calls, by the thread's own clock, so that other work on the machine counts
+        little. Fields are swapped and not written meanwhile: what is stepped is spoiled.
+        """
+        taken = []
+        self.draws = False
+        try:
+            for _ in range(count):
+                start = thread_time()
+                step()
+                taken.append(thread_time() - start)
+        finally:
+            self.draws = True
+        return 1e3 * sorted(taken)[count // 2]
+
     def release(self) -> None:
         """Release the sampler, and with the last device of the context its programs. Idempotent."""
         for vertex_array in self._fullscreen.values():
@@ -208,6 +263,17 @@ class Device:
             self._released = True
             self._shared.leave()
             self.linear.release()
+
+
+def let_go(*things: Any) -> None:
+    """Release what was made in a context; what is bound to draw to is not left so.
+
+    moderngl would bind its name again when it next makes or clears another framebuffer, which is an error.
+    """
+    for thing in things:
+        if isinstance(thing, moderngl.Framebuffer) and thing.ctx.mglo.fbo is thing.mglo:
+            thing.ctx.detect_framebuffer(0).use()
+        thing.release()
 
 
 def _available_memory() -> int | None:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.late import LateRead
+from gpufluid.grid import LARGEST_HALF
 from gpufluid.layout import FlatLayout
 
 if TYPE_CHECKING:
@@ -37,14 +38,16 @@ class Field:
         buffers: int = 2,
     ) -> None:
         self.device, self.name, self.layout = device, name, layout
-        self.components, self.dtype = components, dtype
+        self.components, self.dtype = components, device.kept_as(components, dtype, f"the {name} field")
         self.version = 0  # another one for other values in front
         self.where: Strips | None = None  # outside of which what is written now stays at rest
+        self._buffers = buffers
+        self._held: moderngl.Texture | None = None  # the front, while another field shows it
         self._textures: list[moderngl.Texture] = []
         self._marks: list[Mark | None] = [None] * buffers  # the stage each texture was last written in
         self._targets: list[moderngl.Framebuffer] = []
         for _ in range(buffers):
-            texture = device.texture(layout.texture_size, components, dtype, f"the {name} field")
+            texture = device.texture(layout.texture_size, components, self.dtype, f"the {name} field")
             self._textures.append(texture)
             self._targets.append(device.ctx.framebuffer([texture]))
         self.fill([0.0])
@@ -68,7 +71,7 @@ class Field:
     @property
     def scratch(self) -> bool:
         """True with one buffer only."""
-        return len(self._textures) == 1
+        return self._buffers == 1
 
     @property
     def mark(self) -> Mark | None:
@@ -84,20 +87,65 @@ class Field:
         """Make what was written, in the latest stage, the front."""
         self.version += 1
         self._marks[-1] = None if self.where is None else self.where.mark
+        self.turn()
+        if self._held is not None:
+            self._part()
+
+    def turn(self) -> None:
+        """Let front and back change places."""
         self._textures.reverse()
         self._targets.reverse()
         self._marks.reverse()
 
+    def held(self, still: Field | None = None) -> Field:
+        """Return a field that shows this front as it is now; nothing is copied.
+
+        The texture stays here until the first write and is then left to `still`, whose own one, that of an
+        earlier call or a new one, has come in its place: passes write to it first.
+        """
+        if still is None:
+            still = Field(self.device, self.name, self.layout, self.components, self.dtype, buffers=1)
+        if len(self._textures) == self._buffers:
+            self._textures += still._textures
+            self._targets += still._targets
+            self._marks.append(None)  # of another time
+        still._textures, still._targets = self._textures[:1], self._targets[:1]
+        self._held = self.front
+        return still
+
+    def take_back(self, still: Field) -> None:
+        """Make what `still` shows the front again; nothing is copied."""
+        if self._held is None:  # it has been written since
+            textures, targets = (self._textures, still._textures), (self._targets, still._targets)
+            textures[0][0], textures[1][0] = textures[1][0], textures[0][0]
+            targets[0][0], targets[1][0] = targets[1][0], targets[0][0]
+            self._marks[0] = None
+            self.version += 1
+
+    def _part(self) -> None:
+        """Leave the texture that another field shows to that one: something is written here."""
+        where = next(n for n, texture in enumerate(self._textures) if texture is self._held)
+        del self._textures[where], self._targets[where], self._marks[where]
+        self._held = None
+
     def fill(self, values: Sequence[float]) -> None:
         """Set every value of every buffer: one number for all channels, or one for each."""
+        if self.dtype == "f2":
+            values = np.clip(values, -LARGEST_HALF, LARGEST_HALF).tolist()
         red, green, blue, alpha = (list(values) * 4 if len(values) == 1 else [*values, 0.0, 0.0, 0.0])[:4]
         self.version += 1
-        self._marks = [None] * len(self._marks)
+        if not self.device.draws:
+            return
+        if self._held is not None:
+            self._part()
+        self._marks = [None] * len(self._textures)
         for target in self._targets:
             target.clear(red, green, blue, alpha)
 
     def read(self) -> FloatArray:
         """Return the front as float32 [z, y, x, c]; a packed field has c = 1."""
+        if self.device.pace.pacer is not None:
+            return self.dump().astype(np.float32)
         return self.take()()
 
     def take(self) -> Callable[[], FloatArray]:
@@ -111,7 +159,15 @@ class Field:
 
     def dump(self) -> NDArray[np.floating]:
         """Return the front as `read`, in the precision of the texture."""
-        return self._unpacked(self.front.read(alignment=1))
+        pacer = self.device.pace.pacer
+        if pacer is None:
+            return self._unpacked(self.front.read(alignment=1))
+        late = self.later()
+        try:
+            pacer.wait(late)
+            return self.layout.unflatten(late.read())
+        finally:
+            late.release()
 
     def _unpacked(self, raw: bytes) -> NDArray[np.floating]:
         width, height = self.layout.texture_size
@@ -122,7 +178,7 @@ class Field:
         """Set the front from [z, y, x, c]; raises GpufluidError for another shape."""
         values = np.asarray(volume, np.float32)
         if self.dtype == "f2":
-            values = np.clip(values, -65504.0, 65504.0)  # the largest half float
+            values = np.clip(values, -LARGEST_HALF, LARGEST_HALF)
         self._set(values.astype(self.dtype))
 
     def restore(self, volume: NDArray[np.floating]) -> None:
@@ -138,6 +194,8 @@ class Field:
         if volume.shape != expected:
             raise GpufluidError(f"the {self.name} field takes {expected}, got {volume.shape}")
         self.version += 1
+        if self._held is not None:
+            self._part()
         self._marks[0] = None
         self.front.write(self.layout.flatten(volume).tobytes(), alignment=1)
 
@@ -145,13 +203,12 @@ class Field:
     def nbytes(self) -> int:
         """Bytes of GPU memory held."""
         width, height = self.layout.texture_size
-        return width * height * self.components * int(self.dtype[1]) * len(self._textures)
+        own = len(self._textures) - (self._held is not None)  # what is shown counts where it is shown
+        return width * height * self.components * int(self.dtype[1]) * own
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        for target in self._targets:
-            target.release()
-        for texture in self._textures:
-            texture.release()
+        let_go(*self._targets, *self._textures)
         self._targets.clear()
         self._textures.clear()
+        self._held = None

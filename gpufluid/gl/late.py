@@ -1,4 +1,4 @@
-"""Reading a texture back without waiting: the driver copies it when it comes to it, and tells when it has."""
+"""Reading back without waiting: the driver copies a texture when it comes to it, and tells when it has."""
 
 from __future__ import annotations
 
@@ -9,6 +9,22 @@ from numpy.typing import NDArray
 from gpufluid.gl.calls import calls
 
 _COMPLETE, _FLUSH, _SIGNALLED, _ALREADY = 0x9117, 0x00000001, 0x911C, 0x911A
+_FAILED = 0x911D
+_SLICE = 20_000_000  # ns
+
+
+def settle(ctx: moderngl.Context) -> None:
+    """Wait, in short slices, until the driver has done all that it was asked for, as any reading back does.
+
+    Python runs its signal handlers between two of them: Ctrl-C strikes while a large picture is drawn.
+    """
+    gl = calls(ctx)
+    fence = gl.glFenceSync(_COMPLETE, 0)
+    try:
+        while gl.glClientWaitSync(fence, _FLUSH, _SLICE) not in (_SIGNALLED, _ALREADY, _FAILED):
+            pass
+    finally:
+        gl.glDeleteSync(fence)
 
 
 class LateRead:
@@ -27,9 +43,13 @@ class LateRead:
     @property
     def ready(self) -> bool:
         """True once `read` does not wait."""
+        return self.wait(0.0)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for it, but no longer than `seconds`; return whether it is `ready`."""
         if self._buffer is None:
             return True
-        return self._gl.glClientWaitSync(self._fence, _FLUSH, 0) in (_SIGNALLED, _ALREADY)
+        return self._gl.glClientWaitSync(self._fence, _FLUSH, int(seconds * 1e9)) in (_SIGNALLED, _ALREADY)
 
     def read(self) -> NDArray[np.floating]:
         """Return it, [height, width, components]; waits where it is not `ready`."""

@@ -14,7 +14,7 @@ class _Drawable:
     """The buffers of a family of meshes, which differ in where their vertices are, and its vertex arrays."""
 
     def __init__(self, ctx: moderngl.Context, mesh: Mesh, vertices: bytes) -> None:
-        self.vertices = ctx.buffer(vertices)
+        self.vertices = ctx.buffer(vertices, dynamic=True)  # a mesh may bend
         self.indices = ctx.buffer(np.ascontiguousarray(mesh.triangles, np.int32).tobytes())
         self.arrays: dict[int, moderngl.VertexArray] = {}  # by program
         self.holds: ReferenceType[Mesh] = ref(mesh)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import moderngl
 import numpy as np
+from numpy.typing import NDArray
 
+from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.source import Source
-from gpufluid.grid import Grid
+from gpufluid.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.kernels import Kernel, Slot, Variant, unknown_argument
 from gpufluid.layout import STRIP, FlatLayout
 
@@ -42,6 +45,19 @@ def strips_reader(layouts: Mapping[str, FlatLayout]) -> str:
     macros = "".join(f"#define {name} {value}\n" for name, value in strip_macros().items())
     reader = field_reader("strips", "strip", layouts["strip"], "", "texel", STRIP_UNIT, False)
     return macros + layouts["strip"].glsl("strip") + reader
+
+
+def kept(stage: str, slot: Slot, dtype: str) -> str:
+    """The GLSL of what a pass leaves in a texel of `slot`; NaN stays, so that it can be found.
+
+    A half float ends at the largest; a single one that is nearly denormal is 0. Only sweeps for the pressure
+    in fragment passes go without: it would cost 3 % of a step on llvmpipe, which mostly does it by itself.
+    """
+    if dtype == "f2":
+        return f"mix(v, sign(v) * {LARGEST_HALF}, greaterThan(abs(v), vec4({LARGEST_HALF})))"
+    if stage == "compute" or slot.kind in ("cell", "face"):
+        return f"mix(v, vec4(0.0), lessThan(abs(v), vec4({TINY!r})))"
+    return "v"
 
 
 def box_constants(grid: Grid) -> str:
@@ -106,10 +122,14 @@ class Pass:
         variant: Variant,
         dtype: str,
     ) -> None:
+        filters = {(slot.components, "f4" if slot.exact else dtype) for slot in kernel.reads}
+        if variant.sampler == "hardware" and not filters <= device.capabilities.filtered:
+            variant = replace(variant, sampler="exact")
         self.device, self.kernel, self.variant = device, kernel, variant
         self._slots = kernel.slots(variant)
         self._names = kernel.arguments(variant)
         self._layout = layouts[kernel.write.kind]
+        self._size = self._layout.texture_size
         hardware = variant.sampler == "hardware"
         self._filtered = {s.name for s in self._slots if hardware and s.name in kernel.sampled}
         images = device.reading == "image"
@@ -148,8 +168,13 @@ class Pass:
                 "<fields>",
             )
             self._inputs.append((slot.name, unit, as_image, filtered))
-        out = kernel.write.name + "_out"
-        source.add(f"vec4 {out} = vec4(0.0);", "<fields>")
+        written = kernel.write.name + "_out"
+        source.add(f"vec4 {written} = vec4(0.0);", "<fields>")
+        source.add(
+            f"vec4 kept(vec4 v) {{ return {kept(device.stage, kernel.write, dtype_of(kernel.write))}; }}",
+            "<fields>",
+        )
+        out = f"kept({written})"
         if variant.expression:
             source.add("vec3 user_force(vec3 position, float time) {", "<stage>")
             source.add("float x = position.x, y = position.y, z = position.z; return (", "<stage>")
@@ -168,16 +193,16 @@ class Pass:
                     "        if (float(index.x) < span.x || float(index.x) >= span.y) return;\n    }\n    if",
                     1,
                 )
-            width, height = self._layout.texture_size
+            width, height = self._size
             image_format = IMAGE_FORMAT[kernel.write.components, dtype_of(kernel.write)]
             source.add(
                 f"layout({image_format}, binding = 0) writeonly restrict uniform image2D image_out;\n"
-                "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID.xy);\n"
+                "uniform int first_row;\n"
+                "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID) + ivec2(0, first_row);\n"
                 f"    if (texel.x >= {width} || texel.y >= {height}) return;\n{run}"
                 f"    imageStore(image_out, texel, {out});\n}}",
                 "<main>",
             )
-            self._groups = (-(-width // GROUP), -(-height // GROUP))
             self._compute = device.compute_program(source)
             program: moderngl.Program | moderngl.ComputeShader = self._compute
         else:
@@ -190,18 +215,31 @@ class Pass:
             self._triangle = device.fullscreen(device.fragment_program(source, vertex))
             program = self._triangle.program
         self._program = program
+        self._says = f"the kernel {kernel.name} (glsl/{kernel.folder}/{kernel.name}.glsl)"
         # a compiler drops what a variant does not use: such names are taken and not sent
         members = {n: program[n] for n in kernel.parameters if n in program}
-        self._uniforms = {n: m for n, m in members.items() if isinstance(m, moderngl.Uniform)}
-        self._texture_units = [(n, u) for n, u, image, _ in self._inputs if not image and n in program]
+        #: what one call must move at least, bytes: all of each field it reads, and what it writes
+        self.nbytes = sum(
+            layouts[s.kind].texture_size[0]
+            * layouts[s.kind].texture_size[1]
+            * s.components
+            * int(dtype_of(s)[1])
+            for s in (*self._slots, kernel.write)
+        )
+        self._uniforms = [(n, m) for n, m in members.items() if isinstance(m, moderngl.Uniform)]
+        # a program keeps what it is sent, and may be that of other passes too: their text is the same
+        self._sent = device.sent(program)
+        for name, unit, as_image, _ in self._inputs:
+            if not as_image and name in program:
+                program[name].value = unit  # type: ignore[union-attr]
 
     def _strip_vertex(self, grid: Grid, layouts: Mapping[str, FlatLayout]) -> Source:
         """The vertex shader that covers the spans of strips."""
         source = Source(f"{self.kernel.name} (strips)").add("#version 330 core", "<stage>")
         source.add(box_constants(grid), "<box>")
         source.add(layouts["cell"].glsl("cell"), "<layout>").add(strips_reader(layouts), "<fields>")
-        size = self._layout.texture_size
-        source.add(f"const ivec2 target_size = ivec2({size[0]}, {size[1]});", "<layout>")
+        width, height = self._size
+        source.add(f"const ivec2 target_size = ivec2({width}, {height});", "<layout>")
         return source.include("sim/strip_vertex.glsl")
 
     def __call__(self, **arguments: Any) -> None:
@@ -209,46 +247,87 @@ class Pass:
         if arguments.keys() != self._names:
             raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
         out: Field = arguments[self.kernel.write.name]
-        if out.layout != self._layout:
+        if out.layout is not self._layout and out.layout != self._layout:
             raise GpufluidError(
                 f"kernel {self.kernel.name} writes {self._layout.size} values, field {out.name!r} has "
                 f"{out.layout.size}"
             )
-        for name, unit in self._texture_units:
-            self._program[name].value = unit  # type: ignore[union-attr]
-        filtered_units = []
+        pacer, first, height = self.device.pace.pacer, 0, self._size[1]
+        if pacer is None:
+            self._work(arguments, out, 0, height)
+        while pacer is not None and first < height:  # all is bound anew: much may happen in between
+            rows = pacer.before(self, height - first)
+            self._work(arguments, out, first, rows)
+            first += rows
+        out.swap()
+        if switches.numbers:
+            check_numbers(self._says, out, out.read(), lambda: self._read(arguments))
+
+    def _read(self, arguments: Mapping[str, Any]) -> dict[str, tuple[Field, NDArray[np.float32]]]:
+        """What the last call read, by name: fields and values."""
+        out: Field = arguments[self.kernel.write.name]
+        out.turn()  # what it wrote was read before
+        read = {slot.name: (arguments[slot.name], arguments[slot.name].read()) for slot in self._slots}
+        out.turn()
+        return read
+
+    def _work(self, arguments: Mapping[str, Any], out: Field, first: int, rows: int) -> None:
+        """Bind what is read and write `rows` of the texture from `first` on."""
+        device, filtered_units = self.device, []
         for name, unit, as_image, filtered in self._inputs:
             field: Field = arguments[name]
             if field is out and field.scratch:
                 raise GpufluidError(f"kernel {self.kernel.name} reads and writes the scratch field {name!r}")
             if as_image:
-                field.front.bind_to_image(unit, read=True, write=False)
+                field.front.bind_to_image(unit, True, False)
             else:
                 field.front.use(unit)
                 if filtered:
-                    self.device.linear.use(unit)
+                    device.linear.use(unit)
                     filtered_units.append(unit)
-        for name, uniform in self._uniforms.items():
-            upload(uniform, arguments[name])
-        with self.device.timed(self.kernel.name):
-            self._run(out)
-        for unit in filtered_units:
-            self.device.linear.clear(unit)
-        out.swap()
-
-    def _run(self, out: Field) -> None:
-        ctx, vertices = self.device.ctx, 3
-        if self._sparse:
-            strips = out.where
-            whole = strips is None or not strips.covers(out.back_mark)
-            self._program["whole"].value = whole  # type: ignore[union-attr]
-            if strips is not None and not whole:
-                vertices = strips.give(self._program)
-        if self.device.stage == "compute":
-            out.back.bind_to_image(0, read=False, write=True)
-            self._compute.run(*self._groups)
-            ctx.memory_barrier()
+        sent = self._sent
+        for name, uniform in self._uniforms:
+            value = arguments[name]
+            if isinstance(value, float | int) and value and sent.get(name) == value:
+                continue  # it has that already; a 0 may have another sign
+            upload(uniform, value)
+            sent[name] = value
+        if device.timings is None:
+            self._run(out, first, rows)
         else:
-            out.back_target.use()
-            ctx.enable_only(moderngl.NOTHING)
-            self._triangle.render(moderngl.TRIANGLES, vertices=vertices)
+            with device.timed(self.kernel.name):
+                self._run(out, first, rows)
+        for unit in filtered_units:
+            device.linear.clear(unit)
+
+    def _run(self, out: Field, first: int, rows: int) -> None:
+        device, (width, height), vertices = self.device, self._size, 3
+        if self._sparse:
+            vertices = self._leave_out(out)
+        if device.stage == "compute":
+            out.back.bind_to_image(0, False, True)
+            if device.draws:
+                if first != self._sent.get("first_row", 0):
+                    self._compute["first_row"] = self._sent["first_row"] = first
+                self._compute.run(-(-width // GROUP), -(-rows // GROUP))
+                device.ctx.memory_barrier()
+            return
+        target = out.back_target
+        if rows != height:
+            target.viewport = 0, first, width, rows
+        target.use()
+        if device.draws:
+            device.ctx.enable_only(moderngl.NOTHING)
+            self._triangle.render(moderngl.TRIANGLES, vertices)
+        if rows != height:
+            target.viewport = 0, 0, width, height
+
+    def _leave_out(self, out: Field) -> int:
+        """Leave out of a pass what is at rest in `out` and stays so; return the vertices of what is drawn."""
+        strips, sent = out.where, self._sent
+        whole = strips is None or not strips.covers(out.back_mark)
+        if sent.get("whole") is not whole:
+            self._program["whole"] = sent["whole"] = whole
+            # a unit with nothing in it is one that a driver warns of
+            self._program["strips"] = 0 if whole else STRIP_UNIT
+        return 3 if strips is None or whole else strips.bind()

@@ -25,7 +25,9 @@ def shader_root() -> Path:
 
 
 def glsl(name: str) -> str:
-    """Return GLSL for shaders of your own: "sample", for `Fluid.give`. It needs GLSL 3.30.
+    """Return GLSL for shaders of your own. It needs GLSL 3.30.
+
+    name: "sample", for `Fluid.give`.
 
     Raises GpufluidError for a name there is no text of, naming those there are.
     """

@@ -19,8 +19,10 @@ from weakref import WeakKeyDictionary
 
 import moderngl
 
+from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.calls import Calls, calls, current_context
+from gpufluid.gl.messages import complain, listen, take, tell
 
 UNITS = 16  # texture units the engine binds from 0 on; and the one moderngl makes textures on
 IMAGES = 8
@@ -116,7 +118,11 @@ class _Saved:
             self.textures.append((unit, ask(0x8069)[0], ask(0x8919)[0]))
 
     def restore(self, gl: Calls, limits: _Limits, ctx: moderngl.Context) -> None:
-        """Put it back."""
+        """Put it back; of what the call has released, nothing is left bound."""
+
+        def there(kind: str, name: int) -> int:
+            return name if name and getattr(gl, f"glIs{kind}")(name) else 0
+
         # moderngl's own record of its five switches, which a scope of the host's goes back to
         on = self.switches | {BLEND: self.blend[0]}
         ctx.enable_only(sum(flag for name, flag in FLAGS.items() if on[name]))
@@ -128,20 +134,20 @@ class _Saved:
             (gl.glEnablei if value else gl.glDisablei)(SCISSOR_TEST, n)
         for unit, texture, sampler in self.textures:
             gl.glActiveTexture(0x84C0 + unit)
-            gl.glBindTexture(0x0DE1, texture)
-            gl.glBindSampler(unit, sampler)
+            gl.glBindTexture(0x0DE1, there("Texture", texture))
+            gl.glBindSampler(unit, there("Sampler", sampler))
         gl.glActiveTexture(self.unit)
         for n, texture, level, layered, layer, access, form in self.images:
-            gl.glBindImageTexture(n, texture, level, layered, layer, access, form)
+            gl.glBindImageTexture(n, there("Texture", texture), level, layered, layer, access, form)
         for name, number in self.pixels.items():
             gl.glPixelStorei(name, number)
         for target, buffer in self.bindings.items():
-            gl.glBindBuffer(target, buffer)
-        gl.glUseProgram(self.program)
-        gl.glBindVertexArray(self.vertices)
-        gl.glBindFramebuffer(0x8CA9, self.draw)
-        gl.glBindFramebuffer(0x8CA8, self.read)
-        gl.glBindRenderbuffer(0x8D41, self.renderbuffer)
+            gl.glBindBuffer(target, there("Buffer", buffer))
+        gl.glUseProgram(there("Program", self.program))
+        gl.glBindVertexArray(there("VertexArray", self.vertices))
+        gl.glBindFramebuffer(0x8CA9, there("Framebuffer", self.draw))
+        gl.glBindFramebuffer(0x8CA8, there("Framebuffer", self.read))
+        gl.glBindRenderbuffer(0x8D41, there("Renderbuffer", self.renderbuffer))
         gl.glPolygonMode(0x0408, self.polygon)
         gl.glCullFace(self.cull)
         gl.glFrontFace(self.front)
@@ -205,16 +211,23 @@ class StateGuard:
         self.kept = True
         self._gl = calls(ctx)
         self._limits: _Limits | None = None
-        self._handle = current_context()
+        self.handle = current_context()
         self._depth = 0
         self._saved: _Saved | None = None
         self._fbo: Any = None
         self._elsewhere = 0  # a framebuffer of its own, with nothing in it
+        if switches.gl:
+            listen(ctx)
+
+    @property
+    def outside(self) -> bool:
+        """True between the calls of the engine's."""
+        return self._depth == 0
 
     def check_current(self, what: str) -> None:
         """Raise GpufluidError where the context is not current in this thread."""
         current = current_context()
-        if self._handle is not None and current != self._handle:
+        if self.handle is not None and current != self.handle:
             there = "another GL context is" if current else "no GL context is"
             raise GpufluidError(
                 f"{what}: {there} current in this thread; make the one it was made with current first "
@@ -228,16 +241,19 @@ class StateGuard:
         """
         if self._depth == 0:
             self.check_current(what)
+            if switches.gl:
+                tell(take(ctx), f"before {what}, by somebody else's call,")
+                listen(ctx)
             if self.kept:
-                gl = self._gl
-                limits = self._limits = self._limits or _Limits(ctx, gl)
-                self._saved = _Saved(gl, limits)
-                if ctx.fbo is not None and isinstance(ctx.fbo.mglo, moderngl.InvalidObject):
-                    # the host released it, and moderngl would bind it again
-                    ctx.fbo = ctx.detect_framebuffer(self._saved.draw)
-                    ctx.mglo.fbo = ctx.fbo.mglo
+                self._limits = self._limits or _Limits(ctx, self._gl)
+                self._saved = _Saved(self._gl, self._limits)
+            if ctx.fbo is not None and isinstance(ctx.fbo.mglo, moderngl.InvalidObject):
+                # the host released it, and moderngl would bind it again
+                ctx.fbo = ctx.detect_framebuffer()
+                ctx.mglo.fbo = ctx.fbo.mglo
+            if self._saved is not None and self._limits is not None:
                 self._fbo = ctx.fbo, ctx.mglo.fbo
-                self._prepare(self._saved, limits)
+                self._prepare(self._saved, self._limits)
         self._depth += 1
 
     def _prepare(self, saved: _Saved, limits: _Limits) -> None:
@@ -295,7 +311,7 @@ def guard_of(ctx: moderngl.Context) -> StateGuard:
 def keep_state(ctx: moderngl.Context, kept: bool = True) -> None:
     """Say whether the engine leaves the GL state of `ctx` as it found it; it does unless told otherwise.
 
-    kept=False is for hosts that set all they need before they draw: it saves half a millisecond a call.
+    kept: False is for hosts that set all they need before they draw: it saves half a millisecond a call.
     """
     guard_of(ctx).kept = bool(kept)
 
@@ -312,6 +328,9 @@ def keeping(ctx: moderngl.Context, what: str) -> Iterator[None]:
         yield
     finally:
         guard.leave(ctx)
+        said = take(ctx) if switches.gl and guard.outside else []
+    if said:  # not where something else was raised already
+        complain(said, f"{what}:")
 
 
 class Guest:

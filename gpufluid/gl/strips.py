@@ -14,7 +14,10 @@ Whether it pays is looked at now and then in a copy that nothing waits for. The 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 
 import moderngl
 import numpy as np
@@ -32,6 +35,7 @@ from gpufluid.layout import STRIP, FlatLayout
 
 HISTORY = 3  # stages whose spans are known
 BOXES = 8  # of sources that a pass takes one by one
+NUMBERS = "everywhere", "reach", "walls", "times", "low", "high", "box_count"  # that small passes take
 WORTH = 0.6  # share of the box from which on nothing is left out: finding the spans costs as well
 ASK_EVERY, TRY_EVERY = 8, 32  # stages between two looks at that share, while it pays and while it does not
 
@@ -55,8 +59,10 @@ class Strips:
         def field(name: str, kind: str, components: int) -> Field:
             return Field(device, name, self._layouts[kind], components, "f4", 1)
 
+        self._vertices = 6 * math.prod(layouts["strip"].size)
         self._found, self._layer = field("found", "strip", 4), field("fastest", "layer", 4)
-        self._programs: dict[object, moderngl.Program] = {}
+        self._programs: dict[tuple[str, int], _Program] = {}
+        self._walls: tuple[Boundaries, tuple[float, ...]] | None = None
         self._stages = [field("spans", "strip", 4) for _ in range(HISTORY)]  # the latest first
         self.always = False  # whether it pays or not
         self._pays, self._count = True, 0
@@ -117,9 +123,11 @@ class Strips:
         colored = {"COLORED": int(colors is not None)}
         self._run("strip found", None, colored, given, self._found, "strip", everywhere=not known)
         self._run("strip speed", None, {}, {"speed": ("block", speed)}, self._layer, "layer")
-        walls = np.abs([boundaries.velocity(side) for side in range(6)]).max(axis=0)
+        if self._walls is None or self._walls[0] is not boundaries:
+            walls = np.abs([boundaries.velocity(side) for side in range(6)]).max(axis=0)
+            self._walls = boundaries, tuple(walls.tolist())
         found = {"found": ("strip", self._found), "layer": ("layer", self._layer)}
-        numbers = {"reach": float(reach), "walls": tuple(walls.tolist()), "times": times}
+        numbers = {"reach": float(reach), "walls": self._walls[1], "times": times}
         self._next("strip carry", boundaries, {"CARRIED": 1}, found, (), **numbers)
         if self._asked is None and self._count % (ASK_EVERY if self._pays else TRY_EVERY) == 0:
             self._asked = self.spans.later()
@@ -137,24 +145,14 @@ class Strips:
         if len(boxes) > BOXES:  # the rest as one
             rest = np.array(boxes[BOXES - 1 :], float)
             boxes = [*boxes[: BOXES - 1], (rest[:, 0].min(axis=0), rest[:, 1].max(axis=0))]
-        ends = np.zeros((2, BOXES, 3))
-        ends[:, : len(boxes)] = np.swapaxes(np.array(boxes, float).reshape(-1, 2, 3), 0, 1)
+        ends = np.zeros((2, BOXES, 3), np.float32)
+        if boxes:
+            ends[:, : len(boxes)] = np.swapaxes(np.array(boxes, np.float32), 0, 1)
         out = self._stages[-1]
-        known = {"last": ("strip", self._stages[0]), "before": ("strip", self._stages[1])}
-        low, high = ([tuple(row) for row in corners.tolist()] for corners in ends)
-        self._run(
-            label,
-            boundaries,
-            {**macros, "BOXES": BOXES},
-            {**fields, **known},
-            out,
-            "strip",
-            file="strip_spread",
-            low=low,
-            high=high,
-            box_count=len(boxes),
-            **values,
-        )
+        given = {**fields, "last": ("strip", self._stages[0]), "before": ("strip", self._stages[1])}
+        macros = {**macros, "BOXES": BOXES}
+        values |= {"low": ends[0].tobytes(), "high": ends[1].tobytes(), "box_count": len(boxes)}
+        self._run(label, boundaries, macros, given, out, "strip", "strip_spread", **values)
         self._stages = [out, *self._stages[:-1]]
         self.index += 1
 
@@ -170,6 +168,37 @@ class Strips:
         **values: object,
     ) -> None:
         """One small pass over `out`; fields: kind and field by name."""
+        device, key = self.device, (label, len(fields))
+        if key not in self._programs or self._programs[key].boundaries is not boundaries:
+            self._programs[key] = self._compiled(label, boundaries, macros, fields, kind, file)
+        known = self._programs[key]
+        for unit, (_, field) in enumerate(fields.values()):
+            field.front.use(unit)
+        sent = known.sent
+        for name, uniform in known.uniforms:
+            value = values[name]
+            if value != sent.get(name):
+                if isinstance(value, bytes):
+                    uniform.write(value)
+                else:
+                    upload(uniform, value)
+                sent[name] = value
+        with device.timed(label) if device.timings is not None else nullcontext():
+            out.back_target.use()
+            if device.draws:
+                device.ctx.enable_only(moderngl.NOTHING)
+                known.triangle.render(moderngl.TRIANGLES, 3)
+
+    def _compiled(
+        self,
+        label: str,
+        boundaries: Boundaries | None,
+        macros: Mapping[str, int],
+        fields: Mapping[str, tuple[str, Field]],
+        kind: str,
+        file: str,
+    ) -> _Program:
+        """The pass of `_run`; each field has a texture unit, by its place among them."""
         device = self.device
 
         def make() -> moderngl.Program:
@@ -185,27 +214,21 @@ class Strips:
                 source.add(field_reader(name, its, self._layouts[its], "", reading, unit, False), "<fields>")
             return device.fragment_program(source.include(f"sim/{file or label.replace(' ', '_')}.glsl"))
 
-        key = label, boundaries, len(fields)
-        if key not in self._programs:
-            self._programs[key] = device.keep((key, self.grid), make)
-        program = self._programs[key]
-        for unit, (name, (_, field)) in enumerate(fields.items()):
+        program = device.keep((label, len(fields), boundaries, self.grid), make)
+        for unit, name in enumerate(fields):
             if name in program:
-                program[name].value = unit  # type: ignore[union-attr]
-                field.front.use(unit)
-        for name, value in values.items():
-            if name in program:
-                upload(program[name], value)  # type: ignore[arg-type]
-        with device.timed(label):
-            out.back_target.use()
-            device.ctx.enable_only(moderngl.NOTHING)
-            device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+                program[name] = unit
+        uniforms = [
+            (name, member)
+            for name in NUMBERS
+            if name in program and isinstance(member := program[name], moderngl.Uniform)
+        ]
+        return _Program(boundaries, device.fullscreen(program), uniforms, device.sent(program))
 
-    def give(self, program: moderngl.Program | moderngl.ComputeShader) -> int:
-        """Set what `program` reads of the spans; return how many vertices ``strip_vertex.glsl`` takes."""
-        program["strips"].value = STRIP_UNIT  # type: ignore[union-attr]
+    def bind(self) -> int:
+        """Bind the spans for a pass; return how many vertices ``strip_vertex.glsl`` takes."""
         self.spans.front.use(STRIP_UNIT)
-        return 6 * int(np.prod(self._layouts["strip"].size))
+        return self._vertices
 
     def release(self) -> None:
         """Release every texture; idempotent."""
@@ -214,3 +237,13 @@ class Strips:
         if self._asked is not None:
             self._asked.release()
             self._asked = None
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A small pass, compiled. uniforms: of the numbers that it takes, by name. sent: what they are."""
+
+    boundaries: Boundaries | None
+    triangle: moderngl.VertexArray
+    uniforms: list[tuple[str, moderngl.Uniform]]
+    sent: dict[str, object]

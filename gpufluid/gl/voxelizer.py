@@ -35,6 +35,8 @@ class Voxelizer:
 
     def __call__(self, mesh: Mesh, matrix: NDArray[np.float64], winding: Field) -> None:
         """Write the signed count of surfaces; `matrix` takes the mesh to metres from the low corner."""
+        if self.device.pace.pacer is not None:
+            self.device.pace.pacer.before((self, mesh))
         ctx, layout = self.device.ctx, winding.layout
         values: dict[str, Any] = {"to_box": matrix, "columns": layout.columns}
         values["texture_size"] = layout.texture_size

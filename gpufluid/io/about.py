@@ -11,10 +11,11 @@ from gpufluid.scene import Scene
 
 
 def describe(scene: Scene, size: tuple[int, int], fps: float, fluid: Fluid | None = None) -> dict[str, Any]:
-    """What `FrameFolder` and `FlipBook` take as `about`: plain JSON.
+    """What `FrameFolder` and `FlipBook` take as `about` of `scene`: plain JSON.
 
     title, fps, size, dt (seconds a frame), the grid, the settings, the backend, and the engine's version.
-    fluid: the one that grid, settings and backend are of; None: the first.
+    size: (width, height), pixels. fps: frames a second. fluid: the one that grid, settings and backend are
+    of; None: the first.
     """
     fluid = scene.fluid if fluid is None else fluid
     settings = asdict(fluid.settings)

@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+T = TypeVar("T")
 
 WAITING = 2  # pieces of work that may wait: what they hold is memory
+PATIENCE = 1.0  # s, for what waits when Ctrl-C or SIGTERM has come
+
+
+def apart(work: Callable[[], T]) -> T:
+    """Return what `work` returns, done in a thread of its own: Ctrl-C and SIGTERM strike while it goes on."""
+    thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gpufluid-apart")
+    try:
+        return thread.submit(work).result()
+    finally:
+        thread.shutdown(wait=False)
+
+
+def patience(ended_by: type[BaseException] | None) -> float | None:
+    """How long to wait for work, s, where a body ended by this exception or none; None: until it is done."""
+    stopped = ended_by is not None and issubclass(ended_by, KeyboardInterrupt | SystemExit)
+    return PATIENCE if stopped else None
 
 
 class Background:
@@ -18,6 +37,8 @@ class Background:
 
     failed: what a piece raised. Those after it are not done then.
     """
+
+    _dropped = False
 
     def __init__(self, name: str, waiting: int = WAITING) -> None:
         self.failed: Exception | None = None
@@ -37,14 +58,20 @@ class Background:
         if self.failed is not None:
             raise self.failed
 
-    def close(self, last: Callable[[], object] = lambda: None) -> None:
-        """Wait until all is done, and do `last`, failed or not; raises only what that raises."""
+    def close(self, last: Callable[[], object] = lambda: None, patience: float | None = None) -> None:
+        """Wait until all is done, and do `last`, failed or not; raises only what that raises.
+
+        patience: seconds after which what has not begun is left out.
+        """
+        if patience is not None:
+            wait(self._pending, patience)
+            self._dropped = True
         finished = self._thread.submit(last)
         self._thread.shutdown(wait=False)
         finished.result()
 
     def _try(self, work: Callable[[], object]) -> None:
-        if self.failed is None:
+        if self.failed is None and not self._dropped:
             try:
                 work()
             except Exception as error:  # raised in the caller's thread

@@ -33,7 +33,9 @@ def write_exr(
     half: bool = True,
     overwrite: bool = False,
 ) -> Path:
-    """Write linear radiance, float [h, w, 3 or 4], top row first, alpha premultiplied; return the path.
+    """Write linear radiance, `picture`, float [h, w, 3 or 4], top row first; return the path.
+
+    Its alpha is premultiplied.
 
     depth: [h, w], metres along the camera's axis, as the channel Z, single precision; infinity becomes 1e10.
     motion: [h, w, 2], pixels from this frame to the next, (right, up), as forward.u and forward.v.

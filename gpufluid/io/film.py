@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import partial_path
 from gpufluid.grid import finite_number
-from gpufluid.io.background import Background
+from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
 from gpufluid.io.paths import check_output, output_kind
 
@@ -137,9 +137,10 @@ class Film:
         self._worker = Background("film")
 
     def write(self, picture: NDArray[Any]) -> None:
-        """Add one frame, top row first: uint8 or uint16 [h, w, 3], or 4 with alpha.
+        """Add `picture` as one frame, top row first: uint8 or uint16 [h, w, 3], or 4 with alpha.
 
-        The array may be reused at once.
+        The array may be reused at once. Raises GpufluidError for a picture of another shape, a film that is
+        closed, and what the disk refused of this frame or one before.
         """
         if self._closed:
             raise GpufluidError(f"{self.path}: the film is closed")
@@ -159,12 +160,15 @@ class Film:
         except Exception as error:
             raise self._error(error) from error
 
-    def close(self) -> None:
-        """Finish the film. Does nothing the second time."""
+    def close(self, patience: float | None = None) -> None:
+        """Finish the film. Does nothing the second time.
+
+        patience: seconds after which frames that wait for the encoder are left out.
+        """
         if self._closed:
             return
         self._closed = True
-        self._worker.close(self._finish)
+        self._worker.close(self._finish, patience)
 
     def __enter__(self) -> Film:
         return self
@@ -172,7 +176,7 @@ class Film:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.close(patience(kind))
 
     # Below runs in the worker thread.
 

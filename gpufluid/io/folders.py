@@ -51,11 +51,14 @@ class NumberedFolder:
         self._about = None if about is None else json.loads(json.dumps(about))
 
     def name(self, number: int) -> str:
-        """The name of a frame; the first is 1."""
+        """The name of the frame `number`; the first is 1."""
         return f"{self._stem}_{number:04d}{self._suffix}"
 
     def next_file(self) -> Path:
-        """Where the next frame goes, in a folder that is there."""
+        """Where the next frame goes, in a folder that is there.
+
+        Raises GpufluidError where none can be made.
+        """
         try:
             self.path.mkdir(exist_ok=True)
         except OSError as error:

@@ -114,7 +114,7 @@ class FlipBook:
         return len(self._pictures)
 
     def write(self, picture: NDArray[Any]) -> None:
-        """Add one frame, uint8 or uint16 [h, w, 3 or 4], top row first, alpha straight.
+        """Add `picture` as one frame, uint8 or uint16 [h, w, 3 or 4], top row first, alpha straight.
 
         Raises GpufluidError where it is unlike the first one, or the sheet would be over 16384 pixels a side.
         """
@@ -181,7 +181,8 @@ def flow_of(fluid: Fluid, axis: str = "z", at: float | None = None) -> NDArray[n
 class FlowBook:
     """A sheet of flow maps being gathered, as `FlipBook` gathers pictures; a context manager.
 
-    scale, bits, columns, fps: as in `write_flow_sheet`, which writes it when the block ends.
+    scale, bits, columns, fps: as in `write_flow_sheet`, which writes it when the block ends, and
+    raises for them then. Raises GpufluidError at once for a path that cannot be written to.
     """
 
     def __init__(
@@ -208,7 +209,7 @@ class FlowBook:
         return len(self._flows)
 
     def write(self, flow: NDArray[np.float32]) -> None:
-        """Add one frame, [h, w, 2], m/s (right, up), as `flow_of` gives it.
+        """Add `flow` as one frame, [h, w, 2], m/s (right, up), as `flow_of` gives it.
 
         Raises GpufluidError where it is unlike the first one, or the sheet would be over 16384 pixels a side.
         """
@@ -243,7 +244,10 @@ def write_flow_sheet(
     fps: float = 30.0,
     overwrite: bool = False,
 ) -> Path:
-    """Write flow maps, each [h, w, 2], m/s (right, up), as one .png, and a .json beside it; return the path.
+    """Write `flows`, maps [h, w, 2], m/s (right, up), as one .png, and a .json beside it; return the path.
+
+    columns: frames in a row; None: as many as make the sheet about square. fps: frames a second, for the
+    JSON. bits: 8 or 16 a channel.
 
     Red is right, green up, blue 0. scale: m/s of a full channel; None: the largest component of all frames;
     what is faster is cut off there. A velocity is scale * (value - zero) / (most - zero), with value in

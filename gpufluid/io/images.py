@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Mapping
 from fractions import Fraction
@@ -64,7 +65,14 @@ def write_png(path: str | os.PathLike[str], picture: NDArray[Any], overwrite: bo
     return target
 
 
-def _eight_bits(array: NDArray[np.uint8], path: Path) -> None:
+def png_bytes(picture: NDArray[np.uint8]) -> bytes:
+    """Return `picture`, uint8 [h, w, 3 or 4], top row first, as the bytes of a PNG file."""
+    buffer = io.BytesIO()
+    _eight_bits(np.ascontiguousarray(check_picture(picture, alpha=True)), buffer)
+    return buffer.getvalue()
+
+
+def _eight_bits(array: NDArray[np.uint8], path: Path | io.BytesIO) -> None:
     require_pillow().fromarray(array).save(path, format="PNG")
 
 
@@ -86,14 +94,15 @@ def _sixteen_bits(array: NDArray[np.uint16], path: Path) -> None:
 
 
 class FrameFolder(NumberedFolder):
-    """A folder of numbered pictures, ``frame_0001.png`` on; a context manager.
+    """A `folder` of numbered pictures, ``frame_0001.png`` on; a context manager.
 
     The folder is made with the first picture; each picture is whole once it is there. With `overwrite`,
     frames of an earlier and longer film that are left over at the end are removed.
     suffix: ".png", or ".exr" for linear radiance. about: what is told of the frames, plain JSON; it comes
     into `frames.json` beside them, with their number, which is right after every frame, also after a crash,
     and with "complete": true once the block ends without an exception. None: no such file.
-    Raises GpufluidError as :func:`gpufluid.io.paths.check_output` does.
+    Raises GpufluidError for a folder that cannot be written to or holds pictures, unless `overwrite`, and for
+    another suffix.
     """
 
     what = PICTURES
@@ -118,7 +127,8 @@ class FrameFolder(NumberedFolder):
     def write(self, picture: NDArray[Any], **channels: Any) -> None:
         """Add one picture, top row first.
 
-        uint8 or uint16 [h, w, 3 or 4] as PNG; float [h, w, 4] as EXR, with what else `write_exr` takes.
+        picture: uint8 or uint16 [h, w, 3 or 4] as PNG; float [h, w, 4] as EXR, where `channels` is what else
+        `write_exr` takes. Raises GpufluidError for another, and for what the disk refuses.
         """
         array = np.asarray(picture)
         if self._suffix == ".png":

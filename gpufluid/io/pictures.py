@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.files import check_file
+from gpufluid.io.background import apart
 from gpufluid.io.exr import write_exr
 from gpufluid.io.images import write_png
 from gpufluid.settings import one_of
@@ -37,20 +38,17 @@ def write_picture(
     .png: tone mapped for a screen, sRGB. alpha: a fourth channel, straight; make the renderer with
         background="transparent" for it to be anything but 1. bits: 8 or 16 a channel.
     .exr: linear radiance before exposure and tone map, alpha premultiplied. depth: the scene's too, as Z.
-        motion: of the smoke, from `gpufluid.io.motion.motion_of`. half: half floats or single precision.
+        motion: of the smoke, [h, w, 2], from `gpufluid.io.motion.motion_of`. half: half floats or single
+        precision.
 
     The file appears whole or not at all. Raises GpufluidError for another ending and a path that cannot be
     written to; MissingDependencyError without Pillow, PyAV (16 bits) or OpenEXR.
     """
     one_of(bits, (8, 16), "bits")
     if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
-        return write_exr(
-            path,
-            renderer.read_hdr(),
-            depth=renderer.read_depth() if depth else None,
-            motion=motion,
-            half=half,
-            overwrite=overwrite,
+        radiance, z = renderer.read_hdr(), renderer.read_depth() if depth else None
+        return apart(
+            lambda: write_exr(path, radiance, depth=z, motion=motion, half=half, overwrite=overwrite)
         )
     if motion is not None:
         raise GpufluidError(f"{os.fspath(path)}: a PNG holds no motion; take .exr")
@@ -59,7 +57,7 @@ def write_picture(
         picture = renderer.read("straight" if alpha else None)
     else:
         picture = sixteen_bits(renderer.read_hdr(), renderer.exposure, alpha)
-    return write_png(path, picture, overwrite)
+    return apart(lambda: write_png(path, picture, overwrite))
 
 
 def sixteen_bits(radiance: NDArray[np.floating], exposure: float, alpha: bool = False) -> NDArray[np.uint16]:

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.files import whole_file
+from gpufluid.grid import LARGEST_HALF
 
 MAGIC, VERSION, LIBRARY = 0x56444220, 224, (10, 0)
 ZIPPED_ACTIVE = 3  # COMPRESS_ZIP | COMPRESS_ACTIVE_MASK
 ALL_BACKGROUND = b"\x00"  # NO_MASK_OR_INACTIVE_VALS: what is inactive has the background's value
 LEAF, NODE4, NODE5 = 8, 16, 32  # children along an axis
-LARGEST_HALF = 65504.0
 IN_CACHE = 1 << 14  # numbers turned into half floats at a time
 TRIED = 16  # chunks of a grid that are deflated to see whether it pays
 TYPES = {1: "float", 3: "vec3s"}
@@ -37,7 +37,7 @@ TYPES = {1: "float", 3: "vec3s"}
 
 @dataclass(frozen=True)
 class VdbGrid:
-    """A grid to be written.
+    """A grid to be written under `name`.
 
     values: [nz, ny, nx] or, for vectors, [nz, ny, nx, 3]. background: what it is where nothing is written.
     threshold: voxels within this of the background are not written. kind: "fog volume", "level set",

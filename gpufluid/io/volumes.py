@@ -36,10 +36,12 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Volume:
-    """What is written: arrays [nz, ny, nx(, 3)] at the cell centres, in SI units.
+    """What is written, in SI units.
 
-    origin: the low corner of the box, metres. up: the axis against gravity as the simulation has it, "y", or
-    "z" where the box has been turned about x for programs whose z points up.
+    arrays: by name, [nz, ny, nx(, 3)], at the cell centres. cell_size: metres. origin: the low corner of the
+    box, metres. time: seconds. ambient_temperature: what the temperature is where nothing is. up: the axis
+    against gravity as the simulation has it, "y", or "z" where the box has been turned about x for programs
+    whose z points up.
     """
 
     arrays: dict[str, Array]
@@ -143,7 +145,10 @@ def save_volume(
     threshold: float = THRESHOLD,
     overwrite: bool = False,
 ) -> Path:
-    """Write what was read of a fluid, as `write_volume` does; this needs no GL, and may run in any thread."""
+    """Write `volume`, what was read of a fluid, as `write_volume` does; raises as it does.
+
+    This needs no GL, and may run in any thread.
+    """
     suffix = check_file(path, overwrite, SUFFIXES).suffix.lower()
     if up == "z":
         volume = volume.turned()
@@ -165,7 +170,7 @@ def save_volume(
 
 
 class VolumeFolder(NumberedFolder):
-    """A folder of numbered volumes, ``volume_0001.vdb`` on, one a frame; a context manager.
+    """A `folder` of numbered volumes, ``volume_0001.vdb`` on, one a frame; a context manager.
 
     suffix: .vdb, .vti or .npz. fields, up, half, threshold: as in `write_volume`. about: what is told of them
     in `volume.json`, as `FrameFolder` tells it. stem: of the names, where one folder holds several boxes.
@@ -202,19 +207,25 @@ class VolumeFolder(NumberedFolder):
         self._worker = Background("volumes")
 
     def write(self, fluid: Fluid) -> None:
-        """Add a fluid as it is now: it is read at once, and written in the folder's thread."""
+        """Add a fluid as it is now: it is read at once, and written in the folder's thread.
+
+        Raises GpufluidError once the folder is closed, and for what the disk refused of one before.
+        """
         if self._closed:
             raise GpufluidError(f"{self.path}: the folder is closed")
         volume = volume_later(fluid, self.fields)
         self._worker.do(lambda: self.save(volume()))
 
     def save(self, volume: Volume) -> None:
-        """Add what `volume_of` has read of a fluid, and return when it is written."""
+        """Add `volume`, what `volume_of` has read of a fluid, and return when it is written."""
         save_volume(self.next_file(), volume, self._up, self._half, self._threshold, overwrite=True)
         self.is_there()
 
     def close(self, complete: bool = True) -> None:
-        """Wait for the last file, and finish as every folder does. Does nothing the second time."""
+        """Wait for the last file, and finish as every folder does. Does nothing the second time.
+
+        complete: whether no frame is missing.
+        """
         if self._closed:
             return
         self._closed = True

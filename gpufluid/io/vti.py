@@ -29,10 +29,11 @@ def write_vti(
     time: float | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write cell data, each [nz, ny, nx] or [nz, ny, nx, 3], and return the path.
+    """Write cell data and return the path.
 
-    float32, float64 or uint8. cell_size: metres. origin: the low corner of the box, metres. time: seconds,
-    shown by ParaView. XML with the data appended raw, deflated in blocks (VTK File Formats, 19.3).
+    arrays: by name, each [nz, ny, nx] or [nz, ny, nx, 3], float32, float64 or uint8. cell_size: metres.
+    origin: the low corner of the box, metres. time: seconds, shown by ParaView. XML with the data appended
+    raw, deflated in blocks (VTK File Formats, 19.3).
 
     The file appears whole or not at all. Raises GpufluidError for arrays that do not fit each other, and a
     path that cannot be written to.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import box_constants, field_reader
 from gpufluid.gl.source import Source
@@ -65,7 +65,7 @@ class Extents:
         self, sight: Sight, boxes: Field, along: tuple[float, ...], cuts: tuple[float, float, int]
     ) -> None:
         device, (_, height) = self.device, sight.size
-        program = _program(device, sight.fluid.grid, boxes.layout)
+        program = _program(device, sight.fluid.grid.local, boxes.layout)
         bands = -(-height // BAND)
         ends, view = self._ends_for(bands), sight.view
         give(
@@ -120,7 +120,7 @@ class Extents:
             self._free_volumes()
             limit, lines = self.device.max_texture_size, (blocks[0], ny, nz)
             self._rows = Field(self.device, "seen rows", FlatLayout(lines, 1, limit), 1, "f2", 1)
-            self._boxes = Field(self.device, "seen boxes", FlatLayout(blocks, 1, limit), 2, "f2", 1)
+            self._boxes = Field(self.device, "seen boxes", FlatLayout(blocks, 1, limit), 4, "f2", 1)
         return self._rows, self._boxes
 
     def _ends_for(self, bands: int) -> _Ends:
@@ -151,15 +151,14 @@ class _Ends:
     """The ends by slab and band, and of all bands together."""
 
     def __init__(self, device: Device, bands: int) -> None:
-        self.bands = device.texture((LIMIT, bands), 2, "f4", "the ends of slabs")
-        self.wholes = device.texture((LIMIT, 1), 4, "f4", "the ends of slabs")
+        self.bands = device.texture((LIMIT + 1, bands), 4, "f4", "the ends of slabs")
+        self.wholes = device.texture((LIMIT + 1, 1), 4, "f4", "the ends of slabs")
         self.target = device.ctx.framebuffer([self.bands])
         self.whole_target = device.ctx.framebuffer([self.wholes])
 
     def release(self) -> None:
         """Release the textures."""
-        for thing in (self.target, self.whole_target, self.bands, self.wholes):
-            thing.release()
+        let_go(self.target, self.whole_target, self.bands, self.wholes)
 
 
 def to_picture(view: View, rays: dict[str, list[tuple[float, ...]]]) -> np.ndarray:

@@ -8,7 +8,7 @@ Nothing is allocated from the second frame of a scene on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
@@ -70,6 +71,8 @@ class FrameRenderer(Guest):
         else:
             background = finite_triple(background, "background")
         self.ctx, self.exposure, self.paint, self.background = ctx, exposure, paint, background
+        # called where a driver may wait for all that was drawn before, in one call that nothing interrupts
+        self.pause: Callable[[], None] = lambda: None
         self._owns_volume = volume is None
         self.volume = volume if volume is not None else VolumeRenderer(ctx)
         self.device = self.volume.device
@@ -84,7 +87,7 @@ class FrameRenderer(Guest):
     def of(
         cls, picture: Picture, ctx: moderngl.Context, size: Size | None = None, **options: Any
     ) -> FrameRenderer:
-        """The renderer that draws pictures as `picture` says, of another size where one is given.
+        """The renderer that draws pictures as `picture` says, of another `size` where one is given.
 
         options: of its `VolumeRenderer`, beside what the picture says.
         """
@@ -101,7 +104,10 @@ class FrameRenderer(Guest):
         return made
 
     def resize(self, size: Size) -> None:
-        """Draw pictures of another size from now on; the picture drawn last is gone."""
+        """Draw pictures of `size` (width, height) from now on; the picture drawn last is gone.
+
+        Raises GpufluidError for a size that is no picture or over the driver's limit.
+        """
         size = _checked_size(size, self.device.max_texture_size)
         if size == self.size:
             return
@@ -120,7 +126,7 @@ class FrameRenderer(Guest):
         # colour of half floats, depth, and what is shown; the first two once more for each sample
         self.picture_bytes = size[0] * size[1] * (8 + 4 + 4 + (samples * (8 + 4) if samples > 1 else 0))
         if samples > 1:
-            color = ctx.renderbuffer(size, 4, samples=samples, dtype="f2")
+            color = ctx.renderbuffer(size, 4, samples=samples, dtype=self._color.dtype)
             depth = ctx.depth_renderbuffer(size, samples=samples)
             self._opaque = ctx.framebuffer([color], depth)
             self._things += [self._opaque, color, depth]
@@ -157,6 +163,7 @@ class FrameRenderer(Guest):
                 volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, look)
         if views is not None:
             views.draw(scene.fluid, scene.camera, self._scene, self._depth, opaque=False)
+        self.pause()
         with self.volume.timed(scene.fluid, "tone map"):
             self._tone_map(self._screen)
 
@@ -183,6 +190,7 @@ class FrameRenderer(Guest):
 
         alpha: "premultiplied" or "straight" for [height, width, 4]. The first over black is the picture on
         black. Straight alpha cannot add light: where fire shines over nothing it hides a little instead.
+        Raises GpufluidError for another alpha, and after `release`.
         """
         self._check()
         one_of(alpha, tuple(ALPHA), "alpha")
@@ -203,7 +211,7 @@ class FrameRenderer(Guest):
         """
         self._check()
         width, height = self.size
-        raw = np.frombuffer(self._color.read(alignment=1), np.float16).reshape(height, width, 4)
+        raw = np.frombuffer(self._color.read(alignment=1), self._color.dtype).reshape(height, width, 4)
         return np.ascontiguousarray(raw[::-1], np.float32)
 
     def read_depth(self) -> NDArray[np.float32]:
@@ -259,8 +267,7 @@ class FrameRenderer(Guest):
             raise GpufluidError("this FrameRenderer was released")
 
     def _free(self) -> None:
-        for thing in self._things:
-            thing.release()
+        let_go(*self._things)
         self._things = []
 
     def _draw_opaque(
@@ -286,6 +293,7 @@ class FrameRenderer(Guest):
                 self._solids.draw(program, fluid, view, self.paint)
         ctx.enable_only(moderngl.NOTHING)
         if self._opaque is not self._scene:
+            self.pause()
             ctx.copy_framebuffer(self._scene, self._opaque)
 
     def _draw_studio(

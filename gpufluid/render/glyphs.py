@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import let_go
 from gpufluid.grid import AXES, finite_number
 from gpufluid.render.charts import Chart, lighting
 from gpufluid.render.overlay import InScene, Shot, clip_of_cells, give, to_cells
@@ -63,7 +64,10 @@ class Glyphs(Chart, InScene):
             self.length = finite_number(self.length, "Glyphs.length", above=0.0)
 
     def lattice(self, fluid: FlowLike) -> tuple[tuple[int, int, int], NDArray[np.float64], float]:
-        """Return how many arrows stand along (x, y, z), where the first does, and the spacing; cells."""
+        """Return how many arrows stand along (x, y, z), where the first does [3], and the spacing; cells.
+
+        Raises GpufluidError for more than a view draws.
+        """
         grid = fluid.grid
         cells = np.array(grid.cells, np.float64)
         spacing = float(self.spacing) if self.spacing is not None else max(1.0, cells.max() / 14.0)
@@ -143,8 +147,7 @@ class Glyphs(Chart, InScene):
         return np.frombuffer(self._velocities[0].read(alignment=1), np.float32).reshape(-1, 4)
 
     def _free(self) -> None:
-        for thing in reversed(self._velocities or ()):
-            thing.release()
+        let_go(*reversed(self._velocities or ()))
         self._velocities = None
 
     def release(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import let_go
 from gpufluid.gl.field import Field
 from gpufluid.render.charts import Chart, check_flag
 from gpufluid.render.colormaps import colormap
@@ -59,7 +60,7 @@ class HistogramView(Chart):
         self.logarithmic = check_flag(self.logarithmic, "HistogramView.logarithmic")
 
     def count(self, fluid: FlowLike) -> NDArray[np.int64]:
-        """Count the cells and return `counts`; waits for the GPU."""
+        """Count the cells and return `counts`, [bins]; waits for the GPU."""
         self.check_fluid(fluid)
         self.check()
         shown = self.quantity(fluid, self.field)
@@ -174,8 +175,7 @@ class HistogramView(Chart):
 
     def _free_bins(self) -> None:
         if self._bins_texture is not None:
-            for thing in reversed(self._bins_texture):
-                thing.release()
+            let_go(*reversed(self._bins_texture))
             self._bins_texture = None
 
     def release(self) -> None:

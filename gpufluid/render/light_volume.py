@@ -15,12 +15,12 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.device import GROUP, Device, let_go
 from gpufluid.gl.passes import upload
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.reference_light import LightFrame
-from gpufluid.render.subject import FluidLike
+from gpufluid.render.subject import FluidLike, lag
 from gpufluid.render.volume_source import bind, matter, volume_program, walking_program
 from gpufluid.settings import one_of
 
@@ -69,13 +69,14 @@ class LightVolume:
 
     def update(self, fluid: FluidLike, direction: tuple[float, float, float], extinction: float) -> None:
         """Walk the light through the fluid as it is now. extinction: 1/m per unit of density."""
-        self.frame = frame = LightFrame(self.grid, direction, self.scale)
+        self.frame = frame = LightFrame(self.grid, direction, self.scale, lag(fluid))
         walk = self._walk_at_once if self.at_once else self._walk_by_layers
         walk(
             fluid,
             {
                 "light_tiles": self.tiles,
                 "light_shear": frame.shear,
+                "light_start": frame.start,
                 "light_slope": tuple(frame.slope),
                 "light_extent": frame.extent,
                 "light_path": frame.path,
@@ -124,6 +125,7 @@ class LightVolume:
         for value, key in (
             (self.tiles, "tiles"),
             (self.frame.shear, "shear"),
+            (self.frame.start, "start"),
             (self.frame.matrix, "matrix"),
             (tuple(self.frame.slope), "slope"),
             (self.frame.extent[:2], "extent"),
@@ -151,7 +153,5 @@ class LightVolume:
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        for target, texture in zip(self._targets, self.textures, strict=True):
-            target.release()
-            texture.release()
+        let_go(*self._targets, *self.textures)
         self._targets, self.textures = [], []

@@ -28,7 +28,7 @@ class Lighting:
 
     def __init__(self, device: Device, fluid: FluidLike, scale: float, attenuation: str) -> None:
         self.device = device
-        grid = fluid.grid
+        grid = fluid.grid.local  # where the box stands is nothing to them
         sky_scale = min(SKY_SCALE, scale) if min(grid.cells) > 1 else scale
         self.sun = LightVolume(device, grid, scale, attenuation)
         self.sky = LightVolume(device, grid, sky_scale, attenuation)
@@ -92,7 +92,7 @@ class Lighting:
         for volume, name, unit in ((self.sun, "sun", SUN), (self.sky, "sky", SKY)):
             volume.give(program, name, unit)
         if look.lights and self._others is not None:
-            self._others.place(program, look.lights)
+            self._others.place(program, fluid, look.lights)
         if look.fire is not None and self._fire is not None:
             self._fire.give(program, look.fire)
         with bind(self.device, program, **given):

@@ -11,11 +11,12 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.layout import FlatLayout
 from gpufluid.render.painter import Painter, Sight, give
-from gpufluid.render.slabs import Rows, box_of, steps_through
+from gpufluid.render.slabs import Rows, box_of, lead_of, steps_through
+from gpufluid.render.subject import lag
 from gpufluid.render.volume_source import SCALARS, SOLID, bind, volume_program
 
 BLOCK = 4  # edge of the blocks, cells
@@ -54,10 +55,14 @@ class RayMarch:
             {"HALF": int(half), "BLOCK": BLOCK},
             {"occupied": blocks.layout},
         )
-        grid = sight.fluid.grid
+        grid, rays = sight.fluid.grid, sight.view.rays
+        steps = steps_through(grid, rays, self.count, quality)
+        number, lead = lead_of(grid, rays, steps, lag(sight.fluid))
         give(
             program,
-            steps=steps_through(grid, sight.view.rays, self.count, quality),
+            steps=steps,
+            first_number=number,
+            lead=lead,
             faint=FAINT / float(np.linalg.norm(grid.size)),
         )
         given = {"shaded": sight.shaded, "occupied": blocks}
@@ -156,5 +161,4 @@ class _HalfPicture:
 
     def release(self) -> None:
         """Release the textures."""
-        for thing in (self.target, self.color, self.seen):
-            thing.release()
+        let_go(self.target, self.color, self.seen)

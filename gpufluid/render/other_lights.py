@@ -45,7 +45,7 @@ class OtherLights:
     """The share of each light that is left in every place of the box of a fluid, a light a channel."""
 
     def __init__(self, device: Device, grid: Grid) -> None:
-        self.device, self.grid = device, grid
+        self.device = device
         nx, ny, nz = (-(-n // 2) for n in grid.cells)
         self.field = Field(device, "others", FlatLayout((nx, ny, nz), 1, device.max_texture_size), 4, "f4", 1)
 
@@ -59,16 +59,18 @@ class OtherLights:
             defines={"OTHERS": len(lights)},
             volumes={"others": self.field.layout},
         )
-        self.place(program, lights)
+        self.place(program, fluid, lights)
         upload(program["extinction"], float(extinction))  # type: ignore[arg-type]
         self.device.ctx.enable_only(moderngl.NOTHING)
         self.field.back_target.use()
         with bind(self.device, program, **matter(fluid)):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
-    def place(self, program: moderngl.Program, lights: Sequence[Light | PointLight]) -> None:
-        """Tell `program` where the lights are."""
-        rows = rows_of(lights, self.grid)
+    def place(
+        self, program: moderngl.Program, fluid: FluidLike, lights: Sequence[Light | PointLight]
+    ) -> None:
+        """Tell `program` where the lights are, seen from the box of `fluid`."""
+        rows = rows_of(lights, fluid.grid)
         for name, values in (("other_places", rows.places), ("other_colors", rows.colors)):
             if name in program:
                 program[name].write(values.tobytes())  # type: ignore[union-attr]

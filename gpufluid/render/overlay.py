@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import box_constants, field_reader, upload
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
+from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.render.camera import CLIP_Z, View, view_of
 from gpufluid.render.subject import FlowLike
@@ -170,8 +171,7 @@ class Overlay(Guest):
         """What `make` made for `target`, first of all a framebuffer; made once for each target."""
         key = target.glo, *(a.glo for a in target.color_attachments), target.size
         if kind not in self._others or self._others[kind][0] != key:
-            for thing in self._others.pop(kind, (None, []))[1]:
-                thing.release()
+            let_go(*self._others.pop(kind, (None, []))[1])
             self._others[kind] = key, make()
         things = self._others[kind][1]
         things[0].viewport = target.viewport
@@ -218,7 +218,8 @@ class Overlay(Guest):
         """
         has_solids = fluid.solid_field is not None if solids is None else solids
         given = tuple(sorted((defines or {}).items()))
-        key = (label, fragment, vertex, fluid.grid, fluid.boundaries, fields, has_solids, sampler, given)
+        grid = fluid.grid.local  # a box that moves needs no other program
+        key = (label, fragment, vertex, grid, fluid.boundaries, fields, has_solids, sampler, given)
 
         def make() -> moderngl.Program:
             dimensions = fluid.grid.dimensions
@@ -345,7 +346,7 @@ class Overlay(Guest):
 
     def _follow(self, fluid: FlowLike) -> None:
         """Drop what was made for another grid."""
-        shape = fluid.grid, fluid.layouts["cell"]
+        shape = fluid.grid.local, fluid.layouts["cell"]
         if self._shape != shape:
             for field in self._fields.values():
                 field.release()
@@ -362,8 +363,7 @@ class Overlay(Guest):
         for array in self._arrays.values():
             array.release()
         for _, things in self._others.values():
-            for thing in things:
-                thing.release()
+            let_go(*things)
         self._fields.clear()
         self._arrays.clear()
         self._others.clear()
@@ -393,6 +393,38 @@ class InScene(Overlay, ABC):
     @abstractmethod
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw it as `shot` says; `target` as it was given, for what lies over the picture."""
+
+
+class KeepsPlaces(InScene, ABC):
+    """The base of the views that keep places from frame to frame, in textures, in cells of the box."""
+
+    _grid: Grid | None = None  # of the box in which the places are
+
+    @abstractmethod
+    def reset(self) -> None:
+        """Forget all places."""
+
+    @abstractmethod
+    def _places(self) -> tuple[list[moderngl.Texture], list[moderngl.Framebuffer]]:
+        """The two textures, xyz of which are places, and what writes them; in front what is read."""
+
+    def _settle(self, fluid: FlowLike) -> None:
+        """Have the places in the box as it stands now: where it was moved they stay in the world."""
+        before, self._grid = self._grid, fluid.grid
+        if before is None or before == fluid.grid:
+            return
+        if before.local != fluid.grid.local:
+            self.reset()
+            return
+        textures, targets = self._places()
+        program = self.flat_program("places", "places_fragment", "cover_vertex")
+        give(program, {"gone": fluid.grid.cells_from(before)})
+        targets[1].use()
+        self.ctx.enable_only(moderngl.NOTHING)
+        with self.bound(program, None, {"places": textures[0]}):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        textures[:2] = reversed(textures[:2])
+        targets[:2] = reversed(targets[:2])
 
 
 def give(program: moderngl.Program, values: Mapping[str, Any]) -> None:

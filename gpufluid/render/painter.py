@@ -20,7 +20,7 @@ from gpufluid.render.slabs import Rows
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import DEPTH, NOISE, bind, volume_program
 
-LIMIT = 1024  # slabs, whoever chooses
+LIMIT = 1024  # slabs, whoever chooses; in a box that has moved on one more is begun
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Painter:
         self.depth_sampler = ctx.sampler(
             filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
         )
-        self._slabs = ctx.buffer(reserve=LIMIT * 6 * 4, dynamic=True)
+        self._slabs = ctx.buffer(reserve=(LIMIT + 1) * 6 * 4, dynamic=True)
         self._vertex_arrays: dict[int, moderngl.VertexArray] = {}
 
     def program(

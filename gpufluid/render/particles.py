@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import ParticleSource, SolidShape
+from gpufluid.gl.device import let_go
 from gpufluid.grid import finite_number
 from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import InScene, Shot, clip_of_cells, give, to_cells
+from gpufluid.render.overlay import KeepsPlaces, Shot, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import QUANTITIES, Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.settings import one_of
@@ -24,7 +25,7 @@ BLENDS = ("additive", "alpha")
 PALETTE = ((1.0, 0.62, 0.28), (0.35, 0.70, 1.0), (0.55, 0.88, 0.45), (0.92, 0.45, 0.75), (0.95, 0.88, 0.4))
 
 
-class Particles(Chart, InScene):
+class Particles(Chart, KeepsPlaces):
     """Particles carried by the flow: `advance` moves them, `render` draws them. Fields may change.
 
     count: how many there are at most, fixed. sources: ParticleSource, or shapes or emitters in their place.
@@ -32,9 +33,9 @@ class Particles(Chart, InScene):
     sends them out evenly and at a steady rate from the start. seed: of the random numbers; the same seed and
     the same calls give the same particles.
 
-    color: "source", or a quantity of `SlicePlane` at the particle's place (as colors, range, legend say: see
-    `Chart`). size: diameter, metres, or pixels with unit="pixels". blend: "additive" or "alpha" (which is not
-    sorted by depth). opacity: 0 .. 1.
+    color: "source", or a quantity of `SlicePlane` at the particle's place. colors, range, legend: how that
+    is shown, see `Chart`. size: diameter. unit: of it, "pixels" or "metres". blend: "additive" or "alpha"
+    (which is not sorted by depth). opacity: 0 .. 1.
 
     A step follows the velocity by the midpoint rule (second order) as it is at the end of the fluid's step. A
     particle stops at solids and walls, is carried round where the box is periodic, and born anew where it has
@@ -81,7 +82,6 @@ class Particles(Chart, InScene):
         self._targets = [ctx.framebuffer([t]) for t in (*self._state, self._values)]
         self._rows: tuple[moderngl.Texture, moderngl.Texture] | None = None
         self._told = b""  # what the textures of the sources hold
-        self._grid: object = None
         self.time = 0.0
         self.turn = 0
         self.reset()
@@ -138,6 +138,9 @@ class Particles(Chart, InScene):
             fixed = [n + int(part) for n, part in zip(fixed, parts, strict=True)]
         return fixed
 
+    def _places(self) -> tuple[list[moderngl.Texture], list[moderngl.Framebuffer]]:
+        return self._state, self._targets
+
     def reset(self) -> None:
         """Take all particles away; they are born anew, one after the other."""
         for target in self._targets[:2]:
@@ -145,13 +148,14 @@ class Particles(Chart, InScene):
         self.time, self.turn = 0.0, 0
 
     def advance(self, fluid: FlowLike, dt: float) -> None:
-        """Move the particles on by `dt` >= 0 seconds; 0 changes nothing."""
+        """Move the particles on by `dt` >= 0 seconds; 0 changes nothing.
+
+        Raises GpufluidError for another dt.
+        """
         self.check_fluid(fluid)
         self.check()
         dt = finite_number(dt, "dt", low=0.0)
-        if self._grid not in (None, fluid.grid):
-            self.reset()  # places are kept in cells
-        self._grid = fluid.grid
+        self._settle(fluid)
         if dt == 0.0:
             return
         sources, _ = self._source_textures(fluid)
@@ -178,6 +182,7 @@ class Particles(Chart, InScene):
 
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the particles."""
+        self._settle(fluid)
         sources, looks = self._source_textures(fluid)
         by_value = self.field != "source"
         colors = self.maps.texture(self.color_map() if by_value else "gray")
@@ -273,8 +278,5 @@ class Particles(Chart, InScene):
         """Release everything made in the context; idempotent."""
         if not self._released:
             self._free_sources()
-            for target in self._targets:
-                target.release()
-            for texture in (*self._state, self._values):
-                texture.release()
+            let_go(*self._targets, *self._state, self._values)
         super().release()

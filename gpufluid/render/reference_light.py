@@ -30,12 +30,14 @@ ONE = 65536  # fixed point of the shear that places the tiles
 class LightFrame:
     """The columns and layers of `grid` for light that travels along `direction`.
 
-    scale: light cells per cell, > 0 and at most 1.
+    scale: light cells per cell, > 0 and at most 1. lag: cells along (x, y, z) that the box has moved on over
+    its columns, which stay where they are in the world: light would flicker otherwise.
     """
 
     grid: Grid
     direction: tuple[float, float, float]
     scale: float = 1.0
+    lag: tuple[int, int, int] = (0, 0, 0)
 
     def __post_init__(self) -> None:
         if not 0.0 < self.scale <= 1.0:
@@ -72,6 +74,14 @@ class LightFrame:
     def shear(self) -> tuple[int, int]:
         """The slope in fixed point: whole numbers, so that every pass places a tile alike."""
         u, v = np.rint(self.slope * ONE).astype(int).tolist()
+        return u, v
+
+    @cached_property
+    def start(self) -> tuple[int, int]:
+        """How far columns lie before whole places, in fixed point: 0 .. `ONE` - 1."""
+        forth = self.lag[self.axis] * np.sign(self.unit[self.axis])
+        gone = self.scale * (np.array([self.lag[a] for a in self.across]) - self.slope * forth)
+        u, v = (np.rint(gone * ONE).astype(int) % ONE).tolist()
         return u, v
 
     @property
@@ -111,7 +121,9 @@ class LightFrame:
 
     def base(self, layer: int) -> tuple[int, int]:
         """Column and row of the first texel of a layer's tile."""
-        u, v = (((ONE // 2 - s * (layer + 1)) >> 16) - 2 for s in self.shear)
+        u, v = (
+            ((ONE // 2 + o - s * (layer + 1)) >> 16) - 2 for o, s in zip(self.start, self.shear, strict=True)
+        )
         return u, v
 
 
@@ -156,7 +168,7 @@ def light_layers(
             i, j = column - before[0], row - before[1]
             known = (i >= 0) & (j >= 0) & (i < width) & (j < height)
             light[known] = layers[layer - 1][j[known], i[known]]
-        across = np.stack([column, row], axis=-1) + 0.5
+        across = np.stack([column, row], axis=-1) + 0.5 - np.array(frame.start) / ONE
         ends = np.stack([-across / frame.slope, (extent[:2] - across) / frame.slope])
         near = np.maximum(layer, ends.min(axis=0).max(axis=-1))
         far = np.minimum(min(layer + 1, extent[2]), ends.max(axis=0).min(axis=-1))
@@ -184,8 +196,9 @@ def _read_column(frame: LightFrame, layer: int, column: Floats) -> Floats:
     run, place = np.abs(slope) * depth, column + slope * depth
     entered = np.where(forth > 0.0, place, extent - place)
     shift = np.where(forth > 0.0, 0.0, extent)
-    first = np.mod(shift + 0.5 * forth + run, 1.0)
-    last = extent - np.mod(extent - shift - 0.5 * forth - run, 1.0)
+    middle = forth * (0.5 - np.array(frame.start) / ONE)
+    first = np.mod(shift + middle + run, 1.0)
+    last = extent - np.mod(extent - shift - middle - run, 1.0)
     share = np.clip(np.minimum(entered, run) / np.maximum(np.minimum(first, run), 1e-9), 0.0, 1.0)
     read: Floats = np.where(entered < first, first - 1.0 + share, np.minimum(entered, last))
     return column + forth * (read - entered)
@@ -206,7 +219,7 @@ def light_at(frame: LightFrame, layers: Floats, place: Sequence[float]) -> float
     def layer(m: int) -> float:
         if m < 0:
             return 1.0
-        texel = _read_column(frame, m, column[:2]) - frame.base(m)
+        texel = _read_column(frame, m, column[:2]) + np.array(frame.start) / ONE - frame.base(m)
         # one slice deep: the trilinear sample is the bilinear filter of the texture
         return float(trilinear(layers[m][None], np.array([*texel, 0.5])))
 

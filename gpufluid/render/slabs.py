@@ -13,6 +13,7 @@ from gpufluid.grid import Grid
 from gpufluid.render.camera import Rays
 
 FEWEST, MOST = 32, 160  # slabs across the view chosen by default, at full quality
+LEAST_LEAD = 1e-6  # share of a slab: less of the first one is none
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
@@ -41,22 +42,52 @@ def steps_through(grid: Grid, rays: Rays, count: int | None, quality: float) -> 
     return max(1, round(quality * count))
 
 
-def view_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float = 1.0) -> Rows:
+def lead_of(grid: Grid, rays: Rays, steps: int, lag: tuple[int, int, int]) -> tuple[int, float]:
+    """Where the cuts across the view lie in a box that has moved on over them by `lag` cells.
+
+    They stay in the world. Returns the number of the slab in which the box begins, and the share of that
+    slab that lies before it, 0 .. 1; (0, 0.0) in a box that has not moved, or that the eye is in.
+    """
+    near, far = _depths(grid, rays)
+    if far <= near or near <= rays.near:
+        return 0, 0.0
+    gone = float(np.array(lag) @ rays.forward) * grid.cell_size * steps / (far - near)
+    number = int(np.floor(gone + 1e-6))
+    return number, max(gone - number, 0.0)
+
+
+def view_slabs(
+    grid: Grid,
+    rays: Rays,
+    count: int | None = None,
+    quality: float = 1.0,
+    lag: tuple[int, int, int] = (0, 0, 0),
+) -> Rows:
     """Return slabs of equal thickness across the view, farthest first, [n, 6]; ends: m in front of the eye.
 
-    Those out of the picture are left out.
+    Those out of the picture are left out. lag: as in `lead_of`; the first and the last may then be thinner.
     """
     near, far = _depths(grid, rays)
     if far <= near:
         return NONE
-    cuts = np.linspace(far, near, view_cuts(grid, rays, count, quality)[2] + 1)
+    steps = steps_through(grid, rays, count, quality)
+    cuts = np.linspace(far, near, steps + 1)
+    _, lead = lead_of(grid, rays, steps, lag)
+    if lead > LEAST_LEAD:
+        inner = cuts[:-1] - lead * (far - near) / steps
+        cuts = np.concatenate([[far], inner, [near]])
     return _seen(rectangles(rays, _corners(grid), cuts), np.stack([cuts[1:], cuts[:-1]], axis=1))
 
 
-def view_cuts(grid: Grid, rays: Rays, count: int | None, quality: float) -> tuple[float, float, int]:
-    """Return where the nearest of `view_slabs` begins, how thick each is, m, and how many there are."""
+def view_cuts(
+    grid: Grid, rays: Rays, count: int | None, quality: float, lag: tuple[int, int, int]
+) -> tuple[float, float, int]:
+    """Return where the nearest of `view_slabs` would begin whole, how thick each is, m, and their number."""
     (near, far), steps = _depths(grid, rays), steps_through(grid, rays, count, quality)
-    return near, (far - near) / steps, steps
+    thickness, (_, lead) = (far - near) / steps, lead_of(grid, rays, steps, lag)
+    if lead > LEAST_LEAD:
+        return near - lead * thickness, thickness, steps + 1
+    return near, thickness, steps
 
 
 def axis_of(rays: Rays) -> int:

@@ -77,7 +77,7 @@ class SlicePlane(Chart, InScene):
         return self.opacity == 1.0
 
     def plane(self, fluid: FlowLike) -> tuple[Floats, Floats]:
-        """Return a point of the plane and its unit normal, metres."""
+        """Return a point of the plane [3], metres, and its unit normal [3]."""
         grid = fluid.grid
         middle = np.array(grid.origin) + 0.5 * np.array(grid.size)
         if self.normal is not None or self.point is not None:

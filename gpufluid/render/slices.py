@@ -9,7 +9,18 @@ import numpy as np
 
 from gpufluid.render.extents import Extents
 from gpufluid.render.painter import Painter, Sight, give
-from gpufluid.render.slabs import Rows, axis_cuts, axis_of, axis_slabs, view_cuts, view_slabs
+from gpufluid.render.slabs import (
+    LEAST_LEAD,
+    Rows,
+    axis_cuts,
+    axis_of,
+    axis_slabs,
+    lead_of,
+    steps_through,
+    view_cuts,
+    view_slabs,
+)
+from gpufluid.render.subject import lag
 
 
 class Slices:
@@ -25,8 +36,10 @@ class Slices:
 
     def slabs(self, sight: Sight) -> Rows:
         """What is to be drawn: nothing, where the box is not seen."""
-        cut = axis_slabs if self.along_axis else view_slabs
-        return cut(sight.fluid.grid, sight.view.rays, self.count, sight.quality)
+        grid, rays = sight.fluid.grid, sight.view.rays
+        if self.along_axis:
+            return axis_slabs(grid, rays, self.count, sight.quality)
+        return view_slabs(grid, rays, self.count, sight.quality, lag(sight.fluid))
 
     def draw(self, sight: Sight, slabs: Rows) -> None:
         """Blend them."""
@@ -44,8 +57,11 @@ class Slices:
             plane, cuts = (*axis, 0.0), axis_cuts(grid, rays, self.count, sight.quality)
         else:
             start = rays.forward @ (np.array(grid.origin) - rays.origin[0])
-            plane = (*(rays.forward * grid.cell_size).tolist(), float(start))
-            cuts = view_cuts(grid, rays, self.count, sight.quality)
+            plane, gone = (*(rays.forward * grid.cell_size).tolist(), float(start)), lag(sight.fluid)
+            steps = steps_through(grid, rays, self.count, sight.quality)
+            number, lead = lead_of(grid, rays, steps, gone)
+            give(program, first_number=-number - (lead > LEAST_LEAD))
+            cuts = view_cuts(grid, rays, self.count, sight.quality, gone)
         vertices = 0
         if self._extents is not None:
             with painter.timed(sight, "extents"):

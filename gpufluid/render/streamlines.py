@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import Seeds, check_seeds, whole
+from gpufluid.gl.device import let_go
 from gpufluid.gl.field import Field
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.render.charts import Chart, check_flag
-from gpufluid.render.overlay import Floats, InScene, Shot, clip_of_cells, give, to_cells
+from gpufluid.render.overlay import Floats, InScene, KeepsPlaces, Shot, clip_of_cells, give, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.shapes import Triple
@@ -27,7 +28,10 @@ LONGEST = (
 
 
 def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
-    """Return `count` points at equal distances from `start` to `end`, [count, 3], metres."""
+    """Return `count` points at equal distances from `start` to `end`, [count, 3], metres.
+
+    Raises GpufluidError for a count below 1 and places that are not finite.
+    """
     a, b = np.array(finite_triple(start, "start")), np.array(finite_triple(end, "end"))
     share = np.linspace(0.0, 1.0, whole(count, "count", 1, 1 << 20))[:, None]
     points: Floats = a + share * (b - a)
@@ -35,7 +39,10 @@ def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
 
 
 def grid_of_seeds(low: Triple, high: Triple, counts: tuple[int, int, int]) -> Floats:
-    """Return points between two corners, `counts` along (x, y, z), [n, 3], metres; one is in the middle."""
+    """Return points from `low` to `high`, `counts` along (x, y, z), [n, 3], metres; one is in the middle.
+
+    Raises GpufluidError for counts below 1 and places that are not finite.
+    """
     return Seeds(low, high, counts).points()
 
 
@@ -150,10 +157,7 @@ class _Lines(Chart, InScene):
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
         if not self._released:
-            for target in self._targets:
-                target.release()
-            for texture in (*self._textures, self._seed_texture):
-                texture.release()
+            let_go(*self._targets, *self._textures, self._seed_texture)
         super().release()
 
 
@@ -162,8 +166,8 @@ class Streamlines(_Lines):
 
     seeds: points [n, 3], metres; see `line_of_seeds`, `grid_of_seeds`. points: of a line, 2 to 8192.
     step: cells from one to the next, at most 1. both: whether a line goes upstream from its seed as well.
-    line_width: pixels. fade: share of a line over which it fades out, 0 .. 1. colors, range, legend: see
-    `Chart`.
+    line_width: pixels. fade: share of a line over which it fades out, 0 .. 1. opacity: of all of it.
+    colors, range, legend: see `Chart`.
 
     Each step follows the direction of the velocity by the method of Runge and Kutta of fourth order. A line
     ends at a solid, at a side of the box that is not periodic, and where nothing moves. It writes depth.
@@ -242,13 +246,13 @@ class Streamlines(_Lines):
         return out
 
 
-class StreakLines(_Lines):
+class StreakLines(_Lines, KeepsPlaces):
     """Lines through what was released at each seed, one after the other, coloured by speed; like dye.
 
-    seeds, line_width, fade, colors, range, legend: as in `Streamlines`. points: of a line, 2 to 8192; the
-    oldest goes when a new one comes. interval: seconds between two releases, the first at once; None: one at
-    the end of each `advance`. Where it is shorter than a step, several are released in it, each of which has
-    been on its way since: lines hold together longer where the flow draws them out.
+    seeds, line_width, fade, opacity, colors, range, legend: as in `Streamlines`. points: of a line, 2 to
+    8192; the oldest goes when a new one comes. interval: seconds between two releases, the first at once;
+    None: one at the end of each `advance`. Where it is shorter than a step, several are released in it, each
+    of which has been on its way since: lines hold together longer where the flow draws them out.
 
     `advance` carries all points on by the method of Runge and Kutta of fourth order in the velocity as it is
     then. They slide along solids and stay within walls. A line ends where points have left the box; it thins
@@ -274,7 +278,6 @@ class StreakLines(_Lines):
         self.interval = interval
         super().__init__(ctx, seeds, points, line_width, fade, opacity, colors, range, legend, linear)
         self._make((self.points, len(self.seeds)))
-        self._grid: object = None
         self.reset()
 
     def check(self) -> None:
@@ -283,6 +286,9 @@ class StreakLines(_Lines):
         if self.interval is not None:
             self.interval = finite_number(self.interval, "StreakLines.interval", above=0.0)
 
+    def _places(self) -> tuple[list[moderngl.Texture], list[moderngl.Framebuffer]]:
+        return self._textures, self._targets
+
     def reset(self) -> None:
         """Take all points away."""
         for target in self._targets:
@@ -290,13 +296,14 @@ class StreakLines(_Lines):
         self._head, self._due, self._apart = -1, 0.0, 0.0
 
     def advance(self, fluid: FlowLike, dt: float) -> None:
-        """Carry the points on by `dt` >= 0 seconds and release new ones; 0 changes nothing."""
+        """Carry the points on by `dt` >= 0 seconds and release new ones; 0 changes nothing.
+
+        Raises GpufluidError for another dt.
+        """
         self.check_fluid(fluid)
         self.check()
         dt = finite_number(dt, "dt", low=0.0)
-        if self._grid not in (None, fluid.grid):
-            self.reset()  # places are kept in cells
-        self._grid = fluid.grid
+        self._settle(fluid)
         if dt == 0.0:
             return
         released, age, self._apart = 1, 0.0, dt
@@ -319,6 +326,7 @@ class StreakLines(_Lines):
 
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the lines."""
+        self._settle(fluid)
         shown = self.quantity(fluid, "speed")
         self.last_range = self.range_of(fluid, shown, "speed", self.range)
         natural = self._apart / fluid.grid.cell_size

@@ -35,12 +35,16 @@ class ObstacleLike(Protocol):
 class FluidLike(Protocol):
     """A fluid on the GPU.
 
+    scrolled: cells along (x, y, z) that its box has moved on since it was made.
     scalars: density, temperature, fuel, 1 in fluid cells. solid_field: w = 1 inside; None without solids.
     color_field: r, g, b densities of coloured smoke; flame_field: burns, 1/s; None where there are none.
     """
 
     @property
     def grid(self) -> Grid: ...
+
+    @property
+    def scrolled(self) -> tuple[int, int, int]: ...
 
     @property
     def ctx(self) -> moderngl.Context | None: ...
@@ -65,6 +69,16 @@ class FluidLike(Protocol):
 
     @property
     def layouts(self) -> Mapping[str, FlatLayout]: ...
+
+
+def lag(fluid: FluidLike) -> tuple[int, int, int]:
+    """Cells along (x, y, z) that the box has moved on over the lattices of light and slabs.
+
+    They stay in the world when the box moves, so that the picture does not jump. No more than half a box:
+    further off they would run through it when the light or the view turns.
+    """
+    i, j, k = ((gone + n // 2) % n - n // 2 for gone, n in zip(fluid.scrolled, fluid.grid.cells, strict=True))
+    return i, j, k
 
 
 class FlowLike(FluidLike, Protocol):

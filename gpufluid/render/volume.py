@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import upload
 from gpufluid.gl.state import Guest
@@ -154,7 +154,7 @@ class VolumeRenderer(Guest):
 
     @property
     def lighting(self) -> Lighting:
-        """The light in the box, as `prepare` left it."""
+        """The light in the box, as `prepare` left it; raises GpufluidError before the first."""
         if self._lighting is None:
             raise GpufluidError("nothing was prepared yet: call render or prepare first")
         return self._lighting
@@ -193,7 +193,10 @@ class VolumeRenderer(Guest):
         self._draw(fluid, view, target, depth, look)
 
     def prepare(self, fluid: FluidLike, look: Look) -> None:
-        """Walk the light through the smoke: all that does not depend on the camera."""
+        """Walk the light of `look` through the smoke: all that does not depend on the camera.
+
+        Raises GpufluidError as `render` does.
+        """
         self._check_alive()
         if fluid.ctx is None:
             raise GpufluidError(
@@ -215,7 +218,10 @@ class VolumeRenderer(Guest):
         look: Look,
         clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
-        """Blend the prepared smoke over `target`; everything as in `render`."""
+        """Blend the prepared smoke over `target`.
+
+        camera, depth, look, clip_z: as in `render`, and it raises as that does.
+        """
         self._check(target, depth)
         width, height = target.viewport[2:]
         if width and height:
@@ -280,7 +286,7 @@ class VolumeRenderer(Guest):
             yield
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
-        """Time what is drawn inside among the passes of `fluid`, while those are timed."""
+        """Time what is drawn inside, as `label`, among the passes of `fluid`, while those are timed."""
         return (fluid.device or self.device).timed(label)
 
     def _shade(self, fluid: FluidLike, look: Look, view: View) -> None:
@@ -322,12 +328,13 @@ class VolumeRenderer(Guest):
     def _allocate(self, fluid: FluidLike) -> None:
         """Make the textures for this grid, once."""
         layout = fluid.layouts["cell"]
-        if self._shape == (fluid.grid, layout):
+        shape = fluid.grid.local, layout
+        if self._shape == shape:
             return
         self._free()
         self._lighting = Lighting(self.device, fluid, self.light_scale, self.attenuation)
         self._shaded = Field(self.device, "shaded smoke", layout, 4, "f2", 1)
-        self._shape = (fluid.grid, layout)
+        self._shape = shape
 
     def _without_depth(
         self, target: moderngl.Framebuffer, depth: moderngl.Texture | None
@@ -339,7 +346,7 @@ class VolumeRenderer(Guest):
         key = target.glo, *(a.glo for a in target.color_attachments)
         if self._color_only is None or self._color_only[0] != key:
             if self._color_only is not None:
-                self._color_only[1].release()
+                let_go(self._color_only[1])
             self._color_only = key, self.ctx.framebuffer(list(target.color_attachments))
         bare = self._color_only[1]
         bare.viewport = target.viewport
@@ -360,7 +367,7 @@ class VolumeRenderer(Guest):
         self._way.release()
         self._painter.release()
         if self._color_only is not None:
-            self._color_only[1].release()
+            let_go(self._color_only[1])
             self._color_only = None
         self.device.release()
 

@@ -94,7 +94,11 @@ def volume_program(
     defines: Mapping[str, float] | None = None,
     volumes: Volumes | None = None,
 ) -> moderngl.Program:
-    """Return the program of fragment shader `file` over `volume_source`; compiled once on each device."""
+    """Return the program of fragment shader `file` over `volume_source`; compiled once on each device.
+
+    Raises GLUnavailableError where the driver does not interpolate between the cells it reads.
+    """
+    device.check_filtering("a picture of a fluid")
     defines, volumes = dict(defines or {}), dict(volumes or {})
 
     def make() -> moderngl.Program:
@@ -105,7 +109,8 @@ def volume_program(
         return device.fragment_program(source.include(file), vertex)
 
     present = tuple(matter(fluid))
-    key = (label, file, fluid.grid, fields, present, solids, vertex_file, *defines.items(), *volumes.items())
+    grid = fluid.grid.local  # a box that moves needs no other program
+    key = (label, file, grid, fields, present, solids, vertex_file, *defines.items(), *volumes.items())
     return device.keep(key, make)
 
 
@@ -116,7 +121,7 @@ def walking_program(device: Device, fluid: FluidLike, label: str, file: str) -> 
         source = volume_source(label, fluid, version=430, defines={"GROUP": GROUP})
         return device.compute_program(source.include(file))
 
-    return device.keep((label, file, fluid.grid, tuple(matter(fluid))), make)
+    return device.keep((label, file, fluid.grid.local, tuple(matter(fluid))), make)
 
 
 @contextmanager

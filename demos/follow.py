@@ -1,0 +1,54 @@
+"""A torch is carried a long way; the box of smoke goes with it and lets go of what it leaves behind."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import gpufluid as gf
+
+SOFTWARE_CELLS = (88, 40, 44)
+GPU_CELLS = (192, 88, 96)
+LENGTH = 3.3  # m, of the box; the way has no end
+SPEED = 1.5  # m/s
+LEAD = 0.95  # m from the torch back to the middle of the box: the trail needs the room
+PILLARS, APART = 5, 0.83  # that stand at a time, m: one left behind is put up again ahead
+
+
+def way(time: float) -> tuple[float, float, float]:
+    """Where the torch is: it weaves between the pillars."""
+    x = SPEED * time
+    return x, 0.55 + 0.05 * math.sin(5.0 * x), 0.32 * math.sin(1.9 * x)
+
+
+def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
+    """A row of pillars, and a torch on its way between them."""
+    cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
+    size = LENGTH / cells[0]
+    grid = gf.Grid(cells, size, origin=(-LEAD - 0.5 * LENGTH, 0.0, -0.5 * size * cells[2]))
+    sides = gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open())
+    settings = gf.Settings(vorticity_confinement=0.6, buoyancy=0.9, density_dissipation=0.25)
+    fluid = gf.Fluid(grid, sides, settings, backend=backend, ctx=ctx)
+    torch = fluid.emitters.add(gf.Emitter(gf.Sphere(radius=0.09), density=14.0, temperature=2.2, noise=0.5))
+    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.085)))
+    post = gf.Cylinder(radius=0.07, height=1.0)
+    pillars = [fluid.obstacles.add(gf.Obstacle(post)) for _ in range(PILLARS)]
+    camera = gf.Camera(distance=3.1, azimuth=24.0, elevation=14.0)
+
+    def carry(_: gf.Scene, time: float) -> None:
+        torch.position = ball.position = way(time)
+        x = torch.position[0]
+        last = math.floor(x / APART) + 1
+        for n in range(last - PILLARS + 1, last + 1):
+            pillars[n % PILLARS].position = APART * n, 0.5, -0.34 * math.sin(1.9 * APART * n)
+        fluid.follow((x - LEAD, 0.0, 0.0))  # by whole cells, and never off its floor
+        camera.target = (x - 0.8, 0.55, 0.0)  # the view glides
+
+    carry(None, 0.0)  # type: ignore[arg-type]
+    light = gf.Light(direction=(-0.4, -0.7, -0.45), color=(3.2, 2.9, 2.5), ambient=(0.09, 0.12, 0.19))
+    smoke = gf.Smoke(extinction=11.0, anisotropy=0.3)
+    return gf.Scene(fluid, camera, light, smoke, floor=0.0, update=carry, title="gpufluid: follow")
+
+
+if __name__ == "__main__":
+    gf.run(scene)

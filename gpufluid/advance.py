@@ -1,0 +1,158 @@
+"""One step in slices: a few passes now, the next ones when the caller comes again.
+
+A step is written as the algorithm, and a pressure solver of the user's is called in the middle of it. So that
+neither has to know of slices, it runs in a greenlet: a call stack of its own, which is left before a pass
+and gone on with later. Generators would have to be handed up through every stage and could not be through a
+function of the user's; a thread could not draw in the host's context.
+
+Nothing that belongs to a call (the host's GL state put aside, a context made current) is entered inside the
+greenlet: it is entered and left round each slice, by who asks for the slice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+
+from gpufluid.backend import Backend, Later
+from gpufluid.errors import GpufluidError, MissingDependencyError
+
+ROWS = 8  # of which a part of a divided pass has some number: those of a compute workgroup
+UNKNOWN = 0.25  # of the budget: what a pass may cost that nobody has measured yet
+GUESS = 60  # passes of a step, before one has been counted
+
+
+class Slices:
+    """Runs work whose passes are those of `backend`, a slice at a time.
+
+    Raises MissingDependencyError without the package greenlet.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        try:
+            import greenlet
+        except ImportError:
+            raise MissingDependencyError("greenlet", "Fluid.advance") from None
+        self._greenlets: Any = greenlet
+        self.backend, self.watch = backend, backend.stopwatch()
+        self._worker: Any = None
+        self._at_it = False  # in a slice right now
+        self._running: tuple[Hashable, int] | tuple[None] = (
+            None,
+        )  # the last pass and its rows, not timed yet
+        self._budget = math.inf
+        self._moved = False  # whether this slice has got anywhere
+        self._passes, self._expected = 0, 0
+        self._leaving = 0.0  # seconds that the caller's end of a call takes
+        self._ended = 0.0
+
+    @property
+    def under_way(self) -> bool:
+        """True from `begin` until the work is done or dropped."""
+        return self._worker is not None
+
+    @property
+    def progress(self) -> float:
+        """The share of the passes that is done, 0 .. 1, by their number last time; 0: none is under way."""
+        if not self.under_way:
+            return 0.0
+        expected = max(self._expected or GUESS, self._passes + 1)
+        return max(self._passes, 0.5) / expected
+
+    def begin(self, work: Callable[[], object]) -> None:
+        """Take up `work`, of which nothing runs yet."""
+        self._worker = self._greenlets.greenlet(work)
+        self._passes = 0
+
+    def go_on(self, budget: float, started: float) -> bool:
+        """Go on until the next pass would take the call over `budget` seconds; return whether all is done.
+
+        At least one pass is run, or a part of one that is longer than the budget. started: when the call
+        began, by `time.perf_counter`. What the work raises comes out here, and the work is over.
+        """
+        self._refuse_itself()
+        worker, pace = self._worker, self.backend.pace
+        self._budget, self._moved, self._running = budget - self._leaving, False, (None,)
+        self.watch.start(started)
+        try:
+            worker.parent = self._greenlets.getcurrent()
+        except ValueError:
+            raise GpufluidError(
+                "a step is under way that was begun in another thread: it must be finished there"
+            ) from None
+        self._at_it, pace.pacer = True, self
+        try:
+            worker.switch()
+        finally:
+            pace.pacer, self._at_it = None, False
+            if worker.dead:
+                self._worker = None
+        self._lap()
+        if worker.dead:
+            self._expected = self._passes
+        self._ended = perf_counter()
+        return bool(worker.dead)
+
+    def left(self) -> None:
+        """The call is over now: it counts for the next ones how long it took to leave."""
+        self._leaving += 0.2 * (perf_counter() - self._ended - self._leaving)
+
+    def drop(self) -> None:
+        """Forget the work under way."""
+        self._refuse_itself()
+        worker, self._worker = self._worker, None
+        if worker is not None and not worker.dead:
+            with suppress(ValueError):  # begun in another thread, it ends when that one comes to it
+                worker.parent = self._greenlets.getcurrent()
+                worker.throw()  # GreenletExit: what the work holds is let go
+
+    def _refuse_itself(self) -> None:
+        if self._at_it:
+            raise GpufluidError("a step under way cannot be gone on with, or given up, from inside itself")
+
+    def release(self) -> None:
+        """Forget the work, and give back what the watch holds."""
+        self.drop()
+        self.watch.release()
+
+    # -- asked by the backend, inside the greenlet -------------------------------------------------------
+
+    def before(self, work: Hashable, rows: int = 1) -> int:
+        """A pass comes next: leave first where it would take the call over its budget.
+
+        One that is longer than a whole budget is divided: as many of its rows are let run as fit.
+        """
+        self._lap()
+        row = self.watch.foreseen(work)
+        whole = UNKNOWN * self._budget if row is None else row * rows
+        room = self._budget - self.watch.spent()
+        divided = row is not None and whole > self._budget and rows > ROWS
+        if self._moved and (room < 0.5 * self._budget if divided else whole > room):
+            self._leave()
+            room = self._budget - self.watch.spent()
+        if divided and row is not None and row * rows > room:  # the call may be one of another budget by now
+            rows = max(ROWS, int(room / row) // ROWS * ROWS)
+        self._running, self._moved = (work, rows), True
+        self._passes += 1
+        return rows
+
+    def wait(self, late: Later) -> None:
+        """Wait for `late` as long as the budget of a call lasts, and then in later calls."""
+        while not late.wait(min(max(self._budget - self.watch.spent(), 0.0), 1.0)):
+            if self._budget < math.inf:
+                self._leave()
+        self._moved = True
+
+    def _lap(self) -> None:
+        """What was let run has been asked for."""
+        self.watch.lap(*self._running)
+        self._running = (None,)
+
+    def _leave(self) -> None:
+        """Go back to the caller; return in its next call."""
+        self._lap()
+        self._greenlets.getcurrent().parent.switch()
+        self.watch.lap(None)

@@ -1,0 +1,166 @@
+"""A picture in a notebook that goes on by itself: a remote frame buffer, which draws while it is seen.
+
+Frames go to the browser as JPEG, no more than two ahead of those it has confirmed, and the last one, once it
+stands still, as PNG (jupyter-rfb).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jupyter_rfb import RemoteFrameBuffer
+from numpy.typing import NDArray
+
+from gpufluid.app import orbit
+from gpufluid.app.hands import Brush, Drag, grasp
+from gpufluid.app.notebook import NotebookStage
+from gpufluid.errors import GpufluidError
+from gpufluid.io.images import png_bytes
+
+LEFT = 1  # a button
+NOTCH = 100.0  # pixels that a notch of a mouse's wheel scrolls a page by
+TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
+EARLY = 0.002  # seconds a frame may come before its time
+
+
+class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
+    """The live frame of `gf.show`: a widget that steps a scene in real time, or as fast as the machine can.
+
+    paused: whether the flow stands still; set it at any time, or press space. Between two cells it steps the
+    fluid that cells work with, in the same thread. An error of a step pauses it and is told below the
+    picture.
+    """
+
+    def __init__(self, stage: NotebookStage) -> None:
+        width, height = stage.size
+        self.stage = stage
+        self._drag: Drag | None = None
+        self._due = 0.0  # when the next step is
+        self._timer: asyncio.TimerHandle | None = None
+        self._paused = False
+        picture = stage.draw()  # what is shown where the notebook is read without a kernel
+        self._first = base64.b64encode(png_bytes(picture)).decode()
+        super().__init__(css_width=f"{width}px", css_height=f"{height}px", cursor="grab")
+        turn = partial(orbit.rotate, height=float(height))
+        self._keys: dict[str, Callable[[], object]] = {
+            " ": self.pause,
+            ".": self.single_step,
+            "ArrowLeft": lambda: turn(self.stage.scene.camera, -TURN, 0.0),
+            "ArrowRight": lambda: turn(self.stage.scene.camera, TURN, 0.0),
+            "ArrowUp": lambda: turn(self.stage.scene.camera, 0.0, TURN),
+            "ArrowDown": lambda: turn(self.stage.scene.camera, 0.0, -TURN),
+        }
+        self.request_draw()
+
+    @property
+    def paused(self) -> bool:
+        """Whether the flow stands still; the view can be turned all the same."""
+        return self._paused
+
+    @paused.setter
+    def paused(self, paused: bool) -> None:
+        self._paused = bool(paused)
+        self._due = 0.0
+        self.request_draw()
+
+    def pause(self) -> None:
+        """Stop the flow, or let it go on."""
+        self.paused = not self.paused
+
+    def single_step(self) -> None:
+        """Simulate one frame and pause."""
+        self.paused = True
+        self._step()
+
+    # -- called by jupyter-rfb -------------------------------------------------------------------------
+
+    def get_frame(self) -> NDArray[np.uint8] | None:
+        """Step if it is time, and return the picture, uint8 [height, width, 3]; called while it is seen."""
+        now = time.perf_counter()
+        going = not self._paused and not self.stage.scene.over
+        if going and now >= self._due - EARLY:
+            dt = self.stage.scene.dt
+            self._due = max(self._due, now - dt) + dt
+            self._step()
+            going = not self._paused
+        try:
+            picture = self.stage.draw()
+        except GpufluidError as error:
+            self._tell(error)
+            return None
+        if going and self._timer is None:
+            wait = max(self._due - time.perf_counter(), 0.0)
+            self._timer = asyncio.get_running_loop().call_later(wait, self._again)
+        return picture
+
+    def handle_event(self, event: dict[str, Any]) -> None:
+        """Follow mouse and keys; `event` is a message of jupyter-rfb, its (x, y) in pixels, y downward."""
+        kind = event["type"]
+        if kind == "resize":
+            self.stage.resize(event["width"], event["height"])
+        elif kind == "close":
+            self._stop()
+        elif kind == "pointer_down":
+            self._let_go()
+            self.stage.pointer = event["x"], event["y"]
+            self._drag = grasp(self.stage, left=event["button"] == LEFT, alt="Alt" in event["modifiers"])
+        elif kind == "pointer_move":
+            (x, y), before = (event["x"], event["y"]), self.stage.pointer
+            self.stage.pointer = x, y
+            if self._drag is None:
+                return
+            self._drag.move(x, y, x - before[0], y - before[1])
+        elif kind == "pointer_up":
+            self._let_go()
+        elif kind == "wheel":
+            orbit.zoom(self.stage.scene.camera, -event["dy"] / NOTCH)
+        elif kind == "key_down" and event["key"] in self._keys:
+            self._keys[event["key"]]()
+        else:
+            return
+        self.request_draw()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """The widget, with a picture for readers that have no widgets."""
+        bundle = super()._repr_mimebundle_(**options)
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        if data:
+            data["image/png"] = self._first
+        return bundle
+
+    def _again(self) -> None:
+        self._timer = None
+        self.request_draw()
+
+    def _step(self) -> None:
+        brush = self._drag if isinstance(self._drag, Brush) else None
+        try:
+            self.stage.advance(brush)
+        except GpufluidError as error:
+            self._tell(error)
+        except BaseException:  # of a function of the user's: shown with its lines by jupyter-rfb
+            self._paused = True
+            raise
+
+    def _tell(self, error: GpufluidError) -> None:
+        self._paused = True
+        self.print(f"gpufluid: {error}")
+
+    def _let_go(self) -> None:
+        if self._drag is not None:
+            self._drag.release()
+            self._drag = None
+
+    def _stop(self) -> None:
+        """The widget was closed."""
+        self._paused = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self.stage.release()

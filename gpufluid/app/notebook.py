@@ -1,0 +1,283 @@
+"""A fluid in a notebook: a live frame where there can be one, else a film.
+
+Who is asked whether there can be: the kernel, whether somebody sits before it. A frontend with a person at it
+lets cells ask for input; nbconvert, nbclient and their like, which run a notebook by themselves, do not.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.app import orbit
+from gpufluid.app.hands import Brush, forward_of
+from gpufluid.app.play import check_size, checked_scene
+from gpufluid.app.studio_pick import Ray, ray_through
+from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.files import whole_file
+from gpufluid.fluid import Fluid
+from gpufluid.grid import finite_number
+from gpufluid.io.film import Film, require_av
+from gpufluid.io.images import png_bytes, require_pillow
+from gpufluid.scene import Scene
+from gpufluid.view import Camera, Light, Picture
+
+if TYPE_CHECKING:
+    from gpufluid.app.live_frame import LiveFrame
+    from gpufluid.render.frame import FrameRenderer
+
+DT = 1.0 / 30.0  # seconds a frame, of a fluid that is shown without a scene
+SECONDS = 4.0  # of a film
+# light for a fluid in 2D: along its one slice it would be its own shadow
+ONTO_A_SLICE = {"direction": (0.0, -0.2, -1.0), "color": (3.2, 3.2, 3.2), "ambient": (0.6, 0.6, 0.6)}
+AZIMUTH, ELEVATION = 25.0, 12.0  # of the view of a fluid that is shown without a camera, degrees
+
+
+def show(
+    fluid: Fluid | Scene,
+    *,
+    camera: Camera | None = None,
+    renderer: FrameRenderer | None = None,
+    size: tuple[int, int] | None = None,
+    dt: float | None = None,
+    seconds: float = SECONDS,
+    before: Callable[[Fluid], None] | None = None,
+    live: bool | None = None,
+) -> LiveFrame | ShownFilm:
+    """Show `fluid` in a notebook: return a live frame that steps and draws it, or a film of it.
+
+    Let it be the last expression of a cell, or give it to IPython's `display`. In a live frame a left drag
+    turns the view (in 2D, and where a scene has a hand, it pushes the fluid; with alt it turns), a right drag
+    moves it, the wheel goes nearer and away, space pauses and ``.`` steps one frame. The frame steps while it
+    is seen and no cell runs, as fast as time passes or as the machine can, and ends with the fluid or the
+    scene.
+
+    fluid: a Fluid, or a `Scene` for light, fire, views, a floor and a story of yours. camera: None: the
+    scene's, or one that sees the whole box. renderer: a `FrameRenderer` in the fluid's context, which stays
+    yours; None: one as the scene's picture says. size: (width, height) in pixels; None: the renderer's, or
+    the scene's picture's, 640 x 360. dt: seconds a frame, > 0; None: the scene's, or 1/30. (A camera and a dt
+    stay with a scene.) before: called with the fluid, of several the first, before each step. seconds:
+    simulated time of the film, > 0. live: True: a live frame, or an error; False: a film; None: a live frame
+    in a kernel that somebody sits before, where jupyter-rfb is installed, else a film, as in nbconvert.
+
+    Raises GpufluidError for bad input, for a fluid on NumPy, and with live=True outside a kernel;
+    MissingDependencyError with live=True without jupyter-rfb, and for a film without PyAV.
+    """
+    if live not in (None, True, False):
+        raise GpufluidError(f"live must be True, False or None, got {live!r}")
+    seconds = finite_number(seconds, "seconds", above=0.0)
+    if before is not None and not callable(before):
+        raise GpufluidError(f"before must be a function of the fluid, or None, got {before!r}")
+    scene = _scene_of(fluid, camera, dt, size, renderer)
+    problem = _no_kernel() if live is None or live else "a film was asked for"
+    if live and problem:
+        raise GpufluidError(f"show(live=True): {problem}")
+    if not problem:
+        try:
+            from gpufluid.app.live_frame import LiveFrame
+        except ImportError:
+            missing = MissingDependencyError("jupyter-rfb", "a live frame", "jupyter")
+            if live:
+                raise missing from None
+            print(f"gpufluid: {missing}; rendering a film of {seconds:g} s instead", file=sys.stderr)
+        else:
+            return LiveFrame(NotebookStage(scene, renderer, size, before))
+    require_av()
+    require_pillow()
+    stage = NotebookStage(scene, renderer, size, before)
+    try:
+        return _filmed(stage, seconds)
+    finally:
+        stage.release()
+
+
+def _scene_of(
+    fluid: Fluid | Scene,
+    camera: Camera | None,
+    dt: float | None,
+    size: tuple[int, int] | None,
+    renderer: FrameRenderer | None,
+) -> Scene:
+    """The scene to play, or raise naming what cannot be."""
+    if not isinstance(fluid, Fluid | Scene):
+        raise GpufluidError(f"show needs a gf.Fluid or a gf.Scene, got {fluid!r}")
+    if not isinstance(camera, Camera | None):
+        raise GpufluidError(f"camera must be a gf.Camera or None, got {camera!r}")
+    if dt is not None:
+        finite_number(dt, "dt", above=0.0)
+    if size is not None:
+        check_size(size)
+    first = fluid.fluid if isinstance(fluid, Scene) else fluid
+    first.check_alive()
+    if renderer is not None and getattr(renderer, "ctx", None) is not first.ctx:
+        raise GpufluidError("renderer must be a gf.FrameRenderer in the GL context of the fluid (fluid.ctx)")
+    if isinstance(fluid, Scene):
+        scene = fluid
+        scene.dt = dt or scene.dt
+        scene.camera = camera or scene.camera
+    else:
+        dt, grid = dt or DT, fluid.grid
+        deep = grid.dimensions == 3
+        width, height = size or (Picture().size if renderer is None else renderer.size)
+        if camera is None:
+            camera = Camera(azimuth=AZIMUTH if deep else 0.0, elevation=ELEVATION if deep else 0.0)
+            orbit.look_at_box(camera, grid.origin, grid.upper, width / height)
+        scene = Scene(fluid, camera=camera, dt=dt, floor=grid.origin[1] if deep else None)
+        scene.picture = Picture(size=(width, height), fps=1.0 / dt)
+        if not deep:
+            scene.light = Light(**ONTO_A_SLICE)
+    return checked_scene(scene)
+
+
+def _no_kernel() -> str | None:
+    """Why nobody can see a live frame here, or None where somebody can."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None:
+        return "this is no Jupyter kernel; gf.run opens a window"
+    asked = kernel.get_parent("shell").get("content", {})
+    if not asked.get("allow_stdin", True):
+        return "nobody sits before this kernel: a program runs the notebook"
+    return None
+
+
+class NotebookStage:
+    """A scene, what draws it, and where it is pointed at.
+
+    renderer: its owner releases it; None: one of its own. size: (width, height), pixels; None: as the
+    renderer's. pointer: where it was seen last, (x, y), pixels, y downward. Raises as `FrameRenderer` does.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        renderer: FrameRenderer | None,
+        size: tuple[int, int] | None,
+        before: Callable[[Fluid], None] | None,
+    ) -> None:
+        from gpufluid.render.frame import FrameRenderer
+
+        self.scene, self.before = scene, before
+        self.pointer = (0.0, 0.0)
+        self._owned = renderer is None
+        ctx = self._use_context()
+        self.renderer = renderer or FrameRenderer.of(scene.picture, ctx, size)
+        if size is not None:
+            self.renderer.resize(size)
+        self._released = False
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height) of the picture, pixels."""
+        return self.renderer.size
+
+    @property
+    def height(self) -> int:
+        """Of the picture, pixels."""
+        return self.size[1]
+
+    @property
+    def forward(self) -> NDArray[np.float64]:
+        """Where the camera looks, a vector of length 1."""
+        return forward_of(self.scene.camera)
+
+    def ray(self, x: float, y: float) -> Ray:
+        """The ray through a point of the picture, pixels, y downward."""
+        width, height = self.size
+        return ray_through(self.scene.camera, width / height, 2.0 * x / width - 1.0, 1.0 - 2.0 * y / height)
+
+    def advance(self, brush: Brush | None = None) -> None:
+        """Step the scene by a frame, and let `brush` leave what it did; nothing once the scene is over."""
+        if self.scene.over:
+            return
+        if brush is not None:
+            brush.stroke()
+        if self.before is not None:
+            self.before(self.scene.fluid)
+        self.scene.advance()
+
+    def draw(self) -> NDArray[np.uint8]:
+        """The picture of the scene as it is, uint8 [height, width, 3], top row first."""
+        self._use_context()
+        self.renderer.draw(self.scene)
+        return self.renderer.read()
+
+    def resize(self, width: float, height: float) -> None:
+        """Draw pictures of another size from now on; each side is rounded, and at least 1."""
+        self._use_context()
+        self.renderer.resize((max(round(width), 1), max(round(height), 1)))
+
+    def release(self) -> None:
+        """Release the renderer, where it is its own and the fluid's context is still there; idempotent."""
+        if self._released or not self._owned:
+            return
+        self._released = True
+        try:
+            self._use_context()
+        except GpufluidError:
+            return  # the fluid went before, and its context with it
+        self.renderer.release()
+
+    def _use_context(self) -> Any:
+        """Make the fluid's context current, whichever was: between cells other fluids work in theirs."""
+        fluid = self.scene.fluid
+        fluid.check_alive()
+        assert fluid.ctx is not None  # checked
+        fluid.ctx.__enter__()  # type: ignore[no-untyped-call]
+        return fluid.ctx
+
+
+class ShownFilm:
+    """A film in a notebook: its bytes are part of the notebook, so that it plays wherever that is read.
+
+    data: of an MP4 file. still: of a PNG of the last frame, for frontends that show no film. frames: how many
+    there are. size: (width, height), pixels.
+    """
+
+    def __init__(self, data: bytes, still: bytes, frames: int, size: tuple[int, int]) -> None:
+        self.data, self.still, self.frames, self.size = data, still, frames, size
+
+    def save(self, path: str, overwrite: bool = False) -> Path:
+        """Write the film to an .mp4 file and return its path. Raises GpufluidError for one that exists."""
+        with whole_file(path, overwrite, (".mp4",)) as partial:
+            partial.write_bytes(self.data)
+        return Path(path)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a frontend picks from."""
+        width, height = self.size
+        return {
+            "text/html": (
+                f'<video width="{width}" height="{height}" controls autoplay loop muted playsinline '
+                f'src="data:video/mp4;base64,{base64.b64encode(self.data).decode()}"></video>'
+            ),
+            "image/png": base64.b64encode(self.still).decode(),
+            "text/plain": repr(self),
+        }
+
+    def __repr__(self) -> str:
+        return f"<a film of {self.frames} frames, {self.size[0]} x {self.size[1]}>"
+
+
+def _filmed(stage: NotebookStage, seconds: float) -> ShownFilm:
+    """Play `seconds` of the scene, or as much as there is of it, into a film."""
+    scene = stage.scene
+    frames = max(1, round(seconds / scene.dt)) if scene.dt > 0.0 else 1
+    with tempfile.TemporaryDirectory(prefix="gpufluid-") as folder:
+        path = Path(folder) / "film.mp4"
+        with Film(path, stage.size, fps=scene.picture.fps) as film:
+            for _ in range(frames):
+                stage.advance()
+                picture = stage.draw()
+                film.write(picture)
+                if scene.over:
+                    break
+        return ShownFilm(path.read_bytes(), png_bytes(picture), film.frames, stage.size)

@@ -1,0 +1,238 @@
+"""The page of figures that ``gpufluid bench --page FILE`` writes: this machine, measured in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from gpufluid.app.bench import SAMPLES, SWEEPS, Case, Subject, copy_bandwidth, described, take_turns, timed
+from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.files import whole_file
+from gpufluid.solver import Solver
+from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
+
+if TYPE_CHECKING:
+    import moderngl
+
+SIZES = {True: (32, 48, 64, 96, 128), False: (64, 128, 256)}  # cells a side, in software and on a GPU
+AT = {True: 64, False: 128}  # cells a side where solvers, stages and precisions are compared
+STEPS: dict[str, dict[str, Any]] = {
+    "plain": {"profile": "plain"},
+    "default": {"profile": "default"},
+    "best, Euler trace": {"profile": "best", "trace": "euler"},
+    "best": {"profile": "best"},
+}
+SOLVERS: dict[str, Any] = {
+    "`gf.Jacobi(40)`": SWEEPS,
+    "`gf.Jacobi(10)`": Jacobi(10),
+    "`gf.ChebyshevJacobi(40)`": ChebyshevJacobi(40),
+    "`gf.RedBlackSOR(20)`": RedBlackSOR(20),
+    "`gf.Multigrid(cycles=1)`": Multigrid(1),
+    "`gf.Multigrid(cycles=2)`": Multigrid(2),
+    "`gf.ConjugateGradient(10)`": ConjugateGradient(10, None),
+}
+
+
+def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes: Sequence[int] = ()) -> None:
+    """Measure and write `path` (.md) and, beside it, a plot of its name (.png).
+
+    Raises GpufluidError for another ending, MissingDependencyError without matplotlib.
+    """
+    if path.suffix != ".md":
+        raise GpufluidError(f"{path}: the page's name must end in .md")
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise MissingDependencyError("matplotlib", "plotting what was measured") from None
+    mpl.use("Agg")
+    from gpufluid.gl.backend import GLBackend
+
+    probe = GLBackend(Case((8, 8, 8)).grid, "auto", ctx)
+    software, device = probe.device.software, probe.device
+    probe.release()
+    sizes, at = sizes or SIZES[software], min(AT[software], max(sizes, default=AT[software]))
+    steps = {n: _steps(ctx, n, samples) for n in sizes}
+    machine = described(Case((at,) * 3))
+    lines = [
+        "# Performance",
+        "",
+        "Written by `make bench`: one run on one machine, medians of samples that take turns, each until "
+        "the device has finished. Yours are other figures: run it.",
+        "",
+        f"- {device.renderer}, OpenGL {device.version // 100}.{device.version % 100 // 10}",
+        f"- {machine['cpu']}, {machine['cores']} cores",
+        f"- copies {copy_bandwidth(ctx, software) / 1e9:.1f} GB/s, read and written",
+        f"- kernels run as {device.stage} passes, chosen by itself; {samples} samples",
+        "",
+        *_engine_and_baseline(ctx, at, samples),
+        *_growth(steps, path),
+        *_solvers(ctx, at, samples),
+        *_stages(ctx, at, samples),
+    ]
+    with whole_file(path, overwrite=True) as partial:
+        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _subject(ctx: moderngl.Context, n: int, backend: str = "auto", **rules: Any) -> Subject:
+    from gpufluid.app.baseline import CountedBackend
+
+    case = Case((n, n, n), rules.pop("profile", "plain"), solids=False, **rules)
+    return Subject(CountedBackend(case.grid, backend, ctx, precision=case.settings.precision), case)
+
+
+def _in_turns(subjects: dict[str, Subject], samples: int) -> dict[str, float]:
+    """The median ms of a step of each."""
+    for subject in subjects.values():
+        for _ in range(3):
+            subject.step()
+    taken: dict[str, list[float]] = {name: [] for name in subjects}
+    for _ in range(samples):
+        for name, subject in subjects.items():
+            taken[name].append(timed(subject.step, subject.backend.finish)[0])
+    return {name: median(times) for name, times in taken.items()}
+
+
+def _steps(ctx: moderngl.Context, n: int, samples: int) -> dict[str, float]:
+    """The median ms of each kind of step, MiB of fields, and ms of Python and the driver."""
+    subjects = {name: _subject(ctx, n, **dict(rules)) for name, rules in STEPS.items()}
+    found = _in_turns(subjects, samples)
+    plain: Any = subjects["plain"]
+    found["MiB"] = sum(field.nbytes for field in plain.backend.fields) / 2**20
+    found["own"] = median(timed(plain.step, plain.backend.finish)[1] for _ in range(samples))
+    for subject in subjects.values():
+        subject.release()
+    return found
+
+
+def _table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + " --- |" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def _engine_and_baseline(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
+    from gpufluid.app.baseline import BaselineBackend, CountedBackend
+
+    case = Case((n, n, n), "plain", solids=False)
+    backend = CountedBackend(case.grid, "auto", ctx)
+    engine, baseline = Subject(backend, case), Subject(BaselineBackend(case.grid, ctx), case)
+    take_turns([engine, baseline], samples)
+    moved, bandwidth = backend.bytes_of(engine.step), copy_bandwidth(ctx, backend.device.software)
+    size = sum(map(sum, moved.values()))
+    floor = size / bandwidth * 1e3
+    a, b = median(engine.step_ms), median(baseline.step_ms)
+    c, d = median(engine.jacobi_ms), median(baseline.jacobi_ms)
+    yield "## Against the same step written the plain way"
+    yield ""
+    yield (
+        f"{n} x {n} x {n} cells, `plain`: semi-Lagrangian with an Euler trace, confinement, 40 cold Jacobi "
+        "sweeps, closed box. The baseline reads each cell by itself, from unpacked textures."
+    )
+    yield ""
+    yield from _table(
+        ("", "engine, ms", "baseline, ms", "times faster"),
+        iter(
+            [
+                ("step", f"{a:.1f}", f"{b:.1f}", f"{b / a:.1f}"),
+                ("40 sweeps", f"{c:.1f}", f"{d:.1f}", f"{d / c:.1f}"),
+            ]
+        ),
+    )
+    yield (
+        f"The passes of the engine's step must move {size / 2**20:.0f} MiB, at the rate of a "
+        f"copy {floor:.1f} ms: {floor / a:.2f} of the time it takes."
+    )
+    yield ""
+    engine.release()
+    baseline.release()
+
+
+def _growth(steps: dict[int, dict[str, float]], path: Path) -> Iterator[str]:
+    from matplotlib.figure import Figure
+
+    yield "## Growth with cells"
+    yield ""
+    yield f"Milliseconds a step; nanoseconds a cell in brackets. Boxes of n^3 cells. ![]({path.stem}.png)"
+    yield ""
+
+    def rows() -> Iterator[Sequence[str]]:
+        for n, found in steps.items():
+            each = (f"{found[name]:.1f} ({found[name] / n**3 * 1e6:.0f})" for name in STEPS)
+            yield (f"{n}", *each, f"{found['own']:.1f}", f"{found['MiB']:.0f}")
+
+    yield from _table(("n", *STEPS, "of plain: Python and driver, ms", "fields, MiB"), rows())
+    if 64 in steps and 128 in steps:
+        grown = {name: steps[128][name] / steps[64][name] / 8.0 for name in STEPS}
+        yield (
+            "From 64 to 128 the cost of a cell grows "
+            + ", ".join(f"{grown[name]:.2f} times ({name})" for name in STEPS)
+            + "."
+        )
+        yield ""
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for name in STEPS:
+        axes.loglog([n**3 for n in steps], [found[name] for found in steps.values()], "o-", label=name)
+    axes.set(xlabel="cells", ylabel="ms a step")
+    axes.grid(alpha=0.3, which="both")
+    axes.legend()
+    figure.savefig(path.with_suffix(".png"), dpi=100)
+
+
+def _solvers(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
+    subject = _subject(ctx, n)
+    for _ in range(5):
+        subject.step()
+    solver: Solver = subject.solver
+    projection, dt = solver.projection, subject.case.dt
+
+    def solve(rules: Any) -> None:
+        projection.pressure.fill([0.0])
+        projection.relax(rules, dt, solver.variant, solver.solids.openings)
+
+    taken: dict[str, list[float]] = {name: [] for name in SOLVERS}
+    left = {}
+    for name, rules in SOLVERS.items():
+        solve(rules)
+        left[name] = projection.problem.left()
+    for _ in range(samples):
+        for name, rules in SOLVERS.items():
+            taken[name].append(timed(lambda rules=rules: solve(rules), subject.backend.finish)[0])  # type: ignore[misc]
+    subject.release()
+    sweeps = median(taken["`gf.Jacobi(40)`"])
+    yield "## Pressure solvers"
+    yield ""
+    yield f"{n} x {n} x {n} cells, from pressure 0. Left: rms of the divergence, as a share of its start."
+    yield ""
+    yield from _table(
+        ("solver", "ms", "of 40 sweeps", "left"),
+        (
+            (name, f"{median(times):.1f}", f"{median(times) / sweeps:.2f}", f"{left[name]:.1e}")
+            for name, times in taken.items()
+        ),
+    )
+
+
+def _stages(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
+    yield "## Stages and precisions"
+    yield ""
+    yield f"{n} x {n} x {n} cells, ms a step."
+    yield ""
+    stages = ("compute", "fragment") if ctx.version_code >= 430 else ("fragment",)
+    rows = []
+    for profile in ("plain", "best"):
+        subjects = {
+            f"{stage} {precision}": _subject(ctx, n, stage, profile=profile, precision=precision)
+            for stage in stages
+            for precision in ("single", "half")
+        }
+        found = _in_turns(subjects, samples)
+        rows.append((profile, *(f"{ms:.1f}" for ms in found.values())))
+        heads = ("", *subjects)
+        for subject in subjects.values():
+            subject.release()
+    yield from _table(heads, iter(rows))

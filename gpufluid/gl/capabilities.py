@@ -1,0 +1,97 @@
+"""What a context can do with the textures the engine uses, found by trying each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import moderngl
+import numpy as np
+
+from gpufluid.gl.calls import calls
+from gpufluid.gl.messages import take
+from gpufluid.gl.state import keeping
+
+FORMATS = {(1, "f2"): "R16F", (4, "f2"): "RGBA16F", (1, "f4"): "R32F", (4, "f4"): "RGBA32F"}
+BETWEEN = """#version 330 core
+uniform sampler2D texels;
+out vec4 color;
+void main() { color = textureLod(texels, vec2(0.5), 0.0); }
+"""
+ALL = """#version 330 core
+void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }
+"""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What textures can be.
+
+    drawn: (channels, "f2" or "f4") that can be drawn to and read back. filtered: of these, those between
+    whose texels the driver interpolates.
+    """
+
+    max_texture_size: int
+    drawn: frozenset[tuple[int, str]]
+    filtered: frozenset[tuple[int, str]]
+
+
+_known: WeakKeyDictionary[moderngl.Context, Capabilities] = WeakKeyDictionary()
+
+
+def capabilities(ctx: moderngl.Context) -> Capabilities:
+    """What `ctx` can do; tried once, in a few milliseconds, and no state is changed."""
+    if ctx not in _known:
+        with keeping(ctx, "the trial of textures"):
+            _known[ctx] = _tried(ctx)
+    return _known[ctx]
+
+
+def _tried(ctx: moderngl.Context) -> Capabilities:
+    drawn = frozenset(kind for kind in FORMATS if _draws(ctx, *kind))
+    program = ctx.program(vertex_shader=ALL, fragment_shader=BETWEEN)
+    triangle = ctx.vertex_array(program, [])
+    filtered = frozenset(kind for kind in drawn if _filters(ctx, triangle, *kind))
+    triangle.release()
+    program.release()
+    take(ctx)  # a driver that refuses may say so as an error
+    return Capabilities(calls(ctx).integers(0x0D33)[0], drawn, filtered)
+
+
+def _draws(ctx: moderngl.Context, channels: int, dtype: str) -> bool:
+    """True where a texture can be cleared to a number and gives it back."""
+    texture = ctx.texture((2, 2), channels, dtype=dtype, alignment=1)
+    try:
+        target = ctx.framebuffer([texture])
+    except moderngl.Error:  # it is not complete
+        texture.release()
+        return False
+    target.clear(0.25, 0.25, 0.25, 0.25)
+    back = np.frombuffer(texture.read(alignment=1), dtype)
+    _release(ctx, target, texture)
+    return bool((back == 0.25).all())
+
+
+def _filters(ctx: moderngl.Context, triangle: moderngl.VertexArray, channels: int, dtype: str) -> bool:
+    """True where halfway between texels of 0 and 1 a sample is 1/2, to 8 bits."""
+    texels = ctx.texture(
+        (2, 1), channels, np.repeat([0.0, 1.0], channels).astype(dtype), dtype=dtype, alignment=1
+    )
+    texels.filter = moderngl.LINEAR, moderngl.LINEAR
+    texels.repeat_x = texels.repeat_y = False
+    texture = ctx.texture((1, 1), channels, dtype=dtype, alignment=1)
+    target = ctx.framebuffer([texture])
+    target.use()
+    texels.use(0)
+    ctx.enable_only(moderngl.NOTHING)
+    triangle.render(moderngl.TRIANGLES, vertices=3)
+    value = float(np.frombuffer(texture.read(alignment=1), dtype)[0])
+    _release(ctx, target, texture, texels)
+    return abs(value - 0.5) < 1.0 / 128.0
+
+
+def _release(ctx: moderngl.Context, target: moderngl.Framebuffer, *others: moderngl.Texture) -> None:
+    ctx.detect_framebuffer(0).use()  # or moderngl would bind a name that is no more
+    target.release()
+    for thing in others:
+        thing.release()

@@ -1,0 +1,121 @@
+"""What OpenGL complains of, heard where it is done: the driver's messages, or else glGetError.
+
+Used while ``gf.debug("gl")`` is on. Where the driver has KHR_debug (OpenGL 4.3) it calls back in the midst of
+the call that is wrong, so a message is kept with the line of Python that made it; elsewhere an error is found
+at the end of the engine's call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import moderngl
+
+from gpufluid.debugging import switches
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.calls import Calls, calls
+
+OUTPUT, SYNCHRONOUS, CALLBACK = 0x92E0, 0x8242, 0x8244
+TYPES = {0x824C: "error", 0x824D: "deprecated", 0x824E: "undefined behaviour", 0x824F: "not portable"}
+WARNINGS = (0x9146, 0x9147)  # of high and medium severity, whatever their type
+ERRORS = {
+    0x0500: "GL_INVALID_ENUM",
+    0x0501: "GL_INVALID_VALUE",
+    0x0502: "GL_INVALID_OPERATION",
+    0x0503: "GL_STACK_OVERFLOW",
+    0x0504: "GL_STACK_UNDERFLOW",
+    0x0505: "GL_OUT_OF_MEMORY",
+    0x0506: "GL_INVALID_FRAMEBUFFER_OPERATION",
+    0x0507: "GL_CONTEXT_LOST",
+}
+KEPT = 32  # messages, until somebody asks; one wrong call a pass would fill any memory
+HERE = str(Path(__file__).parent.parent)
+
+_heard: list[str] = []
+_listening: WeakKeyDictionary[moderngl.Context, bool] = WeakKeyDictionary()  # True: the driver calls back
+
+
+def _where() -> str:
+    """The nearest line of the engine's that is at work."""
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(HERE) and name != __file__:
+            return f", in {Path(name).relative_to(HERE).as_posix()} line {frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+def _hear(source: int, kind: int, number: int, severity: int, length: int, text: bytes, user: Any) -> None:
+    """The driver's call. Nothing may be raised through it."""
+    try:
+        if switches.gl and (kind in TYPES or severity in WARNINGS) and len(_heard) < KEPT:
+            words = text[:length].decode(errors="replace") if length > 0 else text.decode(errors="replace")
+            _heard.append(f"{TYPES.get(kind, 'warning')}: {words.strip()}{_where()}")
+    except Exception:
+        _heard.append("a message that could not be read")
+
+
+_KIND: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # the first on Windows alone
+_UINT = ctypes.c_uint
+# it lives as long as the process: a driver may call until its context is gone
+_CALLBACK = _KIND(None, _UINT, _UINT, _UINT, _UINT, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(_hear)
+
+
+def listen(ctx: moderngl.Context) -> bool:
+    """Hear what the driver says of `ctx` from now on; True where it calls back. It must be current.
+
+    A host that listens itself goes on doing so, and glGetError is asked instead.
+    """
+    if ctx not in _listening:
+        gl = calls(ctx)
+        hears = gl.version >= 430 or "GL_KHR_debug" in gl.extensions
+        if hears:
+            taken = ctypes.c_void_p()
+            gl.glGetPointerv(CALLBACK, ctypes.byref(taken))
+            hears = not taken.value
+        if hears:
+            gl.glEnable(OUTPUT)
+            gl.glEnable(SYNCHRONOUS)
+            gl.glDebugMessageCallback(ctypes.cast(_CALLBACK, ctypes.c_void_p), None)
+        _listening[ctx] = hears
+    return _listening[ctx]
+
+
+def _errors(gl: Calls) -> list[str]:
+    """What glGetError has kept, at most one of each kind."""
+    found = []
+    for _ in ERRORS:
+        number = gl.glGetError()
+        if not number:
+            break
+        found.append(ERRORS.get(number, hex(number)))
+    return found
+
+
+def take(ctx: moderngl.Context | None = None) -> list[str]:
+    """Return what was heard since the last time, and forget it; with a current `ctx` its errors as well."""
+    found, _heard[:] = list(_heard), []
+    errors = _errors(calls(ctx)) if ctx is not None else []
+    return found or errors  # an error that was told of is among the errors again
+
+
+def complain(said: list[str], what: str) -> None:
+    """Raise GpufluidError where something was `said`. what: where, the start of the sentence."""
+    if said:
+        raise GpufluidError(_sentence(said, what))
+
+
+def tell(said: list[str], what: str) -> None:
+    """Warn where something was `said`, of what is not the engine's."""
+    if said:
+        warnings.warn(_sentence(said, what), RuntimeWarning, stacklevel=2)
+
+
+def _sentence(said: list[str], what: str) -> str:
+    return f"{what} OpenGL says: {'; '.join(dict.fromkeys(said))}"

@@ -1,0 +1,141 @@
+"""What a fluid looks like: the state that all who look at it read, and a still of it while a step goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from gpufluid.backend import Backend, FieldStore
+from gpufluid.boundaries import Boundaries
+from gpufluid.kernels import Variant
+from gpufluid.pressure import measure
+from gpufluid.settings import Settings
+from gpufluid.shapes import Obstacle
+from gpufluid.solids import Solids
+from gpufluid.solver import Solver
+
+
+class State(Protocol):
+    """The finished state of a fluid: what a `gpufluid.solver.Solver` holds between two steps."""
+
+    backend: Backend
+    settings: Settings
+    boundaries: Boundaries
+    time: float
+    velocity: FieldStore
+    scalars: FieldStore
+    solids: Solids
+
+    @property
+    def pressure(self) -> FieldStore:
+        """The pressure."""
+
+    @property
+    def color(self) -> FieldStore | None:
+        """The colours, or None."""
+
+    @property
+    def flame(self) -> FieldStore | None:
+        """What burnt last, or None without combustion."""
+
+    @property
+    def swelling(self) -> dict[str, Any]:
+        """What the divergence takes of burning gas."""
+
+    @property
+    def variant(self) -> Variant:
+        """How kernels are compiled for it."""
+
+    def divergence(self, swelling: dict[str, Any] | None = None) -> FieldStore:
+        """The divergence of the velocity as it is, less that of `swelling` gas."""
+
+    def stores(self) -> dict[str, FieldStore]:
+        """What the next step starts from, by name."""
+
+    def numbers(self) -> dict[str, float]:
+        """The numbers that the next step starts from, by name."""
+
+
+class StillSolids(Solids):
+    """The voxels of the finished state. Obstacles that have moved since are seen from the next step on."""
+
+    def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> bool:
+        """Nothing changes in a still."""
+        return False
+
+
+class Still:
+    """The state of a solver as it was when `take` was called, whatever the solver does since.
+
+    It holds the very textures, which the solver leaves to it when it first writes: nothing is copied. Each
+    field of the state has one texture more from the first `take` on.
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        self.backend, self.boundaries = solver.backend, solver.boundaries
+        self.solids: Solids = StillSolids(solver.backend, solver.boundaries)
+        self._kept: dict[str, tuple[FieldStore, FieldStore]] = {}  # of the solver, and of this
+        self._divergence: FieldStore | None = None
+        self._remembered: Any = None
+        self.take(solver)
+
+    def take(self, solver: Solver) -> None:
+        """Show what `solver` is now."""
+        self.settings, self.time = solver.settings, solver.time
+        self._numbers = solver.numbers()
+        stores = solver.stores()
+        for name in [name for name, (its, _) in self._kept.items() if stores.get(name) is not its]:
+            self._kept.pop(name)[1].release()
+        for name, store in stores.items():
+            self._kept[name] = store, store.held(self._kept[name][1] if name in self._kept else None)
+        self.velocity, self.scalars, self.pressure = (
+            self._kept[name][1] for name in ("velocity", "scalars", "pressure")
+        )
+        self.color, self.flame = (
+            self._kept[name][1] if name in self._kept else None for name in ("color", "flame")
+        )
+        self.swelling = dict(solver.swelling)
+        if self.swelling:
+            self.swelling["flame"] = self.flame
+        self._remembered = self.solids.take(solver.solids)
+
+    def give_back(self, solver: Solver) -> None:
+        """Bring `solver` back to what it was when `take` was called."""
+        for store, still in self._kept.values():
+            store.take_back(still)
+        solver.start_from(self._numbers)
+        solver.solids.go_back(self.solids, self._remembered)
+
+    @property
+    def variant(self) -> Variant:
+        """As the solver's was."""
+        rules = self.settings
+        return Variant(
+            self.solids.present, rules.trace, rules.limiter, rules.sampler, boundaries=self.boundaries
+        )
+
+    def divergence(self, swelling: dict[str, Any] | None = None) -> FieldStore:
+        """The divergence of the velocity, in a field of its own, made when it is first asked for."""
+        if self._divergence is None:
+            self._divergence = self.backend.field("divergence", "packed")
+        openings = self.solids.openings
+        measure(self.backend, self._divergence, self.variant, openings, self.velocity, swelling)
+        return self._divergence
+
+    def stores(self) -> dict[str, FieldStore]:
+        """As the solver's were."""
+        return {name: still for name, (_, still) in self._kept.items()}
+
+    def numbers(self) -> dict[str, float]:
+        """As the solver's were."""
+        return dict(self._numbers)
+
+    def release(self) -> None:
+        """Release every field."""
+        for _, still in self._kept.values():
+            still.release()
+        self._kept.clear()
+        self.solids.release()
+        if self._divergence is not None:
+            self._divergence.release()
+            self._divergence = None

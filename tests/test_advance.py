@@ -1,0 +1,528 @@
+"""`Fluid.advance`: one step in slices, of which nothing is seen before it is finished."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid import advance, backend
+from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.gl.passes import Pass
+from gpufluid.gl.timestamps import TimestampWatch
+
+BACKENDS = ("compute", "fragment", "numpy")
+GRID = gf.Grid((10, 12, 8), 0.1)
+FIELDS = ("velocity", "density", "temperature", "fuel", "pressure", "color", "flame", "solid", "divergence")
+TINY = 1e-6  # ms: one pass a call
+
+
+class OwnSolver:
+    """A user's: sweeps that go on from a field of its own, which lasts from step to step."""
+
+    def solve(self, problem: Any) -> None:
+        kept = problem.field("mine")
+        problem.add(problem.pressure, kept, 0.5)
+        for _ in range(3):
+            problem.jacobi(0.8)
+        if problem.left() > 0.0:
+            problem.add(kept, problem.residual(), 0.1, own=0.5)
+
+
+def flowing(where: str, ctx: moderngl.Context, **settings: Any) -> gf.Fluid:
+    """Fire, colours, a force, two kinds of emitters, and solids that move."""
+    rules = gf.Settings(**{"pressure": gf.Jacobi(3), "combustion": gf.Combustion()} | settings)
+    shared = None if where == "numpy" else ctx
+    fluid = gf.Fluid(GRID, gf.Boundaries(top=gf.Open()), rules, backend=where, ctx=shared)
+    fluid.emitters.add(
+        gf.Emitter(
+            gf.Sphere((0.5, 0.3, 0.4), 0.2),
+            density=2.0,
+            temperature=2.0,
+            fuel=3.0,
+            velocity=(0.0, 2.0, 0.0),
+            color=(1.0, 0.5, 0.0),
+            noise=0.5,
+        )
+    )
+    fluid.emitters.add(gf.Emitter(gf.Line([(0.1, 0.1, 0.1), (0.5, 0.5, 0.5)], 0.1), density=1.0))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.5, 0.8, 0.4), slip="free", temperature=1.0))
+    fluid.forces.add(gf.Wind((1.0, 0.0, 0.0)))
+    return fluid
+
+
+def told(fluid: gf.Fluid) -> dict[str, Any]:
+    """All of its state that can be read."""
+    return {name: getattr(fluid, name).read() for name in FIELDS} | {"time": np.array(fluid.time)}
+
+
+def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return all(a[name].tobytes() == b[name].tobytes() for name in a)
+
+
+def whole(fluid: gf.Fluid, dt: float, budget_ms: float = TINY) -> int:
+    """Advance until the step is finished; return the number of calls."""
+    calls = 1
+    while not fluid.advance(dt, budget_ms):
+        calls += 1
+    return calls
+
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "jacobi in substeps": {"cfl": 0.8, "vorticity_confinement": 0.2},
+    "conjugate gradients": {"pressure": gf.ConjugateGradient(iterations=4)},
+    "multigrid to a tolerance": {"pressure": gf.Multigrid(2, tolerance=0.2)},
+    "sor, half": {"pressure": gf.RedBlackSOR(3), "precision": "half"},
+    "chebyshev": {"pressure": gf.ChebyshevJacobi(4), "viscosity": 1e-3},
+    "own solver": {"pressure": OwnSolver()},
+}
+# each on all backends but what would only compile the same passes once more
+CASES = [(w, s) for s in SETTINGS for w in BACKENDS if (w, s) != ("fragment", "sor, half")]
+
+
+@pytest.mark.parametrize(("where", "settings"), [(w, SETTINGS[s]) for w, s in CASES], ids=map(str, CASES))
+def test_the_step_is_the_same_to_the_bit(where: str, settings: dict[str, Any], ctx: moderngl.Context) -> None:
+    """And until it is finished all that is read is what was there before."""
+    if where == "numpy" and not isinstance(settings.get("pressure"), OwnSolver | gf.Multigrid):
+        settings = {**settings, "combustion": None}  # a cheaper step
+    with flowing(where, ctx, **settings) as plain, flowing(where, ctx, **settings) as sliced:
+        for n in range(3):
+            for fluid in (plain, sliced):
+                fluid.obstacles[0].position = (0.5 + 0.05 * n, 0.8, 0.4)
+                fluid.emitters[1].position = (0.05 * n, 0.0, 0.0)
+            before, calls = told(sliced), 0
+            while not sliced.advance(0.1, TINY):
+                calls += 1
+                if calls % 9 == 1:
+                    assert same(told(sliced), before)
+                    assert 0.0 < sliced.progress < 1.0
+            plain.step(0.1)
+            assert calls > 10 and sliced.progress == 0.0
+            assert same(told(sliced), told(plain)) and not same(told(sliced), before)
+
+
+def test_the_transform_too(ctx: moderngl.Context) -> None:
+    """The solver that takes no solids, in a box without sides."""
+    rules, sides = gf.Settings(pressure=gf.FFT()), gf.Boundaries.all(gf.Periodic())
+    made = [gf.Fluid(gf.Grid((8, 16, 8), 0.1), sides, rules, "compute", ctx) for _ in range(2)]
+    for fluid in made:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.4, 0.4), 0.2), temperature=1.0, velocity=(0, 1, 0)))
+    for _ in range(2):
+        assert whole(made[0], 0.1) > 10
+        made[1].step(0.1)
+    assert same(told(made[0]), told(made[1]))
+    for fluid in made:
+        fluid.release()
+
+
+@pytest.mark.parametrize("where", BACKENDS)
+def test_what_changes_meanwhile_counts_from_the_next_step_on(where: str, ctx: moderngl.Context) -> None:
+    """Emitters, obstacles, forces and settings are those of the moment the step began."""
+    with flowing(where, ctx) as plain, flowing(where, ctx) as sliced:
+
+        def change(fluid: gf.Fluid) -> None:
+            fluid.emitters[0].density, fluid.emitters[0].color = 9.0, (0.0, 0.0, 5.0)
+            fluid.emitters[1].rotation[0] = 0.4
+            fluid.emitters.add(gf.Emitter(gf.Sphere((0.8, 0.3, 0.4), 0.1), density=3.0))
+            fluid.obstacles[0].position = (0.4, 0.7, 0.4)
+            fluid.obstacles.add(gf.Obstacle(gf.Box((0.2, 0.2, 0.2)), (0.2, 0.9, 0.4)))
+            fluid.forces[0].velocity = (0.0, 0.0, 3.0)
+            fluid.forces.add(gf.Attractor((0.5, 0.5, 0.4), 5.0))
+            fluid.settings = fluid.settings.but(pressure=gf.RedBlackSOR(2), viscosity=1e-3, combustion=None)
+
+        for fluid in (plain, sliced):
+            fluid.emitters[1].rotation = np.array([0.0, 0.0, 0.2, 0.98])
+            fluid.step(0.05)
+        plain.step(0.1)
+        change(plain)
+        for _ in range(3):
+            assert not sliced.advance(0.1, TINY)
+        before = told(sliced)
+        change(sliced)
+        assert same(told(sliced), before)
+        assert sliced.settings == plain.settings
+        whole(sliced, 77.0)  # the step has its dt
+        for name in ("velocity", "density", "color", "pressure"):
+            assert (getattr(sliced, name).read() == getattr(plain, name).read()).all(), name
+        plain.step(0.1)
+        whole(sliced, 0.1)
+        assert same(told(sliced), told(plain))
+
+
+def test_masks_are_not_made_again(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the step is given are copies of the emitters; what was worked out for them is kept."""
+    from gpufluid import forces
+
+    made: list[Any] = []
+    real = forces.source_mask
+    monkeypatch.setattr(forces, "source_mask", lambda *given: made.append(given) or real(*given))
+    with flowing("compute", ctx) as fluid:
+        fluid.step(0.1)
+        whole(fluid, 0.1)
+        fluid.step(0.1)
+        whole(fluid, 0.1)
+        assert len(made) == 1
+
+
+@pytest.mark.parametrize("where", BACKENDS)
+def test_step_project_and_finish_finish_the_step_first(where: str, ctx: moderngl.Context) -> None:
+    with flowing(where, ctx) as plain, flowing(where, ctx) as sliced:
+        for next_call in (lambda f: f.step(0.05), lambda f: f.project(), lambda f: f.finish()):
+            plain.step(0.1)
+            assert not sliced.advance(0.1, TINY)
+            for fluid in (plain, sliced):
+                next_call(fluid)
+            assert sliced.progress == 0.0
+            assert same(told(sliced), told(plain))
+
+
+@pytest.mark.parametrize("where", BACKENDS)
+def test_reset_and_restore_give_the_step_up(where: str, ctx: moderngl.Context, tmp_path: Path) -> None:
+    with flowing(where, ctx) as fluid:
+        fluid.step(0.1)
+        finished = told(fluid)
+        for _ in range(12):
+            assert not fluid.advance(0.1, TINY)
+        fluid.save(tmp_path / "half.zip")  # the finished state
+        fluid.reset()
+        assert fluid.progress == 0.0 and fluid.time == 0.0
+        assert not fluid.density.read().any() and not fluid.velocity.read().any()
+        assert not fluid.advance(0.1, TINY)
+        fluid.restore(tmp_path / "half.zip")
+        assert fluid.progress == 0.0 and same(told(fluid), finished)
+        fluid.step(0.1)
+        after = told(fluid)
+    with gf.Fluid.load(tmp_path / "half.zip", None if where == "numpy" else ctx) as loaded:
+        assert same(told(loaded), finished)
+        whole(loaded, 0.1)
+        assert same(told(loaded), after)
+
+
+@pytest.mark.parametrize("where", BACKENDS)
+def test_writing_is_refused_in_the_middle(where: str, ctx: moderngl.Context) -> None:
+    """What was read before would undo the step for that field alone."""
+    with flowing(where, ctx) as fluid:
+        fluid.step(0.1)
+        assert not fluid.advance(0.1, TINY)
+        for name in ("density", "velocity", "color"):
+            field = getattr(fluid, name)
+            with pytest.raises(
+                GpufluidError, match=rf"^{name} cannot be written while a step is under way.*fin"
+            ):
+                field.write(field.read())
+        fluid.finish()
+        fluid.density.write(fluid.density.read() + 1.0)
+        assert fluid.density.read().max() > 1.0
+
+
+@pytest.mark.parametrize("where", BACKENDS)
+def test_what_fails_leaves_the_last_finished_state(where: str, ctx: moderngl.Context) -> None:
+    """In the middle of a step, in a later call; the step after it is the one that would have been."""
+
+    class Failing(OwnSolver):
+        fails = False
+
+        def solve(self, problem: Any) -> None:
+            problem.jacobi(0.8)
+            if self.fails:
+                raise RuntimeError("no pressure today")
+
+    solvers = Failing(), Failing()
+    with (
+        flowing(where, ctx, pressure=solvers[0]) as plain,
+        flowing(where, ctx, pressure=solvers[1]) as sliced,
+    ):
+        for fluid in (plain, sliced):
+            fluid.step(0.1)
+            fluid.obstacles[0].position = (0.4, 0.7, 0.4)
+        finished = told(sliced)
+        solvers[1].fails = True
+        calls = 0
+        with pytest.raises(RuntimeError, match="no pressure today"):
+            while not sliced.advance(0.1, TINY):
+                calls += 1
+        assert calls > 5 and sliced.progress == 0.0
+        assert all(
+            same({n: told(sliced)[n]}, {n: finished[n]}) for n in FIELDS if n not in ("solid", "divergence")
+        )
+        solvers[1].fails = False
+        plain.step(0.1)
+        whole(sliced, 0.1)
+        assert same(told(sliced), told(plain))
+
+
+def test_bad_input(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    with flowing("fragment", ctx) as fluid:
+        for dt in (-1.0, float("nan"), float("inf"), "1"):
+            with pytest.raises(GpufluidError, match="dt must be"):
+                fluid.advance(dt)  # type: ignore[arg-type]
+        for budget in (0.0, -1.0, float("nan"), None):
+            with pytest.raises(GpufluidError, match="budget_ms must be"):
+                fluid.advance(0.1, budget)  # type: ignore[arg-type]
+        assert fluid.advance(0.0) and fluid.time == 0.0
+        fluid.emitters[0].density = -1.0
+        with pytest.raises(GpufluidError, match=r"Emitter\.density"):
+            fluid.advance(0.1)
+        assert fluid.progress == 0.0
+        fluid.emitters[0].density = 1.0
+        assert not fluid.advance(0.1, TINY)
+    with pytest.raises(GpufluidError, match="released"):
+        fluid.advance(0.1)
+    monkeypatch.setitem(sys.modules, "greenlet", None)
+    with (
+        gf.Fluid(GRID, backend="numpy") as other,
+        pytest.raises(MissingDependencyError, match=r"Fluid.advance needs .*greenlet.*gpufluid\[all\]"),
+    ):
+        other.advance(0.1)
+
+
+def test_another_thread_and_the_step_itself_are_refused() -> None:
+    class Nosy:
+        fluid: Any = None
+
+        def solve(self, problem: Any) -> None:
+            problem.jacobi()
+            with pytest.raises(GpufluidError, match="from inside itself"):
+                self.fluid.advance(0.1)
+            assert self.fluid.density.read() is not None  # which is no place to leave the step at
+            problem.jacobi()
+
+    solver = Nosy()
+    with gf.Fluid(GRID, settings=gf.Settings(pressure=solver), backend="numpy") as fluid:
+        solver.fluid = fluid
+        assert not fluid.advance(0.1, TINY)
+        raised: list[BaseException] = []
+
+        def elsewhere() -> None:
+            try:
+                fluid.advance(0.1)
+            except GpufluidError as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        assert "another thread" in str(raised[0])
+        whole(fluid, 0.1)
+        assert fluid.time == 0.1
+
+
+@pytest.mark.parametrize("where", ["compute", "fragment"])
+def test_pictures_samples_and_textures_are_of_the_finished_state(where: str, ctx: moderngl.Context) -> None:
+    """A renderer, a flow view, a probe and a program of the host's own, in the middle of a step."""
+    with flowing(where, ctx) as fluid:
+        fluid.step(0.1)
+        camera = gf.Camera(target=(0.5, 0.6, 0.4), distance=3.0)
+        smoke, voxels = gf.VolumeRenderer(ctx), gf.VoxelView(ctx)
+        target = ctx.simple_framebuffer((40, 30), components=4, dtype="f4")
+
+        def seen() -> tuple[Any, ...]:
+            pictures = []
+            for view in (smoke, voxels):
+                target.clear()
+                view.render(fluid, camera, target=target)
+                pictures.append(target.read(components=4, dtype="f4"))
+            samples = fluid.sample([(0.5, 0.4, 0.4)])
+            shown = fluid.scalars.front.read(), fluid.velocity_field.front.read()
+            numbers = fluid.diagnostics()
+            return *pictures, samples.velocity.tobytes(), samples.density.tobytes(), *shown, numbers
+
+        before = seen()
+        calls = 0
+        while not fluid.advance(0.1, TINY):
+            calls += 1
+            if calls % 9 == 1:
+                assert seen() == before
+        after = seen()
+        assert calls > 20 and all(a != b for a, b in zip(after, before, strict=True) if a is not after[1])
+        for thing in (smoke, voxels, target):
+            thing.release()
+
+
+def test_nothing_is_held_before_the_first_advance_and_little_after(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A texture more for each field that can be seen; no more with every step."""
+    with flowing("compute", ctx) as fluid:
+        fluid.step(0.1)
+        assert fluid.device is not None
+        plain = fluid.device.field_bytes
+        held, made = [], []
+        real = fluid.device.texture
+        monkeypatch.setattr(fluid.device, "texture", lambda *given: made.append(given) or real(*given))
+        for n in range(4):
+            if n == 1:
+                made.clear()
+            for _ in range(4):
+                fluid.advance(0.1, TINY)
+            held.append(fluid.device.field_bytes)
+            whole(fluid, 0.1)
+            held.append(fluid.device.field_bytes)
+            fluid.step(0.1)
+        state = [fluid.velocity_field, fluid.scalars, fluid.color_field, fluid.flame_field, fluid.solid_field]
+        assert plain < held[0] <= plain + 2.5 * sum(f.nbytes / len(f._textures) for f in state if f)
+        assert max(held[2:]) <= held[1] and not made
+    assert all(not field._textures for field in fluid.device.fields)
+
+
+# -- the budget ----------------------------------------------------------------------------------------
+
+
+class Clock:
+    """A clock that only work moves."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, cost: Callable[[str], float]) -> None:
+        from gpufluid.numpy_backend import NumpyBackend, ReferenceKernel
+
+        self.now, self.ran = 0.0, [""]
+        real = ReferenceKernel.__call__
+        clock = self
+
+        def run(kernel: ReferenceKernel, **arguments: Any) -> None:
+            real(kernel, **arguments)
+            clock.now += cost(kernel.kernel.name)
+            clock.ran.append(kernel.kernel.name)
+
+        monkeypatch.setattr(ReferenceKernel, "__call__", run)
+        monkeypatch.setattr(NumpyBackend, "stopwatch", lambda b: backend.WallWatch(b.finish, self.read))
+        monkeypatch.setattr("gpufluid.fluid.perf_counter", self.read)
+        monkeypatch.setattr(advance, "perf_counter", self.read)
+
+    def read(self) -> float:
+        return self.now
+
+
+def test_a_slice_ends_before_the_pass_that_would_break_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that tells 1 ms a pass, 9 ms for one of them, 3 ms for the first slice's."""
+    clock = Clock(monkeypatch, lambda name: 0.009 if name == "correct_velocity" else 0.001)
+    with gf.Fluid(gf.Grid((4, 4, 4), 0.1), settings=gf.Settings(cfl=None), backend="numpy") as fluid:
+        whole(fluid, 0.1, 4.0)  # learns
+        for budget in (2.0, 4.5, 20.0):
+            took, passes = [], []
+            done = False
+            while not done:
+                start, first = clock.now, len(clock.ran)
+                done = fluid.advance(0.1, budget)
+                took.append(1e3 * (clock.now - start))
+                passes.append(clock.ran[first:])
+            for ms, names, following in zip(took, passes, [*passes[1:], None], strict=True):
+                assert ms <= budget + 1e-9 or names == ["correct_velocity"]
+                if following is not None:  # it has used what there was
+                    cost = 9.0 if following[0] == "correct_velocity" else 1.0
+                    assert ms + cost > budget - 1e-9
+        assert len(passes) == 3
+
+
+@pytest.mark.parametrize("where", ["compute", "fragment"])
+def test_a_pass_longer_than_the_budget_is_divided(
+    where: str, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock that tells 0.2 ms a row of any texture: no call is longer than its budget."""
+    now, parts = [0.0], []
+    real = Pass._run
+
+    def run(self: Pass, out: Any, first: int, rows: int) -> None:
+        real(self, out, first, rows)
+        parts.append(rows < self._size[1])
+        now[0] += 0.0002 * rows
+
+    with flowing(where, ctx, sampler="hardware") as plain, flowing(where, ctx, sampler="hardware") as sliced:
+        for _ in range(2):
+            plain.step(0.1)
+        monkeypatch.setattr(Pass, "_run", run)
+        monkeypatch.setattr("gpufluid.fluid.perf_counter", lambda: now[0])
+        monkeypatch.setattr(advance, "perf_counter", lambda: now[0])
+        monkeypatch.setattr(
+            type(sliced._backend), "stopwatch", lambda b: backend.WallWatch(b.finish, lambda: now[0])
+        )
+        whole(sliced, 0.1, 2.5)  # learns
+        done, took = False, []
+        parts.clear()
+        while not done:
+            start = now[0]
+            done = sliced.advance(0.1, 2.5)
+            took.append(1e3 * (now[0] - start))
+            sliced.sample([(0.5, 0.5, 0.4)])  # others bind their own in between
+            now[0] += 0.005
+        assert max(took) <= 2.5 + 1e-6 and np.median(took) >= 1.25
+        assert sum(parts) > 20 and not all(parts)
+        monkeypatch.setattr(Pass, "_run", real)
+        assert same(told(sliced), told(plain))
+
+
+def test_unknown_passes_are_taken_for_a_quarter_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So the first calls do not ask a GPU for everything at once: what passes cost there is known later."""
+    clock = Clock(monkeypatch, lambda name: 0.0007)
+    monkeypatch.setattr(backend.Costs, "learn", lambda *given: None)
+    with gf.Fluid(gf.Grid((4, 4, 4), 0.1), settings=gf.Settings(cfl=None), backend="numpy") as fluid:
+        assert not fluid.advance(0.1, 4.0)
+        assert len(clock.ran) == 1 + 5  # the fifth begins at 2.8 of 4 ms, a sixth would at 3.5
+
+
+def test_costs_are_means_that_interruptions_hardly_move() -> None:
+    costs = backend.Costs()
+    assert costs.foreseen("a") is None
+    for _ in range(50):
+        costs.learn("a", 0.001)
+    costs.learn("a", 0.5)  # another program had the processor
+    known = costs.foreseen("a")
+    assert known is not None and 0.001 < known < 0.0025
+    for _ in range(30):
+        costs.learn("a", 0.004)  # it does cost more now
+    assert costs.foreseen("a") == pytest.approx(0.004, rel=0.1)
+    for seconds in (2.0, 0.001):  # compiled, then run
+        costs.learn("b", seconds)
+    assert costs.foreseen("b") == 0.001
+
+
+def test_the_time_is_kept_here(ctx: moderngl.Context) -> None:
+    """Leniently: other work runs on this machine. Slices of one pass may be longer than any budget."""
+    rules = gf.Settings(advection="semi-lagrangian", pressure=gf.Jacobi(60))
+    with gf.Fluid(gf.Grid((24, 24, 24), 1 / 24), settings=rules, backend="fragment", ctx=ctx) as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.3, 0.5), 0.2), density=1.0, temperature=1.0))
+        for _ in range(3):
+            whole(fluid, 1 / 60, 2.0)
+        assert fluid._slices is not None
+        took, calls, done = [], 0, False
+        for _ in range(4):
+            done = False
+            while not done:
+                before, start = fluid._slices._passes * (calls > 0), time.perf_counter()
+                done = fluid.advance(1 / 60, 2.0)
+                fluid._backend.finish()
+                calls = 0 if done else calls + 1
+                if fluid._slices._passes - before > 1:
+                    took.append(1e3 * (time.perf_counter() - start))
+        assert len(took) > 4
+        assert np.median(took) < 2.0 * 1.2 * 2
+
+
+def test_time_stamps_tell_what_passes_cost(ctx: moderngl.Context) -> None:
+    """The watch for GPUs, here on whatever there is: nothing is read before it is there, all is learned."""
+    watch = TimestampWatch(ctx)
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
+        assert fluid._slices is None
+        fluid._slices = advance.Slices(fluid._backend)
+        fluid._slices.watch = watch
+        for _ in range(4):
+            whole(fluid, 0.1, 50.0)
+            ctx.finish()
+        watch.start(time.perf_counter())
+        known = {work.kernel.name: seconds for work, (seconds, _) in watch.costs._known.items() if work}
+        assert {"jacobi", "advect_velocity", "divergence"} <= known.keys()
+        assert all(0.0 <= seconds < 0.5 for seconds in known.values())
+        assert known["correct_velocity"] > known["jacobi"] > 1e-6
+        assert not watch._late and watch._free
+        jacobi = next(w for w in watch.costs._known if isinstance(w, Pass) and w.kernel.name == "jacobi")
+        watch.lap(jacobi)
+        foreseen = watch.foreseen(jacobi)
+        assert foreseen is not None and watch._asked == foreseen
+    assert not watch._free

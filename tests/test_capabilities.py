@@ -1,0 +1,163 @@
+"""Drivers that lack something: another way is taken, or what is missing is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid.gl import capabilities as module
+from gpufluid.gl.capabilities import FORMATS, Capabilities, capabilities
+
+Lacking = Callable[..., Capabilities]
+
+
+@pytest.fixture
+def lacking(ctx: moderngl.Context, monkeypatch: Any) -> Lacking:
+    """Have the shared context lack something in the test, as far as the engine can tell."""
+
+    def have(**changes: Any) -> Capabilities:
+        less = replace(capabilities(ctx), **changes)
+        monkeypatch.setitem(module._known, ctx, less)
+        return less
+
+    return have
+
+
+def scene(ctx: moderngl.Context, cells: tuple[int, int, int] = (10, 12, 8), **rules: Any) -> gf.Scene:
+    """A little fire below a ball, stepped."""
+    settings = gf.Settings(pressure=gf.Multigrid(1), combustion=gf.Combustion(), **rules)
+    fluid = gf.Fluid(gf.Grid(cells, 0.1), settings=settings, backend="fragment", ctx=ctx)
+    low = gf.Sphere((0.5, 0.3, 0.4), 0.2)
+    fluid.emitters.add(gf.Emitter(low, density=6.0, temperature=2.0, fuel=1.0, velocity=(0.0, 0.5, 0.0)))
+    for _ in range(3):
+        fluid.step(0.05)
+    return gf.Scene(
+        fluid, camera=gf.Camera(target=(0.5, 0.6, 0.4), distance=3.0), fire=gf.Fire(shimmer=1.0), floor=0.0
+    )
+
+
+def picture(ctx: moderngl.Context, made: gf.Scene, fire: bool = True) -> np.ndarray:
+    if not fire:  # whose table of colours is 256 texels long
+        made.fire = None
+    frame = gf.FrameRenderer(ctx, (48, 32))
+    frame.draw(made)
+    out = frame.read().astype(float)
+    frame.release()
+    made.fluid.release()
+    return out
+
+
+def test_this_driver_is_as_it_says(ctx: moderngl.Context) -> None:
+    """OpenGL 3.3 asks every driver for all of it; what is tried agrees on the renderer of the tests."""
+    able = capabilities(ctx)
+    assert able.drawn == able.filtered == frozenset(FORMATS)
+    assert able.max_texture_size == ctx.info["GL_MAX_TEXTURE_SIZE"]
+    while ctx.error != "GL_NO_ERROR":  # what moderngl asks for beyond the version
+        pass
+
+
+def test_a_trial_tells_what_fails(ctx: moderngl.Context, monkeypatch: Any) -> None:
+    real_target, real_texture = type(ctx).framebuffer, type(ctx).texture
+
+    def framebuffer(self: Any, attached: Any = (), depth: Any = None) -> Any:
+        if attached and attached[0].dtype == "f2":
+            raise moderngl.Error("the framebuffer is not complete (UNSUPPORTED)")
+        return real_target(self, attached, depth)
+
+    def texture(*given: Any, **by_name: Any) -> Any:
+        made = real_texture(*given, **by_name)
+        if made.size == (2, 1) and made.components == 1:
+            made.write(np.zeros(2, made.dtype).tobytes(), alignment=1)  # so that halfway is no longer 1/2
+        return made
+
+    monkeypatch.setattr(type(ctx), "framebuffer", framebuffer)
+    monkeypatch.setattr(type(ctx), "texture", texture)
+    able = module._tried(ctx)
+    assert able.drawn == {(1, "f4"), (4, "f4")}
+    assert able.filtered == {(4, "f4")}
+
+
+def test_without_half_floats_pictures_are_of_single_ones(ctx: moderngl.Context, lacking: Lacking) -> None:
+    usual = picture(ctx, scene(ctx))
+    lacking(drawn=frozenset({(1, "f4"), (4, "f4")}))
+    made = scene(ctx)
+    assert made.fluid.scalars.front.dtype == "f4"
+    frame = gf.FrameRenderer(ctx, (48, 32))
+    assert frame._color.dtype == "f4"
+    frame.draw(made)
+    radiance = frame.read_hdr()
+    assert radiance.shape == (32, 48, 4) and 0.01 < radiance.std() < 10.0
+    frame.release()
+    alike = picture(ctx, made)
+    assert usual.std() > 10.0
+    assert np.abs(alike - usual).max() <= 2.0  # of 255, the rounding of halves
+    with pytest.raises(
+        gf.GLUnavailableError, match=r'precision="half" .* R16F and RGBA16F .* use precision="single"'
+    ):
+        gf.Fluid(gf.Grid((4, 4, 4)), settings=gf.Settings(precision="half"), backend="fragment", ctx=ctx)
+
+
+def test_without_single_floats_the_format_is_named(ctx: moderngl.Context, lacking: Lacking) -> None:
+    lacking(drawn=frozenset({(1, "f2"), (4, "f2"), (1, "f4")}))
+    with pytest.raises(
+        gf.GLUnavailableError, match=r"RGBA32F that can be drawn to, and .* has none: .*numpy"
+    ):
+        gf.Fluid(gf.Grid((4, 4, 4)), backend="fragment", ctx=ctx)
+
+
+def test_without_filtering_steps_are_exact_and_pictures_refused(
+    ctx: moderngl.Context, lacking: Lacking
+) -> None:
+    exact = scene(ctx)
+    lacking(filtered=frozenset())
+    made = scene(ctx, sampler="hardware")
+    assert np.array_equal(made.fluid.density.read(), exact.fluid.density.read())
+    assert np.array_equal(made.fluid.velocity.read(), exact.fluid.velocity.read())
+    exact.fluid.release()
+    with pytest.raises(
+        gf.GLUnavailableError, match="a picture of a fluid reads between the texels of RGBA32F"
+    ):
+        picture(ctx, made)
+
+
+def test_a_small_texture_limit(ctx: moderngl.Context, lacking: Lacking) -> None:
+    """A grid takes the tilings that are left; where there is none both sizes are named."""
+    usual = picture(ctx, scene(ctx), fire=False)
+    limit = 64
+    lacking(max_texture_size=limit)
+    made = scene(ctx)
+    textures = [field.front for field in made.fluid.device.fields]  # type: ignore[union-attr]
+    assert max(max(texture.size) for texture in textures) <= limit
+    with pytest.raises(gf.GpufluidError, match=r"in 1 .. 64, got \(65, 32\)"):
+        gf.FrameRenderer(ctx, (65, 32))
+    assert np.abs(picture(ctx, made, fire=False) - usual).max() <= 2.0
+    with pytest.raises(
+        gf.GpufluidError, match=r"17 x 17 x 17 values needs a texture of about 71 .* here is 64"
+    ):
+        gf.Fluid(gf.Grid((16, 16, 16)), backend="fragment", ctx=ctx)
+
+
+@pytest.mark.parametrize(
+    "cells", [(256, 240, 200), (4095, 64, 4), (2, 4095, 62), (128, 128, 511), (61, 61, 4095)]
+)
+def test_what_fits_4096_texels_is_found(cells: tuple[int, int, int]) -> None:
+    from gpufluid.layout import layouts
+
+    for kind, layout in layouts(gf.Grid(cells), 4096).items():
+        assert max(layout.texture_size) <= 4096, kind
+        assert layout.columns * layout.rows >= layout.size[2]
+
+
+def test_what_does_not_names_both_sizes() -> None:
+    from gpufluid.layout import layouts
+
+    with pytest.raises(
+        gf.GpufluidError, match=r"257 x 257 x 257 values needs a texture of about 4121 .* is 4096"
+    ):
+        _ = layouts(gf.Grid((256, 256, 256)), 4096)["face"].columns

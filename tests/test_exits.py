@@ -1,0 +1,286 @@
+"""However a run ends, what is finished is whole and nothing half-written has a final name."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import OpenEXR
+import pytest
+from PIL import Image
+from test_cli import HEADLESS, SMALL, command, frame_count, names
+from test_volumes import needs_openvdb, read_vdb
+
+import gpufluid as gf
+from gpufluid.app.cli import main
+from gpufluid.io.film import Film
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and limits")
+
+QUICK = 2.0  # s from a signal to the end of the process, on an idle machine
+
+
+def check_whole(folder: Path) -> int:
+    """Read every file in `folder` back, and return how many there are. Fails for one that is not whole."""
+    count = 0
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        assert "partial" not in path.name, f"{path.name} is left"
+        count += 1
+        if path.suffix in (".mp4", ".webm", ".mov"):
+            assert frame_count(path) >= 1
+        elif path.suffix == ".png":
+            with Image.open(path) as picture:
+                picture.load()
+        elif path.suffix == ".exr":
+            assert np.isfinite(OpenEXR.File(str(path)).channels()["RGBA"].pixels).all()
+        elif path.suffix == ".json":
+            told = json.loads(path.read_text())
+            if "complete" in told:
+                assert not told["complete"]
+                there = list(path.parent.glob(f"{told['last'].partition('_')[0]}_*"))
+                assert told["frames"] == len(there), f"{path.name} tells of other frames"
+        elif path.suffix == ".vti":
+            assert path.read_bytes().endswith(b"</VTKFile>\n")
+        elif path.suffix == ".npz":
+            with np.load(path) as arrays:
+                assert arrays["density"].shape == (12, 18, 12)
+        elif path.suffix == ".vdb":
+            assert read_vdb(path, (12, 18, 12))[0]
+        elif path.suffix == ".fluid":
+            gf.Fluid.load(path, backend="numpy").release()
+        else:
+            pytest.fail(f"what is {path.name}?")
+    return count
+
+
+def stopped(
+    folder: Path, options: str, number: int, begun: str | None, wait: float, small: Any = SMALL
+) -> tuple[int, float, float, str]:
+    """Run the plume, send a signal `wait` s after a file like `begun` has come, or after the start.
+
+    Returns the exit code, the seconds from the signal to the end, those until `begun`, and the errors.
+    """
+    start = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gpufluid", "demo", "--frames", "100000", *small, *options.split()],
+        cwd=folder,
+        env=HEADLESS,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # what starts the tests may ignore it
+    )
+    try:
+        while begun is not None and not list(folder.glob(begun)):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < start + 100.0
+            time.sleep(0.02)
+        took = time.monotonic() - start
+        time.sleep(wait)
+        assert process.poll() is None, process.communicate()
+        sent = time.monotonic()
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=100.0)
+        return process.returncode, time.monotonic() - sent, took, errors
+    finally:
+        process.kill()
+
+
+RUNS = [
+    ("-o fr --format exr --volumes v --flip-book fb.png", "fr/frame_0002*", signal.SIGINT),
+    ("-o a.mp4 --volumes v --volume-format vti --flow-map fm.png", "v/volume_0002*", signal.SIGTERM),
+    ("-o a.webm --volumes v --volume-format npz --save s.fluid", "v/volume_0002*", signal.SIGINT),
+    ("-o a.mov --transparent --save s.fluid", "a.partial*", signal.SIGTERM),
+    ("-o fr --bits 16", "fr/frame_0002*", signal.SIGTERM),
+]
+
+
+@needs_openvdb
+@pytest.mark.parametrize(("options", "begun", "number"), RUNS, ids=[options for options, *_ in RUNS])
+def test_a_stop_leaves_finished_frames_of_every_kind(
+    tmp_path: Path, options: str, begun: str, number: int
+) -> None:
+    """At a moment that is another one in each run. A loaded machine is given as long as it took to start."""
+    wait = random.Random(time.time_ns()).uniform(0.05, 0.6)
+    code, seconds, start, errors = stopped(tmp_path, options, number, begun, wait)
+    assert code == 128 + number, errors
+    assert "Traceback" not in errors
+    assert seconds < max(QUICK, start), f"it went on for {seconds:.2f} s after {wait:.3f} s"
+    assert check_whole(tmp_path) >= 1
+    for word in options.split()[1::2]:
+        if not word.isdigit() and word not in ("exr", "vti", "npz") and not word.startswith("--"):
+            assert (tmp_path / word).exists(), f"{word} is lost"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_a_stop_while_it_starts_leaves_nothing(tmp_path: Path, share: float, number: int) -> None:
+    """While modules are loaded, shaders compiled, the first frame drawn."""
+    began = time.monotonic()
+    command("demo", "--frames", "1", "-o", str(tmp_path / "once.png"), *SMALL, cwd=tmp_path)
+    whole = time.monotonic() - began
+    (tmp_path / "once.png").unlink()
+    code, seconds, _, errors = stopped(tmp_path, "-o a.mp4", number, None, share * whole)
+    assert code in (128 + number, -number), errors  # before the command runs it is Python that ends
+    assert seconds < max(QUICK, whole)
+    check_whole(tmp_path)
+
+
+def test_a_stop_in_the_middle_of_a_large_picture(tmp_path: Path) -> None:
+    """A picture that takes seconds to draw on any machine without a GPU: it is not waited for."""
+    large = ("--size", "4096x4096", "--cells", "16", "24", "16")
+    options = "-o a.png --volumes v --volume-format npz"
+    code, seconds, start, errors = stopped(
+        tmp_path, options + " --frames 1", signal.SIGTERM, "v/*0001*", 1.0, large
+    )
+    assert code == 143, errors
+    assert seconds < max(QUICK, start)
+    assert names(tmp_path) == ["v"]
+
+
+FULL = [
+    "-o fr --size 200x200",
+    "-o fr --format exr --size 200x200",
+    "-o fr --bits 16 --size 200x200",
+    "-o last.png --size 200x200",
+    "-o last.exr --size 200x200",
+    "--volumes v",
+    "--volumes v --volume-format vti",
+    "--volumes v --volume-format npz",
+    "--flip-book fb.png --size 200x200",
+    "--flow-map fm.png --bits 16",
+    "--save s.fluid",
+    "-o a.mp4 --size 200x200",
+    "-o a.webm --size 200x200",
+    "-o a.mov --size 200x200",
+]
+
+
+def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
+    """Every kind of output, where no file may have more than 500 bytes."""
+    code = """
+        import json, resource, sys
+        from pathlib import Path
+        from gpufluid.app.cli import main
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+        for options in json.loads(sys.argv[1]):
+            before = set(Path().rglob("*"))
+            code = main(["demo", "--cells", "12", "18", "12", "--frames", "2", *options.split()])
+            left = [str(p) for p in set(Path().rglob("*")) - before if p.is_file() and p.suffix != ".json"]
+            print("END", json.dumps([options, code, left]), flush=True)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), json.dumps(FULL)],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=HEADLESS,
+    )
+    ends = [json.loads(line[4:]) for line in done.stdout.splitlines() if line.startswith("END")]
+    assert [end[0] for end in ends] == FULL, done.stderr
+    for options, code_, left in ends:
+        assert (code_, left) == (2, []), f"{options}: {done.stderr}"
+    errors = [line for line in done.stderr.splitlines() if line.startswith("gpufluid: error")]
+    assert len(errors) == len(FULL)
+    for line in errors:
+        assert "File too large" in line or "could not be written" in line, line
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder that takes no files, even of root's")
+@pytest.mark.parametrize(
+    "options",
+    [
+        *("-o {}/a.mp4", "-o {}/a.webm", "-o {}/a.png", "-o {}/a.exr", "-o {}/fr"),
+        *("--volumes {}/v", "--flip-book {}/a.png", "--flow-map {}/a.png", "--save {}/a.fluid"),
+    ],
+)
+def test_a_folder_that_takes_no_files_is_refused_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gpufluid.Fluid.step", lambda *_: pytest.fail("a step was taken first"))
+    assert main(["demo", "--frames", "1", *SMALL, *options.format("/proc").split()]) == 2
+    error = capsys.readouterr().err
+    assert "cannot write in the folder /proc" in error and error.count("\n") == 1
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".webm", ".mov"])
+@pytest.mark.parametrize("fails", ["encode", "mux"])
+def test_an_encoder_that_fails_keeps_the_frames_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, fails: str
+) -> None:
+    """It runs in this process, so nobody can kill it; what it can do is to fail, here at the 60th frame."""
+    opened, done = Film._open, 0
+
+    class Failing:
+        def __init__(self, real: Any) -> None:
+            self.__dict__["real"] = real
+
+        def __getattr__(self, name: str) -> Any:
+            return self._failing if name == fails else getattr(self.real, name)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            setattr(self.real, name, value)
+
+        def _failing(self, *given: Any) -> Any:
+            nonlocal done
+            done += 1
+            if done > 60:
+                raise av.error.ExternalError(22, "the encoder is gone")
+            return getattr(self.real, fails)(*given)
+
+    def open_failing(self: Film) -> None:
+        opened(self)
+        part = "_stream" if fails == "encode" else "_container"
+        setattr(self, part, Failing(getattr(self, part)))
+
+    monkeypatch.setattr(Film, "_open", open_failing)
+    noise = np.random.default_rng(0)
+    with pytest.raises(gf.GpufluidError, match=r"could not be written: .*; \d+ frames are kept there"):  # noqa: SIM117
+        with Film(tmp_path / f"a{suffix}", (64, 48), fps=5.0) as film:
+            for _ in range(200):
+                film.write(noise.integers(0, 256, (48, 64, 3), np.uint8))
+    assert names(tmp_path) == [f"a{suffix}"]
+    with av.open(str(tmp_path / f"a{suffix}")) as kept:
+        assert 5 <= len(list(kept.decode(video=0))) <= 100
+
+
+def test_what_waits_is_left_out_when_time_is_over() -> None:
+    """After a stop a second is waited for frames that wait to be written; the one that is written is."""
+    from gpufluid.io.background import Background
+
+    behind, done = Background("test", waiting=9), []
+    for n in range(6):
+        behind.do(lambda n=n: (time.sleep(0.3), done.append(n)))
+    start = time.monotonic()
+    behind.close(lambda: done.append("end"), patience=0.7)
+    assert time.monotonic() - start < 1.7
+    assert done[-1] == "end" and done[:2] == [0, 1] and len(done) < 6
+
+
+def test_half_written_files_are_removed_when_a_process_leaves(tmp_path: Path) -> None:
+    from gpufluid.files import abandon, whole_file
+
+    with contextlib.suppress(gf.GpufluidError), whole_file(tmp_path / "a.bin") as partial:
+        partial.write_bytes(b"half")
+        abandon()
+        assert names(tmp_path) == []
+    with whole_file(tmp_path / "b.bin") as partial:
+        partial.write_bytes(b"whole")
+    abandon()
+    assert names(tmp_path) == ["b.bin"]
+    assert os.stat(tmp_path / "b.bin").st_size == 5  # noqa: PTH116

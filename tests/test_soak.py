@@ -1,0 +1,83 @@
+"""The long runs of ``make soak``: memory that stays flat, decay that stays fast, scenes of every kind."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import moderngl
+import pytest
+from soak import TINY, Busy, Held, decay, held, life, run_random
+
+import gpufluid as gf
+
+pytestmark = pytest.mark.soak
+
+
+def told(what: str, started: float, before: Held, after: Held) -> None:
+    """Say what was measured."""
+    print(f"\n{what}: {time.perf_counter() - started:.0f} s;", end=" ")
+    print(f"process {before.megabytes:.1f} to {after.megabytes:.1f} MB,", end=" ")
+    print(
+        f"Python {before.objects} to {after.objects} objects, {before.blocks} to {after.blocks} blocks,",
+        end=" ",
+    )
+    print(f"OpenGL {sum(before.alive.values())} to {sum(after.alive.values())} objects")
+
+
+def check_flat(before: Held, after: Held) -> None:
+    """Nothing has grown but by what an allocator keeps for itself."""
+    assert sum(after.alive.values()) <= sum(before.alive.values()) + 4  # answers on their way have a buffer
+    assert after.objects - before.objects < 50
+    assert after.blocks - before.blocks < 1000
+    assert after.megabytes - before.megabytes < 4.0
+
+
+def test_200_lives(ctx: moderngl.Context) -> None:
+    keeper = gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=ctx)  # holds the compiled programs
+    for _ in range(20):
+        life(ctx)
+    started, before = time.perf_counter(), held(ctx)
+    for _ in range(200):
+        life(ctx)
+    after = held(ctx)
+    keeper.release()
+    told("200 lives", started, before, after)
+    check_flat(before, after)
+
+
+def test_10000_steps(ctx: moderngl.Context) -> None:
+    busy = Busy(ctx)
+    busy.run(500)
+    started, before = time.perf_counter(), held(ctx)
+    busy.run(10_000)
+    after = held(ctx)
+    busy.release()
+    told("10000 steps", started, before, after)
+    check_flat(before, after)
+
+
+@pytest.mark.parametrize(
+    ("backend", "steps"), [("fragment", 100_000), ("compute", 100_000), ("numpy", 20_000)]
+)
+def test_decay_stays_fast(backend: str, steps: int) -> None:
+    """Down to 1e-200 of the start and further, were there no end; NumPy's steps are slow, and fewer."""
+    started = time.perf_counter()
+    slower, least = decay(backend, steps, rest=0.8)
+    took = time.perf_counter() - started
+    print(f"\n{steps} steps of decay, {backend}: {took:.0f} s; then they take {slower:.3f} of a fresh one's,")
+    print(f"the least number that is not 0 is {least:.3g}")
+    assert slower < 1.3
+    assert least >= TINY
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute", "numpy"])
+def test_random_scenes(backend: str) -> None:
+    gf.debug("gl", "numbers")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's own, of large numbers
+            for seed in range(60):
+                run_random(seed, backend)
+    finally:
+        gf.debug("gl")

@@ -1,0 +1,207 @@
+"""Meshes that nobody meant: bounded time and memory, and a warning or an error that says what is wrong."""
+
+from __future__ import annotations
+
+import re
+import time
+import warnings
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid import masks, voxels
+from gpufluid.gl import backend as gl_backend
+from gpufluid.masks import source_mask
+from gpufluid.voxels import inside_mesh, surface_velocity
+
+GRID = gf.Grid((24, 24, 24), 1 / 24)
+SMALL = gf.Grid((12, 12, 12), 1 / 12)
+BACKENDS = ("numpy", "fragment")
+
+
+def round_mesh(rings: int) -> gf.Mesh:
+    """A closed ball, radius 0.3, in the middle of the box, of about 2 rings^2 triangles."""
+    around = np.arange(rings) * (2.0 * np.pi / rings)
+    up = np.arange(1, rings) * (np.pi / rings)
+    ring = np.stack([np.cos(around), np.zeros(rings), np.sin(around)], -1)
+    points = np.sin(up)[:, None, None] * ring + np.cos(up)[:, None, None] * np.array((0.0, -1.0, 0.0))
+    i, j = np.meshgrid(np.arange(rings - 2), np.arange(rings), indexing="ij")
+    a, b = i * rings + j, i * rings + (j + 1) % rings
+    sides = np.stack([a, a + rings, b, b, a + rings, b + rings], -1).reshape(-1, 3)
+    j, south = np.arange(rings), rings * (rings - 1)
+    beside, last = (j + 1) % rings, rings * (rings - 2)
+    lids = [np.stack([beside, np.full(rings, south), j], -1)]
+    lids += [np.stack([last + j, np.full(rings, south + 1), last + beside], -1)]
+    vertices = np.concatenate([points.reshape(-1, 3), [(0.0, -1.0, 0.0), (0.0, 1.0, 0.0)]])
+    return gf.Mesh(0.5 + 0.3 * vertices, np.concatenate([sides, *lids]))
+
+
+def fluid_of(backend: str, ctx: moderngl.Context, grid: gf.Grid = SMALL) -> gf.Fluid:
+    return gf.Fluid(grid, backend=backend, ctx=None if backend == "numpy" else ctx)
+
+
+BALL = round_mesh(24)
+VOLUME = 4.0 / 3.0 * np.pi * 0.3**3
+flipped = BALL.triangles.copy()
+flipped[::3] = flipped[::3, ::-1]
+soup = np.random.default_rng(1).random((400, 3))
+zero = np.zeros((3, 3))
+
+STRANGE = {  # vertices, triangles, and what is said of them: a warning, None, or an error
+    "open": (BALL.vertices, BALL.triangles[200:], r"is not closed \(\d+ open edges\)"),
+    "flipped in part": (BALL.vertices, flipped, r"is not closed \(\d+ open edges\)"),
+    "inside out": (BALL.vertices, BALL.triangles[:, ::-1], None),
+    "every triangle twice": (BALL.vertices, np.concatenate([BALL.triangles] * 2), None),
+    "one triangle": (0.5 * np.eye(3), [(0, 1, 2)], r"is not closed \(3 open edges\)"),
+    "triangles without area": (
+        np.repeat(np.linspace(0.2, 0.8, 9)[:, None], 3, 1),
+        [(n, n + 1, n + 2) for n in range(7)],
+        "is not closed",
+    ),
+    "one point": (np.full((3, 3), 0.5), [(0, 1, 2), (0, 2, 1)], "and a cell 0.0833 m: it may lie between"),
+    "1e-12 m across": (0.5 + 1e-12 * BALL.vertices, BALL.triangles, "m: it may lie between the cells"),
+    "1e12 m across": (1e12 * (BALL.vertices - 0.5), BALL.triangles, "and the box 1 m: is its unit right"),
+    "1e30 m across": (1e30 * (BALL.vertices - 0.5), BALL.triangles, "and the box 1 m: is its unit right"),
+    "1e9 m away": (1e9 + BALL.vertices, BALL.triangles, "lies outside the box: it spans"),
+    "in a tangle": (soup, np.arange(399).reshape(-1, 3), "is not closed"),
+    "NaN": (np.full((3, 3), np.nan), [(0, 1, 2)], "!Mesh vertices must be finite, but vertex 0 is"),
+    "infinite": (np.full((3, 3), np.inf), [(0, 1, 2)], "!Mesh vertices must be finite, but vertex 0 is"),
+    "an index too far": (np.eye(3), [(0, 1, 3)], "!must name vertices 0 .. 2, but triangle 0 is"),
+    "an index below 0": (np.eye(3), [(0, 1, -1)], "!must name vertices 0 .. 2, but triangle 0 is"),
+    "an index past all": (np.eye(3), [(0, 1, 1 << 62)], "!must name vertices 0 .. 2, but triangle 0 is"),
+    "no triangle": (np.eye(3), np.zeros((0, 3), int), "!needs at least one triangle"),
+    "no vertex": (np.zeros((0, 3)), [(0, 1, 2)], "!must name vertices 0 .. -1, but triangle 0 is"),
+    "one vertex thrice": (np.eye(3), [(1, 1, 1)], "!needs a triangle with three different vertices"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+@pytest.mark.parametrize(
+    ("use", "backend"),
+    [("obstacle", "fragment"), ("obstacle", "numpy"), ("emitter", "numpy"), ("sheet", "numpy")],
+)
+def test_strange_meshes(ctx: moderngl.Context, name: str, backend: str, use: str) -> None:
+    """Each is told of, steps, stays finite, and moves; what is closed is solid whichever way it faces."""
+    vertices, triangles, says = STRANGE[name]
+    start = time.process_time()
+    if says is not None and says.startswith("!"):
+        with pytest.raises(gf.GpufluidError, match=says[1:]):
+            gf.Mesh(vertices, triangles)
+        return
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        mesh = gf.Mesh(vertices, triangles)
+        fluid = fluid_of(backend, ctx)
+        if use == "obstacle":
+            thing: Any = fluid.obstacles.add(gf.Obstacle(mesh))
+        else:
+            shape = mesh if use == "emitter" else gf.Surface(mesh)
+            thing = fluid.emitters.add(gf.Emitter(shape, density=1.0, velocity=(0.0, 1.0, 0.0)))
+        for n in range(2):
+            fluid.step(0.02)
+            thing.position = (0.01 * n, 0.0, 0.0)
+    about = [str(w.message) for w in told if w.category is gf.MeshWarning]
+    assert len(about) == len(told), [str(w.message) for w in told]
+    assert all(message.startswith(repr(mesh)) for message in about)
+    if use == "sheet" and says is not None and "closed" in says:
+        says = None  # a sheet need not be
+    assert bool(about) == (says is not None)
+    assert says is None or any(re.search(says, message) for message in about), about
+    assert np.isfinite(fluid.density.read()).all() and np.isfinite(fluid.velocity.read()).all()
+    if use == "obstacle" and name in ("inside out", "every triangle twice"):
+        assert fluid.solid.read().mean() == pytest.approx(VOLUME, rel=0.15)
+    fluid.release()
+    assert time.process_time() - start < 30.0
+
+
+def test_open_edges_are_counted() -> None:
+    assert BALL.open_edges == 0 and BALL.is_closed
+    assert gf.Mesh(BALL.vertices, BALL.triangles[1:]).open_edges == 3
+    one = BALL.triangles.copy()
+    one[0] = one[0, ::-1]
+    assert gf.Mesh(BALL.vertices, one).open_edges == 6
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_mesh_that_moves_in_leaps(ctx: moderngl.Context, backend: str) -> None:
+    """Its vertices go to where no number is exact, and come back."""
+    fluid = fluid_of(backend, ctx)
+    solid = fluid.obstacles.add(gf.Obstacle(BALL))
+    for factor in (1.0, 1e6, 1e-6, 1e12, 1.0):
+        solid.shape = BALL.moved(0.5 + factor * (BALL.vertices - 0.5))
+        fluid.step(0.02)
+        assert np.isfinite(fluid.velocity.read()).all()
+        assert np.abs(fluid.velocity.read()).max() < 1e3
+    assert fluid.solid.read().mean() == pytest.approx(VOLUME, rel=0.15)
+    fluid.release()
+
+
+# -- two million triangles -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def million() -> gf.Mesh:
+    mesh = round_mesh(1001)
+    assert len(mesh.triangles) == 2 * 1001 * 1000
+    return mesh
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_two_million_triangles_stand_in_a_fluid(
+    ctx: moderngl.Context, million: gf.Mesh, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a software renderer NumPy finds their voxels, since each would be drawn in every slice there."""
+    if backend == "fragment" and gf.Fluid(gf.Grid((4, 4, 4)), ctx=ctx)._backend.device.software:  # type: ignore[attr-defined]
+        monkeypatch.setattr(gl_backend.Voxelizer, "__call__", lambda *a: pytest.fail("they were drawn"))
+    start = time.process_time()
+    fluid = fluid_of(backend, ctx, GRID)
+    fluid.obstacles.add(gf.Obstacle(million))
+    fluid.step(0.02)
+    assert fluid.solid.read().mean() == pytest.approx(VOLUME, rel=0.02)
+    fluid.release()
+    assert time.process_time() - start < 60.0
+
+
+@pytest.mark.parametrize("edge", ["hard", "gaussian"])
+def test_two_million_triangles_emit(million: gf.Mesh, edge: str) -> None:
+    start = time.process_time()
+    width = None if edge == "hard" else GRID.cell_size
+    mask = source_mask(GRID, million, np.eye(4), width)
+    exact = source_mask(GRID, BALL, np.eye(4), width)
+    assert mask.mean() == pytest.approx(exact.mean(), rel=0.05)
+    assert time.process_time() - start < 90.0
+
+
+def test_many_triangles_become_few_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a soft edge the distance of each to each near cell would be taken; points stand for them."""
+    fine, width = round_mesh(80), GRID.cell_size
+    exact = source_mask(GRID, fine, np.eye(4), width)
+    monkeypatch.setattr(masks, "MOST_PAIRS", 3_500_000)
+    taken = []
+    few = masks._few
+    monkeypatch.setattr(masks, "_few", lambda *given: taken.append(few(*given)) or taken[-1])
+    near = source_mask(GRID, fine, np.eye(4), width)
+    assert 1_000 < len(taken[0]) < 0.4 * len(fine.triangles)
+    # half a cell off along each axis, where the edge falls fastest, by 0.86 a width
+    assert 0.0 < np.abs(near - exact).max() < 0.86 * 0.5 * np.sqrt(3.0)
+    assert near.mean() == pytest.approx(exact.mean(), rel=0.03)
+    monkeypatch.setattr(masks, "MOST_PAIRS", 1000)
+    with pytest.raises(gf.GpufluidError, match=r"mesh of \d+ triangles is too large, or its edge too wide"):
+        source_mask(GRID, fine, np.eye(4), width)
+
+
+def test_large_triangles_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A soup of triangles that all cover the box: an error, not an hour; and their ways in few batches."""
+    corners = np.random.default_rng(2).normal(0.5, 1.0, (3000, 3))
+    triangles = np.arange(3000).reshape(-1, 3)
+    monkeypatch.setattr(voxels, "MOST_PAIRS", 10_000)
+    with pytest.raises(gf.GpufluidError, match=r"1000 triangles covers columns of cells \d+ times"):
+        inside_mesh(GRID, gf.Mesh(corners, triangles), np.eye(4))
+    whole = surface_velocity(GRID, corners - 0.1, corners, triangles[:60])
+    monkeypatch.setattr(voxels, "POINTS_AT_ONCE", 3000)
+    np.testing.assert_allclose(
+        surface_velocity(GRID, corners - 0.1, corners, triangles[:60]), whole, rtol=1e-9
+    )
