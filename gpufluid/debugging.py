@@ -45,6 +45,7 @@ def debug(*checks: str) -> None:
     cell, the substep and the time; a step takes many times as long, since every pass is read back.
 
     The variable GPUFLUID_DEBUG, with the same names and commas between them, turns them on from the start.
+    checks: of these names; raises GpufluidError for another.
     """
     switches.turn(checks, "gf.debug")
 

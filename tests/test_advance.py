@@ -185,6 +185,26 @@ def test_step_project_and_finish_finish_the_step_first(where: str, ctx: moderngl
 
 
 @pytest.mark.parametrize("where", BACKENDS)
+def test_a_box_that_moves_finishes_the_step_first(where: str, ctx: moderngl.Context) -> None:
+    states = []
+    for sliced in (False, True):
+        open_all = gf.Boundaries.all(gf.Open())
+        shared = None if where == "numpy" else ctx
+        with gf.Fluid(GRID, open_all, gf.Settings(pressure=gf.Jacobi(3)), where, shared) as fluid:
+            fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.6, 0.4), 0.2), density=2.0, temperature=2.0))
+            fluid.step(0.1)
+            if sliced:
+                assert not fluid.advance(0.1, TINY)
+            else:
+                fluid.step(0.1)
+            assert fluid.follow((0.9, 0.6, 0.4)) == (4, 0, 0)
+            assert fluid.progress == 0.0
+            states.append((fluid.grid, told(fluid)))
+    assert states[0][0] == states[1][0]
+    assert same(states[0][1], states[1][1])
+
+
+@pytest.mark.parametrize("where", BACKENDS)
 def test_reset_and_restore_give_the_step_up(where: str, ctx: moderngl.Context, tmp_path: Path) -> None:
     with flowing(where, ctx) as fluid:
         fluid.step(0.1)
