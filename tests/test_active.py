@@ -409,7 +409,8 @@ def test_what_is_left_out_follows_the_box(ctx: moderngl.Context, sides: Any) -> 
     twins = Twins(ctx, "fragment", gf.Settings(combustion=gf.Combustion()), gf.Boundaries(**sides))
     twins.tell(lambda fluid: source(fluid, (0.6, 0.4, 0.4), fuel=4.0))
     twins.tell(lambda fluid: source(fluid, (2.0, 0.6, 0.4), color=(1.0, 0.5, 0.2)))
-    twins.tell(lambda fluid: fluid.obstacles.add(gf.Obstacle(gf.Sphere((1.2, 0.5, 0.4), 0.2))))
+    if len(set(map(type, sides.values()))) > 1:  # a solid moves in the box: then nothing is known anyway
+        twins.tell(lambda fluid: fluid.obstacles.add(gf.Obstacle(gf.Sphere((1.2, 0.5, 0.4), 0.2))))
     shares = []
     for cells in ((0, 0, 0), (3, 0, -1), (0, 0, 0), (40, 6, 2), (-80, 0, 0), (0, -30, 0), (37, 24, -1)):
         twins.tell(lambda fluid, cells=cells: fluid.scroll(cells))
@@ -429,12 +430,13 @@ def test_what_is_left_out_follows_the_box(ctx: moderngl.Context, sides: Any) -> 
 def test_slices_of_a_box_that_has_moved(ctx: moderngl.Context, rng: np.random.Generator, method: str) -> None:
     """Slabs stay in the world; the first and the last of them are then thinner than the others."""
     fluid = gf.Fluid(GRID, gf.Boundaries(**AIR), backend="fragment", ctx=ctx)
-    for cells in ((0, 0, 1), (2, -1, 0), (-5, 3, 4)):
+    for n in range(8):
+        cells = ((0, 0, 1), (2, -1, 0), (-5, 3, 4))[n % 3]
         fluid.scroll(cells)
-        fluid.density.write(specks(rng, GRID, 8))
+        fluid.density.write(specks(rng, GRID, 4))
         low = np.array(fluid.grid.origin)
         camera = gf.Camera(target=tuple(low + MIDDLE), distance=2.2, azimuth=33.0, elevation=24.0)
-        for slices in (None, 7):
+        for slices in (None, 5, 7):
             options = {"method": method, "slices": slices, "smoke": gf.Smoke(extinction=60.0)}
             assert_alike(*(drawn(fluid, camera, skip, **options) for skip in (True, False)))
     fluid.release()
