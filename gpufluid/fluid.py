@@ -672,7 +672,7 @@ class Fluid:
 
         points: [n, 3], metres, places of the body that each stand for a part of it. areas: cross-sections of
         the parts, m^2, one for all or [n]. velocities: of the body there, m/s, one for all or [n, 3].
-        drag_coefficient: of 1/2 rho Cd A |u - v| (u - v), 0.47 for a sphere. volumes: m^3, one for each part
+        drag_coefficient: of ``1/2 rho Cd A |u - v| (u - v)``, 0.47 for a sphere. volumes: m^3, one for all
         or [n], that the air lifts against `gravity`, m/s^2; 0: no lift. center: about which the torque is,
         metres; None: the mean of the points. air_density: rho, kg/m^3.
 

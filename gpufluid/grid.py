@@ -151,7 +151,7 @@ class Grid:
         return replace(self, origin=(0.0, 0.0, 0.0))
 
     def scrolled(self, cells: tuple[int, int, int]) -> Grid:
-        """The same box, so many cells further along (x, y, z)."""
+        """The same box, so many `cells` (i, j, k) further along (x, y, z)."""
         x, y, z = (low + n * self.cell_size for low, n in zip(self.origin, cells, strict=True))
         return replace(self, origin=(x, y, z))
 

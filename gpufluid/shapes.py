@@ -612,7 +612,8 @@ def rotation_matrix(rotation: ArrayLike | None, name: str) -> Floats:
             f"{name} must be None, a finite 3x3 rotation matrix or quaternion (x, y, z, w), got {rotation!r}"
         )
     if given.shape == (3, 3):
-        error = float(np.abs(given @ given.T - np.eye(3)).max())
+        with np.errstate(over="ignore"):  # far from a rotation, then
+            error = float(np.abs(given @ given.T - np.eye(3)).max())
         if error > ROTATION_TOLERANCE or np.linalg.det(given) < 0.0:
             raise GpufluidError(
                 f"{name} must be a rotation: orthonormal within {ROTATION_TOLERANCE:g} and not mirrored, "
