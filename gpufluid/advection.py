@@ -48,6 +48,11 @@ class Advection:
         for field in before.values():
             field.release()
 
+    @property
+    def cells(self) -> list[FieldStore]:
+        """The scratch fields of what is carried in cells."""
+        return [field for name, field in self._scratch.items() if name.startswith("cell")]
+
     def carry_velocity(
         self, dt: float, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore
     ) -> None:

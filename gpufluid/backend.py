@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.boundaries import Boundaries
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.shapes import Mesh
@@ -34,9 +35,19 @@ class Later(Protocol):
 
 
 class FieldStore(Protocol):
-    """A volume [z, y, x, c] with a front that is read and a back that is written."""
+    """A volume [z, y, x, c] with a front that is read and a back that is written.
+
+    where: set by a stage while it writes only there, and leaves at rest what is at rest elsewhere.
+    version: another one for other values in front.
+    """
 
     name: str
+    version: int
+    where: Any
+
+    @property
+    def mark(self) -> Any:
+        """What tells `where` the front was written, see `Strips.covers`."""
 
     def read(self) -> NDArray[np.float32]:
         """Return the front as float32 [z, y, x, c]."""
@@ -70,6 +81,32 @@ class FieldStore(Protocol):
 
     def release(self) -> None:
         """Release what the field holds."""
+
+
+class Strips(Protocol):
+    """Where the fields of cells may hold anything but 0; elsewhere passes leave them as they are."""
+
+    always: bool
+
+    def wanted(self) -> bool:
+        """Whether to leave anything out in the step that begins."""
+
+    def forget(self) -> None:
+        """No field is known any more."""
+
+    def covers(self, mark: Any) -> bool:
+        """Whether what a field's `mark` tells of is known still."""
+
+    def add(self, boxes: Sequence[tuple[Sequence[float], Sequence[float]]]) -> None:
+        """A stage that brings something into `boxes` alone: low and high corners, cells."""
+
+    def carry(
+        self, scalars: Any, colors: Any, speed: Any, boundaries: Boundaries, reach: float, times: int
+    ) -> None:
+        """A stage that carries what is there `times` as far as `speed`, at `reach` cells per m/s."""
+
+    def release(self) -> None:
+        """Forget everything."""
 
 
 class KernelCall(Protocol):
@@ -200,6 +237,9 @@ class Backend(Protocol):
 
     def single(self) -> Backend:
         """The same backend on the same grid in single precision; this one where it is that already."""
+
+    def strips(self) -> Strips | None:
+        """Where in the box there is anything, for stages that leave the rest out; None where none is left."""
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Count surfaces: |winding| > 1/2 in cells whose centre is inside `mesh`.

@@ -34,6 +34,11 @@ class Fire:
         if self.rules.expansion_per_burn and settings.solve_velocity:
             self.swelling = {"flame": self.flame, "expansion": self.rules.expansion_per_burn}
 
+    @property
+    def fields(self) -> list[FieldStore]:
+        """What it writes."""
+        return [] if self.flame is None else [self.flame]
+
     def burn(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
         """Burn for `dt` seconds, exactly: the result does not depend on how a time is split."""
         rules, run = self.rules, self.backend.kernel

@@ -45,8 +45,23 @@ class ArrayField:
     """A volume [z, y, x, c] in float64. A kernel's result replaces it whole, so it needs no back buffer."""
 
     def __init__(self, name: str, shape: tuple[int, int, int, int]) -> None:
-        self.name = name
-        self.values: NDArray[np.float64] = np.zeros(shape)
+        self.name, self.where, self.version = name, None, 0
+        self.values = np.zeros(shape)
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The volume; assign another to change it."""
+        return self._values
+
+    @values.setter
+    def values(self, values: NDArray[np.float64]) -> None:
+        self._values = values
+        self.version += 1
+
+    @property
+    def mark(self) -> None:
+        """It was written everywhere."""
+        return None
 
     def read(self) -> NDArray[np.float32]:
         """Return a float32 copy."""
@@ -160,6 +175,10 @@ class NumpyBackend:
     def single(self) -> NumpyBackend:
         """It is in double precision: more than that."""
         return self
+
+    def strips(self) -> None:
+        """Nothing is left out: the reference writes every value."""
+        return
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Mark the cells whose centre is inside `mesh` with 1."""

@@ -77,7 +77,8 @@ class Solids:
 
     The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
     that kernels take of them, empty dicts while there is no obstacle, or none with a temperature; a dict is
-    made anew with its fields, so that who keeps one can tell. slips: some are free-slip.
+    made anew with its fields, so that who keeps one can tell. slips: some are free-slip. version: another one
+    for other voxels.
     """
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
@@ -90,6 +91,7 @@ class Solids:
         self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
         self._fields: dict[str, FieldStore] = {}
         self._before: dict[int, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
+        self.version = 0
         self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
 
     @property
@@ -282,6 +284,7 @@ class Solids:
         return bool(np.linalg.norm(now - corners @ before.T, axis=1).max() > size)
 
     def _voxelize(self) -> None:
+        self.version += 1
         if not self._voxels:
             self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False
             return

@@ -15,6 +15,7 @@ from gpufluid.boundaries import SIDES, Boundaries, Wall
 from gpufluid.colors import Colors
 from gpufluid.debugging import NotFiniteError
 from gpufluid.diffusion import Diffusion
+from gpufluid.empty import EmptySpace
 from gpufluid.errors import GpufluidError
 from gpufluid.fire import Fire
 from gpufluid.forces import Forces
@@ -49,6 +50,9 @@ class Solver:
         self.advection = Advection(backend, settings)
         self.diffusion = Diffusion(backend, settings, boundaries)
         self.projection = Projection(backend, settings)
+        self.empty = EmptySpace(backend, settings, boundaries)
+        self._voxels = self.solids.version
+        self._measured = -1  # the velocity whose speeds were taken last
 
     def check(self, settings: Settings) -> None:
         """Raise GpufluidError where this box cannot go on by `settings`."""
@@ -59,7 +63,7 @@ class Solver:
         """Go on by these settings, from the flow as it is. Raises GpufluidError for a box without them."""
         self.check(settings)
         self.settings = settings
-        for stage in (self.forces, self.fire, self.advection, self.diffusion, self.projection):
+        for stage in (self.forces, self.fire, self.advection, self.diffusion, self.projection, self.empty):
             stage.use(settings)
 
     @property
@@ -156,12 +160,16 @@ class Solver:
         """
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         faces, cells, openings = self.solids.faces, self.solids.cells, self.solids.openings
+        empty, scratch = self.empty, self.advection.cells
+        empty.begin(bool(self.solids.heat), self.solids.version != self._voxels)
+        self._voxels = self.solids.version
         moving = self.settings.solve_velocity
         if moving:
             self.advection.carry_velocity(dt, variant, {**faces, **cells}, velocity=u)
-        self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s, colors=colors)
-        self.solids.warm(dt, variant, scalars=s)
-        self.fire.burn(dt, variant, scalars=s)
+        with empty.emitting(emitters, s, colors, *self.fire.fields):
+            self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s, colors=colors)
+            self.solids.warm(dt, variant, scalars=s)
+            self.fire.burn(dt, variant, scalars=s)
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
@@ -177,10 +185,14 @@ class Solver:
                 swelling=self.fire.swelling,
             )
             self.solids.slip(variant, velocity=u)
-        self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
+        if empty.on:
+            self.measure_speed()
+        with empty.carrying(dt, s, colors, self.speed, *scratch):
+            self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
+            if colors is not None:
+                self.advection.carry_colors(dt, self.color_variant, cells, colors=colors, velocity=u)
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
         if colors is not None:
-            self.advection.carry_colors(dt, self.color_variant, cells, colors=colors, velocity=u)
             self.diffusion.diffuse_colors(dt, self.color_variant, colors=colors)
         self.time += dt
 
@@ -220,6 +232,7 @@ class Solver:
             run("scroll_scalars", self.color_variant)(scalars=self.colors.field, shift=(i, j, k), ambient=0.0)
         self.fire.scroll((i, j, k), variant)
         self.projection.scroll((i, j, k), variant)
+        self.empty.forget()
         if self.solids.uncovered:
             self.cover()
 
@@ -236,8 +249,14 @@ class Solver:
 
     def max_speed(self) -> float:
         """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
-        self.backend.kernel("max_speed", self.variant)(velocity=self.velocity, speed=self.speed)
+        self.measure_speed()
         return float(np.linalg.norm(self.speed.read()[..., :3], axis=-1).max())
+
+    def measure_speed(self) -> None:
+        """Take the largest speeds of blocks of faces, as they are now; once for one velocity."""
+        if self._measured != self.velocity.version:
+            self.backend.kernel("max_speed", self.variant)(velocity=self.velocity, speed=self.speed)
+            self._measured = self.velocity.version
 
     def substeps(self, dt: float) -> int:
         """How many equal parts keep what is carried within `cfl` cells; at most `max_substeps`."""
@@ -268,10 +287,19 @@ class Solver:
     def start_from(self, numbers: Mapping[str, float]) -> None:
         """Go on from the `numbers` of another solver."""
         self.time, self.projection.shortest = numbers["time"], numbers["shortest"]
+        self.empty.forget()
 
     def release(self) -> None:
         """Release every field."""
         for part in (self.velocity, self.scalars, self.colors, self.speed):
             part.release()
-        for stage in (self.solids, self.forces, self.fire, self.advection, self.diffusion, self.projection):
+        for stage in (
+            self.solids,
+            self.forces,
+            self.fire,
+            self.advection,
+            self.diffusion,
+            self.projection,
+            self.empty,
+        ):
             stage.release()

@@ -16,6 +16,7 @@ from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.state import keeping
+from gpufluid.gl.strips import Strips
 from gpufluid.gl.timestamps import TimestampWatch
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
@@ -109,6 +110,10 @@ class GLBackend:
         if self._single is None:
             self._single = self._sharing(self.grid.local)
         return self._single
+
+    def strips(self) -> Strips:
+        """Where in the box there is anything."""
+        return Strips(self.device, self.grid.local, self.layouts)
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Count surfaces; see `gpufluid.gl.voxelizer`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import moderngl
 import numpy as np
@@ -13,6 +14,9 @@ from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.late import LateRead
 from gpufluid.grid import LARGEST_HALF
 from gpufluid.layout import FlatLayout
+
+if TYPE_CHECKING:
+    from gpufluid.gl.strips import Mark, Strips
 
 FloatArray = NDArray[np.float32]
 
@@ -35,9 +39,12 @@ class Field:
     ) -> None:
         self.device, self.name, self.layout = device, name, layout
         self.components, self.dtype = components, device.kept_as(components, dtype, f"the {name} field")
+        self.version = 0  # another one for other values in front
+        self.where: Strips | None = None  # outside of which what is written now stays at rest
         self._buffers = buffers
         self._held: moderngl.Texture | None = None  # the front, while another field shows it
         self._textures: list[moderngl.Texture] = []
+        self._marks: list[Mark | None] = [None] * buffers  # the stage each texture was last written in
         self._targets: list[moderngl.Framebuffer] = []
         for _ in range(buffers):
             texture = device.texture(layout.texture_size, components, self.dtype, f"the {name} field")
@@ -66,12 +73,29 @@ class Field:
         """True with one buffer only."""
         return self._buffers == 1
 
+    @property
+    def mark(self) -> Mark | None:
+        """The stage of its `where` in which the front was written; None where that is not known."""
+        return self._marks[0]
+
+    @property
+    def back_mark(self) -> Mark | None:
+        """The same of the back."""
+        return self._marks[-1]
+
     def swap(self) -> None:
-        """Make what was written the front."""
-        self._textures.reverse()
-        self._targets.reverse()
+        """Make what was written, in the latest stage, the front."""
+        self.version += 1
+        self._marks[-1] = None if self.where is None else self.where.mark
+        self.turn()
         if self._held is not None:
             self._part()
+
+    def turn(self) -> None:
+        """Let front and back change places."""
+        self._textures.reverse()
+        self._targets.reverse()
+        self._marks.reverse()
 
     def held(self, still: Field | None = None) -> Field:
         """Return a field that shows this front as it is now; nothing is copied.
@@ -84,6 +108,7 @@ class Field:
         if len(self._textures) == self._buffers:
             self._textures += still._textures
             self._targets += still._targets
+            self._marks.append(None)  # of another time
         still._textures, still._targets = self._textures[:1], self._targets[:1]
         self._held = self.front
         return still
@@ -94,11 +119,13 @@ class Field:
             textures, targets = (self._textures, still._textures), (self._targets, still._targets)
             textures[0][0], textures[1][0] = textures[1][0], textures[0][0]
             targets[0][0], targets[1][0] = targets[1][0], targets[0][0]
+            self._marks[0] = None
+            self.version += 1
 
     def _part(self) -> None:
         """Leave the texture that another field shows to that one: something is written here."""
         where = next(n for n, texture in enumerate(self._textures) if texture is self._held)
-        del self._textures[where], self._targets[where]
+        del self._textures[where], self._targets[where], self._marks[where]
         self._held = None
 
     def fill(self, values: Sequence[float]) -> None:
@@ -106,10 +133,12 @@ class Field:
         if self.dtype == "f2":
             values = np.clip(values, -LARGEST_HALF, LARGEST_HALF).tolist()
         red, green, blue, alpha = (list(values) * 4 if len(values) == 1 else [*values, 0.0, 0.0, 0.0])[:4]
+        self.version += 1
         if not self.device.draws:
             return
         if self._held is not None:
             self._part()
+        self._marks = [None] * len(self._textures)
         for target in self._targets:
             target.clear(red, green, blue, alpha)
 
@@ -164,8 +193,10 @@ class Field:
         expected = (nz, ny, nx, 1 if self.layout.packing > 1 else self.components)
         if volume.shape != expected:
             raise GpufluidError(f"the {self.name} field takes {expected}, got {volume.shape}")
+        self.version += 1
         if self._held is not None:
             self._part()
+        self._marks[0] = None
         self.front.write(self.layout.flatten(volume).tobytes(), alignment=1)
 
     @property

@@ -17,9 +17,34 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.kernels import Kernel, Slot, Variant, unknown_argument
-from gpufluid.layout import FlatLayout
+from gpufluid.layout import STRIP, FlatLayout
 
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
+
+
+STRIP_UNIT = 15  # texture unit of the spans
+SPARSE = {  # kernels of cells that keep what is at rest at rest
+    "emit_scalars",
+    "emit_mask",
+    "ignite",
+    "burn",
+    "advect_scalars",
+    "correct_scalars",
+    "compensate_scalars",
+    "finish_scalars",
+}
+
+
+def strip_macros() -> dict[str, int]:
+    """The GLSL macros of the size of a strip."""
+    return {"STRIP_WIDTH": STRIP[0], "STRIP_ROWS": STRIP[1]}
+
+
+def strips_reader(layouts: Mapping[str, FlatLayout]) -> str:
+    """The GLSL that reads the spans of strips, see `gpufluid.gl.strips`."""
+    macros = "".join(f"#define {name} {value}\n" for name, value in strip_macros().items())
+    reader = field_reader("strips", "strip", layouts["strip"], "", "texel", STRIP_UNIT, False)
+    return macros + layouts["strip"].glsl("strip") + reader
 
 
 def kept(stage: str, slot: Slot, dtype: str) -> str:
@@ -114,6 +139,7 @@ class Pass:
             return "f4" if slot.exact else dtype
 
         compute = device.stage == "compute"
+        self._sparse = kernel.name in SPARSE
         version = 430 if compute else 420 if images else 330
         source = Source(f"{kernel.name} ({device.stage})").add(f"#version {version} core", "<stage>")
         if compute:
@@ -157,7 +183,17 @@ class Pass:
         depth, kind = self._layout.texel_grid[2], kernel.write.kind
         run = f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {depth}) kernel(index);\n"
         if compute:
-            width, height = self._layout.texture_size
+            if self._sparse:
+                # as uniform as a strip is long: a group with nothing to do ends here
+                source.add(strips_reader(layouts) + "uniform bool whole;", "<fields>")
+                run = run.replace(
+                    "    if",
+                    "    if (!whole) {\n"
+                    "        vec2 span = fetch_strips(index / ivec3(STRIP_WIDTH, STRIP_ROWS, 1)).zw;\n"
+                    "        if (float(index.x) < span.x || float(index.x) >= span.y) return;\n    }\n    if",
+                    1,
+                )
+            width, height = self._size
             image_format = IMAGE_FORMAT[kernel.write.components, dtype_of(kernel.write)]
             source.add(
                 f"layout({image_format}, binding = 0) writeonly restrict uniform image2D image_out;\n"
@@ -175,7 +211,8 @@ class Pass:
                 f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{run}    color_out = {out};\n}}",
                 "<main>",
             )
-            self._triangle = device.fullscreen(device.fragment_program(source))
+            vertex = self._strip_vertex(grid, layouts) if self._sparse else None
+            self._triangle = device.fullscreen(device.fragment_program(source, vertex))
             program = self._triangle.program
         self._program = program
         self._says = f"the kernel {kernel.name} (glsl/{kernel.folder}/{kernel.name}.glsl)"
@@ -195,6 +232,15 @@ class Pass:
         for name, unit, as_image, _ in self._inputs:
             if not as_image and name in program:
                 program[name].value = unit  # type: ignore[union-attr]
+
+    def _strip_vertex(self, grid: Grid, layouts: Mapping[str, FlatLayout]) -> Source:
+        """The vertex shader that covers the spans of strips."""
+        source = Source(f"{self.kernel.name} (strips)").add("#version 330 core", "<stage>")
+        source.add(box_constants(grid), "<box>")
+        source.add(layouts["cell"].glsl("cell"), "<layout>").add(strips_reader(layouts), "<fields>")
+        width, height = self._size
+        source.add(f"const ivec2 target_size = ivec2({width}, {height});", "<layout>")
+        return source.include("sim/strip_vertex.glsl")
 
     def __call__(self, **arguments: Any) -> None:
         """Run the kernel over every value of the field it writes."""
@@ -220,9 +266,9 @@ class Pass:
     def _read(self, arguments: Mapping[str, Any]) -> dict[str, tuple[Field, NDArray[np.float32]]]:
         """What the last call read, by name: fields and values."""
         out: Field = arguments[self.kernel.write.name]
-        out.swap()  # what it wrote was read before
+        out.turn()  # what it wrote was read before
         read = {slot.name: (arguments[slot.name], arguments[slot.name].read()) for slot in self._slots}
-        out.swap()
+        out.turn()
         return read
 
     def _work(self, arguments: Mapping[str, Any], out: Field, first: int, rows: int) -> None:
@@ -255,7 +301,9 @@ class Pass:
             device.linear.clear(unit)
 
     def _run(self, out: Field, first: int, rows: int) -> None:
-        device, (width, height) = self.device, self._size
+        device, (width, height), vertices = self.device, self._size, 3
+        if self._sparse:
+            vertices = self._leave_out(out)
         if device.stage == "compute":
             out.back.bind_to_image(0, False, True)
             if device.draws:
@@ -270,6 +318,16 @@ class Pass:
         target.use()
         if device.draws:
             device.ctx.enable_only(moderngl.NOTHING)
-            self._triangle.render(moderngl.TRIANGLES, 3)
+            self._triangle.render(moderngl.TRIANGLES, vertices)
         if rows != height:
             target.viewport = 0, 0, width, height
+
+    def _leave_out(self, out: Field) -> int:
+        """Leave out of a pass what is at rest in `out` and stays so; return the vertices of what is drawn."""
+        strips, sent = out.where, self._sent
+        whole = strips is None or not strips.covers(out.back_mark)
+        if sent.get("whole") is not whole:
+            self._program["whole"] = sent["whole"] = whole
+            # a unit with nothing in it is one that a driver warns of
+            self._program["strips"] = 0 if whole else STRIP_UNIT
+        return 3 if strips is None or whole else strips.bind()

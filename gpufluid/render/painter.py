@@ -20,7 +20,7 @@ from gpufluid.render.slabs import Rows
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import DEPTH, NOISE, bind, volume_program
 
-LIMIT = 1024  # slabs, whoever chooses
+LIMIT = 1024  # slabs, whoever chooses; in a box that has moved on one more is begun
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Painter:
         self.depth_sampler = ctx.sampler(
             filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
         )
-        self._slabs = ctx.buffer(reserve=LIMIT * 6 * 4, dynamic=True)
+        self._slabs = ctx.buffer(reserve=(LIMIT + 1) * 6 * 4, dynamic=True)
         self._vertex_arrays: dict[int, moderngl.VertexArray] = {}
 
     def program(
@@ -68,6 +68,7 @@ class Painter:
         file: str,
         defines: Mapping[str, float] | None = None,
         volumes: Mapping[str, FlatLayout] | None = None,
+        vertex_file: str = "render/slab_vertex.glsl",
     ) -> moderngl.Program:
         """Return fragment shader `file` over the shaded volume, with what every picture needs set in it."""
         program = volume_program(
@@ -77,7 +78,7 @@ class Painter:
             file,
             "shaded",
             solids=False,
-            vertex_file="render/slab_vertex.glsl",
+            vertex_file=vertex_file,
             defines=defines,
             volumes=volumes,
         )
@@ -99,9 +100,14 @@ class Painter:
         program: moderngl.Program,
         bounds: Rows,
         target: moderngl.Framebuffer | None = None,
+        vertices: int = 0,
+        /,
         **fields: Field,
     ) -> None:
-        """Blend `program` over the picture in the rectangles `bounds`; or write it into another `target`."""
+        """Blend `program` over the picture in the rectangles `bounds`; or write it into another `target`.
+
+        vertices: of the triangles that the program's vertex shader makes of each; 0: of one rectangle.
+        """
         ctx = self.device.ctx
         self._slabs.write(bounds.tobytes())
         with bind(self.device, program, **fields), self._textures(sight):
@@ -113,7 +119,8 @@ class Painter:
             else:
                 target.use()
                 ctx.enable_only(moderngl.NOTHING)
-            self._vertex_array(program).render(moderngl.TRIANGLE_STRIP, 4, instances=len(bounds))
+            mode = moderngl.TRIANGLES if vertices else moderngl.TRIANGLE_STRIP
+            self._vertex_array(program).render(mode, vertices or 4, instances=len(bounds))
             ctx.enable_only(moderngl.NOTHING)
 
     def timed(self, sight: Sight, label: str) -> AbstractContextManager[None]:

@@ -13,6 +13,7 @@ from gpufluid.grid import Grid
 from gpufluid.render.camera import Rays
 
 FEWEST, MOST = 32, 160  # slabs across the view chosen by default, at full quality
+LEAST_LEAD = 1e-6  # share of a slab: less of the first one is none
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
@@ -72,10 +73,21 @@ def view_slabs(
     steps = steps_through(grid, rays, count, quality)
     cuts = np.linspace(far, near, steps + 1)
     _, lead = lead_of(grid, rays, steps, lag)
-    if lead > 1e-6:
+    if lead > LEAST_LEAD:
         inner = cuts[:-1] - lead * (far - near) / steps
         cuts = np.concatenate([[far], inner, [near]])
     return _seen(rectangles(rays, _corners(grid), cuts), np.stack([cuts[1:], cuts[:-1]], axis=1))
+
+
+def view_cuts(
+    grid: Grid, rays: Rays, count: int | None, quality: float, lag: tuple[int, int, int]
+) -> tuple[float, float, int]:
+    """Return where the nearest of `view_slabs` would begin whole, how thick each is, m, and their number."""
+    (near, far), steps = _depths(grid, rays), steps_through(grid, rays, count, quality)
+    thickness, (_, lead) = (far - near) / steps, lead_of(grid, rays, steps, lag)
+    if lead > LEAST_LEAD:
+        return near - lead * thickness, thickness, steps + 1
+    return near, thickness, steps
 
 
 def axis_of(rays: Rays) -> int:
@@ -89,8 +101,7 @@ def axis_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float 
     count: how many; None: one a layer of cells. Those out of the picture are left out.
     """
     axis = axis_of(rays)
-    layers = grid.cells[axis]
-    count = max(1, round(quality * (layers if count is None else count)))
+    layers, count = grid.cells[axis], axis_cuts(grid, rays, count, quality)[2]
     cuts = np.linspace(0.0, layers, count + 1)
     ends = np.stack([cuts[:-1], cuts[1:]], axis=1)
     if rays.parallel:
@@ -104,6 +115,13 @@ def axis_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float 
     low, high = _extent(rays, corners, rays.depth(corners) >= rays.near)
     low_cut, high_cut = _crossings(rays, corners, np.full(count, rays.near))
     return _seen(_with_slack(np.minimum(low, low_cut), np.maximum(high, high_cut)), ends)
+
+
+def axis_cuts(grid: Grid, rays: Rays, count: int | None, quality: float) -> tuple[float, float, int]:
+    """Return where the lowest of `axis_slabs` begins, how thick each is, cells, and how many there are."""
+    layers = grid.cells[axis_of(rays)]
+    count = max(1, round(quality * (layers if count is None else count)))
+    return 0.0, layers / count, count
 
 
 def _corners(grid: Grid) -> Floats:

@@ -1,20 +1,38 @@
-"""The shaded volume as slabs blended over the picture, farthest first, in one instanced draw."""
+"""The shaded volume as slabs blended over the picture, farthest first, in one instanced draw.
+
+Of each slab only what has anything to show is drawn; see `gpufluid.render.extents`.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
+from gpufluid.render.extents import Extents
 from gpufluid.render.painter import Painter, Sight, give
-from gpufluid.render.slabs import Rows, axis_of, axis_slabs, lead_of, steps_through, view_slabs
+from gpufluid.render.slabs import (
+    LEAST_LEAD,
+    Rows,
+    axis_cuts,
+    axis_of,
+    axis_slabs,
+    lead_of,
+    steps_through,
+    view_cuts,
+    view_slabs,
+)
 from gpufluid.render.subject import lag
 
 
 class Slices:
     """Slabs across the view, or across the axis of the box nearest the view.
 
-    count: at full quality; None: one a cell, 32 to 160; along an axis one a layer of cells.
+    count: at full quality; None: one a cell, 32 to 160; along an axis one a layer of cells. skip_empty: leave
+    out what shows nothing.
     """
 
-    def __init__(self, painter: Painter, count: int | None, along_axis: bool) -> None:
+    def __init__(self, painter: Painter, count: int | None, along_axis: bool, skip_empty: bool) -> None:
         self.painter, self.count, self.along_axis = painter, count, along_axis
+        self._extents = Extents(painter.device) if skip_empty else None
 
     def slabs(self, sight: Sight) -> Rows:
         """What is to be drawn: nothing, where the box is not seen."""
@@ -25,19 +43,34 @@ class Slices:
 
     def draw(self, sight: Sight, slabs: Rows) -> None:
         """Blend them."""
-        painter, rays = self.painter, sight.view.rays
+        painter, rays, grid = self.painter, sight.view.rays, sight.fluid.grid
         program = painter.program(
-            sight, "slabs", "render/slab_fragment.glsl", {"ALONG_AXIS": int(self.along_axis)}
+            sight,
+            "slabs",
+            "render/slab_fragment.glsl",
+            {"ALONG_AXIS": int(self.along_axis)},
+            vertex_file=f"render/slab{'' if self._extents is None else '_bands'}_vertex.glsl",
         )
         if self.along_axis:
-            give(program, along=tuple(float(i == axis_of(rays)) for i in range(3)), nearest=rays.near)
+            axis = tuple(float(i == axis_of(rays)) for i in range(3))
+            give(program, along=axis, nearest=rays.near)
+            plane, cuts = (*axis, 0.0), axis_cuts(grid, rays, self.count, sight.quality)
         else:
-            grid = sight.fluid.grid
+            start = rays.forward @ (np.array(grid.origin) - rays.origin[0])
+            plane, gone = (*(rays.forward * grid.cell_size).tolist(), float(start)), lag(sight.fluid)
             steps = steps_through(grid, rays, self.count, sight.quality)
-            number, lead = lead_of(grid, rays, steps, lag(sight.fluid))
-            give(program, first_number=-number - (lead > 1e-6))
+            number, lead = lead_of(grid, rays, steps, gone)
+            give(program, first_number=-number - (lead > LEAST_LEAD))
+            cuts = view_cuts(grid, rays, self.count, sight.quality, gone)
+        vertices = 0
+        if self._extents is not None:
+            with painter.timed(sight, "extents"):
+                self._extents.update(sight, plane, cuts)
+            vertices = self._extents.give(program, sight, cuts)
         with painter.timed(sight, "slices"):
-            painter.draw(sight, program, slabs, shaded=sight.shaded)
+            painter.draw(sight, program, slabs, None, vertices, shaded=sight.shaded)
 
     def release(self) -> None:
-        """Nothing is kept."""
+        """Release what is kept between frames."""
+        if self._extents is not None:
+            self._extents.release()

@@ -57,6 +57,7 @@ class VolumeRenderer(Guest):
     frame_ms: ms of the GPU that light and smoke may take in a frame; None: as long as it takes. Where that is
     too little `quality` falls: fewer slabs, at last half the resolution with "ray-march". OpenGL has one time
     query at a time: none of the host's may run meanwhile.
+    skip_empty: leave out the places without smoke; the picture is the same but for rounding.
 
     Raises GpufluidError naming the parameter and its limit.
     """
@@ -72,6 +73,7 @@ class VolumeRenderer(Guest):
         method: str = "view-slices",
         resolution: float = 1.0,
         frame_ms: float | None = None,
+        skip_empty: bool = True,
     ) -> None:
         if slices is not None and (
             isinstance(slices, bool) or not isinstance(slices, int | np.integer) or not 1 <= slices <= LIMIT
@@ -84,9 +86,11 @@ class VolumeRenderer(Guest):
         one_of(resolution, RESOLUTIONS, "resolution")
         if resolution != 1.0 and method != "ray-march":
             raise GpufluidError(f'resolution={resolution} needs method="ray-march", got method={method!r}')
+        if not isinstance(skip_empty, bool):
+            raise GpufluidError(f"skip_empty must be True or False, got {skip_empty!r}")
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = jitter, light_scale
-        self.method, self.resolution = method, resolution
+        self.method, self.resolution, self.skip_empty = method, resolution, skip_empty
         self._steering: Quality | None = None
         self._clock: FrameClock | None = None
         self.frame_ms = frame_ms
@@ -96,7 +100,7 @@ class VolumeRenderer(Guest):
         if method == "ray-march":
             self._way = RayMarch(self._painter, slices, resolution)
         else:
-            self._way = Slices(self._painter, slices, method == "axis-slices")
+            self._way = Slices(self._painter, slices, method == "axis-slices", skip_empty)
         self._released = False
         self._shape: object = None
         self._lighting: Lighting | None = None
@@ -115,6 +119,7 @@ class VolumeRenderer(Guest):
             method=self.method,
             resolution=self.resolution,
             frame_ms=self.frame_ms,
+            skip_empty=self.skip_empty,
         )
 
     @property

@@ -18,6 +18,7 @@ from gpufluid.render.subject import FluidLike
 # texture units; a light volume takes two
 SCALARS, SOLID, SUN, SKY, DEPTH = 0, 1, 2, 4, 6
 COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW, PICTURE, NOISE = range(7, 15)
+EXTENTS, WHOLES = BLOCKS, GLOW  # where slabs are drawn nobody reads blocks
 UNITS = {
     "scalars": SCALARS,
     "shaded": SCALARS,
@@ -27,6 +28,8 @@ UNITS = {
     "others": OTHERS,
     "blocks": BLOCKS,
     "occupied": BLOCKS,
+    "rows": BLOCKS,
+    "boxes": BLOCKS,
     "glow": GLOW,
 }
 Volumes = Mapping[str, FlatLayout]

@@ -1,0 +1,51 @@
+// What a block of cells covers of the picture, written down by slab (x) and band of the picture (y): two triangles
+// over the slabs and bands that it meets. The cells of a block are those of seen_boxes.glsl.
+#include "lib/box.glsl"
+
+uniform mat4 to_picture;     // place (cells) -> x and y of the picture, and depth; in perspective x and y times depth
+uniform bool perspective;
+uniform vec4 along;          // place -> what slabs are cut across: dot(along.xyz, place) + along.w
+uniform vec3 cuts;           // where the first slab begins, how thick each is, how many there are
+uniform vec2 bands;          // how many, and how high each is, of the picture's 2
+uniform vec2 slack;          // one pixel, of the picture's 2 x 2
+uniform float nearest;       // depth in front of which nothing has a place in the picture
+
+flat out vec2 reach;         // the opposite of the left end, and the right end, -1 .. 1
+
+ivec3 cell_of(float number) {
+    int n = int(number + 0.5);
+    return ivec3(n & 7, n >> 3 & 7, n >> 6);
+}
+
+void main() {
+    int number = gl_VertexID / 6, corner = gl_VertexID - 6 * number;
+    corner -= corner < 3 ? 0 : 2;
+    ivec3 block = ivec3(number % boxes_extent.x, number / boxes_extent.x % boxes_extent.y, number / (boxes_extent.x * boxes_extent.y));
+    vec2 held = fetch_boxes(block).xy;
+    reach = vec2(0.0);
+    gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
+    if (held.x < 0.0) return;
+    // a cell is sampled up to a cell from its middle; the very edge is one sixteenth of a cell further
+    vec3 low = clamp(vec3(8 * block + cell_of(held.x)) - 0.5625, vec3(0.0), vec3(cells));
+    vec3 high = clamp(vec3(8 * block + cell_of(held.y)) + 1.5625, vec3(0.0), vec3(cells));
+    vec2 least = vec2(1e9), most = vec2(-1e9), span = vec2(1e9, -1e9);
+    bool behind = false;
+    for (int n = 0; n < 8; ++n) {
+        vec3 place = mix(low, high, bvec3(n & 1, n & 2, n & 4));
+        vec3 at = (to_picture * vec4(place, 1.0)).xyz;
+        behind = behind || at.z < nearest;
+        vec2 xy = perspective ? at.xy / max(at.z, nearest) : at.xy;
+        least = min(least, xy);
+        most = max(most, xy);
+        float t = dot(along.xyz, place) + along.w;
+        span = vec2(min(span.x, t), max(span.y, t));
+    }
+    if (perspective && behind) { least = vec2(-1.0); most = vec2(1.0); }
+    least -= slack;
+    most += slack;
+    reach = vec2(-least.x, most.x);
+    vec2 columns = clamp(floor((span - cuts.x) / cuts.y + vec2(-0.01, 0.01)), vec2(-1.0), vec2(cuts.z));
+    vec2 rows = clamp(floor((vec2(least.y, most.y) + 1.0) / bands.y), vec2(-1.0), vec2(bands.x));
+    vec2 place = vec2((corner & 1) == 0 ? columns.x : columns.y + 1.0, corner < 2 ? rows.x : rows.y + 1.0);
+    gl_Position = vec4(2.0 * place / vec2(cuts.z, bands.x) - 1.0, 0.0, 1.0);
+}

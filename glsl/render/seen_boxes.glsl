@@ -1,0 +1,23 @@
+// The box round all cells of a block of 8^3 that show anything: its lowest and its highest cell, each as
+// x + 8 y + 64 z from the block's low corner; -1 where there is none.
+#include "lib/box.glsl"
+#include "lib/bits.glsl"
+
+out vec4 box_out;
+
+void main() {
+    ivec3 block = boxes_index(ivec2(gl_FragCoord.xy));
+    box_out = vec4(-1.0);
+    if (block.z >= boxes_extent.z) return;
+    ivec3 low = 8 * block, high = min(low + 8, cells), bits = ivec3(0);
+    for (int z = low.z; z < high.z; ++z)
+        for (int y = low.y; y < high.y; ++y) {
+            int row = int(fetch_rows(ivec3(block.x, y, z)).x + 0.5), some = int(row != 0);
+            bits |= ivec3(row, some << (y - low.y), some << (z - low.z));
+        }
+    if (bits.x == 0) return;
+    const ivec3 place = ivec3(1, 8, 64);
+    ivec3 first = ivec3(lowest_bit(bits.x), lowest_bit(bits.y), lowest_bit(bits.z)) * place;
+    ivec3 last = ivec3(highest_bit(bits.x), highest_bit(bits.y), highest_bit(bits.z)) * place;
+    box_out.xy = vec2(first.x + first.y + first.z, last.x + last.y + last.z);
+}

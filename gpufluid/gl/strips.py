@@ -1,0 +1,249 @@
+"""Where in a box there is anything, found and used on the GPU alone, so that empty space costs nothing.
+
+The box is cut into strips, 64 by 4 cells of one slice. Of each a *span* of cells along x may hold something;
+outside all spans every cell is at rest: 0 in its three channels. Before a stage a few small passes find the
+spans of what is there and widen them by as far as the stage can bring anything. The stage's passes then write
+the spans alone. What they leave out the plain pass would set to rest, and it is at rest already:
+
+Each texture of a field remembers the stage it was last written in; outside that stage's spans it is at rest.
+So a pass writes the spans of its own stage and of the two before it, and a texture that was written earlier,
+or by anyone else, is written whole. After solids have changed every texture is such a one.
+
+Whether it pays is looked at now and then in a copy that nothing waits for. The bits do not depend on that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.boundaries import Boundaries
+from gpufluid.gl.device import Device
+from gpufluid.gl.field import Field
+from gpufluid.gl.late import LateRead
+from gpufluid.gl.passes import STRIP_UNIT, box_constants, field_reader, strip_macros, upload
+from gpufluid.gl.source import Source
+from gpufluid.grid import Grid
+from gpufluid.kernels import Variant
+from gpufluid.layout import STRIP, FlatLayout
+
+HISTORY = 3  # stages whose spans are known
+BOXES = 8  # of sources that a pass takes one by one
+NUMBERS = "everywhere", "reach", "walls", "times", "low", "high", "box_count"  # that small passes take
+WORTH = 0.6  # share of the box from which on nothing is left out: finding the spans costs as well
+ASK_EVERY, TRY_EVERY = 8, 32  # stages between two looks at that share, while it pays and while it does not
+
+Box = tuple[Sequence[float], Sequence[float]]  # low and high corner, cells
+Mark = tuple["Strips", int]  # whose stage, and which
+
+
+class Strips:
+    """The spans of the fields of cells in one box. index: of the latest stage."""
+
+    def __init__(self, device: Device, grid: Grid, layouts: Mapping[str, FlatLayout]) -> None:
+        self.device, self.grid, self.index = device, grid, 0
+        block = layouts["block"]
+        self._layouts = {
+            "cell": layouts["cell"],
+            "strip": layouts["strip"],
+            "block": block,
+            "layer": FlatLayout((1, 1, block.size[2]), 1, device.max_texture_size),
+        }
+
+        def field(name: str, kind: str, components: int) -> Field:
+            return Field(device, name, self._layouts[kind], components, "f4", 1)
+
+        self._vertices = 6 * math.prod(layouts["strip"].size)
+        self._found, self._layer = field("found", "strip", 4), field("fastest", "layer", 4)
+        self._programs: dict[tuple[str, int], _Program] = {}
+        self._walls: tuple[Boundaries, tuple[float, ...]] | None = None
+        self._stages = [field("spans", "strip", 4) for _ in range(HISTORY)]  # the latest first
+        self.always = False  # whether it pays or not
+        self._pays, self._count = True, 0
+        self._asked: LateRead | None = None
+
+    @property
+    def spans(self) -> Field:
+        """The latest spans."""
+        return self._stages[0]
+
+    def forget(self) -> None:
+        """No texture is known any more."""
+        self.index += HISTORY
+
+    @property
+    def mark(self) -> Mark:
+        """What tells of the latest stage."""
+        return self, self.index
+
+    def covers(self, mark: Mark | None) -> bool:
+        """Whether the latest spans hold all there is in a texture last written in the stage `mark`."""
+        return mark is not None and mark[0] is self and self.index - mark[1] < HISTORY
+
+    def wanted(self) -> bool:
+        """Whether to leave anything out in the step that begins; asks now and then what that would save."""
+        if self._asked is not None and self._asked.ready:
+            self._pays = self.share(self._asked.read()) < WORTH
+            self._asked = None
+        self._count += 1
+        return self.always or self._pays or self._count % TRY_EVERY == 0
+
+    def share(self, image: NDArray[np.floating]) -> float:
+        """The share of the box in the spans of a texture."""
+        spans = self._layouts["strip"].unflatten(image)
+        return float((spans[..., 3] - spans[..., 2]).sum() * STRIP[1] / np.prod(self.grid.cells))
+
+    def add(self, boxes: Sequence[Box]) -> None:
+        """A stage that brings something into `boxes` alone, cells."""
+        self._next("strip add", None, {"CARRIED": 0}, {}, boxes)
+
+    def carry(
+        self,
+        scalars: Field,
+        colors: Field | None,
+        speed: Field,
+        boundaries: Boundaries,
+        reach: float,
+        times: int,
+    ) -> None:
+        """A stage that carries what is in the two fields now.
+
+        speed: the largest of blocks of faces, m/s. reach: cells per m/s. times: how often as far as the flow.
+        """
+        known = all(self.covers(field.mark) for field in (scalars, colors) if field is not None)
+        given = {"scalars": ("cell", scalars), "known": ("strip", self.spans)}
+        if colors is not None:
+            given["color"] = ("cell", colors)
+        colored = {"COLORED": int(colors is not None)}
+        self._run("strip found", None, colored, given, self._found, "strip", everywhere=not known)
+        self._run("strip speed", None, {}, {"speed": ("block", speed)}, self._layer, "layer")
+        if self._walls is None or self._walls[0] is not boundaries:
+            walls = np.abs([boundaries.velocity(side) for side in range(6)]).max(axis=0)
+            self._walls = boundaries, tuple(walls.tolist())
+        found = {"found": ("strip", self._found), "layer": ("layer", self._layer)}
+        numbers = {"reach": float(reach), "walls": self._walls[1], "times": times}
+        self._next("strip carry", boundaries, {"CARRIED": 1}, found, (), **numbers)
+        if self._asked is None and self._count % (ASK_EVERY if self._pays else TRY_EVERY) == 0:
+            self._asked = self.spans.later()
+
+    def _next(
+        self,
+        label: str,
+        boundaries: Boundaries | None,
+        macros: Mapping[str, int],
+        fields: Mapping[str, tuple[str, Field]],
+        boxes: Sequence[Box],
+        **values: object,
+    ) -> None:
+        """Write the spans of a new stage, which is then the latest."""
+        if len(boxes) > BOXES:  # the rest as one
+            rest = np.array(boxes[BOXES - 1 :], float)
+            boxes = [*boxes[: BOXES - 1], (rest[:, 0].min(axis=0), rest[:, 1].max(axis=0))]
+        ends = np.zeros((2, BOXES, 3), np.float32)
+        if boxes:
+            ends[:, : len(boxes)] = np.swapaxes(np.array(boxes, np.float32), 0, 1)
+        out = self._stages[-1]
+        given = {**fields, "last": ("strip", self._stages[0]), "before": ("strip", self._stages[1])}
+        macros = {**macros, "BOXES": BOXES}
+        values |= {"low": ends[0].tobytes(), "high": ends[1].tobytes(), "box_count": len(boxes)}
+        self._run(label, boundaries, macros, given, out, "strip", "strip_spread", **values)
+        self._stages = [out, *self._stages[:-1]]
+        self.index += 1
+
+    def _run(
+        self,
+        label: str,
+        boundaries: Boundaries | None,
+        macros: Mapping[str, int],
+        fields: Mapping[str, tuple[str, Field]],
+        out: Field,
+        kind: str,
+        file: str = "",
+        **values: object,
+    ) -> None:
+        """One small pass over `out`; fields: kind and field by name."""
+        device, key = self.device, (label, len(fields))
+        if key not in self._programs or self._programs[key].boundaries is not boundaries:
+            self._programs[key] = self._compiled(label, boundaries, macros, fields, kind, file)
+        known = self._programs[key]
+        for unit, (_, field) in enumerate(fields.values()):
+            field.front.use(unit)
+        sent = known.sent
+        for name, uniform in known.uniforms:
+            value = values[name]
+            if value != sent.get(name):
+                if isinstance(value, bytes):
+                    uniform.write(value)
+                else:
+                    upload(uniform, value)
+                sent[name] = value
+        with device.timed(label) if device.timings is not None else nullcontext():
+            out.back_target.use()
+            if device.draws:
+                device.ctx.enable_only(moderngl.NOTHING)
+                known.triangle.render(moderngl.TRIANGLES, 3)
+
+    def _compiled(
+        self,
+        label: str,
+        boundaries: Boundaries | None,
+        macros: Mapping[str, int],
+        fields: Mapping[str, tuple[str, Field]],
+        kind: str,
+        file: str,
+    ) -> _Program:
+        """The pass of `_run`; each field has a texture unit, by its place among them."""
+        device = self.device
+
+        def make() -> moderngl.Program:
+            variant = Variant(boundaries=boundaries or Boundaries())
+            source = Source(label).add("#version 330 core", "<stage>").add(box_constants(self.grid), "<box>")
+            defines = {**variant.defines(self.grid.dimensions), **strip_macros(), **macros}
+            source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
+            source.add(variant.constants(self.grid.dimensions), "<box>")
+            for its in dict.fromkeys((*(its for its, _ in fields.values()), kind)):
+                source.add(self._layouts[its].glsl(its), "<layout>")
+            reading = "nearest" if device.software else "texel"
+            for unit, (name, (its, _)) in enumerate(fields.items()):
+                source.add(field_reader(name, its, self._layouts[its], "", reading, unit, False), "<fields>")
+            return device.fragment_program(source.include(f"sim/{file or label.replace(' ', '_')}.glsl"))
+
+        program = device.keep((label, len(fields), boundaries, self.grid), make)
+        for unit, name in enumerate(fields):
+            if name in program:
+                program[name] = unit
+        uniforms = [
+            (name, member)
+            for name in NUMBERS
+            if name in program and isinstance(member := program[name], moderngl.Uniform)
+        ]
+        return _Program(boundaries, device.fullscreen(program), uniforms, device.sent(program))
+
+    def bind(self) -> int:
+        """Bind the spans for a pass; return how many vertices ``strip_vertex.glsl`` takes."""
+        self.spans.front.use(STRIP_UNIT)
+        return self._vertices
+
+    def release(self) -> None:
+        """Release every texture; idempotent."""
+        for field in (self._found, self._layer, *self._stages):
+            field.release()
+        if self._asked is not None:
+            self._asked.release()
+            self._asked = None
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A small pass, compiled. uniforms: of the numbers that it takes, by name. sent: what they are."""
+
+    boundaries: Boundaries | None
+    triangle: moderngl.VertexArray
+    uniforms: list[tuple[str, moderngl.Uniform]]
+    sent: dict[str, object]

@@ -1,0 +1,469 @@
+"""Empty space is left out: what is skipped changes nothing, in steps, in light and in pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from puff import Canvas, Floats, Puff
+
+import gpufluid as gf
+from gpufluid.gl.device import Device
+from gpufluid.gl.strips import Strips
+from gpufluid.render.camera import view_of
+from gpufluid.render.slices import Slices
+from gpufluid.render.volume import VolumeRenderer
+
+SIZE = (96, 70)
+GRID = gf.Grid((21, 17, 26), cell_size=1 / 26)
+MIDDLE = (0.4, 0.33, 0.5)
+EYE = view_of(gf.Camera(target=MIDDLE, distance=2.5, azimuth=33.0, elevation=24.0), 1.5).view
+CAMERAS: dict[str, Any] = {
+    "outside": gf.Camera(target=MIDDLE, distance=2.2, azimuth=33.0, elevation=24.0),
+    "above": gf.Camera(target=MIDDLE, distance=2.2, azimuth=-120.0, elevation=70.0),
+    "inside": gf.Camera(target=MIDDLE, distance=0.2, azimuth=20.0, elevation=10.0, fov=70.0),
+    "wide": gf.Camera(target=(0.6, 0.5, 0.5), distance=0.9, azimuth=47.0, elevation=20.0, fov=120.0),
+    "parallel": (EYE, np.array([[0.9, 0, 0, 0.05], [0, 1.3, 0, -0.1], [0, 0, -0.4, -1.0], [0, 0, 0, 1.0]])),
+}
+
+
+@pytest.fixture(scope="module")
+def device(ctx: moderngl.Context) -> Iterator[Device]:
+    made = Device(ctx, "fragment")
+    yield made
+    made.release()
+
+
+def specks(rng: np.random.Generator, grid: gf.Grid, count: int) -> Floats:
+    """A few small boxes of smoke anywhere in the box, [z, y, x], and nothing between them."""
+    density = np.zeros(grid.cells[::-1])
+    for _ in range(count):
+        low = [int(rng.integers(0, n)) for n in density.shape]
+        size = [int(rng.integers(1, 6)) for _ in low]
+        density[tuple(slice(a, a + n) for a, n in zip(low, size, strict=True))] = rng.uniform(0.2, 2.0)
+    return density
+
+
+def drawn(fluid: Any, camera: Any, skip: bool, corner: tuple[int, int] = (0, 0), **options: Any) -> Floats:
+    """The premultiplied picture, from `corner` of the target on."""
+    canvas = Canvas(fluid.ctx, SIZE)
+    canvas.target.viewport = *corner, SIZE[0] - corner[0], SIZE[1] - corner[1]
+    look = {name: options.pop(name) for name in ("fire", "depth", "smoke") if name in options}
+    made = VolumeRenderer(fluid.ctx, skip_empty=skip, **options)
+    for _ in range(2):  # the second time over what the first left behind
+        canvas.target.clear()
+        made.render(fluid, camera, canvas.target, **look)
+    picture = canvas.read()
+    made.release()
+    return picture
+
+
+def assert_alike(one: Floats, other: Floats) -> None:
+    """Equal but for the rounding of rays: far below a step of 1/255."""
+    assert one[..., 3].max() > 0.05
+    assert np.abs(one - other).mean() < 1e-5
+    assert np.abs(one - other).max() < 5e-4
+
+
+@pytest.mark.parametrize("method", ["view-slices", "axis-slices"])
+@pytest.mark.parametrize("camera", CAMERAS)
+def test_slices_leave_out_only_what_shows_nothing(
+    device: Device, rng: np.random.Generator, camera: str, method: str
+) -> None:
+    for count in (1, 3, 12):
+        puff = Puff(device, GRID, density=specks(rng, GRID, count))
+        if camera == "inside" and count < 12:
+            continue  # may see nothing
+        for slices in (None, 7):
+            options = {"method": method, "slices": slices, "smoke": gf.Smoke(extinction=60.0)}
+            skipped, whole = (drawn(puff, CAMERAS[camera], skip, **options) for skip in (True, False))
+            assert_alike(skipped, whole)
+
+
+def test_slices_of_a_full_and_of_an_empty_box(device: Device) -> None:
+    full, empty = Puff(device, GRID, density=0.7), Puff(device, GRID)
+    assert_alike(*(drawn(full, CAMERAS["outside"], skip) for skip in (True, False)))
+    assert not drawn(empty, CAMERAS["outside"], True).any()
+
+
+@pytest.mark.parametrize("method", ["view-slices", "axis-slices"])
+def test_slices_of_smoke_round_the_eye(device: Device, method: str) -> None:
+    """A block that lies before the eye and behind it has no edge in the picture."""
+    eye = np.array(CAMERAS["inside"].eye) * 26
+    density = np.zeros(GRID.cells[::-1])
+    low, high = (eye[::-1] - 2.6).astype(int), (eye[::-1] + 2.6).astype(int)
+    density[tuple(slice(a, b) for a, b in zip(low, high, strict=True))] = 3.0
+    puff = Puff(device, GRID, density=density)
+    assert_alike(*(drawn(puff, CAMERAS["inside"], skip, method=method) for skip in (True, False)))
+
+
+def test_slices_draw_little_where_there_is_little(device: Device) -> None:
+    """Of the slabs that meet one speck, and of no others, its rectangle; nothing of the last picture's."""
+    made = VolumeRenderer(device.ctx)
+    for place in ((2, 3, 4), (18, 9, 12)):
+        density = np.zeros(GRID.cells[::-1])
+        density[place[0], place[1], place[2]] = 1.0
+        made.render(Puff(device, GRID, density=density), CAMERAS["outside"], Canvas(device.ctx, SIZE).target)
+    assert isinstance(made._way, Slices)
+    assert made._way._extents is not None and made._way._extents._ends is not None
+    ends = np.frombuffer(made._way._extents._ends.wholes.read(), np.float32).reshape(-1, 4)[:32]
+    width = np.maximum(ends[:, 0] + ends[:, 1], 0.0)
+    assert 0 < (width > 0.0).sum() < 6
+    assert width.max() < 0.5
+    made.release()
+
+
+def test_slices_in_part_of_a_target_behind_a_scene(device: Device, rng: np.random.Generator) -> None:
+    puff = Puff(device, GRID, density=specks(rng, GRID, 12))
+    width, height = SIZE[0] - 9, SIZE[1] - 4
+    values = np.broadcast_to(np.linspace(0.993, 0.9967, width), (height, width))
+    data = np.ascontiguousarray(values, "f4").tobytes()
+    depth = device.ctx.depth_texture((width, height), data, alignment=4)
+    given = {"corner": (9, 4), "depth": depth}
+    skipped, whole = (drawn(puff, CAMERAS["outside"], skip, **given) for skip in (True, False))
+    assert np.abs(whole - drawn(puff, CAMERAS["outside"], False, corner=(9, 4))).max() > 0.05
+    assert_alike(skipped, whole)
+
+
+def test_slices_of_fire_and_colours_round_a_solid(device: Device, rng: np.random.Generator) -> None:
+    solids = np.zeros(GRID.cells[::-1])
+    solids[4:12, 5:9, 6:15] = 1.0
+    dye = [specks(rng, GRID, 2) for _ in range(3)]
+    puff = Puff(
+        device, GRID, density=specks(rng, GRID, 4), temperature=specks(rng, GRID, 3), color=dye, solids=solids
+    )
+    for method in ("view-slices", "axis-slices"):
+        options = {"method": method, "fire": gf.Fire()}
+        assert_alike(*(drawn(puff, CAMERAS["outside"], skip, **options) for skip in (True, False)))
+
+
+def test_skip_empty_is_a_switch(ctx: moderngl.Context) -> None:
+    with pytest.raises(gf.GpufluidError, match="skip_empty must be True or False, got 1"):
+        VolumeRenderer(ctx, skip_empty=1)  # type: ignore[arg-type]
+    made = VolumeRenderer(ctx, skip_empty=False)
+    assert made.another().skip_empty is False
+    made.release()
+
+
+# -- scalars ------------------------------------------------------------------------------------------------
+
+BOX = gf.Grid((70, 22, 18), cell_size=1 / 22)  # two strips wide, the last rows and cells of each cut off
+BURNING = gf.Settings(combustion=gf.Combustion(ignition_temperature=0.1), buoyancy=2.0, cooling=1.0)
+SCHEMES = {
+    "maccormack": gf.Settings(),
+    "revert": gf.Settings(limiter="revert"),
+    "unlimited": gf.Settings(limiter=None),
+    "semi-lagrangian": gf.Settings(advection="semi-lagrangian", trace="euler"),
+    "bfecc": gf.Settings(advection="bfecc"),
+    "unlimited bfecc": gf.Settings(advection="bfecc", limiter=None),
+    "cubic": gf.Settings(advection="monotone-cubic"),
+    "filtered": gf.Settings(sampler="hardware"),
+    "half": gf.Settings(precision="half", density_dissipation=0.5),
+    "fire": BURNING,
+}
+
+
+TURNED = (0.2, 0.3, 0.1, 0.9)  # quaternion
+
+
+class Twins:
+    """Two fluids that are told the same; one leaves empty space out, the other does not."""
+
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        backend: str,
+        rules: gf.Settings,
+        sides: gf.Boundaries | None = None,
+        grid: gf.Grid = BOX,
+    ) -> None:
+        self.fluids = [
+            gf.Fluid(grid, sides, rules.but(skip_empty=skip, pressure=gf.Jacobi(4)), backend, ctx)
+            for skip in (True, False)
+        ]
+        self.strips = self.fluids[0]._solver.empty._strips
+        assert self.fluids[1]._solver.empty._strips is None
+        if isinstance(self.strips, Strips):
+            self.strips.always = True
+
+    def tell(self, do: Any) -> list[Any]:
+        """What `do` returns of each."""
+        return [do(fluid) for fluid in self.fluids]
+
+    @property
+    def share(self) -> float:
+        """The part of the box that was looked at."""
+        assert isinstance(self.strips, Strips)
+        texture = self.strips.spans.front
+        width, height = texture.size
+        image = np.frombuffer(texture.read(), np.float32).reshape(height, width, 4)
+        return self.strips.share(image)
+
+    def assert_equal(self) -> None:
+        """Every bit of what the next step starts from, and the texture that it writes first."""
+        one, other = (fluid._solver.stores() for fluid in self.fluids)
+        assert one.keys() == other.keys()
+        for name, store in one.items():
+            for texture, twin in zip(store._textures, other[name]._textures, strict=True):  # type: ignore[attr-defined]
+                kind = texture.dtype
+                np.testing.assert_array_equal(
+                    np.frombuffer(texture.read(), kind), np.frombuffer(twin.read(), kind), err_msg=name
+                )
+
+    def release(self) -> None:
+        """Release both."""
+        self.tell(lambda fluid: fluid.release())
+
+
+def source(fluid: gf.Fluid, place: Any, **more: Any) -> gf.Emitter:
+    """A small emitter that has just been added."""
+    return fluid.emitters.add(gf.Emitter(gf.Sphere(place, 0.08), density=6.0, temperature=1.0, **more))
+
+
+def swirl(rng: np.random.Generator, speed: float) -> Floats:
+    """A smooth random velocity at the faces of BOX, at most `speed` along each axis, m/s."""
+    nx, ny, nz = BOX.cells
+    z, y, x = np.indices((nz + 1, ny + 1, nx + 1)) / ny
+    waves = [rng.uniform(-6, 6, 3) @ np.stack([x, y, z]).reshape(3, -1) + rng.uniform(0, 6) for _ in range(3)]
+    return speed * np.sin(np.stack(waves, -1)).reshape(*x.shape, 3)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "backend"),
+    [(scheme, "fragment") for scheme in SCHEMES] + [("maccormack", "compute"), ("fire", "compute")],
+)
+def test_steps_leave_out_only_what_holds_nothing(
+    ctx: moderngl.Context, rng: np.random.Generator, scheme: str, backend: str
+) -> None:
+    """Emitters that move, come and go, other winds, smoke written and taken away: the same bits."""
+    twins = Twins(ctx, backend, SCHEMES[scheme].but(solve_velocity=False))
+    first = twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4), fuel=4.0))
+    shares = []
+    for n in range(9):
+        for emitter in first:
+            emitter.position = (0.09 * n, 0.0, 0.0)
+        if n % 3 == 0:
+            wind = swirl(rng, 0.3 + 0.4 * n)
+            twins.tell(lambda fluid, wind=wind: fluid.velocity.write(wind))
+        if n == 2:
+            twins.tell(lambda fluid: source(fluid, (2.9, 0.7, 0.7), noise=0.5))  # in an empty corner
+        if n == 5:
+            twins.tell(lambda fluid: fluid.emitters.remove(fluid.emitters[1]))
+        if n == 7:
+            twins.tell(lambda fluid: fluid.density.write(np.roll(fluid.density.read(), 20, 2)))
+        twins.tell(lambda fluid: fluid.step(1 / 40))
+        twins.assert_equal()
+        shares.append(twins.share)
+    assert min(shares) < 0.3 and twins.fluids[0].density.read().max() > 0.1
+    twins.release()
+
+
+@pytest.mark.parametrize(
+    ("axis", "backend"), [(0, "fragment"), (1, "fragment"), (2, "fragment"), (1, "compute")]
+)
+def test_fast_smoke_is_followed_round_and_through_the_sides(
+    ctx: moderngl.Context, axis: int, backend: str
+) -> None:
+    """Some 2.4 cells a step, into open sides, out of periodic ones, beside inflows that bring smoke."""
+    air = [(0.0, 0.0, 0.0)] * 3
+    air[0] = tuple(4.0 if n == axis else 0.3 for n in range(3))
+    for sides in (
+        gf.Boundaries(**{side: gf.Open() for side in ("left", "right", "bottom", "top", "back", "front")}),
+        gf.Boundaries(
+            **{
+                side: gf.Periodic()
+                for side in (("left", "right"), ("bottom", "top"), ("back", "front"))[axis]
+            }
+        ),
+        gf.Boundaries(
+            **{
+                ("left", "bottom", "back")[axis]: gf.Inflow(air[0], density=0.5),
+                ("right", "top", "front")[axis]: gf.Open(),
+            }
+        ),
+    ):
+        twins = Twins(ctx, backend, gf.Settings(solve_velocity=False), sides, gf.Grid((18, 18, 18), 1 / 18))
+        density = np.zeros((18, 18, 18))
+        density[8:10, 8:11, 10:12] = 1.0
+        velocity = np.zeros((19, 19, 19, 3))
+        velocity[...] = air[0]
+        for fluid in twins.fluids:
+            fluid.density.write(density)
+            fluid.velocity.write(velocity)
+        for _ in range(4):
+            twins.tell(lambda fluid: fluid.step(1 / 30))
+            twins.assert_equal()
+        twins.release()
+
+
+def test_colours_solids_and_many_sources(ctx: moderngl.Context) -> None:
+    """More emitters than spans are told one by one, a box and a line too, coloured; a solid moves."""
+    twins = Twins(ctx, "fragment", gf.Settings(combustion=gf.Combustion()))
+    solids = twins.tell(
+        lambda fluid: fluid.obstacles.add(gf.Obstacle(gf.Box((1.5, 0.4, 0.4), (0.3, 0.4, 0.4))))
+    )
+    for n in range(10):
+        place, color = (0.3 + 0.11 * n, 0.2 + 0.03 * n, 0.4), (n % 2, 1.0, 0.5 * (n % 3))
+        twins.tell(lambda fluid, place=place, color=color: source(fluid, place, color=color))
+    twins.tell(
+        lambda fluid: fluid.emitters.add(
+            gf.Emitter(gf.Box((2.5, 0.3, 0.4), (0.2, 0.1, 0.2)), density=2.0, edge="hard", rotation=TURNED)
+        )
+    )
+    for n in range(8):
+        if n == 6:
+            line = gf.Line([(2.8, 0.8, 0.2), (3.0, 0.8, 0.6)], 0.04)
+            twins.tell(lambda fluid, line=line: fluid.emitters.add(gf.Emitter(line, density=3.0)))
+        if n == 2:  # the last of them, to where nothing is
+            twins.tell(lambda fluid: setattr(fluid.emitters[10], "position", (0.55, 0.4, 0.0)))
+        if n == 5:
+            twins.tell(lambda fluid: fluid.obstacles.clear())
+        if n in (3, 4):
+            for solid in solids:
+                solid.position = (0.1 * n, 0.0, 0.0)
+        twins.tell(lambda fluid: fluid.step(1 / 60))
+        twins.assert_equal()
+    twins.release()
+
+
+def test_saved_restored_reset_and_with_other_settings(ctx: moderngl.Context, tmp_path: Any) -> None:
+    twins = Twins(ctx, "fragment", gf.Settings())
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
+    path = tmp_path / "state.gpf"
+
+    def go(count: int) -> None:
+        for _ in range(count):
+            twins.tell(lambda fluid: fluid.step(1 / 40))
+            twins.assert_equal()
+
+    go(3)
+    twins.fluids[0].save(path)
+    go(3)
+    twins.tell(lambda fluid: fluid.restore(path))
+    go(2)
+    twins.tell(lambda fluid: fluid.reset())
+    go(2)
+    for change in ({"ambient_temperature": 0.3}, {"ambient_temperature": 0.0}, {"advection": "bfecc"}):
+        for fluid in twins.fluids:
+            fluid.settings = fluid.settings.but(**change)
+        strips = twins.fluids[0]._solver.empty._strips
+        if isinstance(strips, Strips):
+            strips.always = True
+        go(2)
+    twins.release()
+
+
+def test_little_is_written_where_there_is_little(ctx: moderngl.Context) -> None:
+    """A speck in air at rest: the spans are the cell and those beside it, in strips; and it stays so."""
+    twins = Twins(ctx, "fragment", gf.Settings(buoyancy=0.0))
+    density = np.zeros(BOX.cells[::-1])
+    density[9, 9, 30] = 1.0
+    twins.tell(lambda fluid: fluid.density.write(density))
+    for _ in range(5):
+        twins.tell(lambda fluid: fluid.step(1 / 40))
+        assert twins.share == pytest.approx(3 * 4 * 3 / np.prod(BOX.cells))  # slices, rows, cells
+    twins.assert_equal()
+    twins.release()
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_steps_in_slices_leave_nothing_out(ctx: moderngl.Context, backend: str) -> None:
+    """Steps at once, in slices whose passes are cut into bands of rows, and half of one that is given up."""
+    twins = Twins(ctx, backend, gf.Settings(combustion=gf.Combustion()))
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4), fuel=4.0))
+
+    def go_on(fluid: gf.Fluid) -> None:
+        before, calls = fluid.density.read(), 1
+        while not fluid.advance(1 / 40, 0.02):
+            np.testing.assert_array_equal(fluid.density.read(), before)
+            calls += 1
+        assert calls > 10
+
+    def give_up(fluid: gf.Fluid) -> None:
+        """How far they get is up to the clock: what is then left in textures that nobody reads differs."""
+        for _ in range(30):
+            assert not fluid.advance(1 / 40, 0.02)
+        fluid._drop_step()
+
+    def step(fluid: gf.Fluid) -> None:
+        fluid.step(1 / 40)
+
+    for do in (step, step, go_on, step, give_up, step, step, go_on, go_on, give_up, go_on, step):
+        twins.tell(do)
+        assert do is not step or 0.0 < twins.share < 0.7
+        one, other = (fluid._solver.stores() for fluid in twins.fluids)
+        for name, store in one.items():
+            np.testing.assert_array_equal(store.read(), other[name].read(), err_msg=name)
+    twins.release()
+
+
+AIR = {side: gf.Open() for side in ("left", "right", "bottom", "top", "back", "front")}
+
+
+@pytest.mark.parametrize("sides", [AIR, {**AIR, "left": gf.Periodic(), "right": gf.Periodic()}])
+def test_what_is_left_out_follows_the_box(ctx: moderngl.Context, sides: Any) -> None:
+    """The box goes on over smoke, a source, a solid and fire, near and far, and all the way back."""
+    twins = Twins(ctx, "fragment", gf.Settings(combustion=gf.Combustion()), gf.Boundaries(**sides))
+    twins.tell(lambda fluid: source(fluid, (0.6, 0.4, 0.4), fuel=4.0))
+    twins.tell(lambda fluid: source(fluid, (2.0, 0.6, 0.4), color=(1.0, 0.5, 0.2)))
+    if len(set(map(type, sides.values()))) > 1:  # a solid moves in the box: then nothing is known anyway
+        twins.tell(lambda fluid: fluid.obstacles.add(gf.Obstacle(gf.Sphere((1.2, 0.5, 0.4), 0.2))))
+    shares = []
+    for cells in ((0, 0, 0), (3, 0, -1), (0, 0, 0), (40, 6, 2), (-80, 0, 0), (0, -30, 0), (37, 24, -1)):
+        twins.tell(lambda fluid, cells=cells: fluid.scroll(cells))
+        for _ in range(2):
+            twins.tell(lambda fluid: fluid.step(1 / 40))
+            twins.assert_equal()
+        shares.append(twins.share)
+    moves = twins.tell(lambda fluid: fluid.follow((2.9, 0.5, 0.4)))
+    assert moves[0] == moves[1] != (0, 0, 0)
+    twins.tell(lambda fluid: fluid.step(1 / 40))
+    twins.assert_equal()
+    assert min(shares) < 0.6 and twins.fluids[0].density.read().max() > 0.1
+    twins.release()
+
+
+@pytest.mark.parametrize("method", ["view-slices", "axis-slices"])
+def test_slices_of_a_box_that_has_moved(ctx: moderngl.Context, rng: np.random.Generator, method: str) -> None:
+    """Slabs stay in the world; the first and the last of them are then thinner than the others."""
+    fluid = gf.Fluid(GRID, gf.Boundaries(**AIR), backend="fragment", ctx=ctx)
+    for n in range(8):
+        cells = ((0, 0, 1), (2, -1, 0), (-5, 3, 4))[n % 3]
+        fluid.scroll(cells)
+        fluid.density.write(specks(rng, GRID, 4))
+        low = np.array(fluid.grid.origin)
+        camera = gf.Camera(target=tuple(low + MIDDLE), distance=2.2, azimuth=33.0, elevation=24.0)
+        for slices in (None, 5, 7):
+            options = {"method": method, "slices": slices, "smoke": gf.Smoke(extinction=60.0)}
+            assert_alike(*(drawn(fluid, camera, skip, **options) for skip in (True, False)))
+    fluid.release()
+
+
+def test_as_many_slabs_as_there_may_be_in_a_box_that_has_moved(ctx: moderngl.Context) -> None:
+    """One more is begun than was asked for."""
+    fluid = gf.Fluid(GRID, gf.Boundaries(**AIR), backend="fragment", ctx=ctx)
+    fluid.scroll((0, 0, 1))
+    fluid.density.write(np.full(GRID.cells[::-1], 0.7))
+    assert_alike(*(drawn(fluid, CAMERAS["outside"], skip, slices=1024) for skip in (True, False)))
+    fluid.release()
+
+
+def test_the_numbers_of_a_pass_that_leaves_something_out_are_looked_at(ctx: moderngl.Context) -> None:
+    """NaN beside empty space is found in the pass that carries it, and what that read is told."""
+    twins = Twins(ctx, "fragment", gf.Settings(solve_velocity=False))
+    scalars = np.zeros((*BOX.cells[::-1], 4))
+    scalars[9, 9, 30, 0] = np.nan
+    fluid = twins.fluids[0]
+    fluid.step(1 / 40)
+    fluid._solver.scalars.write(scalars)  # a fluid's own write refuses it
+    gf.debug("gl", "numbers")
+    try:
+        with pytest.raises(gf.GpufluidError, match=r"nan from 'scalars' \(density\) at \[30, 9, 9\]"):
+            fluid.step(1 / 40)
+        assert 0.0 < twins.share < 0.1
+    finally:
+        gf.debug("gl")
+    twins.release()
