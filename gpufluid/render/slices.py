@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpufluid.render.extents import Extents
-from gpufluid.render.painter import Painter, Sight, give
+from gpufluid.render.painter import LIMIT, Painter, Sight, give
 from gpufluid.render.slabs import (
     LEAST_LEAD,
     Rows,
@@ -32,7 +32,9 @@ class Slices:
 
     def __init__(self, painter: Painter, count: int | None, along_axis: bool, skip_empty: bool) -> None:
         self.painter, self.count, self.along_axis = painter, count, along_axis
-        self._extents = Extents(painter.device) if skip_empty else None
+        # their ends are a texel a slab: a driver whose textures hold less draws all of each slab
+        fits = painter.device.max_texture_size > LIMIT
+        self._extents = Extents(painter.device) if skip_empty and fits else None
 
     def slabs(self, sight: Sight) -> Rows:
         """What is to be drawn: nothing, where the box is not seen."""
