@@ -248,13 +248,13 @@ def test_red_and_black_apart_are_what_they_are_together(
 @pytest.mark.parametrize(
     ("cells", "sides", "bound"),
     [
-        ((32, 32, 32), "walls", 0.21),
-        ((31, 29, 37), "walls", 0.24),
-        ((32, 32, 32), "open all round", 0.21),
-        ((29, 29, 29), "inflow and open", 0.29),
-        ((31, 31, 31), "periodic", 0.27),
-        ((64, 64, 1), "walls", 0.21),
-        ((64, 64, 3), "open top", 0.21),
+        ((32, 32, 32), "walls", 0.18),
+        ((31, 29, 37), "walls", 0.18),
+        ((32, 32, 32), "open all round", 0.18),
+        ((29, 29, 29), "inflow and open", 0.24),
+        ((31, 31, 31), "periodic", 0.23),
+        ((64, 64, 1), "walls", 0.15),
+        ((64, 64, 3), "open top", 0.15),
     ],
 )
 def test_what_a_v_cycle_leaves(cells: tuple[int, int, int], sides: str, bound: float) -> None:
@@ -262,8 +262,47 @@ def test_what_a_v_cycle_leaves(cells: tuple[int, int, int], sides: str, bound: f
         left = cycles(fluid, gf.Multigrid(1), 8)
         factors = left[1:] / left[:-1]
         print(cells, sides, np.round(factors, 3))
-        assert left[1] <= 0.06
+        assert left[1] <= 0.05
         assert factors.max() <= bound
+
+
+def flow_of(kind: str, cells: tuple[int, int, int]) -> np.ndarray:
+    """The velocity [nz + 1, ny + 1, nx + 1, 3] of long waves, of a puff that rises or of a jet with an edge."""
+    nx, ny, nz = cells
+    z, y, x = np.meshgrid(*(np.arange(n + 1) / n for n in (nz, ny, nx)), indexing="ij")
+    if nz == 1:
+        z[:] = 0.5
+    velocity = np.zeros((*x.shape, 3))
+    if kind == "long waves":
+        velocity[..., 0] = np.sin(np.pi * x) * np.cos(np.pi * y)
+        velocity[..., 1] = np.sin(2 * np.pi * y) * np.cos(np.pi * x)
+    elif kind == "puff":
+        velocity[..., 1] = np.exp(-((x - 0.5) ** 2 + (y - 0.2) ** 2 + (z - 0.5) ** 2) / 0.01)
+    else:
+        velocity[..., 1] = (y > 0.08) & (y < 0.2) & ((x - 0.5) ** 2 + (z - 0.5) ** 2 < 0.0144)
+    return velocity
+
+
+@pytest.mark.parametrize("kind", ["noise", "long waves", "puff", "jet"])
+@pytest.mark.parametrize(
+    ("cells", "sides", "solid"),
+    [
+        ((64, 64, 64), "walls", False),
+        ((64, 64, 64), "open top", True),
+        ((64, 64, 64), "periodic", False),
+        ((33, 47, 29), "walls", False),
+        ((96, 64, 1), "walls", False),
+    ],
+)
+def test_two_v_cycles_leave_3_percent(
+    cells: tuple[int, int, int], sides: str, solid: bool, kind: str
+) -> None:
+    with noisy(cells, gf.Multigrid(2), "fragment", SIDES[sides]) as fluid:
+        if kind != "noise":
+            fluid.velocity.write(flow_of(kind, cells))
+        if solid:
+            fluid.obstacles.add(gf.Obstacle(gf.Sphere((0, 0, 0), 1.0), position=(3.2, 3.9, 3.2)))
+        assert 1e-6 < cycles(fluid, gf.Multigrid(2), 1)[-1] <= 0.03
 
 
 def test_two_sweeps_a_side_leave_less() -> None:

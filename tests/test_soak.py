@@ -35,7 +35,7 @@ def check_flat(before: Held, after: Held) -> None:
 
 def test_200_lives(ctx: moderngl.Context) -> None:
     keeper = gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=ctx)  # holds the compiled programs
-    for _ in range(20):
+    for _ in range(200):  # what the driver and the allocator keep for themselves grows that long, then no more
         life(ctx)
     started, before = time.perf_counter(), held(ctx)
     for _ in range(200):
@@ -67,7 +67,7 @@ def test_decay_stays_fast(backend: str, steps: int) -> None:
     took = time.perf_counter() - started
     print(f"\n{steps} steps of decay, {backend}: {took:.0f} s; then they take {slower:.3f} of a fresh one's,")
     print(f"the least number that is not 0 is {least:.3g}")
-    assert slower < 1.3
+    assert slower < 1.2
     assert least >= TINY
 
 
