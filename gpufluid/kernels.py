@@ -318,12 +318,12 @@ KERNELS: dict[str, Kernel] = {
             weighted_reads=WEIGHTS,
         ),
         Kernel(
-            "first_red",
+            "first_sweep",
             _packed("pressure"),
             (_packed("divergence"),),
-            ("scale",),
+            ("scale", "omega"),
             (OPENINGS,),
-            weighted_reads=WEIGHTS[3:],
+            weighted_reads=WEIGHTS,
         ),
         Kernel(
             "solve_coarsest",
@@ -332,7 +332,14 @@ KERNELS: dict[str, Kernel] = {
             ("scale", "sweeps"),
             weighted_reads=WEIGHTS,
         ),
-        Kernel("restrict", _packed("divergence"), (Slot("residual", "fine_packed", exact=True),)),
+        Kernel(
+            "restrict",
+            Slot("restricted", "coarse_packed"),
+            (_packed("pressure"), _packed("divergence")),
+            ("scale",),
+            (OPENINGS,),
+            weighted_reads=WEIGHTS,
+        ),
         Kernel(
             "prolong",
             _packed("pressure"),
@@ -353,13 +360,12 @@ KERNELS: dict[str, Kernel] = {
         Kernel("join_halves", _packed("values"), (_half("red"), _half("black"))),
         Kernel("relax_half", _half("own"), (_half("other"), _half("right")), ("colour",), (OPENINGS,)),
         Kernel(
-            "residual_half",
-            _half("residual"),
+            "restrict_half",
+            Slot("restricted", "coarse_packed"),
             (_half("own"), _half("other"), _half("right")),
             ("colour",),
             (OPENINGS,),
         ),
-        Kernel("restrict_half", _packed("divergence"), (Slot("residual", "fine_half", exact=True),)),
         Kernel(
             "prolong_half",
             _half("own"),

@@ -10,7 +10,7 @@ faces that are closed on the finer grid.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
@@ -20,9 +20,9 @@ from gpufluid.solvers import Multigrid
 
 SMALLEST = 4  # cells along the longest side of the coarsest grid, at most
 LAST_SWEEPS = 40  # on the coarsest grid
-# Half sweeps of the coarse grids overshoot by this much, by dimensions. Two V-cycles then leave a third of the
-# long waves that they leave without (Yavneh 1996: smoothing by red-black sweeps gains by it, most in 3D). The
-# finest grid does not: red and black apart live on black cells being solved after a sweep.
+# How far half sweeps of coarse grids go, by dimensions. With 1, two V-cycles would leave three times as much of
+# long waves (Yavneh 1996: red-black smoothing gains by it, most in 3D). Those of the finest grid go no further
+# than 1: red and black apart live on black cells being solved after a sweep.
 OVERSHOOT = {2: 1.15, 3: 1.25}
 WEIGHTED = Variant(weighted=True)
 WEIGHTS = ("weights_x", "weights_y", "weights_z", "weights_sum")  # of faces: the low ones of cells, all six
@@ -42,7 +42,6 @@ class Level:
         self.faces: dict[str, FieldStore] = {}  # what kernels take of the faces
         self.pressure = backend.field("pressure", "packed")
         self.divergence = backend.field("divergence", "packed", buffers=1)
-        self.residual = backend.field("residual", "packed", buffers=1)
         self.weights = {name: backend.field(name, "packed", buffers=1, exact=True) for name in WEIGHTS}
 
     def fit(self, problem: PressureProblem, unit: float) -> None:
@@ -59,7 +58,7 @@ class Level:
 
     def release(self) -> None:
         """Release the fields."""
-        for field in (self.pressure, self.divergence, self.residual, *self.weights.values()):
+        for field in (self.pressure, self.divergence, *self.weights.values()):
             field.release()
 
 
@@ -132,8 +131,8 @@ class Finest:
 
     def restrict(self, level: Level) -> None:
         """Hand what is left down to the next grid."""
-        residual = self.problem.residual()
-        level.backend.kernel("restrict", level.variant)(residual=residual, divergence=level.divergence)
+        problem = self.problem
+        _restrict(problem, problem.variant, problem.scale, level, problem.openings)
 
     def prolong(self, level: Level) -> None:
         """Add the next grid's correction."""
@@ -154,7 +153,7 @@ class Chessboard(Finest):
     def __init__(self, problem: PressureProblem) -> None:
         super().__init__(problem)
         make = problem.backend.field
-        names = ("red", "right_red", "right_black", "red_residual")
+        names = ("red", "right_red", "right_black")
         self._fields = {name: make(name, "half", buffers=1, exact=True) for name in names}
         self._fields["black"] = make("black", "half", exact=True)
 
@@ -191,16 +190,13 @@ class Chessboard(Finest):
     def restrict(self, level: Level) -> None:
         """Hand what is left in the red cells down to the next grid."""
         problem, fields = self.problem, self._fields
-        problem.backend.kernel("residual_half", problem.variant)(
-            residual=fields["red_residual"],
+        problem.backend.kernel("restrict_half", problem.variant)(
+            restricted=level.divergence,
             own=fields["red"],
             other=fields["black"],
             right=fields["right_red"],
             colour=0,
             **problem.openings,
-        )
-        level.backend.kernel("restrict_half", level.variant)(
-            residual=fields["red_residual"], divergence=level.divergence
         )
 
     def prolong(self, level: Level) -> None:
@@ -246,21 +242,15 @@ def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:
     finest.restrict(levels[0])
     omega = OVERSHOOT[finest.problem.grid.dimensions]
     for level, coarser in itertools.pairwise(levels):
-        diagonal = {name: field for name, field in level.faces.items() if name == "weights_sum"}
-        level.backend.kernel("first_red", level.variant)(
-            pressure=level.pressure, divergence=level.divergence, scale=omega * level.scale, **diagonal
-        )
-        _smooth(level, [1] + [0, 1] * (sweeps - 1), omega)
-        level.backend.kernel("residual", level.variant)(
+        level.backend.kernel("first_sweep", level.variant)(
             pressure=level.pressure,
             divergence=level.divergence,
             scale=level.scale,
-            residual=level.residual,
+            omega=omega,
             **level.faces,
         )
-        coarser.backend.kernel("restrict", coarser.variant)(
-            residual=level.residual, divergence=coarser.divergence
-        )
+        _smooth(level, sweeps - 1, omega)
+        _restrict(level, level.variant, level.scale, coarser, level.faces)
     last = levels[-1]
     last.backend.kernel("solve_coarsest", WEIGHTED)(
         pressure=last.pressure,
@@ -271,7 +261,7 @@ def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:
     )
     for coarser, level in itertools.pairwise(reversed(levels)):
         _prolong(level, level.variant, coarser, level.faces)
-        _smooth(level, [0, 1] * sweeps, omega)
+        _smooth(level, sweeps, omega)
     finest.prolong(levels[0])
     finest.smooth(sweeps)
 
@@ -279,6 +269,18 @@ def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:
 def reach(stride: int) -> float:
     """How far a finer cell beside an open side is on the way from its coarse cell's centre to where p = 0."""
     return 0.25 * stride / (0.5 * stride + 0.5)
+
+
+def _restrict(
+    finer: PressureProblem | Level, variant: Variant, scale: float, coarser: Level, faces: Mapping[str, Any]
+) -> None:
+    finer.backend.kernel("restrict", variant)(
+        restricted=coarser.divergence,
+        pressure=finer.pressure,
+        divergence=finer.divergence,
+        scale=scale,
+        **faces,
+    )
 
 
 def _prolong(
@@ -289,9 +291,9 @@ def _prolong(
     )
 
 
-def _smooth(level: Level, colours: Iterable[int], omega: float) -> None:
-    """Half sweeps of these colours on a coarse grid."""
-    for colour in colours:
+def _smooth(level: Level, sweeps: int, omega: float) -> None:
+    """Red-black sweeps on a coarse grid."""
+    for colour in (0, 1) * sweeps:
         level.backend.kernel("red_black", level.variant)(
             pressure=level.pressure,
             divergence=level.divergence,

@@ -1194,22 +1194,12 @@ def _stacked(*parts: Array | None) -> Array | None:
     return None if parts[0] is None else np.concatenate([p for p in parts if p is not None], -1)
 
 
-def first_red(
-    grid: Grid,
-    variant: Variant,
-    *,
-    divergence: Array,
-    scale: float,
-    openings: Array | None = None,
-    weights_sum: Array | None = None,
-) -> Array:
-    """The red half of a Gauss-Seidel sweep from pressure 0."""
-    if weights_sum is None:
-        diagonal = _open_masks(grid, variant, openings)[: 2 * grid.dimensions].sum(0).astype(float)
-    else:
-        diagonal = weights_sum[..., 0]
-    red = (np.indices(diagonal.shape).sum(0) % 2 == 0) & (diagonal > 0.0)
-    return np.where(red, -scale * divergence[..., 0] / np.where(red, diagonal, 1.0), 0.0)[..., None]
+def first_sweep(grid: Grid, variant: Variant, *, divergence: Array, **given: Any) -> Array:
+    """A sweep of successive over-relaxation from pressure 0: red cells, then black ones."""
+    p = np.zeros_like(divergence)
+    for colour in (0, 1):
+        p = red_black(grid, variant, pressure=p, divergence=divergence, colour=colour, **given)
+    return p
 
 
 def solve_coarsest(
@@ -1286,11 +1276,16 @@ def _sum_pairs(fine: Array, axis: int) -> Array:
     return np.asarray(np.add.reduceat(fine, np.arange(0, fine.shape[axis], 2), axis))
 
 
-def restrict(grid: Grid, variant: Variant, *, residual: Array) -> Array:
-    """The residual of the finer grid, summed over the cells that one of `grid` stands for."""
+def _sum_of_eight(fine: Array) -> Array:
+    """Sums of [z, y, x, 1] over the cells that one of the next coarser grid stands for."""
     for axis in range(3):
-        residual = _sum_pairs(residual, axis)
-    return residual
+        fine = _sum_pairs(fine, axis)
+    return fine
+
+
+def restrict(grid: Grid, variant: Variant, **given: Any) -> Array:
+    """The residual, summed over the cells that one of the next coarser grid stands for."""
+    return _sum_of_eight(residual(grid, variant, **given))
 
 
 def _distances(finest: int, stride: int) -> tuple[Array, tuple[float, float]]:
@@ -1469,7 +1464,7 @@ def relax_half(
     return halve(grid, variant, values=relaxed, colour=colour, factor=1.0)
 
 
-def residual_half(
+def restrict_half(
     grid: Grid,
     variant: Variant,
     *,
@@ -1479,22 +1474,12 @@ def residual_half(
     colour: int,
     openings: Array | None = None,
 ) -> Array:
-    """What the pressure leaves of its equation in the cells of one colour."""
-    left = residual(
-        grid,
-        variant,
-        pressure=_joined(grid, variant, colour, own, other),
-        divergence=_joined(grid, variant, colour, right, np.zeros_like(right)),
-        scale=1.0,
-        openings=openings,
-    )
-    return halve(grid, variant, values=left, colour=colour, factor=1.0)
-
-
-def restrict_half(grid: Grid, variant: Variant, *, residual: Array) -> Array:
-    """The residual of the red cells of the finer grid, summed over those that one of `grid` stands for."""
-    # of two cells along x one is red, at the coarse one's place
-    return _sum_pairs(_sum_pairs(residual, 0), 1)[:, :, : grid.cells[0]]
+    """What cells of one colour leave of their equation, summed over those that a coarser cell stands for."""
+    pressure = _joined(grid, variant, colour, own, other)
+    divergence = _joined(grid, variant, colour, right, np.zeros_like(right))
+    left = residual(grid, variant, pressure=pressure, divergence=divergence, scale=1.0, openings=openings)
+    has_colour = (np.indices(left.shape[:3]).sum(0) + colour) % 2 == 0
+    return _sum_of_eight(left * has_colour[..., None])
 
 
 def prolong_half(

@@ -109,7 +109,7 @@ PARAMETERS: dict[str, Any] = {
     "direction": -1.0,
     "noise_shift": (0.3, -0.2, 0.1),
 }
-HALVED = ("relax_half", "residual_half", "prolong_half")
+HALVED = ("relax_half", "restrict_half", "prolong_half")
 H = 0.1
 GRAZING = 1e-5  # relative: further than rounding takes a trace, and nearer than a test of values sees
 
@@ -178,7 +178,7 @@ class Case:
             values = np.abs(values)
         if name == "points":  # in the box and a little outside
             values = self.single((self.rng.random(shape) * 1.2 - 0.1) * [*self.grid.cells, 0.0])
-        if kind in ("half", "fine_half"):  # lanes past the row hold 0
+        if kind == "half":  # lanes past the row hold 0
             whole = self.single(self.rng.normal(size=(*self.grid.cells[::-1], 1)))
             colour = PARAMETERS["colour"] if name in ("own", "right", "black") else 0
             values = reference.halve(self.grid, self.variant, values=whole, colour=colour, factor=1.0)
@@ -215,8 +215,7 @@ def run(backend: GLBackend, kernel: Kernel, case: Case, shift: Any = None) -> tu
     """Return what the backend and the reference wrote; a kernel between two grids runs on its own."""
     fields, arrays = {}, {}
     below = backend.coarser()
-    on_coarse = kernel.name in ("restrict", "restrict_half", "coarse_weights")
-    if on_coarse:
+    if kernel.name == "coarse_weights":  # the finer grid's are read
         backend = below
     for slot in kernel.slots(case.variant):
         field = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)

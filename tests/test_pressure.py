@@ -267,7 +267,7 @@ def test_what_a_v_cycle_leaves(cells: tuple[int, int, int], sides: str, bound: f
 
 
 def flow_of(kind: str, cells: tuple[int, int, int]) -> np.ndarray:
-    """The velocity [nz + 1, ny + 1, nx + 1, 3] of long waves, of a puff that rises or of a jet with an edge."""
+    """The velocity [nz + 1, ny + 1, nx + 1, 3] of long waves, a rising puff or a jet."""
     nx, ny, nz = cells
     z, y, x = np.meshgrid(*(np.arange(n + 1) / n for n in (nz, ny, nx)), indexing="ij")
     if nz == 1:

@@ -35,7 +35,9 @@ def check_flat(before: Held, after: Held) -> None:
 
 def test_200_lives(ctx: moderngl.Context) -> None:
     keeper = gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=ctx)  # holds the compiled programs
-    for _ in range(200):  # what the driver and the allocator keep for themselves grows that long, then no more
+    for _ in range(
+        200
+    ):  # what the driver and the allocator keep for themselves grows that long, then no more
         life(ctx)
     started, before = time.perf_counter(), held(ctx)
     for _ in range(200):

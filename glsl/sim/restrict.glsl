@@ -1,17 +1,14 @@
-// The residual of the finer grid, summed over the cells that a coarse one stands for. Packed: four cells along x.
-#include "lib/box.glsl"
-
-vec4 column(int pack, int y, int z) {
-    vec4 sum = vec4(0.0);
-    for (int k = z; k < min(z + 2, fine_packed_extent.z); ++k)
-        for (int j = y; j < min(y + 2, fine_packed_extent.y); ++j) sum += fetch_residual(ivec3(pack, j, k));
-    return sum;
-}
+// What the pressure leaves of its equation, m^2/s^2, summed over the cells that one of the next coarser grid stands
+// for. Packed: four of its cells along x.
+#include "lib/pressure_left.glsl"
 
 void kernel(ivec3 pack) {
-    // lanes past the end of the finer row hold 0
-    ivec3 low = 2 * pack;
-    vec4 a = column(low.x, low.y, low.z), b = vec4(0.0);
-    if (low.x + 1 < fine_packed_extent.x) b = column(low.x + 1, low.y, low.z);
-    divergence_out = vec4(a.x + a.y, a.z + a.w, b.x + b.y, b.z + b.w);
+    ivec3 low = 2 * pack, high = min(low + 2, packed_extent);
+    for (int z = low.z; z < high.z; ++z)
+        for (int y = low.y; y < high.y; ++y)
+            for (int x = low.x; x < high.x; ++x) {
+                vec4 left = pressure_left(ivec3(x, y, z));
+                vec2 pairs = left.xz + left.yw;
+                restricted_out += x == low.x ? vec4(pairs, 0.0, 0.0) : vec4(0.0, 0.0, pairs);
+            }
 }

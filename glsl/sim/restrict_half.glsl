@@ -1,9 +1,17 @@
-// The residual of the finer grid, summed over the cells that a coarse one stands for, of which those of one colour
-// have any: of two cells along x one, and its lane there is the coarse cell's here. Packed: four cells along x.
-#include "lib/box.glsl"
+// What the pressure leaves of right = laplacian(pressure), m^2/s^2, in the cells of one colour, summed over those that
+// one cell of the next coarser grid stands for. Packed: four coarse cells along x. Of two cells along x one has the
+// colour, and its lane is that of their coarse cell.
+#include "lib/half_neighbours.glsl"
+
+uniform int colour;
 
 void kernel(ivec3 pack) {
-    for (int z = 2 * pack.z; z < min(2 * pack.z + 2, fine_half_extent.z); ++z)
-        for (int y = 2 * pack.y; y < min(2 * pack.y + 2, fine_half_extent.y); ++y)
-            divergence_out += fetch_residual(ivec3(pack.x, y, z));
+    for (int z = 2 * pack.z; z < min(2 * pack.z + 2, half_extent.z); ++z)
+        for (int y = 2 * pack.y; y < min(2 * pack.y + 2, half_extent.y); ++y) {
+            ivec3 at = ivec3(pack.x, y, z);
+            int parity = parity_of(at, colour);
+            vec4 count = open_count(at, parity);
+            vec4 left = fetch_right(at) - (sum_of_neighbours(at, parity) - count * fetch_own(at));
+            restricted_out += mix(vec4(0.0), left, greaterThan(count, vec4(0.0)));
+        }
 }
