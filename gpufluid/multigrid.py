@@ -19,10 +19,10 @@ from gpufluid.pressure_problem import PressureProblem
 from gpufluid.solvers import Multigrid
 
 SMALLEST = 4  # cells along the longest side of the coarsest grid, at most
-LAST_SWEEPS = 40  # on the coarsest grid
-# How far half sweeps of coarse grids go, by dimensions. With 1, two V-cycles would leave three times as much of
-# long waves (Yavneh 1996: red-black smoothing gains by it, most in 3D). Those of the finest grid go no further
-# than 1: red and black apart live on black cells being solved after a sweep.
+LAST_SWEEPS = 16, 40  # on the coarsest grid: where all its faces weigh the same, and elsewhere
+# How far half sweeps of coarse grids go, by dimensions. With 1, two V-cycles would leave three times as much
+# of long waves (Yavneh 1996: red-black smoothing gains by it, most in 3D). Those of the finest grid go no
+# further than 1: red and black apart live on black cells being solved after a sweep.
 OVERSHOOT = {2: 1.15, 3: 1.25}
 WEIGHTED = Variant(weighted=True)
 WEIGHTS = ("weights_x", "weights_y", "weights_z", "weights_sum")  # of faces: the low ones of cells, all six
@@ -236,7 +236,7 @@ def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:
     """Smooth, hand the residual down, take the correction, smooth again."""
     levels = hierarchy.levels
     if not levels:
-        finest.smooth(LAST_SWEEPS)
+        finest.smooth(LAST_SWEEPS[1])
         return
     finest.smooth(sweeps)
     finest.restrict(levels[0])
@@ -256,7 +256,7 @@ def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:
         pressure=last.pressure,
         divergence=last.divergence,
         scale=last.scale * last.unit,
-        sweeps=LAST_SWEEPS,
+        sweeps=LAST_SWEEPS[bool(last.faces)],
         **last.weights,
     )
     for coarser, level in itertools.pairwise(reversed(levels)):
