@@ -334,7 +334,7 @@ KERNELS: dict[str, Kernel] = {
         ),
         Kernel(
             "restrict",
-            Slot("restricted", "coarse_packed"),
+            Slot("restricted", "coarse_packed", exact=True),
             (_packed("pressure"), _packed("divergence")),
             ("scale",),
             (OPENINGS,),
@@ -361,7 +361,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel("relax_half", _half("own"), (_half("other"), _half("right")), ("colour",), (OPENINGS,)),
         Kernel(
             "restrict_half",
-            Slot("restricted", "coarse_packed"),
+            Slot("restricted", "coarse_packed", exact=True),
             (_half("own"), _half("other"), _half("right")),
             ("colour",),
             (OPENINGS,),

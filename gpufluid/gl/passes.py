@@ -168,7 +168,9 @@ class Pass:
                 "<fields>",
             )
             self._inputs.append((slot.name, unit, as_image, filtered))
-        written = kernel.write.name + "_out"
+        write = kernel.write
+        self._written_as = device.kept_as(write.components, dtype_of(write), f"the {write.name} field")
+        written = write.name + "_out"
         source.add(f"vec4 {written} = vec4(0.0);", "<fields>")
         source.add(
             f"vec4 kept(vec4 v) {{ return {kept(device.stage, kernel.write, dtype_of(kernel.write))}; }}",
@@ -251,6 +253,10 @@ class Pass:
             raise GpufluidError(
                 f"kernel {self.kernel.name} writes {self._layout.size} values, field {out.name!r} has "
                 f"{out.layout.size}"
+            )
+        if out.dtype != self._written_as:
+            raise GpufluidError(
+                f"kernel {self.kernel.name} writes {self._written_as}, field {out.name!r} holds {out.dtype}"
             )
         pacer, first, height = self.device.pace.pacer, 0, self._size[1]
         if pacer is None:
