@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -344,6 +345,24 @@ def test_half_precision(
     case = Case(SIZES["power of two"], VARIANTS[variant])
     got, expected = run(backend, KERNELS[name], case)
     np.testing.assert_allclose(got, expected, rtol=0, atol=2e-3 * max(1.0, np.abs(expected).max()))
+
+
+def test_a_field_of_other_numbers_or_another_size_is_refused(ctx: moderngl.Context) -> None:
+    backend = GLBackend(Grid((8, 8, 8), H), "compute", ctx, "half")
+    coarser = backend.coarser()
+    pressure, divergence = (backend.field(name, "packed") for name in ("pressure", "divergence"))
+    restrict = backend.kernel("restrict", Variant())
+    for field, told in (
+        (coarser.field("coarse", "packed"), None),
+        (backend.field("coarse", "coarse_packed"), "restrict writes f4, field 'coarse' holds f2"),
+        (
+            backend.field("fine", "packed", exact=True),
+            "restrict writes .* values, field 'fine' has",
+        ),
+    ):
+        with pytest.raises(ValueError, match=told) if told else nullcontext():
+            restrict(restricted=field, pressure=pressure, divergence=divergence, scale=1.0)
+    backend.release()
 
 
 def test_a_call_with_a_wrong_name_says_which(ctx: moderngl.Context, backends: dict[Any, GLBackend]) -> None:
