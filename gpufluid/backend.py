@@ -115,6 +115,9 @@ class KernelCall(Protocol):
     def __call__(self, **arguments: Any) -> None:
         """Run over every value of the field written, then make that its front."""
 
+    def repeat(self, times: int, **arguments: Any) -> None:
+        """Call it as often, each time on what the call before has left; faster than as many calls."""
+
 
 class Pacer(Protocol):
     """Who has a step run a few passes at a time: it may let the caller do something else in between."""

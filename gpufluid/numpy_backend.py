@@ -134,6 +134,11 @@ class ReferenceKernel:
             read = {name: (arguments[name], values[name]) for name in self._slots}
             check_numbers(says, out, out.values, lambda: read)
 
+    def repeat(self, times: int, **arguments: Any) -> None:
+        """Call it as often."""
+        for _ in range(times):
+            self(**arguments)
+
 
 class NumpyBackend:
     """Float64 on the CPU, whatever precision the settings ask for."""

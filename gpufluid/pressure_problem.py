@@ -68,9 +68,10 @@ class PressureProblem:
 
     # -- improving the pressure ------------------------------------------------------------------------
 
-    def jacobi(self, weight: float = 1.0) -> None:
-        """One weighted Jacobi sweep, divided by 2d even beside walls."""
-        self.backend.kernel("jacobi", self.variant)(
+    def jacobi(self, weight: float = 1.0, sweeps: int = 1) -> None:
+        """Weighted Jacobi sweeps, divided by 2d even beside walls."""
+        self.backend.kernel("jacobi", self.variant).repeat(
+            sweeps,
             pressure=self.pressure,
             divergence=self.divergence,
             scale=self.scale,

@@ -21,10 +21,10 @@ LEFT = 0.01  # what such a polynomial leaves of the modes it is made for
 
 def jacobi(rules: Jacobi, problem: PressureProblem) -> None:
     """Sweeps of one weight."""
-    for n in range(rules.iterations):
-        if n % LOOK == 0 and problem.done(rules.tolerance):
+    for n in range(0, rules.iterations, LOOK):
+        if problem.done(rules.tolerance):
             return
-        problem.jacobi(rules.weight)
+        problem.jacobi(rules.weight, min(LOOK, rules.iterations - n))
 
 
 def chebyshev_jacobi(rules: ChebyshevJacobi, problem: PressureProblem) -> None:

@@ -106,11 +106,13 @@ class TestCommand:
     def test_the_fields_are_counted(self, ctx: moderngl.Context) -> None:
         backend = CountedBackend(gf.Grid((8, 8, 8)), "fragment", ctx)
         subject = Subject(backend, Case((8, 8, 8), solids=False))
-        # velocity 2 and scalars 2, vorticity and confinement; pressure 2 and divergence; blocks of 4^3 faces
+        # velocity 2 and scalars 2, vorticity and force; pressure 2 and divergence; blocks of 4^3 faces
         texels = 2 * 9**3 + (2 + 2) * 8**3 + 3 * 8**3 // 4
         exact = sum(field.nbytes for field in backend.fields if field.name != "speed")
         unused = exact - 16 * texels
         assert 0 <= unused <= 0.15 * exact, "a last row of tiles is partly unused at most"
+        moved = backend.bytes_of(subject.step)
+        assert len(moved["jacobi"]) == 40 and len(moved["vorticity"]) == 1
         subject.release()
 
     @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import Device
 from gpufluid.kernels import Variant
 from gpufluid.multigrid import Chessboard
+from gpufluid.numpy_backend import ReferenceKernel
 from gpufluid.relaxation import chebyshev_weights
 
 BACKENDS = ("numpy", "fragment", "compute")
@@ -523,6 +524,19 @@ def test_no_texture_is_made_after_the_first_step(solver: Any, monkeypatch: pytes
         ball.position = (0.62, 0.6, 0.6)
         fluid.step(0.01)
         fluid.step(0.01)
+
+
+@pytest.mark.parametrize("sweeps", [0, 1, 10, 23])
+def test_jacobi_sweeps_as_often_as_asked(sweeps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with noisy((6, 5, 4), gf.Jacobi(sweeps), "numpy") as fluid:
+        seen, call = [], ReferenceKernel.__call__
+        monkeypatch.setattr(
+            ReferenceKernel,
+            "__call__",
+            lambda run, **given: (seen.append(run.kernel.name), call(run, **given))[1],
+        )
+        fluid.project()
+        assert seen.count("jacobi") == sweeps
 
 
 def test_the_default_asks_for_no_pass_more() -> None:

@@ -59,6 +59,22 @@ UNPACKED: dict[str, Kernel] = {
 }
 
 
+class _Counted:
+    """A pass that notes what it moves, each time it runs."""
+
+    def __init__(self, run: Pass, moved: list[int]) -> None:
+        self._pass, self._moved = run, moved
+
+    def __call__(self, **arguments: Any) -> None:
+        """Run once."""
+        self.repeat(1, **arguments)
+
+    def repeat(self, times: int, **arguments: Any) -> None:
+        """Run as often."""
+        self._moved += [self._pass.nbytes] * times
+        self._pass.repeat(times, **arguments)
+
+
 class CountedBackend(GLBackend):
     """The engine's backend, which knows the fields it has made and what its passes move."""
 
@@ -96,13 +112,7 @@ class CountedBackend(GLBackend):
         run = self._pass(name, variant)
         if self._moved is None:
             return run
-        each = self._moved.setdefault(name, [])
-
-        def counted(**arguments: Any) -> None:
-            each.append(run.nbytes)
-            run(**arguments)
-
-        return counted
+        return _Counted(run, self._moved.setdefault(name, []))
 
     def _pass(self, name: str, variant: Variant) -> Pass:
         return super().kernel(name, variant)

@@ -269,6 +269,31 @@ class Pass:
         if switches.numbers:
             check_numbers(self._says, out, out.read(), lambda: self._read(arguments))
 
+    def repeat(self, times: int, **arguments: Any) -> None:
+        """Call it as often, each time on what the call before has left.
+
+        Between two of its runs a pass that reads what it writes has but those two textures to bind. More than
+        that costs as much again: Python does not stay in a cache that software renderers need as well.
+        """
+        device, singly = self.device, self._sparse or self._filtered or switches.numbers
+        if singly or device.pace.pacer is not None or device.timings is not None:
+            for _ in range(times):
+                self(**arguments)
+            return
+        if not times:
+            return
+        self(**arguments)
+        out: Field = arguments[self.kernel.write.name]
+        renewed = [(unit, image) for name, unit, image, _ in self._inputs if arguments[name] is out]
+        for _ in range(times - 1):
+            for unit, as_image in renewed:
+                if as_image:
+                    out.front.bind_to_image(unit, True, False)
+                else:
+                    out.front.use(unit)
+            self._start(out)
+            out.swap()
+
     def _read(self, arguments: Mapping[str, Any]) -> dict[str, tuple[Field, NDArray[np.float32]]]:
         """What the last call read, by name: fields and values."""
         out: Field = arguments[self.kernel.write.name]
@@ -311,22 +336,31 @@ class Pass:
         if self._sparse:
             vertices = self._leave_out(out)
         if device.stage == "compute":
-            out.back.bind_to_image(0, False, True)
-            if device.draws:
-                if first != self._sent.get("first_row", 0):
-                    self._compute["first_row"] = self._sent["first_row"] = first
-                self._compute.run(-(-width // GROUP), -(-rows // GROUP))
-                device.ctx.memory_barrier()
+            if first != self._sent.get("first_row", 0):
+                self._compute["first_row"] = self._sent["first_row"] = first
+            self._start(out, rows=rows)
             return
         target = out.back_target
         if rows != height:
             target.viewport = 0, first, width, rows
-        target.use()
-        if device.draws:
-            device.ctx.enable_only(moderngl.NOTHING)
-            self._triangle.render(moderngl.TRIANGLES, vertices)
+        device.ctx.enable_only(moderngl.NOTHING)
+        self._start(out, vertices)
         if rows != height:
             target.viewport = 0, 0, width, height
+
+    def _start(self, out: Field, vertices: int = 3, rows: int = 0) -> None:
+        """Draw or dispatch into the back of `out`; all else is bound and set. rows: 0 for all of them."""
+        device = self.device
+        if device.stage == "compute":
+            width, height = self._size
+            out.back.bind_to_image(0, False, True)
+            if device.draws:
+                self._compute.run(-(-width // GROUP), -(-(rows or height) // GROUP))
+                device.ctx.memory_barrier()
+            return
+        out.back_target.use()
+        if device.draws:
+            self._triangle.render(moderngl.TRIANGLES, vertices)
 
     def _leave_out(self, out: Field) -> int:
         """Leave out of a pass what is at rest in `out` and stays so; return the vertices of what is drawn."""
