@@ -2,17 +2,18 @@
 #include "lib/emitter.glsl"
 #include "lib/solids.glsl"
 
-uniform int emitter_count;
+uniform int emitter_count;  // at least 1: the test comes last, a software renderer goes through a loop once before it knows
 
 void kernel(ivec3 face) {
     vec3 u = fetch_velocity(face).xyz;
-    for (int n = 0; n < emitter_count; ++n) {
+    int n = 0;
+    do {
         vec3 values = emitters[8 * n + 6].xyz;
         float moves = emitters[8 * n + 4].z;
         for (int axis = 0; axis < DIMENSIONS; ++axis) {
             vec3 p = face_center(home(face), axis) * cell_size;
             u[axis] = mix(u[axis], values[axis], emitter_weight(n, p) * moves);
         }
-    }
+    } while (++n < emitter_count);
     velocity_out = vec4(constrained(face, u), 0.0);
 }

@@ -4,7 +4,7 @@
 // Three vec4 a force: centre (m from the low corner), kind (0 wind, 1 vortex, 2 attractor); velocity of the
 // wind (m/s) and share of it taken, or axis (unit) and push in this step (m/s); 1 / radius (1/m), 0, 0, 0
 uniform vec4 pushes[3 * PUSHES];
-uniform int push_count;
+uniform int push_count;  // at least 1: the test comes last, a software renderer goes through a loop once before it knows
 
 // s * exp((1 - s^2) / 2): 1 at the radius (s = 1), less on both sides.
 float bell(float s) { return s * exp(0.5 * (1.0 - s * s)); }
@@ -27,7 +27,8 @@ void kernel(ivec3 face) {
     for (int axis = 0; axis < DIMENSIONS; ++axis) {
         vec3 p = face_center(home(face), axis) * cell_size;
         vec3 now = u;
-        for (int n = 0; n < push_count; ++n) now[axis] = pushed(n, now, p)[axis];
+        int n = 0;
+        do now[axis] = pushed(n, now, p)[axis]; while (++n < push_count);
         u[axis] = now[axis];
     }
     velocity_out = vec4(constrained(face, u), 0.0);
