@@ -135,7 +135,7 @@ class Forces:
         self._masks = KeptFields(backend, "mask", 1)
         self._fields = KeptFields(backend, "force", 4)
         self._vorticity: FieldStore | None = None
-        self._confinement: FieldStore | None = None
+        self._force: FieldStore | None = None
         self.use(settings)
 
     def use(self, settings: Settings) -> None:
@@ -145,7 +145,7 @@ class Forces:
         self._up = tuple(u / length for u in settings.up)
         if settings.vorticity_confinement and settings.solve_velocity and self._vorticity is None:
             self._vorticity = self.backend.field("vorticity", "cell", buffers=1)
-            self._confinement = self.backend.field("confinement", "cell", buffers=1)
+            self._force = self.backend.field("force", "cell", buffers=1)
 
     def emit(
         self,
@@ -267,24 +267,16 @@ class Forces:
     ) -> None:
         """Buoyancy and vorticity confinement."""
         rules, run = self.settings, self.backend.kernel
-        confined: dict[str, Any] = {}
-        if self._vorticity is not None:
-            run("vorticity", variant)(velocity=velocity, vorticity=self._vorticity)
-            run("confinement", variant)(
-                vorticity=self._vorticity,
-                confinement=self._confinement,
-                strength=rules.vorticity_confinement,
-            )
-            confined["confinement"] = self._confinement
-        run("forces", replace(variant, confinement=bool(confined)))(
-            velocity=velocity,
-            scalars=scalars,
-            dt=dt,
-            rise=(rules.buoyancy, rules.ambient_temperature, rules.weight, 0.0),
-            up=self._up,
-            **confined,
-            **solids,
-        )
+        rise = (rules.buoyancy, rules.ambient_temperature, rules.weight, 0.0)
+        weight = {"scalars": scalars, "rise": rise, "up": self._up}
+        if self._vorticity is None:
+            run("buoyancy", variant)(velocity=velocity, dt=dt, **weight, **solids)
+            return
+        # both are pulls on cells: what each cell weighs is read once, not by all its faces
+        strength = rules.vorticity_confinement
+        run("vorticity", variant)(velocity=velocity, vorticity=self._vorticity)
+        run("confinement", variant)(vorticity=self._vorticity, force=self._force, strength=strength, **weight)
+        run("force_field", variant)(velocity=velocity, force=self._force, dt=dt, **solids)
 
     def push_by(
         self,
@@ -330,6 +322,6 @@ class Forces:
         """Release the masks and the scratch fields."""
         self._masks.release()
         self._fields.release()
-        for field in (self._vorticity, self._confinement):
+        for field in (self._vorticity, self._force):
             if field is not None:
                 field.release()

@@ -47,7 +47,6 @@ class Variant:
     trace: str = "rk2"
     limiter: str | None = "clamp"
     sampler: str = "exact"
-    confinement: bool = False
     noise: bool = False
     expression: str = ""  # of a user's force
     boundaries: Boundaries = field(default_factory=Boundaries)
@@ -71,7 +70,6 @@ class Variant:
             "TRACE_RK2": int(self.trace == "rk2"),
             "LIMITER": {"clamp": 1, "revert": 2, None: 0}[self.limiter],
             "HARDWARE_SAMPLER": int(self.sampler == "hardware"),
-            "CONFINEMENT": int(self.confinement),
             "WEIGHTED": int(self.weighted),
             "CUBIC": int(self.cubic),
             "SLIP": int(self.slip),
@@ -118,7 +116,7 @@ class Variant:
 class Kernel:
     """A kernel's name, the slot it writes, the slots it reads, its parameters.
 
-    solid_reads: slots read only where there are solids. confined_reads: only with vorticity confinement.
+    solid_reads: slots read only where there are solids.
     weighted_reads: those read on a weighted grid, in place of solid_reads. slip_reads: with free-slip solids.
     sampled: names of the slots read between their values, which a filtering sampler can serve.
     folder: where its GLSL file lies, below ``glsl/``.
@@ -129,7 +127,6 @@ class Kernel:
     reads: tuple[Slot, ...]
     parameters: tuple[str, ...] = ()
     solid_reads: tuple[Slot, ...] = ()
-    confined_reads: tuple[Slot, ...] = ()
     sampled: tuple[str, ...] = ()
     folder: str = "sim"
     weighted_reads: tuple[Slot, ...] = ()
@@ -140,8 +137,7 @@ class Kernel:
         solids = self.solid_reads if variant.solids else ()
         if variant.weighted:
             solids = self.weighted_reads
-        confined = self.confined_reads if variant.confinement else ()
-        return self.reads + solids + confined + (self.slip_reads if variant.slip else ())
+        return self.reads + solids + (self.slip_reads if variant.slip else ())
 
     def arguments(self, variant: Variant) -> set[str]:
         """The names a call of this variant takes."""
@@ -196,15 +192,8 @@ KERNELS: dict[str, Kernel] = {
         Kernel("ignite", FLAME, (SCALARS,), ("dt", "ignition", "growth", "fuel_per_burn")),
         Kernel("burn", SCALARS, (SCALARS, FLAME), ("dt", "per_burn")),
         Kernel("vorticity", _cell("vorticity"), (VELOCITY,)),
-        Kernel("confinement", _cell("confinement"), (_cell("vorticity"),), ("strength",)),
-        Kernel(
-            "forces",
-            VELOCITY,
-            (VELOCITY, SCALARS),
-            ("dt", "rise", "up"),
-            (SOLID_FACES,),
-            (_cell("confinement"),),
-        ),
+        Kernel("confinement", _cell("force"), (_cell("vorticity"), SCALARS), ("strength", "rise", "up")),
+        Kernel("buoyancy", VELOCITY, (VELOCITY, SCALARS), ("dt", "rise", "up"), (SOLID_FACES,)),
         Kernel(
             "diffuse_velocity",
             _face("diffused"),

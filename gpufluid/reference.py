@@ -630,8 +630,17 @@ def vorticity(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
     return out
 
 
-def confinement(grid: Grid, variant: Variant, *, vorticity: Array, strength: float) -> Array:
-    """Vorticity confinement at the cell centres, m/s^2."""
+def confinement(
+    grid: Grid,
+    variant: Variant,
+    *,
+    vorticity: Array,
+    scalars: Array,
+    strength: float,
+    rise: tuple[float, ...],
+    up: tuple[float, ...],
+) -> Array:
+    """Vorticity confinement and buoyancy at the cell centres, m/s^2."""
     size = vorticity[..., 3]
     growth = np.stack(
         [
@@ -645,10 +654,16 @@ def confinement(grid: Grid, variant: Variant, *, vorticity: Array, strength: flo
     towards = growth / (np.linalg.norm(growth, axis=-1, keepdims=True) + CONFINEMENT_FLOOR)
     out = np.zeros_like(vorticity)
     out[..., :3] = strength * grid.cell_size * np.cross(towards, vorticity[..., :3])
+    out[..., :3] += _lift(scalars, rise)[..., None] * np.asarray(up)
     return out
 
 
-def forces(
+def _lift(scalars: Array, rise: tuple[float, ...]) -> Array:
+    """Buoyancy of cells, m/s^2 upwards."""
+    return np.asarray(rise[0] * (scalars[..., 1] - rise[1] * scalars[..., 3]) - rise[2] * scalars[..., 0])
+
+
+def buoyancy(
     grid: Grid,
     variant: Variant,
     *,
@@ -658,15 +673,12 @@ def forces(
     rise: tuple[float, ...],
     up: tuple[float, ...],
     solid_faces: Array | None = None,
-    confinement: Array | None = None,
 ) -> Array:
-    """Velocity after buoyancy and confinement."""
-    lift = rise[0] * (scalars[..., 1] - rise[1] * scalars[..., 3]) - rise[2] * scalars[..., 0]
+    """Velocity after buoyancy."""
+    lift = _lift(scalars, rise)
     out = velocity.copy()
     for axis in range(grid.dimensions):
         force = up[axis] * 0.5 * sum(_round_faces(grid, variant, axis, lift))
-        if confinement is not None:
-            force = force + 0.5 * sum(_round_faces(grid, variant, axis, confinement[..., axis]))
         z, y, x = _face_count(grid, axis)
         out[:z, :y, :x, axis] += dt * force
     return _constrained(grid, variant, solid_faces, out)

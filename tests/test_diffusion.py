@@ -207,10 +207,10 @@ def test_no_pass_runs_where_nothing_diffuses(monkeypatch: pytest.MonkeyPatch) ->
         with gf.Fluid(gf.Grid((4, 4, 1)), settings=rules, backend="numpy") as fluid:
             fluid.step(0.1)
         assert made == expected
-        stages = [n for n in called if n in ("forces", "divergence", "correct_scalars") or "diffuse" in n]
+        stages = [n for n in called if n in ("buoyancy", "divergence", "correct_scalars") or "diffuse" in n]
         if "face" in expected:
             assert stages == [
-                "forces",
+                "buoyancy",
                 "diffuse_velocity",
                 "divergence",
                 "correct_scalars",

@@ -40,17 +40,13 @@ MIXED = Boundaries(
 )
 FORCE = "vec3(y * time, 2.0 * position.x, -z)"
 VARIANTS = {
-    "open, rk2, clamp": Variant(False, "rk2", "clamp", boundaries=SIDES, confinement=True, expression=FORCE),
-    "solids, rk2, clamp": Variant(
-        True, "rk2", "clamp", boundaries=SIDES, confinement=True, noise=True, expression=FORCE
-    ),
+    "open, rk2, clamp": Variant(False, "rk2", "clamp", boundaries=SIDES, expression=FORCE),
+    "solids, rk2, clamp": Variant(True, "rk2", "clamp", boundaries=SIDES, noise=True, expression=FORCE),
     "solids, euler, revert": Variant(True, "euler", "revert", boundaries=SIDES),
     "open, euler, no limiter": Variant(False, "euler", None, boundaries=Boundaries.all(Wall("free"))),
-    "periodic, open, inflow": Variant(
-        False, "rk2", "clamp", boundaries=MIXED, confinement=True, noise=True, expression=FORCE
-    ),
+    "periodic, open, inflow": Variant(False, "rk2", "clamp", boundaries=MIXED, noise=True, expression=FORCE),
     "solids, periodic, open, inflow": Variant(
-        True, "rk2", "clamp", boundaries=MIXED, confinement=True, noise=True, expression=FORCE
+        True, "rk2", "clamp", boundaries=MIXED, noise=True, expression=FORCE
     ),
     "solids, open all round": Variant(
         True, "euler", None, boundaries=Boundaries.all(Open()), expression=FORCE
@@ -388,3 +384,73 @@ def test_a_2d_kernel_never_mixes_slices() -> None:
         out = getattr(reference, name)(case.grid, case.variant, **arrays, **case.parameters(kernel))
         assert not out[..., 2].any()
         assert out[..., :2].any()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("variant", ["open, rk2, clamp", "solids, periodic, open, inflow"])
+@pytest.mark.parametrize("stage", ["fragment", "compute"])
+def test_buoyancy_on_cells_pushes_as_on_faces(
+    size: str, variant: str, stage: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
+) -> None:
+    """With confinement the weight of a cell is added to its pull; faces get what `buoyancy` gives."""
+    backend, case = (
+        backend_of(backends, ctx, size, stage, "image", "single"),
+        Case(SIZES[size], VARIANTS[variant]),
+    )
+    kernels = [KERNELS[name] for name in ("confinement", "force_field", "buoyancy")]
+    fields = {}
+    for slot in {slot for kernel in kernels for slot in (*kernel.slots(case.variant), kernel.write)}:
+        field = fields[slot.name] = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)
+        field.write(case.values(slot.name, slot.kind, field.read().shape))
+    before = fields["velocity"].read()
+    results = []
+    both = ("confinement", "force_field")
+    for names, strength in ((("buoyancy",), 0.0), (both, 0.0), (both, 0.7)):
+        fields["velocity"].write(before)
+        for name in names:
+            kernel = KERNELS[name]
+            given = {slot.name: fields[slot.name] for slot in (*kernel.slots(case.variant), kernel.write)}
+            told = case.parameters(kernel)
+            if "strength" in told:
+                told["strength"] = strength
+            backend.kernel(name, case.variant)(**given, **told)
+        results.append(fields["velocity"].read())
+    for field in fields.values():
+        field.release()
+    alone, together, confined = results
+    np.testing.assert_allclose(together, alone, rtol=0, atol=1e-6 * np.abs(alone).max())
+    assert np.abs(alone - before).max() > 0.01
+    assert np.abs(confined - alone).max() > 1e-3
+
+
+@pytest.mark.parametrize("stage", ["fragment", "compute"])
+@pytest.mark.parametrize("reading", ["image", "nearest", "texel"])
+@pytest.mark.parametrize("times", [0, 1, 2, 5])
+def test_repeated_is_called_as_often(
+    stage: str, reading: str, times: int, ctx: moderngl.Context, backends: dict[Any, GLBackend]
+) -> None:
+    """The same bits, whether a kernel reads what it writes (jacobi) or not (halve)."""
+    backend, case = (
+        backend_of(backends, ctx, "prime", stage, reading, "single"),
+        Case(SIZES["prime"], VARIANTS["solids, rk2, clamp"]),
+    )
+    for kernel in (KERNELS["jacobi"], KERNELS["halve"]):
+        fields = {}
+        for slot in dict.fromkeys((kernel.write, *kernel.slots(case.variant))):
+            field = fields[slot.name] = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)
+            field.write(case.values(slot.name, slot.kind, field.read().shape))
+        out, run, given = (
+            fields[kernel.write.name],
+            backend.kernel(kernel.name, case.variant),
+            case.parameters(kernel),
+        )
+        start = out.read()
+        for _ in range(times):
+            run(**fields, **given)
+        expected = out.read()
+        out.write(start)
+        run.repeat(times, **fields, **given)
+        assert out.read().tobytes() == expected.tobytes()
+        assert times == 0 or np.abs(expected - start).max() > 0.0
+        for field in fields.values():
+            field.release()

@@ -1,6 +1,7 @@
-// Vorticity confinement of Fedkiw, Stam & Jensen (2001) at cell centres, m/s^2:
+// Buoyancy and the vorticity confinement of Fedkiw, Stam & Jensen (2001) at cell centres, m/s^2:
 // strength * h * (N x omega), N the direction in which |omega| grows.
 #include "lib/box.glsl"
+#include "lib/lift.glsl"
 
 uniform float strength;  // dimensionless
 
@@ -13,5 +14,6 @@ void kernel(ivec3 cell) {
 #endif
     growth *= 0.5;
     vec3 towards = growth / (length(growth) + 1e-5);  // 1e-5 1/s: no direction where there is no spin
-    confinement_out = vec4(strength * cell_size * cross(towards, fetch_vorticity(cell).xyz), 0.0);
+    vec3 confinement = strength * cell_size * cross(towards, fetch_vorticity(cell).xyz);
+    force_out = vec4(confinement + lift(fetch_scalars(cell)) * up, 0.0);
 }
