@@ -289,9 +289,9 @@ class Player:
         if self.recorder is None and area[2:] != self.renderer.size:
             self.renderer.resize(area[2:])
         self.follow_picture()
-        self.renderer.draw(self.scene)
+        self._draw()
         if self.studio is not None:
-            self.studio.draw_views(advanced)
+            self.studio.draw_charts()
         for snap in self.scene.take_snaps():
             self._write(snap, overwrite=True)
         if advanced:
@@ -300,7 +300,7 @@ class Player:
         if area != (0, 0, *whole):
             screen.clear(0.03, 0.032, 0.036)
         screen.viewport = self.picture
-        if self.studio is None or not self.studio.has_views:
+        if self.studio is None or not self.studio.has_charts:
             self.renderer.present(screen)
         screen.viewport = (0, 0, *whole)
         screen.use()
@@ -312,6 +312,16 @@ class Player:
         if now - self._titled > 0.5:
             self._titled = now
             glfw.set_window_title(window.handle, self._title())
+
+    def _draw(self) -> None:
+        """Draw the picture; in the studio without the views that cannot be drawn any more."""
+        try:
+            self.renderer.draw(self.scene)
+        except GpufluidError as error:
+            if self.studio is None or not self.studio.hide_failing():
+                raise
+            self.say(str(error))
+            self.renderer.draw(self.scene)
 
     @property
     def area(self) -> tuple[int, int, int, int]:
