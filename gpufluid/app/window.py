@@ -132,6 +132,8 @@ class Window:
     @property
     def framebuffer_size(self) -> tuple[int, int]:
         """(width, height), pixels: more than the window's on HiDPI screens, zeros while minimised."""
+        if glfw.get_window_attrib(self.handle, glfw.ICONIFIED):
+            return 0, 0  # X11 leaves it its size
         width, height = glfw.get_framebuffer_size(self.handle)
         return width, height
 
