@@ -328,7 +328,10 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
         if isinstance(place, list):
             found = [i for i, part in enumerate(place) if isinstance(part, dict) and part.get("name") == step]
             if not step.isdigit() and not found:
-                raise SceneError(f"{path}: {name.strip()}: there is none with the name {step!r}")
+                known = [part["name"] for part in place if isinstance(part, dict) and "name" in part]
+                raise SceneError(
+                    f"{path}: {name.strip()}: there is none with the name {step!r}{near(step, known)}"
+                )
             key = int(step) if step.isdigit() else found[0]
             if key >= len(place):
                 raise SceneError(f"{path}: {name.strip()}: there are {len(place)}, counted from 0")

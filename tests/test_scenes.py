@@ -330,7 +330,8 @@ def test_changes_over_the_file(full: Path) -> None:
         ),
         ("emitters[0].shape.radius=-1", r"emitters\[0\].shape: Sphere.radius must be a finite number > 0"),
         ("emitters[7].density=1", r"emitters\[7\].density: there are 2, counted from 0"),
-        ("emitters.nope.density=1", "there is none with the name 'nope'"),
+        ("emitters.nope.density=1", "there is none with the name 'nope'$"),
+        ("emitters.sauce.density=1", "there is none with the name 'sauce'; did you mean 'source'"),
         ("sides.left.kind=periodic", "sides.left: the table contains unknown field velocity"),
         ("sides.front={kind='periodic'}", "sides: Boundaries.back and .front must both be"),
         ("camera.fov={formula='1/t'}", "camera: the formula '1/t' has no finite value at t = 0 s"),
@@ -403,6 +404,13 @@ def test_a_starter_scene_plays(tmp_path: Path, ctx: moderngl.Context) -> None:
     path = write_starter(str(tmp_path / "mine"))
     with pytest.raises(gf.GpufluidError, match="exists"):
         write_starter(str(tmp_path / "mine"))
+    for name, words in (
+        ("", "a scene needs a name"),
+        ("..", "a scene needs a name"),
+        ("a.py", "a.toml; a script"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=words):
+            write_starter(name)
     scene = gf.Scene.load(path, ctx, cells=(12, 18, 12))
     scene.advance()
     assert scene.frames == 180 and scene.fluid.density.read().max() > 0.0
