@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, named
+from gpufluid.errors import GpufluidError, named, near
 from gpufluid.grid import AXES, finite_number, finite_triple, held, real_array
 from gpufluid.settings import one_of
 from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
@@ -75,6 +75,12 @@ class ParticleSource:
         self.share = finite_number(self.share, "ParticleSource.share", low=0.0)
         if self.color is not None:
             self.color = check_color(self.color, "ParticleSource.color")
+
+    def lies_in(self, fluid: Any) -> bool:
+        """Whether it is an emitter of `fluid`, or a shape whose middle lies in its box."""
+        if isinstance(self.shape, Emitter):
+            return any(self.shape is emitter for emitter in fluid.emitters)
+        return bool(_inside(self.shape.form.place[None, :3, 3], fluid)[0])
 
     @property
     def rows(self) -> tuple[int, NDArray[np.float64], tuple[float, float, float, float]]:
@@ -155,10 +161,16 @@ def _name(default: Any, *names: Any) -> Any:
 
 @dataclass
 class FlowView:
-    """The base of the descriptions. Change any field at any time. MADE: the class that draws it."""
+    """The base of the descriptions. Change any field at any time. MADE: the class that draws it.
+
+    box: the name of the box that it shows, one of `Scene.box_names`; None: every box. Of several boxes each
+    has the seeds and sources that lie in it. visible: False draws nothing, and lets nothing move on.
+    """
 
     MADE: ClassVar[str] = ""
     FIXED: ClassVar[tuple[str, ...]] = ()  # fields that another value of needs another view
+    box: str | None = field(default=None, kw_only=True, metadata={"word": True})
+    visible: bool = field(default=True, kw_only=True, metadata={"flag": True})
 
     def __post_init__(self) -> None:
         self.check()
@@ -172,6 +184,9 @@ class FlowView:
                 continue
             if "names" in rule:
                 one_of(value, rule["names"], name)
+            elif "word" in rule:
+                if not isinstance(value, str):
+                    raise GpufluidError(f"{name} must be a name or None, got {value!r}")
             elif "whole" in rule:
                 whole(value, name, *rule["whole"])
             elif "flag" in rule:
@@ -197,9 +212,37 @@ class FlowView:
         if not low < high:
             raise GpufluidError(f"{name}: low must be less than high, got ({low:g}, {high:g})")
 
-    def parameters(self, fluid: Any) -> dict[str, Any]:
-        """What the view is made with, beside its context."""
-        return {part.name: getattr(self, part.name) for part in dataclasses.fields(self)}
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """The values that the view itself has too, by their names."""
+        own = {part.name for part in dataclasses.fields(FlowView)}
+        return {p.name: getattr(self, p.name) for p in dataclasses.fields(self) if p.name not in own}
+
+    def boxes(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Which of the boxes called `names` it shows, by number. Raises GpufluidError where `box` is none."""
+        if self.box is None:
+            return tuple(range(len(names)))
+        if self.box not in names:
+            known = ", ".join(map(repr, names))
+            raise GpufluidError(
+                f"must be the name of a box, {known}, got {self.box!r}{near(self.box, names)}"
+            )
+        return (names.index(self.box),)
+
+    def parameters(self, fluid: Any, within: bool = False) -> dict[str, Any] | None:
+        """What the view of `fluid` is made with, beside its context.
+
+        within: only with what lies in its box; None where nothing does.
+        """
+        return self.drawn
+
+
+def _inside(points: NDArray[np.float64], fluid: Any) -> NDArray[np.bool_]:
+    """Which of `points` [n, 3], metres, lie in the box of `fluid`; in 2D the depth does not count."""
+    axes = slice(fluid.grid.dimensions)
+    low, high = np.array(fluid.grid.origin)[axes], np.array(fluid.grid.upper)[axes]
+    inside: NDArray[np.bool_] = np.logical_and(points[:, axes] >= low, points[:, axes] <= high)
+    return np.asarray(inside.all(axis=1))
 
 
 def _check_triples(view: FlowView, *names: str) -> None:
@@ -235,13 +278,12 @@ class ParticlesView(FlowView):
                 raise GpufluidError(f"ParticlesView.sources must be gf.ParticleSource, got {source!r}")
             source.check()
 
-    def parameters(self, fluid: Any) -> dict[str, Any]:
-        """What the view is made with; raises GpufluidError where the fluid has no emitter to start from."""
-        given = super().parameters(fluid)
-        given["sources"] = list(self.sources) or [
-            ParticleSource(e) for e in fluid.emitters if isinstance(e.shape, SolidShape)
+    def parameters(self, fluid: Any, within: bool = False) -> dict[str, Any] | None:
+        """What the view is made with. within: with the sources whose middle lies in the box."""
+        sources = [s for s in self.sources if not within or s.lies_in(fluid)] or [
+            ParticleSource(e) for e in fluid.emitters if not self.sources and isinstance(e.shape, SolidShape)
         ]
-        return given
+        return None if within and not sources else {**self.drawn, "sources": sources}
 
 
 @dataclass
@@ -263,9 +305,12 @@ class _Lines(FlowView):
         super().check()
         check_seeds(self.seeds, type(self).__name__)
 
-    def parameters(self, fluid: Any) -> dict[str, Any]:
-        """What the view is made with."""
-        return super().parameters(fluid) | {"seeds": check_seeds(self.seeds, type(self).__name__)}
+    def parameters(self, fluid: Any, within: bool = False) -> dict[str, Any] | None:
+        """What the view is made with. within: with the seeds that lie in the box."""
+        seeds = check_seeds(self.seeds, type(self).__name__)
+        if within:
+            seeds = seeds[_inside(seeds, fluid)]
+        return {**self.drawn, "seeds": seeds} if len(seeds) else None
 
 
 @named

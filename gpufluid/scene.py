@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,11 @@ class Scene:
     it is drawn.
     update: called as ``update(scene, time)`` before each frame, time in seconds. story: a generator; each
     ``yield`` of it is one frame, and where it ends the scene does. frames: after how many the scene ends;
-    None: never. views: of the flow in `fluid`, drawn into the picture: `gf.ParticlesView` and others.
-    title: the window's. names: emitters, obstacles and forces by name. seed: what a description was given
-    for its noise. hand: what a drag of the mouse does to the fluid in a window; None: it turns the view, but
-    in 2D, where it is a plain `Hand()`. touched: whether one has done so yet. frame: how many have been
-    played. live: what draws the views, made by the renderer that first does.
+    None: never. views: of the flow, in every box or in one, drawn into the picture: `gf.ParticlesView` and
+    others. title: the window's. names: emitters, obstacles, forces and fluids by name. seed: what a
+    description was given for its noise. hand: what a drag of the mouse does to the fluid in a window; None:
+    it turns the view, but in 2D, where it is a plain `Hand()`. touched: whether one has done so yet. frame:
+    how many have been played. live: what draws the views, made by the renderer that first does.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -87,6 +87,10 @@ class Scene:
                 raise GpufluidError(
                     f"Scene.views[{number}] must be a description such as gf.StreamlinesView, got {view!r}"
                 )
+            try:
+                view.boxes(self.box_names)
+            except GpufluidError as error:
+                raise GpufluidError(f"Scene.views[{number}].box {error}") from None
         if self.floor is not None:
             finite_number(self.floor, "Scene.floor")
         if self.frames is not None:
@@ -128,6 +132,11 @@ class Scene:
     def fluids(self) -> tuple[Fluid, ...]:
         """All fluids, the first one first."""
         return self.fluid, *self.others
+
+    @property
+    def box_names(self) -> tuple[str, ...]:
+        """What the box of each fluid is called: as in `names`, else "box 1", "box 2" by its place."""
+        return box_names(self.fluids, self.names)
 
     @property
     def time(self) -> float:
@@ -178,7 +187,7 @@ class Scene:
         for fluid in self.fluids if step else ():
             fluid.step(self.dt)
         if self.live is not None:
-            self.live.advance(self.fluid, self.dt)
+            self.live.advance(self.dt)
         self.frame += 1
         self._time += self.dt
         for fluid, emitter in self._marks:
@@ -293,6 +302,12 @@ class Scene:
             self.story.close()
         for fluid in reversed(self.fluids):  # the first may own the context of all
             fluid.release()
+
+
+def box_names(fluids: Sequence[Fluid], names: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the boxes of `fluids` are called where `names` are given; see `Scene.box_names`."""
+    given = {id(thing): name for name, thing in names.items()}
+    return tuple(given.get(id(fluid), f"box {n}") for n, fluid in enumerate(fluids, 1))
 
 
 def _between(low: float, value: float, high: float) -> bool:

@@ -29,7 +29,7 @@ from gpufluid.files import open_plain, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
 from gpufluid.keyframes import Formula, Keys, Track
-from gpufluid.scene import Cells, Scene
+from gpufluid.scene import Cells, Scene, box_names
 
 Triple = tuple[float, float, float]
 Origins = dict[
@@ -196,7 +196,7 @@ class _Schema:
             "streamlines": {"seeds": seeds},
             "streak-lines": {"seeds": seeds},
         }
-        views = [of(kind, tag, name=named, **own.get(tag, {})) for tag, kind in VIEW_KINDS.items()]
+        views = [of(kind, tag, name=named, box=named, **own.get(tag, {})) for tag, kind in VIEW_KINDS.items()]
         rules = of(settings.Settings, pressure=solver, combustion=of(Combustion))
         sides = table("Sides", [(name, side | optional, unset) for name in ("all", *SIDES)])
         grid = of(Grid, moving=False)
@@ -221,7 +221,11 @@ class _Schema:
                     (name, hint | optional, unset) if name == "grid" else (name, hint, *rest)
                     for name, hint, *rest in container
                 ],
-                ("containers", _list(table("Container", container), MOST_BOXES), []),
+                (
+                    "containers",
+                    _list(table("Container", [("name", named, unset), *container]), MOST_BOXES),
+                    [],
+                ),
                 ("camera", of(view.Camera) | optional, unset),
                 ("light", of(view.Light) | optional, unset),
                 ("lights", _list(union(LIGHT_KINDS)), []),
@@ -324,7 +328,10 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
         if isinstance(place, list):
             found = [i for i, part in enumerate(place) if isinstance(part, dict) and part.get("name") == step]
             if not step.isdigit() and not found:
-                raise SceneError(f"{path}: {name.strip()}: there is none with the name {step!r}")
+                known = [part["name"] for part in place if isinstance(part, dict) and "name" in part]
+                raise SceneError(
+                    f"{path}: {name.strip()}: there is none with the name {step!r}{near(step, known)}"
+                )
             key = int(step) if step.isdigit() else found[0]
             if key >= len(place):
                 raise SceneError(f"{path}: {name.strip()}: there are {len(place)}, counted from 0")
@@ -469,10 +476,14 @@ class _Builder:
                 move = self._mover(assign or partial(setattr, made), name, make, f"{place}.{name}")
                 self.moves[id(made), name] = move
         if named is not None:
-            if named in self.names:
-                raise SceneError(f"{self.path}: {place}.name: {named!r} is taken already")
-            self.names[named] = made
+            self.call(made, named, f"{place}.name")
         return made
+
+    def call(self, made: Any, name: str, place: str) -> None:
+        """Let `made` be known by `name`. Raises SceneError where something else is."""
+        if name in self.names:
+            raise SceneError(f"{self.path}: {place}: {name!r} is taken already")
+        self.names[name] = made
 
     def _mover(
         self, assign: Callable[[str, Any], None], name: str, make: Callable[[float], Any], place: str
@@ -670,6 +681,8 @@ def build(
             # fluids of one scene live in one context
             shared = fluids[0].ctx if fluids else ctx
             fluids.append(_fluid(builder, box, prefix, shared, chosen[n], backend))
+            if getattr(box, "name", unset) is not unset:
+                builder.call(fluids[-1], box.name, f"{prefix}name")
             with builder.at(f"{prefix}grid"):
                 total = sum(fluid.grid.cell_count for fluid in fluids)
                 fluids[0]._backend.check_memory(total, f"all boxes together, {total} cells,")
@@ -677,6 +690,14 @@ def build(
             builder.make(VIEW_KINDS[v.__struct_config__.tag], v, f"views[{n}]")
             for n, v in enumerate(table.views)
         ]
+        called = box_names(fluids, builder.names)
+        if len(set(called)) < len(called):
+            raise SceneError(
+                f"{path}: containers: each box must have a name of its own, got {', '.join(called)}"
+            )
+        for n, shown in enumerate(views):
+            with builder.at(f"views[{n}].box"):
+                shown.boxes(called)
         with builder.at("the top"):
             dt = 1.0 / 30.0 if table.dt is unset else table.dt
             frames = None if table.frames is unset else table.frames
@@ -702,7 +723,7 @@ def build(
                 update=_updater(builder.moves),
             )
     except BaseException:
-        for fluid in fluids:
+        for fluid in reversed(fluids):  # the first may own the context of all
             fluid.release()
         raise
 
@@ -822,7 +843,7 @@ def description_of(scene: Scene) -> dict[str, Any]:
     out |= {name: value for name in ("frames", "floor") if (value := getattr(scene, name)) is not None}
     out["seed"] = scene.seed
     boxes = [writer.container(fluid) for fluid in scene.fluids]
-    out |= boxes[0] if len(boxes) == 1 else {"containers": boxes}
+    out |= boxes[0] if len(boxes) == 1 and "name" not in boxes[0] else {"containers": boxes}
     for name in ("camera", "light", "smoke", "fire", "picture", "hand"):
         thing = getattr(scene, name)
         if thing is not None:
@@ -852,6 +873,7 @@ class _Writer:
     def container(self, fluid: Fluid) -> dict[str, Any]:
         """One fluid and all that is in it."""
         out: dict[str, Any] = {
+            "name": self.names.get(id(fluid)),
             "grid": self.table(fluid.made),  # where it is when the scene begins
             "settings": self.table(fluid.settings, owner=fluid),
         }

@@ -12,12 +12,14 @@ import glfw
 import msgspec
 import numpy as np
 from PIL import Image
-from studio_session import CONTROL, TAB, Driver, Watcher
+from studio_session import CONTROL, KEY_RELEASE, TAB, Driver, Watcher
+from window_session import KEY_PRESS
 
 import gpufluid as gf
 from gpufluid.app import studio as studio_module
 from gpufluid.app.window import Player, Window
 
+CONTROL_KEY = 0xFFE3
 BOX = """
 [[containers]]
 grid = {{ cells = [{n}, 18, 12], cell_size = 0.06, origin = [{x}, 0.0, -0.36] }}
@@ -55,6 +57,13 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
         drive.press_widget("##box")
         drive.frames(1)
         drive.press_widget(name)
+
+    def undo() -> None:
+        """Ctrl-Z as X tells it: what goes up is still down in its own event."""
+        code = drive.code(CONTROL_KEY)
+        drive.send(KEY_PRESS, detail=code)
+        drive.press(ord("z"), CONTROL)
+        drive.send(KEY_RELEASE, detail=code, state=CONTROL)
 
     def type_text(text: str) -> None:
         for letter in text:
@@ -126,12 +135,65 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drawn = player.renderer.read().astype(float)
     report["upright"] = float(np.median(np.abs(before[:, : drawn.shape[1]] - drawn)))
     choose_box("box 2")
-    drive.press_widget("Slice")
+    drive.press_widget("Add view ...")
     drive.frames(1)
-    after = drive.picture().astype(float)
-    report["viewed"] = [float(np.abs(after - before)[part].mean()) for part in (left, right)]
-    Image.fromarray(after.astype(np.uint8)).save("view_of_box_2.png")
-    report["views"] = [flow.box for flow in studio.views]
+    drive.press_widget("  slice##views")
+    drive.frames(1)
+
+    def viewed() -> list[float]:
+        """What the views change in the left half of the picture and in the right one."""
+        drive.frames(1)
+        now = drive.picture().astype(float)
+        return [float(np.abs(now - before)[part].mean()) for part in (left, right)]
+
+    report["viewed"] = viewed()
+    report["views"] = [view.box for view in scene.views]
+    # its fields: a slider, the boxes, on and off; each is undone
+    (view,) = scene.views
+    drive.press_widget("slice  (box 2)###view 0")
+    drive.frames(1)
+    drive.scroll_to("##opacity")
+    drive.press_widget("##opacity", 0.6)
+    report["opacity"] = [view.opacity]
+    undo()
+    report["opacity"] += [view.opacity]
+    drive.scroll_to("##of")
+    drive.press_widget("##of")
+    drive.frames(1)
+    drive.press_widget("every box")
+    report["every_box"] = [view.box, *viewed()]
+    Image.fromarray(drive.picture()).save("view_of_every_box.png")
+    undo()
+    report["one_box"] = [view.box, *viewed()]
+    drive.scroll_to("##visible 0")
+    drive.press_widget("##visible 0")
+    report["hidden"] = [view.visible, *viewed()]
+    undo()
+    Image.fromarray(drive.picture()).save("view_of_box_2.png")
+    drive.scroll_to("Remove view")
+    drive.press_widget("Remove view")
+    report["no_view"] = [len(scene.views), *viewed()]
+    undo()
+    # a view that cannot be drawn any more is hidden, and the window goes on
+    drive.frames(1)
+    drive.scroll_to("Add view ...")
+    drive.press_widget("Add view ...")
+    drive.frames(1)
+    drive.press_widget("  particles##views")
+    scene.views[1].sources = [gf.ParticleSource(gf.Sphere((-9.0, 0.0, 0.0), 0.1))]
+    drive.frames(2)
+    report["failing"] = [scene.views[1].visible, player.message]
+    undo()
+    report["left"] = [type(each).__name__ for each in scene.views]
+    drive.frames(1)
+    drive.scroll_to("Histogram")
+    drive.press_widget("Histogram")
+    drive.frames(2)
+    report["chart"] = [[chart.box for chart in studio.charts], *viewed()]
+    Image.fromarray(drive.picture()).save("histogram.png")
+    drive.press_widget("Histogram")
+    drive.frames(1)
+    drive.scroll_to("Views")
 
     # another grid for the second box, then for the first; a restart keeps both, and the view
     drive.press_widget("Views")
@@ -153,7 +215,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["sizes"] = [list(f.grid.size) for f in player.scene.fluids]
     report["kept"] = [[len(f.obstacles), len(f.emitters)] for f in player.scene.fluids]
     drive.frames(2)
-    report["views_again"] = [flow.box for flow in studio.views]
+    report["views_again"] = [view.box for view in player.scene.views]
 
     # the passes of both boxes
     drive.press_widget("Grid")
@@ -179,6 +241,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     studio.save()
     saved = msgspec.toml.decode(Path("scene.toml").read_text())
     report["saved"] = [box.get("obstacles") for box in saved["containers"]]
+    report["saved_views"] = saved["views"]
     again = gf.Scene.load("scene.toml", player.window.ctx)
     report["loaded"] = [[type(o.shape).__name__ for o in f.obstacles] for f in again.fluids]
     again.release()

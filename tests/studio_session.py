@@ -362,13 +362,13 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     # a view of the flow, in the picture and in what is saved of it
     before_view = player.renderer.read()
     drive.press(ord(" "))
-    studio.show_view("SlicePlane")
+    studio.add_view("slice")
     shown = drive.picture()[:, : player.area[2]]
     report["viewed"] = [
         float(np.abs(player.renderer.read().astype(float) - before_view).mean()),
         float(np.median(np.abs(player.renderer.read().astype(float) - shown))),
     ]
-    studio._drop(studio.views[0])
+    drive.press(ord("z"), CONTROL)
     drive.press(ord(" "))
 
     # help, and the panel hidden

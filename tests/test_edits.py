@@ -18,15 +18,20 @@ from gpufluid.app.studio_fields import (
     ANY,
     FORMS,
     HIDDEN,
+    Item,
+    Range,
     degrees_to_turn,
     extent,
     item_of,
     items_of,
+    items_of_view,
     other_form,
     turn_to_degrees,
 )
+from gpufluid.app.studio_views import view_for
 from gpufluid.errors import GpufluidError
-from gpufluid.scene_file import description_of
+from gpufluid.flow_views import FlowView
+from gpufluid.scene_file import VIEW_KINDS, description_of
 from gpufluid.settings import SOLVERS
 from gpufluid.shapes import rotation_matrix
 
@@ -42,6 +47,7 @@ SHOWN = (
         gf.ForceExpression,
     ),
     *(gf.ForceField, gf.Camera, gf.Light, gf.PointLight, gf.Fire, gf.Smoke, gf.Picture, *FORMS, *SOLVERS),
+    *(gf.Seeds, *VIEW_KINDS.values()),
 )
 SCENE = """\
 [grid]
@@ -55,6 +61,10 @@ density = { formula = "2 + t" }
 [[obstacles]]
 shape = { kind = "box", size = [0.2, 0.1, 0.1] }
 position = [0.3, 0.5, 0.3]
+[[views]]
+kind = "streamlines"
+seeds = { low = [0.1, 0.1, 0.3], high = [0.5, 0.1, 0.3], counts = [4, 1, 1] }
+opacity = { formula = "min(0.5 + t, 1)" }
 """
 
 
@@ -85,6 +95,10 @@ def scene(ctx: moderngl.Context, tmp_path: Path) -> Iterator[gf.Scene]:
         (("fire",), gf.Fire()),
         (("floor",), 0.1),
         (("dt",), 0.01),
+        (("views", 0, "visible"), False),
+        (("views", 0, "box"), "box 1"),
+        (("views", 0, "range"), (0.0, 2.0)),
+        (("views", 0, "seeds", "counts"), (5, 1, 1)),
     ],
 )
 def test_a_change_is_made_undone_and_made_again(
@@ -107,6 +121,9 @@ def test_a_change_is_made_undone_and_made_again(
         (("fluids", 0, "emitters", 0, "shape", "radius"), 0.0),
         (("camera", "elevation"), 95.0),
         (("dt",), -1.0),
+        (("views", 0, "opacity"), 2.0),
+        (("views", 0, "range"), (1.0, 0.0)),
+        (("views", 0, "seeds", "counts"), (0, 1, 1)),
     ],
 )
 def test_a_bad_value_changes_nothing(scene: gf.Scene, path: tuple[str | int, ...], value: object) -> None:
@@ -163,6 +180,56 @@ def test_objects_come_and_go_in_their_places(scene: gf.Scene) -> None:
     assert list(scene.lights) == [light]
     history.undo(scene)
     assert list(scene.lights) == []
+
+
+def test_views_come_and_go_and_are_changed(scene: gf.Scene, ctx: moderngl.Context, tmp_path: Path) -> None:
+    """In the order of the list; in the scene built anew; and in what is saved."""
+    history, first = History(), scene.views[0]
+    for number, kind in enumerate(VIEW_KINDS, 1):
+        history.make(scene, Addition(("views",), number, view_for(kind, scene.fluid)))
+    assert [type(view) for view in scene.views] == [type(first), *VIEW_KINDS.values()]
+    renderer = gf.FrameRenderer(ctx, (32, 24))
+    renderer.draw(scene)
+    history.change(scene, ("views", 0, "opacity"), 0.25)
+    scene.advance()
+    assert first.opacity == 0.25
+    history.make(scene, Removal(("views",), 1, scene.views[1]))
+    again = gf.Scene.load(tmp_path / "a.toml", ctx)
+    assert history.repeat(again) == []
+    kinds = ["streamlines", *(kind for kind in VIEW_KINDS if kind != "particles")]
+    told = description_of(again)["views"]
+    assert [view["kind"] for view in told] == kinds and told[0]["opacity"] == 0.25
+    assert told == description_of(scene)["views"]
+    for _ in range(len(VIEW_KINDS) + 2):
+        assert history.undo(again)
+    again.advance()
+    assert len(again.views) == 1 and again.views[0].opacity == pytest.approx(0.5 + again.dt, abs=0.05)
+    assert description_of(again)["views"][0]["opacity"]["formula"] == "min(0.5 + t, 1)"
+    again.release()
+    renderer.release()
+
+
+def test_what_a_view_is_measured_in(scene: gf.Scene) -> None:
+    low, high = (0.0, 1.0, 2.0), (1.0, 3.0, 6.0)
+
+    def shown(view: FlowView) -> dict[str, Item]:
+        return {item.name: item for item in items_of_view(view, low, high)}
+
+    cut = shown(gf.SliceView("temperature", axis="y"))
+    assert cut["position"].range == Range(1.0, 3.0, "m") and cut["position"].default == 2.0
+    assert cut["point"].default == (0.5, 2.0, 4.0) and cut["normal"].default == (0.0, 0.0, 1.0)
+    assert cut["axis"].choices == ("x", "y", "z") and "vorticity" in cut["field"].choices
+    assert not {"box", "visible"} & set(cut)
+    assert shown(gf.SliceView("speed"))["range"].range.unit == "m/s"
+    assert shown(gf.SliceView("vorticity"))["range"].range.unit == "1/s"
+    assert shown(gf.StreamlinesView([(0, 0, 0)]))["range"].range.unit == "m/s"
+    assert shown(gf.ParticlesView(10))["size"].range.unit == "px"
+    assert shown(gf.ParticlesView(10, unit="metres"))["size"].range.unit == "m"
+    for kind in VIEW_KINDS:  # what is switched on is a value that can be
+        view = view_for(kind, scene.fluid)
+        for item in items_of_view(view, low, high):
+            if item.optional:
+                dataclasses.replace(view, **{item.name: item.default})
 
 
 def test_everything_is_done_again_to_a_scene_built_anew(
@@ -248,7 +315,7 @@ def test_every_field_can_be_shown(kind: type) -> None:
             continue
         assert part.name in shown, f"{kind.__name__}.{part.name} has no widget"
         item = shown[part.name]
-        if item.kind in ("number", "whole", "triple"):
+        if item.kind in ("number", "whole", "triple", "pair", "counts"):
             assert item.range is not ANY, f"{kind.__name__}.{part.name} has no range"
             assert item.range.low < item.range.high
         if item.kind == "text":

@@ -37,8 +37,11 @@ def test_a_description_has_the_parameters_of_its_view(kind: str) -> None:
     """With the same defaults, but for what is said in another way."""
     described = {part.name: part for part in fields(VIEW_KINDS[kind])}
     made = inspect.signature(getattr(gf, VIEW_KINDS[kind].MADE)).parameters
-    assert set(described) == set(made) - {"ctx", "linear"}
+    own = {"box", "visible"}  # what a scene does with a view, which the view itself does not know
+    assert set(described) - own == set(made) - {"ctx", "linear"}
     for name, part in described.items():
+        if name in own:
+            continue
         default = None if part.default is MISSING else part.default
         if (kind, name) not in {("voxels", "surface")} and name not in ("seeds", "sources"):
             assert default == made[name].default, name
@@ -72,7 +75,7 @@ def test_each_kind_is_drawn_and_moves(ctx: moderngl.Context) -> None:
             scene.advance()
         assert np.abs(picture(scene, renderer) - empty).max(axis=2).astype(bool).mean() > 0.003, kind
         moved = view.MADE in ("Particles", "StreakLines")
-        made = scene.live._made[0][2]
+        made = scene.live._made[0].drawn
         if moved:
             assert (made.read()[..., 3] >= 0.0).sum() > 100, kind
         scene.views = []
@@ -126,18 +129,174 @@ def test_values_may_change_while_it_runs(ctx: moderngl.Context) -> None:
     view = gf.StreamlinesView(SEEDS, line_width=1.0)
     scene = scene_of(ctx, view, smoke=gf.Smoke(visible=False))
     thin = picture(scene, renderer)
-    made = scene.live._made[0][2]
+    made = scene.live._made[0].drawn
     view.line_width = 6.0
     thick = picture(scene, renderer)
-    assert scene.live._made[0][2] is made and np.abs(thick - thin).max() > 40
+    assert scene.live._made[0].drawn is made and np.abs(thick - thin).max() > 40
     view.points = 20  # another view has to be made
     picture(scene, renderer)
-    assert scene.live._made[0][2] is not made and made._released
+    assert scene.live._made[0].drawn is not made and made._released
     view.fade = 3.0
     with pytest.raises(gf.GpufluidError, match=r"StreamlinesView.fade must be at most 1, got 3"):
         renderer.draw(scene)
     with pytest.raises(gf.GpufluidError, match=r"Scene.views\[0\] must be a description"):
         gf.Scene(scene.fluid, views=["particles"])  # type: ignore[list-item]
+    scene.release()
+    renderer.release()
+
+
+# -- several boxes -------------------------------------------------------------------------------------------
+
+
+def two_boxes(ctx: moderngl.Context, *views: FlowView, **options: Any) -> gf.Scene:
+    """Air that flows along x in two boxes left and right of x = 0, there twice as fast."""
+    fluids = []
+    for number, x in enumerate((-1.0, 0.2)):
+        fluid = gf.Fluid(gf.Grid((8, 8, 8), 0.1, (x, 0.0, -0.4)), ctx=ctx)
+        velocity = np.zeros((9, 9, 9, 3))
+        velocity[..., 0] = 1.0 + number
+        fluid.velocity.write(velocity)
+        fluids.append(fluid)
+    camera = gf.Camera(target=(0.0, 0.4, 0.0), distance=2.6)
+    return gf.Scene(
+        fluids[0],
+        others=fluids[1:],
+        names={"left": fluids[0], "right": fluids[1]},
+        camera=camera,
+        views=list(views),
+        smoke=gf.Smoke(visible=False),
+        **options,
+    )
+
+
+@pytest.mark.parametrize("kind", ["particles", "streamlines", "glyphs", "slice"])
+def test_a_view_is_in_every_box_or_in_the_one_it_names(ctx: moderngl.Context, kind: str) -> None:
+    balls = [gf.ParticleSource(gf.Sphere((x, 0.4, 0.0), 0.2)) for x in (-0.6, 0.6)]
+    seeds = gf.Seeds((-0.9, 0.2, 0.0), (0.9, 0.6, 0.0), (4, 4, 1))
+    views: dict[str, FlowView] = {
+        "particles": gf.ParticlesView(2000, balls, life=0.05, opacity=1.0),
+        "streamlines": gf.StreamlinesView(seeds, line_width=3.0),
+        "glyphs": gf.GlyphsView(axis="z"),
+        "slice": gf.SliceView(legend=False),
+    }
+    view = views[kind]
+    renderer = gf.FrameRenderer(ctx, (96, 72))
+    scene = two_boxes(ctx, dt=0.01)
+    empty = picture(scene, renderer)
+    scene.views = [view]
+
+    def look() -> list[float]:
+        """How much of the left and of the right half of the picture the view changes."""
+        renderer.follow(scene)
+        scene.advance()
+        changed = np.abs(picture(scene, renderer) - empty).max(axis=2) > 8
+        return [float(half.mean()) for half in (changed[:, :48], changed[:, 48:])]
+
+    assert min(look()) > 0.005
+    assert len(scene.live._made) == 2
+    view.box = "right"
+    left, right = look()
+    assert left == 0.0 and right > 0.005
+    view.box = "left"
+    left, right = look()
+    assert left > 0.005 and right == 0.0
+    view.visible = False
+    assert look() == [0.0, 0.0]
+    made = scene.live._made[0].drawn
+    view.visible = True
+    left, right = look()
+    assert left > 0.005 and right == 0.0 and scene.live._made[0].drawn is made, "it was made anew"
+    scene.release()
+    renderer.release()
+    assert made._released
+
+
+def test_hidden_particles_stand_still(ctx: moderngl.Context) -> None:
+    renderer = gf.FrameRenderer(ctx, (32, 24))
+    view = gf.ParticlesView(200, [gf.ParticleSource(gf.Sphere((-0.6, 0.4, 0.0), 0.2))])
+    scene = two_boxes(ctx, view, dt=0.01)
+    renderer.follow(scene)
+    scene.advance()
+    (made,) = (m.drawn for m in scene.live._made if m.drawn is not None)
+    before = made.read()
+    view.visible = False
+    scene.advance()
+    np.testing.assert_array_equal(made.read(), before)
+    view.visible = True
+    scene.advance()
+    assert np.abs(made.read() - before).max() > 0.005
+    scene.release()
+    renderer.release()
+
+
+def test_boxes_share_one_range_and_one_legend(ctx: moderngl.Context) -> None:
+    """The slower box is drawn with the colours of the faster one; a bar is drawn once, over everything."""
+    renderer = gf.FrameRenderer(ctx, (96, 72))
+    view = gf.SliceView("velocity_x", legend=False)
+    scene = two_boxes(ctx, view)
+    both = picture(scene, renderer)
+    assert [made.drawn.last_range for made in scene.live._made] == [(-2.0, 2.0)] * 2
+    assert [made.drawn.range for made in scene.live._made] == [None, None]
+    view.range = (-2.0, 2.0)
+    np.testing.assert_array_equal(picture(scene, renderer), both)
+    view.range, view.box = None, "left"
+    picture(scene, renderer)
+    assert scene.live._made[0].drawn.last_range == (-1.0, 1.0)
+    view.box, view.legend = None, True
+    drawn: list[bool] = []
+    for made in scene.live._made:
+        made.release()
+    scene.live._made.clear()
+    renderer.follow(scene)
+    for made in scene.live._made:
+        made.drawn.draw_legend = lambda *_, made=made: drawn.append(made.drawn.legend)
+    picture(scene, renderer)
+    assert drawn == [False, True]
+    scene.release()
+    renderer.release()
+
+
+def test_a_box_has_what_lies_in_it(ctx: moderngl.Context) -> None:
+    """Seeds and sources go to the box they lie in, emitters to their fluid; without any there is no view."""
+    renderer = gf.FrameRenderer(ctx, (32, 24))
+    lines = gf.StreamlinesView([(-0.9, 0.4, 0.0), (-0.8, 0.4, 0.0), (0.9, 0.4, 0.0), (0.0, 0.4, 0.0)])
+    scene = two_boxes(ctx, lines, dt=0.01)
+    renderer.follow(scene)
+    assert [len(made.drawn.seeds) for made in scene.live._made] == [2, 1]
+    source = scene.others[0].emitters.add(gf.Emitter(gf.Sphere((-0.6, 0.4, 0.0), 0.1), density=1.0))
+    for view in (gf.ParticlesView(10), gf.ParticlesView(10, [gf.ParticleSource(source)])):
+        scene.views = [view]
+        renderer.follow(scene)
+        assert [made.drawn is None for made in scene.live._made] == [True, False]
+        assert scene.live._made[1].drawn.sources[0].shape is source
+    scene.views = [gf.StreamlinesView([(0.0, 0.4, 0.0)])]
+    with pytest.raises(
+        gf.GpufluidError,
+        match=r"views\[0\]: what it starts from lies in no box that it shows: 'left', 'right'",
+    ):
+        renderer.follow(scene)
+    scene.views[0].box = "rigth"
+    with pytest.raises(gf.GpufluidError, match=r"views\[0\].box must be .* 'left', 'right', .*mean 'right'"):
+        renderer.draw(scene)
+    with pytest.raises(gf.GpufluidError, match=r"views\[0\].box must be the name of a box, 'box 1', got 'a'"):
+        gf.Scene(scene.fluid, views=[gf.SliceView(box="a")])
+    with pytest.raises(gf.GpufluidError, match=r"SliceView.box must be a name or None, got 1"):
+        gf.SliceView(box=1)  # type: ignore[arg-type]
+    assert scene.box_names == ("left", "right")
+    scene.names.pop("right")
+    assert scene.box_names == ("left", "box 2")
+    scene.release()
+    renderer.release()
+
+
+def test_seeds_that_are_changed_make_other_lines(ctx: moderngl.Context) -> None:
+    renderer = gf.FrameRenderer(ctx, (32, 24))
+    seeds = gf.Seeds((-0.2, 0.2, 0.0), (0.2, 0.2, 0.0), (4, 1, 1))
+    scene = scene_of(ctx, gf.StreamlinesView(seeds))
+    renderer.follow(scene)
+    seeds.counts = (7, 1, 1)
+    renderer.follow(scene)
+    assert len(scene.live._made[0].drawn.seeds) == 7
     scene.release()
     renderer.release()
 
@@ -150,6 +309,6 @@ def test_particles_start_from_the_emitters_where_nothing_else_is_said(ctx: moder
     scene.fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.2, 0.0), 0.1), density=1.0))
     renderer.follow(scene)
     scene.advance()
-    assert (scene.live._made[0][2].read()[:, 3] >= 0.0).any()
+    assert (scene.live._made[0].drawn.read()[:, 3] >= 0.0).any()
     scene.release()
     renderer.release()

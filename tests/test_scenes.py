@@ -330,7 +330,8 @@ def test_changes_over_the_file(full: Path) -> None:
         ),
         ("emitters[0].shape.radius=-1", r"emitters\[0\].shape: Sphere.radius must be a finite number > 0"),
         ("emitters[7].density=1", r"emitters\[7\].density: there are 2, counted from 0"),
-        ("emitters.nope.density=1", "there is none with the name 'nope'"),
+        ("emitters.nope.density=1", "there is none with the name 'nope'$"),
+        ("emitters.sauce.density=1", "there is none with the name 'sauce'; did you mean 'source'"),
         ("sides.left.kind=periodic", "sides.left: the table contains unknown field velocity"),
         ("sides.front={kind='periodic'}", "sides: Boundaries.back and .front must both be"),
         ("camera.fov={formula='1/t'}", "camera: the formula '1/t' has no finite value at t = 0 s"),
@@ -403,6 +404,13 @@ def test_a_starter_scene_plays(tmp_path: Path, ctx: moderngl.Context) -> None:
     path = write_starter(str(tmp_path / "mine"))
     with pytest.raises(gf.GpufluidError, match="exists"):
         write_starter(str(tmp_path / "mine"))
+    for name, words in (
+        ("", "a scene needs a name"),
+        ("..", "a scene needs a name"),
+        ("a.py", "a.toml; a script"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=words):
+            write_starter(name)
     scene = gf.Scene.load(path, ctx, cells=(12, 18, 12))
     scene.advance()
     assert scene.frames == 180 and scene.fluid.density.read().max() > 0.0
@@ -438,6 +446,91 @@ def test_several_boxes(tmp_path: Path, ctx: moderngl.Context) -> None:
     scene.release()
     with pytest.raises(gf.SceneError, match="cells for 3 grids were given, but there are 2"):
         gf.Scene.load(path, backend="numpy", cells=[None, None, (4, 4, 4)])
+
+
+BOXES = """
+[[containers]]
+name = "left"
+grid = { cells = [4, 4, 4], cell_size = 0.1 }
+[[containers]]
+grid = { cells = [4, 4, 4], cell_size = 0.1, origin = [1.0, 0.0, 0.0] }
+[[views]]
+name = "cut"
+kind = "slice"
+box = "box 2"
+visible = { keys = [[0.0, 0], [0.05, 1]], ease = "step" }
+[[views]]
+kind = "glyphs"
+"""
+
+
+def test_views_name_their_boxes(tmp_path: Path) -> None:
+    """In a file, with --set and over time; and what is saved says it again."""
+    path = tmp_path / "boxes.toml"
+    path.write_text(BOXES)
+    scene = gf.Scene.load(path, backend="numpy", changes=["views.cut.box=left"])
+    assert [view.box for view in scene.views] == ["left", None]
+    assert scene.box_names == ("left", "box 2") and scene.names["left"] is scene.fluid
+    assert not scene.views[0].visible
+    for _ in range(3):
+        scene.advance()
+    assert scene.views[0].visible
+    scene.views[1].box, scene.views[1].visible = "box 2", False
+    saved = save_description(scene, tmp_path / "saved.toml")
+    again = gf.Scene.load(saved, backend="numpy")
+    assert description_of(again) == description_of(scene)
+    told = description_of(again)
+    assert [box.get("name") for box in told["containers"]] == ["left", None]
+    assert told["views"][0]["box"] == "left" and told["views"][0]["visible"]["ease"] == "step"
+    assert told["views"][1] == {"kind": "glyphs", "box": "box 2", "visible": False}
+    for made in (scene, again):
+        made.release()
+    one = gf.Scene.load(path, backend="numpy", changes=["containers.left.settings.viscosity=0.5"])
+    assert one.fluid.settings.viscosity == 0.5
+    one.release()
+
+
+def test_one_box_with_a_name_keeps_it(tmp_path: Path) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(
+        '[[containers]]\nname = "room"\ngrid = { cells = [4, 4, 4] }\n'
+        '[[views]]\nkind = "slice"\nbox = "room"\n'
+    )
+    scene = gf.Scene.load(path, backend="numpy")
+    again = gf.Scene.load(save_description(scene, tmp_path / "again.toml"), backend="numpy")
+    assert again.box_names == ("room",) and again.views[0].box == "room"
+    for made in (scene, again):
+        made.release()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            "views[0].box=lefft",
+            r"views\[0\].box: must be the name of a box, 'left', 'box 2', got 'lefft'; did you",
+        ),
+        ("views[1].box=1", r"views\[1\].box: expected str, got int"),
+        ("views[1].visible=2", r"views\[1\].visible: expected bool"),
+        ("containers[0].name=cut", r"views\[0\].name: 'cut' is taken already"),
+        ("containers[1].name=left", r"containers\[1\].name: 'left' is taken already"),
+        ("containers[0].name=box 2", "containers: each box must have a name of its own, got box 2, box 2"),
+        ("name=all", "the top: the table contains unknown field name"),
+    ],
+)
+def test_boxes_that_are_not_there_are_named(tmp_path: Path, change: str, words: str) -> None:
+    path = tmp_path / "boxes.toml"
+    path.write_text(BOXES)
+    with pytest.raises(gf.SceneError, match=f"boxes.toml: {words}"):
+        gf.Scene.load(path, backend="numpy", changes=[change])
+
+
+def test_a_scene_with_several_boxes_and_a_mistake_lets_go_of_them(tmp_path: Path) -> None:
+    """On the GPU, where the first box owns the context of all."""
+    path = tmp_path / "boxes.toml"
+    path.write_text(BOXES)
+    with pytest.raises(gf.SceneError, match="must be the name of a box"):
+        gf.Scene.load(path, changes=["views[0].box=nowhere"])
 
 
 # -- writing -------------------------------------------------------------------------------------------------

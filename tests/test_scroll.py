@@ -444,7 +444,7 @@ def test_nothing_is_compiled_or_made_anew(ctx: moderngl.Context) -> None:
         turn()
         turn()
         devices = [fluid.device, renderer.device, renderer.volume.device]
-        devices += [made.device for *_, made in scene.live._made]
+        devices += [made.drawn.device for made in scene.live._made]
         lighting = renderer.volume.lighting
         before = [(len(d._programs), len(d._kept), len(d.fields)) for d in devices]
         for _ in range(3):

@@ -54,7 +54,30 @@ def test_the_window_shows_the_picture_as_it_is_drawn(session: dict[str, Any]) ->
 def test_a_view_shows_the_chosen_box(session: dict[str, Any]) -> None:
     first, second = session["viewed"]
     assert second > 5.0 > 10.0 * first
-    assert session["views"] == session["views_again"] == [1]
+    assert session["views"] == session["views_again"] == ["box 2"]
+
+
+def test_a_view_is_changed_undone_and_saved(session: dict[str, Any]) -> None:
+    changed, undone = session["opacity"]
+    assert changed == pytest.approx(0.6, abs=0.05) and undone == 1.0
+    box, first, second = session["every_box"]
+    assert box is None and first > 5.0 and second > 5.0
+    box, first, second = session["one_box"]
+    assert box == "box 2" and second > 5.0 > 10.0 * first
+    assert session["hidden"][0] is False and max(session["hidden"][1:]) < 0.5
+    assert session["no_view"][0] == 0 and max(session["no_view"][1:]) < 0.5
+    assert session["left"] == ["SliceView"]
+    assert session["saved_views"] == [{"kind": "slice", "box": "box 2"}]
+
+
+def test_a_view_that_cannot_be_drawn_is_hidden(session: dict[str, Any]) -> None:
+    shown, said = session["failing"]
+    assert not shown and said.startswith("Scene.views[1]: what it starts from lies in no box that it shows")
+
+
+def test_a_chart_lies_over_the_window(session: dict[str, Any]) -> None:
+    boxes, first, second = session["chart"]
+    assert boxes == [1] and min(first, second) > 5.0
 
 
 def test_another_grid_for_the_chosen_box(session: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gpufluid.errors import GpufluidError
 from gpufluid.files import whole_file
 
 STARTER = """\
@@ -64,9 +65,16 @@ fps = 30
 def write_starter(name: str, overwrite: bool = False) -> Path:
     """Write a commented scene to ``name.toml`` and return its path.
 
-    Raises GpufluidError where there is such a file and `overwrite` is False, or where none can be written.
+    Raises GpufluidError for a name that no description can have, where there is such a file and `overwrite`
+    is False, or where none can be written.
     """
     path = Path(name)
+    if not path.name or path.name == "..":
+        raise GpufluidError(f"a scene needs a name, as in smoke, for smoke.toml; got {name!r}")
+    if path.suffix.lower() == ".py":
+        raise GpufluidError(
+            f"{name}: a new scene is a description, {path.with_suffix('.toml')}; a script is yours to write"
+        )
     path = path if path.suffix.lower() == ".toml" else path.with_name(path.name + ".toml")
     with whole_file(path, overwrite, (".toml",)) as partial:
         partial.write_text(STARTER.format(name=path, title=path.stem), encoding="utf-8")

@@ -7,9 +7,8 @@ that all of it can be undone. What a player does anyway stays in `window`; this 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
@@ -29,17 +28,20 @@ from gpufluid.app.studio_fields import (
     Range,
     degrees_to_turn,
     items_of,
+    items_of_view,
     other_form,
     turn_to_degrees,
 )
 from gpufluid.app.studio_ui import ACCENT, Ui, file_dialogs, has_file_dialog, imgui
-from gpufluid.app.studio_views import FlowView, renderer_items, ways
+from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
 from gpufluid.errors import GpufluidError
+from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
 from gpufluid.hand import Hand
 from gpufluid.render.camera import view_of
+from gpufluid.render.scene_views import SceneViews
 from gpufluid.scene import Scene
-from gpufluid.scene_file import save_description
+from gpufluid.scene_file import VIEW_KINDS, save_description
 from gpufluid.settings import SOLVERS
 from gpufluid.shapes import MESH_SUFFIXES
 from gpufluid.sources import Emitter, Surface
@@ -78,7 +80,7 @@ class Studio:
         self.tool = "select"
         self.reach, self.force, self.amount, self.warmth = 0.06, 1.0, 8.0, 0.5
         self.outlines = True
-        self.views: list[FlowView] = []
+        self.charts: list[Shown] = []
         self.passes: dict[str, float] = {}  # ms, smoothed
         self._cells = list(player.scene.fluid.grid.cells)
         self._grid_of: tuple[Scene, int] | None = None
@@ -87,7 +89,6 @@ class Studio:
         self._file = self._file or f"{player.name}.toml"
         self._asked = ""  # the file whose replacement was asked for once
         self._as_pictures = False
-        self._viewed = player.scene
         self._menu = False  # whether one is open
         self._timing = False
         self._measured = 0.0
@@ -125,9 +126,9 @@ class Studio:
         return round(self.panel_width * self.ui.density)
 
     @property
-    def has_views(self) -> bool:
+    def has_charts(self) -> bool:
         """Whether the studio shows the picture itself, with something drawn over it."""
-        return bool(self.views)
+        return bool(self.charts)
 
     @contextmanager
     def simulating(self) -> Iterator[None]:
@@ -157,25 +158,38 @@ class Studio:
         found = {f"{name} x{len(t)}" if len(t) > 1 else name: sum(t) for name, t in taken.items()}
         self.passes |= {name: 0.5 * (self.passes.get(name, ms) + ms) for name, ms in found.items()}
 
-    def draw_views(self, advanced: bool) -> None:
-        """Draw the flow views over the picture just drawn."""
+    def draw_charts(self) -> None:
+        """Draw the charts over the picture just drawn."""
         self._collect()
-        if self._viewed is not self.scene:  # views may follow objects of the one before
-            self._viewed = self.scene
-            self.views = [flow.again(self.player.window.ctx, self.scene) for flow in self.views]
-        for flow in list(self.views):
+        for chart in list(self.charts):
             try:
-                if advanced:
-                    flow.advance(self.scene)
-                flow.draw(self.scene, self.player.renderer)
+                chart.draw(self.scene, self.player.renderer)
             except GpufluidError as error:
                 self.player.say(str(error))
-                self._drop(flow)
+                self._drop(chart)
+
+    def hide_failing(self) -> bool:
+        """Hide the views of the scene that cannot be drawn; whether there were any.
+
+        That is no edit: undone it would fail again, and nothing before it could ever be undone.
+        """
+        scene, found = self.scene, False
+        for shown in scene.views:
+            trial = SceneViews(self.player.window.ctx)
+            try:
+                trial.follow(scene.fluids, [shown], scene.box_names)
+            except GpufluidError:
+                shown.visible = False
+                scene.hold(shown, "visible")
+                found = True
+            finally:
+                trial.release()
+        return found
 
     def draw(self) -> None:
         """Draw all that lies over the picture."""
         self.ui.begin()
-        if self.has_views:
+        if self.has_charts:
             self._draw_picture()
         if self.shown:
             self._draw_outlines()
@@ -191,13 +205,13 @@ class Studio:
 
     def release(self) -> None:
         """Release the panel and the views."""
-        for flow in list(self.views):
-            self._drop(flow)
+        for chart in list(self.charts):
+            self._drop(chart)
         self.ui.release()
 
-    def _drop(self, flow: FlowView) -> None:
-        self.views.remove(flow)
-        flow.view.release()
+    def _drop(self, chart: Shown) -> None:
+        self.charts.remove(chart)
+        chart.view.release()
 
     # -- input ---------------------------------------------------------------------------------------------
 
@@ -481,10 +495,10 @@ class Studio:
         height = rows * imgui.get_text_line_height_with_spacing() + 2.0 * imgui.get_style().window_padding.y
         imgui.begin_child("list", imgui.ImVec2(0, height), imgui.ChildFlags_.borders)
         names = {id(thing): name for name, thing in self.scene.names.items()}
-        several = bool(self.scene.others)
+        several, boxes = bool(self.scene.others), self.scene.box_names
         imgui.push_style_color(imgui.Col_.header, imgui.ImVec4(*ACCENT, 0.45))
         for path, thing, _ in things:
-            where = f"  (box {int(path[1]) + 1})" if several and path[0] == "fluids" else ""
+            where = f"  ({boxes[int(path[1])]})" if several and path[0] == "fluids" else ""
             label = names.get(id(thing)) or f"{_called(thing)} {path[-1]}"
             if imgui.selectable(f"{label}{where}##{path}", path == self.selected)[0]:
                 self.select(path)
@@ -523,7 +537,7 @@ class Studio:
 
     def _box_row(self) -> None:
         """Where there are several boxes, which one is meant."""
-        boxes = [f"box {n + 1}" for n in range(len(self.scene.fluids))]
+        boxes = self.scene.box_names
         if len(boxes) < 2:
             return
         self._row("box")
@@ -612,20 +626,24 @@ class Studio:
 
     def remove(self) -> None:
         """Take the selected object away."""
-        if self.selected is None:
-            return
-        *path, index = self.selected
+        if self.selected is not None:
+            self.remove_at(self.selected)
+        self.selected = None
+
+    def remove_at(self, at: Path) -> None:
+        """Take away what lies at this place of a list; where that cannot be, say why."""
+        *path, index = at
         assert isinstance(index, int)
         try:
-            thing = value_at(self.scene, self.selected)
+            thing = value_at(self.scene, at)
             self.player.history.make(self.scene, Removal(tuple(path), index, thing))
         except GpufluidError as error:
             self.player.say(str(error))
-        self.selected = None
 
     def _flow(self) -> None:
+        boxes = self.scene.box_names
         for n, fluid in enumerate(self.scene.fluids):
-            if len(self.scene.others) and not imgui.tree_node(f"fluid {n}"):
+            if len(self.scene.others) and not imgui.tree_node(f"{boxes[n]}##flow"):
                 continue
             imgui.push_id(n)
             self._fields(("fluids", n, "settings"), fluid.settings)
@@ -679,38 +697,80 @@ class Studio:
             self.player.volume_options = before
 
     def _views(self) -> None:
+        scene = self.scene
+        names = {id(thing): name for name, thing in scene.names.items()}
+        for n, shown in enumerate(scene.views):
+            kind = next((name for name, made in VIEW_KINDS.items() if type(shown) is made), "view")
+            where = "" if not scene.others else f"  ({'every box' if shown.box is None else shown.box})"
+            changed, on = imgui.checkbox(f"##visible {n}", shown.visible)
+            if changed:
+                self.change(("views", n, "visible"), on)
+            imgui.same_line()
+            if imgui.tree_node(f"{names.get(id(shown), kind)}{where}###view {n}"):
+                imgui.push_id(n)
+                self._view(n, shown)
+                imgui.pop_id()
+                imgui.tree_pop()
         self._box_row()
-        used = {flow.way.name: flow for flow in self.views if flow.box == self.box}
-        known = ways()
-        if not known:
-            imgui.text_disabled("this version has no views")
-        for way in known:
-            changed, on = imgui.checkbox(way.label, way.name in used)
+        self._buttons(("Add view ...", lambda: imgui.open_popup("add view"), False))
+        if imgui.begin_popup("add view"):
+            for kind in VIEW_KINDS:
+                if imgui.selectable(f"  {kind}##views", False)[0]:
+                    self.add_view(kind)
+            imgui.end_popup()
+        changed, on = imgui.checkbox("smoke", scene.smoke.visible)
+        if changed:
+            self.change(("smoke", "visible"), on)
+        self._charts()
+
+    def _view(self, number: int, shown: FlowView) -> None:
+        """The fields of a view of the scene."""
+        scene = self.scene
+        boxes = scene.box_names
+        if len(boxes) > 1:
+            self._row("box")
+            changed, box = _choice("##of", shown.box, (None, *boxes), "every box")
+            if changed:
+                self.change(("views", number, "box"), box)
+        grids = [f.grid for f, name in zip(scene.fluids, boxes, strict=True) if shown.box in (None, name)]
+        grids = grids or [self.fluid.grid]  # its box has gone
+        x, y, z = np.min([grid.origin for grid in grids], axis=0).tolist()
+        u, v, w = np.max([grid.upper for grid in grids], axis=0).tolist()
+        self._fields(("views", number), shown, items_of_view(shown, (x, y, z), (u, v, w)))
+        self._buttons(("Remove view", lambda: self.remove_at(("views", number)), False))
+
+    def add_view(self, kind: str) -> None:
+        """Show a view of VIEW_KINDS in the chosen box; where that cannot be, say why."""
+        scene = self.scene
+        shown = view_for(kind, self.fluid, scene.box_names[self.box] if scene.others else None)
+        path: Path = ("views",)
+        try:
+            self.player.history.make(scene, Addition(path, len(scene.views), shown))
+        except GpufluidError as error:
+            self.player.say(str(error))
+
+    def _charts(self) -> None:
+        """What lies over the picture of the window, and belongs to no scene."""
+        used = {chart.name: chart for chart in self.charts if chart.box == self.box}
+        for name in CHARTS:
+            changed, on = imgui.checkbox(name, name in used)
             if changed and on:
-                self.show_view(way.name)
+                self.charts.append(Shown.of(name, self.player.window.ctx, self.box))
             elif changed:
-                self._drop(used[way.name])
+                self._drop(used[name])
             elif on:
-                flow = used[way.name]
+                chart = used[name]
                 imgui.indent()
-                imgui.push_id(f"{way.name} {self.box}")
-                for item in flow.items:
-                    changed, value = self._widget(item, getattr(flow.view, item.name))
+                imgui.push_id(f"{name} {self.box}")
+                for item in chart.items:
+                    changed, value = self._widget(item, getattr(chart.view, item.name))
                     if changed:
                         try:
-                            flow.put(item.name, value)
+                            chart.put(item.name, value)
                         except GpufluidError as error:
                             self.player.say(str(error))
                 imgui.pop_id()
                 imgui.unindent()
-
-    def show_view(self, name: str) -> None:
-        """Begin to draw the view whose class is called `name`; where that cannot be, say why."""
-        try:
-            way = next(way for way in ways() if way.name == name)
-            self.views.append(FlowView.of(way, self.player.window.ctx, self.scene, self.box))
-        except GpufluidError as error:
-            self.player.say(str(error))
 
     def _grid(self) -> None:
         self._box_row()
@@ -768,10 +828,10 @@ class Studio:
 
     # -- fields --------------------------------------------------------------------------------------------
 
-    def _fields(self, path: Path, thing: Any) -> None:
-        """A row for every field of a dataclass object."""
+    def _fields(self, path: Path, thing: Any, items: tuple[Item, ...] | None = None) -> None:
+        """A row for every field of a dataclass object, or for those of `items`."""
         kind: Any = type(thing)
-        for item in items_of(kind):
+        for item in items_of(kind) if items is None else items:
             value = getattr(thing, item.name)
             changed, after = self._widget(item, value)
             if changed:
@@ -789,7 +849,11 @@ class Studio:
 
     def _widget(self, item: Item, value: Any) -> tuple[bool, Any]:
         """A row for one field; whether it was changed, and to what."""
-        unit = f", {item.range.unit}" if item.range.unit and item.kind in ("triple", "color", "turn") else ""
+        unit = (
+            f", {item.range.unit}"
+            if item.range.unit and item.kind in ("triple", "pair", "color", "turn")
+            else ""
+        )
         self._row(item.label + unit)
         key = f"##{item.name}"
         if item.optional:
@@ -825,7 +889,10 @@ def _number_or_three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
 
 
 def _whole(key: str, value: int, item: Item) -> tuple[bool, int]:
-    changed, after = imgui.slider_int(key, int(value), int(item.range.low), int(item.range.high))
+    flags = imgui.SliderFlags_.logarithmic if item.range.log else 0
+    text = f"%d {item.range.unit}".rstrip()
+    low, high = int(item.range.low), int(item.range.high)
+    changed, after = imgui.slider_int(key, int(value), low, high, text, flags)
     return changed, after
 
 
@@ -865,18 +932,23 @@ def _turn(key: str, value: Any, item: Item) -> tuple[bool, Any]:
     return changed, degrees_to_turn((x, y, z)) if changed else value
 
 
-def _choice(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+def _of_choices(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    return _choice(key, value, item.choices)
+
+
+def _choice(key: str, value: Any, choices: Sequence[Any], none: str = "none") -> tuple[bool, Any]:
+    """A menu of `choices`, in which None is called `none`."""
     chosen: tuple[bool, Any] = (False, value)
-    if imgui.begin_combo(key, _word(value)):
-        for choice in item.choices:
-            if imgui.selectable(_word(choice), choice == value)[0]:
+    if imgui.begin_combo(key, _word(value, none)):
+        for choice in choices:
+            if imgui.selectable(_word(choice, none), choice == value)[0]:
                 chosen = (True, choice)
         imgui.end_combo()
     return chosen
 
 
-def _word(value: Any) -> str:
-    return "none" if value is None else value if isinstance(value, str) else f"{value}"
+def _word(value: Any, none: str) -> str:
+    return none if value is None else value if isinstance(value, str) else f"{value}"
 
 
 def _text(key: str, value: str, item: Item) -> tuple[bool, str]:
@@ -885,24 +957,36 @@ def _text(key: str, value: str, item: Item) -> tuple[bool, str]:
 
 
 def _shape(key: str, value: Any, item: Item) -> tuple[bool, Any]:
-    kinds = replace(item, choices=tuple(form.__name__ for form in FORMS))
-    changed, name = _choice(key, type(value).__name__, kinds)
+    changed, name = _choice(key, type(value).__name__, [form.__name__ for form in FORMS])
     if not changed:
         return False, value
     return True, other_form(value, next(form for form in FORMS if form.__name__ == name))
 
 
 def _solver(key: str, value: Any, item: Item) -> tuple[bool, Any]:
-    kinds = replace(item, choices=tuple(solver.__name__ for solver in SOLVERS))
-    changed, name = _choice(key, type(value).__name__, kinds)
+    changed, name = _choice(key, type(value).__name__, [solver.__name__ for solver in SOLVERS])
     if not changed:
         return False, value
     kind: Any = next(solver for solver in SOLVERS if solver.__name__ == name)
     return True, kind()
 
 
+def _pair(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    speed = (item.range.high - item.range.low) / 400.0
+    changed, after = imgui.drag_float2(key, [float(v) for v in value], speed, format="%.3g")
+    return changed, tuple(after) if changed else value
+
+
+def _counts(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    changed, after = imgui.input_int3(key, list(value))
+    return changed, tuple(after) if changed else value
+
+
 def _part(key: str, value: Any, item: Item) -> tuple[bool, Any]:
-    imgui.new_line()
+    if hasattr(value, "__dataclass_fields__"):
+        imgui.new_line()
+    else:
+        imgui.text_disabled(f"{len(value)} points")
     return False, value
 
 
@@ -910,9 +994,11 @@ WIDGETS: dict[str, Callable[[str, Any, Item], tuple[bool, Any]]] = {
     "number": _number_or_three,
     "whole": _whole,
     "flag": _flag,
-    "choice": _choice,
+    "choice": _of_choices,
     "text": _text,
     "triple": _three,
+    "pair": _pair,
+    "counts": _counts,
     "color": _color,
     "colors": _colors,
     "turn": _turn,

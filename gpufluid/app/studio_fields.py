@@ -10,14 +10,17 @@ import functools
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid import settings, shapes, solvers, sources, view
+from gpufluid import flow_views, settings, shapes, solvers, sources, view
 from gpufluid.combustion import Combustion
+from gpufluid.grid import AXES
+from gpufluid.render.quantities import QUANTITIES
+from gpufluid.scene_file import VIEW_KINDS
 from gpufluid.shapes import Triple, rotation_matrix
 
 
@@ -95,6 +98,16 @@ RANGES: dict[str, Range] = {
     "Picture.fps": Range(1.0, 120.0, "1/s"),
     "Picture.exposure": Range(0.05, 5.0, log=True),
     "Picture.slices": Range(1, 512),
+    "ParticlesView.count": Range(1, 1_000_000, log=True),
+    "ParticlesView.seed": Range(0, 1000),
+    "ParticlesView.size": Range(0.5, 12.0, "px"),
+    "StreamlinesView.points": Range(2, 1024),
+    "StreakLinesView.points": Range(2, 1024),
+    "SliceView.normal": Range(-1.0, 1.0),
+    "Seeds.low": Range(-2.0, 2.0, "m"),
+    "Seeds.high": Range(-2.0, 2.0, "m"),
+    "Seeds.counts": Range(1, 64),
+    "range": Range(-5.0, 5.0),
     "velocity": Range(-5.0, 5.0, "m/s"),
     "rotation": Range(-180.0, 180.0, "°"),
     "position": Range(-2.0, 2.0, "m"),
@@ -140,7 +153,12 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 
 COLORS = ("color", "ambient", "core", "albedo", "surface_color")
-HIDDEN = ("Settings.precision", "Picture.size", "ForceField.values", "ForceExpression.numpy")
+HIDDEN = (
+    *("Settings.precision", "Picture.size", "ForceField.values", "ForceExpression.numpy"),
+    # those of views that have a place of their own in the panel
+    *(f"{kind.__name__}.{name}" for kind in VIEW_KINDS.values() for name in ("box", "visible")),
+    "ParticlesView.sources",
+)
 FORMS: tuple[type, ...] = (shapes.Sphere, shapes.Box, shapes.Cylinder, shapes.Capsule, shapes.Plane)
 
 
@@ -148,8 +166,8 @@ FORMS: tuple[type, ...] = (shapes.Sphere, shapes.Box, shapes.Cylinder, shapes.Ca
 class Item:
     """A field as it is shown.
 
-    kind: number (which may also be three), whole, flag, choice, text, triple, color, colors, turn, shape,
-    solver, part (a table of its own). optional: None is a value too.
+    kind: number (which may also be three), whole, flag, choice, text, triple, pair, counts, color, colors,
+    turn, shape, solver, part (a table of its own). optional: None is a value too.
     """
 
     name: str
@@ -177,20 +195,25 @@ def items_of(kind: Any) -> tuple[Item, ...]:
         default = part.default
         if part.default_factory is not dataclasses.MISSING:
             default = part.default_factory()
-        item = item_of(kind.__name__, part.name, hints[part.name], default)
+        item = item_of(kind.__name__, part.name, hints[part.name], default, part.metadata.get("names", ()))
         if item is not None:
             found.append(item)
     return tuple(found)
 
 
-def item_of(owner: str, name: str, hint: Any, default: Any = None) -> Item | None:
-    """How field `name` of that type, in the class `owner`, is shown; None: it is not."""
+def item_of(
+    owner: str, name: str, hint: Any, default: Any = None, names: tuple[Any, ...] = ()
+) -> Item | None:
+    """How field `name` of that type, in the class `owner`, is shown; None: it is not.
+
+    names: what it may be, where its class tells.
+    """
     key = f"{owner}.{name}"
     kinds = typing.get_args(hint) if _is_union(hint) else (hint,)
     optional = type(None) in kinds
     kinds = tuple(k for k in kinds if k is not type(None))
     spread = RANGES.get(key, RANGES.get(name, ANY))
-    choices = CHOICES.get(key, ())
+    choices = CHOICES.get(key, names)
     kind = _kind(name, kinds, choices)
     if kind is None:
         return None
@@ -201,6 +224,31 @@ def item_of(owner: str, name: str, hint: Any, default: Any = None) -> Item | Non
     return Item(name, kind, spread, optional and name != "rotation", choices, default)
 
 
+def items_of_view(shown: flow_views.FlowView, low: Triple, high: Triple) -> tuple[Item, ...]:
+    """The fields of a view of the flow; `low` and `high` are the corners of the boxes that it is in, metres.
+
+    What is measured in metres goes through these, and in units of a quantity has that quantity's unit.
+    """
+    name = getattr(shown, "field", None) or getattr(shown, "color", None)
+    unit = QUANTITIES[name].unit if name in QUANTITIES else QUANTITIES["speed"].unit
+    axis = AXES.index(getattr(shown, "axis", None) or "z")
+    x, y, z = (0.5 * (a + b) for a, b in zip(low, high, strict=True))
+    found = []
+    kind: Any = type(shown)
+    for item in items_of(kind):
+        if item.name == "position":
+            spread = replace(item.range, low=low[axis], high=high[axis])
+            item = replace(item, range=spread, default=(x, y, z)[axis])
+        elif item.name in ("range", "level"):
+            item = replace(item, range=replace(item.range, unit=unit))
+        elif item.name in ("point", "normal"):
+            item = replace(item, default=(x, y, z) if item.name == "point" else (0.0, 0.0, 1.0))
+        elif item.name == "size" and getattr(shown, "unit", "") == "metres":
+            item = replace(item, range=Range(0.001, 0.1, "m", log=True))
+        found.append(item)
+    return tuple(found)
+
+
 def _is_union(hint: Any) -> bool:
     return typing.get_origin(hint) in (typing.Union, types.UnionType)
 
@@ -209,9 +257,13 @@ def _kind(name: str, kinds: tuple[Any, ...], choices: tuple[Any, ...]) -> str | 
     plain: dict[Any, str] = {float: "number", int: "whole", bool: "flag", Combustion: "part"}
     if choices:
         return "choice"
-    for special, kind in (("rotation", "turn"), ("shape", "shape"), ("pressure", "solver")):
-        if name == special:
-            return kind
+    special = {"rotation": "turn", "shape": "shape", "pressure": "solver", "seeds": "part"}
+    if name in special:
+        return special[name]
+    if tuple[float, float] in kinds:
+        return "pair"
+    if tuple[int, int, int] in kinds:
+        return "counts"
     if Triple in kinds and float not in kinds:
         return "color" if name in COLORS else "triple"
     if name == "pigments":
@@ -228,7 +280,7 @@ def _some(kind: str, spread: Range, kinds: tuple[Any, ...]) -> Any:
     middle = (spread.low * spread.high) ** 0.5 if spread.log and spread.low > 0.0 else 0.0
     one = max(middle, spread.low) if spread.low > 0.0 or spread.log else min(1.0, spread.high)
     values = {"number": one, "whole": int(spread.low + spread.high) // 4, "flag": True, "text": ""}
-    values |= {"triple": (0.0, 0.0, 0.0), "color": (1.0, 1.0, 1.0)}
+    values |= {"triple": (0.0, 0.0, 0.0), "color": (1.0, 1.0, 1.0), "pair": (0.0, 1.0)}
     return values.get(kind)
 
 

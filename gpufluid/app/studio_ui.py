@@ -201,12 +201,14 @@ class Ui:
 
     def key(self, key: int, down: bool, mods: int) -> None:
         """A key of glfw's went down or up."""
-        for flag, name in (
-            (glfw.MOD_CONTROL, imgui.Key.mod_ctrl),
-            (glfw.MOD_SHIFT, imgui.Key.mod_shift),
-            (glfw.MOD_ALT, imgui.Key.mod_alt),
+        for flag, name, side in (
+            (glfw.MOD_CONTROL, imgui.Key.mod_ctrl, "CONTROL"),
+            (glfw.MOD_SHIFT, imgui.Key.mod_shift, "SHIFT"),
+            (glfw.MOD_ALT, imgui.Key.mod_alt, "ALT"),
         ):
-            self.io.add_key_event(name, bool(mods & flag))
+            # X11 tells what was held before the event: of a Ctrl that goes up, that it is down
+            own = key in (getattr(glfw, f"KEY_LEFT_{side}"), getattr(glfw, f"KEY_RIGHT_{side}"))
+            self.io.add_key_event(name, down if own else bool(mods & flag))
         if key in self._keys:
             self.io.add_key_event(self._keys[key], down)
 

@@ -132,6 +132,8 @@ class Window:
     @property
     def framebuffer_size(self) -> tuple[int, int]:
         """(width, height), pixels: more than the window's on HiDPI screens, zeros while minimised."""
+        if glfw.get_window_attrib(self.handle, glfw.ICONIFIED):
+            return 0, 0  # X11 leaves it its size
         width, height = glfw.get_framebuffer_size(self.handle)
         return width, height
 
@@ -289,9 +291,9 @@ class Player:
         if self.recorder is None and area[2:] != self.renderer.size:
             self.renderer.resize(area[2:])
         self.follow_picture()
-        self.renderer.draw(self.scene)
+        self._draw()
         if self.studio is not None:
-            self.studio.draw_views(advanced)
+            self.studio.draw_charts()
         for snap in self.scene.take_snaps():
             self._write(snap, overwrite=True)
         if advanced:
@@ -300,7 +302,7 @@ class Player:
         if area != (0, 0, *whole):
             screen.clear(0.03, 0.032, 0.036)
         screen.viewport = self.picture
-        if self.studio is None or not self.studio.has_views:
+        if self.studio is None or not self.studio.has_charts:
             self.renderer.present(screen)
         screen.viewport = (0, 0, *whole)
         screen.use()
@@ -312,6 +314,16 @@ class Player:
         if now - self._titled > 0.5:
             self._titled = now
             glfw.set_window_title(window.handle, self._title())
+
+    def _draw(self) -> None:
+        """Draw the picture; in the studio without the views that cannot be drawn any more."""
+        try:
+            self.renderer.draw(self.scene)
+        except GpufluidError as error:
+            if self.studio is None or not self.studio.hide_failing():
+                raise
+            self.say(str(error))
+            self.renderer.draw(self.scene)
 
     @property
     def area(self) -> tuple[int, int, int, int]:

@@ -250,6 +250,8 @@ class Film:
             ):
                 given = source.streams.video[0]
                 taken = target.add_stream_from_template(given)
+                # else it is called by the first tag of its codec: ProRes 422 HQ, which has no alpha
+                taken.codec_context.codec_tag = given.codec_context.codec_tag
                 for packet in source.demux(given):
                     if packet.dts is not None:  # the last, empty one has none
                         packet.stream = taken

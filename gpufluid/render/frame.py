@@ -149,7 +149,7 @@ class FrameRenderer(Guest):
         with self.volume.timed(scene.fluid, "opaque"):
             self._draw_opaque(scene, boxes, view)
         if views is not None:
-            views.draw(scene.fluid, scene.camera, self._scene, self._depth, opaque=True)
+            views.draw(scene.camera, self._scene, self._depth, opaque=True)
         # boxes do not overlap: the smoke of the farthest is drawn first
         depth = {
             id(f): float(view.rays.depth(np.array(f.grid.origin) + 0.5 * np.array(f.grid.size)))
@@ -162,7 +162,7 @@ class FrameRenderer(Guest):
             if scene.smoke.visible or look.fire is not None:
                 volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, look)
         if views is not None:
-            views.draw(scene.fluid, scene.camera, self._scene, self._depth, opaque=False)
+            views.draw(scene.camera, self._scene, self._depth, opaque=False)
         self.pause()
         with self.volume.timed(scene.fluid, "tone map"):
             self._tone_map(self._screen)
@@ -176,7 +176,7 @@ class FrameRenderer(Guest):
             scene.live = SceneViews(self.ctx)
         views: SceneViews | None = scene.live
         if views is not None:
-            views.follow(scene.fluid, scene.views)
+            views.follow((scene.fluid, *scene.others), scene.views, scene.box_names)
         return views
 
     def _boxes(self, scene: SceneLike) -> list[tuple[FluidLike, VolumeRenderer]]:

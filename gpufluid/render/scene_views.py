@@ -2,81 +2,164 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import moderngl
+import numpy as np
 
 import gpufluid
-from gpufluid.flow_views import FlowView
-from gpufluid.render.overlay import Overlay
+from gpufluid.errors import GpufluidError
+from gpufluid.flow_views import FlowView, Range, Seeds
+from gpufluid.render.camera import view_of
+from gpufluid.render.charts import Chart
+from gpufluid.render.quantities import QUANTITIES
 from gpufluid.render.subject import FlowLike
 from gpufluid.view import Camera
 
 
+@dataclass
+class _Made:
+    """A view in one box. fixed: the values it was made from. drawn: None where nothing of it lies there."""
+
+    view: FlowView
+    fluid: FlowLike
+    fixed: dict[str, Any]
+    drawn: Any
+
+    def release(self) -> None:
+        if self.drawn is not None:
+            self.drawn.release()
+
+
 class SceneViews:
-    """The views of one scene, in the context of its fluid. What a description says may change at any time."""
+    """The views of one scene, in its fluids' context. What a description says may change at any time."""
 
     def __init__(self, ctx: moderngl.Context) -> None:
         self.ctx = ctx
-        self._made: list[tuple[FlowView, dict[str, Any], Overlay]] = []  # what it was made from
+        self._made: list[_Made] = []
 
-    def follow(self, fluid: FlowLike, asked: Sequence[FlowView]) -> None:
-        """Have the views that `asked` describes, with the values they have now. Raises as the views do."""
+    def follow(self, fluids: Sequence[FlowLike], asked: Sequence[FlowView], names: Sequence[str]) -> None:
+        """Have the views that `asked` describes, with the values they have now.
+
+        names: of the boxes of `fluids`. Raises as the views do, and for a box that none is called.
+        """
         before, self._made = self._made, []
         try:
-            for view in asked:
-                view.check()
-                known = next((made for made in before if made[0] is view), None)
-                fixed = {name: _plain(getattr(view, name)) for name in view.FIXED}
-                if known is None or known[1] != fixed:
-                    made = getattr(gpufluid, view.MADE)(self.ctx, **view.parameters(fluid))
-                    self._made.append((view, fixed, made))
+            for number, view in enumerate(asked):
+                if any(view is other for other in asked[:number]):
                     continue
-                before.remove(known)
-                self._made.append(known)
-                for part in dataclasses.fields(view):
-                    if part.name not in view.FIXED:
-                        setattr(known[2], part.name, getattr(view, part.name))
+                if not view.visible:  # it waits as it was
+                    self._made += [made for made in before if made.view is view]
+                    continue
+                view.check()
+                try:
+                    boxes = view.boxes(names)
+                except GpufluidError as error:
+                    raise GpufluidError(f"Scene.views[{number}].box {error}") from None
+                within = len(fluids) > 1
+                shown = [self._follow(view, fluids[box], within, before) for box in boxes]
+                if within and not any(made.drawn is not None for made in shown):
+                    raise GpufluidError(
+                        f"Scene.views[{number}]: what it starts from lies in no box that it shows: "
+                        + ", ".join(repr(names[box]) for box in boxes)
+                    )
         finally:
-            for _, _, left in before:
-                left.release()
+            for made in before:
+                if not any(made is kept for kept in self._made):
+                    made.release()
 
-    def advance(self, fluid: FlowLike, dt: float) -> None:
+    def _follow(self, view: FlowView, fluid: FlowLike, within: bool, before: Sequence[_Made]) -> _Made:
+        """The view of one box, one of `before` where that is still right; with the values it has now."""
+        fixed = {name: _plain(getattr(view, name)) for name in view.FIXED} | {"within": within}
+        for made in before:
+            if made.view is view and made.fluid is fluid and made.fixed == fixed:
+                break
+        else:
+            given = view.parameters(fluid, within)
+            drawn = None if given is None else getattr(gpufluid, view.MADE)(self.ctx, **given)
+            made = _Made(view, fluid, fixed, drawn)
+        self._made.append(made)
+        if made.drawn is not None:
+            for name, value in view.drawn.items():
+                if name not in view.FIXED:
+                    setattr(made.drawn, name, value)
+        return made
+
+    def advance(self, dt: float) -> None:
         """Move those that move with the flow on by `dt` seconds."""
-        for _, _, made in self._made:
-            if hasattr(made, "advance"):
-                made.advance(fluid, dt)
+        for made in self._made:
+            if made.view.visible and hasattr(made.drawn, "advance"):
+                made.drawn.advance(made.fluid, dt)
 
     def draw(
         self,
-        fluid: FlowLike,
         camera: Camera,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture,
         *,
         opaque: bool,
     ) -> None:
-        """Draw those that hide what is behind them, or the others, into a target of linear light."""
-        for _, _, made in self._made:
-            shown: Any = made
-            if shown.opaque is opaque:
-                before, shown.linear = shown.linear, True
+        """Draw those that hide what is behind them, or the others, into a target of linear light.
+
+        Of a view in several boxes the farthest is drawn first; they have one range of colours and one legend.
+        """
+        rays = view_of(camera, 1.0).rays
+
+        def away(made: _Made) -> float:
+            grid = made.fluid.grid
+            return -float(rays.depth(np.array(grid.origin) + 0.5 * np.array(grid.size)))
+
+        for view in {id(made.view): made.view for made in self._made}.values():
+            shown = [made for made in self._made if made.view is view and made.drawn is not None]
+            if not view.visible or not shown or shown[0].drawn.opaque is not opaque:
+                continue
+            common = _common_range(shown) if len(shown) > 1 else None
+            shown.sort(key=away)
+            for made in shown:
+                drawn = made.drawn
+                before = {
+                    name: getattr(drawn, name)
+                    for name in ("linear", "legend", "range")
+                    if hasattr(drawn, name)
+                }
+                drawn.linear = True
+                if common is not None:
+                    drawn.range = common
+                if made is not shown[-1] and "legend" in before:
+                    drawn.legend = False
                 try:
-                    shown.render(fluid, camera, target, depth)
+                    drawn.render(made.fluid, camera, target, depth)
                 finally:
-                    shown.linear = before
+                    for name, value in before.items():
+                        setattr(drawn, name, value)
 
     def release(self) -> None:
         """Release all views; idempotent."""
-        for _, _, made in self._made:
+        for made in self._made:
             made.release()
         self._made = []
 
 
+def _common_range(shown: Sequence[_Made]) -> Range | None:
+    """The range of colours that charts of several boxes share; None where it is given, or nothing has one."""
+    charts = [(made.drawn, made.fluid) for made in shown]
+    if any(
+        not isinstance(chart, Chart) or chart.range or chart.field not in QUANTITIES for chart, _ in charts
+    ):
+        return None
+    ranges = [
+        chart.range_of(fluid, chart.quantity(fluid, chart.field), chart.field, None)
+        for chart, fluid in charts
+    ]
+    return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+
 def _plain(value: Any) -> Any:
     """`value` as something that is compared by what it says, and is no longer the description's own."""
+    if isinstance(value, Seeds):
+        return value.low, value.high, value.counts
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
     return repr(value) if hasattr(value, "tolist") else value
