@@ -52,8 +52,8 @@ class FieldStore(Protocol):
     def read(self) -> NDArray[np.float32]:
         """Return the front as float32 [z, y, x, c]."""
 
-    def take(self) -> Callable[[], NDArray[np.float32]]:
-        """Copy the front as it is now. What is returned gives it as `read` does, in any thread."""
+    def take(self, dtype: type[Any] = np.float32) -> Callable[[], NDArray[Any]]:
+        """Copy the front of now. What is returned gives it as `read` does, as `dtype`, in any thread."""
 
     def write(self, volume: NDArray[Any]) -> None:
         """Set the front from [z, y, x, c]."""
@@ -224,9 +224,16 @@ class Backend(Protocol):
     pace: Pace
 
     def field(
-        self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
+        self,
+        name: str,
+        kind: str,
+        components: int = 4,
+        *,
+        buffers: int = 2,
+        exact: bool = False,
+        short: bool = False,
     ) -> FieldStore:
-        """Create a field of zeros; `exact` keeps single precision whatever the setting."""
+        """Create a field of zeros; whatever the setting, `exact` keeps single and `short` half precision."""
 
     def kernel(self, name: str, variant: Variant) -> KernelCall:
         """Return the kernel, compiled once for each variant."""

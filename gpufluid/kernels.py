@@ -25,13 +25,14 @@ EMITTER_ROWS = 8  # vec4 an emitter takes, see emitter.glsl
 class Slot:
     """A field a kernel reads or writes: its name there, where its values lie, channels a texel.
 
-    exact: always single precision, since it holds whole numbers.
+    exact: always single precision, since it holds whole numbers. short: always half, as files have it.
     """
 
     name: str
     kind: str
     components: int = 4
     exact: bool = False
+    short: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,7 @@ OTHER = Slot("other", "packed", exact=True)
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
 ROOTS = Slot("roots", "root", exact=True)
 POINTS, PROBED = Slot("points", "probe", exact=True), Slot("sampled", "probe", exact=True)
+SAVED = Slot("saved", "tall", short=True)
 ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "slice", "whole"))
 
 KERNELS: dict[str, Kernel] = {
@@ -403,6 +405,8 @@ KERNELS: dict[str, Kernel] = {
         Kernel("scroll_scalars", SCALARS, (SCALARS,), ("shift", "ambient")),
         Kernel("scroll_flame", FLAME, (FLAME,), ("shift",)),
         Kernel("scroll_pressure", _packed("pressure"), (_packed("pressure"),), ("shift",)),
+        Kernel("save_velocity", SAVED, (VELOCITY,)),
+        Kernel("save_scalars", SAVED, (SCALARS,), (), (SOLID,)),
         Kernel("max_speed", Slot("speed", "block", exact=True), (VELOCITY,)),
     )
 }

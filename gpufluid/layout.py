@@ -28,13 +28,15 @@ BLOCK = 4  # edge of the blocks of faces that a reduction reads
 class FlatLayout:
     """How a volume of `size` (x, y, z) values lies in a 2D texture no wider or higher than `limit`.
 
-    packing: values along x that share a texel, 1 or 4.
+    packing: values along x that share a texel, 1 or 4. tall: slices one below the other where the limit
+    allows it, so that the texture is the volume as it is numbered.
     Raises GpufluidError, naming both sizes, where no arrangement of tiles fits the limit.
     """
 
     size: tuple[int, int, int]
     packing: int = 1
     limit: int = 16384
+    tall: bool = False
 
     @property
     def tile(self) -> tuple[int, int]:
@@ -45,6 +47,8 @@ class FlatLayout:
     def columns(self) -> int:
         """Tiles in a row of the texture: the fewest unused tiles at a shape near a square."""
         (width, height), slices = self.tile, self.size[2]
+        if self.tall and height * slices <= self.limit and width <= self.limit:
+            return 1
         best, best_cost = 0, math.inf
         for columns in range(1, min(slices, self.limit // width) + 1):
             rows = -(-slices // columns)
@@ -120,10 +124,11 @@ class FlatLayout:
 def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     """Return the layouts of `grid` by kind.
 
-    cell: one texel a cell; face: one more along each axis, for the high faces (not along z in 2D, where
-    no flow crosses); packed: four cells along x to a texel;
-    pack: one value for four such cells; strip: one texel for STRIP cells of a slice; block: one texel for
-    BLOCK^3 faces; row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
+    cell: one texel a cell; tall: the same, as it is numbered where that fits, to be read back;
+    face: one more along each axis, for the high faces (not along z in 2D, where no flow crosses);
+    packed: four cells along x to a texel; pack: one value for four such cells;
+    strip: one texel for STRIP cells of a slice; block: one texel for BLOCK^3 faces;
+    row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
     half: as packed, of one colour of a chess-board the cells alone, which are every second one along x;
     wave: as packed, with at least two values along x and an even number; probe: one texel for each of
     PROBES^2 points; root: one texel for each cell of the longest side.
@@ -134,6 +139,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     blocks = -(-faces[0] // BLOCK), -(-faces[1] // BLOCK), -(-faces[2] // BLOCK)
     return {
         "cell": FlatLayout((nx, ny, nz), 1, limit),
+        "tall": FlatLayout((nx, ny, nz), 1, limit, tall=True),
         "face": FlatLayout(faces, 1, limit),
         "block": FlatLayout(blocks, 1, limit),
         "packed": FlatLayout((nx, ny, nz), LANES, limit),

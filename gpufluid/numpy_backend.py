@@ -67,9 +67,9 @@ class ArrayField:
         """Return a float32 copy."""
         return self.values.astype(np.float32)
 
-    def take(self) -> Callable[[], NDArray[np.float32]]:
+    def take(self, dtype: type[Any] = np.float32) -> Callable[[], NDArray[Any]]:
         """Return what returns a copy of the values of now."""
-        values = self.read()
+        values = self.values.astype(dtype)
         return lambda: values.copy()
 
     def write(self, volume: NDArray[Any]) -> None:
@@ -155,7 +155,14 @@ class NumpyBackend:
         self._kernels: dict[tuple[str, Variant], ReferenceKernel] = {}
 
     def field(
-        self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
+        self,
+        name: str,
+        kind: str,
+        components: int = 4,
+        *,
+        buffers: int = 2,
+        exact: bool = False,
+        short: bool = False,
     ) -> ArrayField:
         """Create a field of zeros."""
         layout = self._layouts[kind]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.boundaries import Inflow, Open
-from gpufluid.grid import Grid
+from gpufluid.grid import LARGEST_HALF, Grid
 from gpufluid.kernels import EMITTER_ROWS, PATH, Variant
 from gpufluid.layout import BLOCK, LANES
 from gpufluid.shapes import HALF_SPACE, MESH, ROUND
@@ -416,6 +416,25 @@ def center_velocity(grid: Grid, velocity: NDArray[Any]) -> NDArray[Any]:
     low = _cells(grid, velocity)
     parts = [0.5 * (low[..., a] + _high(grid, velocity, a, a)) for a in range(grid.dimensions)]
     return np.stack(parts if grid.dimensions == 3 else [*parts, low[..., 2]], -1)
+
+
+def _saved(values: list[Array]) -> Array:
+    """Four channels in half floats; what is finite ends at the largest."""
+    single = np.stack(values, -1).astype(np.float32)
+    most = np.where(np.isinf(single), np.inf, np.float32(LARGEST_HALF))
+    return np.clip(single, -most, most).astype(np.float16).astype(np.float64)
+
+
+def save_velocity(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
+    """The velocity at the cell centres, as files hold it."""
+    x, y, z = np.moveaxis(center_velocity(grid, velocity), -1, 0)
+    return _saved([x, y, z, np.zeros_like(x)])
+
+
+def save_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array | None = None) -> Array:
+    """Three scalars or colours, and 1 in solids, as files hold them."""
+    inside = np.zeros(scalars.shape[:3]) if solid is None else solid[..., 3]
+    return _saved([*np.moveaxis(scalars[..., :3], -1, 0), inside])
 
 
 # -- sources and forces --------------------------------------------------------------------------------

@@ -223,7 +223,7 @@ def run(backend: GLBackend, kernel: Kernel, case: Case, shift: Any = None) -> tu
     write = kernel.write
     if write.name not in fields:
         fields[write.name] = backend.field(
-            write.name, write.kind, write.components, buffers=1, exact=write.exact
+            write.name, write.kind, write.components, buffers=1, exact=write.exact, short=write.short
         )
     twin = getattr(reference, kernel.name)
     results = []

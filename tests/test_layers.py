@@ -25,7 +25,7 @@ LAYERS = {
     "gl": ("gl", "description contract gl"),
     "numerics": (
         "advance advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire "
-        "forces diagnostics probes drag empty solids solver still",
+        "forces diagnostics probes saved drag empty solids solver still",
         "description contract numerics",
     ),
     "engine": ("fluid checkpoint scene scene_file script", "description contract gl numerics engine"),

@@ -42,6 +42,17 @@ def test_four_neighbours_along_x_share_a_texel() -> None:
     assert FlatLayout((7, 1, 1), 4).flatten(volume)[0].tolist() == [[0, 1, 2, 3], [4, 5, 6, 0]]
 
 
+def test_a_tall_texture_is_the_volume_where_it_fits() -> None:
+    """Reading it back copies nothing more."""
+    layout = FlatLayout((7, 6, 12), limit=72, tall=True)
+    image = np.arange(7 * 6 * 12 * 4.0).reshape(72, 7, 4)
+    volume = layout.unflatten(image)
+    assert np.shares_memory(volume, image)
+    assert np.array_equal(volume, image.reshape(12, 6, 7, 4))
+    smaller = FlatLayout((7, 6, 12), limit=71, tall=True)
+    assert smaller.texture_size == FlatLayout((7, 6, 12), limit=71).texture_size
+
+
 def test_a_prime_depth_leaves_its_last_row_partly_filled() -> None:
     layout = FlatLayout((16, 16, 13))
     assert 0 < layout.columns * layout.rows - 13 < layout.columns

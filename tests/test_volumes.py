@@ -15,8 +15,11 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
+from gpufluid.fluid import HALVED
+from gpufluid.gl.field import Field
+from gpufluid.grid import LARGEST_HALF
 from gpufluid.io.vdb import VdbGrid, _halves, write_vdb
-from gpufluid.io.volumes import VolumeFolder, save_volume, volume_of, write_volume
+from gpufluid.io.volumes import VolumeFolder, save_volume, volume_later, volume_of, write_volume
 from gpufluid.io.vti import BLOCK, write_vti
 
 BEYOND_ID = 21 + 36  # of a file: its header and its own id
@@ -319,6 +322,103 @@ def test_a_folder_holds_each_frame_as_it_was(tmp_path: Path) -> None:
     folder.close()
     with pytest.raises(gf.GpufluidError, match="the folder is closed"):
         folder.write(smoke())
+
+
+def wild(backend: str, rng: np.random.Generator) -> gf.Fluid:
+    """A fluid of an odd size, a ball, colours; some values are beyond half floats, some denormal there."""
+    fluid = gf.Fluid(gf.Grid((13, 11, 9), 0.1), backend=backend)
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.7, 0.5, 0.4), 0.25)))
+    for name in ("density", "temperature", "fuel", "color", "velocity"):
+        field = getattr(fluid, name)
+        shape = field.read().shape
+        field.write(rng.standard_normal(shape) * 10.0 ** rng.integers(-8, 6, shape))
+    return fluid
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute", "numpy"])
+def test_halves_of_a_fluid_are_those_of_its_fields(backend: str, rng: np.random.Generator) -> None:
+    """Rounded on the GPU, to the bit as NumPy rounds what is read in single precision."""
+    with wild(backend, rng) as fluid:
+        halves = fluid.take_halves(HALVED)()
+        assert tuple(halves) == HALVED
+        for name, array in halves.items():
+            whole = fluid.velocity.at_centers() if name == "velocity" else getattr(fluid, name).read()
+            assert np.unique(whole).size > (1 if name == "solid" else 500)
+            want = whole.clip(-LARGEST_HALF, LARGEST_HALF).astype(np.float16)
+            np.testing.assert_array_equal(array.view(np.uint16), want.view(np.uint16), err_msg=name)
+        with pytest.raises(gf.GpufluidError, match="names must be one of"):
+            fluid.take_halves(["pressure"])
+
+
+def test_a_volume_in_half_floats_is_the_same_volume() -> None:
+    """Solids are ambient in it too, and it turns alike."""
+    fluid = with_a_ball(smoke())
+    whole, half = volume_of(fluid), volume_later(fluid, half=True)()
+    assert half.arrays["temperature"][half.arrays["solid"] > 0.5].tolist() == [2.0] * 27
+    for one, other in ((whole, half), (whole.turned(), half.turned())):
+        assert one.arrays.keys() == other.arrays.keys()
+        for name, array in one.arrays.items():
+            assert np.array_equal(other.arrays[name], array.astype(np.float16)), name
+
+
+def test_what_is_no_number_stays_none(tmp_path: Path) -> None:
+    with gf.Fluid(gf.Grid((8, 8, 8), 0.1), backend="fragment") as fluid:
+        fluid._solver.scalars.write(np.full((8, 8, 8, 4), [1.0, np.nan, np.inf, -np.inf], np.float32))
+        halves = fluid.take_halves(["temperature", "fuel"])()
+        assert np.isnan(halves["temperature"]).all() and np.isposinf(halves["fuel"]).all()
+        with pytest.raises(gf.GpufluidError, match="'temperature' must be finite"):
+            write_volume(tmp_path / "a.vdb", fluid)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_halves_are_read_back_as_halves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the fields of a file two textures of half floats, where there were three of single ones."""
+    read: list[int] = []
+    take = Field.take
+
+    def counting(self: Field, *rest: Any) -> Any:
+        read.append(len(self.front.read(alignment=1)))
+        return take(self, *rest)
+
+    with gf.Fluid(gf.Grid((16, 24, 8), 0.1), backend="fragment") as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.8, 0.8, 0.4), 0.3)))
+        monkeypatch.setattr(Field, "take", counting)
+        volume = volume_later(fluid, half=True)()
+        assert set(volume.arrays) == {"density", "temperature", "velocity", "solid"}
+        assert all(array.dtype == np.float16 for array in volume.arrays.values())
+        assert sum(read) == 2 * 16 * 24 * 8 * 4 * 2
+
+
+@pytest.mark.parametrize(("background", "threshold"), [(0.0, 0.0), (0.0, 1e-4), (0.0, 0.3), (300.3, 0.6)])
+def test_halves_are_written_as_the_numbers_they_are(
+    tmp_path: Path, rng: np.random.Generator, background: float, threshold: float
+) -> None:
+    """As single floats of the same values would be, from strided views too."""
+    shape, rest = (17, 24, 40), float(np.float16(background))
+    values = np.where(rng.random((*shape, 4)) < 0.02, rng.normal(0.0, 2.0, (*shape, 4)), 0.0)
+    edge = np.float16(threshold)
+    values[5, 6, 7] = np.nextafter(edge, np.float16(1.0)), edge, -0.0, 0.0
+    values[9, 9, 9] = edge, np.nextafter(edge, np.float16(1.0)), 0.0, -0.0
+    values = (values + rest).astype(np.float16)
+    files = []
+    for array in (values, values.astype(np.float32)):
+        grids = [
+            VdbGrid("scalar", array[..., 1], rest, threshold),
+            VdbGrid("vector", array[..., :3], rest, threshold),
+        ]
+        files.append(write_vdb(tmp_path / f"{array.dtype}.vdb", grids).read_bytes()[BEYOND_ID:])
+    assert files[0] == files[1]
+
+
+def test_zip_is_used_where_it_pays(tmp_path: Path, rng: np.random.Generator) -> None:
+    smooth = np.round(np.linspace(1.0, 2.0, 64**3, dtype=np.float32).reshape(64, 64, 64), 2)
+    noise = smooth + rng.random(smooth.shape, np.float32)  # an eighth less where it is deflated
+    sizes = {
+        name: write_vdb(tmp_path / f"{name}.vdb", [VdbGrid(name, array)]).stat().st_size
+        for name, array in {"smooth": smooth, "noise": noise}.items()
+    }
+    assert sizes["smooth"] < 0.3 * 2 * 64**3
+    assert sizes["noise"] > 2 * 64**3
 
 
 def test_a_folder_tells_of_a_file_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,10 +92,17 @@ class CountedBackend(GLBackend):
         self._moved: dict[str, list[int]] | None = None
 
     def field(
-        self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
+        self,
+        name: str,
+        kind: str,
+        components: int = 4,
+        *,
+        buffers: int = 2,
+        exact: bool = False,
+        short: bool = False,
     ) -> Field:
         """Create a field of zeros."""
-        field = super().field(name, kind, components, buffers=buffers, exact=exact)
+        field = super().field(name, kind, components, buffers=buffers, exact=exact, short=short)
         self.fields.append(field)
         return field
 
@@ -125,12 +132,19 @@ class BaselineBackend(CountedBackend):
         super().__init__(grid, "fragment", ctx, reading="texel")
 
     def field(
-        self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
+        self,
+        name: str,
+        kind: str,
+        components: int = 4,
+        *,
+        buffers: int = 2,
+        exact: bool = False,
+        short: bool = False,
     ) -> Field:
         """Create a field of zeros; what the engine packs has one value a cell here."""
         if kind in ("packed", "pack"):
             kind, components = "cell", 1
-        return super().field(name, kind, components, buffers=buffers, exact=exact)
+        return super().field(name, kind, components, buffers=buffers, exact=exact, short=short)
 
     def _pass(self, name: str, variant: Variant) -> Pass:
         """Return the pass of the baseline where it has one of its own, else the engine's."""

@@ -31,7 +31,7 @@ from gpufluid.io.images import FrameFolder, require_pillow
 from gpufluid.io.motion import motion_later
 from gpufluid.io.paths import Kind, check_folder, check_output, check_place, output_kind
 from gpufluid.io.pictures import sixteen_bits, write_picture
-from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder, volume_later
+from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder
 from gpufluid.scene import Scene
 from gpufluid.settings import one_of
 
@@ -433,7 +433,7 @@ def _volumes(folder: VolumeFolder, number: int) -> Callable[[Shot], Work]:
     """How a folder takes a volume of a scene's fluid."""
 
     def take(shot: Shot) -> Work:
-        volume = volume_later(shot.scene.fluids[number], folder.fields)
+        volume = folder.later(shot.scene.fluids[number])
         return lambda: folder.save(volume())
 
     return take

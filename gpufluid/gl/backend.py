@@ -80,10 +80,17 @@ class GLBackend:
         return other
 
     def field(
-        self, name: str, kind: str, components: int = 4, *, buffers: int = 2, exact: bool = False
+        self,
+        name: str,
+        kind: str,
+        components: int = 4,
+        *,
+        buffers: int = 2,
+        exact: bool = False,
+        short: bool = False,
     ) -> Field:
         """Create a field of zeros."""
-        dtype = "f4" if exact else self._dtype
+        dtype = "f4" if exact else "f2" if short else self._dtype
         return Field(self.device, name, self.layouts[kind], components, dtype, buffers)
 
     def kernel(self, name: str, variant: Variant) -> Pass:

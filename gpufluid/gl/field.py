@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import moderngl
 import numpy as np
@@ -148,10 +148,12 @@ class Field:
             return self.dump().astype(np.float32)
         return self.take()()
 
-    def take(self) -> Callable[[], FloatArray]:
+    def take(self, dtype: type[Any] = np.float32) -> Callable[[], NDArray[Any]]:
         """Copy the front's texture as it is now. What is returned unpacks it as `read`, in any thread."""
-        raw = self.front.read(alignment=1)
-        return lambda: np.require(self._unpacked(raw).astype(np.float32, copy=False), requirements="W")
+        width, height = self.layout.texture_size
+        raw = np.empty(width * height * self.components, self.dtype)
+        self.front.read_into(raw, alignment=1)
+        return lambda: np.require(self._unpacked(raw).astype(dtype, copy=False), requirements="W")
 
     def later(self) -> LateRead:
         """Ask for a copy of the front's texture as it is now, without waiting."""
@@ -169,7 +171,7 @@ class Field:
         finally:
             late.release()
 
-    def _unpacked(self, raw: bytes) -> NDArray[np.floating]:
+    def _unpacked(self, raw: bytes | NDArray[np.floating]) -> NDArray[np.floating]:
         width, height = self.layout.texture_size
         image = np.frombuffer(raw, self.dtype).reshape(height, width, self.components)
         return self.layout.unflatten(image)

@@ -52,7 +52,10 @@ def kept(stage: str, slot: Slot, dtype: str) -> str:
 
     A half float ends at the largest; a single one that is nearly denormal is 0. Only sweeps for the pressure
     in fragment passes go without: it would cost 3 % of a step on llvmpipe, which mostly does it by itself.
+    What is `short` the kernel has rounded itself.
     """
+    if slot.short:
+        return "v"
     if dtype == "f2":
         return f"mix(v, sign(v) * {LARGEST_HALF}, greaterThan(abs(v), vec4({LARGEST_HALF})))"
     if stage == "compute" or slot.kind in ("cell", "face"):
@@ -136,6 +139,8 @@ class Pass:
         self._as_image = {s.name for s in self._slots if images and s.name not in self._filtered}
 
         def dtype_of(slot: Slot) -> str:
+            if slot.short:
+                return device.kept_as(slot.components, "f2", f"the {slot.name} field")
             return "f4" if slot.exact else dtype
 
         compute = device.stage == "compute"

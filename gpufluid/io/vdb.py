@@ -30,17 +30,23 @@ MAGIC, VERSION, LIBRARY = 0x56444220, 224, (10, 0)
 ZIPPED_ACTIVE = 3  # COMPRESS_ZIP | COMPRESS_ACTIVE_MASK
 ALL_BACKGROUND = b"\x00"  # NO_MASK_OR_INACTIVE_VALS: what is inactive has the background's value
 LEAF, NODE4, NODE5 = 8, 16, 32  # children along an axis
-IN_CACHE = 1 << 14  # numbers turned into half floats at a time
-TRIED = 16  # chunks of a grid that are deflated to see whether it pays
+MASK = LEAF**3 // 8  # bytes
+IN_CACHE = 1 << 16  # numbers worked on at a time
+SIZE = np.uint16(0x7FFF)  # the bits of a half float without its sign: they grow with what it is
+INFINITE = 0x7C00  # such bits, and what is beyond is no number
+TRIED = 8  # chunks of a grid that are deflated to see whether it pays
+PAYS = 0.7  # of their size: a velocity's vary from 0.82 to 0.95
 TYPES = {1: "float", 3: "vec3s"}
+Raw = bytes | memoryview
 
 
 @dataclass(frozen=True)
 class VdbGrid:
     """A grid to be written under `name`.
 
-    values: [nz, ny, nx] or, for vectors, [nz, ny, nx, 3]. background: what it is where nothing is written.
-    threshold: voxels within this of the background are not written. kind: "fog volume", "level set",
+    values: [nz, ny, nx] or, for vectors, [nz, ny, nx, 3]; half floats are written as they are.
+    background: what it is where nothing is written. threshold: voxels within this of it, which is rounded as
+    the values are, are not written. kind: "fog volume", "level set",
     "staggered" or "unknown". metadata: more text.
     """
 
@@ -76,8 +82,6 @@ def write_vdb(
             raise GpufluidError(
                 f"the VDB grid {grid.name!r} must be [nz, ny, nx] or [nz, ny, nx, 3], got {shape}"
             )
-        if not np.isfinite(grid.values).all():
-            raise GpufluidError(f"the VDB grid {grid.name!r} must be finite")
     names = [grid.name for grid in grids]
     if len(set(names)) != len(names) or not all(names):
         raise GpufluidError(f"the grids of a VDB file need names, each its own, got {names}")
@@ -137,59 +141,58 @@ class _Tree:
     """The leaves of a grid that hold anything, in the order of the file."""
 
     def __init__(self, grid: VdbGrid, half: bool) -> None:
-        values = np.asarray(grid.values, np.float32)
+        values = np.asarray(grid.values)
+        if values.dtype != np.float16 or not half:
+            values = values.astype(np.float32, copy=False)
         values = values.reshape(*values.shape[:3], -1)
         self.channels = values.shape[3]
-        self.half, self.background = half, float(np.float32(grid.background))
-        # in slabs of a leaf's depth, which stay in the processor's cache
-        slabs = [self._slab(values[z : z + LEAF], z, grid.threshold) for z in range(0, len(values), LEAF)]
-        where, on, leaves, *shadows = (np.concatenate(part) for part in zip(*slabs, strict=True))
+        self._dtype = np.dtype("<f2" if half else "<f4")
+        self.background = float(np.float32(grid.background))
+        on = self._counted(values, grid)
+        rows = on.view(np.uint64)  # of a leaf's width each
+        z, y, x = rows.shape
+        rows = np.bitwise_or.reduce(rows.reshape(z, y // LEAF, LEAF, x), axis=2)
+        rows = np.bitwise_or.reduce(rows.reshape(z // LEAF, LEAF, y // LEAF, x), axis=1)
+        where = np.argwhere(rows.T)
         at5, at4, at = where // (NODE4 * NODE5), where // NODE4 % NODE5, where % NODE4
-        self._root, self._slot5 = at5, at4 @ (NODE5 * NODE5, NODE5, 1)
-        self._slot4 = at @ (NODE4 * NODE4, NODE4, 1)
-        order = np.lexsort((self._slot4, self._slot5, at5[:, 2], at5[:, 1], at5[:, 0]))
-        self._root, self._slot5, self._slot4 = at5[order], self._slot5[order], self._slot4[order]
-        self._on, self._values = on[order], leaves[order]
-        self.count = int(self._on.sum())
-        along = (shadows[0].any(axis=0), shadows[1].any(axis=0), shadows[2])
-        spans = [np.flatnonzero(s) for s in along] if self.count else [[0]] * 3
-        self.bounds = tuple(int(s[0]) for s in spans), tuple(int(s[-1]) for s in spans)
+        slot5, slot4 = at4 @ (NODE5 * NODE5, NODE5, 1), at @ (NODE4 * NODE4, NODE4, 1)
+        order = np.lexsort((slot4, slot5, at5[:, 2], at5[:, 1], at5[:, 0]))
+        self._root, self._slot5, self._slot4 = at5[order], slot5[order], slot4[order]
+        leaves = tuple(where[order].T)
+        self._on = _leaves(on)[leaves].reshape(-1, LEAF**3)
+        # channel by channel: NumPy copies long rows of single numbers faster than many short ones of three
+        held = np.empty((len(where), LEAF**3, self.channels), values.dtype)
+        for channel in range(self.channels):
+            held[..., channel] = _leaves(values[..., channel])[leaves].reshape(-1, LEAF**3)
+        self._values = held if held.dtype == self._dtype else _halves(held)
+        self.count = int(np.count_nonzero(self._on))
+        self.bounds = _bounds(where[order], self._on)
         self.memory = len(where) * (LEAF**3 * 4 * self.channels + LEAF**3 // 8)
 
-    def _slab(self, values: NDArray[np.float32], z: int, threshold: float) -> tuple[NDArray[Any], ...]:
-        """The leaves of the layers from `z` on: where, what is on, values; and what is on along x, y, z."""
-        on = np.zeros(values.shape[:3], bool)
-        for channel in range(self.channels):
-            on |= np.abs(values[..., channel] - np.float32(self.background)) > threshold
-        leaves_on = np.ascontiguousarray(_leaves(on))
-        where = np.argwhere(leaves_on.reshape(*leaves_on.shape[:3], -1).any(3))
-        x, y, _ = where.T
-        # channel by channel: NumPy copies long rows of single numbers faster than many short ones of three
-        leaves = np.empty((len(where), LEAF**3, self.channels), np.float32)
-        for channel in range(self.channels):
-            leaves[..., channel] = _leaves(values[..., channel])[x, y, 0].reshape(-1, LEAF**3)
-        stored: NDArray[Any] = _halves(leaves.clip(-LARGEST_HALF, LARGEST_HALF)) if self.half else leaves
-        on_here = leaves_on[x, y, 0].reshape(-1, LEAF**3)
-        where[:, 2] = z // LEAF
-        shadows: list[NDArray[Any]] = [np.any(on, axis=across) for across in ((0, 1), (0, 2), (1, 2))]
-        return where, on_here, stored, shadows[0][None], shadows[1][None], shadows[2]
+    def _counted(self, values: NDArray[Any], grid: VdbGrid) -> NDArray[np.bool_]:
+        """Which voxels are on, [nz, ny, nx], filled up with False to whole leaves."""
+        nz, ny, nx = values.shape[:3]
+        on = np.zeros((nz + -nz % LEAF, ny + -ny % LEAF, nx + -nx % LEAF), bool)
+        layers = max(1, IN_CACHE // (ny * nx))
+        for z in range(0, nz, layers):
+            for channel in range(self.channels):
+                away, near, infinite = _away(
+                    values[z : z + layers, ..., channel], self.background, grid.threshold
+                )
+                if not np.max(away) < infinite:
+                    raise GpufluidError(f"the VDB grid {grid.name!r} must be finite")
+                on[z : z + len(away), :ny, :nx] |= away > near
+        return on
 
     def parts(self) -> tuple[bytes, bytes]:
         """The topology of the tree, and the values of its leaves."""
         topology: list[bytes] = []
-        values: list[bytes] = []
         background = struct.pack(f"<{self.channels}f", *[self.background] * self.channels)
         roots, starts = np.unique(self._root, axis=0, return_index=True)
         topology.append(struct.pack("<I", 1) + background + struct.pack("<II", 0, len(roots)))
         masks = np.packbits(self._on, axis=1, bitorder="little")
-        full: NDArray[np.bool_] = np.all(self._on, axis=1)
-        values_on = zip(
-            self._values.astype("<f2" if self.half else "<f4", copy=False), self._on, full, strict=True
-        )
-        chunks = [(leaf if all_on else leaf[on]).tobytes() for leaf, on, all_on in values_on]
-        pack = _deflated if _pays(chunks) else _stored
         # a node's own values, none of which counts: OpenVDB writes no chunk at all for 0 half floats
-        no_values = ALL_BACKGROUND + (b"" if self.half else _deflated(b""))
+        no_values = ALL_BACKGROUND + (b"" if self._dtype.itemsize == 2 else bytes(8))
         ends = [*starts[1:], len(self._root)][: len(roots)]
         for root, start, end in zip(roots, starts, ends, strict=True):
             topology.append(struct.pack("<3i", *(root * LEAF * NODE4 * NODE5).tolist()))
@@ -198,37 +201,83 @@ class _Tree:
             lasts = [*(firsts[1:] + start), end]
             for a, b in zip(firsts + start, lasts, strict=True):
                 topology += [_mask(self._slot4[a:b], NODE4**3), bytes(NODE4**3 // 8), no_values]
-                for n in range(a, b):
-                    mask = masks[n].tobytes()
-                    topology.append(mask)
-                    values += [mask, ALL_BACKGROUND, pack(chunks[n])]
-        return b"".join(topology), b"".join(values)
+                topology.append(masks[a:b].tobytes())
+        return b"".join(topology), self._leaf_values(masks)
+
+    def _leaf_values(self, masks: NDArray[np.uint8]) -> bytes:
+        """Of each leaf its mask and a chunk: its active voxels."""
+        chunks = self._chunks()
+        kept = [_deflated(chunk) for chunk in chunks] if _pays(chunks) else chunks
+        # as OpenVDB's zipToStream has it: a negative size tells that a chunk is as it was
+        sizes = [len(k) if k is not chunk else -len(k) for k, chunk in zip(kept, chunks, strict=True)]
+        heads = np.zeros((len(masks), MASK + len(ALL_BACKGROUND) + 8), np.uint8)
+        heads[:, :MASK] = masks
+        heads[:, -8:] = np.array(sizes, "<i8")[:, None].view(np.uint8)
+        parts: list[Raw] = []
+        for n, chunk in enumerate(kept):
+            parts += [heads[n].data, chunk]
+        return b"".join(parts)
+
+    def _chunks(self) -> list[Raw]:
+        """The active voxels of each leaf; of leaves that are all active, which is most, nothing is copied."""
+        full: NDArray[np.bool_] = np.all(self._on, axis=1)
+        whole, some = _bytes(self._values), _bytes(self._values[~full][self._on[~full]])
+        width = self.channels * self._dtype.itemsize
+        leaf, taken = width * LEAF**3, 0
+        chunks: list[Raw] = []
+        for n, count in enumerate(self._on.sum(axis=1).tolist()):
+            if count == LEAF**3:
+                chunks.append(whole[n * leaf : (n + 1) * leaf])
+            else:
+                chunks.append(some[taken : taken + count * width])
+                taken += count * width
+        return chunks
+
+
+def _away(
+    values: NDArray[Any], background: float, threshold: float
+) -> tuple[NDArray[Any], np.generic | float, float]:
+    """How far values are from a background, in some measure; the threshold and infinity in that measure."""
+    if values.dtype == np.float16:
+        background = min(max(background, -LARGEST_HALF), LARGEST_HALF)
+        if not background:  # their bits alone will do
+            near = np.float16(min(threshold, LARGEST_HALF))
+            near = np.nextafter(near, np.float16(0.0)) if float(near) > threshold else near
+            return values.view(np.uint16) & SIZE, near.view(np.uint16), INFINITE
+        background = float(np.float16(background))
+    return np.abs(values.astype(np.float32, copy=False) - np.float32(background)), threshold, np.inf
+
+
+def _bounds(where: NDArray[np.intp], on: NDArray[np.bool_]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The first and the last voxel that is on along each axis, of leaves at `where` [n, 3]; 0 without any."""
+    if not len(where):
+        return (0, 0, 0), (0, 0, 0)
+    voxels, ends = on.reshape(-1, LEAF, LEAF, LEAF), []
+    for axis in range(3):
+        at, others = where[:, axis], tuple({0, 1, 2} - {axis})
+        for edge, which in (at.min(), 0), (at.max(), -1):
+            outer = np.any(voxels[at == edge], axis=0)
+            ends.append(int(LEAF * edge + np.flatnonzero(outer.any(axis=others))[which]))
+    return tuple(ends[::2]), tuple(ends[1::2])
 
 
 def _leaves(volume: NDArray[Any]) -> NDArray[Any]:
-    """A view of [nz, ny, nx(, c)], filled up with 0 to whole leaves, as the leaves along x, y and z.
+    """A view of [nz, ny, nx], filled up with 0 to whole leaves, as the leaves along x, y and z.
 
-    [nx / 8, ny / 8, nz / 8, 8, 8, 8(, c)]: OpenVDB numbers along x, y, z with z fastest.
+    [nx / 8, ny / 8, nz / 8, 8, 8, 8]: OpenVDB numbers along x, y, z with z fastest.
     """
-    volume = volume.swapaxes(0, 2)
-    rest = volume.shape[3:]
-    if any(n % LEAF for n in volume.shape[:3]):
-        volume = np.pad(volume, [*((0, -n % LEAF) for n in volume.shape[:3]), *[(0, 0)] * len(rest)])
-    x, y, z = volume.strides[:3]
-    nx, ny, nz = (n // LEAF for n in volume.shape[:3])
-    return np.lib.stride_tricks.as_strided(
-        volume,
-        (nx, ny, nz, LEAF, LEAF, LEAF, *rest),
-        (LEAF * x, LEAF * y, LEAF * z, x, y, z, *volume.strides[3:]),
-        writeable=False,
-    )
+    if any(n % LEAF for n in volume.shape):
+        volume = np.pad(volume, [(0, -n % LEAF) for n in volume.shape])
+    nz, ny, nx = (n // LEAF for n in volume.shape)
+    return volume.reshape(nz, LEAF, ny, LEAF, nx, LEAF).transpose(4, 2, 0, 5, 3, 1)
 
 
 def _halves(values: NDArray[np.float32]) -> NDArray[np.float16]:
-    """The half floats nearest to numbers up to LARGEST_HALF, to the bit those of ``astype``, but faster.
+    """The half floats nearest to numbers, to the bit those of ``astype``, but faster.
 
-    IEEE 754-2008: a half has 10 bits of mantissa and its exponent is 112 less. Below 2^-14 it is a multiple
-    of 2^-24, which adding 0.5 to a float rounds to.
+    What is beyond them ends at the largest, as in glsl/lib/nearest_half.glsl. IEEE 754-2008: a half has
+    10 bits of mantissa and its exponent is 112 less. Below 2^-14 it is a multiple of 2^-24, which adding 0.5
+    to a float rounds to.
     """
     bits = np.ascontiguousarray(values).reshape(-1).view(np.uint32)
     halves = np.empty(bits.shape, np.uint16)
@@ -240,6 +289,7 @@ def _halves(values: NDArray[np.float32]) -> NDArray[np.float16]:
         half += size
         half -= np.uint32((112 << 23) - 0xFFF)
         half >>= np.uint32(13)
+        np.minimum(half, np.uint32(INFINITE - 1), out=half)
         tiny = (size.view(np.float32) + np.float32(0.5)).view(np.uint32) - np.uint32(0x3F000000)
         np.copyto(half, tiny, where=size < np.uint32(113 << 23))
         half |= (some >> np.uint32(16)) & np.uint32(0x8000)
@@ -254,25 +304,23 @@ def _mask(slots: NDArray[Any], size: int) -> bytes:
     return np.packbits(bits, bitorder="little").tobytes()
 
 
-def _deflated(raw: bytes) -> bytes:
-    """A chunk as OpenVDB's zipToStream writes it: a negative size tells that it is as it was."""
+def _bytes(array: NDArray[Any]) -> memoryview:
+    return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+
+
+def _deflated(raw: Raw) -> Raw:
+    """The chunk deflated where that makes it shorter, else the very chunk."""
     packed = zlib.compress(raw, 1)
-    if len(packed) < len(raw):
-        return struct.pack("<q", len(packed)) + packed
-    return _stored(raw)
+    return packed if len(packed) < len(raw) else raw
 
 
-def _stored(raw: bytes) -> bytes:
-    return struct.pack("<q", -len(raw)) + raw
+def _pays(chunks: Sequence[Raw]) -> bool:
+    """Whether some of the chunks, evenly spread, deflate to less than `PAYS` of their size.
 
-
-def _pays(chunks: list[bytes]) -> bool:
-    """Whether some of the chunks, evenly spread, deflate to less than 85 %.
-
-    That of a velocity saves a tenth, and would be most of the time that a file takes.
+    A velocity loses a tenth, and that would take longer than all the rest of a file.
     """
     tried = chunks[:: max(1, len(chunks) // TRIED)]
-    return sum(len(zlib.compress(raw, 1)) for raw in tried) < 0.85 * sum(map(len, tried))
+    return sum(len(zlib.compress(raw, 1)) for raw in tried) < PAYS * sum(map(len, tried))
 
 
 def _text(text: str) -> bytes:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 import gpufluid
 from gpufluid.errors import GpufluidError
 from gpufluid.files import check_file, whole_file
-from gpufluid.fluid import Fluid
-from gpufluid.grid import finite_number
+from gpufluid.fluid import HALVED, Fluid
+from gpufluid.grid import LARGEST_HALF, finite_number
 from gpufluid.io.background import Background
 from gpufluid.io.folders import NumberedFolder
-from gpufluid.io.vdb import VdbGrid, write_vdb
+from gpufluid.io.vdb import SIZE, VdbGrid, write_vdb
 from gpufluid.io.vti import write_vti
 from gpufluid.reference import center_velocity
 from gpufluid.settings import one_of
@@ -31,17 +31,17 @@ WHERE_ANY = ("fuel", "flame", "color", "solid")  # written unasked only where th
 SUFFIXES = (".vdb", ".vti", ".npz")
 ANY_VOLUME = re.compile(r"(volume|box\d+)_\d{4,}\.(vdb|vti|npz)")  # what is written of scenes
 THRESHOLD = 1e-4
-Array = NDArray[np.float32]
+Array = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
 class Volume:
     """What is written, in SI units.
 
-    arrays: by name, [nz, ny, nx(, 3)], at the cell centres. cell_size: metres. origin: the low corner of the
-    box, metres. time: seconds. ambient_temperature: what the temperature is where nothing is. up: the axis
-    against gravity as the simulation has it, "y", or "z" where the box has been turned about x for programs
-    whose z points up.
+    arrays: by name, [nz, ny, nx(, 3)], at the cell centres, in single or half precision. cell_size: metres.
+    origin: the low corner of the box, metres. time: seconds. ambient_temperature: what the temperature is
+    where nothing is. up: the axis against gravity as the simulation has it, "y", or "z" where the box has
+    been turned about x for programs whose z points up.
     """
 
     arrays: dict[str, Array]
@@ -82,28 +82,45 @@ def volume_of(fluid: Fluid, fields: Sequence[str] | None = None) -> Volume:
     return volume_later(fluid, fields)()
 
 
-def volume_later(fluid: Fluid, fields: Sequence[str] | None = None) -> Callable[[], Volume]:
-    """Copy a fluid as it is now; what is returned makes the volume of `volume_of`, in any thread."""
+def volume_later(
+    fluid: Fluid, fields: Sequence[str] | None = None, half: bool = False
+) -> Callable[[], Volume]:
+    """Copy a fluid as it is now; what is returned makes the volume of `volume_of`, in any thread.
+
+    half: of half floats where the GPU can round to them, as `Fluid.take_halves` tells.
+    """
     if fields is not None:
         if isinstance(fields, str) or not fields:
             raise GpufluidError(f"fields must be a list of {', '.join(FIELDS)}, got {fields!r}")
         for name in fields:
             one_of(name, FIELDS, "fields")
-    wanted = [name for name in FIELDS if name in (*ALWAYS, *WHERE_ANY)] if fields is None else fields
+    wanted = [name for name in FIELDS if name in (*ALWAYS, *WHERE_ANY)] if fields is None else list(fields)
+    if fields is None and fluid.settings.combustion is None:
+        wanted.remove("flame")
     grid, ambient, time = fluid.grid, fluid.settings.ambient_temperature, fluid.time
     heated = "temperature" in wanted and ambient and len(fluid.obstacles)
-    taken = fluid.take(tuple(dict.fromkeys([*wanted, *(["solid"] if heated else [])])))
+    needed = dict.fromkeys([*wanted, *(["solid"] if heated else [])])
+    halves = fluid.take_halves([name for name in needed if half and name in HALVED])
+    taken = fluid.take([name for name in needed if not (half and name in HALVED)])
 
     def make() -> Volume:
-        arrays = taken()
+        arrays: dict[str, Array] = {**halves(), **taken()}
         if heated:
-            arrays["temperature"][arrays["solid"] > 0.5] = ambient
-        if "velocity" in arrays:
+            still = min(max(ambient, -LARGEST_HALF), LARGEST_HALF) if half else ambient
+            arrays["temperature"][arrays["solid"] > 0.5] = still
+        if "velocity" in arrays and not half:
             arrays["velocity"] = center_velocity(grid, arrays["velocity"]).astype(np.float32, copy=False)
-        held = [name for name in wanted if fields is not None or name in ALWAYS or arrays[name].any()]
+        held = [name for name in wanted if fields is not None or name in ALWAYS or _holds(arrays[name])]
         return Volume({name: arrays[name] for name in held}, grid.cell_size, grid.origin, time, ambient)
 
     return make
+
+
+def _holds(array: Array) -> bool:
+    """Whether any value is not 0; NumPy is slow to ask half floats."""
+    if array.dtype == np.float16:
+        return bool((array.view(np.uint16) & SIZE).any())
+    return bool(array.any())
 
 
 def write_volume(
@@ -131,10 +148,11 @@ def write_volume(
     The file appears whole or not at all. Raises GpufluidError for another ending or name, and for a path that
     cannot be written to.
     """
-    check_file(path, overwrite, SUFFIXES)
+    suffix = check_file(path, overwrite, SUFFIXES).suffix.lower()
     one_of(up, ("y", "z"), "up")
     threshold = finite_number(threshold, "threshold", low=0.0)
-    return save_volume(path, volume_of(fluid, fields), up, half, threshold, overwrite)
+    volume = volume_later(fluid, fields, half and suffix == ".vdb")()
+    return save_volume(path, volume, up, half, threshold, overwrite)
 
 
 def save_volume(
@@ -213,8 +231,12 @@ class VolumeFolder(NumberedFolder):
         """
         if self._closed:
             raise GpufluidError(f"{self.path}: the folder is closed")
-        volume = volume_later(fluid, self.fields)
+        volume = self.later(fluid)
         self._worker.do(lambda: self.save(volume()))
+
+    def later(self, fluid: Fluid) -> Callable[[], Volume]:
+        """Copy what is written of a fluid; what is returned makes the volume for `save`, in any thread."""
+        return volume_later(fluid, self.fields, self._half and self._suffix == ".vdb")
 
     def save(self, volume: Volume) -> None:
         """Add `volume`, what `volume_of` has read of a fluid, and return when it is written."""
