@@ -35,6 +35,11 @@ class Capabilities:
     drawn: frozenset[tuple[int, str]]
     filtered: frozenset[tuple[int, str]]
 
+    @property
+    def filters(self) -> bool:
+        """Whether all that can be drawn to is filtered; else shaders interpolate by hand everywhere."""
+        return self.drawn <= self.filtered
+
 
 _known: WeakKeyDictionary[moderngl.Context, Capabilities] = WeakKeyDictionary()
 

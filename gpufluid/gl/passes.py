@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import moderngl
@@ -71,7 +70,8 @@ def field_reader(
 ) -> str:
     """The GLSL that declares field `name` and its ``fetch_<name>(index)``.
 
-    filtered: also ``filtered_<name>(xy, slice)``, one bilinear tap at `xy` (values from 0) of a slice.
+    filtered: also ``filtered_<name>(xy, slice)``, bilinear at `xy` (values from 0) of a slice; it needs
+    lib/between.glsl.
     """
     width, height = layout.texture_size
     head = f"vec4 fetch_{name}(ivec3 index) {{ return "
@@ -88,8 +88,8 @@ def field_reader(
         text += f"{head}texelFetch({name}, {kind}_texel(index), 0); }}\n"
     if filtered:
         text += (
-            f"vec4 filtered_{name}(vec2 xy, int slice) {{ return textureLod({name},"
-            f" (vec2({kind}_texel(ivec3(0, 0, slice))) + xy + 0.5) * {scale}, 0.0); }}\n"
+            f"vec4 filtered_{name}(vec2 xy, int slice) {{ return between({name},"
+            f" (vec2({kind}_texel(ivec3(0, 0, slice))) + xy + 0.5) * {scale}); }}\n"
         )
     return text
 
@@ -122,9 +122,6 @@ class Pass:
         variant: Variant,
         dtype: str,
     ) -> None:
-        filters = {(slot.components, "f4" if slot.exact else dtype) for slot in kernel.reads}
-        if variant.sampler == "hardware" and not filters <= device.capabilities.filtered:
-            variant = replace(variant, sampler="exact")
         self.device, self.kernel, self.variant = device, kernel, variant
         self._slots = kernel.slots(variant)
         self._names = kernel.arguments(variant)
@@ -144,8 +141,10 @@ class Pass:
         source = Source(f"{kernel.name} ({device.stage})").add(f"#version {version} core", "<stage>")
         if compute:
             source.add(f"layout(local_size_x = {GROUP}, local_size_y = {GROUP}) in;", "<stage>")
-        defines = variant.defines(grid.dimensions)
+        defines = variant.defines(grid.dimensions) | device.defines
         source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
+        if self._filtered:
+            source.include("lib/between.glsl")
         source.add(box_constants(grid), "<box>")
         source.add(variant.constants(grid.dimensions), "<box>")
         for kind in dict.fromkeys(s.kind for s in (*self._slots, kernel.write)):
@@ -283,7 +282,7 @@ class Pass:
             else:
                 field.front.use(unit)
                 if filtered:
-                    device.linear.use(unit)
+                    device.between.use(unit)
                     filtered_units.append(unit)
         sent = self._sent
         for name, uniform in self._uniforms:
@@ -298,7 +297,7 @@ class Pass:
             with device.timed(self.kernel.name):
                 self._run(out, first, rows)
         for unit in filtered_units:
-            device.linear.clear(unit)
+            device.between.clear(unit)
 
     def _run(self, out: Field, first: int, rows: int) -> None:
         device, (width, height), vertices = self.device, self._size, 3
