@@ -252,6 +252,7 @@ class Pass:
                 f"{out.layout.size}"
             )
         pacer, first, height = self.device.pace.pacer, 0, self._size[1]
+        before = out.front  # after the swap the field may have left it to another one
         if pacer is None:
             self._work(arguments, out, 0, height)
         while pacer is not None and first < height:  # all is bound anew: much may happen in between
@@ -260,15 +261,15 @@ class Pass:
             first += rows
         out.swap()
         if switches.numbers:
-            check_numbers(self._says, out, out.read(), lambda: self._read(arguments))
+            check_numbers(self._says, out, out.read(), lambda: self._read(arguments, before))
 
-    def _read(self, arguments: Mapping[str, Any]) -> dict[str, tuple[Field, NDArray[np.float32]]]:
-        """What the last call read, by name: fields and values."""
+    def _read(
+        self, arguments: Mapping[str, Any], before: moderngl.Texture
+    ) -> dict[str, tuple[Field, NDArray[np.float32]]]:
+        """What the last call read, by name: fields and values; of the field it wrote what was `before`."""
         out: Field = arguments[self.kernel.write.name]
-        out.turn()  # what it wrote was read before
-        read = {slot.name: (arguments[slot.name], arguments[slot.name].read()) for slot in self._slots}
-        out.turn()
-        return read
+        fields: dict[str, Field] = {slot.name: arguments[slot.name] for slot in self._slots}
+        return {name: (field, field.read(before if field is out else None)) for name, field in fields.items()}
 
     def _work(self, arguments: Mapping[str, Any], out: Field, first: int, rows: int) -> None:
         """Bind what is read and write `rows` of the texture from `first` on."""
