@@ -20,6 +20,7 @@ from gpufluid.gl.messages import take
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import keep_state
 from gpufluid.settings import one_of
+from gpufluid.stops import unbroken
 
 BACKENDS = ("auto", "compute", "fragment")
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
@@ -138,7 +139,10 @@ class Device:
         key = vertex_text + source.text
         if key not in self._programs:
             try:
-                self._programs[key] = self.ctx.program(vertex_shader=vertex_text, fragment_shader=source.text)
+                with unbroken(None, insist=False):  # a handler that raised in it would kill the process
+                    self._programs[key] = self.ctx.program(
+                        vertex_shader=vertex_text, fragment_shader=source.text
+                    )
             except moderngl.Error as error:
                 take()  # what it says is in the error
                 blamed = vertex if vertex and "vertex_shader" in str(error) else source
@@ -151,7 +155,8 @@ class Device:
         """Compile a compute pass. Raises ShaderError naming pass, glsl file and line."""
         if source.text not in self._programs:
             try:
-                self._programs[source.text] = self.ctx.compute_shader(source.text)
+                with unbroken(None, insist=False):
+                    self._programs[source.text] = self.ctx.compute_shader(source.text)
             except moderngl.Error as error:
                 take()
                 raise source.explain(str(error)) from None
