@@ -46,6 +46,19 @@ def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def begun(*words: str, cwd: Path, number: int) -> subprocess.Popen[str]:
+    """The plume without end, in a process that a signal of this number reaches."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "gpufluid", "demo", "--frames", "100000", *words],
+        cwd=cwd,
+        env=HEADLESS,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # what starts the tests may ignore it
+    )
+
+
 def names(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir())
 
@@ -199,15 +212,7 @@ def test_transparent_pictures_and_films(folder: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stopped_keeps_the_finished_frames(folder: Path, number: int, code: int) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gpufluid", "demo", "--frames", "100000", *SMALL],
-        cwd=folder,
-        env=HEADLESS,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # what starts the tests may ignore it
-    )
+    process = begun(*SMALL, cwd=folder, number=number)
     try:
         ends = time.monotonic() + 60.0
         while not list(folder.glob("plume.partial-*")):

@@ -19,11 +19,12 @@ import numpy as np
 import OpenEXR
 import pytest
 from PIL import Image
-from test_cli import HEADLESS, SMALL, command, frame_count, names
+from test_cli import HEADLESS, SMALL, begun, command, frame_count, names
 from test_volumes import needs_openvdb, read_vdb
 
 import gpufluid as gf
 from gpufluid.app.cli import main
+from gpufluid.files import abandon
 from gpufluid.io.film import Film
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and limits")
@@ -65,24 +66,16 @@ def check_whole(folder: Path) -> int:
 
 
 def stopped(
-    folder: Path, options: str, number: int, begun: str | None, wait: float, small: Any = SMALL
+    folder: Path, options: str, number: int, seen: str | None, wait: float, small: Any = SMALL
 ) -> tuple[int, float, float, str]:
-    """Run the plume, send a signal `wait` s after a file like `begun` has come, or after the start.
+    """Run the plume, send a signal `wait` s after a file like `seen` has come, or after the start.
 
-    Returns the exit code, the seconds from the signal to the end, those until `begun`, and the errors.
+    Returns the exit code, the seconds from the signal to the end, those until `seen`, and the errors.
     """
     start = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gpufluid", "demo", "--frames", "100000", *small, *options.split()],
-        cwd=folder,
-        env=HEADLESS,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # what starts the tests may ignore it
-    )
+    process = begun(*small, *options.split(), cwd=folder, number=number)
     try:
-        while begun is not None and not list(folder.glob(begun)):
+        while seen is not None and not list(folder.glob(seen)):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < start + 100.0
             time.sleep(0.02)
@@ -107,13 +100,13 @@ RUNS = [
 
 
 @needs_openvdb
-@pytest.mark.parametrize(("options", "begun", "number"), RUNS, ids=[options for options, *_ in RUNS])
+@pytest.mark.parametrize(("options", "seen", "number"), RUNS, ids=[options for options, *_ in RUNS])
 def test_a_stop_leaves_finished_frames_of_every_kind(
-    tmp_path: Path, options: str, begun: str, number: int
+    tmp_path: Path, options: str, seen: str, number: int
 ) -> None:
     """At a moment that is another one in each run. A loaded machine is given as long as it took to start."""
     wait = random.Random(time.time_ns()).uniform(0.05, 0.6)
-    code, seconds, start, errors = stopped(tmp_path, options, number, begun, wait)
+    code, seconds, start, errors = stopped(tmp_path, options, number, seen, wait)
     assert code == 128 + number, errors
     assert "Traceback" not in errors
     assert seconds < max(QUICK, start), f"it went on for {seconds:.2f} s after {wait:.3f} s"
@@ -149,6 +142,47 @@ def test_a_stop_in_the_middle_of_a_large_picture(tmp_path: Path) -> None:
     assert names(tmp_path) == ["v"]
 
 
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_a_stop_while_a_shader_is_compiled_kills_nothing(backend: str) -> None:
+    """moderngl calls Python while it makes a program, and dies of an exception there."""
+    code = f"""
+        import os, signal
+        import _moderngl
+        import gpufluid as gf
+
+        real, struck = _moderngl.make_uniform, 0
+
+        def interrupted(*given):
+            global struck
+            struck += 1
+            os.kill(os.getpid(), signal.SIGINT)
+            return real(*given)
+
+        fluid = gf.Fluid(gf.Grid((8, 8, 8)), backend="{backend}")
+        _moderngl.make_uniform = interrupted
+        while True:
+            before = struck
+            try:
+                fluid.step(0.1)
+                break
+            except KeyboardInterrupt:
+                assert struck > before
+        assert struck > 9
+        _moderngl.make_uniform = real
+        calm = gf.Fluid(gf.Grid((8, 8, 8)), backend="{backend}", ctx=fluid.ctx)
+        print(struck, calm.velocity.read().tobytes() == fluid.velocity.read().tobytes())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=HEADLESS,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("True\n")
+
+
 FULL = [
     "-o fr --size 200x200",
     "-o fr --format exr --size 200x200",
@@ -173,6 +207,7 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
         import json, resource, sys
         from pathlib import Path
         from gpufluid.app.cli import main
+from gpufluid.files import abandon
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
         for options in json.loads(sys.argv[1]):
             before = set(Path().rglob("*"))
@@ -272,8 +307,60 @@ def test_what_waits_is_left_out_when_time_is_over() -> None:
     assert done[-1] == "end" and done[:2] == [0, 1] and len(done) < 6
 
 
+def test_an_encoder_is_not_waited_for_when_time_is_over(tmp_path: Path) -> None:
+    """It holds dozens of frames; what came out of it is the film, and its frames are counted."""
+    noise = np.random.default_rng(0).integers(0, 256, (540, 960, 3), np.uint8)
+    taken, frames = [], []
+    for patience in (None, 0.05):
+        film = Film(tmp_path / f"{patience}.mp4", (960, 540), fps=60.0)
+        for n in range(40):
+            film.write(np.roll(noise, n, axis=1))
+        film._worker._pending[-1].result()
+        start = time.monotonic()
+        film.close(patience)
+        taken.append(time.monotonic() - start)
+        frames.append(film.frames)
+        assert frame_count(film.path) == film.frames
+    assert frames[0] == 40 and 1 <= frames[1] < 40
+    assert taken[1] < 0.5 * taken[0]
+    assert names(tmp_path) == ["0.05.mp4", "None.mp4"]
+
+
+@pytest.mark.parametrize("kind", ["still", "folder"])
+def test_a_picture_is_not_waited_for_when_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """One that takes long to write, as large ones do; the film beside it is whole."""
+    from gpufluid.io import images
+
+    quick = images._eight_bits
+
+    def slow(*given: Any) -> None:
+        time.sleep(4.0)
+        quick(*given)
+
+    def update(scene: gf.Scene, at: float) -> None:
+        if scene.frame == 1:
+            times.append(time.monotonic())
+            raise KeyboardInterrupt
+
+    times: list[float] = []
+    monkeypatch.setattr(images, "_eight_bits", slow)
+    scene = gf.Scene(gf.Fluid(gf.Grid((6, 8, 5), cell_size=0.1)), update=update)
+    monkeypatch.chdir(tmp_path)
+    names_of = {"still": {"out": "a.mp4", "still": "a.png"}, "folder": {"out": "frames"}}[kind]
+    with pytest.raises(KeyboardInterrupt):
+        gf.run(scene, size=(16, 16), progress=False, frames=9, **names_of)
+    assert time.monotonic() - times[0] < QUICK
+    abandon()
+    if kind == "still":
+        assert names(tmp_path) == ["a.mp4"] and frame_count(tmp_path / "a.mp4") == 1
+    else:
+        assert not list((tmp_path / "frames").glob("*.png"))
+
+
 def test_half_written_files_are_removed_when_a_process_leaves(tmp_path: Path) -> None:
-    from gpufluid.files import abandon, whole_file
+    from gpufluid.files import whole_file
 
     with contextlib.suppress(gf.GpufluidError), whole_file(tmp_path / "a.bin") as partial:
         partial.write_bytes(b"half")

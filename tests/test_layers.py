@@ -18,7 +18,8 @@ PACKAGE = Path(gpufluid.__file__).parent
 LAYERS = {
     "description": (
         "errors files memory records grid layout boundaries combustion kernels reference cases shapes "
-        "sources masks user_forces voxels settings solvers view flow_views keyframes hand debugging",
+        "sources masks user_forces voxels settings solvers view flow_views keyframes hand debugging "
+        "stops",
         "description",
     ),
     "contract": ("backend numpy_backend", "description contract"),

@@ -131,6 +131,22 @@ def test_what_a_user_wrote_is_told_from_what_a_pass_made(backend: str, numbers: 
         assert says.endswith("(substep 1 of 1, from 0.15 s on)")
 
 
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_what_is_read_is_told_where_the_state_before_is_shown_meanwhile(backend: str, numbers: None) -> None:
+    """`advance` leaves what a field holds to whoever looks at it, and that is what the pass has read."""
+    with stirred(backend) as fluid:
+        fluid.step(0.05)
+        scalars = fluid.scalars
+        values = np.frombuffer(scalars.front.read(alignment=1), "f4").copy()
+        values[4 * 20] = np.nan  # a program of the user's has written it
+        scalars.front.write(values.tobytes(), alignment=1)
+        with pytest.raises(
+            NotFiniteError, match="emit_scalars .* read nan from 'scalars' .* no pass has written"
+        ):
+            while not fluid.advance(0.05, budget_ms=1.0):
+                pass
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_first_pass_that_makes_one_is_named(backend: str, numbers: None, monkeypatch: Any) -> None:
     """On GL the buoyancy runs over; in double precision nothing does, and one number is made bad."""

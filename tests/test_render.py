@@ -137,7 +137,9 @@ def test_shader_looks_light_up_as_its_twin_does(device: Device, rng: np.random.G
     places = rng.uniform(-1.0, 2.0, (256, 3)) * grid.cells
     places[:64] = rng.uniform(0.0, 1.0, (64, 3)) * grid.cells
     points = device.ctx.texture((256, 1), 3, places.astype("f4").tobytes(), dtype="f4")
-    source = volume_source("probe", puff, "scalars", solids=False).include("render/light_at.glsl", "sun")
+    source = volume_source(device, "probe", puff, "scalars", solids=False).include(
+        "render/light_at.glsl", "sun"
+    )
     source.add(
         "uniform sampler2D points; out vec4 color;\n"
         "void main() { color = vec4(light_at_sun(texelFetch(points, ivec2(gl_FragCoord.xy), 0).xyz)); }",
@@ -154,8 +156,8 @@ def test_shader_looks_light_up_as_its_twin_does(device: Device, rng: np.random.G
         points.use(0)
         canvas.target.use()
         device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
-        device.linear.clear(SUN)
-        device.linear.clear(SUN + 1)
+        device.between.clear(SUN)
+        device.between.clear(SUN + 1)
         layers = volume.read().astype(np.float64)
         twin = [light_at(volume.frame, layers, place) for place in places]
         np.testing.assert_allclose(

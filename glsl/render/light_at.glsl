@@ -1,6 +1,7 @@
 // Share of the light FIELD that reaches a place; included once for each light.
 // Inside the box of cells this is the light volume. Outside, a place has the light of its ray: what was
 // left of it where it came out of the box, or all of it where it never was inside.
+#include "lib/between.glsl"
 #include "lib/box.glsl"
 #include "render/light_tiles.glsl" for FIELD
 
@@ -31,7 +32,7 @@ vec2 read_FIELD(int layer, vec2 column) {
 float layer_FIELD(sampler2D layers, int layer, vec2 column) {
     vec2 texel = read_FIELD(layer, column) + start_FIELD() - vec2(base_FIELD(layer));
     texel = clamp(texel, vec2(0.5), vec2(FIELD_tiles.xy) - 0.5);
-    return textureLod(layers, (texel + vec2(corner_FIELD(layer))) / vec2(textureSize(layers, 0)), 0.0).x;
+    return between(layers, (texel + vec2(corner_FIELD(layer))) / vec2(textureSize(layers, 0))).x;
 }
 
 // Light at a place inside the box (cells); between the ends of two layers it falls as in even smoke.

@@ -1,5 +1,6 @@
 // The scene seen through hot gas, which bends light towards the cold: each pixel shows what lies a little aside.
 // The angle is strength times the temperature's slope across the view, summed along the way through the box.
+#include "lib/between.glsl"
 #include "lib/cell_sample.glsl" for scalars
 
 uniform sampler2D picture, scene_depth;
@@ -16,7 +17,7 @@ float temperature_at(vec3 place) { return sample_scalars(place).y; }
 
 void main() {
     vec2 at = gl_FragCoord.xy / picture_size, p = 2.0 * at - 1.0;
-    color_out = textureLod(picture, at, 0.0);
+    color_out = between(picture, at);
     vec3 origin = ray_origin[0] + p.x * ray_origin[1] + p.y * ray_origin[2];
     vec3 direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
     vec3 d = mix(direction, vec3(1e-6), lessThan(abs(direction), vec3(1e-6)));
@@ -38,5 +39,5 @@ void main() {
     // a difference over two cells, times the way in cells: the temperature itself
     slope *= 0.5 * (far - near) * length(direction) / float(STEPS);
     vec2 aside = -strength * slope * length(direction) / vec2(length(right), length(up));
-    color_out = textureLod(picture, clamp(at + 0.5 * aside, 0.0, 1.0), 0.0);
+    color_out = between(picture, clamp(at + 0.5 * aside, 0.0, 1.0));
 }

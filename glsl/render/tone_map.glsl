@@ -1,5 +1,6 @@
 // Linear radiance to what a screen shows: a filmic curve (Narkowicz 2015, a fit to ACES within 0.02), sRGB
 // (IEC 61966-2-1), and noise of one step of 8 bits, triangular, that keeps gradients free of bands.
+#include "lib/between.glsl"
 #include "render/noise.glsl"
 
 uniform sampler2D picture;
@@ -24,7 +25,7 @@ float triangular(float noise) {
 
 void main() {
     vec2 pixel = gl_FragCoord.xy - corner;
-    vec4 radiance = textureLod(picture, pixel / size, 0.0);
+    vec4 radiance = between(picture, pixel / size);
     vec3 color = srgb(filmic(exposure * radiance.rgb));  // as it is over black
     color_out = vec4(color + triangular(blue_noise(pixel)) / 255.0, 1.0);
     if (alpha == 0) return;

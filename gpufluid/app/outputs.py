@@ -23,14 +23,14 @@ from gpufluid.files import check_file
 from gpufluid.gl.late import settle
 from gpufluid.grid import AXES
 from gpufluid.io.about import describe
-from gpufluid.io.background import Background, patience
+from gpufluid.io.background import Background, apart, patience
 from gpufluid.io.exr import require_openexr
 from gpufluid.io.film import Film
 from gpufluid.io.games import FlipBook, FlowBook, flow_of, rows_and_columns
 from gpufluid.io.images import FrameFolder, require_pillow
 from gpufluid.io.motion import motion_later
 from gpufluid.io.paths import Kind, check_folder, check_output, check_place, output_kind
-from gpufluid.io.pictures import sixteen_bits, write_picture
+from gpufluid.io.pictures import picture_work, sixteen_bits
 from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder
 from gpufluid.scene import Scene
 from gpufluid.settings import one_of
@@ -132,8 +132,9 @@ class Output:
     """A target that is written in a thread of its own; a context manager that waits for it.
 
     take: reads what it needs of a frame and returns the work that is left. draws: whether it needs a picture.
-    report: told how it ended. An error of the thread comes out of the next `add`, or at the end; the frames
-    before it are kept.
+    report: told how it ended. leaves: each frame is a file that is whole once it is there, so that nobody
+    waits for one that a stop has found half written. An error of the thread comes out of the next `add`, or
+    at the end; the frames before it are kept.
     """
 
     def __init__(
@@ -142,8 +143,9 @@ class Output:
         take: Callable[[Shot], Work],
         draws: bool = True,
         report: Callable[[Target], object] = lambda target: None,
+        leaves: bool = False,
     ) -> None:
-        self.target, self.draws = target, draws
+        self.target, self.draws, self._leaves = target, draws, leaves
         self._take, self._report = take, report
         self._thread = Background("output")
 
@@ -162,7 +164,7 @@ class Output:
             self.target.__exit__(type(failed) if failed else kind, failed or error, trace)
 
         try:
-            self._thread.close(end, patience(kind))
+            self._thread.close(end, patience(error), self._leaves)
         finally:
             self._report(self.target)
         failed = self._thread.failed
@@ -314,11 +316,11 @@ class Outputs:
 
     # -- opened --------------------------------------------------------------------------------------------
 
-    def write_still(self, shot: Shot) -> Path | None:
-        """Write the last frame's picture, where one is asked for."""
+    def write_still(self, shot: Shot, patience: float | None = None) -> Path | None:
+        """Write the last frame's picture, where one is asked for and written within `patience`."""
         if self.still is None:
             return None
-        return write_picture(
+        work = picture_work(
             self.still,
             shot.renderer,
             alpha=shot.alpha is not None,
@@ -327,6 +329,7 @@ class Outputs:
             motion=shot.motion_later()() if self.motion else None,
             overwrite=self.overwrite,
         )
+        return apart(work, patience)
 
     @contextlib.contextmanager
     def opened(
@@ -361,7 +364,7 @@ class Outputs:
                 self.out, overwrite=self.overwrite, suffix=f".{self.format or 'png'}", about=about
             )
             take = self._linear_picture(folder) if self._linear else _pictures(folder.write, bits)
-            made.append(Output(folder, take, report=pixels))
+            made.append(Output(folder, take, report=pixels, leaves=True))
         if self.flip_book is not None:
             rows_and_columns(frames or 1, size, self.columns)
             book = FlipBook(
@@ -382,7 +385,7 @@ class Outputs:
                     stem=f"box{number + 1}" if scene.others else "volume",
                 )
                 what = f"volumes of box {number + 1}" if scene.others else "volumes"
-                made.append(Output(volumes, _volumes(volumes, number), False, report(what)))
+                made.append(Output(volumes, _volumes(volumes, number), False, report(what), leaves=True))
         with contextlib.ExitStack() as open_ones:
             yield [open_ones.enter_context(output) for output in made]
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -18,9 +16,11 @@ from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
 from gpufluid.gl.late import settle
+from gpufluid.io.background import patience
 from gpufluid.io.images import write_png
 from gpufluid.scene import Scene
 from gpufluid.script import scene_of
+from gpufluid.stops import unbroken
 
 FRAMES = 120
 WINDOW_SIZE = (960, 540)
@@ -131,7 +131,7 @@ def play(
             frames = max(built.frames - built.frame, 0)
         try:
             with wanted.opened(built, frames, size, fps, progress) as outputs:
-                _render(built, wanted, outputs, frames, size, progress)
+                _render(built, wanted, outputs, frames, size, progress, undo)
         except (KeyboardInterrupt, SystemExit):
             if last:
                 undo.pop_all()
@@ -245,85 +245,64 @@ def _render(
     frames: int | None,
     size: tuple[int, int],
     progress: bool,
+    undo: contextlib.ExitStack,
 ) -> None:
-    """Simulate `frames` frames, or all, and draw what is asked for; after Ctrl-C, what is done so far."""
-    with contextlib.ExitStack() as undo:
-        from gpufluid.render.frame import FrameRenderer
+    """Simulate `frames` frames, or all, and draw what is asked for; after Ctrl-C, what is done so far.
 
-        assert scene.fluid.ctx is not None  # checked
-        look, alpha = scene.picture, None
-        if wanted.transparent or look.background == "transparent":
-            look, alpha = replace(look, background="transparent"), "straight"
-        renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
-        undo.callback(renderer.release)
-        renderer.pause = partial(settle, scene.fluid.ctx)
-        renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
+    undo: takes what is to be released in the end, which waits until all is drawn.
+    """
+    from gpufluid.render.frame import FrameRenderer
 
-        def draw() -> FrameRenderer:
-            renderer.draw(scene)
-            return renderer
+    assert scene.fluid.ctx is not None  # checked
+    look, alpha = scene.picture, None
+    if wanted.transparent or look.background == "transparent":
+        look, alpha = replace(look, background="transparent"), "straight"
+    renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
+    undo.callback(renderer.release)
+    renderer.pause = partial(settle, scene.fluid.ctx)
+    renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
 
-        shot: Shot | None = None
-        done, whole = 0, True
+    def draw() -> FrameRenderer:
+        renderer.draw(scene)
+        return renderer
 
-        def finish(stopped: bool = False) -> None:
-            path = None
-            if not stopped or (shot is not None and shot.is_drawn):  # who has said stop waits for no drawing
-                path = wanted.write_still(shot or Shot(scene, draw, alpha))
-            if path is not None and progress:
-                print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
-            for path in wanted.save_state(scene) if whole else ():
-                if progress:
-                    print(f"wrote {path.absolute()} (the state at {scene.time:.3g} s)")
+    shot: Shot | None = None
+    done, whole = 0, True
 
-        try:
-            with _progress_bar(frames, progress) as tick:
-                while done != frames:
-                    # half a step is no state to go on from: a frame whose state is wanted is finished first
-                    whole = False
-                    with _unbroken() if wanted.save is not None else contextlib.nullcontext():
-                        if not _went_on(scene):
-                            whole = True
-                            break
-                        settle(scene.fluid.ctx)
-                        done += 1
-                        shot = Shot(scene, draw, alpha)
-                        for snap in scene.take_snaps():
-                            write_png(snap, shot.picture, overwrite=True)
-                        for output in outputs:
-                            output.add(shot)
-                        whole = True
-                    tick()
-        except (KeyboardInterrupt, SystemExit):
-            if done:
-                finish(stopped=True)
-            raise
-        finish()
+    def finish(stopped: BaseException | None = None) -> None:
+        path, time = None, patience(stopped)
+        if time is None or (shot is not None and shot.is_drawn):  # who has said stop waits for no drawing
+            still = shot or Shot(scene, draw, alpha)
+            path = wanted.write_still(still, None if time is None else 0.5 * time)  # the film needs some too
+        if path is not None and progress:
+            print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
+        for path in wanted.save_state(scene) if whole else ():
+            if progress:
+                print(f"wrote {path.absolute()} (the state at {scene.time:.3g} s)")
 
-
-@contextlib.contextmanager
-def _unbroken() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait until the body has ended; a second one strikes at once."""
-    if threading.current_thread() is not threading.main_thread():  # which Python interrupts no other than
-        yield
-        return
-    before: dict[int, Any] = {}
-    caught: list[tuple[int, Any]] = []
-
-    def note(number: int, frame: Any) -> None:
-        caught.append((number, frame))
-        signal.signal(number, before[number])
-
-    for number in (int(signal.SIGINT), int(signal.SIGTERM)):
-        before[number] = signal.signal(number, note)
     try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    for number, frame in caught:
-        if callable(before[number]):
-            before[number](number, frame)
+        with _progress_bar(frames, progress) as tick:
+            while done != frames:
+                # half a step is no state to go on from: a frame whose state is wanted is finished first
+                whole = False
+                with unbroken() if wanted.save is not None else contextlib.nullcontext():
+                    if not _went_on(scene):
+                        whole = True
+                        break
+                    settle(scene.fluid.ctx)
+                    done += 1
+                    shot = Shot(scene, draw, alpha)
+                    for snap in scene.take_snaps():
+                        write_png(snap, shot.picture, overwrite=True)
+                    for output in outputs:
+                        output.add(shot)
+                    whole = True
+                tick()
+    except (KeyboardInterrupt, SystemExit) as stop:
+        if done:
+            finish(stop)
+        raise
+    finish()
 
 
 def _went_on(scene: Scene) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from gpufluid.gl.calls import calls
 from gpufluid.gl.messages import take
 from gpufluid.gl.state import keeping
+from gpufluid.stops import unbroken
 
 FORMATS = {(1, "f2"): "R16F", (4, "f2"): "RGBA16F", (1, "f4"): "R32F", (4, "f4"): "RGBA32F"}
 BETWEEN = """#version 330 core
@@ -35,6 +36,11 @@ class Capabilities:
     drawn: frozenset[tuple[int, str]]
     filtered: frozenset[tuple[int, str]]
 
+    @property
+    def filters(self) -> bool:
+        """Whether all that can be drawn to is filtered; else shaders interpolate by hand everywhere."""
+        return self.drawn <= self.filtered
+
 
 _known: WeakKeyDictionary[moderngl.Context, Capabilities] = WeakKeyDictionary()
 
@@ -49,7 +55,8 @@ def capabilities(ctx: moderngl.Context) -> Capabilities:
 
 def _tried(ctx: moderngl.Context) -> Capabilities:
     drawn = frozenset(kind for kind in FORMATS if _draws(ctx, *kind))
-    program = ctx.program(vertex_shader=ALL, fragment_shader=BETWEEN)
+    with unbroken(None, insist=False):
+        program = ctx.program(vertex_shader=ALL, fragment_shader=BETWEEN)
     triangle = ctx.vertex_array(program, [])
     filtered = frozenset(kind for kind in drawn if _filters(ctx, triangle, *kind))
     triangle.release()

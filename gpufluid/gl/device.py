@@ -20,6 +20,7 @@ from gpufluid.gl.messages import take
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import keep_state
 from gpufluid.settings import one_of
+from gpufluid.stops import unbroken
 
 BACKENDS = ("auto", "compute", "fragment")
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
@@ -120,7 +121,14 @@ class Device:
         self._released = False
         self._kept: dict[Hashable, moderngl.Program | moderngl.ComputeShader] = {}
         self._fullscreen: dict[int, moderngl.VertexArray] = {}
-        self.linear = ctx.sampler(filter=(moderngl.LINEAR, moderngl.LINEAR), repeat_x=False, repeat_y=False)
+
+        def sampler(filtered: bool) -> moderngl.Sampler:
+            kind = moderngl.LINEAR if filtered else moderngl.NEAREST
+            return ctx.sampler(filter=(kind, kind), repeat_x=False, repeat_y=False)
+
+        self.linear = sampler(True)
+        #: for textures of floats that are read by lib/between.glsl: a filter that the driver lacks reads 0
+        self.between = sampler(self.capabilities.filters)
 
     def fragment_program(self, source: Source, vertex: Source | None = None) -> moderngl.Program:
         """Compile a full-screen fragment pass, or one with a vertex shader of its own.
@@ -131,7 +139,10 @@ class Device:
         key = vertex_text + source.text
         if key not in self._programs:
             try:
-                self._programs[key] = self.ctx.program(vertex_shader=vertex_text, fragment_shader=source.text)
+                with unbroken(None, insist=False):  # a handler that raised in it would kill the process
+                    self._programs[key] = self.ctx.program(
+                        vertex_shader=vertex_text, fragment_shader=source.text
+                    )
             except moderngl.Error as error:
                 take()  # what it says is in the error
                 blamed = vertex if vertex and "vertex_shader" in str(error) else source
@@ -144,7 +155,8 @@ class Device:
         """Compile a compute pass. Raises ShaderError naming pass, glsl file and line."""
         if source.text not in self._programs:
             try:
-                self._programs[source.text] = self.ctx.compute_shader(source.text)
+                with unbroken(None, insist=False):
+                    self._programs[source.text] = self.ctx.compute_shader(source.text)
             except moderngl.Error as error:
                 take()
                 raise source.explain(str(error)) from None
@@ -161,6 +173,11 @@ class Device:
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]  # type: ignore[return-value]  # what `make` of this key returned
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """The macros of what the driver can do."""
+        return {"FILTERING": int(self.capabilities.filters)}
 
     @property
     def field_bytes(self) -> int:
@@ -185,15 +202,6 @@ class Device:
             f"{what} needs textures of the format {FORMATS[components, 'f4']} that can be drawn to, and "
             f'{self.renderer} has none: another driver may, and backend="numpy" needs no OpenGL'
         )
-
-    def check_filtering(self, what: str) -> None:
-        """Raise GLUnavailableError where the driver does not interpolate between the texels of a field."""
-        for kind in (4, "f4"), (1, "f4"):
-            if kind not in self.capabilities.filtered:
-                raise GLUnavailableError(
-                    f"{what} reads between the texels of {FORMATS[kind]} textures, and {self.renderer} does "
-                    "not interpolate there: another driver may; fluids are stepped without"
-                )
 
     def texture(self, size: tuple[int, int], components: int, dtype: str, what: str) -> moderngl.Texture:
         """Create a texture that reads nearest texels and does not repeat; of single floats where it must be.
@@ -254,7 +262,7 @@ class Device:
         return 1e3 * sorted(taken)[count // 2]
 
     def release(self) -> None:
-        """Release the sampler, and with the last device of the context its programs. Idempotent."""
+        """Release the samplers, and with the last device of the context its programs. Idempotent."""
         for vertex_array in self._fullscreen.values():
             vertex_array.release()
         self._fullscreen.clear()
@@ -263,6 +271,7 @@ class Device:
             self._released = True
             self._shared.leave()
             self.linear.release()
+            self.between.release()
 
 
 def let_go(*things: Any) -> None:

@@ -142,8 +142,10 @@ class Field:
         for target in self._targets:
             target.clear(red, green, blue, alpha)
 
-    def read(self) -> FloatArray:
-        """Return the front as float32 [z, y, x, c]; a packed field has c = 1."""
+    def read(self, texture: moderngl.Texture | None = None) -> FloatArray:
+        """Return the front as float32 [z, y, x, c], or another texture like it; a packed field has c = 1."""
+        if texture is not None:
+            return self._unpacked(texture.read(alignment=1)).astype(np.float32, copy=False)
         if self.device.pace.pacer is not None:
             return self.dump().astype(np.float32)
         return self.take()()

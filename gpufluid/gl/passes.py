@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import moderngl
@@ -74,7 +73,8 @@ def field_reader(
 ) -> str:
     """The GLSL that declares field `name` and its ``fetch_<name>(index)``.
 
-    filtered: also ``filtered_<name>(xy, slice)``, one bilinear tap at `xy` (values from 0) of a slice.
+    filtered: also ``filtered_<name>(xy, slice)``, bilinear at `xy` (values from 0) of a slice; it needs
+    lib/between.glsl.
     """
     width, height = layout.texture_size
     head = f"vec4 fetch_{name}(ivec3 index) {{ return "
@@ -91,8 +91,8 @@ def field_reader(
         text += f"{head}texelFetch({name}, {kind}_texel(index), 0); }}\n"
     if filtered:
         text += (
-            f"vec4 filtered_{name}(vec2 xy, int slice) {{ return textureLod({name},"
-            f" (vec2({kind}_texel(ivec3(0, 0, slice))) + xy + 0.5) * {scale}, 0.0); }}\n"
+            f"vec4 filtered_{name}(vec2 xy, int slice) {{ return between({name},"
+            f" (vec2({kind}_texel(ivec3(0, 0, slice))) + xy + 0.5) * {scale}); }}\n"
         )
     return text
 
@@ -125,9 +125,6 @@ class Pass:
         variant: Variant,
         dtype: str,
     ) -> None:
-        filters = {(slot.components, "f4" if slot.exact else dtype) for slot in kernel.reads}
-        if variant.sampler == "hardware" and not filters <= device.capabilities.filtered:
-            variant = replace(variant, sampler="exact")
         self.device, self.kernel, self.variant = device, kernel, variant
         self._slots = kernel.slots(variant)
         self._names = kernel.arguments(variant)
@@ -149,8 +146,10 @@ class Pass:
         source = Source(f"{kernel.name} ({device.stage})").add(f"#version {version} core", "<stage>")
         if compute:
             source.add(f"layout(local_size_x = {GROUP}, local_size_y = {GROUP}) in;", "<stage>")
-        defines = variant.defines(grid.dimensions)
+        defines = variant.defines(grid.dimensions) | device.defines
         source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
+        if self._filtered:
+            source.include("lib/between.glsl")
         source.add(box_constants(grid), "<box>")
         source.add(variant.constants(grid.dimensions), "<box>")
         for kind in dict.fromkeys(s.kind for s in (*self._slots, kernel.write)):
@@ -264,6 +263,7 @@ class Pass:
                 f"kernel {self.kernel.name} writes {self._written_as}, field {out.name!r} holds {out.dtype}"
             )
         pacer, first, height = self.device.pace.pacer, 0, self._size[1]
+        before = out.front  # after the swap the field may have left it to another one
         if pacer is None:
             self._work(arguments, out, 0, height)
         while pacer is not None and first < height:  # all is bound anew: much may happen in between
@@ -272,7 +272,7 @@ class Pass:
             first += rows
         out.swap()
         if switches.numbers:
-            check_numbers(self._says, out, out.read(), lambda: self._read(arguments))
+            check_numbers(self._says, out, out.read(), lambda: self._read(arguments, before))
 
     def repeat(self, times: int, **arguments: Any) -> None:
         """Call it as often, each time on what the call before has left.
@@ -299,13 +299,13 @@ class Pass:
             self._start(out)
             out.swap()
 
-    def _read(self, arguments: Mapping[str, Any]) -> dict[str, tuple[Field, NDArray[np.float32]]]:
-        """What the last call read, by name: fields and values."""
+    def _read(
+        self, arguments: Mapping[str, Any], before: moderngl.Texture
+    ) -> dict[str, tuple[Field, NDArray[np.float32]]]:
+        """What the last call read, by name: fields and values; of the field it wrote what was `before`."""
         out: Field = arguments[self.kernel.write.name]
-        out.turn()  # what it wrote was read before
-        read = {slot.name: (arguments[slot.name], arguments[slot.name].read()) for slot in self._slots}
-        out.turn()
-        return read
+        fields: dict[str, Field] = {slot.name: arguments[slot.name] for slot in self._slots}
+        return {name: (field, field.read(before if field is out else None)) for name, field in fields.items()}
 
     def _work(self, arguments: Mapping[str, Any], out: Field, first: int, rows: int) -> None:
         """Bind what is read and write `rows` of the texture from `first` on."""
@@ -319,7 +319,7 @@ class Pass:
             else:
                 field.front.use(unit)
                 if filtered:
-                    device.linear.use(unit)
+                    device.between.use(unit)
                     filtered_units.append(unit)
         sent = self._sent
         for name, uniform in self._uniforms:
@@ -334,7 +334,7 @@ class Pass:
             with device.timed(self.kernel.name):
                 self._run(out, first, rows)
         for unit in filtered_units:
-            device.linear.clear(unit)
+            device.between.clear(unit)
 
     def _run(self, out: Field, first: int, rows: int) -> None:
         device, (width, height), vertices = self.device, self._size, 3

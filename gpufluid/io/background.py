@@ -5,27 +5,39 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from time import monotonic
 from typing import TypeVar
 
 T = TypeVar("T")
 
 WAITING = 2  # pieces of work that may wait: what they hold is memory
-PATIENCE = 1.0  # s, for what waits when Ctrl-C or SIGTERM has come
+PATIENCE = 1.0  # s, for all that waits when Ctrl-C or SIGTERM has come
+LAST = 0.2  # s more, for what is then still to be said of it
 
 
-def apart(work: Callable[[], T]) -> T:
-    """Return what `work` returns, done in a thread of its own: Ctrl-C and SIGTERM strike while it goes on."""
+def apart(work: Callable[[], T], patience: float | None = None) -> T | None:
+    """Return what `work` returns, done in a thread of its own: Ctrl-C and SIGTERM strike while it goes on.
+
+    patience: seconds after which None is returned, and it goes on alone.
+    """
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gpufluid-apart")
     try:
-        return thread.submit(work).result()
+        done = thread.submit(work)
+        wait([done], patience)
+        return done.result() if done.done() else None
     finally:
         thread.shutdown(wait=False)
 
 
-def patience(ended_by: type[BaseException] | None) -> float | None:
-    """How long to wait for work, s, where a body ended by this exception or none; None: until it is done."""
-    stopped = ended_by is not None and issubclass(ended_by, KeyboardInterrupt | SystemExit)
-    return PATIENCE if stopped else None
+def patience(ended_by: BaseException | None) -> float | None:
+    """How long to wait still for work, s, where a body ended by this or no exception; None: until it is done.
+
+    All who ask for one Ctrl-C or SIGTERM have PATIENCE together, from the first question on.
+    """
+    if not isinstance(ended_by, KeyboardInterrupt | SystemExit):
+        return None
+    until: float = vars(ended_by).setdefault("patience_ends", monotonic() + PATIENCE)
+    return max(until - monotonic(), 0.0)
 
 
 class Background:
@@ -58,17 +70,29 @@ class Background:
         if self.failed is not None:
             raise self.failed
 
-    def close(self, last: Callable[[], object] = lambda: None, patience: float | None = None) -> None:
+    def close(
+        self,
+        last: Callable[[], object] = lambda: None,
+        patience: float | None = None,
+        leave: bool = False,
+    ) -> bool:
         """Wait until all is done, and do `last`, failed or not; raises only what that raises.
 
-        patience: seconds after which what has not begun is left out.
+        patience: seconds after which what has not begun is left out. leave: no longer is waited for `last`
+        either, nor for what it has to wait for: the thread comes to it if the process goes on. Return whether
+        it has.
         """
         if patience is not None:
             wait(self._pending, patience)
             self._dropped = True
         finished = self._thread.submit(last)
         self._thread.shutdown(wait=False)
+        if leave and patience is not None:
+            wait([finished], LAST)
+            if not finished.done():
+                return False
         finished.result()
+        return True
 
     def _try(self, work: Callable[[], object]) -> None:
         if self.failed is None and not self._dropped:

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Any
 
@@ -134,6 +135,8 @@ class Film:
         self._stream: Any = None
         self._failed: Exception | None = None
         self._closed = False
+        self._muxed = 0  # frames that are in the file, one a packet
+        self._ends: float | None = None
         self._worker = Background("film")
 
     def write(self, picture: NDArray[Any]) -> None:
@@ -163,11 +166,12 @@ class Film:
     def close(self, patience: float | None = None) -> None:
         """Finish the film. Does nothing the second time.
 
-        patience: seconds after which frames that wait for the encoder are left out.
+        patience: seconds after which frames that wait for the encoder, or are in it, are left out.
         """
         if self._closed:
             return
         self._closed = True
+        self._ends = None if patience is None else monotonic() + patience
         self._worker.close(self._finish, patience)
 
     def __enter__(self) -> Film:
@@ -176,7 +180,7 @@ class Film:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close(patience(kind))
+        self.close(patience(error))
 
     # Below runs in the worker thread.
 
@@ -208,8 +212,21 @@ class Film:
         )
         frame.pts, frame.time_base = self.frames, 1 / self.rate
         for packet in self._stream.encode(frame):
-            self._container.mux(packet)
+            self._mux(packet)
         self.frames += 1
+
+    def _mux(self, packet: Any) -> None:
+        packet.stream = self._stream
+        self._container.mux(packet)
+        self._muxed += 1
+
+    def _flush(self) -> None:
+        """Write what the encoder holds, dozens of frames perhaps, until time is over."""
+        for packet in self._stream.codec_context.encode_lazy(None):
+            self._mux(packet)
+            if self._ends is not None and monotonic() > self._ends:
+                break
+        self.frames = self._muxed
 
     def _finish(self) -> None:
         self._failed = self._worker.failed
@@ -218,8 +235,8 @@ class Film:
                 raise self._error(self._failed)
             return
         try:
-            for packet in self._stream.encode(None) if self._failed is None else ():
-                self._container.mux(packet)
+            if self._failed is None:
+                self._flush()
         except Exception as error:
             self._failed = error
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,12 +45,31 @@ def write_picture(
     The file appears whole or not at all. Raises GpufluidError for another ending and a path that cannot be
     written to; MissingDependencyError without Pillow, PyAV (16 bits) or OpenEXR.
     """
+    path_written = apart(
+        picture_work(
+            path, renderer, alpha=alpha, bits=bits, depth=depth, motion=motion, half=half, overwrite=overwrite
+        )
+    )
+    assert path_written is not None  # which only who has no patience is told
+    return path_written
+
+
+def picture_work(
+    path: str | os.PathLike[str],
+    renderer: FrameRenderer,
+    *,
+    alpha: bool = False,
+    bits: int = 8,
+    depth: bool = True,
+    motion: NDArray[Any] | None = None,
+    half: bool = True,
+    overwrite: bool = False,
+) -> Callable[[], Path]:
+    """Read back what `write_picture` writes; return what writes it, in any thread. Raises as that does."""
     one_of(bits, (8, 16), "bits")
     if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
         radiance, z = renderer.read_hdr(), renderer.read_depth() if depth else None
-        return apart(
-            lambda: write_exr(path, radiance, depth=z, motion=motion, half=half, overwrite=overwrite)
-        )
+        return lambda: write_exr(path, radiance, depth=z, motion=motion, half=half, overwrite=overwrite)
     if motion is not None:
         raise GpufluidError(f"{os.fspath(path)}: a PNG holds no motion; take .exr")
     picture: NDArray[Any]
@@ -57,7 +77,7 @@ def write_picture(
         picture = renderer.read("straight" if alpha else None)
     else:
         picture = sixteen_bits(renderer.read_hdr(), renderer.exposure, alpha)
-    return apart(lambda: write_png(path, picture, overwrite))
+    return lambda: write_png(path, picture, overwrite)
 
 
 def sixteen_bits(radiance: NDArray[np.floating], exposure: float, alpha: bool = False) -> NDArray[np.uint16]:

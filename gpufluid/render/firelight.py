@@ -33,7 +33,8 @@ class FireLight:
         table = fire_table()
         self.table = device.texture((len(table), 1), 4, "f4", "the colours of fire")
         self.table.write(np.concatenate([table, np.ones((len(table), 1))], 1).astype("f4").tobytes())
-        self.table.filter = moderngl.LINEAR, moderngl.LINEAR
+        if device.capabilities.filters:  # else lib/between.glsl reads texel by texel
+            self.table.filter = moderngl.LINEAR, moderngl.LINEAR
 
     @property
     def defines(self) -> dict[str, float]:

@@ -342,14 +342,14 @@ class FrameRenderer(Guest):
         }.items():
             upload(program[name], value)  # type: ignore[arg-type]
         self._color.use(PICTURE)
-        self.device.linear.use(PICTURE)
+        self.device.between.use(PICTURE)
         self._depth.use(DEPTH)
         self.volume.depth_sampler.use(DEPTH)
         self._bent[1].use()
         ctx.enable_only(moderngl.NOTHING)
         with bind(self.device, program, scalars=fluid.scalars):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
-        self.device.linear.clear(PICTURE)
+        self.device.between.clear(PICTURE)
         self.volume.depth_sampler.clear(DEPTH)
         ctx.copy_framebuffer(self._smoke, self._bent[1])
 
@@ -371,7 +371,10 @@ class FrameRenderer(Guest):
             yield program
 
     def _tone_map_program(self) -> moderngl.Program:
-        source = Source("tone map").add("#version 330 core", "<stage>").include("render/tone_map.glsl")
+        source = Source("tone map").add("#version 330 core", "<stage>")
+        for name, value in self.device.defines.items():
+            source.add(f"#define {name} {value}", "<stage>")
+        source.include("render/tone_map.glsl")
         return self.device.fragment_program(source)
 
     def _tone_map(self, target: moderngl.Framebuffer, alpha: str | None = None) -> None:
@@ -393,9 +396,9 @@ class FrameRenderer(Guest):
         self.ctx.enable_only(moderngl.NOTHING)
         self.volume.noise.use(NOISE)
         self._color.use(PICTURE)
-        self.device.linear.use(PICTURE)
+        self.device.between.use(PICTURE)
         self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
-        self.device.linear.clear(PICTURE)
+        self.device.between.clear(PICTURE)
 
 
 def _scaled(x: float, y: float | None = None, z: float | None = None) -> Floats:

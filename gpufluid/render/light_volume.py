@@ -136,7 +136,7 @@ class LightVolume:
             upload(program[f"{name}_{key}"], value)  # type: ignore[arg-type]
         for at, texture in enumerate(self.textures, unit):
             texture.use(at)
-            self.device.linear.use(at)
+            self.device.between.use(at)
 
     def read(self) -> NDArray[np.float32]:
         """Return the light left at the end of each layer, [layers, rows, columns] of the tiles."""

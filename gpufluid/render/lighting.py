@@ -100,7 +100,7 @@ class Lighting:
                 yield program
             finally:
                 for unit in range(SUN, SKY + 2):
-                    self.device.linear.clear(unit)
+                    self.device.between.clear(unit)
 
     def release(self) -> None:
         """Release every texture."""

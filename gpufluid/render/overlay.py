@@ -224,7 +224,7 @@ class Overlay(Guest):
         def make() -> moderngl.Program:
             dimensions = fluid.grid.dimensions
             variant = Variant(solids=has_solids, sampler=sampler, boundaries=fluid.boundaries)
-            named = {**variant.defines(dimensions), **dict(given)}
+            named = {**variant.defines(dimensions), **self.device.defines, **dict(given)}
 
             def begun(stage: str) -> Source:
                 source = Source(stage).add("#version 330 core", "<stage>")
@@ -232,7 +232,7 @@ class Overlay(Guest):
                 source.add(box_constants(fluid.grid), "<box>")
                 return source.add(variant.constants(dimensions), "<variant>")
 
-            source = begun(label)
+            source = begun(label).include("lib/between.glsl")
             reading = "nearest" if self.device.software else "texel"
             read = (*fields, "solid") if has_solids and "solid" not in fields else fields
             kinds = [KINDS[name] for name in read] + ([layout] if layout else [])
@@ -282,23 +282,24 @@ class Overlay(Guest):
     ) -> Iterator[None]:
         """Bind what `program` reads while the body runs: fronts of `fields`, and other `textures` by name.
 
-        filtered: whether fields are; smooth: the textures that are. The others are read texel by texel.
+        filtered: whether fields are; smooth: textures of bytes that are. The others are read texel by texel.
         """
-        units = []
-        pairs = [(name, f.front, UNITS[name], filtered) for name, f in (fields or {}).items() if f]
+        units, device = [], self.device
+        fine = device.between if filtered else self._depth_sampler
+        pairs = [(name, f.front, UNITS[name], fine) for name, f in (fields or {}).items() if f]
         for unit, (name, texture) in enumerate((textures or {}).items(), FREE_UNIT):
-            pairs.append((name, texture, unit, name in smooth))
-        for name, texture, unit, linear in pairs:
+            pairs.append((name, texture, unit, device.linear if name in smooth else self._depth_sampler))
+        for name, texture, unit, sampler in pairs:
             if name in program:
                 give(program, {name: unit})
                 texture.use(unit)
-                (self.device.linear if linear else self._depth_sampler).use(unit)
+                sampler.use(unit)
                 units.append(unit)
         try:
             yield
         finally:
             for unit in units:
-                self.device.linear.clear(unit)
+                device.linear.clear(unit)
 
     @contextmanager
     def drawing(self, program: moderngl.Program, shot: Shot) -> Iterator[None]:

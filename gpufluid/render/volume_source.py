@@ -48,6 +48,7 @@ def matter(fluid: FluidLike) -> dict[str, Field]:
 
 
 def volume_source(
+    device: Device,
     label: str,
     fluid: FluidLike,
     *fields: str,
@@ -69,9 +70,9 @@ def volume_source(
     variant = Variant(solids=solids, sampler="hardware")
     macros: dict[str, float] = {"OTHERS": 0, "FIRE": 0}
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
-    macros |= variant.defines(fluid.grid.dimensions) | dict(defines or {})
+    macros |= variant.defines(fluid.grid.dimensions) | device.defines | dict(defines or {})
     source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")
-    source.add(variant.constants(fluid.grid.dimensions), "<variant>")
+    source.add(variant.constants(fluid.grid.dimensions), "<variant>").include("lib/between.glsl")
     layout = fluid.layouts["cell"]
     source.add(layout.glsl("cell"), "<layout>")
     for name in fields or present:
@@ -94,15 +95,11 @@ def volume_program(
     defines: Mapping[str, float] | None = None,
     volumes: Volumes | None = None,
 ) -> moderngl.Program:
-    """Return the program of fragment shader `file` over `volume_source`; compiled once on each device.
-
-    Raises GLUnavailableError where the driver does not interpolate between the cells it reads.
-    """
-    device.check_filtering("a picture of a fluid")
+    """Return the program of fragment shader `file` over `volume_source`; compiled once on each device."""
     defines, volumes = dict(defines or {}), dict(volumes or {})
 
     def make() -> moderngl.Program:
-        source = volume_source(label, fluid, *fields, solids=solids, defines=defines, volumes=volumes)
+        source = volume_source(device, label, fluid, *fields, solids=solids, defines=defines, volumes=volumes)
         vertex = None
         if vertex_file is not None:
             vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>").include(vertex_file)
@@ -118,7 +115,7 @@ def walking_program(device: Device, fluid: FluidLike, label: str, file: str) -> 
     """Return compute shader `file` over `volume_source`; compiled once on each device."""
 
     def make() -> moderngl.ComputeShader:
-        source = volume_source(label, fluid, version=430, defines={"GROUP": GROUP})
+        source = volume_source(device, label, fluid, version=430, defines={"GROUP": GROUP})
         return device.compute_program(source.include(file))
 
     return device.keep((label, file, fluid.grid.local, tuple(matter(fluid))), make)
@@ -133,10 +130,10 @@ def bind(device: Device, program: Program, **fields: Field | None) -> Iterator[N
             unit = UNITS[name]
             program[name].value = unit  # type: ignore[union-attr]
             field.front.use(unit)
-            device.linear.use(unit)
+            device.between.use(unit)
             taken.append(unit)
     try:
         yield
     finally:
         for unit in taken:
-            device.linear.clear(unit)
+            device.between.clear(unit)

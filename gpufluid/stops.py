@@ -1,0 +1,43 @@
+"""Ctrl-C, SIGTERM and other signals that a program handles in Python, held off where they would do harm."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+STOPS = (int(signal.SIGINT), int(signal.SIGTERM))
+
+
+@contextmanager
+def unbroken(numbers: tuple[int, ...] | None = STOPS, *, insist: bool = True) -> Iterator[None]:
+    """Let signals wait until the body has ended, also where it raised.
+
+    numbers: which; None: all that have a handler in Python. insist: whether a second one strikes at once.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which Python interrupts no other than
+        yield
+        return
+    if numbers is None:
+        numbers = tuple(int(n) for n in signal.valid_signals() if callable(signal.getsignal(n)))
+    before: dict[int, Any] = {}
+    caught: list[tuple[int, Any]] = []
+
+    def note(number: int, frame: Any) -> None:
+        caught.append((number, frame))
+        if insist:
+            signal.signal(number, before[number])
+
+    try:
+        for number in numbers:
+            before[number] = signal.getsignal(number)
+            signal.signal(number, note)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number, frame in caught:
+            if callable(before[number]):
+                before[number](number, frame)
