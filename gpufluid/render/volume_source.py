@@ -30,6 +30,7 @@ UNITS = {
     "occupied": BLOCKS,
     "rows": BLOCKS,
     "boxes": BLOCKS,
+    "spans": BLOCKS,
     "glow": GLOW,
 }
 Volumes = Mapping[str, FlatLayout]
@@ -93,24 +94,37 @@ def volume_program(
     vertex_file: str | None = None,
     defines: Mapping[str, float] | None = None,
     volumes: Volumes | None = None,
+    placed_by: Volumes | None = None,
 ) -> moderngl.Program:
     """Return the program of fragment shader `file` over `volume_source`; compiled once on each device.
+
+    placed_by: volumes that the vertex shader reads, to write some cells of a volume as large as the fluid's.
 
     Raises GLUnavailableError where the driver does not interpolate between the cells it reads.
     """
     device.check_filtering("a picture of a fluid")
-    defines, volumes = dict(defines or {}), dict(volumes or {})
+    defines, volumes, placed_by = dict(defines or {}), dict(volumes or {}), dict(placed_by or {})
 
     def make() -> moderngl.Program:
         source = volume_source(label, fluid, *fields, solids=solids, defines=defines, volumes=volumes)
         vertex = None
         if vertex_file is not None:
-            vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>").include(vertex_file)
+            vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>")
+            if placed_by:
+                cell = fluid.layouts["cell"]
+                width, height = cell.texture_size
+                vertex.add(f"const ivec2 target_size = ivec2({width}, {height});", "<layout>")
+                vertex.add(cell.glsl("cell"), "<layout>")
+            for name, its in placed_by.items():
+                vertex.add(its.glsl(name), "<layout>")
+                vertex.add(field_reader(name, name, its, "", "texel", UNITS[name], False), "<fields>")
+            vertex.include(vertex_file)
         return device.fragment_program(source.include(file), vertex)
 
     present = tuple(matter(fluid))
     grid = fluid.grid.local  # a box that moves needs no other program
-    key = (label, file, grid, fields, present, solids, vertex_file, *defines.items(), *volumes.items())
+    key: tuple[object, ...] = (label, file, grid, fields, present, solids, vertex_file)
+    key = (*key, *defines.items(), *volumes.items(), *placed_by.items())
     return device.keep(key, make)
 
 
