@@ -41,7 +41,7 @@ class Extents:
         cuts: where the first slab begins there, how thick each is, how many there are.
         """
         device, (_, height) = self.device, sight.size
-        program = occupancy.scattering(sight.fluid.grid.local, "extents")
+        program = occupancy.scattering(device, sight.fluid.grid.local, "extents")
         bands = -(-height // BAND)
         ends, view = self._ends_for(bands), sight.view
         give(

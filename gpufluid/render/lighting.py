@@ -42,17 +42,17 @@ class Lighting:
         """Walk all light through `fluid` as it is now; occupancy: where in it there is anything."""
         self._look, extinction = look, look.smoke.extinction
         with self.timed(fluid, "light"):
-            self.sun.update(fluid, look.light.direction, extinction)
+            self.sun.update(fluid, look.light.direction, extinction, occupancy)
         with self.timed(fluid, "sky"):
-            self.sky.update(fluid, DOWN, extinction)
+            self.sky.update(fluid, DOWN, extinction, occupancy)
         if look.lights:
             self._others = self._others or OtherLights(self.device, self._grid)
             with self.timed(fluid, "other lights"):
-                self._others.update(fluid, look.lights, extinction)
+                self._others.update(fluid, look.lights, extinction, occupancy)
         if look.fire is not None:
             self._fire = self._fire or FireLight(self.device, self._grid)
             with self.timed(fluid, "fire"):
-                self._fire.update(fluid, look.fire, extinction)
+                self._fire.update(fluid, look.fire, extinction, occupancy)
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
         """Time what is drawn inside among the passes of `fluid`, while those are timed."""

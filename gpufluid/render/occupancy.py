@@ -23,7 +23,7 @@ from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, TABLE
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import UNITS, bind, matter, volume_program
+from gpufluid.render.volume_source import PICTURE, UNITS, bind, matter, volume_program
 from gpufluid.view import Look
 
 EDGE = 8  # of a block, cells; as many bits has a row
@@ -110,12 +110,12 @@ class Occupancy:
 
     def _find_ends(self, grid: Grid) -> None:
         """The corners of one box round all that shows anything, and of one round all that stops light."""
-        program = self.scattering(grid, "occupied_ends")
+        program = self.scattering(self.device, grid, "occupied_ends")
         self._ends_target.clear(*(NOWHERE,) * 4)
         with self.scatter(program, self._ends_target):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3 * self.blocks)
 
-    def scattering(self, grid: Grid, name: str) -> moderngl.Program:
+    def scattering(self, device: Device, grid: Grid, name: str) -> moderngl.Program:
         """The program of render/<name>_vertex.glsl and _fragment.glsl: each block writes what it says."""
         layout = self.boxes.layout
 
@@ -126,11 +126,11 @@ class Occupancy:
             vertex.add(layout.glsl("boxes"), "<layout>")
             vertex.add(field_reader("boxes", "boxes", layout, "", "texel", UNITS["boxes"], False), "<fields>")
             fragment = Source(name).add("#version 330 core", "<stage>")
-            return self.device.fragment_program(
+            return device.fragment_program(
                 fragment.include(f"render/{name}_fragment.glsl"), vertex.include(f"render/{name}_vertex.glsl")
             )
 
-        return self.device.keep((name, grid, layout), make)
+        return device.keep((name, grid, layout), make)
 
     @contextmanager
     def scatter(self, program: moderngl.Program, target: moderngl.Framebuffer) -> Iterator[None]:
@@ -147,6 +147,11 @@ class Occupancy:
         finally:
             ctx.enable_only(moderngl.NOTHING)
             ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]
+
+    def give_ends(self, program: moderngl.Program) -> None:
+        """Set what ``ends.glsl`` of `program` reads; found while there are other lights or fire."""
+        program["ends"] = PICTURE
+        self.ends.use(PICTURE)
 
     @property
     def volumes(self) -> dict[str, FlatLayout]:

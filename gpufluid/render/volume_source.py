@@ -53,7 +53,7 @@ def volume_source(
     fluid: FluidLike,
     *fields: str,
     solids: bool | None = None,
-    defines: Mapping[str, float] | None = None,
+    defines: Mapping[str, object] | None = None,
     volumes: Volumes | None = None,
     version: int = 330,
 ) -> Source:
@@ -68,7 +68,7 @@ def volume_source(
     source = Source(label).add(f"#version {version} core", "<stage>").add(box_constants(fluid.grid), "<box>")
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
-    macros: dict[str, float] = {"OTHERS": 0, "FIRE": 0}
+    macros: dict[str, object] = {"OTHERS": 0, "FIRE": 0, "ENDS": 0}
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
     macros |= variant.defines(fluid.grid.dimensions) | dict(defines or {})
     source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")
@@ -92,7 +92,7 @@ def volume_program(
     *fields: str,
     solids: bool | None = None,
     vertex_file: str | None = None,
-    defines: Mapping[str, float] | None = None,
+    defines: Mapping[str, object] | None = None,
     volumes: Volumes | None = None,
     placed_by: Volumes | None = None,
 ) -> moderngl.Program:
@@ -128,14 +128,17 @@ def volume_program(
     return device.keep(key, make)
 
 
-def walking_program(device: Device, fluid: FluidLike, label: str, file: str) -> moderngl.ComputeShader:
+def walking_program(
+    device: Device, fluid: FluidLike, label: str, file: str, defines: Mapping[str, object] | None = None
+) -> moderngl.ComputeShader:
     """Return compute shader `file` over `volume_source`; compiled once on each device."""
+    given = dict(defines or {})
 
     def make() -> moderngl.ComputeShader:
-        source = volume_source(label, fluid, version=430, defines={"GROUP": GROUP})
+        source = volume_source(label, fluid, version=430, defines={"GROUP": GROUP, **given})
         return device.compute_program(source.include(file))
 
-    return device.keep((label, file, fluid.grid.local, tuple(matter(fluid))), make)
+    return device.keep((label, file, fluid.grid.local, tuple(matter(fluid)), *given.items()), make)
 
 
 @contextmanager
