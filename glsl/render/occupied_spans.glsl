@@ -1,4 +1,4 @@
-// The cells of a strip of a slice, SPAN blocks long and one high, in which a cell shows anything or lies within
+// The cells of a strip of a slice, SPAN blocks long and ROWS blocks high, in which a cell shows anything or lies within
 // `margin` of one that does: first cell and the one after the last, first row and the one after the last.
 #include "lib/box.glsl"
 #include "render/box_cells.glsl"
@@ -11,7 +11,7 @@ void main() {
     ivec3 strip = spans_index(ivec2(gl_FragCoord.xy));
     span_out = vec4(0.0);
     if (strip.z >= spans_extent.z) return;
-    ivec2 first = strip.xy * ivec2(8 * SPAN, 8), last = min(first + ivec2(8 * SPAN, 8), cells.xy);
+    ivec2 first = strip.xy * 8 * ivec2(SPAN, ROWS), last = min(first + 8 * ivec2(SPAN, ROWS), cells.xy);
     ivec3 from = max(ivec3(first, strip.z) - margin, ivec3(0)) / 8;
     ivec3 to = min(ivec3(last - 1, strip.z) + margin, cells - 1) / 8;
     vec4 span = vec4(1e6, -1e6, 1e6, -1e6);

@@ -56,12 +56,15 @@ def volume_source(
     defines: Mapping[str, object] | None = None,
     volumes: Volumes | None = None,
     version: int = 330,
+    images: Mapping[str, str] | None = None,
 ) -> Source:
     """Return GLSL that declares the box of `fluid` and its `fields`, filtered; else all its `matter`.
 
     solids: whether the shader knows solids; None: where the fluid has some. defines: macros beyond those of a
-    kernel. volumes: textures beside those of the fluid, with their layouts.
+    kernel. volumes: textures beside those of the fluid, with their layouts. images: the formats of fields
+    that are read as images and not filtered, by name, on image units in this order.
     """
+    images = dict(images or {})
     present = matter(fluid)
     if solids is None:
         solids = "solid" in present
@@ -76,12 +79,19 @@ def volume_source(
     layout = fluid.layouts["cell"]
     source.add(layout.glsl("cell"), "<layout>")
     for name in fields or present:
-        if name != "solid" or solids:
+        if name in images:
+            source.add(image_reader(name, images, layout), "<fields>")
+        elif name != "solid" or solids:
             source.add(field_reader(name, "cell", layout, "", "texel", UNITS[name], True), "<fields>")
     for name, its in (volumes or {}).items():
         source.add(its.glsl(name), "<layout>")
         source.add(field_reader(name, name, its, "", "texel", UNITS[name], True), "<fields>")
     return source
+
+
+def image_reader(name: str, images: Mapping[str, str], layout: FlatLayout) -> str:
+    """The GLSL that reads field `name`, one of `images`, as an image."""
+    return field_reader(name, "cell", layout, images[name], "image", list(images).index(name), False)
 
 
 def volume_program(
@@ -95,18 +105,31 @@ def volume_program(
     defines: Mapping[str, object] | None = None,
     volumes: Volumes | None = None,
     placed_by: Volumes | None = None,
+    images: Mapping[str, str] | None = None,
 ) -> moderngl.Program:
     """Return the program of fragment shader `file` over `volume_source`; compiled once on each device.
 
     placed_by: volumes that the vertex shader reads, to write some cells of a volume as large as the fluid's.
+    images: as for `volume_source`; they need OpenGL 4.2.
 
     Raises GLUnavailableError where the driver does not interpolate between the cells it reads.
     """
     device.check_filtering("a picture of a fluid")
     defines, volumes, placed_by = dict(defines or {}), dict(volumes or {}), dict(placed_by or {})
+    images = dict(images or {})
 
     def make() -> moderngl.Program:
-        source = volume_source(label, fluid, *fields, solids=solids, defines=defines, volumes=volumes)
+        version = 420 if images else 330
+        source = volume_source(
+            label,
+            fluid,
+            *fields,
+            solids=solids,
+            defines=defines,
+            volumes=volumes,
+            version=version,
+            images=images,
+        )
         vertex = None
         if vertex_file is not None:
             vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>")
@@ -124,7 +147,7 @@ def volume_program(
     present = tuple(matter(fluid))
     grid = fluid.grid.local  # a box that moves needs no other program
     key: tuple[object, ...] = (label, file, grid, fields, present, solids, vertex_file)
-    key = (*key, *defines.items(), *volumes.items(), *placed_by.items())
+    key = (*key, *defines.items(), *volumes.items(), *placed_by.items(), *images.items())
     return device.keep(key, make)
 
 
