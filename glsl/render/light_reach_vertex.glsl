@@ -20,8 +20,11 @@ void main() {
     gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
     if (held.x < 0.0) return;
     box_cells(block, held, low, high);
-    low = clamp(low - 0.5625, vec3(0.0), vec3(cells));
-    high = clamp(high + 0.5625, vec3(0.0), vec3(cells));
+    low -= 0.5625;
+    high += 0.5625;
+    // at the sides the outermost cell holds on; a filter that rounds reads a trace of the one before it
+    low = mix(low, vec3(0.0), lessThan(low, vec3(1.0)));
+    high = mix(high, vec3(cells), greaterThan(high, vec3(cells) - 1.0));
     vec2 column = (light_matrix * vec4(0.5 * (low + high), 1.0)).xy - 0.5 + light_start - light_first;
     vec3 half_size = 0.5 * (high - low);
     vec2 aside = abs(light_matrix[0].xy) * half_size.x + abs(light_matrix[1].xy) * half_size.y + abs(light_matrix[2].xy) * half_size.z + 0.05;

@@ -11,9 +11,9 @@ void main() {
     ivec3 strip = spans_index(ivec2(gl_FragCoord.xy));
     span_out = vec4(0.0);
     if (strip.z >= spans_extent.z) return;
-    ivec2 first = strip.xy * 8 * ivec2(SPAN, ROWS), last = min(first + 8 * ivec2(SPAN, ROWS), cells.xy);
-    ivec3 from = max(ivec3(first, strip.z) - margin, ivec3(0)) / 8;
-    ivec3 to = min(ivec3(last - 1, strip.z) + margin, cells - 1) / 8;
+    ivec2 first = strip.xy * EDGE * ivec2(SPAN, ROWS), last = min(first + EDGE * ivec2(SPAN, ROWS), cells.xy);
+    ivec3 from = max(ivec3(first, strip.z) - margin, ivec3(0)) / EDGE;
+    ivec3 to = min(ivec3(last - 1, strip.z) + margin, cells - 1) / EDGE;
     vec4 span = vec4(1e6, -1e6, 1e6, -1e6);
     for (int z = from.z; z <= to.z; ++z)
         for (int y = from.y; y <= to.y; ++y)

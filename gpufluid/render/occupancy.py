@@ -1,7 +1,7 @@
 """Where in a box there is anything to see, or to stop light, found and used on the GPU alone.
 
-Rows of eight cells say which of them hold something, blocks of 8^3 where those lie; what reads a cell or two
-further off widens that. Light and looks are then worked out there alone, and have one value elsewhere.
+Rows of eight cells say which of them hold something, blocks of 8^3 or more where those lie; what reads a cell
+or two further off widens that. Light and looks are then worked out there alone, and have one value elsewhere.
 
 Smoke so thin that light would lose less than 1e-6 in 512 cells of it counts as none: a flow spreads smoke by
 a cell a step, if ever so thinly.
@@ -26,8 +26,9 @@ from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import PICTURE, UNITS, bind, matter, volume_program
 from gpufluid.view import Look
 
-EDGE = 8  # of a block, cells; as many bits has a row
-SPAN, ROWS = 8, 2  # blocks that a span may be long and high
+ROW = 8  # cells
+BLOCKS = 8  # along the longest side, about: what each costs a vertex shader is the same, however large
+SPAN = 64, 16  # cells that a span may be long and high, or a block
 WORTH = 0.6  # share of the box from which on all of it is written at once
 FAINT = 2.0**-30  # optical depth of a cell up to which it holds nothing
 GLOWS_FROM = DRAPER - (HOTTEST - COLDEST) / (TABLE - 1)  # K, where the table of colours begins to rise
@@ -40,15 +41,18 @@ class Occupancy:
     def __init__(self, device: Device, fluid: FluidLike) -> None:
         self.device = device
         nx, ny, nz = fluid.grid.cells
-        blocks = -(-nx // EDGE), -(-ny // EDGE), -(-nz // EDGE)
+        edge = ROW * -(-max(fluid.grid.cells) // (ROW * BLOCKS))
+        blocks = -(-nx // edge), -(-ny // edge), -(-nz // edge)
+        long, high = (max(1, n // edge) for n in SPAN)
+        self._defines = {"EDGE": edge, "SPAN": long, "ROWS": high}
         limit = device.max_texture_size
 
         def field(name: str, size: tuple[int, int, int], components: int, dtype: str) -> Field:
             return Field(device, name, FlatLayout(size, 1, limit), components, dtype, 1)
 
-        self._rows = field("occupied rows", (blocks[0], ny, nz), 1, "f4")
-        self.boxes = field("occupied boxes", blocks, 4, "f2")
-        self._spans = field("occupied spans", (-(-blocks[0] // SPAN), -(-blocks[1] // ROWS), nz), 4, "f4")
+        self._rows = field("occupied rows", (-(-nx // ROW), ny, nz), 1, "f4")
+        self.boxes = field("occupied boxes", blocks, 4, "f4")
+        self._spans = field("occupied spans", (-(-blocks[0] // long), -(-blocks[1] // high), nz), 4, "f4")
         self.ends = device.texture((4, 1), 4, "f4", "the ends of what a box holds")
         self._ends_target = device.ctx.framebuffer([self.ends])
         self._area = device.texture((1, 1), 4, "f4", "the cells of what a box holds")
@@ -106,7 +110,7 @@ class Occupancy:
             fluid,
             label,
             f"render/{label.replace(' ', '_')}.glsl",
-            defines={"SPAN": SPAN, "ROWS": ROWS, **(defines or {})},
+            defines={**self._defines, **(defines or {})},
             volumes=layouts,
             images=images,
         )
@@ -152,6 +156,7 @@ class Occupancy:
         def make() -> moderngl.Program:
             vertex = Source(f"{name} (vertex)").add("#version 330 core", "<stage>")
             vertex.add(box_constants(grid), "<box>").add("#define DIMENSIONS 3", "<variant>")
+            vertex.add(f"#define EDGE {self._defines['EDGE']}", "<variant>")
             vertex.add("const bvec3 periodic = bvec3(false), open_high = bvec3(false);", "<variant>")
             vertex.add(layout.glsl("boxes"), "<layout>")
             vertex.add(field_reader("boxes", "boxes", layout, "", "texel", UNITS["boxes"], False), "<fields>")
