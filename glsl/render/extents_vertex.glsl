@@ -1,6 +1,8 @@
 // What a block of cells covers of the picture, written down by slab (x) and band of the picture (y): two triangles
-// over the slabs and bands that it meets. The cells of a block are those of seen_boxes.glsl.
+// over the slabs and bands that it meets. The cells of a block are those of occupied_boxes.glsl.
 #include "lib/box.glsl"
+#include "lib/quad_corner.glsl"
+#include "render/box_cells.glsl"
 
 uniform mat4 to_picture;     // place (cells) -> x and y of the picture, and depth; in perspective x and y times depth
 uniform bool perspective;
@@ -8,26 +10,23 @@ uniform vec4 along;          // place -> what slabs are cut across: dot(along.xy
 uniform vec3 cuts;           // where the first slab begins, how thick each is, how many there are
 uniform vec2 bands;          // how many, and how high each is, of the picture's 2
 uniform vec2 slack;          // one pixel, of the picture's 2 x 2
+uniform float margin;        // cells, by which what is seen may lie off those that hold it
 uniform float nearest;       // depth in front of which nothing has a place in the picture
 
 flat out vec2 reach;         // the opposite of the left end, and the right end, -1 .. 1
 
-ivec3 cell_of(float number) {
-    int n = int(number + 0.5);
-    return ivec3(n & 7, n >> 3 & 7, n >> 6);
-}
-
 void main() {
-    int number = gl_VertexID / 6, corner = gl_VertexID - 6 * number;
-    corner -= corner < 3 ? 0 : 2;
+    int number = gl_VertexID / 6, corner = quad_corner();
     ivec3 block = ivec3(number % boxes_extent.x, number / boxes_extent.x % boxes_extent.y, number / (boxes_extent.x * boxes_extent.y));
     vec2 held = fetch_boxes(block).xy;
     reach = vec2(0.0);
     gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
     if (held.x < 0.0) return;
     // a cell is sampled up to a cell from its middle; the very edge is one sixteenth of a cell further
-    vec3 low = clamp(vec3(8 * block + cell_of(held.x)) - 0.5625, vec3(0.0), vec3(cells));
-    vec3 high = clamp(vec3(8 * block + cell_of(held.y)) + 1.5625, vec3(0.0), vec3(cells));
+    vec3 low, high;
+    box_cells(block, held, low, high);
+    low = clamp(low - margin - 0.5625, vec3(0.0), vec3(cells));
+    high = clamp(high + margin + 0.5625, vec3(0.0), vec3(cells));
     vec2 least = vec2(1e9), most = vec2(-1e9), span = vec2(1e9, -1e9);
     bool behind = false;
     for (int n = 0; n < 8; ++n) {

@@ -2,6 +2,9 @@
 // block's mean extinction (1/m).
 #include "render/fire.glsl"
 #include "lib/box.glsl"
+#if ENDS
+#include "render/ends.glsl"
+#endif
 
 uniform float extinction;  // 1/m per unit of density
 
@@ -12,7 +15,13 @@ void main() {
     block_out = vec4(0.0);
     if (block.z >= blocks_extent.z) return;
     ivec3 low = block * BLOCK_SIZE, high = min(low + BLOCK_SIZE, cells);
-    float count = 0.0;
+    ivec3 size = high - low;
+#if ENDS
+    vec3 first, last;
+    shown_ends(first, last);
+    low = max(low, ivec3(first));
+    high = min(high, ivec3(last));
+#endif
     for (int z = low.z; z < high.z; ++z)
         for (int y = low.y; y < high.y; ++y)
             for (int x = low.x; x < high.x; ++x) {
@@ -22,8 +31,7 @@ void main() {
                 burn = fetch_flame(ivec3(x, y, z)).x;
 #endif
                 block_out += vec4(fire_emission(here.y, burn, here.x) * here.w, here.x);
-                count += 1.0;
             }
     block_out.xyz *= cell_size * cell_size * cell_size;
-    block_out.w *= extinction / count;
+    block_out.w *= extinction / float(size.x * size.y * size.z);
 }

@@ -8,6 +8,7 @@ const int STOPS = 4;  // on the way, where the smoke is looked up
 const vec3 LUMINANCE = vec3(0.2126, 0.7152, 0.0722);
 
 uniform float glow_strength;
+uniform sampler2D fire_list;  // numbers of the blocks that hold fire, see fire_list.glsl
 
 out vec4 glow_out;
 
@@ -27,23 +28,23 @@ void main() {
     const float size = float(BLOCK_SIZE) * cell_size;  // m
     vec3 place = (vec3(index) + 0.5) * 0.5;  // blocks
     float sum = 0.0;
-    for (int z = 0; z < blocks_extent.z; ++z)
-        for (int y = 0; y < blocks_extent.y; ++y)
-            for (int x = 0; x < blocks_extent.x; ++x) {
-                vec4 block = fetch_blocks(ivec3(x, y, z));
-                if (block.x + block.y + block.z <= 0.0) continue;
-                vec3 way = vec3(x, y, z) + 0.5 - place;
-                float distance2 = dot(way, way) * size * size;  // never near 0: no cell of half a block has its centre in common
-                float outside = max(1.0 - 0.5 * size / sqrt(distance2), 0.0);  // share of the way that is not its own
-                float mean = 0.0;
-                for (int n = 0; n < STOPS; ++n)
-                    mean += extinction_at(place + way * (outside * (float(n) + 0.5) / float(STOPS)));
-                float left = exp(-mean / float(STOPS) * outside * sqrt(distance2)) / (12.566371 * distance2);
-                float depth = block.w * size;
-                left *= depth > 1e-3 ? (1.0 - exp(-depth)) / depth : 1.0;
-                float weight = left * dot(block.xyz, LUMINANCE);
-                glow_out += ways ? weight * vec4(normalize(way), sqrt(distance2)) : vec4(glow_strength * left * block.xyz, 0.0);
-                sum += weight;
-            }
+    for (int at = 0; at < blocks_extent.x * blocks_extent.y * blocks_extent.z; ++at) {
+        int number = int(floor(texelFetch(fire_list, ivec2(at, 0), 0).x));
+        if (number < 0) break;
+        ivec3 its = ivec3(number % blocks_extent.x, number / blocks_extent.x % blocks_extent.y, number / (blocks_extent.x * blocks_extent.y));
+        vec4 block = fetch_blocks(its);
+        vec3 way = vec3(its) + 0.5 - place;
+        float distance2 = dot(way, way) * size * size;  // never near 0: no cell of half a block has its centre in common
+        float outside = max(1.0 - 0.5 * size / sqrt(distance2), 0.0);  // share of the way that is not its own
+        float mean = 0.0;
+        for (int n = 0; n < STOPS; ++n)
+            mean += extinction_at(place + way * (outside * (float(n) + 0.5) / float(STOPS)));
+        float left = exp(-mean / float(STOPS) * outside * sqrt(distance2)) / (12.566371 * distance2);
+        float depth = block.w * size;
+        left *= depth > 1e-3 ? (1.0 - exp(-depth)) / depth : 1.0;
+        float weight = left * dot(block.xyz, LUMINANCE);
+        glow_out += ways ? weight * vec4(normalize(way), sqrt(distance2)) : vec4(glow_strength * left * block.xyz, 0.0);
+        sum += weight;
+    }
     if (ways) glow_out /= max(sum, 1e-30);
 }

@@ -2,6 +2,9 @@
 // is walked through smoke and solids (Beer-Lambert). Cells of twice the size.
 #include "render/density.glsl"
 #include "render/other_lights.glsl"
+#if ENDS
+#include "render/ends.glsl"
+#endif
 #if SOLIDS
 #include "lib/solidity.glsl"
 #endif
@@ -22,7 +25,17 @@ float left_of_other(int n, vec3 place) {
     float way = share * length(towards);
     int steps = clamp(int(ceil(way / STRIDE)), 1, MOST);
     float density = 0.0, clear = 1.0;
-    for (int i = 0; i < steps; ++i) {
+    ivec2 taken = ivec2(0, steps);
+#if ENDS
+    // of the steps those near what stops light, and one more on either side
+    vec3 low, high;
+    stopping_ends(low, high);
+    vec3 a = (low - 0.5625 - place) / d, b = (high + 0.5625 - place) / d, least = min(a, b), most = max(a, b);
+    vec2 held = vec2(max(least.x, max(least.y, least.z)), min(most.x, min(most.y, most.z)));
+    held = clamp(held * (float(steps) / max(share, 1e-9)), -2.0, float(steps) + 2.0);
+    taken = held.x <= held.y && low.x < high.x ? ivec2(max(int(floor(held.x)) - 1, 0), min(int(ceil(held.y)) + 1, steps)) : ivec2(0);
+#endif
+    for (int i = taken.x; i < taken.y; ++i) {
         vec3 at = place + towards * (share * (float(i) + 0.5) / float(steps));
         density += density_at(at);
 #if SOLIDS

@@ -1,5 +1,6 @@
 // One slab of the volume, an instance a slab, farthest first: in each band of the picture the rectangle that holds
 // all that is to be seen of it there, or one rectangle for all bands.
+#include "lib/quad_corner.glsl"
 
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
 uniform sampler2D extents;  // by slab and band: the opposite of the left end, and the right end, -1 .. 1
@@ -16,8 +17,7 @@ flat out vec2 slab;
 flat out float shift;       // moves the noise from slab to slab, so that along a ray it evens out
 
 void main() {
-    int row = gl_VertexID / 6, corner = gl_VertexID - 6 * row;
-    corner -= corner < 3 ? 0 : 2;
+    int row = gl_VertexID / 6, corner = quad_corner();
     int column = int(floor((0.5 * (interval.x + interval.y) - cuts.x) / cuts.y));  // the first and last may be thinner
     vec4 whole = texelFetch(wholes, ivec2(column, 0), 0);
     vec2 ends = texelFetch(extents, ivec2(column, row), 0).xy;

@@ -1,4 +1,5 @@
 // The cells of a volume that a pass writes: two triangles for each strip's span, or one triangle over all.
+#include "lib/cells_corner.glsl"
 
 uniform bool whole;
 
@@ -7,13 +8,11 @@ void main() {
         gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0);
         return;
     }
-    int number = gl_VertexID / 6, corner = gl_VertexID - 6 * number;
-    corner -= corner < 3 ? 0 : 2;
+    int number = gl_VertexID / 6;
     ivec3 strip = ivec3(number % strip_extent.x, number / strip_extent.x % strip_extent.y, number / (strip_extent.x * strip_extent.y));
     vec2 span = fetch_strips(strip).zw;
     gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
     if (!(span.x < span.y)) return;
     int low = strip.y * STRIP_ROWS, high = min(low + STRIP_ROWS, cells.y);
-    ivec2 texel = cell_texel(ivec3((corner & 1) == 0 ? int(span.x) : int(span.y), corner < 2 ? low : high, strip.z));
-    gl_Position = vec4(2.0 * vec2(texel) / vec2(target_size) - 1.0, 0.0, 1.0);
+    gl_Position = cells_corner(span, vec2(low, high), strip.z);
 }

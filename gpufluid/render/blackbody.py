@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 COLDEST, HOTTEST = 700.0, 4000.0  # K, of the table
+TABLE = 256  # temperatures in it
 DRAPER = 798.0  # K, below which nothing glows visibly (Draper 1847)
 BRIGHT = 1200.0  # K, from which on brightness follows the radiated power alone
 REFERENCE = 2000.0  # K, whose brightness is 1
@@ -39,7 +40,7 @@ def blackbody_xyz(kelvin: Floats) -> Floats:
     return np.asarray(spectrum @ OBSERVER.T)
 
 
-def fire_table(count: int = 256) -> Floats:
+def fire_table(count: int = TABLE) -> Floats:
     """Radiance of gas from `COLDEST` to `HOTTEST` K, linear sRGB [count, 3].
 
     The colour is a black body's, its largest channel 1 at `REFERENCE`; the brightness goes with the fourth

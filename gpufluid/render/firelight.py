@@ -5,17 +5,19 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import upload
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.blackbody import COLDEST, HOTTEST, fire_table
+from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import FIRE_TABLE, bind, matter, volume_program
+from gpufluid.render.volume_source import FIRE_TABLE, PICTURE, bind, matter, volume_program
 from gpufluid.view import Fire
 
 BLOCKS = 8  # along the longest axis; each is one light
+LIST = PICTURE  # texture unit: no picture is read meanwhile
 
 
 class FireLight:
@@ -27,6 +29,9 @@ class FireLight:
         nx, ny, nz = (-(-n // self.size) for n in grid.cells)
         limit = device.max_texture_size
         self.blocks = Field(device, "fire blocks", FlatLayout((nx, ny, nz), 1, limit), 4, "f4", 1)
+        # the numbers of those that hold fire
+        self.list = device.texture((nx * ny * nz, 1), 1, "f4", "the list of fires")
+        self._list_target = device.ctx.framebuffer([self.list])
         # slices of how much light there is, then of where it comes from
         fine = (2 * nx, 2 * ny, 2 * (2 * nz if grid.dimensions == 3 else 1))
         self.glow = Field(device, "fire glow", FlatLayout(fine, 1, limit), 4, "f4", 1)
@@ -41,24 +46,37 @@ class FireLight:
         """The macros of a shader that knows of fire."""
         return {"FIRE": 1, "BLOCK_SIZE": self.size, "FIRE_COLDEST": COLDEST, "FIRE_HOTTEST": HOTTEST}
 
-    def update(self, fluid: FluidLike, fire: Fire, extinction: float) -> None:
-        """Gather the fire as it is now and spread its light."""
+    def update(
+        self, fluid: FluidLike, fire: Fire, extinction: float, occupancy: Occupancy | None = None
+    ) -> None:
+        """Gather the fire as it is now and spread its light; occupancy: where there is any fire or smoke."""
         device = self.device
         device.ctx.enable_only(moderngl.NOTHING)
         layouts = {"blocks": self.blocks.layout}
+        defines = {**self.defines, "ENDS": int(occupancy is not None)}
         program = volume_program(
-            device, fluid, "fire blocks", "render/fire_blocks.glsl", defines=self.defines, volumes=layouts
+            device, fluid, "fire blocks", "render/fire_blocks.glsl", defines=defines, volumes=layouts
         )
         self.give(program, fire)
+        if occupancy is not None:
+            occupancy.give_ends(program)
         upload(program["extinction"], float(extinction))  # type: ignore[arg-type]
         self.blocks.back_target.use()
         with bind(device, program, **matter(fluid)):
+            device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        program = volume_program(
+            device, fluid, "fire list", "render/fire_list.glsl", defines=self.defines, volumes=layouts
+        )
+        self._list_target.use()
+        with bind(device, program, blocks=self.blocks):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
         layouts["glow"] = self.glow.layout
         program = volume_program(
             device, fluid, "fire glow", "render/fire_glow.glsl", defines=self.defines, volumes=layouts
         )
         upload(program["glow_strength"], float(fire.glow))  # type: ignore[arg-type]
+        program["fire_list"] = LIST
+        self.list.use(LIST)
         self.glow.back_target.use()
         with bind(device, program, blocks=self.blocks):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
@@ -82,3 +100,4 @@ class FireLight:
         """Release the textures."""
         for thing in (self.blocks, self.glow, self.table):
             thing.release()
+        let_go(self._list_target, self.list)

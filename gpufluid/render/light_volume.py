@@ -5,6 +5,10 @@ layers of another, so that a layer reads the one before it from the other textur
 Where there are compute shaders one dispatch walks all layers. The textures fit every direction; nothing is
 allocated when the light turns. Light is kept in single precision: in half, thin smoke would dim it by less
 than a step a layer and so never.
+
+Where it is known what holds anything (`gpufluid.render.occupancy`), each group of columns is walked from the
+first layer with such a thing in its way to the last. Before them all light is left, behind them what was.
+Pass by pass a rectangle of each layer is walked, that of all columns which have met anything by then.
 """
 
 from __future__ import annotations
@@ -17,16 +21,21 @@ from numpy.typing import NDArray
 
 from gpufluid.gl.device import GROUP, Device, let_go
 from gpufluid.gl.passes import upload
+from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
-from gpufluid.render.reference_light import LightFrame
+from gpufluid.render.occupancy import NOWHERE, Occupancy
+from gpufluid.render.reference_light import ONE, LightFrame
 from gpufluid.render.subject import FluidLike, lag
-from gpufluid.render.volume_source import bind, matter, volume_program, walking_program
+from gpufluid.render.volume_source import BLOCKS, GLOW, bind, matter, volume_program, walking_program
 from gpufluid.settings import one_of
 
 ATTENUATIONS = ("exponential", "harris")
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 PREVIOUS = 2  # texture unit
+REACH, RECTS = BLOCKS, GLOW  # texture units: where light is walked nobody reads those
+COLUMNS = 8, 4  # of a group
+BAND = 16  # rows of a tile that are drawn at once
 
 
 class LightVolume:
@@ -57,6 +66,7 @@ class LightVolume:
         for target in self._targets:
             target.clear()
         self.frame = LightFrame(grid, (0.0, -1.0, 0.0), scale)
+        self._reach: _Reach | None = None
 
     def _tiles(self, frame: LightFrame) -> FlatLayout:
         """The tiles of the even layers, which are as many as the odd ones or one more."""
@@ -67,9 +77,24 @@ class LightVolume:
         """Width and height of a tile, tiles in a row, layers."""
         return *self.frame.tile, self._layouts[self.frame.axis].columns, self.frame.layers
 
-    def update(self, fluid: FluidLike, direction: tuple[float, float, float], extinction: float) -> None:
-        """Walk the light through the fluid as it is now. extinction: 1/m per unit of density."""
+    def update(
+        self,
+        fluid: FluidLike,
+        direction: tuple[float, float, float],
+        extinction: float,
+        occupancy: Occupancy | None = None,
+    ) -> None:
+        """Walk the light through the fluid as it is now. extinction: 1/m per unit of density.
+
+        occupancy: where there is anything that stops light; None: perhaps everywhere.
+        """
         self.frame = frame = LightFrame(self.grid, direction, self.scale, lag(fluid))
+        reach = None
+        if occupancy is not None:
+            for target in self._targets:
+                target.clear(1.0)
+            reach = self._reach = self._reach or _Reach(self)
+            reach.find(occupancy, frame)
         walk = self._walk_at_once if self.at_once else self._walk_by_layers
         walk(
             fluid,
@@ -84,25 +109,40 @@ class LightVolume:
                 "extinction": float(extinction),
                 "harris": self.attenuation == "harris",
             },
+            reach,
         )
 
-    def _walk_at_once(self, fluid: FluidLike, values: dict[str, Any]) -> None:
+    def _walk_at_once(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
         """One dispatch: columns do not depend on each other."""
-        program = walking_program(self.device, fluid, "light walk", "render/light_walk.glsl")
+        defines = {"REACH": int(reach is not None), **GROUPED}
+        program = walking_program(self.device, fluid, "light walk", "render/light_walk.glsl", defines)
         for name, value in values.items():
             upload(program[name], value)  # type: ignore[arg-type]
-        frame, (width, height, _, layers) = self.frame, self.tiles
-        # every column that comes near the box in some layer
-        spread = [abs(p - q) for p, q in zip(frame.base(0), frame.base(layers - 1), strict=True)]
+        frame, (width, height, _, _) = self.frame, self.tiles
+        spread = spread_of(frame)
+        if reach is not None:
+            program["light_reach"] = REACH
+            reach.groups.use(REACH)
         for unit, texture in enumerate(self.textures):
             texture.bind_to_image(unit, read=False, write=True)
         with bind(self.device, program, **matter(fluid)):
             program.run(-(-(width + spread[0]) // GROUP), -(-(height + spread[1]) // GROUP))
         self.device.ctx.memory_barrier()
 
-    def _walk_by_layers(self, fluid: FluidLike, values: dict[str, Any]) -> None:
+    def _walk_by_layers(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
         """A pass a layer, each reading the one before."""
-        program = volume_program(self.device, fluid, "light layer", "render/light_layer.glsl")
+        vertices, vertex_file = 3, None
+        if reach is not None:
+            vertices, vertex_file = (
+                6 * reach.find_rects(self.tiles, self.frame),
+                "render/light_layer_vertex.glsl",
+            )
+        program = volume_program(
+            self.device, fluid, "light layer", "render/light_layer.glsl", vertex_file=vertex_file
+        )
+        if reach is not None:
+            program["light_rects"] = RECTS
+            reach.rects.use(RECTS)
         for name, value in {**values, "previous": PREVIOUS}.items():
             upload(program[name], value)  # type: ignore[arg-type]
         triangle = self.device.fullscreen(program)
@@ -116,7 +156,7 @@ class LightVolume:
                 self.textures[1 - (layer & 1)].use(PREVIOUS)
                 target.use()
                 number.value = layer  # type: ignore[union-attr]
-                triangle.render(moderngl.TRIANGLES, vertices=3)
+                triangle.render(moderngl.TRIANGLES, vertices=vertices)
 
     def give(self, program: moderngl.Program, name: str, unit: int) -> None:
         """Set what ``light_at_<name>`` of `program` reads, on texture units `unit` and `unit` + 1."""
@@ -155,3 +195,107 @@ class LightVolume:
         """Release the textures; idempotent."""
         let_go(*self._targets, *self.textures)
         self._targets, self.textures = [], []
+        if self._reach is not None:
+            self._reach.release()
+            self._reach = None
+
+
+GROUPED = {"GROUP_SIZE": f"ivec2{COLUMNS}", "RECT_ROWS": BAND}  # macros
+
+
+def spread_of(frame: LightFrame) -> tuple[int, int]:
+    """How many columns and rows more than a tile holds come near the box in some layer."""
+    u, v = (abs(p - q) for p, q in zip(frame.base(0), frame.base(frame.layers - 1), strict=True))
+    return u, v
+
+
+def first_of(frame: LightFrame) -> tuple[int, int]:
+    """The first column and row of all tiles."""
+    u, v = map(min, frame.base(0), frame.base(frame.layers - 1))
+    return u, v
+
+
+class _Reach:
+    """Where on its way the light of a volume may meet anything, by group of columns."""
+
+    def __init__(self, volume: LightVolume) -> None:
+        self.device = device = volume.device
+        frames = [LightFrame(volume.grid, axis, volume.scale) for axis in AXES]
+        # a column crosses no more columns than layers
+        wide, high, self._layers = (
+            max(frame.tile[0] + frame.layers + 1 for frame in frames),
+            max(frame.tile[1] + frame.layers + 1 for frame in frames),
+            max(frame.layers for frame in frames),
+        )
+        self._bands = -(-max(frame.tile[1] for frame in frames) // BAND)
+        size = -(-wide // COLUMNS[0]), -(-high // COLUMNS[1])
+        self.groups = device.texture(size, 4, "f4", "the reach of light")
+        self._target = device.ctx.framebuffer([self.groups])
+        self._rects: moderngl.Texture | None = None
+        self._rects_target: moderngl.Framebuffer | None = None
+        self._count, self._first = (0, 0), (0, 0)
+
+    def find(self, occupancy: Occupancy, frame: LightFrame) -> None:
+        """Find it for light of `frame`."""
+        spread, self._first = spread_of(frame), first_of(frame)
+        width, height = (n + more for n, more in zip(frame.tile, spread, strict=True))
+        self._count = -(-width // COLUMNS[0]), -(-height // COLUMNS[1])
+        program = occupancy.scattering(self.device, frame.grid, "light_reach")
+        for name, value in {
+            "light_matrix": frame.matrix,
+            "light_first": self._first,
+            "light_start": tuple(n / ONE for n in frame.start),
+            "light_slope": tuple(frame.slope),
+            "light_axes": (*frame.across, frame.axis),
+            "light_scale": frame.scale,
+            "group_size": COLUMNS,
+            "group_count": self._count,
+        }.items():
+            if name in program:
+                upload(program[name], value)  # type: ignore[arg-type]
+        self._target.viewport = (0, 0, *self._count)
+        self._target.clear(*(NOWHERE,) * 4)
+        with occupancy.scatter(program, self._target):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=6 * occupancy.blocks)
+
+    @property
+    def rects(self) -> moderngl.Texture:
+        """The columns that have met anything, by band of rows and layer."""
+        assert self._rects is not None
+        return self._rects
+
+    def find_rects(self, tiles: tuple[int, int, int, int], frame: LightFrame) -> int:
+        """Find `rects`; return how many bands there are."""
+        device = self.device
+        if self._rects is None:
+            self._rects = device.texture((self._bands, self._layers), 4, "f4", "the reach of light")
+            self._rects_target = device.ctx.framebuffer([self._rects])
+        assert self._rects_target is not None
+        bands = -(-tiles[1] // BAND)
+        source = Source("light rects").add("#version 330 core", "<stage>")
+        source.add("\n".join(f"#define {name} {value}" for name, value in GROUPED.items()), "<variant>")
+        program = device.keep(
+            "light rects", lambda: device.fragment_program(source.include("render/light_rects.glsl"))
+        )
+        for name, value in {
+            "light_tiles": tiles,
+            "light_shear": frame.shear,
+            "light_start": frame.start,
+            "light_first": self._first,
+            "group_count": self._count,
+            "light_reach": REACH,
+        }.items():
+            if name in program:
+                upload(program[name], value)  # type: ignore[arg-type]
+        self.groups.use(REACH)
+        self._rects_target.viewport = 0, 0, bands, tiles[3]
+        self._rects_target.use()
+        device.ctx.enable_only(moderngl.NOTHING)
+        device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        return bands
+
+    def release(self) -> None:
+        """Release the textures."""
+        let_go(self._target, self.groups)
+        if self._rects is not None and self._rects_target is not None:
+            let_go(self._rects_target, self._rects)

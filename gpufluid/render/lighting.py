@@ -11,9 +11,10 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.render.firelight import FireLight
 from gpufluid.render.light_volume import LightVolume
+from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import SKY, SUN, bind, matter, volume_program
+from gpufluid.render.volume_source import SKY, SUN, Volumes, bind, matter, volume_program
 from gpufluid.view import Look
 
 SKY_SCALE = 0.5  # light cells per cell of the light from all round
@@ -37,21 +38,21 @@ class Lighting:
         self._fire: FireLight | None = None
         self._look = Look()
 
-    def update(self, fluid: FluidLike, look: Look) -> None:
-        """Walk all light through `fluid` as it is now."""
+    def update(self, fluid: FluidLike, look: Look, occupancy: Occupancy | None = None) -> None:
+        """Walk all light through `fluid` as it is now; occupancy: where in it there is anything."""
         self._look, extinction = look, look.smoke.extinction
         with self.timed(fluid, "light"):
-            self.sun.update(fluid, look.light.direction, extinction)
+            self.sun.update(fluid, look.light.direction, extinction, occupancy)
         with self.timed(fluid, "sky"):
-            self.sky.update(fluid, DOWN, extinction)
+            self.sky.update(fluid, DOWN, extinction, occupancy)
         if look.lights:
             self._others = self._others or OtherLights(self.device, self._grid)
             with self.timed(fluid, "other lights"):
-                self._others.update(fluid, look.lights, extinction)
+                self._others.update(fluid, look.lights, extinction, occupancy)
         if look.fire is not None:
             self._fire = self._fire or FireLight(self.device, self._grid)
             with self.timed(fluid, "fire"):
-                self._fire.update(fluid, look.fire, extinction)
+                self._fire.update(fluid, look.fire, extinction, occupancy)
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
         """Time what is drawn inside among the passes of `fluid`, while those are timed."""
@@ -66,8 +67,12 @@ class Lighting:
         *fields: str,
         solids: bool | None = None,
         vertex_file: str | None = None,
+        placed_by: Volumes | None = None,
     ) -> Iterator[moderngl.Program]:
-        """A program that knows the light; light and the fluid's `matter` are bound while the body runs."""
+        """A program that knows the light; light and the fluid's `matter` are bound while the body runs.
+
+        placed_by: as for `volume_program`.
+        """
         look, defines, volumes = self._look, dict[str, float](), {}
         given: dict[str, Field] = dict(matter(fluid))
         if look.lights and self._others is not None:
@@ -88,6 +93,7 @@ class Lighting:
             vertex_file=vertex_file,
             defines=defines,
             volumes=volumes,
+            placed_by=placed_by,
         )
         for volume, name, unit in ((self.sun, "sun", SUN), (self.sky, "sky", SKY)):
             volume.give(program, name, unit)

@@ -14,6 +14,7 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.passes import upload
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
+from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import bind, matter, volume_program
 from gpufluid.view import Light, PointLight
@@ -49,18 +50,29 @@ class OtherLights:
         nx, ny, nz = (-(-n // 2) for n in grid.cells)
         self.field = Field(device, "others", FlatLayout((nx, ny, nz), 1, device.max_texture_size), 4, "f4", 1)
 
-    def update(self, fluid: FluidLike, lights: Sequence[Light | PointLight], extinction: float) -> None:
-        """Walk from every place to every light, through the fluid as it is now; at least one light."""
+    def update(
+        self,
+        fluid: FluidLike,
+        lights: Sequence[Light | PointLight],
+        extinction: float,
+        occupancy: Occupancy | None = None,
+    ) -> None:
+        """Walk from every place to every light, through the fluid as it is now; at least one light.
+
+        occupancy: where there is anything that stops light; None: perhaps everywhere.
+        """
         program = volume_program(
             self.device,
             fluid,
             "other lights",
             "render/other_layer.glsl",
-            defines={"OTHERS": len(lights)},
+            defines={"OTHERS": len(lights), "ENDS": int(occupancy is not None)},
             volumes={"others": self.field.layout},
         )
         self.place(program, fluid, lights)
         upload(program["extinction"], float(extinction))  # type: ignore[arg-type]
+        if occupancy is not None:
+            occupancy.give_ends(program)
         self.device.ctx.enable_only(moderngl.NOTHING)
         self.field.back_target.use()
         with bind(self.device, program, **matter(fluid)):

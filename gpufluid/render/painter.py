@@ -16,6 +16,7 @@ from gpufluid.gl.passes import upload
 from gpufluid.layout import FlatLayout
 from gpufluid.render.camera import View
 from gpufluid.render.noise import noise_texture
+from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.slabs import Rows
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import DEPTH, NOISE, bind, volume_program
@@ -28,7 +29,8 @@ class Sight:
     """One picture to draw.
 
     shaded: what every cell sends towards the eye, and hides. target: to blend over; it does not hold `depth`.
-    depth: of the scene, or None. quality: share of the slabs to take, 0 .. 1.
+    depth: of the scene, or None. quality: share of the slabs to take, 0 .. 1. occupancy: where there is
+    anything to see; None: perhaps everywhere.
     """
 
     fluid: FluidLike
@@ -37,6 +39,7 @@ class Sight:
     target: moderngl.Framebuffer
     depth: moderngl.Texture | None
     quality: float
+    occupancy: Occupancy | None = None
 
     @property
     def size(self) -> tuple[int, int]:

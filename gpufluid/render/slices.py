@@ -26,15 +26,14 @@ from gpufluid.render.subject import lag
 class Slices:
     """Slabs across the view, or across the axis of the box nearest the view.
 
-    count: at full quality; None: one a cell, 32 to 160; along an axis one a layer of cells. skip_empty: leave
-    out what shows nothing.
+    count: at full quality; None: one a cell, 32 to 160; along an axis one a layer of cells.
     """
 
-    def __init__(self, painter: Painter, count: int | None, along_axis: bool, skip_empty: bool) -> None:
+    def __init__(self, painter: Painter, count: int | None, along_axis: bool) -> None:
         self.painter, self.count, self.along_axis = painter, count, along_axis
         # their ends are a texel a slab: a driver whose textures hold less draws all of each slab
         fits = painter.device.max_texture_size > LIMIT
-        self._extents = Extents(painter.device) if skip_empty and fits else None
+        self._extents = Extents(painter.device) if fits else None
 
     def slabs(self, sight: Sight) -> Rows:
         """What is to be drawn: nothing, where the box is not seen."""
@@ -46,12 +45,13 @@ class Slices:
     def draw(self, sight: Sight, slabs: Rows) -> None:
         """Blend them."""
         painter, rays, grid = self.painter, sight.view.rays, sight.fluid.grid
+        occupancy, extents = sight.occupancy, None if sight.occupancy is None else self._extents
         program = painter.program(
             sight,
             "slabs",
             "render/slab_fragment.glsl",
             {"ALONG_AXIS": int(self.along_axis)},
-            vertex_file=f"render/slab{'' if self._extents is None else '_bands'}_vertex.glsl",
+            vertex_file=f"render/slab{'' if extents is None else '_bands'}_vertex.glsl",
         )
         if self.along_axis:
             axis = tuple(float(i == axis_of(rays)) for i in range(3))
@@ -65,10 +65,10 @@ class Slices:
             give(program, first_number=-number - (lead > LEAST_LEAD))
             cuts = view_cuts(grid, rays, self.count, sight.quality, gone)
         vertices = 0
-        if self._extents is not None:
+        if occupancy is not None and extents is not None:
             with painter.timed(sight, "extents"):
-                self._extents.update(sight, plane, cuts)
-            vertices = self._extents.give(program, sight, cuts)
+                extents.update(sight, occupancy, plane, cuts)
+            vertices = extents.give(program, sight, cuts)
         with painter.timed(sight, "slices"):
             painter.draw(sight, program, slabs, None, vertices, shaded=sight.shaded)
 

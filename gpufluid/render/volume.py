@@ -30,6 +30,7 @@ from gpufluid.render.camera import CLIP_Z, View, view_of
 from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.lighting import Lighting
 from gpufluid.render.march import RayMarch
+from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import LIMIT, Painter, Sight
 from gpufluid.render.quality import FrameClock, Quality
 from gpufluid.render.slices import Slices
@@ -100,10 +101,11 @@ class VolumeRenderer(Guest):
         if method == "ray-march":
             self._way = RayMarch(self._painter, slices, resolution)
         else:
-            self._way = Slices(self._painter, slices, method == "axis-slices", skip_empty)
+            self._way = Slices(self._painter, slices, method == "axis-slices")
         self._released = False
         self._shape: object = None
         self._lighting: Lighting | None = None
+        self._occupancy: Occupancy | None = None
         self._shaded: Field | None = None
         self._stepped: Field | None = None  # the same before it is softened, where it is
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
@@ -207,7 +209,14 @@ class VolumeRenderer(Guest):
         look.check()
         self._allocate(fluid)
         with self._counted(fluid):
-            self.lighting.update(fluid, look)
+            self._find(fluid, look)
+            self.lighting.update(fluid, look, self._occupancy)
+
+    def _find(self, fluid: FluidLike, look: Look) -> None:
+        """Find where there is anything, where empty space is left out."""
+        if self._occupancy is not None:
+            with self.timed(fluid, "occupancy"):
+                self._occupancy.update(fluid, look)
 
     def draw(
         self,
@@ -238,10 +247,12 @@ class VolumeRenderer(Guest):
         if self._shaded is None:
             raise GpufluidError("nothing was prepared yet: call render or prepare first")
         bare = self._without_depth(target, depth)
-        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality)
+        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality, self._occupancy)
         slabs = self._way.slabs(sight)
         if len(slabs):
             with self._counted(fluid):
+                if self._occupancy is not None and not self._occupancy.knows(fluid, look):
+                    self._find(fluid, look)
                 with self.timed(fluid, "shade"):
                     self._shade(fluid, look, view)
                 self._way.draw(sight, slabs)
@@ -302,7 +313,11 @@ class VolumeRenderer(Guest):
                 self._stepped = Field(self.device, "shaded cells", layout, 4, "f2", 1)
             target = self._stepped
         light, smoke = look.light, look.smoke
-        with self.lighting.program(fluid, "shade", "render/shade.glsl") as program:
+        room = self._occupancy
+        covering: dict[str, Any] = {}
+        if room is not None:
+            covering = {"vertex_file": "render/spans_vertex.glsl", "placed_by": room.volumes}
+        with self.lighting.program(fluid, "shade", "render/shade.glsl", **covering) as program:
             for name, value in {
                 "extinction": float(smoke.extinction),
                 "anisotropy": float(smoke.anisotropy),
@@ -315,15 +330,23 @@ class VolumeRenderer(Guest):
                 upload(program[name], value)  # type: ignore[arg-type]
             if "pigments" in program:
                 upload(program["pigments"], list(smoke.pigments))  # type: ignore[arg-type]
-            self.ctx.enable_only(moderngl.NOTHING)
-            target.back_target.use()
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self._cover(program, target)
         if target is self._shaded:
             return
-        program = volume_program(self.device, fluid, "soften", "render/soft.glsl", "shaded", solids=False)
+        program = volume_program(
+            self.device, fluid, "soften", "render/soft.glsl", "shaded", solids=False, **covering
+        )
         with bind(self.device, program, shaded=target):
-            self._shaded.back_target.use()
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self._cover(program, self._shaded)
+
+    def _cover(self, program: moderngl.Program, target: Field) -> None:
+        """Write `target` by `program`, where there is anything to see."""
+        self.ctx.enable_only(moderngl.NOTHING)
+        if self._occupancy is not None:
+            self._occupancy.cover(program, target)
+            return
+        target.back_target.use()
+        self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
     def _allocate(self, fluid: FluidLike) -> None:
         """Make the textures for this grid, once."""
@@ -333,6 +356,7 @@ class VolumeRenderer(Guest):
             return
         self._free()
         self._lighting = Lighting(self.device, fluid, self.light_scale, self.attenuation)
+        self._occupancy = Occupancy(self.device, fluid) if self.skip_empty else None
         self._shaded = Field(self.device, "shaded smoke", layout, 4, "f2", 1)
         self._shape = shape
 
@@ -353,10 +377,10 @@ class VolumeRenderer(Guest):
         return bare
 
     def _free(self) -> None:
-        for thing in (self._lighting, self._shaded, self._stepped):
+        for thing in (self._lighting, self._occupancy, self._shaded, self._stepped):
             if thing is not None:
                 thing.release()
-        self._lighting = self._shaded = self._stepped = self._shape = None
+        self._lighting = self._occupancy = self._shaded = self._stepped = self._shape = None
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""

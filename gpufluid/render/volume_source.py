@@ -30,6 +30,7 @@ UNITS = {
     "occupied": BLOCKS,
     "rows": BLOCKS,
     "boxes": BLOCKS,
+    "spans": BLOCKS,
     "glow": GLOW,
 }
 Volumes = Mapping[str, FlatLayout]
@@ -53,22 +54,25 @@ def volume_source(
     fluid: FluidLike,
     *fields: str,
     solids: bool | None = None,
-    defines: Mapping[str, float] | None = None,
+    defines: Mapping[str, object] | None = None,
     volumes: Volumes | None = None,
     version: int = 330,
+    images: Mapping[str, str] | None = None,
 ) -> Source:
     """Return GLSL that declares the box of `fluid` and its `fields`, filtered; else all its `matter`.
 
     solids: whether the shader knows solids; None: where the fluid has some. defines: macros beyond those of a
-    kernel. volumes: textures beside those of the fluid, with their layouts.
+    kernel. volumes: textures beside those of the fluid, with their layouts. images: the formats of fields
+    that are read as images and not filtered, by name, on image units in this order.
     """
+    images = dict(images or {})
     present = matter(fluid)
     if solids is None:
         solids = "solid" in present
     source = Source(label).add(f"#version {version} core", "<stage>").add(box_constants(fluid.grid), "<box>")
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
-    macros: dict[str, float] = {"OTHERS": 0, "FIRE": 0}
+    macros: dict[str, object] = {"OTHERS": 0, "FIRE": 0, "ENDS": 0}
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
     macros |= variant.defines(fluid.grid.dimensions) | device.defines | dict(defines or {})
     source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")
@@ -76,12 +80,19 @@ def volume_source(
     layout = fluid.layouts["cell"]
     source.add(layout.glsl("cell"), "<layout>")
     for name in fields or present:
-        if name != "solid" or solids:
+        if name in images:
+            source.add(image_reader(name, images, layout), "<fields>")
+        elif name != "solid" or solids:
             source.add(field_reader(name, "cell", layout, "", "texel", UNITS[name], True), "<fields>")
     for name, its in (volumes or {}).items():
         source.add(its.glsl(name), "<layout>")
         source.add(field_reader(name, name, its, "", "texel", UNITS[name], True), "<fields>")
     return source
+
+
+def image_reader(name: str, images: Mapping[str, str], layout: FlatLayout) -> str:
+    """The GLSL that reads field `name`, one of `images`, as an image."""
+    return field_reader(name, "cell", layout, images[name], "image", list(images).index(name), False)
 
 
 def volume_program(
@@ -92,33 +103,64 @@ def volume_program(
     *fields: str,
     solids: bool | None = None,
     vertex_file: str | None = None,
-    defines: Mapping[str, float] | None = None,
+    defines: Mapping[str, object] | None = None,
     volumes: Volumes | None = None,
+    placed_by: Volumes | None = None,
+    images: Mapping[str, str] | None = None,
 ) -> moderngl.Program:
-    """Return the program of fragment shader `file` over `volume_source`; compiled once on each device."""
-    defines, volumes = dict(defines or {}), dict(volumes or {})
+    """Return the program of fragment shader `file` over `volume_source`; compiled once on each device.
+
+    placed_by: volumes that the vertex shader reads, to write some cells of a volume as large as the fluid's.
+    images: as for `volume_source`; they need OpenGL 4.2.
+    """
+    defines, volumes, placed_by = dict(defines or {}), dict(volumes or {}), dict(placed_by or {})
+    images = dict(images or {})
 
     def make() -> moderngl.Program:
-        source = volume_source(device, label, fluid, *fields, solids=solids, defines=defines, volumes=volumes)
+        version = 420 if images else 330
+        source = volume_source(
+            device,
+            label,
+            fluid,
+            *fields,
+            solids=solids,
+            defines=defines,
+            volumes=volumes,
+            version=version,
+            images=images,
+        )
         vertex = None
         if vertex_file is not None:
-            vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>").include(vertex_file)
+            vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>")
+            if placed_by:
+                cell = fluid.layouts["cell"]
+                width, height = cell.texture_size
+                vertex.add(f"const ivec2 target_size = ivec2({width}, {height});", "<layout>")
+                vertex.add(cell.glsl("cell"), "<layout>")
+            for name, its in placed_by.items():
+                vertex.add(its.glsl(name), "<layout>")
+                vertex.add(field_reader(name, name, its, "", "texel", UNITS[name], False), "<fields>")
+            vertex.include(vertex_file)
         return device.fragment_program(source.include(file), vertex)
 
     present = tuple(matter(fluid))
     grid = fluid.grid.local  # a box that moves needs no other program
-    key = (label, file, grid, fields, present, solids, vertex_file, *defines.items(), *volumes.items())
+    key: tuple[object, ...] = (label, file, grid, fields, present, solids, vertex_file)
+    key = (*key, *defines.items(), *volumes.items(), *placed_by.items(), *images.items())
     return device.keep(key, make)
 
 
-def walking_program(device: Device, fluid: FluidLike, label: str, file: str) -> moderngl.ComputeShader:
+def walking_program(
+    device: Device, fluid: FluidLike, label: str, file: str, defines: Mapping[str, object] | None = None
+) -> moderngl.ComputeShader:
     """Return compute shader `file` over `volume_source`; compiled once on each device."""
+    given = dict(defines or {})
 
     def make() -> moderngl.ComputeShader:
-        source = volume_source(device, label, fluid, version=430, defines={"GROUP": GROUP})
+        source = volume_source(device, label, fluid, version=430, defines={"GROUP": GROUP, **given})
         return device.compute_program(source.include(file))
 
-    return device.keep((label, file, fluid.grid.local, tuple(matter(fluid))), make)
+    return device.keep((label, file, fluid.grid.local, tuple(matter(fluid)), *given.items()), make)
 
 
 @contextmanager

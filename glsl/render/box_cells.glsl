@@ -1,0 +1,12 @@
+// The cells of a block's box, see occupied_boxes.glsl.
+
+ivec3 cell_of(float number) {
+    int n = int(number + 0.5);
+    return ivec3(n % EDGE, n / EDGE % EDGE, n / (EDGE * EDGE));
+}
+
+// Low and high corner (cells) of the box `held` of `block`.
+void box_cells(ivec3 block, vec2 held, out vec3 low, out vec3 high) {
+    low = vec3(EDGE * block + cell_of(held.x));
+    high = vec3(EDGE * block + cell_of(held.y) + 1);
+}

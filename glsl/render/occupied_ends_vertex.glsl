@@ -1,0 +1,24 @@
+// The corners of what a block holds, for one box round all: a triangle over the target for each block.
+#include "lib/box.glsl"
+#include "render/box_cells.glsl"
+
+flat out vec3 shown_low, shown_high, stopping_low, stopping_high;  // cells; the opposite of the low corners
+
+const vec3 NONE = vec3(-1e6);
+
+void main() {
+    int number = gl_VertexID / 3, corner = gl_VertexID % 3;
+    ivec3 block = ivec3(number % boxes_extent.x, number / boxes_extent.x % boxes_extent.y, number / (boxes_extent.x * boxes_extent.y));
+    vec4 held = fetch_boxes(block);
+    shown_low = shown_high = stopping_low = stopping_high = NONE;
+    if (held.x >= 0.0) {
+        box_cells(block, held.xy, shown_low, shown_high);
+        shown_low = -shown_low;
+    }
+    if (held.z >= 0.0) {
+        box_cells(block, held.zw, stopping_low, stopping_high);
+        stopping_low = -stopping_low;
+    }
+    bool some = max(held.x, held.z) >= 0.0;
+    gl_Position = vec4(some ? vec2(corner & 1, corner >> 1) * 4.0 - 1.0 : vec2(2.0), 0.0, 1.0);
+}

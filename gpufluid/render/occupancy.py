@@ -1,0 +1,221 @@
+"""Where in a box there is anything to see, or to stop light, found and used on the GPU alone.
+
+Rows of eight cells say which of them hold something, blocks of 8^3 or more where those lie; what reads a cell
+or two further off widens that. Light and looks are then worked out there alone, and have one value elsewhere.
+
+Smoke so thin that light would lose less than 1e-6 in 512 cells of it counts as none: a flow spreads smoke by
+a cell a step, if ever so thinly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import moderngl
+import numpy as np
+
+from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.field import Field
+from gpufluid.gl.passes import IMAGE_FORMAT, box_constants, field_reader, upload
+from gpufluid.gl.source import Source
+from gpufluid.grid import Grid
+from gpufluid.layout import FlatLayout
+from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, TABLE
+from gpufluid.render.subject import FluidLike
+from gpufluid.render.volume_source import PICTURE, UNITS, bind, matter, volume_program
+from gpufluid.view import Look
+
+ROW = 8  # cells
+BLOCKS = 8  # along the longest side, about: what each costs a vertex shader is the same, however large
+SPAN = 64, 16  # cells that a span may be long and high, or a block
+WORTH = 0.6  # share of the box from which on all of it is written at once
+FAINT = 2.0**-30  # optical depth of a cell up to which it holds nothing
+GLOWS_FROM = DRAPER - (HOTTEST - COLDEST) / (TABLE - 1)  # K, where the table of colours begins to rise
+NOWHERE = -1e6  # an end of nothing: blending keeps the largest
+
+
+class Occupancy:
+    """The blocks of cells of a fluid that hold anything. margin: cells about them that show something too."""
+
+    def __init__(self, device: Device, fluid: FluidLike) -> None:
+        self.device = device
+        nx, ny, nz = fluid.grid.cells
+        edge = ROW * -(-max(fluid.grid.cells) // (ROW * BLOCKS))
+        blocks = -(-nx // edge), -(-ny // edge), -(-nz // edge)
+        long, high = (max(1, n // edge) for n in SPAN)
+        self._defines = {"EDGE": edge, "SPAN": long, "ROWS": high}
+        limit = device.max_texture_size
+
+        def field(name: str, size: tuple[int, int, int], components: int, dtype: str) -> Field:
+            return Field(device, name, FlatLayout(size, 1, limit), components, dtype, 1)
+
+        self._rows = field("occupied rows", (-(-nx // ROW), ny, nz), 1, "f4")
+        self.boxes = field("occupied boxes", blocks, 4, "f4")
+        self._spans = field("occupied spans", (-(-blocks[0] // long), -(-blocks[1] // high), nz), 4, "f4")
+        self.ends = device.texture((4, 1), 4, "f4", "the ends of what a box holds")
+        self._ends_target = device.ctx.framebuffer([self.ends])
+        self._area = device.texture((1, 1), 4, "f4", "the cells of what a box holds")
+        self._area_target = device.ctx.framebuffer([self._area])
+        self._worth = WORTH * nx * ny * nz
+        self._known: object = None
+        self.margin = 0
+
+    @property
+    def blocks(self) -> int:
+        """How many there are."""
+        return int(np.prod(self.boxes.layout.size))
+
+    def update(self, fluid: FluidLike, look: Look) -> None:
+        """Find them in what `fluid` holds now."""
+        self._known = _state(fluid, look)
+        device, smoke, fire = self.device, look.smoke, look.fire
+        device.ctx.enable_only(moderngl.NOTHING)
+        extinction = smoke.extinction * fluid.grid.cell_size
+        values: dict[str, object] = {"faint": min(FAINT / extinction, 1e38) if extinction else 1e38}
+        defines: dict[str, float] = {}
+        if fire is not None:
+            defines = {"FIRE": 1, "GLOWS_FROM": GLOWS_FROM}
+            values["fire_kelvin"] = fire.kelvin_at_zero, fire.kelvin_per_temperature
+        # a solid shows the mean of the fluid beside it, and what is softened its neighbours
+        softened = fire is not None or fluid.color_field is not None
+        self.margin = int(fluid.solid_field is not None) + int(softened)
+        self._fill(self._rows, fluid, "occupied rows", matter(fluid), values, defines)
+        self._fill(self.boxes, fluid, "occupied boxes", {"rows": self._rows})
+        self._fill(self._spans, fluid, "occupied spans", {"boxes": self.boxes}, {"margin": self.margin})
+        self._add_up(fluid)
+        if look.lights or fire is not None:
+            self._find_ends(fluid.grid.local)
+
+    def knows(self, fluid: FluidLike, look: Look) -> bool:
+        """Whether the latest `update` holds for `fluid` as it is now."""
+        return self._known == _state(fluid, look)
+
+    def _fill(
+        self,
+        out: Field,
+        fluid: FluidLike,
+        label: str,
+        given: Mapping[str, Field],
+        values: Mapping[str, object] | None = None,
+        defines: Mapping[str, float] | None = None,
+    ) -> None:
+        """One small pass over `out`."""
+        name, images = label.rsplit(" ", 1)[1], dict[str, str]()
+        layouts = {name: out.layout, **{n: f.layout for n, f in given.items() if n in ("rows", "boxes")}}
+        if self.device.reading == "image":  # what a software renderer reads in half the time
+            images = {n: IMAGE_FORMAT[f.components, f.dtype] for n, f in given.items() if n not in layouts}
+        program = volume_program(
+            self.device,
+            fluid,
+            label,
+            f"render/{label.replace(' ', '_')}.glsl",
+            defines={**self._defines, **(defines or {})},
+            volumes=layouts,
+            images=images,
+        )
+        for unit, key in enumerate(images):
+            given[key].front.bind_to_image(unit, True, False)
+        for key, value in (values or {}).items():
+            upload(program[key], value)  # type: ignore[arg-type]
+        out.back_target.use()
+        with bind(self.device, program, **{n: f for n, f in given.items() if n not in images}):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+
+    def _add_up(self, fluid: FluidLike) -> None:
+        """Count the cells of the spans."""
+        device, layout = self.device, self._spans.layout
+        program = volume_program(
+            device,
+            fluid,
+            "occupied area",
+            "render/occupied_area_fragment.glsl",
+            vertex_file="render/occupied_area_vertex.glsl",
+            placed_by=self.volumes,
+        )
+        program["spans"] = UNITS["spans"]
+        self._spans.front.use(UNITS["spans"])
+        self._area_target.clear()
+        self._area_target.use()
+        device.ctx.enable_only(moderngl.BLEND)
+        device.ctx.blend_func = moderngl.ONE, moderngl.ONE
+        device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3 * int(np.prod(layout.size)))
+        device.ctx.enable_only(moderngl.NOTHING)
+
+    def _find_ends(self, grid: Grid) -> None:
+        """The corners of one box round all that shows anything, and of one round all that stops light."""
+        program = self.scattering(self.device, grid, "occupied_ends")
+        self._ends_target.clear(*(NOWHERE,) * 4)
+        with self.scatter(program, self._ends_target):
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3 * self.blocks)
+
+    def scattering(self, device: Device, grid: Grid, name: str) -> moderngl.Program:
+        """The program of render/<name>_vertex.glsl and _fragment.glsl: each block writes what it says."""
+        layout = self.boxes.layout
+
+        def make() -> moderngl.Program:
+            vertex = Source(f"{name} (vertex)").add("#version 330 core", "<stage>")
+            vertex.add(box_constants(grid), "<box>").add("#define DIMENSIONS 3", "<variant>")
+            vertex.add(f"#define EDGE {self._defines['EDGE']}", "<variant>")
+            vertex.add("const bvec3 periodic = bvec3(false), open_high = bvec3(false);", "<variant>")
+            vertex.add(layout.glsl("boxes"), "<layout>")
+            vertex.add(field_reader("boxes", "boxes", layout, "", "texel", UNITS["boxes"], False), "<fields>")
+            fragment = Source(name).add("#version 330 core", "<stage>")
+            return device.fragment_program(
+                fragment.include(f"render/{name}_fragment.glsl"), vertex.include(f"render/{name}_vertex.glsl")
+            )
+
+        return device.keep((name, grid, layout), make)
+
+    @contextmanager
+    def scatter(self, program: moderngl.Program, target: moderngl.Framebuffer) -> Iterator[None]:
+        """Let blocks write into `target`, where the largest of what they write stays."""
+        ctx = self.device.ctx
+        target.use()
+        program["boxes"] = UNITS["boxes"]
+        self.boxes.front.use(UNITS["boxes"])
+        ctx.enable_only(moderngl.BLEND)
+        ctx.blend_func = moderngl.ONE, moderngl.ONE
+        ctx.blend_equation = moderngl.MAX  # type: ignore[assignment]  # moderngl says a pair
+        try:
+            yield
+        finally:
+            ctx.enable_only(moderngl.NOTHING)
+            ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]
+
+    def give_ends(self, program: moderngl.Program) -> None:
+        """Set what ``ends.glsl`` of `program` reads; found while there are other lights or fire."""
+        program["ends"] = PICTURE
+        self.ends.use(PICTURE)
+
+    @property
+    def volumes(self) -> dict[str, FlatLayout]:
+        """What ``spans_vertex.glsl`` reads."""
+        return {"spans": self._spans.layout}
+
+    def cover(self, program: moderngl.Program, target: Field) -> None:
+        """Write the cells of `target` that show anything, and 0 elsewhere.
+
+        program: of ``spans_vertex.glsl`` and what is to be written.
+        """
+        target.back_target.clear()
+        target.back_target.use()
+        vertices = 6 * int(np.prod(self._spans.layout.size))
+        program["spans"] = UNITS["spans"]
+        self._spans.front.use(UNITS["spans"])
+        program["area"], program["worth"] = PICTURE, self._worth
+        self._area.use(PICTURE)
+        self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
+
+    def release(self) -> None:
+        """Release the textures; idempotent."""
+        for field in (self._rows, self.boxes, self._spans):
+            field.release()
+        let_go(self._ends_target, self.ends, self._area_target, self._area)
+
+
+def _state(fluid: FluidLike, look: Look) -> object:
+    """What is another where there may be something elsewhere."""
+    fields = {name: (f.front.glo, id(f), f.version) for name, f in matter(fluid).items()}
+    fire = look.fire and (look.fire.kelvin_at_zero, look.fire.kelvin_per_temperature)
+    return fields, look.smoke.extinction, fire, bool(look.lights)

@@ -1,0 +1,249 @@
+"""Light and looks are worked out only where there is something: the same light, the same looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from puff import Canvas, Floats, Puff
+
+import gpufluid as gf
+from gpufluid.gl.device import Device
+from gpufluid.gl.field import Field
+from gpufluid.render.firelight import FireLight
+from gpufluid.render.light_volume import COLUMNS, LightVolume
+from gpufluid.render.occupancy import FAINT, Occupancy
+from gpufluid.render.other_lights import OtherLights
+from gpufluid.render.volume import VolumeRenderer
+from gpufluid.view import Look
+
+BOXES = [(21, 17, 26), (29, 23, 1), (1, 30, 17), (40, 9, 33), (70, 11, 20)]
+WAYS = [(-0.75, -0.6, 0.3), (0.0, -1.0, 0.0), (1.0, 0.2, -0.9), (-0.1, 0.2, -1.0), (0.4, 1.0, 1.0)]
+CAMERA = gf.Camera(target=(0.4, 0.33, 0.5), distance=2.2, azimuth=33.0, elevation=24.0)
+SMOKE = gf.Smoke(extinction=30.0)
+LIGHTS = [gf.PointLight((0.5, 0.9, 0.4)), gf.PointLight((2.0, 0.4, 0.5)), gf.Light((0.3, -1.0, 0.2))]
+
+
+@pytest.fixture(scope="module")
+def device(ctx: moderngl.Context) -> Iterator[Device]:
+    made = Device(ctx, "fragment")
+    yield made
+    made.release()
+
+
+def specks(rng: np.random.Generator, shape: tuple[int, ...], count: int, edge: int = 1) -> Floats:
+    """A few small boxes anywhere in a volume [z, y, x], and nothing between them.
+
+    edge: cells kept free at the sides where there is room. At the edge of a tile a filter that rounds reads
+    some 1e-5 of the tile beside it, which is of another slice; only the walk through everything does.
+    """
+    values = np.zeros(shape)
+    inner = values[tuple(slice(edge, n - edge) if n > 2 * edge else slice(n) for n in shape)]
+    for _ in range(count):
+        low = [int(rng.integers(0, n)) for n in inner.shape]
+        size = [int(rng.integers(1, 6)) for _ in low]
+        inner[tuple(slice(a, a + n) for a, n in zip(low, size, strict=True))] = rng.uniform(0.2, 2.0)
+    return values
+
+
+def found(device: Device, fluid: Any, look: Look) -> Occupancy:
+    """Where there is anything in `fluid`."""
+    made = Occupancy(device, fluid)
+    made.update(fluid, look)
+    return made
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(("cells", "edge"), [*((cells, 1) for cells in BOXES), (BOXES[0], 0)])
+def test_light_is_walked_only_past_what_stops_it(
+    device: Device, rng: np.random.Generator, cells: tuple[int, int, int], edge: int, at_once: bool
+) -> None:
+    """To the bit, whatever the light did before; with solids and colours, straight down and at any angle."""
+    if at_once and device.version < 430:
+        pytest.skip("no compute shaders here")
+    grid, shape = gf.Grid(cells, cell_size=1 / 26), cells[::-1]
+    scale = 1.0 if min(cells) == 1 else 0.5
+    rounded = 1e-4 if edge == 0 or cells[0] == 1 else 0.0
+    for attenuation in ("exponential", "harris"):
+        some = [LightVolume(device, grid, size, attenuation, at_once) for size in (1.0, scale)]
+        whole = [LightVolume(device, grid, size, attenuation, False) for size in (1.0, scale)]
+        for n, way in enumerate(WAYS):
+            solids = (specks(rng, shape, 1, edge) > 0.0).astype(float) if n % 2 else None
+            dye = [specks(rng, shape, 1, edge) for _ in range(3)] if n == 2 else None
+            density = specks(rng, shape, n, edge)
+            puff = Puff(device, grid, density, solids, color=dye, scrolled=(n, -n, 2 * n))
+            occupancy = found(device, puff, Look(smoke=SMOKE))
+            for one, other in zip(some, whole, strict=True):
+                one.update(puff, way, SMOKE.extinction, occupancy)
+                other.update(puff, way, SMOKE.extinction)
+                light = other.read()
+                assert n == 0 or 0.0 <= light.min() < 0.99
+                np.testing.assert_allclose(one.read(), light, rtol=0.0, atol=rounded)
+            occupancy.release()
+        for volume in (*some, *whole):
+            volume.release()
+
+
+def test_light_is_left_alone_where_nothing_stops_it(device: Device) -> None:
+    """One cell of smoke: the groups of columns through it, the layers beside it; its shadow behind them."""
+    grid = gf.Grid((64, 40, 32), cell_size=1 / 32)
+    density = np.zeros(grid.cells[::-1])
+    density[10, 30, 40] = 1.0
+    puff = Puff(device, grid, density)
+    occupancy = found(device, puff, Look(smoke=SMOKE))
+    volume = LightVolume(device, grid, at_once=False)
+    volume.update(puff, (0.2, -1.0, 0.1), SMOKE.extinction, occupancy)
+    reach = volume._reach
+    assert reach is not None
+    image = np.frombuffer(reach.groups.read(), np.float32).reshape(*reach.groups.size[::-1], 4)
+    image = image[: reach._count[1], : reach._count[0]]
+    first, last = -image[..., 0], image[..., 1]
+    walked = np.maximum(last - first + 1.0, 0.0)
+    assert 0 < (walked > 0.0).sum() <= 4
+    assert walked.max() <= 4  # the cell, half a cell to both sides, and the slope
+    assert first[walked > 0.0].min() >= 40 - 30 - 3
+    rects = np.frombuffer(reach.rects.read(), np.float32).reshape(*reach.rects.size[::-1], 4)[:40]
+    size = np.maximum(rects[..., 1::2] - rects[..., ::2], 0.0).prod(axis=-1)
+    assert not size[:7].any() and size[14:].any(axis=1).all()
+    assert size.max() <= 4 * np.prod(COLUMNS)
+    volume.release()
+    occupancy.release()
+
+
+@pytest.mark.parametrize("cells", BOXES)
+def test_other_lights_and_fire_meet_the_same(
+    device: Device, rng: np.random.Generator, cells: tuple[int, int, int]
+) -> None:
+    """Lights in the box, outside it and from a direction; the fire's light on everything; to the bit."""
+    grid, shape = gf.Grid(cells, cell_size=1 / 26), cells[::-1]
+    others = [OtherLights(device, grid) for _ in range(2)]
+    fires = [FireLight(device, grid) for _ in range(2)]
+    fire = gf.Fire()
+    for n in range(4):
+        solids = (specks(rng, shape, 1) > 0.0).astype(float) if n == 1 else None
+        flame = [specks(rng, shape, 1)] if n == 2 else None
+        hot = specks(rng, shape, 2 if n else 0)
+        puff = Puff(device, grid, specks(rng, shape, n), solids, temperature=hot, flame=flame)
+        occupancy = found(device, puff, Look(smoke=SMOKE, fire=fire, lights=tuple(LIGHTS)))
+        for given, other, burning in zip((occupancy, None), others, fires, strict=True):
+            other.update(puff, LIGHTS, SMOKE.extinction, given)
+            burning.update(puff, fire, SMOKE.extinction, given)
+        values = others[1].field.read()[..., :3]
+        assert (values.min() < 0.9) == (n > 0)
+        np.testing.assert_array_equal(others[0].field.read(), others[1].field.read())
+        glow = fires[1].glow.read()
+        assert (glow.max() > 0.0) == (n > 0)
+        np.testing.assert_array_equal(fires[0].glow.read(), glow)
+        np.testing.assert_array_equal(fires[0].blocks.read(), fires[1].blocks.read())
+        occupancy.release()
+    for made in (*others, *fires):
+        made.release()
+
+
+def looks(renderer: VolumeRenderer, fluid: Any, **look: Any) -> Floats:
+    """How every cell looks."""
+    canvas = Canvas(fluid.ctx)
+    renderer.render(fluid, CAMERA, canvas.target, smoke=SMOKE, **look)
+    assert isinstance(renderer._shaded, Field)
+    return renderer._shaded.read().astype(float)
+
+
+@pytest.mark.parametrize("kind", ["smoke", "fire", "colours", "solids", "everything"])
+def test_cells_look_the_same_and_nothing_stays_behind(
+    device: Device, rng: np.random.Generator, kind: str
+) -> None:
+    """Smoke that moves, goes and comes back, in the same renderers: the same bits in every cell."""
+    grid = gf.Grid((70, 19, 14), cell_size=1 / 19)  # more than a span is long
+    shape = grid.cells[::-1]
+    every = kind == "everything"
+    solids = (specks(rng, shape, 2) > 0.0).astype(float) if every or kind == "solids" else None
+    look: dict[str, Any] = {"fire": gf.Fire()} if every or kind == "fire" else {}
+    if every:
+        look["lights"] = LIGHTS
+    some, whole = VolumeRenderer(device.ctx), VolumeRenderer(device.ctx, skip_empty=False)
+    seen = []
+    for n, count in enumerate((3, 0, 1, 12, 2)):
+        extra: dict[str, Any] = {}
+        if look:
+            extra = {"temperature": specks(rng, shape, count), "flame": [specks(rng, shape, count)]}
+        if every or kind == "colours":
+            extra["color"] = [specks(rng, shape, count) for _ in range(3)]
+        density = specks(rng, shape, count)
+        if solids is not None and count:  # right beside them
+            density = np.maximum(density, np.roll(solids, 1, 2))
+        puff = Puff(device, grid, density, solids, **extra)
+        light = {"light": gf.Light(WAYS[n]), **look}
+        one, other = (looks(made, puff, **light) for made in (some, whole))
+        np.testing.assert_array_equal(one, other)
+        seen.append((one != 0.0).any(axis=-1).mean())
+    assert seen[1] == 0.0 < min(seen[0], seen[2]) and max(seen) < 0.5
+    assert some._occupancy is not None and whole._occupancy is None
+    some.release()
+    whole.release()
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [gf.Settings(), gf.Settings(precision="half"), gf.Settings(combustion=gf.Combustion())],
+    ids=["single", "half", "fire"],
+)
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_smoke_of_a_fluid_looks_the_same(ctx: moderngl.Context, rules: gf.Settings, backend: str) -> None:
+    """It leaves a periodic box and comes in again, ever thinner at its edge: less than a screen shows."""
+    if backend == "compute" and ctx.version_code < 430:
+        pytest.skip("no compute shaders here")
+    sides = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic())
+    fluid = gf.Fluid(gf.Grid((36, 20, 18), 1 / 20), sides, rules.but(solve_velocity=False), backend, ctx)
+    velocity = np.zeros((19, 21, 37, 3))
+    velocity[..., 0] = 3.0
+    fluid.velocity.write(velocity)
+    source = gf.Emitter(gf.Sphere((1.6, 0.5, 0.4), 0.12), density=9.0, temperature=1.2, fuel=4.0)
+    fluid.emitters.add(source)
+    look = {"fire": gf.Fire()} if rules.combustion is not None else {}
+    some, whole = VolumeRenderer(ctx), VolumeRenderer(ctx, skip_empty=False)
+    shares = []
+    for n in range(12):
+        fluid.step(1 / 30)
+        source.active = n < 6
+        if n % 3 == 0:
+            one, other = (looks(made, fluid, **look) for made in (some, whole))
+            np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-5)
+            shares.append((one != 0.0).any(axis=-1).mean())
+    assert 0.0 < shares[0] < 0.3
+    for made in (fluid, some, whole):
+        made.release()
+
+
+def test_the_thinnest_smoke_takes_next_to_no_light(device: Device) -> None:
+    """As much as is left out at most, all the way through 512 cells; twice as much is not left out."""
+    grid = gf.Grid((512, 2, 2), cell_size=0.1)
+    assert 1.0 - np.exp(-512 * FAINT) < 1e-6
+    for share, whole in ((0.99, True), (2.0, False)):
+        puff = Puff(device, grid, FAINT / (SMOKE.extinction * 0.1) * share)
+        occupancy = found(device, puff, Look(smoke=SMOKE))
+        assert (occupancy.boxes.read().max() < 0.0) == whole
+        volume = LightVolume(device, grid, at_once=False)
+        volume.update(puff, (1.0, 0.0, 0.0), SMOKE.extinction)
+        assert volume.read().min() > 1.0 - 1e-4  # floats round 512 times, which is more than the smoke takes
+        occupancy.release()
+        volume.release()
+
+
+def test_smoke_that_changes_after_the_light_is_seen(device: Device) -> None:
+    """Drawn without another `prepare`: what is there now, not where it was."""
+    grid = gf.Grid((20, 20, 20), cell_size=1 / 20)
+    density = np.zeros((20, 20, 20))
+    density[3, 3, 3] = 1.0
+    puff = Puff(device, grid, density)
+    renderer, look = VolumeRenderer(device.ctx), Look(smoke=SMOKE)
+    renderer.prepare(puff, look)
+    values = puff.scalars.read()
+    puff.scalars.write(np.roll(values, 12, axis=(0, 1, 2)))
+    renderer.draw(puff, CAMERA, Canvas(device.ctx).target, None, look)
+    assert isinstance(renderer._shaded, Field)
+    shown = np.argwhere(renderer._shaded.read()[..., 3] > 0.0)
+    assert shown.tolist() == [[15, 15, 15]]
+    renderer.release()
