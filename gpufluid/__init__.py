@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gpufluid.gl.device import is_software as is_software
     from gpufluid.gl.source import glsl as glsl
     from gpufluid.gl.state import keep_state as keep_state
+    from gpufluid.gl.trial import tune as tune
     from gpufluid.grid import Grid as Grid
     from gpufluid.hand import Hand as Hand
     from gpufluid.io.film import Film as Film
@@ -168,6 +169,7 @@ _HOME = {
     "keep_state": "gl.state",
     "run": "app.play",
     "show": "app.notebook",
+    "tune": "gl.trial",
     "write_picture": "io.pictures",
     "write_volume": "io.volumes",
 }

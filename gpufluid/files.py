@@ -88,6 +88,27 @@ def whole_file(
         raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
 
 
+def first_file(path: Path, text: str) -> None:
+    """Write `text` to `path`, whole, unless it is there: of processes that write at once the first stays.
+
+    Raises OSError for what the disk refuses.
+    """
+    partial = partial_path(path)
+    _partial.add(partial)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        try:
+            os.link(partial, path)
+        except FileExistsError:
+            return
+        except (OSError, NotImplementedError, AttributeError):  # a disk without links
+            if not path.exists():
+                partial.replace(path)
+    finally:
+        _partial.discard(partial)
+        partial.unlink(missing_ok=True)
+
+
 def open_plain(path: Path, most: int | None = None) -> BinaryIO:
     """Open a file to read its bytes. Raises OSError for what is no plain file, or is over `most` bytes long.
 

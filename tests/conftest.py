@@ -12,10 +12,16 @@ import pytest
 from gpufluid.debugging import VARIABLE, debug
 from gpufluid.gl.calls import current_context
 from gpufluid.gl.device import create_context
+from gpufluid.gl.kept import OFF
+from gpufluid.gl.kept import VARIABLE as CACHE
 from gpufluid.gl.messages import take
 from gpufluid.gl.state import guard_of
+from gpufluid.gl.ways import VARIABLE as WAY
 
 STAGES = ("fragment", "compute")
+# nobody's cache decides how kernels run here, and no test leaves one: the rules do, in every process
+os.environ[CACHE] = OFF
+os.environ.pop(WAY, None)
 if VARIABLE not in os.environ:
     os.environ[VARIABLE] = "gl"  # for the processes that tests start
     debug("gl")

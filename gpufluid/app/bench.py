@@ -260,9 +260,10 @@ def measure_gl(
 ) -> dict[str, Any]:
     """Return what there is to report of the steps in a context; `baseline`: of the baseline's too."""
     from gpufluid.app.baseline import BaselineBackend, CountedBackend
+    from gpufluid.gl.trial import choose
 
     engine = CountedBackend(case.grid, backend, ctx, precision=case.settings.precision)
-    device = engine.device
+    device, why = engine.device, choose(ctx, backend).why
     subjects = [Subject(engine, case)]
     if baseline:
         subjects.append(Subject(BaselineBackend(case.grid, ctx), case))
@@ -275,6 +276,7 @@ def measure_gl(
         "gl_version": f"{device.version // 100}.{device.version % 100 // 10}",
         "stage": device.stage,
         "reading": device.reading,
+        "chosen": why[0],
         **_timings(*subjects),
         "passes_ms": _medians(subjects[0].passes_ms),
         "baseline_passes_ms": _medians(subjects[-1].passes_ms) if baseline else {},
@@ -374,7 +376,7 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"processor        {report['cpu']}, {report['cores']} cores"
     if report["renderer"]:
         yield f"renderer         {report['renderer']}, OpenGL {report['gl_version']}"
-        yield f"kernels run as   {report['stage']} passes, reading: {report['reading']}"
+        yield f"kernels run as   {report['stage']} passes, reading: {report['reading']}, {report['chosen']}"
     else:
         yield "kernels run as   NumPy, float64"
     yield f"step             {_spread(report['step_ms'])}, {report['cells_per_second'] / 1e6:.2f} M cells/s"

@@ -192,6 +192,9 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     info = commands.add_parser(
         "info", help="what this machine offers", description="What this machine offers."
     )
+    info.add_argument(
+        "--trial", action="store_true", help="time anew how kernels run the fastest, and keep that"
+    )
     info.set_defaults(run=_info)
 
     bench = commands.add_parser("bench", help="measure the steps", description="Measure the steps.")
@@ -318,7 +321,7 @@ def _info(args: argparse.Namespace) -> int:
 
     for line in package_lines():
         print(line)
-    for line in device_lines():
+    for line in device_lines(args.trial):
         print(line)
     return 0
 

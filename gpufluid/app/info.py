@@ -49,17 +49,26 @@ def _version(package: str) -> str:
         return "(no version)"
 
 
-def device_lines() -> Iterator[str]:
-    """Yield what OpenGL offers, line by line. Raises GLUnavailableError without OpenGL."""
+def device_lines(trial: bool = False) -> Iterator[str]:
+    """Yield what OpenGL offers and how it is used, line by line. trial: after a new trial.
+
+    Raises GLUnavailableError without OpenGL, GpufluidError where a trial is asked for and cannot be kept.
+    """
     from gpufluid.gl.device import Device, create_context
+    from gpufluid.gl.trial import choose, tune
 
     ctx = create_context()
     try:
-        device = Device(ctx)
+        if trial:
+            tune(ctx)
+        choice = choose(ctx)
+        device = Device(ctx, choice.way.stage, choice.way.reading)
         kind = "software, on the CPU" if device.software else "GPU"
         yield f"renderer         {device.renderer} ({kind})"
         yield f"OpenGL           {device.version // 100}.{device.version % 100 // 10}"
         yield f"kernels run as   {device.stage} passes, texels read by {_READING[device.reading]}"
+        for n, line in enumerate(choice.why):
+            yield f"{'' if n else 'chosen':16} {line}"
         yield f"largest texture  {device.max_texture_size} x {device.max_texture_size} texels"
         n = largest_cube(device.max_texture_size)
         yield f"largest grid     {n} x {n} x {n} cells by texture size; memory may allow less"

@@ -48,6 +48,7 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
         raise MissingDependencyError("matplotlib", "plotting what was measured") from None
     mpl.use("Agg")
     from gpufluid.gl.backend import GLBackend
+    from gpufluid.gl.trial import choose
 
     probe = GLBackend(Case((8, 8, 8)).grid, "auto", ctx)
     software, device = probe.device.software, probe.device
@@ -64,7 +65,8 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
         f"- {device.renderer}, OpenGL {device.version // 100}.{device.version % 100 // 10}",
         f"- {machine['cpu']}, {machine['cores']} cores",
         f"- copies {copy_bandwidth(ctx, software) / 1e9:.1f} GB/s, read and written",
-        f"- kernels run as {device.stage} passes, chosen by itself; {samples} samples",
+        f"- kernels run as {device.stage} passes, reading: {device.reading}; {samples} samples",
+        *(f"- chosen {line}" for line in choose(ctx).why[:1]),
         "",
         *_engine_and_baseline(ctx, at, samples),
         *_growth(steps, path),

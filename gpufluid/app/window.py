@@ -22,7 +22,7 @@ from gpufluid.app.edits import STRONGER, History, blow, strengthen
 from gpufluid.app.hands import Brush, Drag, forward_of, grasp
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
-from gpufluid.gl.state import keep_state
+from gpufluid.gl.device import make_own
 from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, write_png
 from gpufluid.render.frame import FrameRenderer
@@ -110,8 +110,8 @@ class Window:
             glfw.make_context_current(self.handle)
             glfw.swap_interval(1)
             loader: Any = _Loader()
-            self.ctx = moderngl.create_context(require=330, context=loader)
-            keep_state(self.ctx, False)  # the panel, which draws in it too, sets all that it needs itself
+            # the panel, which draws in it too, sets all that it needs itself
+            self.ctx = make_own(moderngl.create_context(require=330, context=loader))
             self._undo = undo.pop_all()
 
     def _note(self, code: int, text: bytes | str) -> None:

@@ -18,6 +18,7 @@ from gpufluid.gl.passes import Pass
 from gpufluid.gl.state import keeping
 from gpufluid.gl.strips import Strips
 from gpufluid.gl.timestamps import TimestampWatch
+from gpufluid.gl.trial import choose
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Variant
@@ -46,7 +47,8 @@ class GLBackend:
         owned = ctx is None
         ctx = ctx if ctx is not None else create_context()
         dtype = "f2" if precision == "half" else "f4"
-        device = Device(ctx, backend, reading)
+        way = choose(ctx, backend, reading).way
+        device = Device(ctx, way.stage, way.reading)
         if any(device.kept_as(channels, dtype, "a fluid") != dtype for channels in (1, 4)):
             device.release()
             raise GLUnavailableError(

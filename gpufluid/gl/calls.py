@@ -120,7 +120,11 @@ class Calls:
     @property
     def renderer(self) -> str:
         """Who draws, as the driver calls it."""
-        return (self.glGetString(0x1F01) or b"").decode(errors="replace")
+        return self.text(0x1F01)
+
+    def text(self, name: int) -> str:
+        """glGetString."""
+        return (self.glGetString(name) or b"").decode(errors="replace")
 
 
 _calls: WeakKeyDictionary[moderngl.Context, Calls] = WeakKeyDictionary()

@@ -19,10 +19,10 @@ from gpufluid.gl.capabilities import FORMATS, capabilities
 from gpufluid.gl.messages import take
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import keep_state
+from gpufluid.gl.ways import BACKENDS, by_rule, check
 from gpufluid.settings import one_of
 from gpufluid.stops import unbroken
 
-BACKENDS = ("auto", "compute", "fragment")
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
 GROUP = 8  # edge of a compute workgroup, texels
 
@@ -41,14 +41,28 @@ def create_context() -> moderngl.Context:
     for options in ({"backend": "egl"}, {}) if sys.platform.startswith("linux") else ({},):
         try:
             ctx = moderngl.create_context(standalone=True, require=330, **options)
-            keep_state(ctx, False)  # nobody else draws in it
-            return ctx
+            return make_own(ctx)
         except Exception as error:  # every loader raises its own kind
             reasons.append(str(error).strip().splitlines()[0] if str(error).strip() else repr(error))
     raise GLUnavailableError(
         f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): on Debian or Ubuntu install the packages "
         'libegl1 libgl1, or use backend="numpy", which needs no OpenGL'
     )
+
+
+_own: WeakSet[moderngl.Context] = WeakSet()
+
+
+def make_own(ctx: moderngl.Context) -> moderngl.Context:
+    """Say that `ctx` is the engine's, or its window's: nobody else counts on its state; return it."""
+    keep_state(ctx, False)
+    _own.add(ctx)
+    return ctx
+
+
+def is_own(ctx: moderngl.Context) -> bool:
+    """True for a context that the engine made; False for a host's."""
+    return ctx in _own
 
 
 class _Programs:
@@ -76,11 +90,9 @@ AnyProgram = TypeVar("AnyProgram", moderngl.Program, moderngl.ComputeShader)
 class Device:
     """A context, the shader stage the kernels run in, and how they read a texel.
 
-    backend: "compute" (GL 4.3), "fragment" (GL 3.3), or "auto": compute on a GPU that has it, fragment
-    passes on a software renderer, where they measured faster. The choice depends on the renderer's name
-    alone, so a rerun on one machine takes the same.
-    reading: "image" (imageLoad), "nearest" (texture() at texel centres) or "texel" (texelFetch). All give
-    the same bits; a software renderer runs imageLoad three times as fast as texelFetch.
+    backend: "compute" (GL 4.3), "fragment" (GL 3.3), or "auto". reading: "image" (imageLoad), "nearest"
+    (texture() at texel centres) or "texel" (texelFetch), which all give the same bits. What is left open goes
+    by the rules of `gpufluid.gl.ways`, by the renderer's name alone; fluids ask `gpufluid.gl.trial` before.
 
     Raises GpufluidError where the context lacks what `backend` asks for.
     """
@@ -96,21 +108,11 @@ class Device:
             raise GpufluidError(f"the context is OpenGL {self.version / 100:.1f}, the engine needs 3.3")
         self.capabilities = capabilities(ctx)
         self.max_texture_size = self.capabilities.max_texture_size
-        if backend == "compute" and self.version < 430:
-            raise GpufluidError(
-                f'backend="compute" needs OpenGL 4.3, this context is {self.version // 100}.'
-                f'{self.version % 100 // 10} ({self.renderer}): use "fragment" or "auto"'
-            )
-        if backend == "auto":
-            backend = "compute" if self.version >= 430 and not self.software else "fragment"
-        self.stage = backend
-        images = self.version >= (430 if self.stage == "compute" else 420)
-        if reading is None:
-            reading = "texel" if not self.software else "image" if images else "nearest"
-        one_of(reading, ("image", "nearest", "texel"), "reading")
-        if reading == "image" and not images:
-            raise GpufluidError(f"reading by imageLoad needs OpenGL 4.2, this context is {self.version}")
-        self.reading = reading
+        stage = None if backend == "auto" else backend
+        check(self.version, self.renderer, stage)
+        rule = by_rule(self.version, self.software, stage)
+        self.stage, self.reading = rule.stage, reading or rule.reading
+        check(self.version, self.renderer, self.stage, self.reading)
         self.timings: dict[str, list[moderngl.Query]] | None = None
         self.pace = Pace()
         self.draws = True  # False: passes do all but draw and dispatch, for a measure of what that costs

@@ -1,0 +1,358 @@
+"""Which way kernels run in a context: as told, as a trial on this driver found and kept, or by rule.
+
+What is chosen must not change from run to run, since stages may round differently. So a trial is made once
+for a driver, in a context of the engine's own, and what it found is kept in a file (`gpufluid.gl.kept`).
+Another way than the rules' must win clearly, over all samples and in most of those taken side by side. There
+is no trial where nothing can be kept, nor in a context of a host's, whose frames must not wait: what was kept
+counts there, else the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from statistics import median
+from threading import Lock
+from time import perf_counter
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import moderngl
+import numpy as np
+
+import gpufluid
+from gpufluid.debugging import switches
+from gpufluid.errors import GpufluidError
+from gpufluid.gl import kept as cache
+from gpufluid.gl.calls import calls
+from gpufluid.gl.device import Device, create_context, is_own, is_software
+from gpufluid.gl.field import Field
+from gpufluid.gl.kept import Kept
+from gpufluid.gl.passes import Pass
+from gpufluid.gl.state import guard_of, keeping
+from gpufluid.gl.ways import BACKENDS, VARIABLE, Way, asked_for, by_rule, check, readings, stages
+from gpufluid.grid import Grid
+from gpufluid.kernels import KERNELS, Variant
+from gpufluid.layout import layouts
+from gpufluid.settings import one_of
+
+REVISION = 1  # of the trial: another one is tried anew
+CELLS = {True: 48, False: 128}  # a side of the box, in software and on a GPU
+SWEEPS = 8  # for the pressure, in one sample
+ROUNDS, FEWEST = 11, 5  # samples of each way
+MOST = 0.25  # s that a race may take beyond its first samples
+MARGIN = 0.85  # of what the other took
+SHARE = 0.8  # of the samples taken side by side
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A way, and why: lines for people."""
+
+    way: Way
+    why: tuple[str, ...]
+
+
+_chosen: WeakKeyDictionary[moderngl.Context, Choice] = WeakKeyDictionary()
+_one_trial = Lock()
+
+
+def driver_of(ctx: moderngl.Context) -> dict[str, str]:
+    """What a trial is kept for: who draws, which version of it, and which engine."""
+    gl = calls(ctx)
+    return {
+        "vendor": gl.text(0x1F00),
+        "renderer": gl.renderer,
+        "version": gl.text(0x1F02),
+        "gpufluid": f"{gpufluid.__version__}, trial {REVISION}",
+    }
+
+
+def choose(ctx: moderngl.Context, backend: str = "auto", reading: str | None = None) -> Choice:
+    """The way for a fluid in `ctx`: what the arguments say, then the variable GPUFLUID_WAY, then `tried`.
+
+    A stage or reading that is not among what was chosen otherwise comes with the rules' for the rest.
+    Raises GpufluidError where the context lacks what is asked for, or is not current.
+    """
+    one_of(backend, BACKENDS, "backend")
+    guard_of(ctx).check_current("Fluid")
+    version, renderer = ctx.version_code, calls(ctx).renderer
+    stage = None if backend == "auto" else backend
+    named, read_by, rules = asked_for()
+    check(version, renderer, stage)
+    if stage is None and named is not None:
+        check(version, renderer, named, what=VARIABLE)
+    told = tuple(
+        word for word, counts in ((named, stage is None), (read_by, reading is None)) if word and counts
+    )
+    why = [f"{VARIABLE}={','.join(told)} in the environment"] if told else []
+    if stage or reading:
+        why.insert(0, "as the program asks")
+    stage, reading = stage or named, reading or read_by
+    if stage is None and reading is None:
+        return _by_rule(ctx, f"{VARIABLE}=rule in the environment") if rules else tried(ctx)
+    best = by_rule(version, is_software(ctx), stage)
+    found = None if rules or reading is not None else _kept(ctx)
+    if isinstance(found, Kept) and found.way.stage == best.stage:
+        best = found.way  # readings give the same bits
+    way = Way(best.stage, reading or best.reading)
+    check(version, renderer, way.stage, way.reading)
+    return Choice(way, tuple(why))
+
+
+def tried(ctx: moderngl.Context) -> Choice:
+    """The way that is kept for this driver, or is after a trial now; in a host's context never a trial."""
+    if ctx not in _chosen:
+        with _one_trial:
+            found = _kept(ctx)
+            if found is None and is_own(ctx):
+                found = _try_and_keep(ctx)
+        if isinstance(found, Kept):
+            _chosen[ctx] = Choice(found.way, tuple(_told(found, ctx)))
+        else:
+            _chosen[ctx] = _by_rule(ctx, found or "no trial was made: the context is a program's own")
+    return _chosen[ctx]
+
+
+def tune(ctx: moderngl.Context | None = None) -> str:
+    """Try anew which way kernels run the fastest here, keep it for later runs, and say what was found.
+
+    The engine does so by itself in the first context that it makes on a driver. A program that makes its
+    context itself may call this while it loads: it takes about half a second, and what was found counts for
+    the fluids made after it. The GL state of `ctx` is after it as it was; None: a context is made for it.
+
+    Raises GpufluidError where nothing can be kept, naming the file, and where `ctx` is not current;
+    GLUnavailableError without OpenGL.
+    """
+    own = create_context() if ctx is None else None
+    try:
+        here = own or ctx
+        assert here is not None
+        guard_of(here).check_current("gf.tune")
+        with _one_trial:
+            found = _try_and_keep(here, anew=True)
+        if not isinstance(found, Kept):
+            raise GpufluidError(found)
+        _chosen[here] = Choice(found.way, tuple(_told(found, here)))
+        return "\n".join(_chosen[here].why)
+    finally:
+        if own is not None:
+            own.release()
+
+
+def _by_rule(ctx: moderngl.Context, why: str) -> Choice:
+    return Choice(by_rule(ctx.version_code, is_software(ctx)), (f"by rule: {why}",))
+
+
+def _has(ctx: moderngl.Context, way: Way) -> bool:
+    version = ctx.version_code
+    return way.stage in stages(version) and way.reading in readings(version, way.stage)
+
+
+def _kept(ctx: moderngl.Context) -> Kept | str | None:
+    """What is kept for this driver; None where nothing is, or why it does not count."""
+    driver = driver_of(ctx)
+    file = cache.file_of(driver)
+    if file is None:
+        return f"nothing is kept ({cache.VARIABLE}={cache.OFF}, or nobody's home)"
+    try:
+        found = cache.read(file, driver)
+        if found is not None and not _has(ctx, found.way):
+            raise ValueError("it names what this context does not have")
+    except ValueError as error:
+        return f"{_shown(file)} does not count: {error}; `gpufluid info --trial` writes it anew"
+    return found
+
+
+def _try_and_keep(ctx: moderngl.Context, anew: bool = False) -> Kept | str:
+    """Make the trial and keep what it found; why not, where that cannot be."""
+    driver = driver_of(ctx)
+    file = cache.file_of(driver)
+    if file is None:
+        return f"nothing is kept ({cache.VARIABLE}={cache.OFF}, or nobody's home)"
+    try:
+        cache.check_folder(file)
+        cache.keep(file, driver, trial(ctx), anew)
+    except (OSError, GpufluidError) as error:
+        return f"nothing can be kept in {_shown(file)}: {getattr(error, 'strerror', None) or error}"
+    if anew:
+        _chosen.clear()
+    return _kept(ctx) or f"{_shown(file)} is gone"  # another process may have been first
+
+
+def _shown(file: Path) -> str:
+    return str(file).encode("unicode_escape").decode()
+
+
+def _told(found: Kept, ctx: moderngl.Context) -> Iterator[str]:
+    """What a trial found, line by line."""
+    what = f"{'no other way was ' if found.way == found.rule else ''}clearly faster than the rule's"
+    if not found.ms:
+        what = "it failed, the rule's stays"
+    yield f"by the trial of {found.when:%Y-%m-%d %H:%M} UTC: {what}, {found.rule}"
+    if found.ms:
+        each = sorted(found.ms.items(), key=lambda item: item[1])
+        yield f"{SWEEPS} sweeps took " + ", ".join(f"{ms:.2f} ms ({name})" for name, ms in each)
+    file = cache.file_of(driver_of(ctx))
+    if file is not None:
+        yield f"kept in {_shown(file)}"
+
+
+# -- the trial ---------------------------------------------------------------------------------------------
+
+
+def clearly_faster(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether `one` took clearly less than `other`, in samples taken side by side.
+
+    Its median and its shortest are at most 0.85 of the other's, and it was faster in at least 4 of 5 pairs:
+    neither a burst of other work nor a lucky sample decides.
+    """
+    wins = sum(a < b for a, b in zip(one, other, strict=True))
+    shorter = all(taken(one) <= MARGIN * taken(other) for taken in (median, min))
+    return shorter and wins >= SHARE * len(one)
+
+
+def winner(taken: dict[Way, list[float]], champion: Way) -> Way:
+    """The fastest of those that are clearly faster than `champion`; else that."""
+    better = [way for way in taken if clearly_faster(taken[way], taken[champion])]
+    return min(better, key=lambda way: median(taken[way]), default=champion)
+
+
+def trial(ctx: moderngl.Context) -> Kept:
+    """Time the ways of `ctx` on real kernels and return the best; its GL state is after it as it was.
+
+    First the readings of the rule's stage, then the other stage, in sweeps for the pressure, the most of a
+    step. What wins there must win a piece of a step with advection too. The rule's where it fails.
+    """
+    with keeping(ctx, "the trial of ways"), _unchecked():
+        course = Course(ctx)
+        try:
+            best, taken = _raced(course, ctx.version_code)
+        except (GpufluidError, moderngl.Error, MemoryError):
+            best, taken = course.rule, {}
+        finally:
+            course.release()
+    ms = {str(way): median(samples) for way, samples in taken.items()}
+    return Kept(best, course.rule, datetime.now(timezone.utc), ms)
+
+
+def _raced(course: Course, version: int) -> tuple[Way, dict[Way, list[float]]]:
+    """The best way, and the samples of all in sweeps, ms."""
+    rule = course.rule
+    others = (Way(rule.stage, reading) for reading in readings(version, rule.stage))
+    taken = course.race([rule, *(way for way in others if way != rule)])
+    best = winner(taken, rule)
+    across = [
+        Way(stage, best.reading)
+        for stage in stages(version)
+        if stage != rule.stage and best.reading in readings(version, stage)
+    ]
+    if across:
+        again = course.race([best, *across])
+        best = winner(again, best)
+        taken |= {way: again[way] for way in across}
+    if best != rule:
+        best = winner(course.race([rule, best], with_advection=True), rule)
+    return best, taken
+
+
+@contextmanager
+def _unchecked() -> Iterator[None]:
+    """Passes are not read back to look for NaN: that would be what is timed."""
+    before, switches.numbers = switches.numbers, False
+    try:
+        yield
+    finally:
+        switches.numbers = before
+
+
+class Course:
+    """A box with a flow in it, and the passes that run through it in each way."""
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        self.ctx = ctx
+        device = Device(ctx)
+        self.software, self.rule = device.software, Way(device.stage, device.reading)
+        self._devices = {self.rule: device}
+        self._passes: dict[tuple[Way, str], Pass] = {}
+        n = CELLS[self.software]
+        self._grid = Grid((n, n, n), 1.0)  # cells of 1 m and steps of 1 s: m/s are cells a step
+        self._layouts = layouts(self._grid, device.max_texture_size)
+        self._fields: dict[str, Field] = {}
+
+    def field(self, name: str, kind: str) -> Field:
+        """A field of numbers between -2 and 2, made the first time."""
+        if name not in self._fields:
+            field = Field(self._devices[self.rule], name, self._layouts[kind])
+            self._fields[name] = field
+            nx, ny, nz = field.layout.size
+            shape = (nz, ny, nx, 1 if field.layout.packing > 1 else field.components)
+            field.write(np.random.default_rng(1).random(shape, np.float32) * 4.0 - 2.0)
+        return self._fields[name]
+
+    def run(self, way: Way, name: str, **arguments: Any) -> None:
+        """Run a kernel in one way."""
+        if (way, name) not in self._passes:
+            if way not in self._devices:
+                self._devices[way] = Device(self.ctx, way.stage, way.reading)
+            self._passes[way, name] = Pass(
+                self._devices[way], self._grid, self._layouts, KERNELS[name], Variant(trace="euler"), "f4"
+            )
+        self._passes[way, name](**arguments)
+
+    def work(self, way: Way, with_advection: bool) -> None:
+        """Ask for one sample's passes."""
+        field = self.field
+        if with_advection:
+            velocity, scalars = field("velocity", "face"), field("scalars", "cell")
+            carried = field("carried faces", "face"), field("carried cells", "cell")
+            self.run(way, "advect_velocity", velocity=velocity, carried=carried[0], dt=1.0)
+            self.run(
+                way,
+                "advect_scalars",
+                scalars=scalars,
+                velocity=velocity,
+                carried=carried[1],
+                dt=1.0,
+                keep=(1.0, 1.0, 1.0),
+                ambient=0.0,
+            )
+        pressure, divergence = field("pressure", "packed"), field("divergence", "packed")
+        for _ in range(SWEEPS):
+            self.run(way, "jacobi", pressure=pressure, divergence=divergence, scale=1.0, weight=1.0)
+
+    def sample(self, way: Way, with_advection: bool) -> float:
+        """The ms of one sample: by the driver's clock on a GPU, which does not count how fast Python asks."""
+        device = self._devices.get(way)
+        if self.software or device is None:
+            self.ctx.finish()
+            start = perf_counter()
+            self.work(way, with_advection)
+            self.ctx.finish()
+            return 1e3 * (perf_counter() - start)
+        device.timings = {}
+        self.work(way, with_advection)
+        return sum(sum(each) for each in device.milliseconds().values())
+
+    def race(self, ways: Sequence[Way], with_advection: bool = False) -> dict[Way, list[float]]:
+        """Samples of `ways`, which take turns, ms; the first of each, which compiles, does not count."""
+        for way in ways:
+            self.sample(way, with_advection)
+        taken: dict[Way, list[float]] = {way: [] for way in ways}
+        end = perf_counter() + MOST
+        for n in range(ROUNDS):
+            if n >= FEWEST and perf_counter() > end:
+                break
+            for way in ways if n % 2 else reversed(ways):
+                taken[way].append(self.sample(way, with_advection))
+        return taken
+
+    def release(self) -> None:
+        """Release what it holds."""
+        for field in self._fields.values():
+            field.release()
+        for device in self._devices.values():
+            device.release()

@@ -1,0 +1,84 @@
+"""The ways to run kernels: the shader stage, and how texels are read. What a context has; what rules take."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from gpufluid.errors import GpufluidError
+from gpufluid.settings import one_of
+
+BACKENDS = ("auto", "compute", "fragment")
+STAGES = ("compute", "fragment")
+READINGS = ("image", "nearest", "texel")
+VARIABLE = "GPUFLUID_WAY"
+RULE = "rule"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A stage, "compute" (GL 4.3) or "fragment" (GL 3.3), and a reading.
+
+    reading: "image" (imageLoad), "nearest" (texture() at texel centres) or "texel" (texelFetch).
+    """
+
+    stage: str
+    reading: str
+
+    def __str__(self) -> str:
+        return f"{self.stage} {self.reading}"
+
+
+def readings(version: int, stage: str) -> tuple[str, ...]:
+    """The readings of a stage in a context of OpenGL `version`, 330 for 3.3."""
+    images = version >= (430 if stage == "compute" else 420)
+    return READINGS if images else READINGS[1:]
+
+
+def stages(version: int) -> tuple[str, ...]:
+    """The stages of a context of OpenGL `version`."""
+    return STAGES if version >= 430 else STAGES[1:]
+
+
+def by_rule(version: int, software: bool, stage: str | None = None) -> Way:
+    """What is taken where nothing was measured: what mostly is the fastest.
+
+    A GPU runs compute passes where it has them and fetches texels; a software renderer runs fragment passes
+    faster, and imageLoad three times as fast as texelFetch. stage: of that stage.
+    """
+    if stage is None:
+        stage = "compute" if "compute" in stages(version) and not software else "fragment"
+    return Way(stage, readings(version, stage)[0] if software else "texel")
+
+
+def check(
+    version: int, renderer: str, stage: str | None, reading: str | None = None, what: str = "backend"
+) -> None:
+    """Raise GpufluidError where a context of OpenGL `version` lacks `stage`, or `reading` in it.
+
+    None: nothing was asked for. what: how it was.
+    """
+    if reading is not None:
+        one_of(reading, READINGS, "reading")
+    here = f"this context is {version // 100}.{version % 100 // 10} ({renderer})"
+    if stage is not None and stage not in stages(version):
+        raise GpufluidError(f'{what}="compute" needs OpenGL 4.3, {here}: use "fragment" or "auto"')
+    if reading is not None and reading not in readings(version, stage or "fragment"):
+        raise GpufluidError(f"reading by imageLoad needs OpenGL 4.2, {here}")
+
+
+def asked_for() -> tuple[str | None, str | None, bool]:
+    """What the variable GPUFLUID_WAY asks for: a stage, a reading, and whether to go by the rules alone.
+
+    It holds a stage, a reading, both with a comma between them, or "rule". Raises GpufluidError for others.
+    """
+    words = list(filter(None, os.environ.get(VARIABLE, "").replace(" ", "").split(",")))
+    for word in words:
+        one_of(word, (*STAGES, *READINGS, RULE), VARIABLE)
+    found = [[word for word in words if word in names] for names in (STAGES, READINGS)]
+    if any(len(each) > 1 for each in found) or (RULE in words and len(words) > 1):
+        raise GpufluidError(
+            f'{VARIABLE} must be a stage, a reading, both, or "{RULE}", got {",".join(words)!r}'
+        )
+    stage, reading = (each[0] if each else None for each in found)
+    return stage, reading, RULE in words
