@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
-from gpufluid.app.baseline import UNPACKED, BaselineBackend, CountedBackend
+from gpufluid.app.baseline import UNPACKED, BaselineBackend
 from gpufluid.app.bench import Case, Subject, add_passes
 from gpufluid.app.cli import main
 from gpufluid.app.performance import write_page
@@ -71,6 +71,10 @@ class TestCommand:
         options = ("--profile", "best", "--trace", "euler", "--precision", "half", "--no-render")
         told, report = bench(capsys, *options)
         assert {"correct_velocity", "relax_half x8", "solve_coarsest x2"} <= set(report["passes_ms"])
+        coarse = {
+            name for name in report["passes_ms"] if name.startswith(("red_black", "prolong", "restrict"))
+        }
+        assert len(coarse) >= 4 and coarse <= set(report["passes_bytes"]), "coarse grids are counted too"
         assert report["copy_bytes_per_second"] > 1e8
         width, height = layouts(Grid((12, 9, 10)))["face"].texture_size
         solid = layouts(Grid((12, 9, 10)))["cell"].texture_size
@@ -104,14 +108,15 @@ class TestCommand:
         assert any("NumPy" in line for line in told)
 
     def test_the_fields_are_counted(self, ctx: moderngl.Context) -> None:
-        backend = CountedBackend(gf.Grid((8, 8, 8)), "fragment", ctx)
+        backend = GLBackend(gf.Grid((8, 8, 8)), "fragment", ctx)
         subject = Subject(backend, Case((8, 8, 8), solids=False))
         # velocity 2 and scalars 2, vorticity and force; pressure 2 and divergence; blocks of 4^3 faces
         texels = 2 * 9**3 + (2 + 2) * 8**3 + 3 * 8**3 // 4
-        exact = sum(field.nbytes for field in backend.fields if field.name != "speed")
+        exact = sum(field.nbytes for field in backend.device.fields if field.name != "speed")
         unused = exact - 16 * texels
         assert 0 <= unused <= 0.15 * exact, "a last row of tiles is partly unused at most"
-        moved = backend.bytes_of(subject.step)
+        moved = backend.device.bytes_of(subject.step)
+        assert backend.device.moved is None
         assert len(moved["jacobi"]) == 40 and len(moved["vorticity"]) == 1
         subject.release()
 
@@ -143,7 +148,7 @@ class TestCommand:
 def pair(ctx: moderngl.Context, request: pytest.FixtureRequest) -> Iterator[tuple[Subject, Subject]]:
     """The engine's step and the baseline's of one case; its obstacle moves."""
     case = Case(request.param)
-    backends = CountedBackend(case.grid, "auto", ctx), BaselineBackend(case.grid, ctx)
+    backends = GLBackend(case.grid, "auto", ctx), BaselineBackend(case.grid, ctx)
     engine, baseline = (Subject(backend, case) for backend in backends)
     yield engine, baseline
     for subject in (engine, baseline):
@@ -188,7 +193,7 @@ class TestBaseline:
         backend = pair[1].backend
         assert isinstance(backend, BaselineBackend)
         assert backend.device.reading == "texel"
-        shapes = {f.name: (f.components, f.layout.packing) for f in backend.fields}
+        shapes = {f.name: (f.components, f.layout.packing) for f in backend.device.fields}
         assert shapes["pressure"] == shapes["divergence"] == (1, 1)
         assert shapes["velocity"] == (4, 1)
         for name in UNPACKED:
@@ -284,7 +289,7 @@ def test_a_step_after_the_first_makes_nothing(
 
 def test_timings_are_off_after_a_sample(ctx: moderngl.Context) -> None:
     case = Case((6, 6, 6), solids=False)
-    backend = CountedBackend(case.grid, "fragment", ctx)
+    backend = GLBackend(case.grid, "fragment", ctx)
     subject = Subject(backend, case)
     for _ in range(3):
         subject.sample()

@@ -259,16 +259,17 @@ def measure_gl(
     ctx: moderngl.Context, case: Case, backend: str, samples: int, baseline: bool
 ) -> dict[str, Any]:
     """Return what there is to report of the steps in a context; `baseline`: of the baseline's too."""
-    from gpufluid.app.baseline import BaselineBackend, CountedBackend
+    from gpufluid.app.baseline import BaselineBackend
+    from gpufluid.gl.backend import GLBackend
     from gpufluid.gl.trial import choose
 
-    engine = CountedBackend(case.grid, backend, ctx, precision=case.settings.precision)
+    engine = GLBackend(case.grid, backend, ctx, case.settings.precision)
     device, why = engine.device, choose(ctx, backend).why
     subjects = [Subject(engine, case)]
     if baseline:
         subjects.append(Subject(BaselineBackend(case.grid, ctx), case))
     take_turns(subjects, samples)
-    moved = engine.bytes_of(subjects[0].step)
+    moved = device.bytes_of(subjects[0].step)
     report = {
         **described(case),
         "renderer": device.renderer,
@@ -283,7 +284,7 @@ def measure_gl(
         "passes_bytes": {label(name, each): sum(each) for name, each in moved.items()},
         "copy_bytes_per_second": copy_bandwidth(ctx, device.software),
         "python_ms": median(subjects[0].python_ms),
-        "field_bytes": sum(field.nbytes for field in engine.fields),
+        "field_bytes": device.field_bytes,
     }
     for subject in subjects:
         subject.release()

@@ -78,10 +78,10 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
 
 
 def _subject(ctx: moderngl.Context, n: int, backend: str = "auto", **rules: Any) -> Subject:
-    from gpufluid.app.baseline import CountedBackend
+    from gpufluid.gl.backend import GLBackend
 
     case = Case((n, n, n), rules.pop("profile", "plain"), solids=False, **rules)
-    return Subject(CountedBackend(case.grid, backend, ctx, precision=case.settings.precision), case)
+    return Subject(GLBackend(case.grid, backend, ctx, case.settings.precision), case)
 
 
 def _in_turns(subjects: dict[str, Subject], samples: int) -> dict[str, float]:
@@ -101,7 +101,7 @@ def _steps(ctx: moderngl.Context, n: int, samples: int) -> dict[str, float]:
     subjects = {name: _subject(ctx, n, **dict(rules)) for name, rules in STEPS.items()}
     found = _in_turns(subjects, samples)
     plain: Any = subjects["plain"]
-    found["MiB"] = sum(field.nbytes for field in plain.backend.fields) / 2**20
+    found["MiB"] = plain.backend.device.field_bytes / 2**20
     found["own"] = median(timed(plain.step, plain.backend.finish)[1] for _ in range(samples))
     for subject in subjects.values():
         subject.release()
@@ -117,13 +117,14 @@ def _table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
 
 
 def _engine_and_baseline(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
-    from gpufluid.app.baseline import BaselineBackend, CountedBackend
+    from gpufluid.app.baseline import BaselineBackend
+    from gpufluid.gl.backend import GLBackend
 
     case = Case((n, n, n), "plain", solids=False)
-    backend = CountedBackend(case.grid, "auto", ctx)
+    backend = GLBackend(case.grid, "auto", ctx)
     engine, baseline = Subject(backend, case), Subject(BaselineBackend(case.grid, ctx), case)
     take_turns([engine, baseline], samples)
-    moved, bandwidth = backend.bytes_of(engine.step), copy_bandwidth(ctx, backend.device.software)
+    moved, bandwidth = backend.device.bytes_of(engine.step), copy_bandwidth(ctx, backend.device.software)
     size = sum(map(sum, moved.values()))
     floor = size / bandwidth * 1e3
     a, b = median(engine.step_ms), median(baseline.step_ms)

@@ -116,6 +116,7 @@ class Device:
         self.timings: dict[str, list[moderngl.Query]] | None = None
         self.pace = Pace()
         self.draws = True  # False: passes do all but draw and dispatch, for a measure of what that costs
+        self.moved: dict[str, list[int]] | None = None  # what passes must move, by name, while it is counted
         self.fields: WeakSet[Any] = WeakSet()  # those alive
         self._shared = _compiled.setdefault(ctx, _Programs())
         self._shared.users += 1
@@ -185,6 +186,16 @@ class Device:
     def field_bytes(self) -> int:
         """Bytes of GPU memory that the fields made on it hold."""
         return sum(field.nbytes for field in self.fields)
+
+    def bytes_of(self, work: Callable[[], None]) -> dict[str, list[int]]:
+        """Return what each pass of `work` must move at least, bytes, by the kernels' names."""
+        moved: dict[str, list[int]] = {}
+        self.moved = moved
+        try:
+            work()
+        finally:
+            self.moved = None
+        return moved
 
     def fullscreen(self, program: moderngl.Program) -> moderngl.VertexArray:
         """The triangle that covers the target, for `program`."""

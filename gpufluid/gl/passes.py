@@ -271,6 +271,8 @@ class Pass:
             self._work(arguments, out, first, rows)
             first += rows
         out.swap()
+        if self.device.moved is not None:
+            self.device.moved.setdefault(self.kernel.name, []).append(self.nbytes)
         if switches.numbers:
             check_numbers(self._says, out, out.read(), lambda: self._read(arguments, before))
 
@@ -281,7 +283,8 @@ class Pass:
         that costs as much again: Python does not stay in a cache that software renderers need as well.
         """
         device, singly = self.device, self._sparse or self._filtered or switches.numbers
-        if singly or device.pace.pacer is not None or device.timings is not None:
+        counted = device.timings is not None or device.moved is not None
+        if singly or counted or device.pace.pacer is not None:
             for _ in range(times):
                 self(**arguments)
             return
