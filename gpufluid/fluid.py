@@ -986,10 +986,23 @@ class Fluid:
             doubts.append(
                 f"is {extent.max():.3g} m across, and a cell {cell:.3g} m: it may lie between the cells"
             )
+        elif where_open is not None and mesh.is_closed:
+            pieces = _least_pieces(mesh)
+            across = np.cbrt(abs(mesh.volume * np.linalg.det(matrix[:3, :3])) / max(pieces, 1))
+            if pieces > 1 and across < cell:
+                doubts.append(
+                    f"falls into {pieces} pieces or more, {across:.3g} m across in the mean, and a cell is "
+                    f"{cell:.3g} m: most may lie between the cells"
+                )
         if extent.max() > HUGE * size:
             doubts.append(f"is {extent.max():.3g} m across, and the box {size:.3g} m: is its unit right?")
         for doubt in doubts:
             warnings.warn(f"{mesh!r} {doubt}", MeshWarning, stacklevel=5)
+
+
+def _least_pieces(mesh: Mesh) -> int:
+    """So many pieces a closed mesh has at least, by Euler's formula (1758): handles make it less."""
+    return (len(np.unique(mesh.triangles)) - len(mesh.triangles) // 2) // 2
 
 
 def _names(kind: Any) -> str:
