@@ -347,10 +347,10 @@ def test_a_picture_is_not_waited_for_when_time_is_over(
     times: list[float] = []
     monkeypatch.setattr(images, "_eight_bits", slow)
     scene = gf.Scene(gf.Fluid(gf.Grid((6, 8, 5), cell_size=0.1)), update=update)
-    monkeypatch.chdir(tmp_path)
-    names_of = {"still": {"out": "a.mp4", "still": "a.png"}, "folder": {"out": "frames"}}[kind]
+    outputs = {"still": {"out": "a.mp4", "still": "a.png"}, "folder": {"out": "frames"}}[kind]
+    outputs = {name: str(tmp_path / path) for name, path in outputs.items()}
     with pytest.raises(KeyboardInterrupt):
-        gf.run(scene, size=(16, 16), progress=False, frames=9, **names_of)
+        gf.run(scene, size=(16, 16), progress=False, frames=9, **outputs)
     assert time.monotonic() - times[0] < QUICK
     abandon()
     if kind == "still":
