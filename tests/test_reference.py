@@ -39,7 +39,7 @@ ARRAY = re.compile(r"NDArray|ArrayLike|FloatArray|Floats\b|Matrix\b")
 SHAPE = re.compile(r"\[[^\]]*\w[^\]]*\]|\d x \d")  # [n, 3]
 OWN_WORDS = {"self", "cls"}
 # What mean the same everywhere, and the first page of the reference says what.
-USUAL = {"ctx", "dt", "fluid", "linear", "overwrite", "path", "shot", "target"}
+USUAL = {"box", "ctx", "dt", "fluid", "linear", "overwrite", "path", "shot", "target", "visible"}
 
 
 @dataclass(frozen=True)
