@@ -44,10 +44,9 @@ Raw = bytes | memoryview
 class VdbGrid:
     """A grid to be written under `name`.
 
-    values: [nz, ny, nx] or, for vectors, [nz, ny, nx, 3]; half floats are written as they are.
-    background: what it is where nothing is written. threshold: voxels within this of it, which is rounded as
-    the values are, are not written. kind: "fog volume", "level set",
-    "staggered" or "unknown". metadata: more text.
+    values: [nz, ny, nx] or, for vectors, [nz, ny, nx, 3], in single or half precision. background: what it is
+    where nothing is written. threshold: voxels within this of it, rounded as the values are, are not written.
+    kind: "fog volume", "level set", "staggered" or "unknown". metadata: more text.
     """
 
     name: str
