@@ -175,6 +175,14 @@ def test_a_gpu_is_timed_by_its_own_clock(ctx: moderngl.Context, monkeypatch: pyt
     assert len(taken[course.rule]) == trial.ROUNDS and min(taken[course.rule]) > 0.0
 
 
+def test_a_trial_is_not_looked_through(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    monkeypatch.setattr(switches, "numbers", True)
+    scripted(monkeypatch, lambda *_: float(not seen.append(switches.numbers)))
+    trial.trial(ctx)
+    assert seen and not any(seen) and switches.numbers
+
+
 def test_a_trial_that_fails_leaves_the_rule(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any) -> float:
         raise gf.GpufluidError("no memory left for a texture")

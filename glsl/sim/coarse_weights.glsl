@@ -94,9 +94,16 @@ float beyond(ivec3 fine) {
     return sum;
 }
 
-float sum_of_all(ivec3 cell) {
+// Of the low face along `part`, or the sum. One loop for both: compiled once.
+float weight_of(ivec3 cell) {
     float sum = 0.0;
-    for (int axis = 0; axis < DIMENSIONS; ++axis) sum += face_weight(cell, axis) + face_weight(cell + step_along(axis), axis);
+    int first = part < 3 ? part : 0, end = part < 3 ? part + 1 : DIMENSIONS;
+    for (int axis = first; axis < end; ++axis) {
+        float both = 0.0;
+        for (int high = 0; high < (part < 3 ? 1 : 2); ++high) both += face_weight(cell + high * step_along(axis), axis);
+        sum += both;
+    }
+    if (part < 3) return sum;
     ivec3 most = ivec3(count_of(finest.x, stride / 2), count_of(finest.y, stride / 2), count_of(finest.z, stride / 2));
     ivec3 low = 2 * cell, high = min(low + 2, most);
     for (int z = low.z; z < high.z; ++z)
@@ -109,6 +116,6 @@ void kernel(ivec3 pack) {
     for (int lane = 0; lane < 4; ++lane) {
         ivec3 cell = ivec3(4 * pack.x + lane, pack.yz);
         if (cell.x >= cells.x || part < 3 && part >= DIMENSIONS) continue;
-        weights_out[lane] = part < 3 ? face_weight(cell, part) : sum_of_all(cell);
+        weights_out[lane] = weight_of(cell);
     }
 }

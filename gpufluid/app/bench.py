@@ -168,6 +168,7 @@ class Subject:
 
     python_ms: what the calling thread itself works in a step, Python and the driver's share, without waiting.
     passes_ms: from the driver's queries, in steps of their own, since queries cost a little.
+    first_ms: of the first step, in which the driver compiles the shaders, or finds those it has kept.
     """
 
     def __init__(self, backend: Backend, case: Case) -> None:
@@ -178,6 +179,7 @@ class Subject:
         self.jacobi_ms: list[float] = []
         self.python_ms: list[float] = []
         self.passes_ms: Milliseconds = {}
+        self.first_ms = 0.0
 
     def step(self) -> None:
         """Ask for one step."""
@@ -240,7 +242,8 @@ def copy_bandwidth(ctx: moderngl.Context, software: bool) -> float:
 def take_turns(subjects: Sequence[Subject], samples: int) -> None:
     """Warm `subjects` up, then sample each in turn."""
     for subject in subjects:
-        for _ in range(WARM_UP):
+        subject.first_ms = timed(subject.step, subject.backend.finish)[0]
+        for _ in range(WARM_UP - 1):
             subject.step()
     for _ in range(samples):
         for subject in subjects:
@@ -284,6 +287,7 @@ def measure_gl(
         "passes_bytes": {label(name, each): sum(each) for name, each in moved.items()},
         "copy_bytes_per_second": copy_bandwidth(ctx, device.software),
         "python_ms": median(subjects[0].python_ms),
+        "compile_ms": max(subjects[0].first_ms - median(subjects[0].step_ms), 0.0),
         "field_bytes": device.field_bytes,
     }
     for subject in subjects:
@@ -384,6 +388,8 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"40 sweeps        {_spread(report['jacobi_ms'])}"
     if "python_ms" in report:
         yield f"calling thread   {report['python_ms']:.2f} ms a step, of Python and the driver"
+        compiled = report["compile_ms"] * 1e-3
+        yield f"shaders          {compiled:.2f} s to compile, or to find where the driver keeps them"
         yield f"memory           {report['field_bytes'] / 2**20:.1f} MiB in fields"
         yield f"copies           {report['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written"
         yield ""

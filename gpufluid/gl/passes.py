@@ -21,6 +21,11 @@ from gpufluid.layout import STRIP, FlatLayout
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
 
 
+# llvmpipe compiles a shader for the inside and for the edges of what is drawn, but once where it may discard.
+# That halves what is long to compile, and runs a fifth longer where little is computed for a texel: so it is
+# for passes of FEW texels, and for those that compute much.
+FEW = 4096
+LONG = {"advect_velocity", "correct_velocity", "compensate_velocity", "finish_velocity", "max_speed"}
 STRIP_UNIT = 15  # texture unit of the spans
 SPARSE = {  # kernels of cells that keep what is at rest at rest
     "emit_scalars",
@@ -212,9 +217,13 @@ class Pass:
             self._compute = device.compute_program(source)
             program: moderngl.Program | moderngl.ComputeShader = self._compute
         else:
+            few = self._size[0] * self._size[1] <= FEW
+            once = device.software and (few or kernel.name in LONG)
+            never = "    if (texel.x < 0) discard;\n" if once else ""
             source.add(
                 "layout(location = 0) out vec4 color_out;\n"
-                f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{run}    color_out = {out};\n}}",
+                f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{never}{run}"
+                f"    color_out = {out};\n}}",
                 "<main>",
             )
             vertex = self._strip_vertex(grid, layouts) if self._sparse else None

@@ -1,0 +1,60 @@
+"""What a driver needs to compile the passes of a step: seconds that everybody waits for at the first one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gpufluid.gl.device import is_software
+
+SCRIPT = """
+import json
+from time import thread_time
+import gpufluid as gf
+from gpufluid.gl.passes import Pass
+
+taken = {}
+
+def timed(method):
+    def run(self, *given, **by_name):
+        start = thread_time()
+        method(self, *given, **by_name)
+        self.device.ctx.finish()
+        key = self.kernel.name, method.__name__  # the first call compiles
+        taken.setdefault(key, thread_time() - start)
+    return run
+
+Pass.__init__, Pass._work = timed(Pass.__init__), timed(Pass._work)
+fluid = gf.Fluid(gf.Grid((32, 32, 32), 1 / 32), backend="fragment")
+fluid.step(1 / 60)
+names = {name for name, _ in taken}
+print(json.dumps({name: sum(s for key, s in taken.items() if key[0] == name) for name in names}))
+"""
+
+
+def test_no_pass_takes_long_to_compile() -> None:
+    """On llvmpipe, with nothing kept, by the thread's own clock: no pass longer than 3.1 times four short
+    ones together, and all of a default step 10 times. Other work on the machine slows those as well, so the
+    shares hold on any; the four take 0.3 to 0.4 s on two cores.
+    """
+    if not is_software():
+        pytest.skip("a GPU's driver compiles otherwise")
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env=os.environ | {"MESA_SHADER_CACHE_DISABLE": "true", "GPUFLUID_DEBUG": ""},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    taken = json.loads(done.stdout)
+    short = sum(taken[name] for name in ("jacobi", "divergence", "subtract_gradient", "buoyancy"))
+    assert {"advect_velocity", "correct_velocity", "advect_scalars", "correct_scalars"} < set(taken)
+    shares = {name: round(seconds / short, 2) for name, seconds in taken.items()}
+    assert max(shares.values()) <= 3.1, shares
+    assert sum(shares.values()) <= 10.0, shares
+    assert sum(taken.values()) <= 15.0
