@@ -348,7 +348,10 @@ KERNELS: dict[str, Kernel] = {
             weighted_reads=FINE_WEIGHTS,
         ),
         Kernel("halve", _half("half"), (_packed("values"),), ("colour", "factor")),
-        Kernel("join_halves", _packed("values"), (_half("red"), _half("black"))),
+        Kernel("sum_halves", ROWS, (_half("red"), _half("black")), (), (OPENINGS,)),
+        Kernel(
+            "join_halves", _packed("values"), (_half("red"), _half("black"), WHOLE), ("share",), (OPENINGS,)
+        ),
         Kernel("relax_half", _half("own"), (_half("other"), _half("right")), ("colour",), (OPENINGS,)),
         Kernel(
             "restrict_half",

@@ -121,8 +121,10 @@ class Finest:
     def load(self) -> None:
         """Take the problem's pressure and divergence."""
 
-    def store(self) -> None:
-        """Give the pressure back."""
+    def store(self, level: bool = False) -> None:
+        """Give the pressure back. level: less its mean over the fluid."""
+        if level:
+            self.problem.balance(self.problem.pressure, self.problem.pressure)
 
     def smooth(self, sweeps: int) -> None:
         """Red-black Gauss-Seidel sweeps."""
@@ -171,11 +173,17 @@ class Chessboard(Finest):
             halve(values=problem.divergence, half=half, colour=colour, factor=problem.scale)
         halve(values=problem.pressure, half=fields["black"], colour=1, factor=1.0)
 
-    def store(self) -> None:
-        """Give the pressure back."""
-        problem, fields = self.problem, self._fields
+    def store(self, level: bool = False) -> None:
+        """Give the pressure back. level: less its mean over the fluid."""
+        problem, halves = self.problem, {name: self._fields[name] for name in ("red", "black")}
+        if level:
+            problem.sum_rows("sum_halves", **halves, **problem.openings)
         problem.backend.kernel("join_halves", problem.variant)(
-            values=problem.pressure, red=fields["red"], black=fields["black"]
+            values=problem.pressure,
+            wholes=problem.sums["wholes"],
+            share=float(level),
+            **halves,
+            **problem.openings,
         )
 
     def smooth(self, sweeps: int) -> None:
@@ -225,11 +233,11 @@ def multigrid(rules: Multigrid, problem: PressureProblem, hierarchy: Hierarchy) 
     for _ in range(rules.cycles):
         v_cycle(finest, hierarchy, rules.sweeps)
         if rules.tolerance is not None:
-            finest.store()
+            finest.store(problem.floats)
             if problem.done(rules.tolerance):
                 return
     if rules.tolerance is None:
-        finest.store()
+        finest.store(problem.floats)
 
 
 def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:

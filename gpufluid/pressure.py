@@ -145,7 +145,7 @@ class Projection:
             self.fourier.solve(problem)
         else:
             solver.solve(problem)
-        if balance:
+        if balance and not isinstance(solver, Multigrid):  # which does so where it writes the pressure
             problem.balance(self.pressure, self.pressure)
 
     def scroll(self, shift: tuple[int, int, int], variant: Variant) -> None:

@@ -121,9 +121,7 @@ class PressureProblem:
         return float(sums[0]), float(sums[1])
 
     def _rows(self, backend: Backend, a: FieldStore, b: FieldStore) -> Any:
-        if "rows" not in self._fields:
-            self._fields["rows"] = self.backend.field("rows", "row", buffers=1, exact=True)
-        rows = self._fields["rows"]
+        rows = self.sums["rows"]
         backend.kernel("dot_rows", self.variant)(a=a, b=b, rows=rows, **self.openings)
         return rows.read().astype(np.float64).sum((0, 1, 2))
 
@@ -154,19 +152,30 @@ class PressureProblem:
 
     def balance(self, values: FieldStore, out: FieldStore) -> None:
         """Put `values` less their mean over the fluid into `out`, 0 elsewhere. Nothing waits."""
-        self.prepare_balance()
-        rows, slices, wholes = (self._fields[name] for name in ("rows", "slices", "wholes"))
-        run, variant, openings = self.backend.kernel, self.variant, self.openings
-        run("dot_rows", variant)(a=values, b=values, rows=rows, **openings)
-        run("sum_slices", variant)(rows=rows, slices=slices)
-        run("sum_whole", variant)(slices=slices, wholes=wholes)
-        run("balance", variant)(values=values, wholes=wholes, balanced=out, **openings)
+        self.sum_rows("dot_rows", a=values, b=values, **self.openings)
+        self.backend.kernel("balance", self.variant)(
+            values=values, wholes=self.sums["wholes"], balanced=out, **self.openings
+        )
+
+    def sum_rows(self, name: str, **fields: FieldStore) -> None:
+        """Put what kernel `name` sums up in each row, summed over all rows, into ``sums["wholes"]``."""
+        run, variant, sums = self.backend.kernel, self.variant, self.sums
+        run(name, variant)(rows=sums["rows"], **fields)
+        run("sum_slices", variant)(rows=sums["rows"], slices=sums["slices"])
+        run("sum_whole", variant)(slices=sums["slices"], wholes=sums["wholes"])
+
+    @property
+    def sums(self) -> dict[str, FieldStore]:
+        """The fields "rows", "slices" and "wholes", for sums over ever more of the box."""
+        kinds = {"rows": "row", "slices": "slice", "wholes": "whole"}
+        for name, kind in kinds.items():
+            if name not in self._fields:
+                self._fields[name] = self.backend.field(name, kind, buffers=1, exact=True)
+        return {name: self._fields[name] for name in kinds}
 
     def prepare_balance(self) -> None:
         """Make what `balance` needs."""
-        for name, kind in (("rows", "row"), ("slices", "slice"), ("wholes", "whole")):
-            if name not in self._fields:
-                self._fields[name] = self.backend.field(name, kind, buffers=1, exact=True)
+        _ = self.sums
         for name in ("dot_rows", "sum_slices", "sum_whole", "balance"):
             self.backend.kernel(name, self.variant)
 

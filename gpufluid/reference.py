@@ -1455,8 +1455,8 @@ def half_shape(grid: Grid) -> tuple[int, int, int, int]:
     return nz, ny, LANES * -(-nx // (2 * LANES)), 1
 
 
-def join_halves(grid: Grid, variant: Variant, *, red: Array, black: Array) -> Array:
-    """The values of all cells, of those of the two colours."""
+def _interleaved(grid: Grid, red: Array, black: Array) -> Array:
+    """The values of all cells [z, y, x, 1], of those of the two colours."""
     nx, ny, nz = grid.cells
     out = np.zeros((nz, ny, nx, 1))
     for colour, half in enumerate((red, black)):
@@ -1466,9 +1466,33 @@ def join_halves(grid: Grid, variant: Variant, *, red: Array, black: Array) -> Ar
     return out
 
 
-def _joined(grid: Grid, variant: Variant, colour: int, own: Array, other: Array) -> Array:
+def sum_halves(
+    grid: Grid, variant: Variant, *, red: Array, black: Array, openings: Array | None = None
+) -> Array:
+    """Sums over the fluid of each row of cells: 0, 0, the values of both colours, and the number of cells."""
+    values = _interleaved(grid, red, black)
+    rows = dot_rows(grid, variant, a=values, b=values, openings=openings)
+    return np.asarray(rows * [0.0, 0.0, 1.0, 1.0])
+
+
+def join_halves(
+    grid: Grid,
+    variant: Variant,
+    *,
+    red: Array,
+    black: Array,
+    wholes: Array,
+    share: float,
+    openings: Array | None = None,
+) -> Array:
+    """The values of all cells, of those of the two colours, less a share of their mean over the fluid."""
+    values, scaled = _interleaved(grid, red, black), wholes * [1.0, 1.0, share, 1.0]
+    return balance(grid, variant, values=values, wholes=scaled, openings=openings)
+
+
+def _joined(grid: Grid, colour: int, own: Array, other: Array) -> Array:
     red, black = (own, other) if colour == 0 else (other, own)
-    return join_halves(grid, variant, red=red, black=black)
+    return _interleaved(grid, red, black)
 
 
 def relax_half(
@@ -1485,8 +1509,8 @@ def relax_half(
     relaxed = red_black(
         grid,
         variant,
-        pressure=_joined(grid, variant, colour, nothing, other),
-        divergence=_joined(grid, variant, colour, right, nothing),
+        pressure=_joined(grid, colour, nothing, other),
+        divergence=_joined(grid, colour, right, nothing),
         scale=1.0,
         omega=1.0,
         colour=colour,
@@ -1506,8 +1530,8 @@ def restrict_half(
     openings: Array | None = None,
 ) -> Array:
     """What cells of one colour leave of their equation, summed over those that a coarser cell stands for."""
-    pressure = _joined(grid, variant, colour, own, other)
-    divergence = _joined(grid, variant, colour, right, np.zeros_like(right))
+    pressure = _joined(grid, colour, own, other)
+    divergence = _joined(grid, colour, right, np.zeros_like(right))
     left = residual(grid, variant, pressure=pressure, divergence=divergence, scale=1.0, openings=openings)
     has_colour = (np.indices(left.shape[:3]).sum(0) + colour) % 2 == 0
     return _sum_of_eight(left * has_colour[..., None])
@@ -1527,7 +1551,7 @@ def prolong_half(
     whole = prolong(
         grid,
         variant,
-        pressure=_joined(grid, variant, colour, own, np.zeros_like(own)),
+        pressure=_joined(grid, colour, own, np.zeros_like(own)),
         correction=correction,
         reach=reach,
         openings=openings,

@@ -100,6 +100,7 @@ PARAMETERS: dict[str, Any] = {
     "per_burn": (3.0, 5.0, 0.25),
     "expansion": 1.5,
     "own": 0.7,
+    "share": 0.6,
     "factor": -1.3,
     "axis": 2,
     "done": 1,
