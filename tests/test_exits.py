@@ -207,7 +207,6 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
         import json, resource, sys
         from pathlib import Path
         from gpufluid.app.cli import main
-from gpufluid.files import abandon
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
         for options in json.loads(sys.argv[1]):
             before = set(Path().rglob("*"))

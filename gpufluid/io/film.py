@@ -216,13 +216,13 @@ class Film:
         self.frames += 1
 
     def _mux(self, packet: Any) -> None:
-        packet.stream = self._stream
         self._container.mux(packet)
         self._muxed += 1
 
     def _flush(self) -> None:
         """Write what the encoder holds, dozens of frames perhaps, until time is over."""
         for packet in self._stream.codec_context.encode_lazy(None):
+            packet.stream = self._stream
             self._mux(packet)
             if self._ends is not None and monotonic() > self._ends:
                 break
