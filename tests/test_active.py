@@ -262,6 +262,32 @@ def test_steps_leave_out_only_what_holds_nothing(
 
 
 @pytest.mark.parametrize(
+    "rule",
+    [{"ambient_temperature": 0.3}, {"thermal_diffusivity": 0.02}, {"density_diffusivity": 0.02}],
+    ids=str,
+)
+def test_where_something_is_everywhere_nothing_is_left_out(
+    ctx: moderngl.Context, rng: np.random.Generator, rule: dict[str, float]
+) -> None:
+    """From one step to the next there is another air, or smoke and heat that diffuse; then no more."""
+    twins = Twins(ctx, "fragment", gf.Settings(solve_velocity=False))
+    wind = swirl(rng, 0.5)
+    twins.tell(lambda fluid: fluid.velocity.write(wind))
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
+    for more in ({}, rule, {}):
+        for fluid in twins.fluids:
+            fluid.settings = fluid.settings.but(**dict.fromkeys(rule, 0.0) | more)
+        empty = twins.fluids[0]._solver.empty
+        assert (empty._strips is None) == bool(more)
+        if isinstance(empty._strips, Strips):
+            empty._strips.always = True
+        for _ in range(2):
+            twins.tell(lambda fluid: fluid.step(1 / 40))
+            twins.assert_equal()
+    twins.release()
+
+
+@pytest.mark.parametrize(
     ("axis", "backend"), [(0, "fragment"), (1, "fragment"), (2, "fragment"), (1, "compute")]
 )
 def test_fast_smoke_is_followed_round_and_through_the_sides(
