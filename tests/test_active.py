@@ -349,6 +349,9 @@ def test_colours_solids_and_many_sources(ctx: moderngl.Context) -> None:
     solids = twins.tell(
         lambda fluid: fluid.obstacles.add(gf.Obstacle(gf.Box((1.5, 0.4, 0.4), (0.3, 0.4, 0.4))))
     )
+    lonely = twins.tell(  # where there is no smoke
+        lambda fluid: fluid.obstacles.add(gf.Obstacle(gf.Box((2.0, 0.6, 0.6), (0.2, 0.3, 0.3))))
+    )
     for n in range(10):
         place, color = (0.3 + 0.11 * n, 0.2 + 0.03 * n, 0.4), (n % 2, 1.0, 0.5 * (n % 3))
         twins.tell(lambda fluid, place=place, color=color: source(fluid, place, color=color))
@@ -367,7 +370,7 @@ def test_colours_solids_and_many_sources(ctx: moderngl.Context) -> None:
         if n == 5:
             twins.tell(lambda fluid: fluid.obstacles.clear())
         if n in (3, 4):
-            for solid in solids:
+            for solid in (*solids, *lonely):
                 solid.position = (0.1 * n, 0.0, 0.0)
         twins.tell(lambda fluid: fluid.step(1 / 60))
         twins.assert_equal()
