@@ -101,7 +101,7 @@ def first_file(path: Path, text: str) -> None:
             os.link(partial, path)
         except FileExistsError:
             return
-        except (OSError, NotImplementedError, AttributeError):  # a disk without links
+        except (OSError, AttributeError):  # a disk, or a system, without links
             if not path.exists():
                 partial.replace(path)
     finally:

@@ -121,9 +121,9 @@ class Finest:
     def load(self) -> None:
         """Take the problem's pressure and divergence."""
 
-    def store(self, level: bool = False) -> None:
-        """Give the pressure back. level: less its mean over the fluid."""
-        if level:
+    def store(self, balanced: bool = False) -> None:
+        """Give the pressure back. balanced: less its mean over the fluid."""
+        if balanced:
             self.problem.balance(self.problem.pressure, self.problem.pressure)
 
     def smooth(self, sweeps: int) -> None:
@@ -173,15 +173,15 @@ class Chessboard(Finest):
             halve(values=problem.divergence, half=half, colour=colour, factor=problem.scale)
         halve(values=problem.pressure, half=fields["black"], colour=1, factor=1.0)
 
-    def store(self, level: bool = False) -> None:
-        """Give the pressure back. level: less its mean over the fluid."""
+    def store(self, balanced: bool = False) -> None:
+        """Give the pressure back. balanced: less its mean over the fluid."""
         problem, halves = self.problem, {name: self._fields[name] for name in ("red", "black")}
-        if level:
+        if balanced:
             problem.sum_rows("sum_halves", **halves, **problem.openings)
         problem.backend.kernel("join_halves", problem.variant)(
             values=problem.pressure,
             wholes=problem.sums["wholes"],
-            share=float(level),
+            share=float(balanced),
             **halves,
             **problem.openings,
         )
