@@ -22,6 +22,7 @@ FOLDER = Path(__file__).parent / "golden"
 FAILED = FOLDER / "failed"
 WRITE = "GPUFLUID_GOLDEN"
 TILE = 16  # pixels; a tile that is wrong in a picture that is right elsewhere is seen
+APART = 1.5  # of 255, the mean difference: structure alone hardly sees that all of a picture is brighter
 
 Picture = NDArray[np.uint8]
 
@@ -49,7 +50,8 @@ def assert_golden(
 ) -> None:
     """Raise AssertionError where `picture`, uint8 [h, w, 3], top row first, is not the golden one.
 
-    least, least_tile: the structural similarity wanted of the whole picture, and of each 16 x 16 pixels.
+    least, least_tile: the structural similarity wanted of the whole picture, and of each 16 x 16 pixels. No
+    picture may differ by more than `APART` in the mean.
     """
     path = FOLDER / f"{name}.png"
     on_llvmpipe = "llvmpipe" in str(ctx.info["GL_RENDERER"])
@@ -66,12 +68,13 @@ def assert_golden(
             assert np.abs(got - expected).max() <= 3.0 + 0.1 * expected.max(), f"{name}: {what.__name__}"
         return
     mean, worst = likeness(picture, golden)
-    if mean >= least and worst >= least_tile:
+    off = float(np.abs(picture.astype(int) - golden).mean())
+    if mean >= least and worst >= least_tile and off <= APART:
         return
     FAILED.mkdir(exist_ok=True)
     apart = np.clip(4 * np.abs(picture.astype(int) - golden), 0, 255).astype(np.uint8)
     Image.fromarray(np.concatenate([golden, picture, apart], axis=1)).save(FAILED / f"{name}.png")
     raise AssertionError(
         f"{name}: structural similarity {mean:.4f} (at least {least}), worst tile {worst:.3f} "
-        f"(at least {least_tile}): see {FAILED / name}.png"
+        f"(at least {least_tile}), mean difference {off:.2f} (at most {APART}): see {FAILED / name}.png"
     )

@@ -294,28 +294,21 @@ def test_fast_smoke_is_followed_round_and_through_the_sides(
     ctx: moderngl.Context, axis: int, backend: str
 ) -> None:
     """Some 2.4 cells a step, into open sides, out of periodic ones, beside inflows that bring smoke."""
-    air = [(0.0, 0.0, 0.0)] * 3
-    air[0] = tuple(4.0 if n == axis else 0.3 for n in range(3))
-    for sides in (
-        gf.Boundaries(**{side: gf.Open() for side in ("left", "right", "bottom", "top", "back", "front")}),
-        gf.Boundaries(
-            **{
-                side: gf.Periodic()
-                for side in (("left", "right"), ("bottom", "top"), ("back", "front"))[axis]
-            }
-        ),
-        gf.Boundaries(
-            **{
-                ("left", "bottom", "back")[axis]: gf.Inflow(air[0], density=0.5),
-                ("right", "top", "front")[axis]: gf.Open(),
-            }
-        ),
+    air, wind = (tuple(speed if n == axis else 0.3 for n in range(3)) for speed in (4.0, -4.0))
+    low, high = (("left", "right"), ("bottom", "top"), ("back", "front"))[axis]
+    everywhere = ("left", "right", "bottom", "top", "back", "front")
+    for blows, sides in (
+        (air, {side: gf.Open() for side in everywhere}),
+        (air, {low: gf.Periodic(), high: gf.Periodic()}),
+        (air, {low: gf.Inflow(air, density=0.5), high: gf.Open()}),
+        (wind, {low: gf.Open(), high: gf.Inflow(wind, temperature=0.5)}),
     ):
-        twins = Twins(ctx, backend, gf.Settings(solve_velocity=False), sides, gf.Grid((18, 18, 18), 1 / 18))
+        rules, grid = gf.Settings(solve_velocity=False), gf.Grid((18, 18, 18), 1 / 18)
+        twins = Twins(ctx, backend, rules, gf.Boundaries(**sides), grid)
         density = np.zeros((18, 18, 18))
         density[8:10, 8:11, 10:12] = 1.0
         velocity = np.zeros((19, 19, 19, 3))
-        velocity[...] = air[0]
+        velocity[...] = blows
         for fluid in twins.fluids:
             fluid.density.write(density)
             fluid.velocity.write(velocity)
@@ -375,6 +368,45 @@ def test_colours_solids_and_many_sources(ctx: moderngl.Context) -> None:
         twins.tell(lambda fluid: fluid.step(1 / 60))
         twins.assert_equal()
     twins.release()
+
+
+@pytest.mark.parametrize("scheme", ["semi-lagrangian", "maccormack"])
+def test_a_solid_moves_while_no_source_is_at_work(ctx: moderngl.Context, scheme: str) -> None:
+    """It comes into cells that hold nothing and leaves others: both textures must tell them apart anew."""
+    twins = Twins(ctx, "fragment", SCHEMES[scheme])
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
+    box = gf.Box((2.0, 0.6, 0.6), (0.2, 0.3, 0.3))
+    solids = twins.tell(lambda fluid: fluid.obstacles.add(gf.Obstacle(box)))
+    for n in range(7):
+        if n == 2:
+            twins.tell(lambda fluid: fluid.emitters.clear())
+        if n in (4, 5):
+            for solid in solids:
+                solid.position = (0.3 * (n - 3), 0.0, 0.0)
+        twins.tell(lambda fluid: fluid.step(1 / 60))
+        twins.assert_equal()
+    assert twins.share < 0.5 and twins.fluids[0].density.read().max() > 0.01
+    twins.release()
+
+
+def test_what_spans_cover_is_in_them(ctx: moderngl.Context) -> None:
+    """The box of a source, stage by stage in air that stays empty: as long as it is known it is in them."""
+    with gf.Fluid(BOX, backend="fragment", ctx=ctx) as fluid:
+        solver = fluid._solver
+        strips = solver.empty._strips
+        assert isinstance(strips, Strips)
+        solver.measure_speed()
+        strips.add([((3.0, 1.0, 2.0), (9.0, 3.0, 4.0))])
+        mark, known = strips.mark, []
+        for _ in range(5):
+            first, last = strips.spans.read()[2, 0, 0, 2:]
+            assert strips.covers(mark) == bool(first <= 3.0 and last >= 9.0)
+            known.append(strips.covers(mark))
+            strips.carry(solver.scalars, None, solver.speed, fluid.boundaries, 0.0, 1)
+        assert known == [True, True, True, False, False]
+        mark = strips.mark
+        strips.forget()
+        assert not strips.covers(mark)
 
 
 def test_saved_restored_reset_and_with_other_settings(ctx: moderngl.Context, tmp_path: Any) -> None:

@@ -31,13 +31,18 @@ def test_the_same_and_nearly_the_same_pass(picture: golden.Picture) -> None:
     golden.assert_golden("blocks", picture + 1, LLVMPIPE)
 
 
-@pytest.mark.parametrize("change", ["spot", "shifted", "flipped", "darker"])
+@pytest.mark.parametrize("change", ["spot", "shifted", "flipped", "darker", "brighter"])
 def test_another_picture_fails_and_is_shown(picture: golden.Picture, change: str) -> None:
     other = picture.copy()
     if change == "spot":
         other[40:50, 60:70] = 255 - other[40:50, 60:70]
     else:
-        other = {"shifted": np.roll(picture, 2, 1), "flipped": picture[::-1], "darker": picture // 2}[change]
+        other = {
+            "shifted": np.roll(picture, 2, 1),
+            "flipped": picture[::-1],
+            "darker": picture // 2,
+            "brighter": picture + 2,
+        }[change]
     with pytest.raises(AssertionError, match="structural similarity"):
         golden.assert_golden("blocks", other, LLVMPIPE)
     shown = np.asarray(Image.open(golden.FAILED / "blocks.png"))

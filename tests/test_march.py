@@ -218,15 +218,16 @@ def test_plumes_look_the_same_in_every_way(plume: gf.Fluid, way: str, camera: st
 @ways
 def test_no_smoke_leaves_every_bit(device: Device, rng: np.random.Generator, way: str) -> None:
     background = rng.random((SIZE[1], SIZE[0], 4)).astype("f4")
-    made = VolumeRenderer(device.ctx, **WAYS[way])
     depth = depth_texture(device.ctx, np.ones(SIZE[::-1]))
-    for density, smoke in ((0.0, gf.Smoke()), (1.0, gf.Smoke(extinction=0.0)), (-1.0, gf.Smoke())):
-        for scene in (None, depth):
-            canvas = Canvas(device.ctx)
-            canvas.texture.write(background.tobytes())
-            made.render(Puff(device, GRID, density), OUTSIDE, canvas.target, smoke=smoke, depth=scene)
-            assert canvas.texture.read() == background.tobytes()
-    made.release()
+    for skip in (True, False):  # empty space left out, and looked at
+        made = VolumeRenderer(device.ctx, **WAYS[way], skip_empty=skip)
+        for density, smoke in ((0.0, gf.Smoke()), (1.0, gf.Smoke(extinction=0.0)), (-1.0, gf.Smoke())):
+            for scene in (None, depth):
+                canvas = Canvas(device.ctx)
+                canvas.texture.write(background.tobytes())
+                made.render(Puff(device, GRID, density), OUTSIDE, canvas.target, smoke=smoke, depth=scene)
+                assert canvas.texture.read() == background.tobytes()
+        made.release()
 
 
 @ways

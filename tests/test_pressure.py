@@ -9,6 +9,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from reading import forbid_reading
 
 import gpufluid as gf
 from gpufluid import reference
@@ -471,7 +472,7 @@ def test_no_tolerance_reads_nothing_back(monkeypatch: pytest.MonkeyPatch) -> Non
             fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(0.6, 0.6, 0.6)))
             fluid.step(0.01)
             with monkeypatch.context() as patch:
-                patch.setattr("gpufluid.gl.field.Field.read", lambda self: pytest.fail("it reads back"))
+                forbid_reading(patch)
                 fluid.step(0.01)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import moderngl
 import numpy as np
 import pytest
+from reading import forbid_reading
 
 import gpufluid as gf
 
@@ -90,6 +92,28 @@ def test_the_answer_is_of_the_moment_of_the_question(backend: str) -> None:
         np.testing.assert_allclose([samples.density[0] for samples in asked], [5.8, 9.0], atol=1e-5)
         assert all(samples.ready for samples in asked)
         assert len(fluid.sample(np.zeros((0, 3))).velocity) == 0
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_asking_waits_for_nothing_and_the_driver_says_when_it_is_there(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with flowing(backend) as fluid:
+        place = [(0.0, 0.5, 0.6)]
+        assert fluid.sample(place).velocity.any()  # compiled
+        with monkeypatch.context() as patch:
+            forbid_reading(patch)
+            asked = fluid.sample(place)
+        said = 0
+        for late in (each for many in asked._late for each in many):
+            late._gl = SimpleNamespace(  # type: ignore[attr-defined]
+                glClientWaitSync=lambda *_: said,
+                glDeleteSync=late._gl.glDeleteSync,  # type: ignore[attr-defined]
+            )
+        for word, ready in (("911B", False), ("911C", True), ("911D", False), ("911A", True)):
+            said = int(word, 16)  # time is over; done; it failed; done before
+            assert asked.ready == ready
+        assert asked.velocity.any() and asked.ready
 
 
 @pytest.mark.parametrize(
