@@ -150,7 +150,11 @@ class Host:
         given = [a if isinstance(a, ctypes._SimpleCData | ctypes.Array) else N(a) for a in arguments]
         kinds = [P if isinstance(a, ctypes.Array) else type(a) for a in given]
         result = B if name.startswith("glIs") else U if name == "glGetError" else None
-        return ctypes.CFUNCTYPE(result, *kinds)(self._load(name))(*given)
+        return self.function(name, result, *kinds)(*given)
+
+    def function(self, name: str, result: Any, *kinds: Any) -> Any:
+        """A function of OpenGL's that is called often."""
+        return ctypes.CFUNCTYPE(result, *kinds)(self._load(name))
 
     def number(self, name: int, count: int = 1, index: int | None = None) -> tuple[float, ...]:
         """Ask for numbers."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import moderngl
 import numpy as np
-from host import Host
+from host import B, Host, U
 
 import gpufluid as gf
 
@@ -33,7 +33,7 @@ class Held(NamedTuple):
 
 def alive(host: Host) -> dict[str, int]:
     """How many objects of each kind there are in the context."""
-    return {kind: sum(host(f"glIs{kind}", name) for name in range(1, NAMES)) for kind in KINDS}
+    return {kind: sum(map(host.function(f"glIs{kind}", B, U), range(1, NAMES))) for kind in KINDS}
 
 
 def held(ctx: moderngl.Context) -> Held:
@@ -60,6 +60,52 @@ def life(ctx: moderngl.Context) -> None:
     view.render(fluid, scene.camera, renderer.shown)
     for thing in (view, renderer, fluid):
         thing.release()
+
+
+def full_life(ctx: moderngl.Context) -> None:
+    """A fluid with one of each in it, stepped in slices too, drawn with all that is drawn, and released."""
+    rules = gf.Settings(
+        advection="semi-lagrangian",
+        velocity_advection="maccormack",
+        trace="euler",
+        pressure=gf.Multigrid(1),
+        combustion=gf.Combustion(),
+        vorticity_confinement=0.2,
+        viscosity=1e-4,
+        density_diffusivity=1e-4,
+    )
+    fluid = gf.Fluid(gf.Grid((10, 12, 8), 0.1), gf.Boundaries.all(gf.Open()), rules, ctx=ctx)
+    low = gf.Sphere((0.5, 0.3, 0.4), 0.2)
+    fluid.emitters.add(gf.Emitter(low, density=2.0, temperature=2.0, fuel=2.0, color=(1.0, 0.5, 0.0)))
+    fluid.emitters.add(gf.Emitter(gf.Line([(0.1, 0.1, 0.1), (0.5, 0.5, 0.5)], 0.1), density=1.0))
+    fluid.obstacles.add(gf.Obstacle(gf.Mesh.icosphere(1), (0.5, 0.9, 0.4), scale=0.15, temperature=1.0))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.2, 0.8, 0.4), 0.1), slip="free"))
+    fluid.forces.add(gf.ForceField(np.zeros((8, 12, 10, 3))))
+    fluid.step(0.05)
+    while not fluid.advance(0.05, 2.0):
+        fluid.divergence.read()
+    fluid.take_halves(["density", "velocity", "color"])()
+    fluid.solid_normals.read()
+    frame = gf.FrameRenderer.of(gf.Picture((48, 32), method="ray-march", resolution=0.5), ctx)
+    seeds = gf.Seeds((0.3, 0.2, 0.4), (0.7, 0.2, 0.4), (3, 1, 1))
+    scene = gf.Scene(
+        fluid,
+        camera=gf.Camera(target=(0.5, 0.6, 0.4), distance=3.0),
+        fire=gf.Fire(shimmer=0.01),
+        lights=[gf.PointLight((0.2, 0.9, 0.2))],
+        floor=0.0,
+        views=[
+            gf.ParticlesView(50, [gf.ParticleSource(low)]),
+            gf.StreamlinesView(seeds, points=10),
+            gf.StreakLinesView(seeds, points=10),
+            gf.SliceView("speed"),
+        ],
+    )
+    frame.follow(scene)
+    scene.advance()
+    frame.draw(scene)
+    frame.release()
+    scene.release()
 
 
 class Busy:

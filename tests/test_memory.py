@@ -10,9 +10,10 @@ from typing import Any
 import moderngl
 import pytest
 from host import Host
-from soak import TINY, Busy, alive, decay, held, life, run_random
+from soak import TINY, Busy, alive, decay, full_life, held, life, run_random
 
 import gpufluid as gf
+from gpufluid.gl.device import create_context
 from gpufluid.gl.mesh_buffers import MeshBuffers
 
 
@@ -32,6 +33,35 @@ def test_lives_leave_nothing_behind(ctx: moderngl.Context) -> None:
     assert first["Texture"] > 5 and first["Program"] > 20
     assert last == first
     assert more - objects < 20
+
+
+def test_lives_with_all_there_is_leave_nothing_behind(ctx: moderngl.Context) -> None:
+    host = Host(ctx)
+    keeper = gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=ctx)
+    told = []
+    for _ in range(2):
+        full_life(ctx)
+        gc.collect()
+        told.append(alive(host))
+    keeper.release()
+    host.release()
+    assert told[0] == told[1]
+
+
+def test_the_last_one_out_takes_the_programs_along() -> None:
+    own = create_context()
+    gf.keep_state(own, True)  # or the last program would stay in use, and so alive
+    host = Host(own)
+    told = [alive(host)]
+    for _ in range(2):
+        with gf.Fluid(gf.Grid((4, 4, 4), 0.1), backend="fragment", ctx=own) as fluid:
+            fluid.step(0.1)
+            assert alive(host)["Program"] > told[0]["Program"] + 10
+        told.append(alive(host))
+    assert told[0]["Program"] == told[1]["Program"]
+    assert told[1] == told[2]
+    host.release()
+    own.release()
 
 
 def test_steps_leave_nothing_behind(ctx: moderngl.Context) -> None:
