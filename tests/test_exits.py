@@ -10,8 +10,10 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import av
@@ -23,7 +25,9 @@ from test_cli import HEADLESS, SMALL, begun, command, frame_count, names
 from test_volumes import needs_openvdb, read_vdb
 
 import gpufluid as gf
+from gpufluid.app import play
 from gpufluid.app.cli import main
+from gpufluid.app.outputs import Outputs
 from gpufluid.files import abandon
 from gpufluid.io.film import Film
 
@@ -150,7 +154,7 @@ def test_a_stop_while_a_shader_is_compiled_kills_nothing(backend: str) -> None:
         import _moderngl
         import gpufluid as gf
 
-        real, struck = _moderngl.make_uniform, 0
+        real, struck, stopped = _moderngl.make_uniform, 0, 0
 
         def interrupted(*given):
             global struck
@@ -167,7 +171,8 @@ def test_a_stop_while_a_shader_is_compiled_kills_nothing(backend: str) -> None:
                 break
             except KeyboardInterrupt:
                 assert struck > before
-        assert struck > 9
+                stopped += 1
+        assert struck > 9 and stopped > 3  # it waited, and was not forgotten
         _moderngl.make_uniform = real
         calm = gf.Fluid(gf.Grid((8, 8, 8)), backend="{backend}", ctx=fluid.ctx)
         print(struck, calm.velocity.read().tobytes() == fluid.velocity.read().tobytes())
@@ -181,6 +186,124 @@ def test_a_stop_while_a_shader_is_compiled_kills_nothing(backend: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("True\n")
+
+
+def test_a_stop_strikes_while_the_driver_still_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python runs no handler inside a call that waits for the driver: so it is asked again and again."""
+    from gpufluid.gl import late
+
+    gone: list[int] = []
+    driver = SimpleNamespace(  # one that never comes to an end
+        glFenceSync=lambda *_: 7,
+        glClientWaitSync=lambda *given: time.sleep(1e-9 * given[2]) or 0x911B,
+        glDeleteSync=gone.append,
+    )
+    monkeypatch.setattr(late, "calls", lambda ctx: driver)
+    stop = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    stop.start()
+    start = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            late.settle(SimpleNamespace())  # type: ignore[arg-type]  # which cannot be finished
+    finally:
+        stop.cancel()
+    assert time.monotonic() - start < 1.0
+    assert gone == [7]
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_process_that_ends_waits_for_no_release(tmp_path: Path, last: bool) -> None:
+    """Releasing a context waits until all is drawn, for seconds perhaps; one that goes on gives it back."""
+    made: list[gf.Fluid] = []
+
+    def update(scene: gf.Scene, at: float) -> None:
+        if scene.frame == 1:
+            raise KeyboardInterrupt
+
+    def scene() -> gf.Scene:
+        made.append(gf.Fluid(gf.Grid((6, 8, 5), cell_size=0.1)))
+        return gf.Scene(made[0], update=update)
+
+    with pytest.raises(KeyboardInterrupt):
+        play.play(scene, name="a", out=tmp_path / "a.mp4", size=(16, 16), progress=False, last=last)
+    assert made[0]._released == (not last)
+    assert frame_count(tmp_path / "a.mp4") == 1
+    made[0].release()
+
+
+def test_a_process_that_leaves_takes_half_a_picture_along(tmp_path: Path) -> None:
+    """It does not wait for one that takes long to write; nor does that stay."""
+    code = """
+        import sys, time
+        from gpufluid.app.cli import main
+        from gpufluid.io import images
+
+        def slow(array, path):
+            path.write_bytes(b"half")
+            time.sleep(60.0)
+
+        images._eight_bits = slow
+        sys.argv[1:] = "demo --frames 9 -o fr --size 64x36 --cells 8 9 8".split()
+        main()
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=tmp_path,
+        env=HEADLESS,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        end = time.monotonic() + 100.0
+        while not list(tmp_path.glob("fr/*partial*")):
+            assert process.poll() is None and time.monotonic() < end
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30.0)
+    finally:
+        process.kill()
+    assert process.returncode == 143, errors
+    assert names(tmp_path / "fr") == []
+
+
+@pytest.mark.parametrize("fails", ["the picture", "what tells of it"])
+def test_what_tells_of_the_frames_stays_whole_and_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    """The disk is full in the middle of the second frame."""
+    real, picture = Path.write_text, np.zeros((4, 4, 3), np.uint8)
+
+    def full(self: Path, text: str, **options: Any) -> int:
+        real(self, text[: len(text) // 2], **options)
+        raise OSError(28, "No space left on device")
+
+    folder = tmp_path / "fr"
+    with pytest.raises(gf.GpufluidError, match="No space left"):  # noqa: SIM117
+        with gf.FrameFolder(folder, about={}) as out:
+            out.write(picture)
+            if fails == "the picture":
+                monkeypatch.setattr("gpufluid.io.images._eight_bits", lambda array, path: full(path, "half"))
+            else:
+                monkeypatch.setattr(Path, "write_text", full)
+            out.write(picture)
+    told = json.loads((folder / "frames.json").read_text())
+    assert told["frames"] == 1 and not told["complete"]
+    assert (folder / "frame_0001.png").exists() and not list(folder.glob("*partial*"))
+
+
+def test_the_state_of_half_a_step_is_not_saved(tmp_path: Path) -> None:
+    """A second Ctrl-C does not wait for the end of the frame."""
+
+    def update(scene: gf.Scene, at: float) -> None:
+        if scene.frame == 1:
+            raise KeyboardInterrupt
+
+    scene = gf.Scene(gf.Fluid(gf.Grid((6, 8, 5), cell_size=0.1)), update=update)
+    more = Outputs(save=tmp_path / "s.fluid")
+    with pytest.raises(KeyboardInterrupt):
+        play.play(scene, name="a", out=tmp_path / "a.mp4", size=(16, 16), progress=False, more=more)
+    assert names(tmp_path) == ["a.mp4"]
+    scene.release()
 
 
 FULL = [
