@@ -354,6 +354,14 @@ BAD_ACTS: dict[str, tuple[Callable[[gf.Fluid], None], str]] = {
         change(emitter, "shape", gf.Array(np.ones((2, 2, 2)))),
         "Emitter.shape: an Array",
     ),
+    "new source, of another grid": (
+        lambda fluid: fluid.emitters.add(gf.Emitter(gf.Array(np.ones((2, 2, 2))))),  # type: ignore[func-returns-value]
+        "Emitter.shape: an Array must have the shape",
+    ),
+    "new force field, of another grid": (
+        lambda fluid: fluid.forces.add(gf.ForceField(np.zeros((8, 6, 9, 3)))),  # type: ignore[func-returns-value]
+        r"ForceField.values must have the shape \(6, 8, 9, 3\)",
+    ),
     "source": (change(emitter, "density", NAN), "Emitter.density must be a finite number"),
     "source velocity": (change(emitter, "velocity", (0, INF, 0)), "Emitter.velocity must be three finite"),
     "source place": (change(emitter, "position", (0, 0)), "Emitter.position must be three finite"),
@@ -384,8 +392,11 @@ BAD_ACTS: dict[str, tuple[Callable[[gf.Fluid], None], str]] = {
 def test_after_bad_input_a_fluid_is_as_it_was(backend: str) -> None:
     for name, (act, says) in BAD_ACTS.items():
         with busy(backend) as fluid:
-            before = everything(fluid)
+            things = fluid.emitters, fluid.obstacles, fluid.forces
+            before, had = everything(fluid), [list(some) for some in things]
             with pytest.raises(gf.GpufluidError, match=says):
                 act(fluid)
+            if name.startswith("new"):
+                assert [list(some) for some in things] == had, name
             for field, values in everything(fluid).items():
                 assert np.array_equal(values, before[field]), (name, field)
