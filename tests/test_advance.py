@@ -279,6 +279,29 @@ def test_what_fails_leaves_the_last_finished_state(where: str, ctx: moderngl.Con
         assert same(told(sliced), told(plain))
 
 
+def test_what_fails_in_a_later_substep_leaves_the_time_as_it_was() -> None:
+    """And the shortest step, which tells the next one how much of the last pressure it may take."""
+
+    class Failing:
+        left = 99
+
+        def solve(self, problem: Any) -> None:
+            self.left -= 1
+            if not self.left:
+                raise RuntimeError("no pressure today")
+            problem.jacobi(0.8)
+
+    solver = Failing()
+    with flowing("numpy", None, pressure=solver, cfl=0.01, max_substeps=3) as fluid:  # type: ignore[arg-type]
+        fluid.step(0.1)
+        before = fluid.time, fluid._solver.numbers()
+        solver.left = 2
+        with pytest.raises(RuntimeError, match="no pressure today"):
+            while not fluid.advance(0.03, TINY):
+                pass
+        assert (fluid.time, fluid._solver.numbers()) == before
+
+
 def test_bad_input(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     with flowing("fragment", ctx) as fluid:
         for dt in (-1.0, float("nan"), float("inf"), "1"):

@@ -8,13 +8,16 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import moderngl
 import numpy as np
 import pytest
 
 import gpufluid as gf
 from gpufluid import reference
 from gpufluid.debugging import NotFiniteError, switches
-from gpufluid.grid import LARGEST_HALF
+from gpufluid.gl.passes import kept
+from gpufluid.grid import LARGEST_HALF, TINY
+from gpufluid.kernels import SCALARS, VELOCITY, Slot
 
 BACKENDS = ("numpy", "fragment", "compute")
 FIELDS = ("velocity", "density", "temperature", "fuel", "pressure", "divergence")
@@ -93,6 +96,30 @@ def test_what_has_decayed_is_gone(backend: str, rng: np.random.Generator) -> Non
                 assert values[values > 0.0].min(initial=1.0) >= smallest, field.name
         for field in carried:
             assert np.abs(field.read()).max() < 1e-37, field.name
+
+
+@pytest.mark.parametrize("stage", ["fragment", "compute"])
+@pytest.mark.parametrize(("slot", "dtype"), [(VELOCITY, "f4"), (SCALARS, "f4"), (SCALARS, "f2")])
+def test_what_a_pass_leaves_is_bounded(ctx: moderngl.Context, slot: Slot, dtype: str, stage: str) -> None:
+    """The text of it in a compute shader: llvmpipe makes denormal numbers 0 by itself in fragment shaders."""
+    least = np.float32(TINY)
+    given = np.array([0.0, -0.5 * least, 0.9 * least, -least, 1e-40, 3.0, 1e6, -1e38, np.nan], np.float32)
+    expected = np.where(np.abs(given) < least, 0.0, given)
+    if dtype == "f2":
+        expected = np.clip(given, -LARGEST_HALF, LARGEST_HALF)
+        given[:5] = expected[:5] = 0.0  # halves have denormal numbers of their own, which nobody minds
+    shader = ctx.compute_shader(
+        "#version 430\nlayout(local_size_x = 1) in;\n"
+        "layout(std430, binding = 0) buffer B { float values[]; };\n"
+        f"vec4 kept(vec4 v) {{ return {kept(stage, slot, dtype)}; }}\n"
+        "void main() { uint n = gl_GlobalInvocationID.x; values[n] = kept(vec4(values[n])).x; }"
+    )
+    buffer = ctx.buffer(given.tobytes())
+    buffer.bind_to_storage_buffer(0)
+    shader.run(len(given))
+    np.testing.assert_array_equal(np.frombuffer(buffer.read(), np.float32), expected)
+    for thing in (shader, buffer):
+        thing.release()
 
 
 # -- the first pass that makes NaN ---------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -149,6 +150,38 @@ def test_a_picture_keeps_the_hosts_state(host: Host, name: str) -> None:
             drawn.append(np.frombuffer(target.read(components=4, dtype="f4"), np.float32))
             for thing in (target, color, depth):
                 thing.release()
+    assert drawn[0].std() > 0.01
+    np.testing.assert_array_equal(*drawn)
+
+
+def test_a_stencil_of_the_hosts_masks_nothing(host: Host) -> None:
+    """In a framebuffer that has one, which moderngl itself makes none of."""
+    ctx, drawn = host.ctx, []
+    host.be_plain()
+    with burning(ctx) as fluid:
+        fluid.step(0.05)
+        color = ctx.texture((80, 60), 4, dtype="f4")
+        target, name = ctx.framebuffer([color]), ctypes.c_uint()
+        target.use()
+        host("glGenRenderbuffers", 1, (ctypes.c_uint * 1).from_buffer(name))
+        host("glBindRenderbuffer", 0x8D41, name.value)
+        host("glRenderbufferStorage", 0x8D41, 0x88F0, 80, 60)  # 24 bits of depth, 8 of stencil
+        host("glFramebufferRenderbuffer", 0x8D40, 0x821A, 0x8D41, name.value)
+        view = gf.VolumeRenderer(ctx)
+        for masked in (False, True):
+            target.use()
+            target.clear()
+            if masked:
+                host("glEnable", 0x0B90)
+                host("glStencilFunc", 0x0200, 0, 255)  # never
+            view.render(fluid, CAMERA, target)
+            assert host("glIsEnabled", 0x0B90) == masked
+            drawn.append(np.frombuffer(target.read(components=4, dtype="f4"), np.float32))
+        host("glStencilFunc", 0x0207, 0, 255)
+        host.be_plain()
+        host("glDeleteRenderbuffers", 1, (ctypes.c_uint * 1).from_buffer(name))
+        for thing in (view, target, color):
+            thing.release()
     assert drawn[0].std() > 0.01
     np.testing.assert_array_equal(*drawn)
 
