@@ -16,6 +16,7 @@ import numpy as np
 from host import B, Host, U
 
 import gpufluid as gf
+from gpufluid.fluid import FIELDS
 
 KINDS = ("Texture", "Buffer", "Framebuffer", "Renderbuffer", "VertexArray", "Program", "Query", "Sampler")
 NAMES = 20_000  # names of OpenGL's that are looked at; it counts up
@@ -62,8 +63,11 @@ def life(ctx: moderngl.Context) -> None:
         thing.release()
 
 
-def full_life(ctx: moderngl.Context) -> None:
-    """A fluid with one of each in it, stepped in slices too, drawn with all that is drawn, and released."""
+def full_life(ctx: moderngl.Context) -> dict[str, Any]:
+    """A fluid with one of each in it, stepped in slices too, drawn with all that is drawn, and released.
+
+    Returns what was seen of it, arrays by name.
+    """
     rules = gf.Settings(
         advection="semi-lagrangian",
         velocity_advection="maccormack",
@@ -84,8 +88,9 @@ def full_life(ctx: moderngl.Context) -> None:
     fluid.step(0.05)
     while not fluid.advance(0.05, 2.0):
         fluid.divergence.read()
-    fluid.take_halves(["density", "velocity", "color"])()
-    fluid.solid_normals.read()
+    seen: dict[str, Any] = fluid.take(FIELDS)()
+    seen |= {f"half {name}": half for name, half in fluid.take_halves(["density", "velocity"])().items()}
+    seen["sample"] = fluid.sample([(0.5, 0.5, 0.4), (0.2, 0.8, 0.4)]).velocity
     frame = gf.FrameRenderer.of(gf.Picture((48, 32), method="ray-march", resolution=0.5), ctx)
     seeds = gf.Seeds((0.3, 0.2, 0.4), (0.7, 0.2, 0.4), (3, 1, 1))
     scene = gf.Scene(
@@ -104,8 +109,10 @@ def full_life(ctx: moderngl.Context) -> None:
     frame.follow(scene)
     scene.advance()
     frame.draw(scene)
+    seen |= {"picture": frame.read(), "radiance": frame.read_hdr(), "depth": frame.read_depth()}
     frame.release()
     scene.release()
+    return seen
 
 
 class Busy:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import moderngl
+import numpy as np
 import pytest
 from host import Host
 from soak import TINY, Busy, alive, decay, full_life, held, life, run_random
 
 import gpufluid as gf
-from gpufluid.gl.device import create_context
+from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.mesh_buffers import MeshBuffers
 
 
@@ -46,6 +47,24 @@ def test_lives_with_all_there_is_leave_nothing_behind(ctx: moderngl.Context) -> 
     keeper.release()
     host.release()
     assert told[0] == told[1]
+
+
+def test_nothing_counts_on_what_a_new_texture_holds(ctx: moderngl.Context, monkeypatch: Any) -> None:
+    """Mesa makes it 0; other drivers leave what was there before."""
+    clean, real = full_life(ctx), Device.texture
+
+    def dirty(self: Device, size: tuple[int, int], components: int, dtype: str, what: str) -> Any:
+        texture = real(self, size, components, dtype, what)
+        count, kind = size[0] * size[1] * components, texture.dtype
+        foul = np.full(count, 171, np.uint8) if kind == "f1" else np.full(count, np.nan, kind)
+        texture.write(foul.tobytes(), alignment=1)
+        return texture
+
+    monkeypatch.setattr(Device, "texture", dirty)
+    foul = full_life(ctx)
+    assert clean["flame"].any() and clean["picture"].std() > 5.0
+    for name, values in clean.items():
+        np.testing.assert_array_equal(foul[name], values, err_msg=name)
 
 
 def test_the_last_one_out_takes_the_programs_along() -> None:
