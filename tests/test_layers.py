@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -107,6 +108,42 @@ def test_imports_go_down_only(path: Path) -> None:
 )
 def test_a_breach_is_seen(path: str, source: str) -> None:
     assert len(violations(Path(path), source)) == 1
+
+
+def untyped(source: str) -> list[str]:
+    """The functions of a module, with their lines, that leave a type out."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            given = node.args
+            taken = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+            named = [one for one in taken if one is not None and one.arg not in ("self", "cls")]
+            if node.returns is None or any(one.annotation is None for one in named):
+                found.append(f"{node.name}, line {node.lineno}")
+    return found
+
+
+@pytest.mark.parametrize("path", sources(), ids=str)
+def test_every_function_says_its_types(path: Path) -> None:
+    assert untyped((PACKAGE / path).read_text(encoding="utf-8")) == []
+
+
+def test_a_type_left_out_is_seen() -> None:
+    assert untyped("def f(a: int, *more, b: int = 1) -> int: ...") == ["f, line 1"]
+    assert untyped("class A:\n    def g(self, a: int): ...") == ["g, line 2"]
+
+
+def test_types_are_checked_strictly_and_shipped() -> None:
+    """What the Makefile's lint, and so its test, runs."""
+    assert (PACKAGE / "py.typed").is_file()
+    project = PACKAGE.parent / "pyproject.toml"
+    if not project.is_file():
+        pytest.skip("an installed package")
+    said = project.read_text(encoding="utf-8").partition("[tool.mypy]\n")[2].partition("\n[")[0]
+    assert "strict = true" in said.splitlines() and re.search(r'^files = \["gpufluid"', said, re.MULTILINE)
+    recipes = (PACKAGE.parent / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^test:.*\blint\b", recipes, re.MULTILINE)
+    assert re.search(r"^lint:.*\n(?:\t.*\n)*\t.*-m mypy\n", recipes, re.MULTILINE)
 
 
 def test_importing_the_package_loads_no_gl() -> None:

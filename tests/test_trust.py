@@ -11,20 +11,23 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent
 PAGE = TESTS.parent / "docs" / "trust.md"
-TEST = re.compile(r"`([\w/]+\.py)::((?:Test\w+::)?test_\w+)`")
-VALIDATION = "⁽ᵛ⁾"
+TEST = re.compile(r"`([\w/]+\.py)::((?:Test\w+::)?test_\w+)`( ⁽[ᵛˢ]⁾)?")
+MARKS = {"validation": " ⁽ᵛ⁾", "soak": " ⁽ˢ⁾"}  # of tests that `make test` leaves to others
+PAGES = ("embedding", "scripting", "physics", "performance", "troubleshooting")
 
 
 @functools.cache
 def collected_from(file: Path) -> dict[str, list[str]]:
-    """The tests that pytest collects from a file, each with its decorators."""
-    found = {}
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    """The tests that pytest collects from a file, each with its decorators and the file's own marks."""
+    found, body = {}, ast.parse(file.read_text(encoding="utf-8")).body
+    given = [n for n in body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "pytestmark"]
+    of_all = [ast.unparse(node.value) for node in given]
+    for node in body:
         inside = node.body if isinstance(node, ast.ClassDef) and node.name.startswith("Test") else [node]
         for test in inside:
             if isinstance(test, ast.FunctionDef) and test.name.startswith("test_"):
                 name = f"{node.name}::{test.name}" if isinstance(node, ast.ClassDef) else test.name
-                found[name] = [ast.unparse(decorator) for decorator in test.decorator_list]
+                found[name] = of_all + [ast.unparse(decorator) for decorator in test.decorator_list]
     return found
 
 
@@ -54,16 +57,17 @@ def breaches(text: str) -> list[str]:
             found.append(f"{promise}: no test is named")
         if re.sub(r"[,\s]", "", TEST.sub("", held)):
             found.append(f"{promise}: more than names of tests: {held}")
-        for file, test in named:
+        for file, test, mark in named:
             path = TESTS / file
             if not path.is_file() or test not in collected_from(path):
                 found.append(f"{promise}: there is no {file}::{test}")
-            elif any(
-                "skip(" in decorator or "xfail" in decorator for decorator in collected_from(path)[test]
-            ):
+                continue
+            decorators = " ".join(collected_from(path)[test])
+            expected = next((MARKS[name] for name in MARKS if f"mark.{name}" in decorators), "")
+            if re.search(r"skip\(|xfail", decorators):
                 found.append(f"{promise}: {file}::{test} is skipped or may fail")
-            elif (path.parent.name == "validation") != (VALIDATION in promise):
-                found.append(f"{promise}: make validate alone runs {file}, and {VALIDATION} says so")
+            elif mark != expected:
+                found.append(f"{promise}: {file}::{test} must be marked{expected or ' by nothing'}")
     return found
 
 
@@ -86,10 +90,30 @@ def test_every_promise_is_held() -> None:
             "| it flies | `test_trust.py::test_every_promise_is_held`, and luck | |",
             "more than names of tests",
         ),
-        ("| it flies | `validation/test_cavity.py::test_cavity` | |", "make validate alone runs"),
+        ("| it flies | `validation/test_cavity.py::test_cavity` | |", "must be marked ⁽ᵛ⁾"),
+        ("| it flies | `test_soak.py::test_200_lives` ⁽ᵛ⁾ | |", "must be marked ⁽ˢ⁾"),
+        ("| it flies | `test_trust.py::test_every_promise_is_held` ⁽ˢ⁾ | |", "must be marked by nothing"),
         ("| it flies | `test_trust.py::test_every_promise_is_held` |", "2 cells"),
     ],
 )
 def test_a_promise_that_nothing_holds_is_seen(row: str, says: str) -> None:
     (found,) = breaches(f"| promise | held by | more |\n| --- | --- | --- |\n{row}\n")
     assert says in found
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links name them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_what_it_points_to_is_there() -> None:
+    links = re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", PAGE.read_text(encoding="utf-8"))
+    assert len(links) > 30
+    for file, anchor in links:
+        page = PAGE.parent / file
+        assert page.is_file(), file
+        assert not anchor or anchor in anchors(page), f"{file} has no {anchor}"
+    told = (PAGE.parent / "index.md").read_text(encoding="utf-8")
+    for name in PAGES:
+        assert (PAGE.parent / f"{name}.md").is_file() and name in told
