@@ -23,7 +23,7 @@ from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.noise import noise_tile
 from gpufluid.render.quality import LOWEST, FrameClock, Quality
-from gpufluid.render.slabs import axis_slabs, box_of
+from gpufluid.render.slabs import axis_cuts, axis_shifts, axis_slabs, box_of
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Look
 
@@ -341,6 +341,29 @@ def test_rectangles_hold_what_they_bound(rng: np.random.Generator) -> None:
             assert (whole[:2] <= place).all() and (place <= whole[2:4]).all()
             (slab,) = cut[(cut[:, 4] <= N * point[axis]) & (N * point[axis] < cut[:, 5])]
             assert (slab[:2] <= place).all() and (place <= slab[2:4]).all()
+
+
+@pytest.mark.parametrize("steps", [N, 3])
+def test_axis_slices_stay_in_the_world(steps: int) -> None:
+    """In a box that has moved on the cuts, and the noise of each slab, are where they were."""
+    for camera in (OUTSIDE, gf.Camera(target=(0.5, 0.5, 0.5), distance=2.5, azimuth=180.0)):
+        rays = view_of(camera, 1.5).rays
+        seen: dict[float, float] = {}
+        for moved in (0, 1, -5, 2**30):
+            how = (GRID, rays, steps, 1.0, (7, 9, moved))
+            ends = axis_slabs(*how)[:, 4:]
+            start, thickness, count = axis_cuts(*how)
+            first, more = axis_shifts(*how)
+            assert len(ends) == count == steps + (moved * steps % N > 0)
+            assert ends.min() == 0.0 and ends.max() == N
+            np.testing.assert_allclose(np.sort(ends[:, 0])[1:], np.sort(ends[:, 1])[:-1], rtol=1e-6)
+            for low in np.sort(ends[:, 0])[1:].tolist():
+                number = round((low - start) / thickness)
+                assert start + number * thickness == pytest.approx(low, abs=1e-5)
+                turn = (first + more * number) % 1.0
+                place = round((low + moved) * steps / N)  # of the cut in the world
+                assert seen.setdefault(place, turn) == pytest.approx(turn, abs=1e-5)
+        assert len(seen) > steps
 
 
 # -- ray marching -------------------------------------------------------------------------------------------

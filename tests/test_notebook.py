@@ -47,10 +47,17 @@ def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 class Browser:
-    """A frontend with a person before it: runs cells, shows a widget, sends what mouse and keys do."""
+    """A frontend with a person before it: runs cells, shows a widget, sends what mouse and keys do.
+
+    What a widget hears goes to a subshell of the kernel, as JupyterLab sends it: a thread not the cells'.
+    """
 
     def __init__(self, client: BlockingKernelClient) -> None:
         self.client = client
+        asked = client.session.msg("create_subshell_request")
+        client.control_channel.send(asked)
+        self.subshell: str | None = client.get_control_msg(timeout=WAIT)["content"]["subshell_id"]
+        self.hears = True  # whether it confirms the frames that come
         self.models: dict[str, dict[str, Any]] = {}  # state of every widget, by its comm
         self.pictures: list[NDArray[np.uint8]] = []
         self.types: list[str] = []
@@ -101,6 +108,8 @@ class Browser:
                 self.types.append(data["content"]["mimetype"])
                 self.index = data["content"]["index"]
                 now = time.time()
+                if not self.hears:
+                    return message
                 self.update(
                     _frame_feedback={
                         "index": self.index,
@@ -136,7 +145,10 @@ class Browser:
 
     def _send(self, data: dict[str, Any]) -> None:
         content = {"comm_id": self.shown, "data": data}
-        self.client.shell_channel.send(self.client.session.msg("comm_msg", content))
+        message = self.client.session.msg("comm_msg", content)
+        if self.subshell is not None:
+            message["header"]["subshell_id"] = self.subshell
+        self.client.shell_channel.send(message)
 
     def wait_for(self, frames: int) -> list[NDArray[np.uint8]]:
         """The next so many frames."""
@@ -193,6 +205,34 @@ def test_frames_arrive_and_change_as_the_fluid_is_stepped(browser: Browser) -> N
     assert browser.types[0] == "image/jpeg"
     assert np.abs(pictures[-1].astype(float) - pictures[0]).max() > 20.0
     assert float(browser.value("fluid.time")) > before + 0.1
+    with Image.open(io.BytesIO(base64.b64decode(browser.value("shown._first")))) as first:
+        there = np.asarray(first.convert("RGB")).astype(float)
+    assert np.abs(browser.pictures[0] - there).mean() < 1.5, "the first picture has waited for a step"
+
+
+def test_frontends_without_subshells_are_heard_too(browser: Browser) -> None:
+    subshell, browser.subshell = browser.subshell, None
+    try:
+        browser.run("shown.paused = True")
+        still = browser.settled()
+        browser.drag(20, 0)
+        assert np.abs(browser.settled().astype(float) - still).mean() > 0.5
+    finally:
+        browser.subshell = subshell
+        browser.run("shown.paused = False")
+    browser.wait_for(3)
+
+
+def test_a_page_that_is_loaded_anew_has_its_frame_again(browser: Browser) -> None:
+    """The old page has taken with it the frames that were on their way to it."""
+    browser.run("shown.paused = False")
+    browser.hears = False
+    browser.rest(0.5)
+    assert browser.rest(0.5) == 0, "frames are sent to nobody"
+    browser.event("close")
+    browser.hears = True
+    browser.event("show")
+    browser.wait_for(4)
 
 
 def test_space_pauses_and_the_last_picture_comes_without_loss(browser: Browser) -> None:
@@ -257,9 +297,10 @@ def test_an_error_pauses_and_is_told_and_nothing_is_computed_that_nobody_sees(br
 
 def test_closing_leaves_the_fluid_to_its_owner(browser: Browser) -> None:
     assert browser.value("shown.stage._released") == "False"
-    browser.run("shown.close()")
+    browser.run("shown.paused = False; shown.close()")  # a frame is asked for, and will not come
     assert browser.value("shown.stage._released") == "True"
     browser.run("fluid.step(1 / 30)")
+    assert "released" not in browser.printed
 
 
 def test_a_drag_in_2d_pushes_the_fluid_and_what_is_called_before_each_step_is(browser: Browser) -> None:
@@ -275,6 +316,12 @@ def test_a_drag_in_2d_pushes_the_fluid_and_what_is_called_before_each_step_is(br
     assert float(browser.value("flat.velocity.read()[..., 0].max()")) > 0.01
     assert browser.value("{type(f) for f in calls} == {gf.Fluid}") == "True"
     assert browser.value("len(calls) == shown.stage.scene.frame") == "True"
+    browser.run("flat.release()")
+    for _ in range(3):  # each asks for a picture
+        browser.event("pointer_move")
+        browser.drag(1, 0)
+        browser.rest(0.2)
+    assert browser.printed.count("was released") == 1, browser.printed
 
 
 # -- a film --------------------------------------------------------------------------------------------------
@@ -293,7 +340,7 @@ def test_a_notebook_run_by_a_program_holds_a_film(tmp_path: Path) -> None:
     (output,) = notebook.cells[1].outputs
     assert set(output.data) == {"text/html", "image/png", "text/plain"}
     html = output.data["text/html"]
-    assert html.startswith('<video width="160" height="90" controls')
+    assert html.startswith('<video width="160" height="90" style="max-width: 100%')
     film = base64.b64decode(html.partition("base64,")[2].partition('"')[0])
     pictures = frames_of(film)
     assert [picture.shape for picture in pictures] == [(90, 160, 3)] * 12  # 0.4 s of 1/30 s each
@@ -313,6 +360,8 @@ def test_without_a_kernel_or_without_the_package_there_is_a_film(
         assert calls == pytest.approx([0.0, 0.05])
         assert len(frames_of(film.save(tmp_path / "film.mp4").read_bytes())) == 2
         assert "2 frames" in repr(film)
+        film.close()  # as a live frame has it
+        assert film.paused
         with pytest.raises(gf.GpufluidError, match="exists already"):
             film.save(tmp_path / "film.mp4")
         with pytest.raises(gf.GpufluidError, match=r"show\(live=True\): this is no Jupyter kernel"):

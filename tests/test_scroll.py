@@ -490,17 +490,34 @@ def test_particles_and_streaks_keep_their_places_in_the_world(ctx: moderngl.Cont
         target.release()
 
 
-@pytest.mark.parametrize("method", ["view-slices", "ray-march"])
-def test_the_picture_does_not_jump(method: str, ctx: moderngl.Context) -> None:
+NIGHT = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
+LAMPS = [
+    gf.PointLight((0.9, 0.5, 0.3), color=(2.0, 0.5, 0.2)),
+    gf.PointLight((0.1, 0.2, 0.4), color=(0.1, 0.2, 0.02)),
+    gf.Light(direction=(0.3, -1.0, -0.8), color=(0.2, 0.4, 1.3)),
+]
+SEEN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # of the renderer, of the scene
+    "view-slices": ({}, {}),
+    "ray-march": ({"method": "ray-march"}, {}),
+    "axis-slices": ({"method": "axis-slices"}, {}),
+    "few axis-slices": ({"method": "axis-slices", "slices": 9}, {}),
+    "lamps": ({}, {"light": NIGHT, "lights": LAMPS}),
+    "fire": ({}, {"light": NIGHT, "fire": gf.Fire(0.0, 2600.0, glow=6.0)}),
+}
+
+
+@pytest.mark.parametrize("case", SEEN)
+def test_the_picture_does_not_jump(case: str, ctx: moderngl.Context) -> None:
     """What is seen of smoke before and after the box moved, without a step: the same within a step of 8 bits.
 
     The lattices in which light is walked and smoke is sampled stay in the world.
     """
+    drawn, lit = SEEN[case]
     with smoking(ctx) as fluid:
-        volume = gf.VolumeRenderer(ctx, method=method)
+        volume = gf.VolumeRenderer(ctx, **drawn)
         renderer = gf.FrameRenderer(ctx, (128, 72), volume=volume)
         camera = gf.Camera(target=(0, 0.55, 0), distance=2.2, azimuth=33.0, elevation=14.0)
-        scene = gf.Scene(fluid, camera, smoke=gf.Smoke(12.0))
+        scene = gf.Scene(fluid, camera, smoke=gf.Smoke(12.0), **lit)
         seen = []
         for shift in ((1, 0, 0), (0, 0, 1), (-3, 0, -2), (0, 0, 0)):
             renderer.draw(scene)

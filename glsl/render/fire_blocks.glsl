@@ -1,7 +1,7 @@
 // Fire gathered block by block: radiance per metre, summed over the block and times a cell's volume (m^2), and the
 // block's mean extinction (1/m).
 #include "render/fire.glsl"
-#include "lib/box.glsl"
+#include "render/fire_box.glsl"
 #if ENDS
 #include "render/ends.glsl"
 #endif
@@ -13,8 +13,8 @@ out vec4 block_out;
 void main() {
     ivec3 block = blocks_index(ivec2(gl_FragCoord.xy));
     block_out = vec4(0.0);
-    if (block.z >= blocks_extent.z) return;
-    ivec3 low = block * BLOCK_SIZE, high = min(low + BLOCK_SIZE, cells);
+    if (any(greaterThanEqual(block, block_count()))) return;
+    ivec3 start = block * BLOCK_SIZE - block_lag, low = max(start, 0), high = min(start + BLOCK_SIZE, cells);
     ivec3 size = high - low;
 #if ENDS
     vec3 first, last;

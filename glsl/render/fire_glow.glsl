@@ -2,7 +2,7 @@
 // lights in one place each, weakened by the smoke on the way; of what a block sends out its own smoke lets
 // (1 - exp(-depth)) / depth escape, as from an even slab of that optical depth. Cells of half a block; the slices behind them hold
 // where it comes from: the mean of the unit vectors there, weighted by luminance, and the mean distance (m).
-#include "lib/box.glsl"
+#include "render/fire_box.glsl"
 
 const int STOPS = 4;  // on the way, where the smoke is looked up
 const vec3 LUMINANCE = vec3(0.2126, 0.7152, 0.0722);
@@ -13,8 +13,9 @@ uniform sampler2D fire_list;  // numbers of the blocks that hold fire, see fire_
 out vec4 glow_out;
 
 float extinction_at(vec3 place) {  // blocks
-    vec3 q = clamp(place - 0.5, vec3(0.0), vec3(blocks_extent - 1));
-    int low = int(q.z), high = min(low + 1, blocks_extent.z - 1);
+    ivec3 last = block_count() - 1;
+    vec3 q = clamp(place - 0.5, vec3(0.0), vec3(last));
+    int low = int(q.z), high = min(low + 1, last.z);
     return mix(filtered_blocks(q.xy, low).w, filtered_blocks(q.xy, high).w, q.z - float(low));
 }
 
@@ -25,6 +26,8 @@ void main() {
     const int deep = glow_extent.z / 2;
     bool ways = index.z >= deep;
     if (ways) index.z -= deep;
+    ivec3 count = block_count();
+    if (any(greaterThanEqual(index, 2 * count))) return;
     const float size = float(BLOCK_SIZE) * cell_size;  // m
     vec3 place = (vec3(index) + 0.5) * 0.5;  // blocks
     float sum = 0.0;

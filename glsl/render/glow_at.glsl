@@ -1,11 +1,11 @@
 // Light of the fire in a place; see fire_glow.glsl.
-#include "lib/box.glsl"
+#include "render/fire_box.glsl"
 
 // place: cells, inside the box. from: 0, or the first slice of where the light comes from.
 vec4 glow_between(vec3 place, int from) {
-    const int deep = glow_extent.z / 2;
-    vec3 q = clamp(place * (2.0 / float(BLOCK_SIZE)) - 0.5, vec3(0.0), vec3(glow_extent.xy - 1, deep - 1));
-    int low = int(q.z), high = min(low + 1, deep - 1);
+    ivec3 last = min(2 * block_count(), ivec3(glow_extent.xy, glow_extent.z / 2)) - 1;
+    vec3 q = clamp((place + vec3(block_lag)) * (2.0 / float(BLOCK_SIZE)) - 0.5, vec3(0.0), vec3(last));
+    int low = int(q.z), high = min(low + 1, last.z);
     return mix(filtered_glow(q.xy, from + low), filtered_glow(q.xy, from + high), q.z - float(low));
 }
 

@@ -1,5 +1,6 @@
 // Share of each light beside the sun that reaches a place, 0 .. 1, a light a channel: the way to the light
-// is walked through smoke and solids (Beer-Lambert). Cells of twice the size.
+// is walked through smoke and solids (Beer-Lambert). Cells of twice the size, which stay in the world when the box
+// moves on over them.
 #include "render/density.glsl"
 #include "render/other_lights.glsl"
 #if ENDS
@@ -48,8 +49,8 @@ float left_of_other(int n, vec3 place) {
 void main() {
     ivec3 index = others_index(ivec2(gl_FragCoord.xy));
     left_out = vec4(1.0);
-    if (index.z >= others_extent.z) return;
-    vec3 place = min(2.0 * vec3(index) + 1.0, vec3(cells) - 0.5);
+    if (any(greaterThan(index, others_last()))) return;
+    vec3 place = clamp(vec3(2 * index + 1 - others_lag), vec3(0.5), vec3(cells) - 0.5);
     left_out.x = left_of_other(0, place);
 #if OTHERS > 1
     left_out.y = left_of_other(1, place);

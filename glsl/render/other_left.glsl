@@ -3,8 +3,9 @@
 #include "render/other_lights.glsl"
 
 vec4 others_left(vec3 place) {
-    vec3 q = clamp(0.5 * place - 0.5, vec3(0.0), vec3(others_extent - 1));
-    int low = int(q.z), high = min(low + 1, others_extent.z - 1);
+    ivec3 last = others_last();
+    vec3 q = clamp(0.5 * (place + vec3(others_lag)) - 0.5, vec3(0.0), vec3(last));
+    int low = int(q.z), high = min(low + 1, last.z);
     return mix(filtered_others(q.xy, low), filtered_others(q.xy, high), q.z - float(low));
 }
 

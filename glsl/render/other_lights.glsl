@@ -1,8 +1,12 @@
 // The lights beside the sun, directional and in one place, and how much of each is left where. Up to four.
 // The share left is kept in the channels of one texture of half the box's resolution, see other_layer.glsl.
 
+uniform ivec3 others_lag;            // 1 where the first cell of twice the size lies half before the box, else 0
 uniform vec4 other_places[OTHERS];  // w 1: place of the light, cells; w 0: the way its light travels, unit length
 uniform vec4 other_colors[OTHERS];  // radiance of a white surface that faces it (from 1 m away); w: radius^2, m^2
+
+// The last cell of twice the size along each axis that holds cells of the box.
+ivec3 others_last() { return (cells - 1 + others_lag) / 2; }
 
 // Way from a place (cells) to light `n`: to the light itself, or unit length.
 vec3 towards_other(int n, vec3 place) {

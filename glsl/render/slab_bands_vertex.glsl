@@ -5,12 +5,10 @@
 
 uniform sampler2D extents;  // by slab and band: the opposite of the left end, and the right end, -1 .. 1
 uniform sampler2D wholes;   // by slab: the same of all bands, and the first and last of them; see extents_whole.glsl
-uniform vec2 cuts;          // where the first slab begins, how thick each is
 uniform float band;         // height of a band, of the picture's 2
 
 void main() {
-    int row = gl_VertexID / 6, corner = quad_corner();
-    int column = int(floor((0.5 * (interval.x + interval.y) - cuts.x) / cuts.y));  // the first and last may be thinner
+    int row = gl_VertexID / 6, corner = quad_corner(), column = slab_number();
     vec4 whole = texelFetch(wholes, ivec2(column, 0), 0);
     vec2 ends = texelFetch(extents, ivec2(column, row), 0).xy;
     bool one = whole.z <= whole.w;

@@ -2,12 +2,17 @@
 
 Frames go to the browser as JPEG, no more than two ahead of those it has confirmed, and the last one, once it
 stands still, as PNG (jupyter-rfb).
+
+All is done in the thread of the cell that made the frame, between cells, since the GL context is current
+there. JupyterLab sends what widgets hear to a subshell of the kernel, a thread of its own (ipykernel 7), from
+which it is handed over.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -33,7 +38,7 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
     """The live frame of `gf.show`: a widget that steps a scene in real time, or as fast as the machine can.
 
     paused: whether the flow stands still; set it at any time, or press space. Between two cells it steps the
-    fluid that cells work with, in the same thread. An error of a step pauses it and is told below the
+    fluid that cells work with, in the same thread. An error of a step pauses it and is told above the
     picture.
     """
 
@@ -43,7 +48,9 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
         self._drag: Drag | None = None
         self._due = 0.0  # when the next step is
         self._timer: asyncio.TimerHandle | None = None
-        self._paused = False
+        self._paused = self._seen = self._closed = False
+        self._told = ""  # the error that was told last, until a picture is drawn again
+        self._thread, self._loop = threading.get_ident(), asyncio.get_running_loop()
         picture = stage.draw()  # what is shown where the notebook is read without a kernel
         self._first = base64.b64encode(png_bytes(picture)).decode()
         super().__init__(css_width=f"{width}px", css_height=f"{height}px", cursor="grab")
@@ -78,13 +85,24 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
         self.paused = True
         self._step()
 
+    def close(self, *args: Any, **options: Any) -> None:
+        """End the frame and release what draws it; a page that is closed does not, it may be opened again."""
+        super().close(*args, **options)
+        self._paused = self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self.stage.release()
+
     # -- called by jupyter-rfb -------------------------------------------------------------------------
 
     def get_frame(self) -> NDArray[np.uint8] | None:
         """Step if it is time, and return the picture, uint8 [height, width, 3]; called while it is seen."""
+        if self._elsewhere(self.request_draw) or self._closed:
+            return None
         now = time.perf_counter()
         going = not self._paused and not self.stage.scene.over
-        if going and now >= self._due - EARLY:
+        if going and self._seen and now >= self._due - EARLY:
             dt = self.stage.scene.dt
             self._due = max(self._due, now - dt) + dt
             self._step()
@@ -94,6 +112,7 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
         except GpufluidError as error:
             self._tell(error)
             return None
+        self._told, self._seen = "", True  # at first without a step, which may have to be compiled
         if going and self._timer is None:
             wait = max(self._due - time.perf_counter(), 0.0)
             self._timer = asyncio.get_running_loop().call_later(wait, self._again)
@@ -104,8 +123,9 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
         kind = event["type"]
         if kind == "resize":
             self.stage.resize(event["width"], event["height"])
-        elif kind == "close":
-            self._stop()
+        elif kind == "show":  # also by a page that is loaded anew: what was on its way to the old one is lost
+            now = time.time()
+            self._frame_feedback = {"index": self._rfb_frame_index, "timestamp": now, "localtime": now}
         elif kind == "pointer_down":
             self._let_go()
             self.stage.pointer = event["x"], event["y"]
@@ -134,6 +154,19 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
             data["image/png"] = self._first
         return bundle
 
+    def _handle_msg(self, msg: dict[str, Any]) -> None:
+        """Follow a message of the browser, in the frame's own thread."""
+        follow = super()._handle_msg
+        if not self._elsewhere(partial(follow, msg)):
+            follow(msg)
+
+    def _elsewhere(self, work: Callable[[], object]) -> bool:
+        """Whether this is not the frame's thread; `work` is done there then, when no cell runs."""
+        if threading.get_ident() == self._thread:
+            return False
+        self._loop.call_soon_threadsafe(work)
+        return True
+
     def _again(self) -> None:
         self._timer = None
         self.request_draw()
@@ -150,17 +183,11 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
 
     def _tell(self, error: GpufluidError) -> None:
         self._paused = True
-        self.print(f"gpufluid: {error}")
+        if str(error) != self._told:  # each move of the mouse would tell it again
+            self._told = str(error)
+            self.print(f"gpufluid: {error}")
 
     def _let_go(self) -> None:
         if self._drag is not None:
             self._drag.release()
             self._drag = None
-
-    def _stop(self) -> None:
-        """The widget was closed."""
-        self._paused = True
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self.stage.release()

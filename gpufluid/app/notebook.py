@@ -239,11 +239,17 @@ class ShownFilm:
     """A film in a notebook: its bytes are part of the notebook, so that it plays wherever that is read.
 
     data: of an MP4 file. still: of a PNG of the last frame, for frontends that show no film. frames: how many
-    there are. size: (width, height), pixels.
+    there are. size: (width, height), pixels. paused: True, since nothing is stepped any more.
+
+    `paused` and `close` are here because a live frame has them, and a program may run the same notebook.
     """
 
     def __init__(self, data: bytes, still: bytes, frames: int, size: tuple[int, int]) -> None:
         self.data, self.still, self.frames, self.size = data, still, frames, size
+        self.paused = True
+
+    def close(self) -> None:
+        """Do nothing: what made the film is released already, and the film is the notebook's."""
 
     def save(self, path: str, overwrite: bool = False) -> Path:
         """Write the film to an .mp4 file and return its path. Raises GpufluidError for one that exists."""
@@ -256,7 +262,8 @@ class ShownFilm:
         width, height = self.size
         return {
             "text/html": (
-                f'<video width="{width}" height="{height}" controls autoplay loop muted playsinline '
+                f'<video width="{width}" height="{height}" style="max-width: 100%; height: auto" '
+                f"controls autoplay loop muted playsinline "
                 f'src="data:video/mp4;base64,{base64.b64encode(self.data).decode()}"></video>'
             ),
             "image/png": base64.b64encode(self.still).decode(),

@@ -67,7 +67,7 @@ class Extents:
         ends.whole_target.use()
         device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
-    def give(self, program: moderngl.Program, sight: Sight, cuts: tuple[float, float, int]) -> int:
+    def give(self, program: moderngl.Program, sight: Sight) -> int:
         """Set what ``slab_bands_vertex.glsl`` of `program` reads; return the vertices of a slab."""
         assert self._ends is not None
         height = sight.size[1]
@@ -75,7 +75,6 @@ class Extents:
             program,
             extents=EXTENTS,
             wholes=WHOLES,
-            cuts=cuts[:2],
             band=2.0 * BAND / height,
         )
         self._ends.bands.use(EXTENTS)

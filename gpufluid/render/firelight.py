@@ -21,12 +21,16 @@ LIST = PICTURE  # texture unit: no picture is read meanwhile
 
 
 class FireLight:
-    """The glow of the fire in the box of a fluid, gathered in blocks; see fire_glow.glsl."""
+    """The glow of the fire in the box of a fluid, gathered in blocks; see fire_glow.glsl.
 
-    def __init__(self, device: Device, grid: Grid) -> None:
-        self.device = device
+    The blocks stay in the world when the box moves on. roomy: have room for those that then lie partly before
+    it, as a box that has moved needs it.
+    """
+
+    def __init__(self, device: Device, grid: Grid, roomy: bool = False) -> None:
+        self.device, self.roomy = device, roomy
         self.size = max(2, -(-max(grid.cells) // BLOCKS))  # edge of a block, cells
-        nx, ny, nz = (-(-n // self.size) for n in grid.cells)
+        nx, ny, nz = (-(-(n + roomy * (self.size - 1)) // self.size) for n in grid.cells)
         limit = device.max_texture_size
         self.blocks = Field(device, "fire blocks", FlatLayout((nx, ny, nz), 1, limit), 4, "f4", 1)
         # the numbers of those that hold fire
@@ -57,7 +61,7 @@ class FireLight:
         program = volume_program(
             device, fluid, "fire blocks", "render/fire_blocks.glsl", defines=defines, volumes=layouts
         )
-        self.give(program, fire)
+        self.give(program, fluid, fire)
         if occupancy is not None:
             occupancy.give_ends(program)
         upload(program["extinction"], float(extinction))  # type: ignore[arg-type]
@@ -67,6 +71,7 @@ class FireLight:
         program = volume_program(
             device, fluid, "fire list", "render/fire_list.glsl", defines=self.defines, volumes=layouts
         )
+        self._place(program, fluid)
         self._list_target.use()
         with bind(device, program, blocks=self.blocks):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
@@ -74,6 +79,7 @@ class FireLight:
         program = volume_program(
             device, fluid, "fire glow", "render/fire_glow.glsl", defines=self.defines, volumes=layouts
         )
+        self._place(program, fluid)
         upload(program["glow_strength"], float(fire.glow))  # type: ignore[arg-type]
         program["fire_list"] = LIST
         self.list.use(LIST)
@@ -81,8 +87,14 @@ class FireLight:
         with bind(device, program, blocks=self.blocks):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
-    def give(self, program: moderngl.Program, fire: Fire) -> None:
-        """Set what ``fire_emission`` of `program` reads."""
+    def _place(self, program: moderngl.Program, fluid: FluidLike) -> None:
+        """Tell `program` how the box of `fluid` lies in the blocks."""
+        if "block_lag" in program:
+            upload(program["block_lag"], tuple(n % self.size for n in fluid.scrolled))  # type: ignore[arg-type]
+
+    def give(self, program: moderngl.Program, fluid: FluidLike, fire: Fire) -> None:
+        """Set what ``fire_emission`` of `program` reads, and where in the box of `fluid` the blocks lie."""
+        self._place(program, fluid)
         if "fire_table" not in program:
             return
         for name, value in {

@@ -36,7 +36,7 @@ class Lighting:
         self._grid = grid
         self._others: OtherLights | None = None
         self._fire: FireLight | None = None
-        self._look = Look()
+        self._look, self._roomy = Look(), False
 
     def update(self, fluid: FluidLike, look: Look, occupancy: Occupancy | None = None) -> None:
         """Walk all light through `fluid` as it is now; occupancy: where in it there is anything."""
@@ -45,14 +45,25 @@ class Lighting:
             self.sun.update(fluid, look.light.direction, extinction, occupancy)
         with self.timed(fluid, "sky"):
             self.sky.update(fluid, DOWN, extinction, occupancy)
+        self._make_room(any(fluid.scrolled))
         if look.lights:
-            self._others = self._others or OtherLights(self.device, self._grid)
+            self._others = self._others or OtherLights(self.device, self._grid, self._roomy)
             with self.timed(fluid, "other lights"):
                 self._others.update(fluid, look.lights, extinction, occupancy)
         if look.fire is not None:
-            self._fire = self._fire or FireLight(self.device, self._grid)
+            self._fire = self._fire or FireLight(self.device, self._grid, self._roomy)
             with self.timed(fluid, "fire"):
                 self._fire.update(fluid, look.fire, extinction, occupancy)
+
+    def _make_room(self, moved: bool) -> None:
+        """Have what lies in coarse cells made anew, once, for a box that has moved on over them."""
+        if not moved or self._roomy:
+            return
+        self._roomy = True
+        for part in (self._others, self._fire):
+            if part is not None:
+                part.release()
+        self._others = self._fire = None
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
         """Time what is drawn inside among the passes of `fluid`, while those are timed."""
@@ -100,7 +111,7 @@ class Lighting:
         if look.lights and self._others is not None:
             self._others.place(program, fluid, look.lights)
         if look.fire is not None and self._fire is not None:
-            self._fire.give(program, look.fire)
+            self._fire.give(program, fluid, look.fire)
         with bind(self.device, program, **given):
             try:
                 yield program

@@ -43,11 +43,15 @@ def rows_of(lights: Sequence[Light | PointLight], grid: Grid) -> Rows:
 
 
 class OtherLights:
-    """The share of each light that is left in every place of the box of a fluid, a light a channel."""
+    """The share of each light that is left in every place of the box of a fluid, a light a channel.
 
-    def __init__(self, device: Device, grid: Grid) -> None:
-        self.device = device
-        nx, ny, nz = (-(-n // 2) for n in grid.cells)
+    In cells of twice the size, which stay in the world when the box moves on. roomy: have room for those that
+    then lie half before it, as a box that has moved needs it.
+    """
+
+    def __init__(self, device: Device, grid: Grid, roomy: bool = False) -> None:
+        self.device, self.roomy = device, roomy
+        nx, ny, nz = (-(-(n + roomy) // 2) for n in grid.cells)
         self.field = Field(device, "others", FlatLayout((nx, ny, nz), 1, device.max_texture_size), 4, "f4", 1)
 
     def update(
@@ -81,7 +85,9 @@ class OtherLights:
     def place(
         self, program: moderngl.Program, fluid: FluidLike, lights: Sequence[Light | PointLight]
     ) -> None:
-        """Tell `program` where the lights are, seen from the box of `fluid`."""
+        """Tell `program` where the lights are, seen from the box of `fluid`, and how that lies."""
+        if "others_lag" in program:
+            upload(program["others_lag"], tuple(n % 2 for n in fluid.scrolled))  # type: ignore[arg-type]
         rows = rows_of(lights, fluid.grid)
         for name, values in (("other_places", rows.places), ("other_colors", rows.colors)):
             if name in program:

@@ -14,6 +14,7 @@ from gpufluid.render.camera import Rays
 
 FEWEST, MOST = 32, 160  # slabs across the view chosen by default, at full quality
 LEAST_LEAD = 1e-6  # share of a slab: less of the first one is none
+GOLDEN = 0.6180339887  # from slab to slab, by which noise evens out along a ray
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
@@ -51,7 +52,11 @@ def lead_of(grid: Grid, rays: Rays, steps: int, lag: tuple[int, int, int]) -> tu
     near, far = _depths(grid, rays)
     if far <= near or near <= rays.near:
         return 0, 0.0
-    gone = float(np.array(lag) @ rays.forward) * grid.cell_size * steps / (far - near)
+    return _parted(float(np.array(lag) @ rays.forward) * grid.cell_size * steps / (far - near))
+
+
+def _parted(gone: float) -> tuple[int, float]:
+    """How many whole slabs that is, and the share of one that is left."""
     number = int(np.floor(gone + 1e-6))
     return number, max(gone - number, 0.0)
 
@@ -90,19 +95,35 @@ def view_cuts(
     return near, thickness, steps
 
 
+def view_shifts(
+    grid: Grid, rays: Rays, count: int | None, quality: float, lag: tuple[int, int, int]
+) -> tuple[float, float]:
+    """Return by how much noise is shifted in the nearest of `view_slabs`, and more from each to the next."""
+    steps = steps_through(grid, rays, count, quality)
+    return GOLDEN * (steps - 1 - lead_of(grid, rays, steps, lag)[0]) % 1.0, -GOLDEN
+
+
 def axis_of(rays: Rays) -> int:
     """Return the axis of the box nearest the middle of the view."""
     return int(np.abs(rays.direction[0]).argmax())
 
 
-def axis_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float = 1.0) -> Rows:
+def axis_slabs(
+    grid: Grid,
+    rays: Rays,
+    count: int | None = None,
+    quality: float = 1.0,
+    scrolled: tuple[int, int, int] = (0, 0, 0),
+) -> Rows:
     """Return slabs across `axis_of` the box, farthest first, [n, 6]; ends: cells along that axis.
 
-    count: how many; None: one a layer of cells. Those out of the picture are left out.
+    count: how many; None: one a layer of cells. Those out of the picture are left out. scrolled: as in
+    `axis_cuts`; the first and the last may then be thinner.
     """
     axis = axis_of(rays)
-    layers, count = grid.cells[axis], axis_cuts(grid, rays, count, quality)[2]
-    cuts = np.linspace(0.0, layers, count + 1)
+    first, thickness, count = axis_cuts(grid, rays, count, quality, scrolled)
+    cuts = np.clip(first + thickness * np.arange(count + 1), 0.0, grid.cells[axis])
+    cuts[-1] = grid.cells[axis]
     ends = np.stack([cuts[:-1], cuts[1:]], axis=1)
     if rays.parallel:
         ends = ends[::-1] if rays.direction[0, axis] > 0.0 else ends
@@ -117,11 +138,41 @@ def axis_slabs(grid: Grid, rays: Rays, count: int | None = None, quality: float 
     return _seen(_with_slack(np.minimum(low, low_cut), np.maximum(high, high_cut)), ends)
 
 
-def axis_cuts(grid: Grid, rays: Rays, count: int | None, quality: float) -> tuple[float, float, int]:
-    """Return where the lowest of `axis_slabs` begins, how thick each is, cells, and how many there are."""
-    layers = grid.cells[axis_of(rays)]
-    count = max(1, round(quality * (layers if count is None else count)))
-    return 0.0, layers / count, count
+def axis_cuts(
+    grid: Grid, rays: Rays, count: int | None, quality: float, scrolled: tuple[int, int, int]
+) -> tuple[float, float, int]:
+    """Return where the lowest of `axis_slabs` would begin whole, how thick each is, cells, and their number.
+
+    scrolled: cells that the box has moved on over them; they stay in the world.
+    """
+    axis = axis_of(rays)
+    steps = _axis_steps(grid, axis, count, quality)
+    thickness, (_, lead) = grid.cells[axis] / steps, _axis_lead(grid, axis, steps, scrolled)
+    if lead > LEAST_LEAD:
+        return -lead * thickness, thickness, steps + 1
+    return 0.0, thickness, steps
+
+
+def axis_shifts(
+    grid: Grid, rays: Rays, count: int | None, quality: float, scrolled: tuple[int, int, int]
+) -> tuple[float, float]:
+    """Return by how much noise is shifted in the lowest of `axis_slabs`, and more from each to the next."""
+    axis = axis_of(rays)
+    steps = _axis_steps(grid, axis, count, quality)
+    number, _ = _axis_lead(grid, axis, steps, scrolled)
+    if rays.direction[0, axis] > 0.0:  # counted from the farthest slab on
+        return GOLDEN * (steps - 1 - number) % 1.0, -GOLDEN
+    return GOLDEN * number % 1.0, GOLDEN
+
+
+def _axis_steps(grid: Grid, axis: int, count: int | None, quality: float) -> int:
+    """How many slabs the box is cut into along an axis."""
+    return max(1, round(quality * (grid.cells[axis] if count is None else count)))
+
+
+def _axis_lead(grid: Grid, axis: int, steps: int, scrolled: tuple[int, int, int]) -> tuple[int, float]:
+    """The number of the slab in which the box begins, and the share of that slab that lies before it."""
+    return _parted(scrolled[axis] * steps / grid.cells[axis])
 
 
 def _corners(grid: Grid) -> Floats:

@@ -10,14 +10,13 @@ import numpy as np
 from gpufluid.render.extents import Extents
 from gpufluid.render.painter import LIMIT, Painter, Sight, give
 from gpufluid.render.slabs import (
-    LEAST_LEAD,
     Rows,
     axis_cuts,
     axis_of,
+    axis_shifts,
     axis_slabs,
-    lead_of,
-    steps_through,
     view_cuts,
+    view_shifts,
     view_slabs,
 )
 from gpufluid.render.subject import lag
@@ -39,7 +38,7 @@ class Slices:
         """What is to be drawn: nothing, where the box is not seen."""
         grid, rays = sight.fluid.grid, sight.view.rays
         if self.along_axis:
-            return axis_slabs(grid, rays, self.count, sight.quality)
+            return axis_slabs(grid, rays, self.count, sight.quality, sight.fluid.scrolled)
         return view_slabs(grid, rays, self.count, sight.quality, lag(sight.fluid))
 
     def draw(self, sight: Sight, slabs: Rows) -> None:
@@ -56,19 +55,19 @@ class Slices:
         if self.along_axis:
             axis = tuple(float(i == axis_of(rays)) for i in range(3))
             give(program, along=axis, nearest=rays.near)
-            plane, cuts = (*axis, 0.0), axis_cuts(grid, rays, self.count, sight.quality)
+            plane, how = (*axis, 0.0), (grid, rays, self.count, sight.quality, sight.fluid.scrolled)
+            cuts, shifts = axis_cuts(*how), axis_shifts(*how)
         else:
             start = rays.forward @ (np.array(grid.origin) - rays.origin[0])
-            plane, gone = (*(rays.forward * grid.cell_size).tolist(), float(start)), lag(sight.fluid)
-            steps = steps_through(grid, rays, self.count, sight.quality)
-            number, lead = lead_of(grid, rays, steps, gone)
-            give(program, first_number=-number - (lead > LEAST_LEAD))
-            cuts = view_cuts(grid, rays, self.count, sight.quality, gone)
+            plane = (*(rays.forward * grid.cell_size).tolist(), float(start))
+            how = (grid, rays, self.count, sight.quality, lag(sight.fluid))
+            cuts, shifts = view_cuts(*how), view_shifts(*how)
+        give(program, cuts=cuts[:2], shifts=shifts)
         vertices = 0
         if occupancy is not None and extents is not None:
             with painter.timed(sight, "extents"):
                 extents.update(sight, occupancy, plane, cuts)
-            vertices = extents.give(program, sight, cuts)
+            vertices = extents.give(program, sight)
         with painter.timed(sight, "slices"):
             painter.draw(sight, program, slabs, None, vertices, shaded=sight.shaded)
 
