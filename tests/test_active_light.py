@@ -15,7 +15,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.render.firelight import FireLight
 from gpufluid.render.light_volume import COLUMNS, LightVolume
-from gpufluid.render.occupancy import FAINT, Occupancy
+from gpufluid.render.occupancy import FAINT, Occupancy, _strips_of
 from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Look
@@ -73,7 +73,7 @@ def test_light_is_walked_only_past_what_stops_it(
         for n, way in enumerate(WAYS):
             solids = (specks(rng, shape, 1, edge) > 0.0).astype(float) if n % 2 else None
             dye = [specks(rng, shape, 1, edge) for _ in range(3)] if n == 2 else None
-            density = specks(rng, shape, n, edge)
+            density = specks(rng, shape, n, edge) + (0.1 if n == 4 else 0.0)  # at last nothing is left out
             puff = Puff(device, grid, density, solids, color=dye, scrolled=(n, -n, 2 * n))
             occupancy = found(device, puff, Look(smoke=SMOKE))
             for one, other in zip(some, whole, strict=True):
@@ -94,7 +94,7 @@ def test_light_is_left_alone_where_nothing_stops_it(device: Device) -> None:
     density[10, 30, 40] = 1.0
     puff = Puff(device, grid, density)
     occupancy = found(device, puff, Look(smoke=SMOKE))
-    assert np.frombuffer(occupancy._area.read(), np.float32)[0] == 1.0  # cells that are shaded
+    assert occupancy._spans.read()[-1, 0, 0, 0] == 1.0  # cells that are shaded
     volume = LightVolume(device, grid, at_once=False)
     volume.update(puff, (0.2, -1.0, 0.1), SMOKE.extinction, occupancy)
     reach = volume._reach
@@ -106,9 +106,12 @@ def test_light_is_left_alone_where_nothing_stops_it(device: Device) -> None:
     assert 0 < (walked > 0.0).sum() <= 4
     assert walked.max() <= 4  # the cell, half a cell to both sides, and the slope
     assert first[walked > 0.0].min() >= 40 - 30 - 3
-    rects = np.frombuffer(reach.rects.read(), np.float32).reshape(*reach.rects.size[::-1], 4)[:40]
-    size = np.maximum(rects[..., 1::2] - rects[..., ::2], 0.0).prod(axis=-1)
-    assert not size[:7].any() and size[14:].any(axis=1).all()
+    rects = np.frombuffer(reach.rects.read(), np.float32).reshape(*reach.rects.size[::-1], 4)[:20]
+    size = np.maximum(rects[..., 1::2] - rects[..., ::2], 0.0).prod(axis=-1).reshape(2, 10, -1)
+    met, behind = size  # by tile of four layers
+    assert 0 < met.any(axis=1).sum() <= 3
+    first = met.any(axis=1).argmax()
+    assert not behind[: first + 1].any() and behind[first + 2 :].any(axis=1).all()
     assert size.max() <= 4 * np.prod(COLUMNS)
     volume.release()
     occupancy.release()
@@ -218,6 +221,73 @@ def test_smoke_of_a_fluid_looks_the_same(ctx: moderngl.Context, rules: gf.Settin
     assert 0.0 < shares[0] < 0.3
     for made in (fluid, some, whole):
         made.release()
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_what_a_step_left_out_is_not_looked_at(ctx: moderngl.Context, backend: str) -> None:
+    """The same blocks as without what the step knows; not even read, until somebody else has written."""
+    if backend == "compute" and ctx.version_code < 430:
+        pytest.skip("no compute shaders here")
+    fluid = gf.Fluid(
+        gf.Grid((70, 22, 18), cell_size=1 / 22),
+        settings=gf.Settings(solve_velocity=False),
+        backend=backend,
+        ctx=ctx,
+    )
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.7, 0.3, 0.4), 0.1), density=6.0, temperature=1.0))
+    look = Look(smoke=SMOKE)
+    made = Occupancy(fluid.device, fluid)
+
+    def step() -> None:
+        if fluid._solver.empty._strips is not None:
+            fluid._solver.empty._strips.always = True  # whether it pays or not
+        fluid.step(1 / 40)
+
+    def blocks(known: bool) -> Floats:
+        assert (_strips_of(fluid, look) is not None) == known
+        made.update(fluid, look)
+        found = made.boxes.read()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("gpufluid.render.occupancy._strips_of", lambda *_: None)
+            made.update(fluid, look)
+        np.testing.assert_array_equal(found, made.boxes.read())
+        return found
+
+    blocks(False)  # nothing has been stepped yet
+    step()
+    for dye in (False, True):
+        if dye:
+            fluid.emitters.add(
+                gf.Emitter(gf.Sphere((2.0, 0.5, 0.4), 0.1), density=0.0, color=(3.0, 1.0, 0.0))
+            )
+            step()
+        for _ in range(4):
+            step()
+            found = blocks(True)
+            assert 0 < (found[..., 0] >= 0).sum() < found[..., 0].size / 2
+    behind_its_back = fluid.scalars.layout.flatten(np.ones((18, 22, 70, 4), np.float32))
+    before = fluid.scalars.front.read()
+    fluid.scalars.front.write(behind_its_back.tobytes())
+    made.update(fluid, look)
+    assert 0.0 < (made.boxes.read()[..., 0] >= 0).mean() < 0.8
+    fluid.scalars.front.write(before)
+    assert _strips_of(fluid, Look(smoke=SMOKE, fire=gf.Fire())) is None  # air may glow that holds nothing
+    for change in ("write", "switch", "solid"):
+        if change == "write":
+            fluid.density.write(np.roll(fluid.density.read(), 30, 2))
+        else:
+            step()
+            blocks(True)
+        if change == "switch":
+            fluid.settings = fluid.settings.but(skip_empty=False)
+            blocks(False)
+            fluid.settings = fluid.settings.but(skip_empty=True)
+        elif change == "solid":
+            fluid.obstacles.add(gf.Obstacle(gf.Sphere((2.6, 0.5, 0.4), 0.2)))
+            step()
+        blocks(False)
+    made.release()
+    fluid.release()
 
 
 def test_the_thinnest_smoke_takes_next_to_no_light(device: Device) -> None:

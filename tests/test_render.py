@@ -20,7 +20,7 @@ from gpufluid.gl.device import Device
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_volume import LightVolume
-from gpufluid.render.reference_light import LightFrame, light_at, light_layers, trilinear
+from gpufluid.render.reference_light import ONE, LightFrame, light_at, light_layers, trilinear
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import SUN, volume_source
 from gpufluid.view import METHODS
@@ -130,6 +130,22 @@ def test_the_columns_of_light_stay_in_the_world(rng: np.random.Generator) -> Non
     assert max(jumps[::2]) < 1e-3 < 0.02 < max(jumps[1::2])
 
 
+def test_a_tile_holds_the_box_and_more_than_a_column_about_it(rng: np.random.Generator) -> None:
+    """At the end of each of its four layers; and has no more columns than fit its texture."""
+    for cells in ((21, 17, 26), (5, 40, 1)):
+        grid = gf.Grid(cells, cell_size=0.1)
+        for direction in [*NEIGHBOURS, *rng.standard_normal((20, 3))]:
+            frame = LightFrame(grid, tuple(direction), rng.choice((0.5, 1.0)), tuple(rng.integers(-5, 5, 3)))
+            ends = np.arange(1, frame.layers + 1)[:, None]
+            bases = np.array([frame.base(layer) for layer in range(frame.layers)])
+            low = np.array(frame.start) / ONE - frame.slope * ends - bases
+            high = low + np.array(frame.extent[:2])
+            rounded = frame.layers / ONE
+            assert low.min() >= 1.5 - rounded
+            assert (high <= np.array(frame.tile) - 1.5 + rounded).all()
+            assert all(n <= most for n, most in zip(frame.tile, frame.largest_tile, strict=True))
+
+
 def test_shader_looks_light_up_as_its_twin_does(device: Device, rng: np.random.Generator) -> None:
     """``light_at`` inside the box and far outside, where the shadow goes on."""
     grid = gf.Grid((13, 17, 11), cell_size=0.1)
@@ -157,7 +173,6 @@ def test_shader_looks_light_up_as_its_twin_does(device: Device, rng: np.random.G
         canvas.target.use()
         device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
         device.between.clear(SUN)
-        device.between.clear(SUN + 1)
         layers = volume.read().astype(np.float64)
         twin = [light_at(volume.frame, layers, place) for place in places]
         np.testing.assert_allclose(

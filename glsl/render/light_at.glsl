@@ -5,7 +5,7 @@
 #include "lib/box.glsl"
 #include "render/light_tiles.glsl" for FIELD
 
-uniform sampler2D FIELD_even, FIELD_odd;
+uniform sampler2D FIELD_layers;
 uniform mat4 FIELD_matrix;     // place (cells) -> column (xy), depth (z), light cells
 uniform vec2 FIELD_slope;      // lateral place per layer, no component 0
 uniform vec2 FIELD_extent;     // lateral size of the box, light cells
@@ -29,23 +29,21 @@ vec2 read_FIELD(int layer, vec2 column) {
 }
 
 // Light left in `column` at the end of a layer, filtered between columns.
-float layer_FIELD(sampler2D layers, int layer, vec2 column) {
+float layer_FIELD(int layer, vec2 column) {
     vec2 texel = read_FIELD(layer, column) + start_FIELD() - vec2(base_FIELD(layer));
     texel = clamp(texel, vec2(0.5), vec2(FIELD_tiles.xy) - 0.5);
-    return between(layers, (texel + vec2(corner_FIELD(layer))) / vec2(textureSize(layers, 0))).x;
+    vec4 four = between(FIELD_layers, (texel + vec2(corner_FIELD(layer))) / vec2(textureSize(FIELD_layers, 0)));
+    vec2 two = (layer & 2) == 0 ? four.xy : four.zw;
+    return (layer & 1) == 0 ? two.x : two.y;
 }
 
 // Light at a place inside the box (cells); between the ends of two layers it falls as in even smoke.
 float light_inside_FIELD(vec3 place) {
     vec3 column = (FIELD_matrix * vec4(place, 1.0)).xyz;
-    float depth = clamp(column.z, 0.0, float(FIELD_tiles.w) - 0.001) - 1.0;  // so that `below` is a layer
-    int above = int(floor(depth)), below = above + 1;
-    float part = depth - float(above);
-    bool odd = (above & 1) != 0;        // of two neighbouring layers one is even and one is odd
-    float even_light = layer_FIELD(FIELD_even, odd ? below : above, column.xy);
-    float odd_light = above < 0 ? 1.0 : layer_FIELD(FIELD_odd, odd ? above : below, column.xy);
-    vec2 light = odd ? vec2(odd_light, even_light) : vec2(even_light, odd_light);
-    return light.x * pow(max(light.y, 1e-30) / max(light.x, 1e-30), part);
+    float depth = clamp(column.z, 0.0, float(FIELD_tiles.w) - 0.001) - 1.0;  // so that the next one is a layer
+    int above = int(floor(depth));
+    float light = above < 0 ? 1.0 : layer_FIELD(above, column.xy), next = layer_FIELD(above + 1, column.xy);
+    return light * pow(max(next, 1e-30) / max(light, 1e-30), depth - float(above));
 }
 
 float light_at_FIELD(vec3 place) {

@@ -1,7 +1,6 @@
-// What a block of cells may take of the light, written down by group of columns: two triangles over the groups that
-// cross the box round what it holds.
+// What a block of cells may take of the light, written down by group of columns: one triangle over the groups that
+// cross the box round what it holds, and some beside them, which find that they do not.
 #include "lib/box.glsl"
-#include "lib/quad_corner.glsl"
 #include "render/box_cells.glsl"
 
 uniform mat4 light_matrix;   // place (cells) -> column (xy), depth (z), light cells
@@ -13,7 +12,7 @@ uniform vec2 group_count;
 flat out vec3 low, high;     // the box, cells: a cell is sampled up to a cell from its middle
 
 void main() {
-    int number = gl_VertexID / 6, corner = quad_corner();
+    int number = gl_VertexID / 3, corner = gl_VertexID % 3;
     ivec3 block = ivec3(number % boxes_extent.x, number / boxes_extent.x % boxes_extent.y, number / (boxes_extent.x * boxes_extent.y));
     vec2 held = fetch_boxes(block).zw;
     low = high = vec3(0.0);
@@ -30,5 +29,6 @@ void main() {
     vec2 aside = abs(light_matrix[0].xy) * half_size.x + abs(light_matrix[1].xy) * half_size.y + abs(light_matrix[2].xy) * half_size.z + 0.05;
     vec2 least = clamp(floor((column - aside) / group_size), vec2(-1.0), group_count);
     vec2 most = clamp(floor((column + aside) / group_size), vec2(-1.0), group_count) + 1.0;
-    gl_Position = vec4(2.0 * mix(least, most, vec2(corner & 1, corner >> 1)) / group_count - 1.0, 0.0, 1.0);
+    vec2 group = least + 2.0 * (most - least) * vec2(corner & 1, corner >> 1);
+    gl_Position = vec4(2.0 * group / group_count - 1.0, 0.0, 1.0);
 }

@@ -1,4 +1,4 @@
-// One layer of the walk of light through the box, along one column.
+// The layers of the walk of light through the box, along one column.
 // After the light volumes of Harris (2003) and the oriented slices of Lacroute & Levoy (1994, shear-warp).
 #include "render/density.glsl"
 #if SOLIDS
@@ -13,14 +13,17 @@ uniform float light_path;      // way of the light through one layer, m
 uniform float extinction;      // 1/m per unit of density
 uniform bool harris;           // light * (1 - (1 - m) density) in place of light * m^density
 
-// What is left at the end of `layer` of `light` that enters it in `column`.
-float after_layer(int layer, ivec2 column, float light) {
-    // the part of the layer that this column spends inside the box, by depth
-    vec2 across = vec2(column) + 0.5 - start_light();
+// The depths between which a column at the lateral place `across` lies in the box.
+vec2 inside(vec2 across) {
     vec2 a = -across / light_slope, b = (light_extent.xy - across) / light_slope;
     vec2 low = min(a, b), high = max(a, b);
-    float near = max(float(layer), max(low.x, low.y));
-    float far = min(min(float(layer + 1), light_extent.z), min(high.x, high.y));
+    return vec2(max(low.x, low.y), min(min(high.x, high.y), light_extent.z));
+}
+
+// What is left at the end of `layer` of `light` that enters it.
+float after_layer(int layer, vec2 across, vec2 within, float light) {
+    // the part of the layer that this column spends inside the box, by depth
+    float near = max(float(layer), within.x), far = min(float(layer + 1), within.y);
     if (far > near) {
         vec3 place = (light_place * vec4(across, 0.5 * (near + far), 1.0)).xyz;
         float density = density_at(place), clear = extinction * light_path * (far - near);
@@ -30,4 +33,46 @@ float after_layer(int layer, ivec2 column, float light) {
 #endif
     }
     return light;
+}
+
+// Which column lies at a texel of the volume, and the first of the four layers of its tile.
+ivec2 column_at(ivec2 texel, out int first) {
+    ivec2 tile = texel / light_tiles.xy;
+    first = 4 * (tile.y * light_tiles.z + tile.x);
+    return texel - tile * light_tiles.xy + base_light(first);
+}
+
+// Whether the tile of layer `first` holds `column`, at `texel` of it.
+bool held(int first, ivec2 column, out ivec2 texel) {
+    texel = column - base_light(first);
+    return all(greaterThanEqual(texel, ivec2(0))) && all(lessThan(texel, light_tiles.xy));
+}
+
+// What is left at the end of each of the four layers of a tile of all light that enters the first. Before the first
+// and behind the last of `walked` nothing stops it.
+vec4 after_layers(int first, ivec2 walked, ivec2 column) {
+    vec2 across = vec2(column) + 0.5 - start_light(), within = inside(across);
+    vec2 ends = clamp(floor(within) - float(first), vec2(0.0, -1.0), vec2(4.0, 3.0));
+    float light = 1.0;
+    vec4 left = vec4(light);
+    for (int n = max(walked.x - first, int(ends.x)), last = min(walked.y - first, int(ends.y)); n <= last; ++n) {
+        light = after_layer(first + n, across, within, light);
+        left = mix(left, vec4(light), greaterThanEqual(ivec4(0, 1, 2, 3), ivec4(n)));
+    }
+    return left;
+}
+
+#if REACH
+uniform sampler2D light_reach;   // by group of columns, see light_reach_fragment.glsl
+uniform ivec2 light_first;       // the first column of all tiles
+#endif
+
+// The layers between which `column` may meet anything; where it meets nothing the first lies behind the last.
+ivec2 reach_of(ivec2 column) {
+    ivec2 walked = ivec2(0, light_tiles.w - 1);
+#if REACH
+    vec2 reach = texelFetch(light_reach, (column - light_first) / GROUP_SIZE, 0).xy;
+    walked = ivec2(clamp(vec2(-reach.x, reach.y), vec2(0.0, -1.0), vec2(walked.y + 1, walked.y)));
+#endif
+    return walked;
 }

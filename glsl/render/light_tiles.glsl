@@ -1,21 +1,24 @@
 // Where the light volume FIELD keeps its columns; included once for each light.
 // A column is a ray of light: it keeps its number in every layer, while its lateral place moves with the
-// shear. Layer m holds the share of light left at depth m + 1, in tile m / 2 of the even or the odd texture.
+// shear. Four layers lie in the channels of a tile: layer m holds the share of light left at depth m + 1.
 // Lengths are light cells: layers along the walk axis, columns across it.
 
 uniform ivec4 FIELD_tiles;     // tile width and height (texels), tiles in a row of the texture, layers
 uniform ivec2 FIELD_shear;     // lateral place per layer, in 1/65536: whole numbers, so every pass agrees
 uniform ivec2 FIELD_start;     // how far columns lie before whole places, in 1/65536: those of a box that has moved
 
-// Column of the first texel of a layer's tile. The tile travels with the box: at depth layer + 1 its
-// texels cover the box and one column around it whatever the shear.
-ivec2 base_FIELD(int layer) { return ((32768 + FIELD_start - FIELD_shear * (layer + 1)) >> 16) - 2; }
+// Column of the first texel of the tile that holds a layer. The tiles travel with the box: at the end of each of its
+// layers a tile covers the box and one column around it whatever the shear.
+ivec2 base_FIELD(int layer) {
+    ivec2 half_way = 32768 + FIELD_start;
+    return (min(half_way - FIELD_shear * ((layer & ~3) + 1), half_way - FIELD_shear * ((layer | 3) + 1)) >> 16) - 2;
+}
 
 // The same as a place.
 vec2 start_FIELD() { return vec2(FIELD_start) / 65536.0; }
 
-// First texel of a layer's tile.
+// First texel of the tile that holds a layer.
 ivec2 corner_FIELD(int layer) {
-    int tile = layer >> 1;
+    int tile = layer >> 2;
     return ivec2(tile % FIELD_tiles.z, tile / FIELD_tiles.z) * FIELD_tiles.xy;
 }

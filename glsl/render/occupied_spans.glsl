@@ -1,5 +1,6 @@
 // The cells of a strip of a slice, SPAN blocks long and ROWS blocks high, in which a cell shows anything or lies within
 // `margin` of one that does: first cell and the one after the last, first row and the one after the last.
+// Behind the last slice: about how many cells show anything, those of all boxes together.
 #include "lib/box.glsl"
 #include "render/box_cells.glsl"
 
@@ -10,11 +11,17 @@ out vec4 span_out;
 void main() {
     ivec3 strip = spans_index(ivec2(gl_FragCoord.xy));
     span_out = vec4(0.0);
-    if (strip.z >= spans_extent.z) return;
+    if (strip.z > cells.z) return;
     ivec2 first = strip.xy * EDGE * ivec2(SPAN, ROWS), last = min(first + EDGE * ivec2(SPAN, ROWS), cells.xy);
     ivec3 from = max(ivec3(first, strip.z) - margin, ivec3(0)) / EDGE;
     ivec3 to = min(ivec3(last - 1, strip.z) + margin, cells - 1) / EDGE;
+    bool all_of_it = strip.z == cells.z;
+    if (all_of_it) {
+        from = ivec3(0);
+        to = boxes_extent - 1;
+    }
     vec4 span = vec4(1e6, -1e6, 1e6, -1e6);
+    float area = 0.0;
     for (int z = from.z; z <= to.z; ++z)
         for (int y = from.y; y <= to.y; ++y)
             for (int x = from.x; x <= to.x; ++x) {
@@ -22,11 +29,14 @@ void main() {
                 if (held.x < 0.0) continue;
                 vec3 low, high;
                 box_cells(ivec3(x, y, z), held, low, high);
+                vec3 size = high - low;
+                area += size.x * size.y * size.z;
                 low -= float(margin);
                 high += float(margin);
                 if (float(strip.z) < low.z || float(strip.z) >= high.z) continue;
                 vec2 a = max(low.xy, vec2(first)), b = min(high.xy, vec2(last));
                 if (all(lessThan(a, b))) span = vec4(min(span.x, a.x), max(span.y, b.x), min(span.z, a.y), max(span.w, b.y));
             }
-    if (span.x < span.y) span_out = span;
+    if (all_of_it) span_out = vec4(area);
+    else if (span.x < span.y) span_out = span;
 }

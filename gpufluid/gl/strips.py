@@ -230,8 +230,14 @@ class Strips:
         self.spans.front.use(STRIP_UNIT)
         return self._vertices
 
+    @property
+    def layout(self) -> FlatLayout:
+        """How the spans lie in their texture."""
+        return self._layouts["strip"]
+
     def release(self) -> None:
         """Release every texture; idempotent."""
+        self.forget()
         for field in (self._found, self._layer, *self._stages):
             field.release()
         if self._asked is not None:

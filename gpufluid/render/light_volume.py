@@ -1,14 +1,15 @@
 """Oriented light volumes: how much light of one direction is left in every place of the box.
 
-`gpufluid.render.reference_light` says how the columns lie. Even layers are tiles of one texture and odd
-layers of another, so that a layer reads the one before it from the other texture: plain passes, no feedback.
-Where there are compute shaders one dispatch walks all layers. The textures fit every direction; nothing is
-allocated when the light turns. Light is kept in single precision: in half, thin smoke would dim it by less
-than a step a layer and so never.
+`gpufluid.render.reference_light` says how the columns lie. Four layers share the channels of a tile. Where
+there are compute shaders one dispatch walks all layers, a column each. Else two passes do: light is only ever
+multiplied, so the first walks the four layers of every tile by themselves, and the second multiplies each
+column of a tile by what the tiles before it leave; both ways multiply in the same order. The textures fit
+every direction; nothing is allocated when the light turns. Light is kept in single precision: in half, thin
+smoke would dim it by less than a step a layer and so never.
 
 Where it is known what holds anything (`gpufluid.render.occupancy`), each group of columns is walked from the
-first layer with such a thing in its way to the last. Before them all light is left, behind them what was.
-Pass by pass a rectangle of each layer is walked, that of all columns which have met anything by then.
+first layer with such a thing in its way to the last. Before them all light is left, behind them what was. The
+two passes draw rectangles of each tile, round the columns that may meet anything in it, or did so before.
 """
 
 from __future__ import annotations
@@ -25,15 +26,23 @@ from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.occupancy import NOWHERE, Occupancy
-from gpufluid.render.reference_light import ONE, LightFrame
+from gpufluid.render.reference_light import LANES, ONE, LightFrame
 from gpufluid.render.subject import FluidLike, lag
-from gpufluid.render.volume_source import BLOCKS, GLOW, bind, matter, volume_program, walking_program
+from gpufluid.render.volume_source import (
+    GLOW,
+    PICTURE,
+    SUN,
+    Program,
+    bind,
+    matter,
+    volume_program,
+    walking_program,
+)
 from gpufluid.settings import one_of
 
 ATTENUATIONS = ("exponential", "harris")
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-PREVIOUS = 2  # texture unit
-REACH, RECTS = BLOCKS, GLOW  # texture units: where light is walked nobody reads those
+REACH, RECTS, LASTS = PICTURE, GLOW, SUN  # texture units: where light is walked nobody reads those
 COLUMNS = 8, 4  # of a group
 BAND = 16  # rows of a tile that are drawn at once
 
@@ -42,8 +51,8 @@ class LightVolume:
     """The light left of one directional light in the box of a fluid.
 
     scale: light cells per cell, at most 1. attenuation: "exponential", right at any angle and resolution, or
-    "harris". at_once: walk all layers in one dispatch of a compute shader; None: where there are such. Both
-    ways give the same bits.
+    "harris". at_once: walk all layers in one dispatch of a compute shader, not in two passes; None: where
+    there are such. Both ways give the same bits.
     """
 
     def __init__(
@@ -58,24 +67,42 @@ class LightVolume:
         self.at_once = device.version >= 430 if at_once is None else at_once
         one_of(attenuation, ATTENUATIONS, "attenuation")
         self.attenuation = attenuation
-        self._layouts = [self._tiles(LightFrame(grid, axis, scale)) for axis in AXES]
+        frames = [LightFrame(grid, axis, scale) for axis in AXES]
+        limit = device.max_texture_size
+        self._layouts = [FlatLayout((*frame.largest_tile, frame.tiles), 1, limit) for frame in frames]
         sizes = [layout.texture_size for layout in self._layouts]
         size = max(w for w, _ in sizes), max(h for _, h in sizes)
-        self.textures = [device.texture(size, 1, "f4", "the light volume") for _ in range(2)]
-        self._targets = [device.ctx.framebuffer([texture]) for texture in self.textures]
-        for target in self._targets:
-            target.clear()
-        self.frame = LightFrame(grid, (0.0, -1.0, 0.0), scale)
+        self.layers = device.texture(size, LANES, "f4", "the light volume")
+        self._target = device.ctx.framebuffer([self.layers])
+        self._target.clear()
+        self._parts: _Parts | None = None
         self._reach: _Reach | None = None
+        self._turn(LightFrame(grid, (0.0, -1.0, 0.0), scale))
 
-    def _tiles(self, frame: LightFrame) -> FlatLayout:
-        """The tiles of the even layers, which are as many as the odd ones or one more."""
-        return FlatLayout((*frame.tile, -(-frame.layers // 2)), 1, self.device.max_texture_size)
+    def _turn(self, frame: LightFrame) -> None:
+        """Let the light come along `frame` from now on."""
+        self.frame = frame
+        self._placed = {
+            "light_reach": REACH,
+            "light_first": first_of(frame),
+            "light_tiles": self.tiles,
+            "light_shear": frame.shear,
+            "light_start": frame.start,
+            "light_slope": tuple(frame.slope.tolist()),
+            "light_extent": frame.extent,
+            "light_path": frame.path,
+            "light_place": frame.place,
+        }
 
     @property
     def tiles(self) -> tuple[int, int, int, int]:
         """Width and height of a tile, tiles in a row, layers."""
         return *self.frame.tile, self._layouts[self.frame.axis].columns, self.frame.layers
+
+    @property
+    def textures(self) -> list[moderngl.Texture]:
+        """Those it holds."""
+        return [self.layers, *([self._parts.lasts] if self._parts else ())]
 
     def update(
         self,
@@ -88,78 +115,73 @@ class LightVolume:
 
         occupancy: where there is anything that stops light; None: perhaps everywhere.
         """
-        self.frame = frame = LightFrame(self.grid, direction, self.scale, lag(fluid))
-        reach = None
+        frame = LightFrame(self.grid, direction, self.scale, lag(fluid))
+        if frame != self.frame:  # else it is known where its columns lie
+            self._turn(frame)
+        frame, reach = self.frame, None
         if occupancy is not None:
-            for target in self._targets:
-                target.clear(1.0)
-            reach = self._reach = self._reach or _Reach(self)
+            self._target.clear(1.0, 1.0, 1.0, 1.0)
+            reach = self._reach = self._reach or _Reach(self, occupancy)
             reach.find(occupancy, frame)
-        walk = self._walk_at_once if self.at_once else self._walk_by_layers
-        walk(
-            fluid,
-            {
-                "light_tiles": self.tiles,
-                "light_shear": frame.shear,
-                "light_start": frame.start,
-                "light_slope": tuple(frame.slope),
-                "light_extent": frame.extent,
-                "light_path": frame.path,
-                "light_place": np.linalg.inv(frame.matrix),
-                "extinction": float(extinction),
-                "harris": self.attenuation == "harris",
-            },
-            reach,
-        )
+            reach.groups.use(REACH)
+        values = {"extinction": float(extinction), "harris": self.attenuation == "harris", **self._placed}
+        walk = self._walk_at_once if self.at_once else self._walk_in_passes
+        walk(fluid, values, reach)
 
     def _walk_at_once(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
         """One dispatch: columns do not depend on each other."""
         defines = {"REACH": int(reach is not None), **GROUPED}
         program = walking_program(self.device, fluid, "light walk", "render/light_walk.glsl", defines)
-        for name, value in values.items():
-            upload(program[name], value)  # type: ignore[arg-type]
-        frame, (width, height, _, _) = self.frame, self.tiles
-        spread = spread_of(frame)
-        if reach is not None:
-            program["light_reach"] = REACH
-            reach.groups.use(REACH)
-        for unit, texture in enumerate(self.textures):
-            texture.bind_to_image(unit, read=False, write=True)
+        _send(program, values)
+        width, height = (n + more for n, more in zip(self.frame.tile, spread_of(self.frame), strict=True))
+        self.layers.bind_to_image(0, read=False, write=True)
         with bind(self.device, program, **matter(fluid)):
-            program.run(-(-(width + spread[0]) // GROUP), -(-(height + spread[1]) // GROUP))
+            program.run(-(-width // GROUP), -(-height // GROUP))
         self.device.ctx.memory_barrier()
 
-    def _walk_by_layers(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
-        """A pass a layer, each reading the one before."""
-        vertices, vertex_file = 3, None
+    def _walk_in_passes(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
+        """A pass over all tiles, each by itself, and one that multiplies them by what those before leave."""
+        device, ctx, tiles = self.device, self.device.ctx, self.frame.tiles
+        parts = self._parts = self._parts or _Parts(device, self.layers)
+        width, height, columns, _ = self.tiles
+        size = width * columns, height * -(-tiles // columns)
+        vertices, covering = 3, dict[str, Any]()
         if reach is not None:
-            vertices, vertex_file = (
-                6 * reach.find_rects(self.tiles, self.frame),
-                "render/light_layer_vertex.glsl",
-            )
-        program = volume_program(
-            self.device, fluid, "light layer", "render/light_layer.glsl", vertex_file=vertex_file
-        )
-        if reach is not None:
-            program["light_rects"] = RECTS
+            bands = reach.find_rects(self.tiles, self.frame)
+            vertices = 6 * bands * tiles
+            covering = {
+                "vertex_file": "render/light_rects_vertex.glsl",
+                "placed_by": reach.occupancy.volumes,
+            }
             reach.rects.use(RECTS)
-        for name, value in {**values, "previous": PREVIOUS}.items():
-            upload(program[name], value)  # type: ignore[arg-type]
-        triangle = self.device.fullscreen(program)
-        ctx, (width, height, columns, layers) = self.device.ctx, self.tiles
+            values = {**values, "light_rects": RECTS, "light_bands": bands, "light_size": size}
+        defines = {"REACH": int(reach is not None), **GROUPED}
+        parts.lasts.use(LASTS)
+        ctx.blend_func = moderngl.ZERO, moderngl.SRC_COLOR
+        for name, target, state, first_rect in (
+            ("parts", parts.target, moderngl.NOTHING, 0),
+            ("carry", self._target, moderngl.BLEND, tiles),
+        ):
+            program = volume_program(
+                device,
+                fluid,
+                f"light {name}",
+                f"render/light_{name}.glsl",
+                defines=defines,
+                **covering,
+            )
+            if reach is not None:
+                reach.occupancy.give_spans(program)
+            _send(program, {**values, "lasts": LASTS, "first_rect": first_rect})
+            target.viewport = 0, 0, *size
+            target.use()
+            ctx.enable_only(state)
+            with bind(device, program, **matter(fluid)):
+                device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
         ctx.enable_only(moderngl.NOTHING)
-        with bind(self.device, program, **matter(fluid)):
-            number = program["layer"]
-            for layer in range(layers):
-                target, tile = self._targets[layer & 1], layer >> 1
-                target.viewport = tile % columns * width, tile // columns * height, width, height
-                self.textures[1 - (layer & 1)].use(PREVIOUS)
-                target.use()
-                number.value = layer  # type: ignore[union-attr]
-                triangle.render(moderngl.TRIANGLES, vertices=vertices)
 
     def give(self, program: moderngl.Program, name: str, unit: int) -> None:
-        """Set what ``light_at_<name>`` of `program` reads, on texture units `unit` and `unit` + 1."""
+        """Set what ``light_at_<name>`` of `program` reads, on texture unit `unit`."""
         if f"{name}_matrix" not in program:
             return
         for value, key in (
@@ -170,37 +192,50 @@ class LightVolume:
             (tuple(self.frame.slope), "slope"),
             (self.frame.extent[:2], "extent"),
             (tuple(self.frame.unit), "direction"),
-            (unit, "even"),
-            (unit + 1, "odd"),
+            (unit, "layers"),
         ):
             upload(program[f"{name}_{key}"], value)  # type: ignore[arg-type]
-        for at, texture in enumerate(self.textures, unit):
-            texture.use(at)
-            self.device.between.use(at)
+        self.layers.use(unit)
+        self.device.between.use(unit)
 
     def read(self) -> NDArray[np.float32]:
         """Return the light left at the end of each layer, [layers, rows, columns] of the tiles."""
-        layout = self._layouts[self.frame.axis]
-        width, height = layout.texture_size
-        out = np.empty((self.frame.layers, *layout.tile[::-1]), np.float32)
-        for parity, texture in enumerate(self.textures):
-            image = np.frombuffer(texture.read(alignment=1), np.float32).reshape(
-                texture.height, texture.width
-            )
-            tiles = layout.unflatten(np.ascontiguousarray(image[:height, :width, None]))[..., 0]
-            out[parity::2] = tiles[: len(out[parity::2])]
-        return out
+        width, height, columns, layers = self.tiles
+        size = self.layers.height, self.layers.width, LANES
+        image = np.frombuffer(self.layers.read(alignment=1), np.float32).reshape(size)
+        corners = [(n // columns * height, n % columns * width) for n in range(self.frame.tiles)]
+        tiles = np.array([image[y : y + height, x : x + width] for y, x in corners])
+        return np.ascontiguousarray(np.moveaxis(tiles, 3, 1).reshape(-1, height, width)[:layers])
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        let_go(*self._targets, *self.textures)
-        self._targets, self.textures = [], []
-        if self._reach is not None:
-            self._reach.release()
-            self._reach = None
+        for part in (self._parts, self._reach):
+            if part is not None:
+                part.release()
+        self._parts = self._reach = None
+        let_go(self._target, self.layers)
+
+
+class _Parts:
+    """What a pass over all tiles writes: into `layers` what each by itself leaves, and once more the last."""
+
+    def __init__(self, device: Device, layers: moderngl.Texture) -> None:
+        self.lasts = device.texture(layers.size, 1, "f4", "the light volume")
+        self.target = device.ctx.framebuffer([layers, self.lasts])
+
+    def release(self) -> None:
+        """Release the texture."""
+        let_go(self.target, self.lasts)
 
 
 GROUPED = {"GROUP_SIZE": f"ivec2{COLUMNS}", "RECT_ROWS": BAND}  # macros
+
+
+def _send(program: Program, values: dict[str, Any]) -> None:
+    """Set those of `values` that `program` takes."""
+    for name, value in values.items():
+        if name in program:
+            upload(program[name], value)  # type: ignore[arg-type]
 
 
 def spread_of(frame: LightFrame) -> tuple[int, int]:
@@ -218,16 +253,17 @@ def first_of(frame: LightFrame) -> tuple[int, int]:
 class _Reach:
     """Where on its way the light of a volume may meet anything, by group of columns."""
 
-    def __init__(self, volume: LightVolume) -> None:
+    def __init__(self, volume: LightVolume, occupancy: Occupancy) -> None:
         self.device = device = volume.device
+        self.occupancy = occupancy
         frames = [LightFrame(volume.grid, axis, volume.scale) for axis in AXES]
         # a column crosses no more columns than layers
-        wide, high, self._layers = (
-            max(frame.tile[0] + frame.layers + 1 for frame in frames),
-            max(frame.tile[1] + frame.layers + 1 for frame in frames),
-            max(frame.layers for frame in frames),
+        wide, high, self._tiles = (
+            max(frame.largest_tile[0] + frame.layers + 1 for frame in frames),
+            max(frame.largest_tile[1] + frame.layers + 1 for frame in frames),
+            max(frame.tiles for frame in frames),
         )
-        self._bands = -(-max(frame.tile[1] for frame in frames) // BAND)
+        self._bands = -(-max(frame.largest_tile[1] for frame in frames) // BAND)
         size = -(-wide // COLUMNS[0]), -(-high // COLUMNS[1])
         self.groups = device.texture(size, 4, "f4", "the reach of light")
         self._target = device.ctx.framebuffer([self.groups])
@@ -237,6 +273,7 @@ class _Reach:
 
     def find(self, occupancy: Occupancy, frame: LightFrame) -> None:
         """Find it for light of `frame`."""
+        self.occupancy = occupancy
         spread, self._first = spread_of(frame), first_of(frame)
         width, height = (n + more for n, more in zip(frame.tile, spread, strict=True))
         self._count = -(-width // COLUMNS[0]), -(-height // COLUMNS[1])
@@ -256,11 +293,11 @@ class _Reach:
         self._target.viewport = (0, 0, *self._count)
         self._target.clear(*(NOWHERE,) * 4)
         with occupancy.scatter(program, self._target):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=6 * occupancy.blocks)
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3 * occupancy.blocks)
 
     @property
     def rects(self) -> moderngl.Texture:
-        """The columns that have met anything, by band of rows and layer."""
+        """The columns that may meet anything, by band of rows and tile, and those that did so before."""
         assert self._rects is not None
         return self._rects
 
@@ -268,7 +305,7 @@ class _Reach:
         """Find `rects`; return how many bands there are."""
         device = self.device
         if self._rects is None:
-            self._rects = device.texture((self._bands, self._layers), 4, "f4", "the reach of light")
+            self._rects = device.texture((self._bands, 2 * self._tiles), 4, "f4", "the reach of light")
             self._rects_target = device.ctx.framebuffer([self._rects])
         assert self._rects_target is not None
         bands = -(-tiles[1] // BAND)
@@ -288,7 +325,7 @@ class _Reach:
             if name in program:
                 upload(program[name], value)  # type: ignore[arg-type]
         self.groups.use(REACH)
-        self._rects_target.viewport = 0, 0, bands, tiles[3]
+        self._rects_target.viewport = 0, 0, bands, 2 * frame.tiles
         self._rects_target.use()
         device.ctx.enable_only(moderngl.NOTHING)
         device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)

@@ -116,7 +116,7 @@ class Lighting:
             try:
                 yield program
             finally:
-                for unit in range(SUN, SKY + 2):
+                for unit in (SUN, SKY):
                     self.device.between.clear(unit)
 
     def release(self) -> None:

@@ -2,6 +2,7 @@
 
 Rows of eight cells say which of them hold something, blocks of 8^3 or more where those lie; what reads a cell
 or two further off widens that. Light and looks are then worked out there alone, and have one value elsewhere.
+Where the last step left out what holds nothing (`gpufluid.gl.strips`), rows there are not looked at.
 
 Smoke so thin that light would lose less than 1e-6 in 512 cells of it counts as none: a flow spreads smoke by
 a cell a step, if ever so thinly.
@@ -19,8 +20,9 @@ from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import IMAGE_FORMAT, box_constants, field_reader, upload
 from gpufluid.gl.source import Source
+from gpufluid.gl.strips import Strips
 from gpufluid.grid import Grid
-from gpufluid.layout import FlatLayout
+from gpufluid.layout import STRIP, FlatLayout
 from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, TABLE
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import PICTURE, UNITS, bind, matter, volume_program
@@ -52,11 +54,10 @@ class Occupancy:
 
         self._rows = field("occupied rows", (-(-nx // ROW), ny, nz), 1, "f4")
         self.boxes = field("occupied boxes", blocks, 4, "f4")
-        self._spans = field("occupied spans", (-(-blocks[0] // long), -(-blocks[1] // high), nz), 4, "f4")
+        # behind the last slice one more, for how many cells all of them hold
+        self._spans = field("occupied spans", (-(-blocks[0] // long), -(-blocks[1] // high), nz + 1), 4, "f4")
         self.ends = device.texture((4, 1), 4, "f4", "the ends of what a box holds")
         self._ends_target = device.ctx.framebuffer([self.ends])
-        self._area = device.texture((1, 1), 4, "f4", "the cells of what a box holds")
-        self._area_target = device.ctx.framebuffer([self._area])
         self._worth = WORTH * nx * ny * nz
         self._known: object = None
         self.margin = 0
@@ -80,10 +81,12 @@ class Occupancy:
         # a solid shows the mean of the fluid beside it, and what is softened its neighbours
         softened = fire is not None or fluid.color_field is not None
         self.margin = int(fluid.solid_field is not None) + int(softened)
-        self._fill(self._rows, fluid, "occupied rows", matter(fluid), values, defines)
-        self._fill(self.boxes, fluid, "occupied boxes", {"rows": self._rows})
+        self._fill(
+            self._rows, fluid, "occupied rows", matter(fluid), values, defines, _strips_of(fluid, look)
+        )
+        alike = int(fire is None and fluid.solid_field is None)
+        self._fill(self.boxes, fluid, "occupied boxes", {"rows": self._rows}, {}, {"ALIKE": alike})
         self._fill(self._spans, fluid, "occupied spans", {"boxes": self.boxes}, {"margin": self.margin})
-        self._add_up(fluid)
         if look.lights or fire is not None:
             self._find_ends(fluid.grid.local)
 
@@ -99,12 +102,13 @@ class Occupancy:
         given: Mapping[str, Field],
         values: Mapping[str, object] | None = None,
         defines: Mapping[str, float] | None = None,
+        strips: Strips | None = None,
     ) -> None:
-        """One small pass over `out`."""
+        """One small pass over `out`; strips: those whose spans alone it looks at, elsewhere it writes 0."""
         name, images = label.rsplit(" ", 1)[1], dict[str, str]()
         layouts = {name: out.layout, **{n: f.layout for n, f in given.items() if n in ("rows", "boxes")}}
         if self.device.reading == "image":  # what a software renderer reads in half the time
-            images = {n: IMAGE_FORMAT[f.components, f.dtype] for n, f in given.items() if n not in layouts}
+            images = {n: IMAGE_FORMAT[f.components, f.dtype] for n, f in given.items()}
         program = volume_program(
             self.device,
             fluid,
@@ -113,34 +117,23 @@ class Occupancy:
             defines={**self._defines, **(defines or {})},
             volumes=layouts,
             images=images,
+            vertex_file=None if strips is None else "render/occupied_rows_vertex.glsl",
+            placed_by=None if strips is None else {"strips": strips.layout},
+            target=None if strips is None else out.layout,
         )
         for unit, key in enumerate(images):
             given[key].front.bind_to_image(unit, True, False)
         for key, value in (values or {}).items():
             upload(program[key], value)  # type: ignore[arg-type]
+        vertices = 3
+        if strips is not None:
+            program["strips"], program["strip_size"] = UNITS["strips"], STRIP
+            strips.spans.front.use(UNITS["strips"])
+            out.back_target.clear()
+            vertices = 6 * int(np.prod(strips.layout.size))
         out.back_target.use()
         with bind(self.device, program, **{n: f for n, f in given.items() if n not in images}):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
-
-    def _add_up(self, fluid: FluidLike) -> None:
-        """Count the cells of the spans."""
-        device, layout = self.device, self._spans.layout
-        program = volume_program(
-            device,
-            fluid,
-            "occupied area",
-            "render/occupied_area_fragment.glsl",
-            vertex_file="render/occupied_area_vertex.glsl",
-            placed_by=self.volumes,
-        )
-        program["spans"] = UNITS["spans"]
-        self._spans.front.use(UNITS["spans"])
-        self._area_target.clear()
-        self._area_target.use()
-        device.ctx.enable_only(moderngl.BLEND)
-        device.ctx.blend_func = moderngl.ONE, moderngl.ONE
-        device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3 * int(np.prod(layout.size)))
-        device.ctx.enable_only(moderngl.NOTHING)
+            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
 
     def _find_ends(self, grid: Grid) -> None:
         """The corners of one box round all that shows anything, and of one round all that stops light."""
@@ -190,8 +183,13 @@ class Occupancy:
 
     @property
     def volumes(self) -> dict[str, FlatLayout]:
-        """What ``spans_vertex.glsl`` reads."""
+        """What ``whole.glsl`` and ``spans_vertex.glsl`` read."""
         return {"spans": self._spans.layout}
+
+    def give_spans(self, program: moderngl.Program) -> None:
+        """Set what ``whole.glsl`` and ``spans_vertex.glsl`` of `program` read."""
+        program["spans"], program["worth"] = UNITS["spans"], self._worth
+        self._spans.front.use(UNITS["spans"])
 
     def cover(self, program: moderngl.Program, target: Field) -> None:
         """Write the cells of `target` that show anything, and 0 elsewhere.
@@ -200,18 +198,26 @@ class Occupancy:
         """
         target.back_target.clear()
         target.back_target.use()
-        vertices = 6 * int(np.prod(self._spans.layout.size))
-        program["spans"] = UNITS["spans"]
-        self._spans.front.use(UNITS["spans"])
-        program["area"], program["worth"] = PICTURE, self._worth
-        self._area.use(PICTURE)
+        long, high, deep = self._spans.layout.size
+        vertices = 6 * long * high * (deep - 1)
+        self.give_spans(program)
         self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
 
     def release(self) -> None:
         """Release the textures; idempotent."""
         for field in (self._rows, self.boxes, self._spans):
             field.release()
-        let_go(self._ends_target, self.ends, self._area_target, self._area)
+        let_go(self._ends_target, self.ends)
+
+
+def _strips_of(fluid: FluidLike, look: Look) -> Strips | None:
+    """The strips outside whose spans nothing in `fluid` shows or stops light; None: it may anywhere."""
+    fields = matter(fluid)
+    if look.fire is not None or "solid" in fields:
+        return None
+    marks = [fields[name].mark for name in ("scalars", "color") if name in fields]
+    strips = marks[0][0] if marks[0] is not None else None
+    return strips if strips is not None and all(strips.covers(mark) for mark in marks) else None
 
 
 def _state(fluid: FluidLike, look: Look) -> object:

@@ -22,6 +22,7 @@ from gpufluid.grid import Grid
 
 Floats = NDArray[np.float64]
 MARGIN = 4  # columns of a tile beyond those of the box: one round the box, and room for the shear's fraction
+LANES = 4  # layers in a tile, one in each channel of its texels
 LEAST = 1e-5  # smallest component of a direction, so that nothing is divided by 0: less than 0.001 degrees
 ONE = 65536  # fixed point of the shear that places the tiles
 
@@ -70,7 +71,7 @@ class LightFrame:
         slope: Floats = self.unit[list(self.across)] / abs(self.unit[self.axis])
         return slope
 
-    @property
+    @cached_property
     def shear(self) -> tuple[int, int]:
         """The slope in fixed point: whole numbers, so that every pass places a tile alike."""
         u, v = np.rint(self.slope * ONE).astype(int).tolist()
@@ -91,10 +92,23 @@ class LightFrame:
         return n[u] * self.scale, n[v] * self.scale, n[self.axis] * self.scale
 
     @property
-    def tile(self) -> tuple[int, int]:
-        """Columns and rows kept of each layer."""
+    def largest_tile(self) -> tuple[int, int]:
+        """Columns and rows that a tile has room for, whatever the direction."""
         w, h, _ = self.extent
-        return int(np.ceil(w)) + MARGIN, int(np.ceil(h)) + MARGIN
+        return int(np.ceil(w)) + MARGIN + LANES - 1, int(np.ceil(h)) + MARGIN + LANES - 1
+
+    @cached_property
+    def tile(self) -> tuple[int, int]:
+        """Columns and rows of a tile: those that its layers need, each a part further on."""
+        w, h, _ = self.extent
+        ends = self._bases.reshape(-1, LANES, 2)
+        u, v = np.abs(ends[:, -1] - ends[:, 0]).max(axis=0).tolist()
+        return int(np.ceil(w)) + MARGIN + u, int(np.ceil(h)) + MARGIN + v
+
+    @property
+    def tiles(self) -> int:
+        """How many tiles there are."""
+        return -(-self.layers // LANES)
 
     @property
     def layers(self) -> int:
@@ -105,6 +119,11 @@ class LightFrame:
     def path(self) -> float:
         """The light's way through one layer, metres."""
         return self.grid.cell_size / self.scale / float(abs(self.unit[self.axis]))
+
+    @cached_property
+    def place(self) -> Floats:
+        """Column, row and depth to place in cells, [4, 4]: the way back from `matrix`."""
+        return np.asarray(np.linalg.inv(self.matrix), np.float64)
 
     @cached_property
     def matrix(self) -> Floats:
@@ -119,11 +138,16 @@ class LightFrame:
         matrix[3, 3] = 1.0
         return matrix
 
+    @cached_property
+    def _bases(self) -> NDArray[np.int64]:
+        """Where a tile for each layer alone would begin, [layers of all tiles, 2]."""
+        ends = np.arange(1, LANES * self.tiles + 1, dtype=np.int64)[:, None]
+        return ((ONE // 2 + np.array(self.start) - np.array(self.shear) * ends) >> 16) - 2
+
     def base(self, layer: int) -> tuple[int, int]:
-        """Column and row of the first texel of a layer's tile."""
-        u, v = (
-            ((ONE // 2 + o - s * (layer + 1)) >> 16) - 2 for o, s in zip(self.start, self.shear, strict=True)
-        )
+        """Column and row of the first texel of the tile that holds `layer`."""
+        first = layer - layer % LANES
+        u, v = self._bases[[first, first + LANES - 1]].min(axis=0).tolist()
         return u, v
 
 
@@ -157,7 +181,7 @@ def light_layers(
     """
     width, height = frame.tile
     layers = np.empty((frame.layers, height, width))
-    places = np.linalg.inv(frame.matrix)
+    places = frame.place
     extent = np.array(frame.extent)
     for layer in range(frame.layers):
         base = frame.base(layer)

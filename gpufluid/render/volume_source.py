@@ -15,9 +15,8 @@ from gpufluid.kernels import Variant
 from gpufluid.layout import FlatLayout
 from gpufluid.render.subject import FluidLike
 
-# texture units; a light volume takes two
-SCALARS, SOLID, SUN, SKY, DEPTH = 0, 1, 2, 4, 6
-COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW, PICTURE, NOISE = range(7, 15)
+# texture units
+SCALARS, SOLID, SUN, SKY, DEPTH, COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW, PICTURE, NOISE = range(13)
 EXTENTS, WHOLES = BLOCKS, GLOW  # where slabs are drawn nobody reads blocks
 UNITS = {
     "scalars": SCALARS,
@@ -32,6 +31,7 @@ UNITS = {
     "boxes": BLOCKS,
     "spans": BLOCKS,
     "glow": GLOW,
+    "strips": GLOW,
 }
 Volumes = Mapping[str, FlatLayout]
 Program = moderngl.Program | moderngl.ComputeShader
@@ -81,18 +81,21 @@ def volume_source(
     source.add(layout.glsl("cell"), "<layout>")
     for name in fields or present:
         if name in images:
-            source.add(image_reader(name, images, layout), "<fields>")
+            source.add(image_reader(name, "cell", images, layout), "<fields>")
         elif name != "solid" or solids:
             source.add(field_reader(name, "cell", layout, "", "texel", UNITS[name], True), "<fields>")
     for name, its in (volumes or {}).items():
         source.add(its.glsl(name), "<layout>")
-        source.add(field_reader(name, name, its, "", "texel", UNITS[name], True), "<fields>")
+        if name in images:
+            source.add(image_reader(name, name, images, its), "<fields>")
+        else:
+            source.add(field_reader(name, name, its, "", "texel", UNITS[name], True), "<fields>")
     return source
 
 
-def image_reader(name: str, images: Mapping[str, str], layout: FlatLayout) -> str:
-    """The GLSL that reads field `name`, one of `images`, as an image."""
-    return field_reader(name, "cell", layout, images[name], "image", list(images).index(name), False)
+def image_reader(name: str, kind: str, images: Mapping[str, str], layout: FlatLayout) -> str:
+    """The GLSL that reads field `name` of `kind`, one of `images`, as an image."""
+    return field_reader(name, kind, layout, images[name], "image", list(images).index(name), False)
 
 
 def volume_program(
@@ -106,11 +109,13 @@ def volume_program(
     defines: Mapping[str, object] | None = None,
     volumes: Volumes | None = None,
     placed_by: Volumes | None = None,
+    target: FlatLayout | None = None,
     images: Mapping[str, str] | None = None,
 ) -> moderngl.Program:
     """Return the program of fragment shader `file` over `volume_source`; compiled once on each device.
 
-    placed_by: volumes that the vertex shader reads, to write some cells of a volume as large as the fluid's.
+    placed_by: volumes that the vertex shader reads, to write some cells of a volume laid out as `target`, or
+    as the fluid's own.
     images: as for `volume_source`; they need OpenGL 4.2.
     """
     defines, volumes, placed_by = dict(defines or {}), dict(volumes or {}), dict(placed_by or {})
@@ -133,7 +138,7 @@ def volume_program(
         if vertex_file is not None:
             vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>")
             if placed_by:
-                cell = fluid.layouts["cell"]
+                cell = target or fluid.layouts["cell"]
                 width, height = cell.texture_size
                 vertex.add(f"const ivec2 target_size = ivec2({width}, {height});", "<layout>")
                 vertex.add(cell.glsl("cell"), "<layout>")
@@ -146,7 +151,7 @@ def volume_program(
     present = tuple(matter(fluid))
     grid = fluid.grid.local  # a box that moves needs no other program
     key: tuple[object, ...] = (label, file, grid, fields, present, solids, vertex_file)
-    key = (*key, *defines.items(), *volumes.items(), *placed_by.items(), *images.items())
+    key = (*key, target, *defines.items(), *volumes.items(), *placed_by.items(), *images.items())
     return device.keep(key, make)
 
 
