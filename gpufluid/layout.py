@@ -104,11 +104,21 @@ class FlatLayout:
             volume = volume.reshape(nz, ny, -1)[..., :nx, None]
         return np.ascontiguousarray(volume)
 
-    def glsl(self, prefix: str) -> str:
+    def glsl(self, prefix: str, given: str = "") -> str:
         """Return the GLSL of this layout: ``<prefix>_texel(index)`` and ``<prefix>_index(texel)``.
 
-        Sizes are compile-time constants, so that a driver turns the divisions into multiplications.
+        Sizes are compile-time constants, so that a driver turns the divisions into multiplications. given: in
+        their place the GLSL of an ivec4 that holds `sizes`, in a program of layouts of several sizes.
         """
+        if given:
+            return (
+                f"#define {prefix}_extent {given}.xyz\n"
+                f"ivec2 {prefix}_texel(ivec3 index) {{ int row = quotient(index.z, {given}.w);"
+                f" return ivec2(index.z - row * {given}.w, row) * {given}.xy + index.xy; }}\n"
+                f"ivec3 {prefix}_index(ivec2 texel) {{"
+                f" ivec2 tile = ivec2(quotient(texel.x, {given}.x), quotient(texel.y, {given}.y));"
+                f" return ivec3(texel - tile * {given}.xy, tile.y * {given}.w + tile.x); }}\n"
+            )
         (width, height), (sx, sy, sz) = self.tile, self.texel_grid
         return (
             f"const ivec3 {prefix}_extent = ivec3({sx}, {sy}, {sz});\n"
@@ -119,6 +129,15 @@ class FlatLayout:
             f" ivec2 tile = ivec2(uvec2(texel) / uvec2({width}u, {height}u));"
             f" return ivec3(texel - tile * ivec2({width}, {height}), tile.y * {self.columns} + tile.x); }}\n"
         )
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Texels along (x, y, z), and tiles in a row of the texture."""
+        return *self.texel_grid, self.columns
+
+
+# Whole part of a / b, for a >= 0 and below 2^22: dividing whole numbers takes a software renderer far longer.
+QUOTIENT = "int quotient(int a, int b) { return int((float(a) + 0.5) / float(b)); }\n"
 
 
 def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:

@@ -16,8 +16,8 @@ vec4 beyond_or(ivec3 pack, int axis, vec4 own) {
 }
 
 Neighbours neighbours_of(ivec3 pack, vec4 p) {
-    const ivec3 last = packed_extent - 1;
-    const int edge = cells.x - 1 - 4 * last.x;  // lane of the last cell of a row
+    ivec3 last = packed_extent - 1;
+    int edge = cells.x - 1 - 4 * last.x;  // lane of the last cell of a row
     Neighbours n;
 #if ALL_WALLS
     n.xm = vec4(fetch_pressure(ivec3(max(pack.x - 1, 0), pack.yz)).w, p.xyz);
