@@ -21,6 +21,7 @@ from gpufluid.grid import Grid
 LANES = 4  # cells in a texel of a packed layout
 PROBES = 32  # edge of the square of points that are sampled in a pass
 STRIP = (64, 4)  # cells along x and y of a strip, the least that passes leave out where nothing is
+PARTS = {"quarter": 4}  # textures that share the values of a kind, where it is not one
 BLOCK = 4  # edge of the blocks of faces that a reduction reads
 
 
@@ -148,6 +149,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     packed: four cells along x to a texel; pack: one value for four such cells;
     strip: one texel for STRIP cells of a slice; block: one texel for BLOCK^3 faces;
     row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
+    quarter: as packed, in four textures by whether y and z are even or odd;
     half: as packed, of one colour of a chess-board the cells alone, which are every second one along x;
     wave: as packed, with at least two values along x and an even number; probe: one texel for each of
     PROBES^2 points; root: one texel for each cell of the longest side.
@@ -162,6 +164,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "face": FlatLayout(faces, 1, limit),
         "block": FlatLayout(blocks, 1, limit),
         "packed": FlatLayout((nx, ny, nz), LANES, limit),
+        "quarter": FlatLayout((nx, -(-ny // 2), -(-nz // 2)), LANES, limit),
         "half": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
         "pack": FlatLayout((-(-nx // LANES), ny, nz), 1, limit),
         "strip": FlatLayout((-(-nx // STRIP[0]), -(-ny // STRIP[1]), nz), 1, limit),
