@@ -223,6 +223,10 @@ class Backend(Protocol):
     epsilon: float  # of its numbers: the step from 1 to the next
     pace: Pace
 
+    @property
+    def quarters(self) -> bool:
+        """Whether Jacobi sweeps are faster here on a pressure in quarters."""
+
     def field(
         self,
         name: str,

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from gpufluid.boundaries import Boundaries, Inflow, Open, Side, Wall
-from gpufluid.layout import BLOCK
+from gpufluid.layout import BLOCK, PARTS
 from gpufluid.settings import LIMITERS
 
 PATH = 64  # cells along each axis that a trace is followed for solids; longer ones go unchecked from there
@@ -33,6 +33,12 @@ class Slot:
     components: int = 4
     exact: bool = False
     short: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Its textures' names: its own, or ``<name>_0`` and so on where there are several."""
+        count = PARTS.get(self.kind, 1)
+        return (self.name,) if count == 1 else tuple(f"{self.name}_{part}" for part in range(count))
 
 
 @dataclass(frozen=True)
@@ -171,6 +177,7 @@ MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .
 # of a coarse grid's faces: the low ones along each axis, and a cell's sum over all six
 WEIGHTS = tuple(Slot(f"weights_{part}", "packed", exact=True) for part in ("x", "y", "z", "sum"))
 FINE_WEIGHTS = tuple(Slot(f"fine_{slot.name}", "fine_packed", exact=True) for slot in WEIGHTS)
+QUARTERS = Slot("quarters", "quarter")
 OTHER = Slot("other", "packed", exact=True)
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
 ROOTS = Slot("roots", "root", exact=True)
@@ -292,6 +299,15 @@ KERNELS: dict[str, Kernel] = {
             ("scale", "weight"),
             (OPENINGS,),
         ),
+        Kernel("quarter", QUARTERS, (_packed("values"),)),
+        Kernel(
+            "jacobi_quarters",
+            QUARTERS,
+            (QUARTERS, _packed("divergence")),
+            ("scale", "weight"),
+            (OPENINGS,),
+        ),
+        Kernel("join_quarters", _packed("values"), (QUARTERS,)),
         Kernel(
             "red_black",
             _packed("pressure"),

@@ -21,6 +21,7 @@ from gpufluid.grid import Grid
 LANES = 4  # cells in a texel of a packed layout
 PROBES = 32  # edge of the square of points that are sampled in a pass
 STRIP = (64, 4)  # cells along x and y of a strip, the least that passes leave out where nothing is
+PARTS = {"quarter": 4}  # textures that share the values of a kind, where it is not one
 BLOCK = 4  # edge of the blocks of faces that a reduction reads
 
 
@@ -104,11 +105,21 @@ class FlatLayout:
             volume = volume.reshape(nz, ny, -1)[..., :nx, None]
         return np.ascontiguousarray(volume)
 
-    def glsl(self, prefix: str) -> str:
+    def glsl(self, prefix: str, given: str = "") -> str:
         """Return the GLSL of this layout: ``<prefix>_texel(index)`` and ``<prefix>_index(texel)``.
 
-        Sizes are compile-time constants, so that a driver turns the divisions into multiplications.
+        Sizes are compile-time constants, so that a driver turns the divisions into multiplications. given: in
+        their place the GLSL of an ivec4 that holds `sizes`, in a program of layouts of several sizes.
         """
+        if given:
+            return (
+                f"#define {prefix}_extent {given}.xyz\n"
+                f"ivec2 {prefix}_texel(ivec3 index) {{ int row = quotient(index.z, {given}.w);"
+                f" return ivec2(index.z - row * {given}.w, row) * {given}.xy + index.xy; }}\n"
+                f"ivec3 {prefix}_index(ivec2 texel) {{"
+                f" ivec2 tile = ivec2(quotient(texel.x, {given}.x), quotient(texel.y, {given}.y));"
+                f" return ivec3(texel - tile * {given}.xy, tile.y * {given}.w + tile.x); }}\n"
+            )
         (width, height), (sx, sy, sz) = self.tile, self.texel_grid
         return (
             f"const ivec3 {prefix}_extent = ivec3({sx}, {sy}, {sz});\n"
@@ -120,6 +131,15 @@ class FlatLayout:
             f" return ivec3(texel - tile * ivec2({width}, {height}), tile.y * {self.columns} + tile.x); }}\n"
         )
 
+    @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Texels along (x, y, z), and tiles in a row of the texture."""
+        return *self.texel_grid, self.columns
+
+
+# Whole part of a / b, for a >= 0 and below 2^22: dividing whole numbers takes a software renderer far longer.
+QUOTIENT = "int quotient(int a, int b) { return int((float(a) + 0.5) / float(b)); }\n"
+
 
 def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     """Return the layouts of `grid` by kind.
@@ -129,6 +149,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     packed: four cells along x to a texel; pack: one value for four such cells;
     strip: one texel for STRIP cells of a slice; block: one texel for BLOCK^3 faces;
     row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
+    quarter: as packed, in four textures by whether y and z are even or odd;
     half: as packed, of one colour of a chess-board the cells alone, which are every second one along x;
     wave: as packed, with at least two values along x and an even number; probe: one texel for each of
     PROBES^2 points; root: one texel for each cell of the longest side.
@@ -143,6 +164,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "face": FlatLayout(faces, 1, limit),
         "block": FlatLayout(blocks, 1, limit),
         "packed": FlatLayout((nx, ny, nz), LANES, limit),
+        "quarter": FlatLayout((nx, -(-ny // 2), -(-nz // 2)), LANES, limit),
         "half": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
         "pack": FlatLayout((-(-nx // LANES), ny, nz), 1, limit),
         "strip": FlatLayout((-(-nx // STRIP[0]), -(-ny // STRIP[1]), nz), 1, limit),

@@ -15,7 +15,7 @@ from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import TINY, Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
-from gpufluid.layout import LANES, layouts, link
+from gpufluid.layout import LANES, PARTS, layouts, link
 from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
@@ -144,6 +144,7 @@ class NumpyBackend:
     """Float64 on the CPU, whatever precision the settings ask for."""
 
     name = "numpy"
+    quarters = False
     epsilon = 2.0**-52
 
     def __init__(self, grid: Grid) -> None:
@@ -167,7 +168,8 @@ class NumpyBackend:
         """Create a field of zeros."""
         layout = self._layouts[kind]
         nx, ny, nz = layout.size
-        return ArrayField(name, (nz, ny, nx, 1 if layout.packing == LANES else components))
+        channels = PARTS.get(kind, 1 if layout.packing == LANES else components)
+        return ArrayField(name, (nz, ny, nx, channels))
 
     def kernel(self, name: str, variant: Variant) -> ReferenceKernel:
         """Return the reference function of that name as a kernel."""

@@ -1173,6 +1173,50 @@ def jacobi(
     return np.asarray(p + weight * (relaxed - p))[..., None]
 
 
+def quarter(grid: Grid, variant: Variant, *, values: Array) -> Array:
+    """The values by whether y and z are even or odd, [z / 2, y / 2, x, y odd + 2 (z odd)]; past the box 0."""
+    nz, ny, nx = values.shape[:3]
+    out = np.zeros((-(-nz // 2), -(-ny // 2), nx, 4))
+    for part in range(4):
+        own = values[part >> 1 :: 2, part & 1 :: 2, :, 0]
+        out[: own.shape[0], : own.shape[1], :, part] = own
+    return out
+
+
+def join_quarters(grid: Grid, variant: Variant, *, quarters: Array) -> Array:
+    """The values of all cells, of those of the quarters."""
+    nx, ny, nz = grid.cells
+    out = np.zeros((nz, ny, nx, 1))
+    for part in range(4):
+        own = out[part >> 1 :: 2, part & 1 :: 2, :, 0]
+        own[:] = quarters[: own.shape[0], : own.shape[1], :, part]
+    return out
+
+
+def jacobi_quarters(
+    grid: Grid,
+    variant: Variant,
+    *,
+    quarters: Array,
+    divergence: Array,
+    scale: float,
+    weight: float,
+    openings: Array | None = None,
+) -> Array:
+    """`jacobi` of a pressure in quarters."""
+    pressure = join_quarters(grid, variant, quarters=quarters)
+    swept = jacobi(
+        grid,
+        variant,
+        pressure=pressure,
+        divergence=divergence,
+        scale=scale,
+        weight=weight,
+        openings=openings,
+    )
+    return quarter(grid, variant, values=swept)
+
+
 def subtract_gradient(
     grid: Grid,
     variant: Variant,

@@ -21,10 +21,11 @@ LEFT = 0.01  # what such a polynomial leaves of the modes it is made for
 
 def jacobi(rules: Jacobi, problem: PressureProblem) -> None:
     """Sweeps of one weight."""
-    for n in range(0, rules.iterations, LOOK):
+    stride = max(LOOK if rules.tolerance is not None else rules.iterations, 1)
+    for n in range(0, rules.iterations, stride):
         if problem.done(rules.tolerance):
             return
-        problem.jacobi(rules.weight, min(LOOK, rules.iterations - n))
+        problem.jacobi(rules.weight, min(stride, rules.iterations - n))
 
 
 def chebyshev_jacobi(rules: ChebyshevJacobi, problem: PressureProblem) -> None:
@@ -36,8 +37,7 @@ def chebyshev_jacobi(rules: ChebyshevJacobi, problem: PressureProblem) -> None:
         if problem.done(rules.tolerance):
             return
         count = rules.iterations * (n + 1) // rounds - rules.iterations * n // rounds
-        for weight in chebyshev_weights(count):
-            problem.jacobi(weight)
+        problem.sweep(chebyshev_weights(count))
 
 
 @lru_cache(maxsize=32)

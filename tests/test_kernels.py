@@ -107,7 +107,7 @@ PARAMETERS: dict[str, Any] = {
     "direction": -1.0,
     "noise_shift": (0.3, -0.2, 0.1),
 }
-HALVED = ("relax_half", "restrict_half", "prolong_half")
+APART = ("relax_half", "restrict_half", "prolong_half", "jacobi_quarters")
 H = 0.1
 GRAZING = 1e-5  # relative: further than rounding takes a trace, and nearer than a test of values sees
 
@@ -180,6 +180,9 @@ class Case:
             whole = self.single(self.rng.normal(size=(*self.grid.cells[::-1], 1)))
             colour = PARAMETERS["colour"] if name in ("own", "right", "black") else 0
             values = reference.halve(self.grid, self.variant, values=whole, colour=colour, factor=1.0)
+        if kind == "quarter":
+            whole = self.single(self.rng.normal(size=(*self.grid.cells[::-1], 1)))
+            values = reference.quarter(self.grid, self.variant, values=whole)
         if name == "winding":
             values = np.round(values)
         return values
@@ -262,10 +265,10 @@ def relevant(name: str, variant: str, size: str) -> bool:
         return variant == "periodic all round" and size == "power of two"
     if "free-slip" in variant:
         return name in ("close_faces", "let_slip", "diffuse_velocity")
-    if name in HALVED and any(
+    if name in APART and any(
         n % 2 for axis, n in enumerate(SIZES[size]) if VARIANTS[variant].boundaries.periodic(axis) and n > 1
     ):
-        return False  # there neighbours share a colour
+        return False  # there neighbours share a colour, or a quarter
     if name == "solve_coarsest":  # of a few cells: `test_pressure` tries it
         return False
     if "coarse" in variant:

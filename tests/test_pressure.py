@@ -245,6 +245,40 @@ def test_red_and_black_apart_are_what_they_are_together(
     assert np.abs(pressures[0] - pressures[1]).max() <= 2e-5 * np.abs(pressures[1]).max()
 
 
+@pytest.mark.parametrize(
+    ("cells", "stage", "solver", "precision"),
+    [
+        ((16, 18, 20), "fragment", gf.Jacobi(12), "single"),
+        ((13, 17, 9), "compute", gf.ChebyshevJacobi(12), "single"),
+        ((5, 3, 2), "fragment", gf.Jacobi(8, weight=0.8), "half"),
+    ],
+    ids=["even", "odd", "tiny"],
+)
+@pytest.mark.parametrize("sides", ["walls", "periodic", "open all round", "inflow and open"])
+@pytest.mark.parametrize("solids", [False, True], ids=["open", "solids"])
+def test_sweeps_in_quarters_are_those_of_the_whole_to_the_bit(
+    cells: tuple[int, int, int],
+    stage: str,
+    solver: Any,
+    precision: str,
+    sides: str,
+    solids: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pressures, rules = [], SIDES[sides]
+    shared = any(rules.periodic(axis) and cells[axis] % 2 for axis in (1, 2))  # neighbours share a quarter
+    for apart in (True, False):
+        monkeypatch.setattr(GLBackend, "quarters", apart)
+        with noisy(cells, solver, stage, rules, precision=precision) as fluid:
+            if solids:
+                fluid.obstacles.add(gf.Obstacle(gf.Sphere((0, 0, 0), 0.4), position=(0.5, 0.4, 0.3)))
+            fluid.project()
+            assert ("quarters" in fluid._solver.projection.problem._fields) == (apart and not shared)
+            pressures.append(fluid.pressure.read())
+    assert np.abs(pressures[0]).max() > 0.0
+    np.testing.assert_array_equal(*pressures)
+
+
 # -- how fast ----------------------------------------------------------------------------------------------
 
 

@@ -4,8 +4,6 @@
 
 uniform float reach;  // how far a cell is on the way from the coarse centre to where the pressure is 0
 
-const ivec3 coarse_cells = (cells + 1) / 2;
-
 // The coarse neighbour of cell `i` along an axis, and how much of it is taken: of the cell's own value, or of 0.
 struct Beside {
     int at;
@@ -15,7 +13,7 @@ struct Beside {
 
 Beside beside(int i, int axis) {
     bool up = (i & 1) == 1;
-    int at = (i >> 1) + (up ? 1 : -1), count = coarse_cells[axis];
+    int at = (i >> 1) + (up ? 1 : -1), count = (cells[axis] + 1) / 2;
     bool low = at < 0, high = at >= count;
     Beside b = Beside(at, 0.25, false);
     if (periodic[axis]) b.at += count * (int(low) - int(high));

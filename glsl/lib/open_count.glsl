@@ -8,8 +8,8 @@ vec4 open_count(ivec3 pack) {
         (open & 1) + (open >> 1 & 1) + (open >> 2 & 1) + (open >> 3 & 1) + (open >> 4 & 1) + (open >> 5 & 1)
     );
 #else
-    const ivec3 last = packed_extent - 1;
-    const int edge = cells.x - 1 - 4 * last.x;
+    ivec3 last = packed_extent - 1;
+    int edge = cells.x - 1 - 4 * last.x;
     vec4 count = vec4(2.0 * float(DIMENSIONS));
     if (pack.y == 0 && !periodic.y && !open_low.y) count -= 1.0;
     if (pack.y == last.y && !periodic.y && !open_high.y) count -= 1.0;

@@ -5,7 +5,7 @@
 uniform float omega;   // in (0, 2); 1 is Gauss-Seidel
 
 vec4 overshoot(ivec3 pack) {
-    const bvec3 odd = bvec3(periodic.x && cells.x % 2 == 1, periodic.y && cells.y % 2 == 1, periodic.z && cells.z % 2 == 1);
+    bvec3 odd = bvec3(periodic.x && cells.x % 2 == 1, periodic.y && cells.y % 2 == 1, periodic.z && cells.z % 2 == 1);
     vec4 factor = vec4(omega);
     bvec3 ends = bvec3(false, pack.y == 0 || pack.y == cells.y - 1, pack.z == 0 || pack.z == cells.z - 1);
     if ((odd.y && ends.y) || (odd.z && ends.z)) factor = min(factor, 1.0);

@@ -10,8 +10,8 @@ struct Operator {
 // Coarse grids: weights of the low faces along x, y and z, and the sum over all six; past the row all are 0. Of a cell
 // at a side that is not periodic the low face has 0, so reading round the box does no harm.
 Operator pressure_operator(ivec3 pack, vec4 p) {
-    const ivec3 last = packed_extent - 1;
-    const int edge = cells.x - 1 - 4 * last.x;
+    ivec3 last = packed_extent - 1;
+    int edge = cells.x - 1 - 4 * last.x;
     int left = pack.x == 0 ? last.x : pack.x - 1, right = pack.x == last.x ? 0 : pack.x + 1;
     vec4 before = fetch_pressure(ivec3(left, pack.yz)), after = fetch_pressure(ivec3(right, pack.yz));
     vec4 low = fetch_weights_x(pack), beyond = fetch_weights_x(ivec3(right, pack.yz));

@@ -13,26 +13,42 @@ vec3 trace(vec3 start, vec3 u, float dt) {
     return clipped(start, start - reach * u);
 }
 
-struct FaceVelocities {
-    vec3 x, y, z;  // the whole velocity at the centres of the low x, y and z faces of a cell, m/s
+// Something at the centres of the low x, y and z faces of a cell.
+struct Faces {
+    vec3 x, y, z;
 };
 
-// Own component and the mean of the four nearest faces for the others.
-FaceVelocities face_velocities(ivec3 cell) {
-    ivec3 x = neighbour(cell - X), y = neighbour(cell - Y);
-    vec3 u = fetch_velocity(cell).xyz, ux = fetch_velocity(x).xyz, uy = fetch_velocity(y).xyz;
-    float xp = fetch_velocity(cell + X).x, yp = fetch_velocity(cell + Y).y;
-    FaceVelocities at;
+// The whole velocity there, m/s: own component and the mean of the four nearest faces for the others. Past the cells
+// lies at most one face that air crosses, on an open side: all three are then the velocity on that one.
+Faces face_velocities(ivec3 face) {
+    if (any(open_high) && past_cells(face)) {
+        vec3 u = at_velocity(face_center(face, face.x == cells.x ? 0 : face.y == cells.y ? 1 : 2));
+        return Faces(u, u, u);
+    }
+    ivec3 x = neighbour(face - X), y = neighbour(face - Y);
+    vec3 u = fetch_velocity(face).xyz, ux = fetch_velocity(x).xyz, uy = fetch_velocity(y).xyz;
+    float xp = fetch_velocity(face + X).x, yp = fetch_velocity(face + Y).y;
+    Faces at;
     at.x = vec3(u.x, 0.25 * (u.y + ux.y + yp + fetch_velocity(x + Y).y), 0.0);
     at.y = vec3(0.25 * (u.x + uy.x + xp + fetch_velocity(y + X).x), u.y, 0.0);
 #if DIMENSIONS == 3
-    ivec3 z = neighbour(cell - Z);
+    ivec3 z = neighbour(face - Z);
     vec3 uz = fetch_velocity(z).xyz;
-    float zp = fetch_velocity(cell + Z).z;
+    float zp = fetch_velocity(face + Z).z;
     at.x.z = 0.25 * (u.z + ux.z + zp + fetch_velocity(x + Z).z);
     at.y.z = 0.25 * (u.z + uy.z + zp + fetch_velocity(y + Z).z);
     at.z = vec3(0.25 * (u.x + uz.x + xp + fetch_velocity(z + X).x),
                 0.25 * (u.y + uz.y + yp + fetch_velocity(z + Y).y), u.z);
+#endif
+    return at;
+}
+
+// Where what is on the faces, with these velocities (m/s), was `dt` seconds ago: `trace` of each.
+Faces trace_faces(ivec3 face, Faces at, float dt) {
+    at.x = trace(face_center(face, 0), at.x, dt);
+    at.y = trace(face_center(face, 1), at.y, dt);
+#if DIMENSIONS == 3
+    at.z = trace(face_center(face, 2), at.z, dt);
 #endif
     return at;
 }

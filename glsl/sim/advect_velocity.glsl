@@ -9,9 +9,8 @@
 
 uniform float dt;  // s
 
-// One call for each axis, not a loop: the axis is then a constant, and of each texel one channel is loaded.
-float carried_along(int axis, ivec3 face, vec3 u) {
-    vec3 from = trace(face_center(face, axis), u, dt);
+// Its axis is a constant wherever it is called: of each texel one channel is then loaded.
+float carried_along(int axis, vec3 from) {
 #if CUBIC
     return still_air(from) * cubic_velocity(from, axis);
 #else
@@ -20,18 +19,11 @@ float carried_along(int axis, ivec3 face, vec3 u) {
 }
 
 void kernel(ivec3 here) {
-    vec3 carried = vec3(0.0);
     ivec3 face = home(here);
-    for (int axis = 0; axis < DIMENSIONS; ++axis)
-        if (on_open_high(face, axis))
-            carried[axis] = carried_along(axis, face, at_velocity(face_center(face, axis)));
-    if (!past_cells(face)) {
-        FaceVelocities at = face_velocities(face);
-        carried.x = carried_along(0, face, at.x);
-        carried.y = carried_along(1, face, at.y);
+    Faces from = trace_faces(face, face_velocities(face), dt);
+    vec3 carried = vec3(carried_along(0, from.x), carried_along(1, from.y), 0.0);
 #if DIMENSIONS == 3
-        carried.z = carried_along(2, face, at.z);
+    carried.z = carried_along(2, from.z);
 #endif
-    }
     carried_out = vec4(constrained(here, carried), 0.0);
 }

@@ -3,6 +3,7 @@
 // side of the box is 0 unless the box is periodic; a side that is open counts in the sum alone, since there the
 // pressure is 0.
 #include "lib/box.glsl"
+#include "lib/turns.glsl"
 
 uniform ivec3 finest;  // cells of the finest grid
 uniform int stride;    // finest cells that a cell here is wide, but for the last of a row
@@ -59,7 +60,8 @@ float face_weight(ivec3 cell, int axis) {
     if (cells[axis] == 1) return 0.0;
     if (cell[axis] == cells[axis]) cell[axis] = 0;
     ivec3 a = axis == 0 ? Y : X, b = axis == 2 ? Y : Z, fine = 2 * cell;
-    float sum = area(fine, axis) + area(fine + a, axis) + area(fine + b, axis) + area(fine + a + b, axis);
+    float sum = 0.0;
+    for (int n = 0; n < turns(4); ++n) sum += area(fine + (n & 1) * a + (n >> 1) * b, axis);
     return sum / distance_before(cell[axis], finest[axis], stride);
 }
 
@@ -113,7 +115,7 @@ float weight_of(ivec3 cell) {
 }
 
 void kernel(ivec3 pack) {
-    for (int lane = 0; lane < 4; ++lane) {
+    for (int lane = 0; lane < turns(4); ++lane) {
         ivec3 cell = ivec3(4 * pack.x + lane, pack.yz);
         if (cell.x >= cells.x || part < 3 && part >= DIMENSIONS) continue;
         weights_out[lane] = weight_of(cell);

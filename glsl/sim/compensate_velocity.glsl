@@ -6,23 +6,17 @@
 
 uniform float dt;  // s
 
-float compensated_along(int axis, ivec3 face, vec3 u, float before) {
-    return 1.5 * before - 0.5 * component_forward(trace(face_center(face, axis), u, -dt), axis);
+float compensated_along(int axis, float before, vec3 to) {
+    return 1.5 * before - 0.5 * component_forward(to, axis);
 }
 
 void kernel(ivec3 here) {
     ivec3 face = home(here);
-    vec3 before = fetch_velocity(face).xyz, value = vec3(0.0);
-    for (int axis = 0; axis < DIMENSIONS; ++axis)
-        if (on_open_high(face, axis))
-            value[axis] = compensated_along(axis, face, at_velocity(face_center(face, axis)), before[axis]);
-    if (!past_cells(face)) {
-        FaceVelocities at = face_velocities(face);
-        value.x = compensated_along(0, face, at.x, before.x);
-        value.y = compensated_along(1, face, at.y, before.y);
+    Faces to = trace_faces(face, face_velocities(face), -dt);
+    vec3 before = fetch_velocity(face).xyz;
+    vec3 value = vec3(compensated_along(0, before.x, to.x), compensated_along(1, before.y, to.y), 0.0);
 #if DIMENSIONS == 3
-        value.z = compensated_along(2, face, at.z, before.z);
+    value.z = compensated_along(2, before.z, to.z);
 #endif
-    }
     compensated_out = vec4(constrained(here, value), 0.0);
 }

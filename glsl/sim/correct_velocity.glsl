@@ -9,11 +9,9 @@
 
 uniform float dt;  // s
 
-// One call for each axis, not a loop: the axis is then a constant, and of each texel one channel is loaded.
-float corrected_along(int axis, ivec3 face, vec3 u, float before, float plain) {
-    vec3 start = face_center(face, axis);
-    float value = plain + 0.5 * (before - component_forward(trace(start, u, -dt), axis));
-    vec3 from = trace(start, u, dt);
+// Its axis is a constant wherever it is called: of each texel one channel is then loaded.
+float corrected_along(int axis, float before, float plain, vec3 to, vec3 from) {
+    float value = plain + 0.5 * (before - component_forward(to, axis));
 #if LIMITER
     vec2 bounds = bounds_velocity(from, axis);
     value = limited(value, plain, bounds.x, bounds.y);
@@ -22,21 +20,13 @@ float corrected_along(int axis, ivec3 face, vec3 u, float before, float plain) {
 }
 
 void kernel(ivec3 here) {
-    vec3 carried = vec3(0.0);
     ivec3 face = home(here);
+    Faces at = face_velocities(face), to = trace_faces(face, at, -dt), from = trace_faces(face, at, dt);
     vec3 plain = fetch_forward(face).xyz, before = fetch_velocity(face).xyz;
-    for (int axis = 0; axis < DIMENSIONS; ++axis)
-        if (on_open_high(face, axis)) {
-            vec3 u = at_velocity(face_center(face, axis));
-            carried[axis] = corrected_along(axis, face, u, before[axis], plain[axis]);
-        }
-    if (!past_cells(face)) {
-        FaceVelocities at = face_velocities(face);
-        carried.x = corrected_along(0, face, at.x, before.x, plain.x);
-        carried.y = corrected_along(1, face, at.y, before.y, plain.y);
+    vec3 carried = vec3(corrected_along(0, before.x, plain.x, to.x, from.x),
+                        corrected_along(1, before.y, plain.y, to.y, from.y), 0.0);
 #if DIMENSIONS == 3
-        carried.z = corrected_along(2, face, at.z, before.z, plain.z);
+    carried.z = corrected_along(2, before.z, plain.z, to.z, from.z);
 #endif
-    }
     velocity_out = vec4(constrained(here, carried), 0.0);
 }

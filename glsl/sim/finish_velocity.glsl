@@ -9,8 +9,7 @@
 
 uniform float dt;  // s
 
-float finished_along(int axis, ivec3 face, vec3 u) {
-    vec3 from = trace(face_center(face, axis), u, dt);
+float finished_along(int axis, vec3 from) {
     float value = component_compensated(from, axis);
 #if LIMITER
     vec2 bounds = bounds_velocity(from, axis);
@@ -21,17 +20,10 @@ float finished_along(int axis, ivec3 face, vec3 u) {
 
 void kernel(ivec3 here) {
     ivec3 face = home(here);
-    vec3 value = vec3(0.0);
-    for (int axis = 0; axis < DIMENSIONS; ++axis)
-        if (on_open_high(face, axis))
-            value[axis] = finished_along(axis, face, at_velocity(face_center(face, axis)));
-    if (!past_cells(face)) {
-        FaceVelocities at = face_velocities(face);
-        value.x = finished_along(0, face, at.x);
-        value.y = finished_along(1, face, at.y);
+    Faces from = trace_faces(face, face_velocities(face), dt);
+    vec3 value = vec3(finished_along(0, from.x), finished_along(1, from.y), 0.0);
 #if DIMENSIONS == 3
-        value.z = finished_along(2, face, at.z);
+    value.z = finished_along(2, from.z);
 #endif
-    }
     velocity_out = vec4(constrained(here, value), 0.0);
 }

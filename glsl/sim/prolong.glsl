@@ -21,7 +21,7 @@ void kernel(ivec3 pack) {
     vec4 own = spread(pair(pack.x, c.y, c.z)), change = own;
     bvec4 open = bvec4(true);
 #if WEIGHTED
-    const ivec3 last = packed_extent - 1;
+    ivec3 last = packed_extent - 1;
     vec4 diagonal = fetch_weights_sum(pack);
     vec4 low = fetch_weights_x(pack), high = vec4(low.yzw, fetch_weights_x(ivec3(pack.x == last.x ? 0 : pack.x + 1, pack.yz)).x);
 #elif SOLIDS

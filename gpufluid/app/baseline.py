@@ -61,6 +61,11 @@ class BaselineBackend(GLBackend):
     def __init__(self, grid: Grid, ctx: moderngl.Context) -> None:
         super().__init__(grid, "fragment", ctx, reading="texel")
 
+    @property
+    def quarters(self) -> bool:
+        """Sweeps are plain ones."""
+        return False
+
     def field(
         self,
         name: str,

@@ -180,7 +180,7 @@ class Device:
     @property
     def defines(self) -> dict[str, int]:
         """The macros of what the driver can do."""
-        return {"FILTERING": int(self.capabilities.filters)}
+        return {"FILTERING": int(self.capabilities.filters), "ROLLED": int(self.software)}
 
     @property
     def field_bytes(self) -> int:

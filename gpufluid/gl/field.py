@@ -64,6 +64,16 @@ class Field:
         return self._textures[-1]
 
     @property
+    def fronts(self) -> Sequence[moderngl.Texture]:
+        """The textures of the front: one, but see `PartedField`."""
+        return (self._textures[0],)
+
+    @property
+    def backs(self) -> Sequence[moderngl.Texture]:
+        """Those of the back."""
+        return (self._textures[-1],)
+
+    @property
     def back_target(self) -> moderngl.Framebuffer:
         """The framebuffer over `back`."""
         return self._targets[-1]
@@ -142,10 +152,11 @@ class Field:
         for target in self._targets:
             target.clear(red, green, blue, alpha)
 
-    def read(self, texture: moderngl.Texture | None = None) -> FloatArray:
-        """Return the front as float32 [z, y, x, c], or another texture like it; a packed field has c = 1."""
-        if texture is not None:
-            return self._unpacked(texture.read(alignment=1)).astype(np.float32, copy=False)
+    def read(self, textures: Sequence[moderngl.Texture] = ()) -> FloatArray:
+        """Return the front as float32 [z, y, x, c], or other textures like it; a packed field has c = 1."""
+        if textures:
+            parts = [self._unpacked(texture.read(alignment=1)) for texture in textures]
+            return np.concatenate(parts, -1).astype(np.float32, copy=False)
         if self.device.pace.pacer is not None:
             return self.dump().astype(np.float32)
         return self.take()()
@@ -216,3 +227,73 @@ class Field:
         self._targets.clear()
         self._textures.clear()
         self._held = None
+
+
+class PartedField(Field):
+    """A volume in several textures: of each texel `parts` have a share, which one pass reads and writes.
+
+    Its values are [z, y, x, c], the channels of all parts side by side. It is not shown to others while it is
+    written, nor held.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        name: str,
+        layout: FlatLayout,
+        components: int,
+        dtype: str,
+        buffers: int,
+        parts: int,
+    ) -> None:
+        super().__init__(device, name, layout, components, dtype, buffers)
+        others = (Field(device, name, layout, components, dtype, buffers) for _ in range(parts - 1))
+        self._parts: list[Field] = [self, *others]
+        self._across = [
+            device.ctx.framebuffer([part._textures[n] for part in self._parts]) for n in range(buffers)
+        ]
+
+    @property
+    def fronts(self) -> Sequence[moderngl.Texture]:
+        """The textures of the front."""
+        return [part.front for part in self._parts]
+
+    @property
+    def backs(self) -> Sequence[moderngl.Texture]:
+        """The textures of the back."""
+        return [part.back for part in self._parts]
+
+    @property
+    def back_target(self) -> moderngl.Framebuffer:
+        """The framebuffer over all of the back."""
+        return self._across[-1]
+
+    def turn(self) -> None:
+        """Let front and back change places."""
+        super().turn()
+        for part in self._parts[1:]:
+            part.turn()
+        self._across.reverse()
+
+    def fill(self, values: Sequence[float]) -> None:
+        """Set every value of every buffer."""
+        super().fill(values)
+        for part in getattr(self, "_parts", [self])[1:]:
+            part.fill(values)
+
+    def read(self, textures: Sequence[moderngl.Texture] = ()) -> FloatArray:
+        """Return the front as float32 [z, y, x, c], or other textures like it."""
+        return super().read(textures or self.fronts)
+
+    def write(self, volume: NDArray[np.floating]) -> None:
+        """Set the front from [z, y, x, c]."""
+        for part, values in zip(self._parts, np.split(volume, len(self._parts), -1), strict=True):
+            Field.write(part, values)
+
+    def release(self) -> None:
+        """Release the textures; idempotent."""
+        let_go(*self._across)
+        self._across.clear()
+        for part in self._parts[1:]:
+            part.release()
+        super().release()

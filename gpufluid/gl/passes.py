@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import moderngl
@@ -16,7 +16,7 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.kernels import Kernel, Slot, Variant, unknown_argument
-from gpufluid.layout import STRIP, FlatLayout
+from gpufluid.layout import QUOTIENT, STRIP, FlatLayout
 
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
 
@@ -26,6 +26,8 @@ IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, 
 # for passes of FEW texels, and for those that compute much.
 FEW = 4096
 LONG = {"advect_velocity", "correct_velocity", "compensate_velocity", "finish_velocity", "max_speed"}
+# Passes of coarse grids, of all of which one program serves each: sizes come to it as numbers.
+SIZED = {"coarse_weights", "first_sweep", "red_black", "restrict", "prolong"}
 STRIP_UNIT = 15  # texture unit of the spans
 SPARSE = {  # kernels of cells that keep what is at rest at rest
     "emit_scalars",
@@ -67,6 +69,15 @@ def kept(stage: str, slot: Slot, dtype: str) -> str:
     return "v"
 
 
+def sized(layouts: Mapping[str, FlatLayout], kinds: Iterable[str], grid: Grid) -> tuple[str, bytes]:
+    """The GLSL of a grid and its layouts, of a size that comes as numbers; and these, for ``sizes``."""
+    values, text = [(*grid.cells, 0)], QUOTIENT + "#define cells sizes[0].xyz\n"
+    for number, kind in enumerate(kinds, 1):
+        values.append(layouts[kind].sizes)
+        text += layouts[kind].glsl(kind, f"sizes[{number}]")
+    return f"uniform ivec4 sizes[{len(values)}];\n{text}", np.array(values, np.int32).tobytes()
+
+
 def box_constants(grid: Grid) -> str:
     """The GLSL constants every kernel knows of its grid."""
     nx, ny, nz = grid.cells
@@ -74,14 +85,20 @@ def box_constants(grid: Grid) -> str:
 
 
 def field_reader(
-    name: str, kind: str, layout: FlatLayout, image_format: str, reading: str, unit: int, filtered: bool
+    name: str,
+    kind: str,
+    layout: FlatLayout | None,
+    image_format: str,
+    reading: str,
+    unit: int,
+    filtered: bool,
 ) -> str:
     """The GLSL that declares field `name` and its ``fetch_<name>(index)``.
 
+    layout: None where its size comes as numbers.
     filtered: also ``filtered_<name>(xy, slice)``, bilinear at `xy` (values from 0) of a slice; it needs
     lib/between.glsl.
     """
-    width, height = layout.texture_size
     head = f"vec4 fetch_{name}(ivec3 index) {{ return "
     if reading == "image" and not filtered:
         return (
@@ -89,7 +106,9 @@ def field_reader(
             f"{head}imageLoad({name}, {kind}_texel(index)); }}\n"
         )
     text = f"uniform sampler2D {name};\n"
-    scale = f"vec2({1.0 / width!r}, {1.0 / height!r})"
+    scale = f"(1.0 / vec2(textureSize({name}, 0)))"
+    if layout is not None:
+        scale = "vec2({!r}, {!r})".format(*(1.0 / count for count in layout.texture_size))
     if reading == "nearest" and not filtered:
         text += f"{head}textureLod({name}, (vec2({kind}_texel(index)) + 0.5) * {scale}, 0.0); }}\n"
     else:
@@ -155,14 +174,22 @@ class Pass:
         source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
         if self._filtered:
             source.include("lib/between.glsl")
-        source.add(box_constants(grid), "<box>")
+        kinds = dict.fromkeys(s.kind for s in (*self._slots, kernel.write))
+        sizes, several = b"", kernel.name in SIZED and "fine_cell" in layouts
+        if several:
+            text, sizes = sized(layouts, kinds, grid)
+            source.add(text, "<layout>")
+        else:
+            source.add(box_constants(grid), "<box>")
+            for kind in kinds:
+                source.add(layouts[kind].glsl(kind), "<layout>")
         source.add(variant.constants(grid.dimensions), "<box>")
-        for kind in dict.fromkeys(s.kind for s in (*self._slots, kernel.write)):
-            source.add(layouts[kind].glsl(kind), "<layout>")
-        self._inputs: list[tuple[str, int, bool, bool]] = []  # name, unit, as image, filtered
-        image_unit = 1 if compute else 0  # compute writes through image unit 0
+        outputs = kernel.write.parts
+        # name, which of its textures, sampler, unit, as image, filtered
+        self._inputs: list[tuple[str, int, str, int, bool, bool]] = []
+        image_unit = len(outputs) if compute else 0  # compute writes through the first image units
         texture_unit = 0
-        for slot in self._slots:
+        for slot, part, sampler in ((s, n, name) for s in self._slots for n, name in enumerate(s.parts)):
             as_image, filtered = slot.name in self._as_image, slot.name in self._filtered
             unit = image_unit if as_image else texture_unit
             if as_image:
@@ -172,27 +199,39 @@ class Pass:
             image_format = IMAGE_FORMAT[slot.components, dtype_of(slot)]
             source.add(
                 field_reader(
-                    slot.name, slot.kind, layouts[slot.kind], image_format, device.reading, unit, filtered
+                    sampler,
+                    slot.kind,
+                    None if several else layouts[slot.kind],
+                    image_format,
+                    device.reading,
+                    unit,
+                    filtered,
                 ),
                 "<fields>",
             )
-            self._inputs.append((slot.name, unit, as_image, filtered))
+            self._inputs.append((slot.name, part, sampler, unit, as_image, filtered))
         write = kernel.write
         self._written_as = device.kept_as(write.components, dtype_of(write), f"the {write.name} field")
         written = write.name + "_out"
-        source.add(f"vec4 {written} = vec4(0.0);", "<fields>")
+        several_out = len(outputs) > 1
+        if several_out:
+            source.add(f"vec4 {written}[{len(outputs)}];", "<fields>")
+        else:
+            source.add(f"vec4 {written} = vec4(0.0);", "<fields>")
         source.add(
             f"vec4 kept(vec4 v) {{ return {kept(device.stage, kernel.write, dtype_of(kernel.write))}; }}",
             "<fields>",
         )
-        out = f"kept({written})"
+        outs = [f"kept({written}[{part}])" for part in range(len(outputs))]
+        if not several_out:
+            outs = [f"kept({written})"]
         if variant.expression:
             source.add("vec3 user_force(vec3 position, float time) {", "<stage>")
             source.add("float x = position.x, y = position.y, z = position.z; return (", "<stage>")
             source.add(variant.expression, "<expression>").add("); }", "<stage>")
         source.include(f"{kernel.folder}/{kernel.name}.glsl")
-        depth, kind = self._layout.texel_grid[2], kernel.write.kind
-        run = f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {depth}) kernel(index);\n"
+        kind = kernel.write.kind
+        run = f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {kind}_extent.z) kernel(index);\n"
         if compute:
             if self._sparse:
                 # as uniform as a strip is long: a group with nothing to do ends here
@@ -204,26 +243,31 @@ class Pass:
                     "        if (float(index.x) < span.x || float(index.x) >= span.y) return;\n    }\n    if",
                     1,
                 )
-            width, height = self._size
             image_format = IMAGE_FORMAT[kernel.write.components, dtype_of(kernel.write)]
+            size = "imageSize(image_0)" if several else "ivec2({}, {})".format(*self._size)
+            declared = (
+                f"layout({image_format}, binding = {n}) writeonly restrict uniform image2D image_{n};\n"
+                for n in range(len(outs))
+            )
+            stored = (f"    imageStore(image_{n}, texel, {out});\n" for n, out in enumerate(outs))
             source.add(
-                f"layout({image_format}, binding = 0) writeonly restrict uniform image2D image_out;\n"
-                "uniform int first_row;\n"
+                f"{''.join(declared)}uniform int first_row;\n"
                 "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID) + ivec2(0, first_row);\n"
-                f"    if (texel.x >= {width} || texel.y >= {height}) return;\n{run}"
-                f"    imageStore(image_out, texel, {out});\n}}",
+                f"    if (any(greaterThanEqual(texel, {size}))) return;\n{run}"
+                f"{''.join(stored)}}}",
                 "<main>",
             )
             self._compute = device.compute_program(source)
             program: moderngl.Program | moderngl.ComputeShader = self._compute
         else:
-            few = self._size[0] * self._size[1] <= FEW
+            few = several or self._size[0] * self._size[1] <= FEW
             once = device.software and (few or kernel.name in LONG)
             never = "    if (texel.x < 0) discard;\n" if once else ""
+            declared = (f"layout(location = {n}) out vec4 color_{n};\n" for n in range(len(outs)))
+            stored = (f"    color_{n} = {out};\n" for n, out in enumerate(outs))
             source.add(
-                "layout(location = 0) out vec4 color_out;\n"
-                f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{never}{run}"
-                f"    color_out = {out};\n}}",
+                f"{''.join(declared)}"
+                f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{never}{run}{''.join(stored)}}}",
                 "<main>",
             )
             vertex = self._strip_vertex(grid, layouts) if self._sparse else None
@@ -239,14 +283,18 @@ class Pass:
             * layouts[s.kind].texture_size[1]
             * s.components
             * int(dtype_of(s)[1])
+            * len(s.parts)
             for s in (*self._slots, kernel.write)
         )
         self._uniforms = [(n, m) for n, m in members.items() if isinstance(m, moderngl.Uniform)]
+        self._sizes: tuple[moderngl.Uniform, bytes] | None = None
+        if isinstance(member := program.get("sizes", None), moderngl.Uniform):
+            self._sizes = member, sizes[: 16 * member.array_length]
         # a program keeps what it is sent, and may be that of other passes too: their text is the same
         self._sent = device.sent(program)
-        for name, unit, as_image, _ in self._inputs:
-            if not as_image and name in program:
-                program[name].value = unit  # type: ignore[union-attr]
+        for _, _, sampler, unit, as_image, _ in self._inputs:
+            if not as_image and sampler in program:
+                program[sampler].value = unit  # type: ignore[union-attr]
 
     def _strip_vertex(self, grid: Grid, layouts: Mapping[str, FlatLayout]) -> Source:
         """The vertex shader that covers the spans of strips."""
@@ -272,7 +320,7 @@ class Pass:
                 f"kernel {self.kernel.name} writes {self._written_as}, field {out.name!r} holds {out.dtype}"
             )
         pacer, first, height = self.device.pace.pacer, 0, self._size[1]
-        before = out.front  # after the swap the field may have left it to another one
+        before = out.fronts  # after the swap the field may have left it to another one
         if pacer is None:
             self._work(arguments, out, 0, height)
         while pacer is not None and first < height:  # all is bound anew: much may happen in between
@@ -301,39 +349,46 @@ class Pass:
             return
         self(**arguments)
         out: Field = arguments[self.kernel.write.name]
-        renewed = [(unit, image) for name, unit, image, _ in self._inputs if arguments[name] is out]
+        renewed = [
+            (part, unit, image) for name, part, _, unit, image, _ in self._inputs if arguments[name] is out
+        ]
         for _ in range(times - 1):
-            for unit, as_image in renewed:
+            fronts = out.fronts
+            for part, unit, as_image in renewed:
                 if as_image:
-                    out.front.bind_to_image(unit, True, False)
+                    fronts[part].bind_to_image(unit, True, False)
                 else:
-                    out.front.use(unit)
+                    fronts[part].use(unit)
             self._start(out)
             out.swap()
 
     def _read(
-        self, arguments: Mapping[str, Any], before: moderngl.Texture
+        self, arguments: Mapping[str, Any], before: Sequence[moderngl.Texture]
     ) -> dict[str, tuple[Field, NDArray[np.float32]]]:
         """What the last call read, by name: fields and values; of the field it wrote what was `before`."""
         out: Field = arguments[self.kernel.write.name]
         fields: dict[str, Field] = {slot.name: arguments[slot.name] for slot in self._slots}
-        return {name: (field, field.read(before if field is out else None)) for name, field in fields.items()}
+        return {name: (field, field.read(before if field is out else ())) for name, field in fields.items()}
 
     def _work(self, arguments: Mapping[str, Any], out: Field, first: int, rows: int) -> None:
         """Bind what is read and write `rows` of the texture from `first` on."""
         device, filtered_units = self.device, []
-        for name, unit, as_image, filtered in self._inputs:
+        for name, part, _, unit, as_image, filtered in self._inputs:
             field: Field = arguments[name]
+            texture = field.fronts[part]
             if field is out and field.scratch:
                 raise GpufluidError(f"kernel {self.kernel.name} reads and writes the scratch field {name!r}")
             if as_image:
-                field.front.bind_to_image(unit, True, False)
+                texture.bind_to_image(unit, True, False)
             else:
-                field.front.use(unit)
+                texture.use(unit)
                 if filtered:
                     device.between.use(unit)
                     filtered_units.append(unit)
         sent = self._sent
+        if self._sizes is not None and sent.get("sizes") is not self._sizes:
+            uniform, sizes = sent["sizes"] = self._sizes
+            uniform.write(sizes)
         for name, uniform in self._uniforms:
             value = arguments[name]
             if isinstance(value, float | int) and value and sent.get(name) == value:
@@ -370,7 +425,8 @@ class Pass:
         device = self.device
         if device.stage == "compute":
             width, height = self._size
-            out.back.bind_to_image(0, False, True)
+            for unit, texture in enumerate(out.backs):
+                texture.bind_to_image(unit, False, True)
             if device.draws:
                 self._compute.run(-(-width // GROUP), -(-(rows or height) // GROUP))
                 device.ctx.memory_barrier()

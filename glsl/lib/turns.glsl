@@ -1,0 +1,10 @@
+// How often a loop turns. Software renderers compile each turn of a loop whose count they know: seconds, where there
+// is much in it. They know none that a uniform adds to.
+
+#if ROLLED
+uniform int none;  // nobody sets it: 0
+#else
+const int none = 0;
+#endif
+
+int turns(int count) { return count + none; }
