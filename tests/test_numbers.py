@@ -15,7 +15,7 @@ import pytest
 import gpufluid as gf
 from gpufluid import reference
 from gpufluid.debugging import NotFiniteError, switches
-from gpufluid.gl.passes import kept
+from gpufluid.gl.kernel_source import kept
 from gpufluid.grid import LARGEST_HALF, TINY
 from gpufluid.kernels import SCALARS, VELOCITY, Slot
 

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
+from gpufluid.gl.kernel_source import STRIP_UNIT, box_constants, field_reader, strip_macros
 from gpufluid.gl.late import LateRead
-from gpufluid.gl.passes import STRIP_UNIT, box_constants, field_reader, strip_macros, upload
+from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
+from gpufluid.gl.kernel_source import box_constants
 from gpufluid.gl.mesh_buffers import MeshBuffers
-from gpufluid.gl.passes import box_constants, upload
+from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.shapes import Mesh

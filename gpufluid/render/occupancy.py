@@ -18,7 +18,8 @@ import numpy as np
 
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import IMAGE_FORMAT, box_constants, field_reader, upload
+from gpufluid.gl.kernel_source import IMAGE_FORMAT, box_constants, field_reader
+from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.gl.strips import Strips
 from gpufluid.grid import Grid

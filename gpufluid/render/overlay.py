@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import box_constants, field_reader, upload
+from gpufluid.gl.kernel_source import box_constants, field_reader
+from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
 from gpufluid.grid import Grid

@@ -9,7 +9,7 @@ import moderngl
 
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import box_constants, field_reader
+from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.source import Source
 from gpufluid.kernels import Variant
 from gpufluid.layout import FlatLayout

@@ -1,0 +1,297 @@
+"""The GLSL of a kernel as a pass of one stage: what is written round the file in ``glsl/``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.source import Source
+from gpufluid.grid import LARGEST_HALF, TINY, Grid
+from gpufluid.kernels import Kernel, Slot, Variant
+from gpufluid.layout import QUOTIENT, STRIP, FlatLayout
+
+IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
+
+
+# llvmpipe compiles a shader for the inside and for the edges of what is drawn, but once where it may discard.
+# That halves what is long to compile, and runs a fifth longer where little is computed for a texel: so it is
+# for passes of FEW texels, and for those that compute much.
+FEW = 4096
+LONG = {"advect_velocity", "correct_velocity", "compensate_velocity", "finish_velocity", "max_speed"}
+# Passes of coarse grids, of all of which one program serves each: sizes come to it as numbers.
+SIZED = {"coarse_weights", "first_sweep", "red_black", "restrict", "prolong"}
+STRIP_UNIT = 15  # texture unit of the spans
+SPARSE = {  # kernels of cells that keep what is at rest at rest
+    "emit_scalars",
+    "emit_mask",
+    "ignite",
+    "burn",
+    "advect_scalars",
+    "correct_scalars",
+    "compensate_scalars",
+    "finish_scalars",
+}
+
+
+def strip_macros() -> dict[str, int]:
+    """The GLSL macros of the size of a strip."""
+    return {"STRIP_WIDTH": STRIP[0], "STRIP_ROWS": STRIP[1]}
+
+
+def strips_reader(layouts: Mapping[str, FlatLayout]) -> str:
+    """The GLSL that reads the spans of strips, see `gpufluid.gl.strips`."""
+    macros = "".join(f"#define {name} {value}\n" for name, value in strip_macros().items())
+    reader = field_reader("strips", "strip", layouts["strip"], "", "texel", STRIP_UNIT, False)
+    return macros + layouts["strip"].glsl("strip") + reader
+
+
+def kept(stage: str, slot: Slot, dtype: str) -> str:
+    """The GLSL of what a pass leaves in a texel of `slot`; NaN stays, so that it can be found.
+
+    A half float ends at the largest; a single one that is nearly denormal is 0. Only sweeps for the pressure
+    in fragment passes go without: it would cost 3 % of a step on llvmpipe, which mostly does it by itself.
+    What is `short` the kernel has rounded itself.
+    """
+    if slot.short:
+        return "v"
+    if dtype == "f2":
+        return f"mix(v, sign(v) * {LARGEST_HALF}, greaterThan(abs(v), vec4({LARGEST_HALF})))"
+    if stage == "compute" or slot.kind in ("cell", "face"):
+        return f"mix(v, vec4(0.0), lessThan(abs(v), vec4({TINY!r})))"
+    return "v"
+
+
+def sized(layouts: Mapping[str, FlatLayout], kinds: Iterable[str], grid: Grid) -> tuple[str, bytes]:
+    """The GLSL of a grid and its layouts, of a size that comes as numbers; and these, for ``sizes``."""
+    values, text = [(*grid.cells, 0)], QUOTIENT + "#define cells sizes[0].xyz\n"
+    for number, kind in enumerate(kinds, 1):
+        values.append(layouts[kind].sizes)
+        text += layouts[kind].glsl(kind, f"sizes[{number}]")
+    return f"uniform ivec4 sizes[{len(values)}];\n{text}", np.array(values, np.int32).tobytes()
+
+
+def box_constants(grid: Grid) -> str:
+    """The GLSL constants every kernel knows of its grid."""
+    nx, ny, nz = grid.cells
+    return f"const ivec3 cells = ivec3({nx}, {ny}, {nz});\nconst float cell_size = {grid.cell_size!r};\n"
+
+
+def field_reader(
+    name: str,
+    kind: str,
+    layout: FlatLayout | None,
+    image_format: str,
+    reading: str,
+    unit: int,
+    filtered: bool,
+) -> str:
+    """The GLSL that declares field `name` and its ``fetch_<name>(index)``.
+
+    layout: None where its size comes as numbers.
+    filtered: also ``filtered_<name>(xy, slice)``, bilinear at `xy` (values from 0) of a slice; it needs
+    lib/between.glsl.
+    """
+    head = f"vec4 fetch_{name}(ivec3 index) {{ return "
+    if reading == "image" and not filtered:
+        return (
+            f"layout({image_format}, binding = {unit}) readonly restrict uniform image2D {name};\n"
+            f"{head}imageLoad({name}, {kind}_texel(index)); }}\n"
+        )
+    text = f"uniform sampler2D {name};\n"
+    scale = f"(1.0 / vec2(textureSize({name}, 0)))"
+    if layout is not None:
+        scale = "vec2({!r}, {!r})".format(*(1.0 / count for count in layout.texture_size))
+    if reading == "nearest" and not filtered:
+        text += f"{head}textureLod({name}, (vec2({kind}_texel(index)) + 0.5) * {scale}, 0.0); }}\n"
+    else:
+        text += f"{head}texelFetch({name}, {kind}_texel(index), 0); }}\n"
+    if filtered:
+        text += (
+            f"vec4 filtered_{name}(vec2 xy, int slice) {{ return between({name},"
+            f" (vec2({kind}_texel(ivec3(0, 0, slice))) + xy + 0.5) * {scale}); }}\n"
+        )
+    return text
+
+
+class Input(NamedTuple):
+    """One texture that a pass reads.
+
+    name: its field's. part: which of the field's it is. sampler: its name in GLSL. unit: of images or of
+    textures. filtered: between its texels.
+    """
+
+    name: str
+    part: int
+    sampler: str
+    unit: int
+    as_image: bool
+    filtered: bool
+
+
+class KernelSource:
+    """The shaders of one kernel on one grid in one stage, and what goes with them.
+
+    shader: the compute or the fragment shader. vertex: that of a pass that leaves strips out; else None.
+    inputs: what it reads. sizes: the values of its uniform ``sizes``, if one program serves several grids.
+    written_as: the numbers that it writes. nbytes: what one run must move at least, bytes: all of each field
+    it reads, and what it writes.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        grid: Grid,
+        layouts: Mapping[str, FlatLayout],
+        kernel: Kernel,
+        variant: Variant,
+        dtype: str,
+    ) -> None:
+        self._device, self._grid, self._layouts = device, grid, layouts
+        self._kernel, self._dtype = kernel, dtype
+        self._slots = kernel.slots(variant)
+        self._size = layouts[kernel.write.kind].texture_size
+        # one program for all coarse grids: the finest has no finer one
+        self._sized = kernel.name in SIZED and "fine_cell" in layouts
+        self.sparse = kernel.name in SPARSE
+        self.inputs: list[Input] = []
+        self.sizes = b""
+        self.written_as = device.kept_as(
+            kernel.write.components, self._dtype_of(kernel.write), f"the {kernel.write.name} field"
+        )
+        self.nbytes = sum(
+            int(np.prod(layouts[s.kind].texture_size))
+            * s.components
+            * int(self._dtype_of(s)[1])
+            * len(s.parts)
+            for s in (*self._slots, kernel.write)
+        )
+        self.shader = Source(f"{kernel.name} ({device.stage})")
+        self._begin(variant)
+        self._declare_box(variant)
+        self._declare_inputs(variant.sampler == "hardware")
+        outputs = self._declare_output()
+        if variant.expression:
+            self.shader.add("vec3 user_force(vec3 position, float time) {", "<stage>")
+            self.shader.add("float x = position.x, y = position.y, z = position.z; return (", "<stage>")
+            self.shader.add(variant.expression, "<expression>").add("); }", "<stage>")
+        self.shader.include(f"{kernel.folder}/{kernel.name}.glsl")
+        self.vertex: Source | None = None
+        if device.stage == "compute":
+            self._end_compute(outputs)
+        else:
+            self._end_fragment(outputs)
+            if self.sparse:
+                self.vertex = self._strip_vertex()
+
+    def _dtype_of(self, slot: Slot) -> str:
+        if slot.short:
+            return self._device.kept_as(slot.components, "f2", f"the {slot.name} field")
+        return "f4" if slot.exact else self._dtype
+
+    def _format_of(self, slot: Slot) -> str:
+        return IMAGE_FORMAT[slot.components, self._dtype_of(slot)]
+
+    def _begin(self, variant: Variant) -> None:
+        compute, device = self._device.stage == "compute", self._device
+        version = 430 if compute else 420 if device.reading == "image" else 330
+        self.shader.add(f"#version {version} core", "<stage>")
+        if compute:
+            self.shader.add(f"layout(local_size_x = {GROUP}, local_size_y = {GROUP}) in;", "<stage>")
+        defines = variant.defines(self._grid.dimensions) | device.defines
+        self.shader.add("\n".join(f"#define {name} {value}" for name, value in defines.items()), "<variant>")
+
+    def _declare_box(self, variant: Variant) -> None:
+        kinds = dict.fromkeys(slot.kind for slot in (*self._slots, self._kernel.write))
+        if self._sized:
+            text, self.sizes = sized(self._layouts, kinds, self._grid)
+            self.shader.add(text, "<layout>")
+        else:
+            self.shader.add(box_constants(self._grid), "<box>")
+            for kind in kinds:
+                self.shader.add(self._layouts[kind].glsl(kind), "<layout>")
+        self.shader.add(variant.constants(self._grid.dimensions), "<box>")
+
+    def _declare_inputs(self, hardware: bool) -> None:
+        """Declare what is read. hardware: by filtering samplers where the kernel reads between texels."""
+        reading, writes = self._device.reading, len(self._kernel.write.parts)
+        units = {True: writes if self._device.stage == "compute" else 0, False: 0}  # next image, next texture
+        if hardware and any(slot.name in self._kernel.sampled for slot in self._slots):
+            self.shader.include("lib/between.glsl")
+        for slot in self._slots:
+            filtered = hardware and slot.name in self._kernel.sampled
+            as_image = reading == "image" and not filtered
+            layout = None if self._sized else self._layouts[slot.kind]
+            for part, sampler in enumerate(slot.parts):
+                unit = units[as_image]
+                units[as_image] += 1
+                self.inputs.append(Input(slot.name, part, sampler, unit, as_image, filtered))
+                text = field_reader(
+                    sampler, slot.kind, layout, self._format_of(slot), reading, unit, filtered
+                )
+                self.shader.add(text, "<fields>")
+
+    def _declare_output(self) -> list[str]:
+        """Declare what the kernel writes, one vec4 or an array of them; return what is left of each."""
+        write = self._kernel.write
+        name, count = f"{write.name}_out", len(write.parts)
+        what = kept(self._device.stage, write, self._dtype_of(write))
+        declared = f"{name} = vec4(0.0)" if count == 1 else f"{name}[{count}]"
+        self.shader.add(f"vec4 {declared};\nvec4 kept(vec4 v) {{ return {what}; }}", "<fields>")
+        return [f"kept({name})"] if count == 1 else [f"kept({name}[{part}])" for part in range(count)]
+
+    def _run(self, check: str = "") -> str:
+        kind = self._kernel.write.kind
+        index = f"    ivec3 index = {kind}_index(texel);\n"
+        return f"{index}{check}    if (index.z < {kind}_extent.z) kernel(index);\n"
+
+    def _end_compute(self, outputs: list[str]) -> None:
+        check, shader = "", self.shader
+        if self.sparse:
+            # as uniform as a strip is long: a group with nothing to do ends here
+            shader.add(strips_reader(self._layouts) + "uniform bool whole;", "<fields>")
+            check = (
+                "    if (!whole) {\n"
+                "        vec2 span = fetch_strips(index / ivec3(STRIP_WIDTH, STRIP_ROWS, 1)).zw;\n"
+                "        if (float(index.x) < span.x || float(index.x) >= span.y) return;\n    }\n"
+            )
+        form = self._format_of(self._kernel.write)
+        for n in range(len(outputs)):
+            shader.add(
+                f"layout({form}, binding = {n}) writeonly restrict uniform image2D image_{n};", "<main>"
+            )
+        size = "imageSize(image_0)" if self._sized else "ivec2({}, {})".format(*self._size)
+        shader.add(
+            "uniform int first_row;\n"
+            "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID) + ivec2(0, first_row);\n"
+            f"    if (any(greaterThanEqual(texel, {size}))) return;\n{self._run(check)}",
+            "<main>",
+        )
+        for n, output in enumerate(outputs):
+            shader.add(f"    imageStore(image_{n}, texel, {output});", "<main>")
+        shader.add("}", "<main>")
+
+    def _end_fragment(self, outputs: list[str]) -> None:
+        few = self._sized or self._size[0] * self._size[1] <= FEW
+        once = self._device.software and (few or self._kernel.name in LONG)
+        never = "    if (texel.x < 0) discard;\n" if once else ""
+        for n in range(len(outputs)):
+            self.shader.add(f"layout(location = {n}) out vec4 color_{n};", "<main>")
+        self.shader.add(
+            f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{never}{self._run()}", "<main>"
+        )
+        for n, output in enumerate(outputs):
+            self.shader.add(f"    color_{n} = {output};", "<main>")
+        self.shader.add("}", "<main>")
+
+    def _strip_vertex(self) -> Source:
+        """The vertex shader that covers the spans of strips."""
+        source = Source(f"{self._kernel.name} (strips)").add("#version 330 core", "<stage>")
+        source.add(box_constants(self._grid), "<box>")
+        source.add(self._layouts["cell"].glsl("cell"), "<layout>")
+        source.add(strips_reader(self._layouts), "<fields>")
+        width, height = self._size
+        source.add(f"const ivec2 target_size = ivec2({width}, {height});", "<layout>")
+        return source.include("sim/strip_vertex.glsl")
