@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
-from gpufluid.gl.kernel_source import STRIP_UNIT, box_constants, field_reader, strip_macros
+from gpufluid.gl.kernel_source import IMAGE_FORMAT, STRIP_UNIT, box_constants, field_reader, strip_macros
 from gpufluid.gl.late import LateRead
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
@@ -174,7 +174,10 @@ class Strips:
             self._programs[key] = self._compiled(label, boundaries, macros, fields, kind, file)
         known = self._programs[key]
         for unit, (_, field) in enumerate(fields.values()):
-            field.front.use(unit)
+            if device.reading == "image":
+                field.front.bind_to_image(unit, True, False)
+            else:
+                field.front.use(unit)
         sent = known.sent
         for name, uniform in known.uniforms:
             value = values[name]
@@ -204,20 +207,24 @@ class Strips:
 
         def make() -> moderngl.Program:
             variant = Variant(boundaries=boundaries or Boundaries())
-            source = Source(label).add("#version 330 core", "<stage>").add(box_constants(self.grid), "<box>")
+            version = 420 if device.reading == "image" else 330
+            source = Source(label).add(f"#version {version} core", "<stage>")
+            source.add(box_constants(self.grid), "<box>")
             defines = {**variant.defines(self.grid.dimensions), **strip_macros(), **macros}
             source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
             source.add(variant.constants(self.grid.dimensions), "<box>")
             for its in dict.fromkeys((*(its for its, _ in fields.values()), kind)):
                 source.add(self._layouts[its].glsl(its), "<layout>")
-            reading = "nearest" if device.software else "texel"
-            for unit, (name, (its, _)) in enumerate(fields.items()):
-                source.add(field_reader(name, its, self._layouts[its], "", reading, unit, False), "<fields>")
+            for unit, (name, (its, field)) in enumerate(fields.items()):
+                form = IMAGE_FORMAT[field.components, field.dtype]
+                reader = field_reader(name, its, self._layouts[its], form, device.reading, unit, False)
+                source.add(reader, "<fields>")
             return device.fragment_program(source.include(f"sim/{file or label.replace(' ', '_')}.glsl"))
 
-        program = device.keep((label, len(fields), boundaries, self.grid), make)
+        forms = tuple((name, field.dtype) for name, (_, field) in fields.items())
+        program = device.keep((label, forms, boundaries, self.grid), make)
         for unit, name in enumerate(fields):
-            if name in program:
+            if name in program and device.reading != "image":
                 program[name] = unit
         uniforms = [
             (name, member)
