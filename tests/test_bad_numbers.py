@@ -37,7 +37,7 @@ NEEDED: dict[str, dict[str, Any]] = {  # what a class cannot be made without
 }
 NAN, INF = math.nan, math.inf
 UNLIMITED = ("viscosity", "thermal_diffusivity", "density_diffusivity", "density_dissipation", "cooling")
-NUMBERS: list[Any] = [NAN, INF, -INF, np.float64(NAN), 1j, "x", b"1", 1e300, -1e300, {}, object()]
+NUMBERS: list[Any] = [NAN, INF, -INF, np.float64(NAN), 1j, "x", b"1", 1e300, -1e300, {}, object(), True]
 TRIPLES: list[Any] = [
     *((value, 0.1, 0.1) for value in NUMBERS[:8]),
     (0.1, 0.1, NAN),

@@ -237,3 +237,5 @@ def test_large_triangles_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(
         surface_velocity(GRID, corners - 0.1, corners, triangles[:60]), whole, rtol=1e-9
     )
+    batches = list(voxels._alike(np.full(60, 10)))
+    assert [(n, len(where)) for n, where in batches] == [(10, 30), (10, 30)]
