@@ -52,8 +52,29 @@ PARTS = {
 OPTIONAL = {"scrolled"}  # of a box that stands elsewhere than it was made
 
 
-def save(fluid: Fluid, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
-    """Write `fluid` to `path` and return it; see `Fluid.save`."""
+@dataclass(frozen=True)
+class Taken:
+    """The state of a fluid as it was, all of it in main memory, to be written when it is wanted."""
+
+    text: bytes
+    names: list[str]
+    arrays: list[NDArray[Any]]
+
+    def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+        """Write it to `path` and return that; see `Fluid.save`."""
+        if len(self.text) > MOST_HEADER:
+            raise GpufluidError(f"{os.fspath(path)}: what describes the fluid is over {MOST_HEADER} bytes")
+        with whole_file(path, overwrite) as partial, zipfile.ZipFile(partial, "w") as file:
+            file.writestr(zipfile.ZipInfo(HEADER, DATE), self.text)
+            for name, array in zip(self.names, self.arrays, strict=True):
+                with file.open(zipfile.ZipInfo(f"{name}.npy", DATE), "w", force_zip64=True) as member:
+                    member.write(npy_header(array.dtype.str, array.shape))
+                    member.write(array.reshape(-1).view(np.uint8).data if array.size else b"")
+        return Path(path)
+
+
+def take(fluid: Fluid) -> Taken:
+    """Return the state of `fluid` as it is now. Raises GpufluidError for what no file can hold."""
     solver, write = fluid._state, Writer()
     for thing in (*fluid.emitters, *fluid.obstacles, *fluid.forces):
         thing.check()
@@ -80,20 +101,14 @@ def save(fluid: Fluid, path: str | os.PathLike[str], overwrite: bool = False) ->
         number = header["state"][name] = write.array(store.dump(), name)
         names[number] = name
     header["meshes"] = write.meshes
+    arrays = {names.get(n, f"array_{n}"): array for n, array in enumerate(write.arrays)}
     header["arrays"] = [
-        {"name": names.get(n, f"array_{n}"), "dtype": array.dtype.str, "shape": list(array.shape)}
-        for n, array in enumerate(write.arrays)
+        {"name": name, "dtype": array.dtype.str, "shape": list(array.shape)} for name, array in arrays.items()
     ]
     text = json.dumps(header, allow_nan=False, indent=1).encode()
-    if len(text) > MOST_HEADER:
-        raise GpufluidError(f"{os.fspath(path)}: what describes the fluid is over {MOST_HEADER} bytes")
-    with whole_file(path, overwrite) as partial, zipfile.ZipFile(partial, "w") as file:
-        file.writestr(zipfile.ZipInfo(HEADER, DATE), text)
-        for about, array in zip(header["arrays"], write.arrays, strict=True):
-            with file.open(zipfile.ZipInfo(f"{about['name']}.npy", DATE), "w", force_zip64=True) as member:
-                member.write(npy_header(about["dtype"], array.shape))
-                member.write(array.reshape(-1).view(np.uint8).data if array.size else b"")
-    return Path(path)
+    # what was read back is a copy already, the arrays of shapes are their owners'
+    copies = [array if n in names else array.copy() for n, array in enumerate(write.arrays)]
+    return Taken(text, list(arrays), copies)
 
 
 def load(

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.advance import Slices
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Wall
-from gpufluid.checkpoint import load, restore, save
+from gpufluid.checkpoint import Taken, load, restore, take
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, MeshWarning, named
@@ -757,7 +757,12 @@ class Fluid:
         The file appears whole or not at all. Raises GpufluidError for a file that exists, unless `overwrite`,
         for what the disk refuses, and naming what no file can hold: a pressure solver or a function of yours.
         """
-        return save(self, path, overwrite)
+        return take(self).write(path, overwrite)
+
+    @_at_work
+    def _take(self) -> Taken:
+        """The state as it is now, for `save` to be made of it later."""
+        return take(self)
 
     @classmethod
     def load(

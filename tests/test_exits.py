@@ -28,6 +28,7 @@ import gpufluid as gf
 from gpufluid.app import play
 from gpufluid.app.cli import main
 from gpufluid.app.outputs import Outputs
+from gpufluid.checkpoint import saved_time
 from gpufluid.files import abandon
 from gpufluid.io.film import Film
 
@@ -134,16 +135,61 @@ def test_a_stop_while_it_starts_leaves_nothing(tmp_path: Path, share: float, num
     check_whole(tmp_path)
 
 
-def test_a_stop_in_the_middle_of_a_large_picture(tmp_path: Path) -> None:
+@pytest.mark.parametrize("save", ["", " --save s.fluid"])
+def test_a_stop_in_the_middle_of_a_large_picture(tmp_path: Path, save: str) -> None:
     """A picture that takes seconds to draw on any machine without a GPU: it is not waited for."""
     large = ("--size", "4096x4096", "--cells", "16", "24", "16")
-    options = "-o a.png --volumes v --volume-format npz"
-    code, seconds, start, errors = stopped(
-        tmp_path, options + " --frames 1", signal.SIGTERM, "v/*0001*", 1.0, large
-    )
+    options = "-o a.png --volumes v --volume-format npz --frames 1" + save
+    code, seconds, start, errors = stopped(tmp_path, options, signal.SIGTERM, "v/*0001*", 1.0, large)
     assert code == 143, errors
     assert seconds < max(QUICK, start)
-    assert names(tmp_path) == ["v"]
+    assert names(tmp_path) == (["s.fluid", "v"] if save else ["v"])
+
+
+@pytest.mark.parametrize(
+    ("options", "waited", "whole"),
+    [
+        ("-o a.mp4 --frames 5", 1e9, 3),  # a frame that takes little is finished
+        ("-o a.mp4 --frames 5", 0.0, 2),  # one that takes long is not waited for
+        ("-o a.png --frames 3", 1e9, 3),  # the last picture is drawn when the state is safe
+    ],
+)
+def test_a_stop_in_a_picture_leaves_a_state_to_go_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str, waited: float, whole: int
+) -> None:
+    """Ctrl-C comes while the third frame is drawn: the state is that after the last one that is finished."""
+    from gpufluid.render.frame import FrameRenderer
+
+    real = FrameRenderer.draw
+
+    def interrupted(renderer: FrameRenderer, scene: Any) -> None:
+        if scene.frame == 3:
+            signal.raise_signal(signal.SIGINT)
+        real(renderer, scene)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(FrameRenderer, "draw", interrupted)
+    monkeypatch.setattr("gpufluid.app.play.WAITED", waited)
+    assert main(["demo", *SMALL, *options.split(), "--save", "s.fluid"]) == 130
+    if "mp4" in options:
+        assert names(tmp_path) == ["a.mp4", "s.fluid"] and frame_count(tmp_path / "a.mp4") == whole
+    else:
+        assert names(tmp_path) == ["s.fluid"]
+    assert saved_time(tmp_path / "s.fluid") == pytest.approx(whole / 30)
+    monkeypatch.setattr(FrameRenderer, "draw", real)
+    assert main(["demo", *SMALL, "--frames", "1", "-o", "b.png", "--resume", "s.fluid"]) == 0
+
+
+def test_a_stop_in_the_first_frame_leaves_the_state_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gpufluid.Fluid.step", interrupted)
+    assert main(["demo", *SMALL, "-o", "a.mp4", "--save", "s.fluid"]) == 130
+    assert names(tmp_path) == ["s.fluid"] and saved_time(tmp_path / "s.fluid") == 0.0
 
 
 @pytest.mark.parametrize("backend", ["fragment", "compute"])
@@ -330,6 +376,7 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
         import json, resource, sys
         from pathlib import Path
         from gpufluid.app.cli import main
+from gpufluid.checkpoint import saved_time
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
         for options in json.loads(sys.argv[1]):
             before = set(Path().rglob("*"))

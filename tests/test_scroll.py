@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
+from gpufluid.app import studio_pick
 from gpufluid.scene_file import save_description
 
 BACKENDS = ("numpy", "fragment", "compute")
@@ -446,11 +447,13 @@ def test_nothing_is_compiled_or_made_anew(ctx: moderngl.Context) -> None:
         devices = [fluid.device, renderer.device, renderer.volume.device]
         devices += [made.drawn.device for made in scene.live._made]
         lighting = renderer.volume.lighting
+        coarse = lighting._others, lighting._fire
         before = [(len(d._programs), len(d._kept), len(d.fields)) for d in devices]
         for _ in range(3):
             turn()
         assert [(len(d._programs), len(d._kept), len(d.fields)) for d in devices] == before
         assert renderer.volume.lighting is lighting, "the light volume was made anew"
+        assert (lighting._others, lighting._fire) == coarse and None not in coarse
         renderer.release()
         scene.live.release()
 
@@ -546,6 +549,32 @@ def test_a_lamp_stays_where_it_is(ctx: moderngl.Context) -> None:
         assert seen[0].max() > 60.0
         assert np.abs(seen[1] - seen[0]).mean() < 1.0
         renderer.release()
+
+
+def test_the_studio_reaches_into_a_box_that_has_moved() -> None:
+    """What a hand meets is where it is seen: smoke, solids, the box itself."""
+    with gf.Fluid(GRID, OPEN, backend="numpy") as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.85, 0.3, 0.6)))
+        fluid.scroll((7, -2, 1))
+        density = np.zeros(GRID.cells[::-1])
+        density[4, 5, 10] = 1.0
+        fluid.density.write(density)
+        smoke = np.array(fluid.grid.origin) + 0.1 * (np.array((10, 5, 4)) + 0.5)
+        np.testing.assert_allclose(smoke, (1.25, 0.55, 0.85))
+        eye = np.array((1.0, 1.1, 4.0))
+        for place, towards in ((smoke, None), (np.array(ball.position), ball)):
+            way = (place - eye) / np.linalg.norm(place - eye)
+            ray = studio_pick.Ray(eye, way)
+            if towards is None:
+                met, _ = studio_pick.depth_for_hand(fluid, ray, way)
+                np.testing.assert_allclose(met, place, atol=0.08)
+            else:
+                assert studio_pick.hit(towards, fluid, ray) == pytest.approx(
+                    np.linalg.norm(place - eye) - 0.1
+                )
+        corners = np.concatenate(studio_pick.box_lines(fluid))
+        np.testing.assert_allclose(corners.min(0), fluid.grid.origin)
+        np.testing.assert_allclose(corners.max(0), fluid.grid.upper)
 
 
 def test_exports_say_where_the_box_is(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checkpoint import Taken
 from gpufluid.errors import GpufluidError
 from gpufluid.files import check_file
 from gpufluid.gl.late import settle
@@ -176,6 +177,19 @@ class Output:
 
 
 @dataclass(frozen=True)
+class State:
+    """The state of all fluids at a time, s, in main memory, and the files that it goes to."""
+
+    time: float
+    files: dict[Path, Taken]
+    overwrite: bool = False
+
+    def write(self) -> list[Path]:
+        """Write the files, and return them."""
+        return [taken.write(path, self.overwrite) for path, taken in self.files.items()]
+
+
+@dataclass(frozen=True)
 class Outputs:
     """All that a scene is to be written to, off screen.
 
@@ -307,12 +321,14 @@ class Outputs:
         if len(set(paths)) < len(paths):
             raise GpufluidError("two pictures cannot have one name")
 
-    def save_state(self, scene: Scene) -> list[Path]:
-        """Write the state of all fluids, where that is asked for; returns the files."""
+    def take_state(self, scene: Scene) -> State | None:
+        """The state of all fluids as it is now; None where it is not to be saved."""
         if self.save is None:
-            return []
+            return None
         files = state_files(self.save, len(scene.fluids))
-        return [f.save(path, self.overwrite) for f, path in zip(scene.fluids, files, strict=True)]
+        return State(
+            scene.time, {path: f._take() for f, path in zip(scene.fluids, files, strict=True)}, self.overwrite
+        )
 
     # -- opened --------------------------------------------------------------------------------------------
 

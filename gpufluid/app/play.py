@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from gpufluid.app.display import has_display
@@ -25,6 +26,7 @@ from gpufluid.stops import unbroken
 FRAMES = 120
 WINDOW_SIZE = (960, 540)
 STUDIO_SIZE = (1180, 680)
+WAITED = 0.4  # s; a frame that takes longer is not waited for after Ctrl-C, but forgotten
 MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
 
 
@@ -268,24 +270,30 @@ def _render(
 
     shot: Shot | None = None
     done, whole = 0, True
+    # the state after the last frame, where the next is not waited for: the first, and those that take long
+    kept = wanted.take_state(scene)
 
     def finish(stopped: BaseException | None = None) -> None:
         path, time = None, patience(stopped)
+        with unbroken():  # first: the picture may take long
+            state = wanted.take_state(scene) if whole else kept
+            if state is not None:
+                for file in state.write():
+                    if progress:
+                        print(f"wrote {file.absolute()} (the state at {state.time:.3g} s)")
         if time is None or (shot is not None and shot.is_drawn):  # who has said stop waits for no drawing
             still = shot or Shot(scene, draw, alpha)
             path = wanted.write_still(still, None if time is None else 0.5 * time)  # the film needs some too
         if path is not None and progress:
             print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
-        for path in wanted.save_state(scene) if whole else ():
-            if progress:
-                print(f"wrote {path.absolute()} (the state at {scene.time:.3g} s)")
 
     try:
         with _progress_bar(frames, progress) as tick:
             while done != frames:
-                # half a step is no state to go on from: a frame whose state is wanted is finished first
-                whole = False
-                with unbroken() if wanted.save is not None else contextlib.nullcontext():
+                # half a step is no state to go on from: there is one kept, or the frame is finished first
+                began, whole = monotonic(), False
+                waits = wanted.save is not None and kept is None
+                with unbroken() if waits else contextlib.nullcontext():
                     if not _went_on(scene):
                         whole = True
                         break
@@ -297,10 +305,11 @@ def _render(
                     for output in outputs:
                         output.add(shot)
                     whole = True
+                with unbroken():
+                    kept = wanted.take_state(scene) if monotonic() - began > WAITED else None
                 tick()
     except (KeyboardInterrupt, SystemExit) as stop:
-        if done:
-            finish(stop)
+        finish(stop)
         raise
     finish()
 
