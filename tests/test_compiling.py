@@ -37,8 +37,8 @@ print(json.dumps({name: sum(s for key, s in taken.items() if key[0] == name) for
 
 
 def test_no_pass_takes_long_to_compile() -> None:
-    """On llvmpipe, with nothing kept, by the thread's own clock: no pass longer than 3.1 times four short
-    ones together, and all of a default step 10 times. Other work on the machine slows those as well, so the
+    """On llvmpipe, with nothing kept, by the thread's own clock: no pass longer than twice four short
+    ones together, and all of a default step 7 times. Other work on the machine slows those as well, so the
     shares hold on any; the four take 0.3 to 0.4 s on two cores.
     """
     if not is_software():
@@ -55,6 +55,6 @@ def test_no_pass_takes_long_to_compile() -> None:
     short = sum(taken[name] for name in ("jacobi", "divergence", "subtract_gradient", "buoyancy"))
     assert {"advect_velocity", "correct_velocity", "advect_scalars", "correct_scalars"} < set(taken)
     shares = {name: round(seconds / short, 2) for name, seconds in taken.items()}
-    assert max(shares.values()) <= 3.1, shares
-    assert sum(shares.values()) <= 10.0, shares
+    assert max(shares.values()) <= 2.0, shares
+    assert sum(shares.values()) <= 7.0, shares
     assert sum(taken.values()) <= 15.0

@@ -1,6 +1,7 @@
 // Following the flow for `dt` seconds, back (dt > 0) or forth (dt < 0).
 #include "lib/component.glsl" for velocity
 #include "lib/clipped.glsl"
+#include "lib/turns.glsl"
 
 // Where what is at `start` (cells) with velocity `u` (m/s) was `dt` seconds ago; never in a solid, but perhaps beyond a
 // side, where a sample takes the nearest value.
@@ -45,10 +46,22 @@ Faces face_velocities(ivec3 face) {
 
 // Where what is on the faces, with these velocities (m/s), was `dt` seconds ago: `trace` of each.
 Faces trace_faces(ivec3 face, Faces at, float dt) {
+#if TRACE_RK2
+    int axis = 0;
+    do {  // each in turn is the first, and then the last: there is much in it
+        vec3 from = trace(face_center(face, axis), at.x, dt);
+#if DIMENSIONS == 3
+        at = Faces(at.y, at.z, from);
+#else
+        at = Faces(at.y, from, from);
+#endif
+    } while (++axis < turns(DIMENSIONS));
+#else
     at.x = trace(face_center(face, 0), at.x, dt);
     at.y = trace(face_center(face, 1), at.y, dt);
 #if DIMENSIONS == 3
     at.z = trace(face_center(face, 2), at.z, dt);
+#endif
 #endif
     return at;
 }

@@ -10,16 +10,21 @@
 uniform float dt;  // s
 
 void kernel(ivec3 cell) {
-    vec3 start = vec3(cell) + 0.5, u = center_velocity(cell);
+    vec3 start = vec3(cell) + 0.5, u = center_velocity(cell), to, from = start;
+    int way = 0;
+    do {  // forth, then back
+        to = from;
+        from = trace(start, u, way == 0 ? -dt : dt);
+    } while (++way < turns(2));
     vec4 before = fetch_scalars(cell);
     vec3 plain = fetch_forward(cell).xyz;
-    vec3 returned = sample_forward(trace(start, u, -dt)).xyz;
+    vec3 returned = sample_forward(to).xyz;
     vec3 value = plain + 0.5 * (before.xyz - returned);
 #if SOLIDS
     // a cell that a moving solid has just left held nothing the error could be measured by
     if (before.w < 0.5) value = plain;
 #endif
-    vec3 from = trace(start, u, dt), brought = vec3(0.0);
+    vec3 brought = vec3(0.0);
 #if LIMITER
     Bounds bounds = bounds_scalars(from);
     if (bounds.low.w <= bounds.high.w)

@@ -21,7 +21,12 @@ float corrected_along(int axis, float before, float plain, vec3 to, vec3 from) {
 
 void kernel(ivec3 here) {
     ivec3 face = home(here);
-    Faces at = face_velocities(face), to = trace_faces(face, at, -dt), from = trace_faces(face, at, dt);
+    Faces at = face_velocities(face), to, from = at;
+    int way = 0;
+    do {  // forth, then back
+        to = from;
+        from = trace_faces(face, at, way == 0 ? -dt : dt);
+    } while (++way < turns(2));
     vec3 plain = fetch_forward(face).xyz, before = fetch_velocity(face).xyz;
     vec3 carried = vec3(corrected_along(0, before.x, plain.x, to.x, from.x),
                         corrected_along(1, before.y, plain.y, to.y, from.y), 0.0);
