@@ -337,18 +337,24 @@ def test_what_tells_of_the_frames_stays_whole_and_right(
     assert (folder / "frame_0001.png").exists() and not list(folder.glob("*partial*"))
 
 
-def test_the_state_of_half_a_step_is_not_saved(tmp_path: Path) -> None:
-    """A second Ctrl-C does not wait for the end of the frame."""
+@pytest.mark.parametrize("waited", [1e9, 0.0])
+def test_the_state_of_half_a_step_is_not_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waited: float
+) -> None:
+    """A second Ctrl-C does not wait for the frame; where frames take long the state before is kept."""
 
     def update(scene: gf.Scene, at: float) -> None:
         if scene.frame == 1:
             raise KeyboardInterrupt
 
+    monkeypatch.setattr(play, "WAITED", waited)
     scene = gf.Scene(gf.Fluid(gf.Grid((6, 8, 5), cell_size=0.1)), update=update)
     more = Outputs(save=tmp_path / "s.fluid")
     with pytest.raises(KeyboardInterrupt):
         play.play(scene, name="a", out=tmp_path / "a.mp4", size=(16, 16), progress=False, more=more)
-    assert names(tmp_path) == ["a.mp4"]
+    assert names(tmp_path) == ["a.mp4"] + ["s.fluid"] * (waited == 0.0)
+    if waited == 0.0:
+        assert saved_time(tmp_path / "s.fluid") == pytest.approx(scene.dt)
     scene.release()
 
 
@@ -376,7 +382,6 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
         import json, resource, sys
         from pathlib import Path
         from gpufluid.app.cli import main
-from gpufluid.checkpoint import saved_time
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
         for options in json.loads(sys.argv[1]):
             before = set(Path().rglob("*"))
