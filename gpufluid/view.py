@@ -12,6 +12,7 @@ from gpufluid.grid import finite_number, finite_triple, whole_number
 from gpufluid.settings import one_of
 
 MOST_LIGHTS = 4  # beside the sun
+EXPOSURE = 0.95  # factor on radiance before the tone map
 METHODS = ("view-slices", "axis-slices", "ray-march")  # to draw smoke
 
 
@@ -209,7 +210,7 @@ class Picture:
 
     size: tuple[int, int] = (640, 360)
     fps: float = 30.0
-    exposure: float = 0.95
+    exposure: float = EXPOSURE
     background: str | tuple[float, float, float] = "studio"
     slices: int | None = None
     method: str = "view-slices"

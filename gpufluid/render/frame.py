@@ -31,10 +31,9 @@ from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer, eye_of
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
 from gpufluid.settings import one_of
-from gpufluid.view import Look, Picture
+from gpufluid.view import EXPOSURE, Look, Picture
 
 SAMPLES = 4  # a pixel, for the outlines of solids
-EXPOSURE = 0.95
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKGROUNDS = ("studio", "sky", "transparent")
