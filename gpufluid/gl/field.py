@@ -236,6 +236,8 @@ class PartedField(Field):
     written, nor held.
     """
 
+    _parts: Sequence[Field] = ()  # none while the first is made
+
     def __init__(
         self,
         device: Device,
@@ -248,7 +250,7 @@ class PartedField(Field):
     ) -> None:
         super().__init__(device, name, layout, components, dtype, buffers)
         others = (Field(device, name, layout, components, dtype, buffers) for _ in range(parts - 1))
-        self._parts: list[Field] = [self, *others]
+        self._parts = [self, *others]
         self._across = [
             device.ctx.framebuffer([part._textures[n] for part in self._parts]) for n in range(buffers)
         ]
@@ -278,7 +280,7 @@ class PartedField(Field):
     def fill(self, values: Sequence[float]) -> None:
         """Set every value of every buffer."""
         super().fill(values)
-        for part in getattr(self, "_parts", [self])[1:]:
+        for part in self._parts[1:]:
             part.fill(values)
 
     def read(self, textures: Sequence[moderngl.Texture] = ()) -> FloatArray:
