@@ -17,11 +17,10 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
-from gpufluid.backend import Backend, Later
+from gpufluid.backend import UNKNOWN, Backend, Later
 from gpufluid.errors import GpufluidError, MissingDependencyError
 
-ROWS = 8  # of which a part of a divided pass has some number: those of a compute workgroup
-UNKNOWN = 0.25  # of the budget: what a pass may cost that nobody has measured yet
+LEAST = 0.3  # of the budget: a part that costs less is not worth a pass's being divided
 GUESS = 60  # passes of a step, before one has been counted
 
 
@@ -76,7 +75,7 @@ class Slices:
         self._refuse_itself()
         worker, pace = self._worker, self.backend.pace
         self._budget, self._moved, self._running = budget - self._leaving, False, (None,)
-        self.watch.start(started)
+        self.watch.start(started, self._budget)
         try:
             worker.parent = self._greenlets.getcurrent()
         except ValueError:
@@ -120,28 +119,32 @@ class Slices:
 
     # -- asked by the backend, inside the greenlet -------------------------------------------------------
 
-    def before(self, work: Hashable, rows: int = 1) -> int:
+    def before(self, work: Hashable, rows: int = 1, least: int = 1) -> int:
         """A pass comes next: leave first where it would take the call over its budget.
 
-        One that is longer than a whole budget is divided: as many of its rows are let run as fit.
+        One that does not fit is divided, where a part of it does that is worth it.
         """
         self._lap()
-        row = self.watch.foreseen(work)
-        whole = UNKNOWN * self._budget if row is None else row * rows
-        room = self._budget - self.watch.spent()
-        divided = row is not None and whole > self._budget and rows > ROWS
-        if self._moved and (room < 0.5 * self._budget if divided else whole > room):
+        fitting = self._fitting(work, rows, least)
+        if self._moved and not fitting:
             self._leave()
-            room = self._budget - self.watch.spent()
-        if divided and row is not None and row * rows > room:  # the call may be one of another budget by now
-            rows = max(ROWS, int(room / row) // ROWS * ROWS)
+            fitting = self._fitting(work, rows, least)  # the call may be one of another budget
+        rows = fitting or min(rows, least)
         self._running, self._moved = (work, rows), True
         self._passes += 1
         return rows
 
+    def _fitting(self, work: Hashable, rows: int, least: int) -> int:
+        """How many of `rows` to run now; 0: there is no room for enough of them."""
+        row, room = self.watch.foreseen(work), self.watch.room()
+        if (UNKNOWN * self._budget if row is None else row * rows) <= room:
+            return rows
+        part = 0 if row is None else max(int(room / row), 0) // least * least
+        return part if row is not None and row * part >= LEAST * self._budget else 0
+
     def wait(self, late: Later) -> None:
         """Wait for `late` as long as the budget of a call lasts, and then in later calls."""
-        while not late.wait(min(max(self._budget - self.watch.spent(), 0.0), 1.0)):
+        while not late.wait(min(max(self.watch.left(), 0.0), 1.0)):
             if self._budget < math.inf:
                 self._leave()
         self._moved = True

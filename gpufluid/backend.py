@@ -122,10 +122,11 @@ class KernelCall(Protocol):
 class Pacer(Protocol):
     """Who has a step run a few passes at a time: it may let the caller do something else in between."""
 
-    def before(self, work: Hashable, rows: int = 1) -> int:
+    def before(self, work: Hashable, rows: int = 1, least: int = 1) -> int:
         """The pass `work` comes next, or the last `rows` of it; return how many of these to run now.
 
         As long as some are left it is asked again, and may come back only when the caller does.
+        least: of which a part has some number of rows.
         """
 
     def wait(self, late: Later) -> None:
@@ -142,8 +143,8 @@ class Pace:
 class Stopwatch(Protocol):
     """Learns what passes cost, seconds a row."""
 
-    def start(self, at: float) -> None:
-        """A call has begun, `at` seconds of `time.perf_counter`."""
+    def start(self, at: float, budget: float) -> None:
+        """A call of `budget` seconds has begun, `at` seconds of `time.perf_counter`."""
 
     def lap(self, work: Hashable | None, rows: int = 1) -> None:
         """`rows` of `work` have been asked for since the last lap; None: nothing to learn of."""
@@ -151,63 +152,101 @@ class Stopwatch(Protocol):
     def foreseen(self, work: Hashable) -> float | None:
         """What a row of `work` will cost, going by what it did; None where that is not known."""
 
-    def spent(self) -> float:
-        """What the call has cost: the time it took, or what it asked for will take, whichever is more."""
+    def left(self) -> float:
+        """Seconds of the call's budget that are left by the clock."""
+
+    def room(self) -> float:
+        """Seconds of work, as foreseen, that may be asked for at a time.
+
+        So much that the call is over its budget by more than `SLACK` only where that takes longer than it
+        does but rarely.
+        """
 
     def release(self) -> None:
         """Give back what it holds."""
 
 
+SLACK = 0.2  # of the budget: by how much a call may be over it
+UNKNOWN = 0.25  # of the budget: what a pass may cost that nobody has measured yet
+COUNTS = 0.1  # of the budget: what is foreseen to take less tells nothing of delays
+RARE = 0.005  # of all cases: those that may be slower than `Delays.factor` says
+SLOWEST = 2.0  # as when two threads have to share a processor; from longer delays no foresight saves a call
+
+
 class Costs:
-    """What each kind of work costs: a running mean, and how far off that is as a rule."""
+    """What each kind of work costs: a running mean."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, tuple[float, float]] = {}
+        self._known: dict[Hashable, float] = {}
 
     def learn(self, work: Hashable, seconds: float) -> None:
         """Add a measurement. One far above the rest is an interruption: it counts as four times the mean.
 
         One far below tells that the others were: drivers compile a pass when it first runs.
         """
-        mean, off = self._known.get(work, (seconds, 0.0))
+        seconds = max(seconds, 1e-9)  # no clock tells less
+        mean = self._known.get(work, seconds)
         if seconds < 0.25 * mean:
-            mean, off = seconds, 0.0
-        seconds = min(seconds, 4.0 * mean)
-        self._known[work] = mean + 0.2 * (seconds - mean), off + 0.2 * (abs(seconds - mean) - off)
+            mean = seconds
+        self._known[work] = mean + 0.2 * (min(seconds, 4.0 * mean) - mean)
 
     def foreseen(self, work: Hashable) -> float | None:
-        """The mean and what it is off by, seconds; None before the first measurement."""
-        known = self._known.get(work)
-        return None if known is None else known[0] + known[1]
+        """The mean, seconds; None before the first measurement."""
+        return self._known.get(work)
+
+
+class Delays:
+    """How many times as long as foreseen work takes that is slow, as only the share `RARE` of it is.
+
+    By stochastic approximation of that quantile (Robbins and Monro, 1951): ten surprises take it from 1 to 2,
+    two thousand cases without one bring it back.
+    """
+
+    def __init__(self) -> None:
+        self.factor = 1.0
+
+    def learn(self, ratio: float) -> None:
+        """Work took `ratio` times as long as foreseen."""
+        step = 0.1 * ((ratio > self.factor) - RARE)
+        self.factor = min(max(self.factor + step, 1.0), SLOWEST)
 
 
 class WallWatch:
     """By the clock on the wall, where work is done while it is asked for, or by `finish` at the latest."""
 
     def __init__(self, finish: Callable[[], None], clock: Callable[[], float] = perf_counter) -> None:
-        self.costs = Costs()
+        self.costs, self.delays = Costs(), Delays()
         self._finish, self._clock = finish, clock
         self._start = self._last = clock()
+        self._budget = 0.0
 
-    def start(self, at: float) -> None:
+    def start(self, at: float, budget: float) -> None:
         """A call has begun."""
-        self._start, self._last = at, self._clock()
+        self._start, self._last, self._budget = at, self._clock(), budget
 
     def lap(self, work: Hashable | None, rows: int = 1) -> None:
         """Wait for `work`, and learn what it took."""
         self._finish()
         now = self._clock()
         if work is not None:
-            self.costs.learn(work, (now - self._last) / rows)
+            row, took = self.costs.foreseen(work), now - self._last
+            if row is not None and rows * row > COUNTS * self._budget:
+                self.delays.learn(took / (rows * row))
+            self.costs.learn(work, took / rows)
         self._last = now
 
     def foreseen(self, work: Hashable) -> float | None:
         """What a row of `work` took as a rule."""
         return self.costs.foreseen(work)
 
-    def spent(self) -> float:
-        """Seconds since the call began."""
-        return self._clock() - self._start
+    def left(self) -> float:
+        """Seconds of the budget that are left."""
+        return self._budget - (self._clock() - self._start)
+
+    def room(self) -> float:
+        """As much as may be slow, since the clock is looked at again after it; what is left at most."""
+        left = self.left()
+        return min(left, (left + SLACK * self._budget) / self.delays.factor)
 
     def release(self) -> None:
         """There is nothing to give back."""
@@ -226,6 +265,10 @@ class Backend(Protocol):
     @property
     def quarters(self) -> bool:
         """Whether Jacobi sweeps are faster here on a pressure in quarters."""
+
+    @property
+    def inverts(self) -> bool:
+        """Whether the cells are so few that an equation's inverse, a field of kind "matrix", is kept."""
 
     def field(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral
 
 import numpy as np
@@ -145,7 +146,7 @@ class Grid:
         (x, y, z), (sx, sy, sz) = self.origin, self.size
         return x + sx, y + sy, z + sz
 
-    @property
+    @cached_property
     def local(self) -> Grid:
         """The same box with its low corner at 0: all that does not depend on where it stands."""
         return replace(self, origin=(0.0, 0.0, 0.0))

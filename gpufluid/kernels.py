@@ -340,6 +340,12 @@ KERNELS: dict[str, Kernel] = {
             weighted_reads=WEIGHTS,
         ),
         Kernel(
+            "apply_inverse",
+            _packed("pressure"),
+            (_packed("divergence"), Slot("inverse", "matrix", exact=True)),
+            ("scale",),
+        ),
+        Kernel(
             "restrict",
             Slot("restricted", "coarse_packed", exact=True),
             (_packed("pressure"), _packed("divergence")),

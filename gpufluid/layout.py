@@ -22,7 +22,10 @@ LANES = 4  # cells in a texel of a packed layout
 PROBES = 32  # edge of the square of points that are sampled in a pass
 STRIP = (64, 4)  # cells along x and y of a strip, the least that passes leave out where nothing is
 PARTS = {"quarter": 4}  # textures that share the values of a kind, where it is not one
+SOLVED = 512  # lanes in the texels of a grid that is solved by its inverse, at most
 BLOCK = 4  # edge of the blocks of faces that a reduction reads
+SQUARE = 64  # texels a side of the squares that llvmpipe's threads take one by one
+SHARED = 1024, 65536  # texels: from where two threads are worth it, to where squares are too many to matter
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,10 @@ class FlatLayout:
 
     @cached_property
     def columns(self) -> int:
-        """Tiles in a row of the texture: the fewest unused tiles at a shape near a square."""
+        """Tiles in a row of the texture: the fewest unused tiles at a shape near a square.
+
+        A software renderer's threads should have about as much to do of it each.
+        """
         (width, height), slices = self.tile, self.size[2]
         if self.tall and height * slices <= self.limit and width <= self.limit:
             return 1
@@ -57,6 +63,8 @@ class FlatLayout:
             if w > self.limit or h > self.limit:
                 continue
             cost = (columns * rows - slices) / slices + 0.05 * abs(math.log2(w / h))
+            if SHARED[0] <= w * h <= SHARED[1]:
+                cost += 0.6 * (_longer_half(w, h) - 0.5)
             if cost < best_cost:
                 best, best_cost = columns, cost
         if not best:
@@ -137,8 +145,20 @@ class FlatLayout:
         return *self.texel_grid, self.columns
 
 
-# Whole part of a / b, for a >= 0 and below 2^22: dividing whole numbers takes a software renderer far longer.
-QUOTIENT = "int quotient(int a, int b) { return int((float(a) + 0.5) / float(b)); }\n"
+def _longer_half(width: int, height: int) -> float:
+    """The share of a texture that the busier one of two threads draws, square by square."""
+    done = [0, 0]
+    across = [min(SQUARE, width - x) for x in range(0, width, SQUARE)]
+    down = [min(SQUARE, height - y) for y in range(0, height, SQUARE)]
+    for texels in sorted((w * h for w in across for h in down), reverse=True):
+        done[done.index(min(done))] += texels
+    return max(done) / sum(done)
+
+
+def lanes(grid: Grid) -> int:
+    """Cells of the grid, its rows filled up to whole texels of a packed layout."""
+    nx, ny, nz = grid.cells
+    return LANES * -(-nx // LANES) * ny * nz
 
 
 def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
@@ -152,12 +172,14 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     quarter: as packed, in four textures by whether y and z are even or odd;
     half: as packed, of one colour of a chess-board the cells alone, which are every second one along x;
     wave: as packed, with at least two values along x and an even number; probe: one texel for each of
-    PROBES^2 points; root: one texel for each cell of the longest side.
+    PROBES^2 points; root: one texel for each cell of the longest side;
+    matrix: as packed, a number for each two lanes of the packed cells, where these are `SOLVED` at most.
     """
     nx, ny, nz = grid.cells
     deep = nz + 1 if grid.dimensions == 3 else 1
     faces = nx + 1, ny + 1, deep
     blocks = -(-faces[0] // BLOCK), -(-faces[1] // BLOCK), -(-faces[2] // BLOCK)
+    few = lanes(grid) if lanes(grid) <= min(SOLVED, limit) else 1
     return {
         "cell": FlatLayout((nx, ny, nz), 1, limit),
         "tall": FlatLayout((nx, ny, nz), 1, limit, tall=True),
@@ -174,6 +196,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "wave": FlatLayout((nx + nx % 2, ny, nz), LANES, limit),
         "probe": FlatLayout((min(PROBES, limit), min(PROBES, limit), 1), 1, limit),
         "root": FlatLayout((1, 1, max(grid.cells)), 1, limit),
+        "matrix": FlatLayout((few, few, 1), LANES, limit),
     }
 
 

@@ -14,17 +14,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
+from gpufluid.coarsest import inverse
 from gpufluid.kernels import Variant
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.solvers import Multigrid
 
-SMALLEST = 4  # cells along the longest side of the coarsest grid, at most
+SMALLEST = 4  # cells along the longest side of the coarsest grid, at most; without solids see `SOLVED`
 LAST_SWEEPS = 16, 40  # on the coarsest grid: where all its faces weigh the same, and elsewhere
 # How far half sweeps of coarse grids go, by dimensions. With 1, two V-cycles would leave three times as much
 # of long waves (Yavneh 1996: red-black smoothing gains by it, most in 3D). Those of the finest grid go no
 # further than 1: red and black apart live on black cells being solved after a sweep.
 OVERSHOOT = {2: 1.15, 3: 1.25}
-WEIGHTED = Variant(weighted=True)
+PLAIN, WEIGHTED = Variant(), Variant(weighted=True)
 WEIGHTS = ("weights_x", "weights_y", "weights_z", "weights_sum")  # of faces: the low ones of cells, all six
 
 
@@ -43,6 +44,9 @@ class Level:
         self.pressure = backend.field("pressure", "packed")
         self.divergence = backend.field("divergence", "packed", buffers=1)
         self.weights = {name: backend.field(name, "packed", buffers=1, exact=True) for name in WEIGHTS}
+        # of so few cells a box without solids is solved by the inverse of its equation
+        inverts = backend.inverts
+        self.inverse = backend.field("inverse", "matrix", buffers=1, exact=True) if inverts else None
 
     def fit(self, problem: PressureProblem, unit: float) -> None:
         """Choose the kernels for this problem. unit: of the residual that comes down."""
@@ -58,8 +62,9 @@ class Level:
 
     def release(self) -> None:
         """Release the fields."""
-        for field in (self.pressure, self.divergence, *self.weights.values()):
-            field.release()
+        for field in (self.pressure, self.divergence, *self.weights.values(), self.inverse):
+            if field is not None:
+                field.release()
 
 
 class Hierarchy:
@@ -67,6 +72,7 @@ class Hierarchy:
 
     def __init__(self) -> None:
         self.levels: list[Level] = []
+        self.depth = 0  # of them that are in use
         self._finest: Finest | None = None
         self._weighted_for: Variant | None = None
         self._weighted_with: dict[str, Any] | None = None
@@ -82,10 +88,14 @@ class Hierarchy:
         if problem.variant != self._weighted_for or problem.openings is not self._weighted_with:
             self._weigh(problem)
             self._weighted_for, self._weighted_with = problem.variant, problem.openings
-            unit = 1.0
-            for level in self.levels:
+            unit, self.depth = 1.0, len(self.levels)
+            for n, level in enumerate(self.levels):
                 level.fit(problem, unit)
                 unit = level.unit
+                if level.inverse is not None and not problem.variant.solids:
+                    level.inverse.write(inverse(problem.grid.cells, level.stride, problem.variant.boundaries))
+                    self.depth = n + 1
+                    break
         if self._finest is None or self._finest.problem is not problem:
             if self._finest is not None:
                 self._finest.release()
@@ -242,7 +252,7 @@ def multigrid(rules: Multigrid, problem: PressureProblem, hierarchy: Hierarchy) 
 
 def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:
     """Smooth, hand the residual down, take the correction, smooth again."""
-    levels = hierarchy.levels
+    levels = hierarchy.levels[: hierarchy.depth]
     if not levels:
         finest.smooth(LAST_SWEEPS[1])
         return
@@ -259,19 +269,26 @@ def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:
         )
         _smooth(level, sweeps - 1, omega)
         _restrict(level, level.variant, level.scale, coarser, level.faces)
-    last = levels[-1]
-    last.backend.kernel("solve_coarsest", WEIGHTED)(
-        pressure=last.pressure,
-        divergence=last.divergence,
-        scale=last.scale * last.unit,
-        sweeps=LAST_SWEEPS[bool(last.faces)],
-        **last.weights,
-    )
+    _solve(levels[-1], finest.problem)
     for coarser, level in itertools.pairwise(reversed(levels)):
         _prolong(level, level.variant, coarser, level.faces)
         _smooth(level, sweeps, omega)
     finest.prolong(levels[0])
     finest.smooth(sweeps)
+
+
+def _solve(level: Level, problem: PressureProblem) -> None:
+    """Solve the coarsest grid: by its inverse, or where solids may move by sweeps."""
+    given = {
+        "pressure": level.pressure,
+        "divergence": level.divergence,
+        "scale": level.scale * level.unit,
+    }
+    if level.inverse is not None and not problem.variant.solids:
+        level.backend.kernel("apply_inverse", PLAIN)(inverse=level.inverse, **given)
+    else:
+        sweeps = LAST_SWEEPS[bool(level.faces)]
+        level.backend.kernel("solve_coarsest", WEIGHTED)(sweeps=sweeps, **given, **level.weights)
 
 
 def reach(stride: int) -> float:

@@ -15,7 +15,7 @@ from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import TINY, Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
-from gpufluid.layout import LANES, PARTS, layouts, link
+from gpufluid.layout import LANES, PARTS, SOLVED, lanes, layouts, link
 from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
@@ -154,6 +154,11 @@ class NumpyBackend:
         self._layouts = layouts(grid, limit=1 << 31)
         self._coarser: NumpyBackend | None = None
         self._kernels: dict[tuple[str, Variant], ReferenceKernel] = {}
+
+    @property
+    def inverts(self) -> bool:
+        """There are few cells."""
+        return lanes(self.grid) <= SOLVED
 
     def field(
         self,

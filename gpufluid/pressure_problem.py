@@ -42,7 +42,9 @@ class PressureProblem:
     ) -> PressureProblem:
         """Make this the problem of one projection."""
         self.divergence, self.scale = divergence, scale
-        self.variant, self.openings = variant, openings
+        if variant != self.variant:  # the same object as before is found faster, by each pass
+            self.variant = variant
+        self.openings = openings
         self._start = None
         return self
 

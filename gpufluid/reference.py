@@ -1296,6 +1296,15 @@ def solve_coarsest(
     return p
 
 
+def apply_inverse(grid: Grid, variant: Variant, *, divergence: Array, inverse: Array, scale: float) -> Array:
+    """The solution by the inverse [1, cell of the right side, cell, 1], whose rows of cells are filled up."""
+    nz, ny, nx = divergence.shape[:3]
+    right = np.zeros((nz, ny, LANES * -(-nx // LANES)))
+    right[..., :nx] = divergence[..., 0]
+    solved = scale * right.ravel() @ inverse[0, ..., 0]
+    return np.asarray(solved.reshape(right.shape)[..., :nx, None])
+
+
 def red_black(
     grid: Grid,
     variant: Variant,

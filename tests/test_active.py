@@ -11,6 +11,7 @@ import pytest
 from puff import Canvas, Floats, Puff
 
 import gpufluid as gf
+from gpufluid.gl import kernel_source
 from gpufluid.gl.device import Device
 from gpufluid.gl.strips import BOXES, Strips
 from gpufluid.render.camera import view_of
@@ -258,6 +259,39 @@ def test_steps_leave_out_only_what_holds_nothing(
         twins.assert_equal()
         shares.append(twins.share)
     assert min(shares) < 0.3 and twins.fluids[0].density.read().max() > 0.1
+    twins.release()
+
+
+@pytest.mark.parametrize("across", [1, 5, 32768])
+def test_compute_passes_have_a_workgroup_for_each_strip_that_may_hold_something(
+    ctx: moderngl.Context, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, across: int
+) -> None:
+    """And none for the others; a driver that has but few along x takes several rows of them."""
+    if ctx.version_code < 430:
+        pytest.skip("compute passes need OpenGL 4.3")
+    monkeypatch.setattr(kernel_source, "GROUPS_ACROSS", across)
+    twins = Twins(ctx, "compute", SCHEMES["maccormack"].but(solve_velocity=False))
+    wind = swirl(rng, 0.5)
+    twins.tell(lambda fluid: fluid.velocity.write(wind))
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
+    strips = twins.fluids[0]._solver.empty._strips
+    dispatched = []
+    real = moderngl.ComputeShader.run_indirect
+    monkeypatch.setattr(
+        moderngl.ComputeShader, "run_indirect", lambda *given: dispatched.append(given) or real(*given)
+    )
+    for _ in range(5):
+        twins.tell(lambda fluid: fluid.step(1 / 40))
+        twins.assert_equal()
+    spans = strips.spans.read()[..., 2:].reshape(-1, 2)
+    some = np.flatnonzero(spans[:, 0] < spans[:, 1])
+    assert 5 < len(some) < 0.5 * len(spans) and dispatched
+    _, listed, groups = strips._list
+    table = listed.read().reshape(-1, 4)
+    assert table[: len(some), 0].tolist() == some.tolist() and not table[len(some) :].any()
+    assert np.array_equal(table[: len(some), 1:3], spans[some])
+    rows = -(-len(some) // across)
+    assert np.frombuffer(groups.buffer.read(), np.uint32).tolist() == [min(len(some), across), rows, 1, 0]
     twins.release()
 
 

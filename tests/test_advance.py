@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import moderngl
@@ -475,6 +476,8 @@ def test_a_pass_longer_than_the_budget_is_divided(
     def run(self: Pass, out: Any, first: int, rows: int) -> None:
         real(self, out, first, rows)
         parts.append(rows < self._size[1])
+        if where == "compute":
+            assert first % self._group[1] == 0  # a workgroup's rows are not run twice
         now[0] += 0.0002 * rows
 
     with flowing(where, ctx, sampler="hardware") as plain, flowing(where, ctx, sampler="hardware") as sliced:
@@ -510,6 +513,23 @@ def test_unknown_passes_are_taken_for_a_quarter_of_the_budget(monkeypatch: pytes
         assert len(clock.ran) == 1 + 5  # the fifth begins at 2.8 of 4 ms, a sixth would at 3.5
 
 
+def test_a_gpu_is_asked_for_four_unknown_passes_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the clock says: asking takes no time, and what they cost is told two calls later."""
+    device = Device(monkeypatch, True, lambda call, part: 1.0)
+    slices, parts = advance.Slices(device), []  # type: ignore[arg-type]
+    slices.begin(device.step)
+    while True:
+        device.calls += 1
+        done = slices.go_on(1 / 16, 0.0)  # exact in quarters
+        parts.append(device.parts - sum(parts))
+        if done:
+            break
+    assert parts[:2] == [4, 4] and parts[-1] < 4
+    device.parts, device.calls = 0, 99
+    slices.begin(device.step)
+    assert slices.go_on(1 / 16, 0.0) and device.parts == len(device.PASSES)  # all known, and 36 ms
+
+
 def test_costs_are_means_that_interruptions_hardly_move() -> None:
     costs = backend.Costs()
     assert costs.foreseen("a") is None
@@ -524,6 +544,133 @@ def test_costs_are_means_that_interruptions_hardly_move() -> None:
     for seconds in (2.0, 0.001):  # compiled, then run
         costs.learn("b", seconds)
     assert costs.foreseen("b") == 0.001
+    for seconds in (0.0, 0.001, 0.001):  # a clock too coarse for it
+        costs.learn("c", seconds)
+    assert costs.foreseen("c") != pytest.approx(0.0, abs=1e-9)
+
+
+def test_delays_are_learned_fast_and_forgotten_slowly() -> None:
+    delays = backend.Delays()
+    for _ in range(400):
+        delays.learn(1.0 + 1e-9)
+    assert 1.0 < delays.factor < 1.11  # less than the slack: nothing is kept back for it
+    for _ in range(8):
+        delays.learn(1.6)
+    assert 1.6 <= delays.factor < 1.7
+    for _ in range(100):
+        delays.learn(1.0)
+    assert delays.factor > 1.55
+    for n in range(8000):  # one in fifty is far more than the share that may be late
+        delays.learn(1.4 if n % 50 == 0 else 1.0)
+    assert 1.38 < delays.factor < 1.5
+    for n in range(8000):  # one in a thousand is less
+        delays.learn(1.4 if n % 1000 == 0 else 1.0)
+    assert delays.factor < 1.12
+    for _ in range(100):
+        delays.learn(9.0)  # a machine that stands still is not waited for
+    assert delays.factor == backend.SLOWEST
+
+
+class Device:
+    """A processor, or a GPU, on which a row costs what it should, but for some parts or calls that are slow.
+
+    A GPU (`late`) tells times only two calls later, and takes nothing of the caller's own.
+    """
+
+    ROW = 1e-4  # seconds
+    PASSES = (3, 40, 11, 70, 25, 8, 8, 8, 64, 120)  # rows
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, late: bool, slowness: Callable[[int, int], float]
+    ) -> None:
+        self.now, self.slowness, self.parts, self.calls = 0.0, slowness, 0, 0
+        self.stamps: dict[int, tuple[int, float]] = {}
+        self.pace, self.late = backend.Pace(), late
+        monkeypatch.setattr(advance, "perf_counter", self.clock)
+        gl = SimpleNamespace(
+            glGenQueries=self.new,
+            glQueryCounter=self.stamp,
+            glGetQueryObjectiv=self.ready,
+            glGetQueryObjectui64v=self.read,
+        )
+        monkeypatch.setattr("gpufluid.gl.timestamps.calls", lambda _: gl)
+
+    def clock(self) -> float:
+        return 0.0 if self.late else self.now
+
+    def stopwatch(self) -> backend.Stopwatch:
+        if self.late:
+            return TimestampWatch(None, self.clock)  # type: ignore[arg-type]
+        return backend.WallWatch(lambda: None, self.clock)
+
+    def new(self, _: int, name: Any) -> None:
+        name._obj.value = len(self.stamps) + 1
+        self.stamps[name._obj.value] = 0, 0.0
+
+    def stamp(self, name: int, _: int) -> None:
+        self.stamps[name] = self.calls, self.now
+
+    def ready(self, name: int, _: int, ready: Any) -> None:
+        ready._obj.value = self.calls - self.stamps[name][0] >= 2
+
+    def read(self, name: int, _: int, at: Any) -> None:
+        at._obj.value = round(1e9 * self.stamps[name][1])
+
+    def step(self) -> None:
+        for work, height in enumerate(self.PASSES):
+            first = 0
+            while first < height:
+                assert self.pace.pacer is not None
+                rows = self.pace.pacer.before(work, height - first)
+                self.now += rows * self.ROW * self.slowness(self.calls, self.parts)
+                self.parts += 1
+                first += rows
+
+    def run(self, steps: int, budget: float) -> np.ndarray:
+        """What each call took, as shares of the budget; without the ends of steps."""
+        slices, took = advance.Slices(self), []  # type: ignore[arg-type]
+        for _ in range(steps):
+            slices.begin(self.step)
+            done = False
+            while not done:
+                start = self.now
+                self.calls += 1
+                done = slices.go_on(budget, self.clock())
+                if not done:
+                    took.append((self.now - start) / budget)
+        return np.array(took)
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["the clock", "time stamps"])
+@pytest.mark.parametrize("budget", [2e-3, 4e-3, 8e-3])
+def test_calls_keep_the_budget_where_some_of_the_work_is_slow(
+    monkeypatch: pytest.MonkeyPatch, late: bool, budget: float
+) -> None:
+    """One part in 23, or on a GPU one call in 15, takes so much longer; it is known by none before."""
+
+    def slowness(call: int, part: int) -> float:
+        return 1.5 * (call % 15 == 0) or 1.0 if late else 1.9 * (part % 23 == 0) or 1.0
+
+    took = Device(monkeypatch, late, slowness).run(150, budget)
+    learned = took[len(took) // 2 :]
+    assert took.max() > 1.3  # at first nothing is known of that
+    assert learned.max() < 1.25 and np.mean(learned > 1.2 + 1e-6) < 0.005
+    assert learned.max() > 1.1  # no more is kept back than has to be
+    assert learned.mean() > 0.6
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["the clock", "time stamps"])
+def test_calls_use_the_budget_where_nothing_is_slow(monkeypatch: pytest.MonkeyPatch, late: bool) -> None:
+    took = Device(monkeypatch, late, lambda call, part: 1.0).run(40, 4e-3)[40:]
+    assert took.max() < 1.0 + 1e-6
+    assert took.min() > 1.0 - advance.LEAST
+    assert took.mean() > 0.9
+
+
+def test_of_a_pass_that_does_not_fit_at_all_the_least_part_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(monkeypatch, False, lambda call, part: 1.0)
+    took = device.run(3, 0.5 * device.ROW)
+    assert took[-200:] == pytest.approx(2.0)  # a row
 
 
 def test_the_time_is_kept_here(ctx: moderngl.Context) -> None:
@@ -558,8 +705,9 @@ def test_time_stamps_tell_what_passes_cost(ctx: moderngl.Context) -> None:
         for _ in range(4):
             whole(fluid, 0.1, 50.0)
             ctx.finish()
-        watch.start(time.perf_counter())
-        known = {work.kernel.name: seconds for work, (seconds, _) in watch.costs._known.items() if work}
+        watch.start(time.perf_counter(), 0.05)
+        rows = {work: seconds for work, seconds in watch.costs._known.items() if isinstance(work, Pass)}
+        known = {work.kernel.name: seconds * work._size[1] for work, seconds in rows.items()}
         assert {"jacobi", "advect_velocity", "divergence"} <= known.keys()
         assert all(0.0 <= seconds < 0.5 for seconds in known.values())
         assert known["correct_velocity"] > known["jacobi"] > 1e-6

@@ -26,8 +26,8 @@ LAYERS = {
     "contract": ("backend numpy_backend", "description contract"),
     "gl": ("gl", "description contract gl"),
     "numerics": (
-        "advance advection colors pressure pressure_problem relaxation multigrid fourier diffusion fire "
-        "forces diagnostics probes saved drag empty solids solver still",
+        "advance advection coarsest colors pressure pressure_problem relaxation multigrid fourier diffusion "
+        "fire forces diagnostics probes saved drag empty solids solver still",
         "description contract numerics",
     ),
     "engine": ("fluid checkpoint scene scene_file script", "description contract gl numerics engine"),

@@ -58,6 +58,18 @@ def test_a_prime_depth_leaves_its_last_row_partly_filled() -> None:
     assert 0 < layout.columns * layout.rows - 13 < layout.columns
 
 
+@pytest.mark.parametrize(
+    ("cells", "kind"), [(16, "packed"), (16, "cell"), (32, "half"), (64, "strip"), (64, "half"), (64, "cell")]
+)
+def test_two_threads_of_a_software_renderer_share_a_texture(cells: int, kind: str) -> None:
+    """They take squares of 64 texels; one square alone would leave the other with nothing."""
+    width, height = layouts(Grid((cells,) * 3))[kind].texture_size
+    squares = np.add.reduceat(np.ones((height, width)), range(0, height, 64), axis=0)
+    squares = np.sort(np.add.reduceat(squares, range(0, width, 64), axis=1).ravel())[::-1]
+    alternately = squares[::2].sum()  # the larger part, where the squares are taken by turns
+    assert alternately <= 0.56 * width * height
+
+
 def test_the_limit_is_kept_or_named() -> None:
     layout = FlatLayout((100, 100, 100), limit=1024)
     assert max(layout.texture_size) <= 1024

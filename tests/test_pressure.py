@@ -13,9 +13,11 @@ from reading import forbid_reading
 
 import gpufluid as gf
 from gpufluid import reference
+from gpufluid.coarsest import inverse
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import Device
 from gpufluid.kernels import Variant
+from gpufluid.layout import SOLVED, lanes
 from gpufluid.multigrid import Chessboard
 from gpufluid.numpy_backend import ReferenceKernel
 from gpufluid.relaxation import chebyshev_weights
@@ -189,6 +191,41 @@ def test_the_coarsest_grid_in_one_pass(
     expected = reference.solve_coarsest(backend.grid, variant, scale=0.7, sweeps=3, **arrays)
     np.testing.assert_allclose(pressure.read(), expected, rtol=0, atol=1e-5 * np.abs(expected).max())
     backend.release()
+
+
+@pytest.mark.parametrize(
+    ("cells", "sides"),
+    [
+        *(
+            (cells, sides)
+            for cells in ((29, 31, 17), (52, 35, 1))
+            for sides in ("walls", "periodic", "open top")
+        ),
+        ((32, 32, 32), "open all round"),
+        ((13, 7, 5), "inflow and open"),
+    ],
+)
+def test_the_inverse_of_a_grid_of_few_cells(cells: tuple[int, int, int], sides: str) -> None:
+    """It is that of the equation whose faces `coarse_weights` weighs, in boxes without solids."""
+    grid, boundaries, stride = gf.Grid(cells, 0.1), SIDES[sides], 1
+    variant, weights = Variant(boundaries=boundaries), {}
+    names = [f"fine_weights_{part}" for part in ("x", "y", "z", "sum")]
+    while lanes(grid) > SOLVED or stride == 1:
+        grid, stride = grid.coarser(), 2 * stride
+        given = {"finest": cells, "stride": stride, **weights}
+        weights = {
+            name: reference.coarse_weights(grid, variant, part=part, **given)
+            for part, name in enumerate(names)
+        }
+        variant = Variant(boundaries=boundaries, weighted=True)
+    right = np.random.default_rng(4).normal(size=(*grid.cells[::-1], 1))
+    if not any(boundaries.open(axis, high) for axis in range(grid.dimensions) for high in (False, True)):
+        right -= right.mean()
+    table = inverse(cells, stride, boundaries)
+    solved = reference.apply_inverse(grid, variant, divergence=right, inverse=table, scale=0.7)[..., 0]
+    faces = np.concatenate(list(weights.values()), -1)
+    laplacian, _ = reference.pressure_operator(grid, variant, solved, weights=faces)
+    assert np.abs(laplacian - 0.7 * right[..., 0]).max() <= 1e-5 * np.abs(right).max()
 
 
 @pytest.mark.parametrize("solver", [gf.Multigrid(1), gf.ConjugateGradient(3)], ids=["multigrid", "cg"])

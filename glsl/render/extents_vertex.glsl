@@ -3,6 +3,7 @@
 #include "lib/box.glsl"
 #include "lib/quad_corner.glsl"
 #include "render/box_cells.glsl"
+#include "lib/quotient.glsl"
 
 uniform mat4 to_picture;     // place (cells) -> x and y of the picture, and depth; in perspective x and y times depth
 uniform bool perspective;
@@ -16,8 +17,8 @@ uniform float nearest;       // depth in front of which nothing has a place in t
 flat out vec2 reach;         // the opposite of the left end, and the right end, -1 .. 1
 
 void main() {
-    int number = gl_VertexID / 6, corner = quad_corner();
-    ivec3 block = ivec3(number % boxes_extent.x, number / boxes_extent.x % boxes_extent.y, number / (boxes_extent.x * boxes_extent.y));
+    int number = int(uint(gl_VertexID) / 6u), corner = quad_corner();
+    ivec3 block = counted(number, boxes_extent);
     vec2 held = fetch_boxes(block).xy;
     reach = vec2(0.0);
     gl_Position = vec4(2.0, 2.0, 0.0, 1.0);

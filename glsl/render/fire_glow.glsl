@@ -3,6 +3,7 @@
 // (1 - exp(-depth)) / depth escape, as from an even slab of that optical depth. Cells of half a block; the slices behind them hold
 // where it comes from: the mean of the unit vectors there, weighted by luminance, and the mean distance (m).
 #include "render/fire_box.glsl"
+#include "lib/quotient.glsl"
 
 const int STOPS = 4;  // on the way, where the smoke is looked up
 const vec3 LUMINANCE = vec3(0.2126, 0.7152, 0.0722);
@@ -34,7 +35,7 @@ void main() {
     for (int at = 0; at < blocks_extent.x * blocks_extent.y * blocks_extent.z; ++at) {
         int number = int(floor(texelFetch(fire_list, ivec2(at, 0), 0).x));
         if (number < 0) break;
-        ivec3 its = ivec3(number % blocks_extent.x, number / blocks_extent.x % blocks_extent.y, number / (blocks_extent.x * blocks_extent.y));
+        ivec3 its = counted(number, blocks_extent);
         vec4 block = fetch_blocks(its);
         vec3 way = vec3(its) + 0.5 - place;
         float distance2 = dot(way, way) * size * size;  // never near 0: no cell of half a block has its centre in common

@@ -3,6 +3,7 @@
 // left of it where it came out of the box, or all of it where it never was inside.
 #include "lib/between.glsl"
 #include "lib/box.glsl"
+#include "lib/turns.glsl"
 #include "render/light_tiles.glsl" for FIELD
 
 uniform sampler2D FIELD_layers;
@@ -41,8 +42,12 @@ float layer_FIELD(int layer, vec2 column) {
 float light_inside_FIELD(vec3 place) {
     vec3 column = (FIELD_matrix * vec4(place, 1.0)).xyz;
     float depth = clamp(column.z, 0.0, float(FIELD_tiles.w) - 0.001) - 1.0;  // so that the next one is a layer
-    int above = int(floor(depth));
-    float light = above < 0 ? 1.0 : layer_FIELD(above, column.xy), next = layer_FIELD(above + 1, column.xy);
+    int above = int(floor(depth)), n = 0;
+    float light, next = 1.0;
+    do {
+        light = next;
+        next = above + n < 0 ? 1.0 : layer_FIELD(above + n, column.xy);
+    } while (++n < turns(2));
     return light * pow(max(next, 1e-30) / max(light, 1e-30), depth - float(above));
 }
 

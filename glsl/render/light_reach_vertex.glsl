@@ -2,6 +2,7 @@
 // cross the box round what it holds, and some beside them, which find that they do not.
 #include "lib/box.glsl"
 #include "render/box_cells.glsl"
+#include "lib/quotient.glsl"
 
 uniform mat4 light_matrix;   // place (cells) -> column (xy), depth (z), light cells
 uniform vec2 light_first;    // the first column
@@ -12,8 +13,8 @@ uniform vec2 group_count;
 flat out vec3 low, high;     // the box, cells: a cell is sampled up to a cell from its middle
 
 void main() {
-    int number = gl_VertexID / 3, corner = gl_VertexID % 3;
-    ivec3 block = ivec3(number % boxes_extent.x, number / boxes_extent.x % boxes_extent.y, number / (boxes_extent.x * boxes_extent.y));
+    int number = int(uint(gl_VertexID) / 3u), corner = gl_VertexID - 3 * number;
+    ivec3 block = counted(number, boxes_extent);
     vec2 held = fetch_boxes(block).zw;
     low = high = vec3(0.0);
     gl_Position = vec4(2.0, 2.0, 0.0, 1.0);

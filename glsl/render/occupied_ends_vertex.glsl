@@ -1,14 +1,15 @@
 // The corners of what a block holds, for one box round all: a triangle over the target for each block.
 #include "lib/box.glsl"
 #include "render/box_cells.glsl"
+#include "lib/quotient.glsl"
 
 flat out vec3 shown_low, shown_high, stopping_low, stopping_high;  // cells; the opposite of the low corners
 
 const vec3 NONE = vec3(-1e6);
 
 void main() {
-    int number = gl_VertexID / 3, corner = gl_VertexID % 3;
-    ivec3 block = ivec3(number % boxes_extent.x, number / boxes_extent.x % boxes_extent.y, number / (boxes_extent.x * boxes_extent.y));
+    int number = int(uint(gl_VertexID) / 3u), corner = gl_VertexID - 3 * number;
+    ivec3 block = counted(number, boxes_extent);
     vec4 held = fetch_boxes(block);
     shown_low = shown_high = stopping_low = stopping_high = NONE;
     if (held.x >= 0.0) {

@@ -53,8 +53,8 @@ vec4 shaded(ivec3 cell) {
     vec3 place = vec3(cell) + 0.5, light = vec3(0.0);
     if (thick > 0.0) {
         vec3 viewer = normalize(parallel_view ? eye : eye - place);
-        light = sun * scattered(light_at_sun(place), dot(sun_direction, viewer));
-        light += ambient * (0.08 + 0.6 * sqrt(light_at_sky(place)));
+        light = sun * scattered(light_inside_sun(place), dot(sun_direction, viewer));
+        light += ambient * (0.08 + 0.6 * sqrt(light_inside_sky(place)));
 #if OTHERS
         vec4 left = others_left(place);
         for (int n = 0; n < OTHERS; ++n) {
@@ -75,18 +75,18 @@ void main() {
     shade_out = vec4(0.0);
     if (cell.z >= cells.z) return;
 #if SOLIDS
-    if (fetch_solid(cell).w > 0.5) {
-        // the mean of the fluid beside a solid, so that smoke does not thin out against its surface
-        float open = 0.0;
-        for (int side = 0; side < 2 * DIMENSIONS; ++side) {
-            ivec3 beside = cell + step_along(side / 2) * (2 * (side & 1) - 1);
-            if (beside != in_box(beside) || fetch_solid(beside).w > 0.5) continue;
-            shade_out += shaded(beside);
-            open += 1.0;
-        }
-        shade_out /= max(open, 1.0);
-        return;
-    }
-#endif
+    // in a solid the mean of the fluid beside it, so that smoke does not thin out against its surface
+    bool solid = fetch_solid(cell).w > 0.5;
+    int side = 0, sides = solid ? 2 * DIMENSIONS : 1;
+    float open = 0.0;
+    do {
+        ivec3 at = solid ? cell + step_along(side >> 1) * (2 * (side & 1) - 1) : cell;
+        if (solid && (at != in_box(at) || fetch_solid(at).w > 0.5)) continue;
+        shade_out += shaded(at);
+        open += 1.0;
+    } while (++side < sides);
+    shade_out /= max(open, 1.0);
+#else
     shade_out = shaded(cell);
+#endif
 }

@@ -2,10 +2,11 @@
 // where there are few others, one triangle over all.
 #include "lib/cells_corner.glsl"
 #include "render/whole.glsl"
+#include "lib/quotient.glsl"
 
 void main() {
-    int number = gl_VertexID / 6;
-    ivec3 strip = ivec3(number % spans_extent.x, number / spans_extent.x % spans_extent.y, number / (spans_extent.x * spans_extent.y));
+    int number = int(uint(gl_VertexID) / 6u);
+    ivec3 strip = counted(number, spans_extent);
     vec4 span = fetch_spans(strip);
     gl_Position = span.x < span.y ? cells_corner(span.xy, span.zw, strip.z) : vec4(2.0, 2.0, 0.0, 1.0);
     if (whole()) gl_Position = whole_corner();

@@ -3,6 +3,7 @@
 // of those less than a cell from where the flow brings it from. Else: what was there, and the boxes of sources.
 #include "lib/box.glsl"
 #include "lib/found.glsl"
+#include "lib/turns.glsl"
 
 uniform vec3 low[BOXES], high[BOXES];  // of sources, cells
 uniform int box_count;
@@ -20,7 +21,8 @@ const int FAR = 24;       // cells: from there on everything may be reached
 // The cells between those that matter to each other, along each axis; FAR or more: all.
 ivec3 carried() {
     vec3 most = walls;
-    for (int z = 0; z < layer_extent.z; ++z) most = max(most, fetch_layer(ivec3(0, 0, z)).xyz);
+    int layer = 0;
+    do most = max(most, fetch_layer(ivec3(0, 0, layer)).xyz); while (++layer < turns(layer_extent.z));
     vec3 cells_off = float(times) * floor(reach * most * 1.001 + 1.05);  // rounding, and the bit that a clipped way is cut off
     return ivec3(mix(vec3(FAR), cells_off, lessThan(cells_off, vec3(FAR))));
 }

@@ -1,5 +1,6 @@
 // The cells of a volume that a pass writes: two triangles for each strip's span, or one triangle over all.
 #include "lib/cells_corner.glsl"
+#include "lib/quotient.glsl"
 
 uniform bool whole;
 
@@ -8,8 +9,8 @@ void main() {
         gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0);
         return;
     }
-    int number = gl_VertexID / 6;
-    ivec3 strip = ivec3(number % strip_extent.x, number / strip_extent.x % strip_extent.y, number / (strip_extent.x * strip_extent.y));
+    int number = int(uint(gl_VertexID) / 6u);
+    ivec3 strip = counted(number, strip_extent);
     vec2 span = fetch_strips(strip).zw;
     gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
     if (!(span.x < span.y)) return;

@@ -87,7 +87,5 @@ class BaselineBackend(GLBackend):
             return super().kernel(name, variant)
         key = (name, variant)
         if key not in self._passes:
-            self._passes[key] = Pass(
-                self.device, self.grid, self.layouts, UNPACKED[name], variant, self._dtype
-            )
+            self._passes[key] = Pass(self._source(UNPACKED[name], variant))
         return self._passes[key]

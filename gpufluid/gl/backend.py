@@ -14,6 +14,7 @@ from gpufluid.backend import FieldStore, Pace, Stopwatch, WallWatch
 from gpufluid.errors import GLUnavailableError
 from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.field import Field, PartedField
+from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.state import keeping
 from gpufluid.gl.strips import Strips
@@ -21,8 +22,8 @@ from gpufluid.gl.timestamps import TimestampWatch
 from gpufluid.gl.trial import choose
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
-from gpufluid.kernels import KERNELS, Variant
-from gpufluid.layout import PARTS, layouts, link
+from gpufluid.kernels import KERNELS, Kernel, Variant
+from gpufluid.layout import PARTS, lanes, layouts, link
 from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
@@ -109,15 +110,21 @@ class GLBackend:
         slow = self.device.software and self.device.stage == "fragment"  # to read is what takes it long
         return slow and QUARTERED[0] <= nx * ny * nz <= QUARTERED[1]
 
+    @property
+    def inverts(self) -> bool:
+        """There are few cells, and the texture is not too large."""
+        return self.layouts["matrix"].size[0] == lanes(self.grid)
+
     def kernel(self, name: str, variant: Variant) -> Pass:
         """Return the pass, compiled once for each variant."""
         key = (name, variant)
         known = self._passes.get(key)
         if known is None:
-            known = self._passes[key] = Pass(
-                self.device, self.grid, self.layouts, KERNELS[name], variant, self._dtype
-            )
+            known = self._passes[key] = Pass(self._source(KERNELS[name], variant))
         return known
+
+    def _source(self, kernel: Kernel, variant: Variant) -> KernelSource:
+        return KernelSource(self.device, self.grid, self.layouts, kernel, variant, self._dtype)
 
     def coarser(self) -> GLBackend:
         """The same on a grid of half the cells, in single precision."""

@@ -57,6 +57,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glClampColor": (None, _ENUM, _ENUM),
     "glPointSize": (None, _FLOAT),
     "glProvokingVertex": (None, _ENUM),
+    "glFlush": (None,),
     "glFenceSync": (_POINTER, _ENUM, _UINT),
     "glClientWaitSync": (_ENUM, _POINTER, _UINT, ctypes.c_uint64),
     "glDeleteSync": (None, _POINTER),

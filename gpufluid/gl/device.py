@@ -115,6 +115,9 @@ class Device:
         check(self.version, self.renderer, self.stage, self.reading)
         self.timings: dict[str, list[moderngl.Query]] | None = None
         self.pace = Pace()
+        # Mesa's software renderer starts on a pass when the next one is asked for, which then waits for it:
+        # told to start at once, it draws while that is prepared
+        self.flush: Callable[[], None] | None = calls(ctx).glFlush if self.software else None
         self.draws = True  # False: passes do all but draw and dispatch, for a measure of what that costs
         self.moved: dict[str, list[int]] | None = None  # what passes must move, by name, while it is counted
         self.fields: WeakSet[Any] = WeakSet()  # those alive
@@ -133,11 +136,17 @@ class Device:
         #: for textures of floats that are read by lib/between.glsl: a filter that the driver lacks reads 0
         self.between = sampler(self.capabilities.filters)
 
-    def fragment_program(self, source: Source, vertex: Source | None = None) -> moderngl.Program:
+    def fragment_program(
+        self, source: Source, vertex: Source | None = None, *, twice: bool = False
+    ) -> moderngl.Program:
         """Compile a full-screen fragment pass, or one with a vertex shader of its own.
 
+        twice: let a software renderer compile it for the inside of what is drawn and once more for its edges,
+        which pays for passes of many texels that compute little.
         Raises ShaderError naming pass, glsl file and line.
         """
+        if self.software and not twice:
+            source = source.compiled_once()
         vertex_text = vertex.text if vertex else FULLSCREEN
         key = vertex_text + source.text
         if key not in self._programs:

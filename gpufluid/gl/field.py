@@ -191,10 +191,13 @@ class Field:
 
     def write(self, volume: NDArray[np.floating]) -> None:
         """Set the front from [z, y, x, c]; raises GpufluidError for another shape."""
+        self._set(self._rounded(volume))
+
+    def _rounded(self, volume: NDArray[np.floating]) -> NDArray[np.floating]:
         values = np.asarray(volume, np.float32)
         if self.dtype == "f2":
             values = np.clip(values, -LARGEST_HALF, LARGEST_HALF)
-        self._set(values.astype(self.dtype))
+        return values.astype(self.dtype)
 
     def restore(self, volume: NDArray[np.floating]) -> None:
         """Set the front from what `dump` returned; as `write` where that came in another precision."""
@@ -236,7 +239,7 @@ class PartedField(Field):
     written, nor held.
     """
 
-    _parts: Sequence[Field] = ()  # none while the first is made
+    _others: Sequence[Field] = ()  # all but the first part; none while that is made
 
     def __init__(
         self,
@@ -249,21 +252,19 @@ class PartedField(Field):
         parts: int,
     ) -> None:
         super().__init__(device, name, layout, components, dtype, buffers)
-        others = (Field(device, name, layout, components, dtype, buffers) for _ in range(parts - 1))
-        self._parts = [self, *others]
-        self._across = [
-            device.ctx.framebuffer([part._textures[n] for part in self._parts]) for n in range(buffers)
-        ]
+        self._others = [Field(device, name, layout, components, dtype, buffers) for _ in range(parts - 1)]
+        self._sides = [[part._textures[n] for part in (self, *self._others)] for n in range(buffers)]
+        self._across = [device.ctx.framebuffer(textures) for textures in self._sides]
 
     @property
     def fronts(self) -> Sequence[moderngl.Texture]:
         """The textures of the front."""
-        return [part.front for part in self._parts]
+        return self._sides[0]
 
     @property
     def backs(self) -> Sequence[moderngl.Texture]:
         """The textures of the back."""
-        return [part.back for part in self._parts]
+        return self._sides[-1]
 
     @property
     def back_target(self) -> moderngl.Framebuffer:
@@ -273,14 +274,13 @@ class PartedField(Field):
     def turn(self) -> None:
         """Let front and back change places."""
         super().turn()
-        for part in self._parts[1:]:
-            part.turn()
+        self._sides.reverse()
         self._across.reverse()
 
     def fill(self, values: Sequence[float]) -> None:
         """Set every value of every buffer."""
         super().fill(values)
-        for part in self._parts[1:]:
+        for part in self._others:
             part.fill(values)
 
     def read(self, textures: Sequence[moderngl.Texture] = ()) -> FloatArray:
@@ -289,13 +289,15 @@ class PartedField(Field):
 
     def write(self, volume: NDArray[np.floating]) -> None:
         """Set the front from [z, y, x, c]."""
-        for part, values in zip(self._parts, np.split(volume, len(self._parts), -1), strict=True):
-            Field.write(part, values)
+        first, *others = np.split(self._rounded(volume), len(self.fronts), -1)
+        self._set(first)
+        for texture, values in zip(self.fronts[1:], others, strict=True):
+            texture.write(self.layout.flatten(values).tobytes(), alignment=1)
 
     def release(self) -> None:
         """Release the textures; idempotent."""
         let_go(*self._across)
         self._across.clear()
-        for part in self._parts[1:]:
+        for part in self._others:
             part.release()
         super().release()

@@ -11,19 +11,28 @@ from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.kernels import Kernel, Slot, Variant
-from gpufluid.layout import QUOTIENT, STRIP, FlatLayout
+from gpufluid.layout import STRIP, FlatLayout
 
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
 
 
-# llvmpipe compiles a shader for the inside and for the edges of what is drawn, but once where it may discard.
-# That halves what is long to compile, and runs a fifth longer where little is computed for a texel: so it is
-# for passes of FEW texels, and for those that compute much.
+# llvmpipe compiles a shader for the inside and for the edges of what is drawn: `Source.compiled_once`.
+# Once is enough for LONG ones, which compute much; others run up to a quarter longer by it. Of FEW texels all
+# are compiled once, by a `discard`: llvmpipe then writes out fewer loops, which run up to twice as long.
 FEW = 4096
-LONG = {"advect_velocity", "correct_velocity", "compensate_velocity", "finish_velocity", "max_speed"}
+LONG = {
+    "emit_scalars",
+    "max_speed",
+    *(
+        f"{verb}_{what}"
+        for verb in ("advect", "correct", "compensate", "finish")
+        for what in ("velocity", "scalars")
+    ),
+}
 # Passes of coarse grids, of all of which one program serves each: sizes come to it as numbers.
 SIZED = {"coarse_weights", "first_sweep", "red_black", "restrict", "prolong"}
 STRIP_UNIT = 15  # texture unit of the spans
+GROUPS_ACROSS = 32768  # workgroups along x, of those of listed strips: OpenGL promises 65535
 SPARSE = {  # kernels of cells that keep what is at rest at rest
     "emit_scalars",
     "emit_mask",
@@ -38,13 +47,13 @@ SPARSE = {  # kernels of cells that keep what is at rest at rest
 
 def strip_macros() -> dict[str, int]:
     """The GLSL macros of the size of a strip."""
-    return {"STRIP_WIDTH": STRIP[0], "STRIP_ROWS": STRIP[1]}
+    return {"STRIP_WIDTH": STRIP[0], "STRIP_ROWS": STRIP[1], "GROUPS_ACROSS": GROUPS_ACROSS}
 
 
-def strips_reader(layouts: Mapping[str, FlatLayout]) -> str:
-    """The GLSL that reads the spans of strips, see `gpufluid.gl.strips`."""
-    macros = "".join(f"#define {name} {value}\n" for name, value in strip_macros().items())
-    reader = field_reader("strips", "strip", layouts["strip"], "", "texel", STRIP_UNIT, False)
+def strips_reader(layouts: Mapping[str, FlatLayout], name: str = "strips") -> str:
+    """The GLSL that reads the spans of strips, or their list, see `gpufluid.gl.strips`."""
+    macros = "".join(f"#define {key} {value}\n" for key, value in strip_macros().items())
+    reader = field_reader(name, "strip", layouts["strip"], "", "texel", STRIP_UNIT, False)
     return macros + layouts["strip"].glsl("strip") + reader
 
 
@@ -66,7 +75,7 @@ def kept(stage: str, slot: Slot, dtype: str) -> str:
 
 def sized(layouts: Mapping[str, FlatLayout], kinds: Iterable[str], grid: Grid) -> tuple[str, bytes]:
     """The GLSL of a grid and its layouts, of a size that comes as numbers; and these, for ``sizes``."""
-    values, text = [(*grid.cells, 0)], QUOTIENT + "#define cells sizes[0].xyz\n"
+    values, text = [(*grid.cells, 0)], "#define cells sizes[0].xyz\n"
     for number, kind in enumerate(kinds, 1):
         values.append(layouts[kind].sizes)
         text += layouts[kind].glsl(kind, f"sizes[{number}]")
@@ -137,7 +146,8 @@ class KernelSource:
     shader: the compute or the fragment shader. vertex: that of a pass that leaves strips out; else None.
     inputs: what it reads. sizes: the values of its uniform ``sizes``, if one program serves several grids.
     written_as: the numbers that it writes. nbytes: what one run must move at least, bytes: all of each field
-    it reads, and what it writes.
+    it reads, and what it writes. group: invocations of a workgroup along x and y. twice: as
+    `Device.fragment_program` takes it.
     """
 
     def __init__(
@@ -149,13 +159,15 @@ class KernelSource:
         variant: Variant,
         dtype: str,
     ) -> None:
-        self._device, self._grid, self._layouts = device, grid, layouts
-        self._kernel, self._dtype = kernel, dtype
-        self._slots = kernel.slots(variant)
-        self._size = layouts[kernel.write.kind].texture_size
+        self.device, self._grid, self._layouts = device, grid, layouts
+        self.kernel, self.variant, self._dtype = kernel, variant, dtype
+        self.slots, self.layout = kernel.slots(variant), layouts[kernel.write.kind]
+        self._size = self.layout.texture_size
         # one program for all coarse grids: the finest has no finer one
         self._sized = kernel.name in SIZED and "fine_cell" in layouts
         self.sparse = kernel.name in SPARSE
+        # llvmpipe runs rows of cells a quarter faster than squares, which lie in more rows of a texture
+        self.group = STRIP if self.sparse or device.software else (GROUP, GROUP)
         self.inputs: list[Input] = []
         self.sizes = b""
         self.written_as = device.kept_as(
@@ -166,7 +178,7 @@ class KernelSource:
             * s.components
             * int(self._dtype_of(s)[1])
             * len(s.parts)
-            for s in (*self._slots, kernel.write)
+            for s in (*self.slots, kernel.write)
         )
         self.shader = Source(f"{kernel.name} ({device.stage})")
         self._begin(variant)
@@ -179,6 +191,7 @@ class KernelSource:
             self.shader.add(variant.expression, "<expression>").add("); }", "<stage>")
         self.shader.include(f"{kernel.folder}/{kernel.name}.glsl")
         self.vertex: Source | None = None
+        self.twice = False
         if device.stage == "compute":
             self._end_compute(outputs)
         else:
@@ -188,26 +201,27 @@ class KernelSource:
 
     def _dtype_of(self, slot: Slot) -> str:
         if slot.short:
-            return self._device.kept_as(slot.components, "f2", f"the {slot.name} field")
+            return self.device.kept_as(slot.components, "f2", f"the {slot.name} field")
         return "f4" if slot.exact else self._dtype
 
     def _format_of(self, slot: Slot) -> str:
         return IMAGE_FORMAT[slot.components, self._dtype_of(slot)]
 
     def _begin(self, variant: Variant) -> None:
-        compute, device = self._device.stage == "compute", self._device
+        compute, device = self.device.stage == "compute", self.device
         version = 430 if compute else 420 if device.reading == "image" else 330
         self.shader.add(f"#version {version} core", "<stage>")
         if compute:
-            self.shader.add(f"layout(local_size_x = {GROUP}, local_size_y = {GROUP}) in;", "<stage>")
+            x, y = self.group
+            self.shader.add(f"layout(local_size_x = {x}, local_size_y = {y}) in;", "<stage>")
         defines = variant.defines(self._grid.dimensions) | device.defines
         self.shader.add("\n".join(f"#define {name} {value}" for name, value in defines.items()), "<variant>")
 
     def _declare_box(self, variant: Variant) -> None:
-        kinds = dict.fromkeys(slot.kind for slot in (*self._slots, self._kernel.write))
+        kinds = dict.fromkeys(slot.kind for slot in (*self.slots, self.kernel.write))
         if self._sized:
             text, self.sizes = sized(self._layouts, kinds, self._grid)
-            self.shader.add(text, "<layout>")
+            self.shader.include("lib/quotient.glsl").add(text, "<layout>")
         else:
             self.shader.add(box_constants(self._grid), "<box>")
             for kind in kinds:
@@ -216,12 +230,12 @@ class KernelSource:
 
     def _declare_inputs(self, hardware: bool) -> None:
         """Declare what is read. hardware: by filtering samplers where the kernel reads between texels."""
-        reading, writes = self._device.reading, len(self._kernel.write.parts)
-        units = {True: writes if self._device.stage == "compute" else 0, False: 0}  # next image, next texture
-        if hardware and any(slot.name in self._kernel.sampled for slot in self._slots):
+        reading, writes = self.device.reading, len(self.kernel.write.parts)
+        units = {True: writes if self.device.stage == "compute" else 0, False: 0}  # next image, next texture
+        if hardware and any(slot.name in self.kernel.sampled for slot in self.slots):
             self.shader.include("lib/between.glsl")
-        for slot in self._slots:
-            filtered = hardware and slot.name in self._kernel.sampled
+        for slot in self.slots:
+            filtered = hardware and slot.name in self.kernel.sampled
             as_image = reading == "image" and not filtered
             layout = None if self._sized else self._layouts[slot.kind]
             for part, sampler in enumerate(slot.parts):
@@ -235,38 +249,34 @@ class KernelSource:
 
     def _declare_output(self) -> list[str]:
         """Declare what the kernel writes, one vec4 or an array of them; return what is left of each."""
-        write = self._kernel.write
+        write = self.kernel.write
         name, count = f"{write.name}_out", len(write.parts)
-        what = kept(self._device.stage, write, self._dtype_of(write))
+        what = kept(self.device.stage, write, self._dtype_of(write))
         declared = f"{name} = vec4(0.0)" if count == 1 else f"{name}[{count}]"
         self.shader.add(f"vec4 {declared};\nvec4 kept(vec4 v) {{ return {what}; }}", "<fields>")
         return [f"kept({name})"] if count == 1 else [f"kept({name}[{part}])" for part in range(count)]
 
-    def _run(self, check: str = "") -> str:
-        kind = self._kernel.write.kind
-        index = f"    ivec3 index = {kind}_index(texel);\n"
-        return f"{index}{check}    if (index.z < {kind}_extent.z) kernel(index);\n"
+    def _run(self) -> str:
+        kind = self.kernel.write.kind
+        return f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {kind}_extent.z) kernel(index);\n"
 
     def _end_compute(self, outputs: list[str]) -> None:
-        check, shader = "", self.shader
-        if self.sparse:
-            # as uniform as a strip is long: a group with nothing to do ends here
-            shader.add(strips_reader(self._layouts) + "uniform bool whole;", "<fields>")
-            check = (
-                "    if (!whole) {\n"
-                "        vec2 span = fetch_strips(index / ivec3(STRIP_WIDTH, STRIP_ROWS, 1)).zw;\n"
-                "        if (float(index.x) < span.x || float(index.x) >= span.y) return;\n    }\n"
-            )
-        form = self._format_of(self._kernel.write)
+        shader, form = self.shader, self._format_of(self.kernel.write)
         for n in range(len(outputs)):
             shader.add(
                 f"layout({form}, binding = {n}) writeonly restrict uniform image2D image_{n};", "<main>"
             )
+        if self.sparse:
+            shader.add(strips_reader(self._layouts, "listed") + "uniform bool whole;", "<fields>")
+            shader.include("sim/strip_texel.glsl")
         size = "imageSize(image_0)" if self._sized else "ivec2({}, {})".format(*self._size)
+        listed = (
+            "    if (!whole) {\n        if (!of_strip(texel)) return;\n    } else\n" if self.sparse else ""
+        )
         shader.add(
             "uniform int first_row;\n"
             "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID) + ivec2(0, first_row);\n"
-            f"    if (any(greaterThanEqual(texel, {size}))) return;\n{self._run(check)}",
+            f"{listed}    if (any(greaterThanEqual(texel, {size}))) return;\n{self._run()}",
             "<main>",
         )
         for n, output in enumerate(outputs):
@@ -275,8 +285,8 @@ class KernelSource:
 
     def _end_fragment(self, outputs: list[str]) -> None:
         few = self._sized or self._size[0] * self._size[1] <= FEW
-        once = self._device.software and (few or self._kernel.name in LONG)
-        never = "    if (texel.x < 0) discard;\n" if once else ""
+        self.twice = few or self.kernel.name not in LONG
+        never = "    if (texel.x < 0) discard;\n" if few and self.device.software else ""
         for n in range(len(outputs)):
             self.shader.add(f"layout(location = {n}) out vec4 color_{n};", "<main>")
         self.shader.add(
@@ -288,7 +298,7 @@ class KernelSource:
 
     def _strip_vertex(self) -> Source:
         """The vertex shader that covers the spans of strips."""
-        source = Source(f"{self._kernel.name} (strips)").add("#version 330 core", "<stage>")
+        source = Source(f"{self.kernel.name} (strips)").add("#version 330 core", "<stage>")
         source.add(box_constants(self._grid), "<box>")
         source.add(self._layouts["cell"].glsl("cell"), "<layout>")
         source.add(strips_reader(self._layouts), "<fields>")

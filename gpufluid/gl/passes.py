@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import moderngl
 import numpy as np
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import STRIP_UNIT, KernelSource
-from gpufluid.grid import Grid
-from gpufluid.kernels import Kernel, Variant, unknown_argument
-from gpufluid.layout import FlatLayout
+from gpufluid.kernels import unknown_argument
+
+if TYPE_CHECKING:
+    from gpufluid.gl.strips import Strips
 
 
 def upload(uniform: moderngl.Uniform, value: Any) -> None:
@@ -38,29 +38,21 @@ class Pass:
     names raise GpufluidError with the nearest right one.
     """
 
-    def __init__(
-        self,
-        device: Device,
-        grid: Grid,
-        layouts: Mapping[str, FlatLayout],
-        kernel: Kernel,
-        variant: Variant,
-        dtype: str,
-    ) -> None:
-        self.device, self.kernel, self.variant = device, kernel, variant
-        self._slots = kernel.slots(variant)
-        self._names = kernel.arguments(variant)
-        self._layout = layouts[kernel.write.kind]
-        self._size = self._layout.texture_size
-        source = KernelSource(device, grid, layouts, kernel, variant, dtype)
-        self._inputs, self._sparse = source.inputs, source.sparse
+    def __init__(self, source: KernelSource) -> None:
+        self.device, self.kernel, self.variant = source.device, source.kernel, source.variant
+        device, kernel, self._slots = source.device, source.kernel, source.slots
+        self._names = kernel.arguments(source.variant)
+        self._layout, self._size = source.layout, source.layout.texture_size
+        self._inputs, self._sparse, self._group = source.inputs, source.sparse, source.group
         self._filtered = any(read.filtered for read in source.inputs)
         self._written_as, self.nbytes = source.written_as, source.nbytes
         self._program: moderngl.Program | moderngl.ComputeShader
         if device.stage == "compute":
             self._program = self._compute = device.compute_program(source.shader)
         else:
-            self._triangle = device.fullscreen(device.fragment_program(source.shader, source.vertex))
+            self._triangle = device.fullscreen(
+                device.fragment_program(source.shader, source.vertex, twice=source.twice)
+            )
             self._program = self._triangle.program
         program = self._program
         self._says = f"the kernel {kernel.name} (glsl/{kernel.folder}/{kernel.name}.glsl)"
@@ -91,11 +83,12 @@ class Pass:
                 f"kernel {self.kernel.name} writes {self._written_as}, field {out.name!r} holds {out.dtype}"
             )
         pacer, first, height = self.device.pace.pacer, 0, self._size[1]
+        least = self._group[1] if self.device.stage == "compute" else 1
         before = out.fronts  # after the swap the field may have left it to another one
         if pacer is None:
             self._work(arguments, out, 0, height)
         while pacer is not None and first < height:  # all is bound anew: much may happen in between
-            rows = pacer.before(self, height - first)
+            rows = pacer.before(self, height - first, least)
             self._work(arguments, out, first, rows)
             first += rows
         out.swap()
@@ -145,10 +138,14 @@ class Pass:
         """Bind what is read and write `rows` of the texture from `first` on."""
         device, filtered_units = self.device, []
         for name, part, _, unit, as_image, filtered in self._inputs:
-            field: Field = arguments[name]
-            texture = field.fronts[part]
-            if field is out and field.scratch:
-                raise GpufluidError(f"kernel {self.kernel.name} reads and writes the scratch field {name!r}")
+            if part == 0:
+                field: Field = arguments[name]
+                fronts = field.fronts
+                if field is out and field.scratch:
+                    raise GpufluidError(
+                        f"kernel {self.kernel.name} reads and writes the scratch field {name!r}"
+                    )
+            texture = fronts[part]
             if as_image:
                 texture.bind_to_image(unit, True, False)
             else:
@@ -176,13 +173,14 @@ class Pass:
 
     def _run(self, out: Field, first: int, rows: int) -> None:
         device, (width, height), vertices = self.device, self._size, 3
-        if self._sparse:
-            vertices = self._leave_out(out)
+        strips = self._leave_out(out) if self._sparse else None
         if device.stage == "compute":
             if first != self._sent.get("first_row", 0):
                 self._compute["first_row"] = self._sent["first_row"] = first
-            self._start(out, rows=rows)
+            self._start(out, rows=rows, strips=strips)
             return
+        if strips is not None:
+            vertices = strips.bind()
         target = out.back_target
         if rows != height:
             target.viewport = 0, first, width, rows
@@ -191,27 +189,38 @@ class Pass:
         if rows != height:
             target.viewport = 0, 0, width, height
 
-    def _start(self, out: Field, vertices: int = 3, rows: int = 0) -> None:
-        """Draw or dispatch into the back of `out`; all else is bound and set. rows: 0 for all of them."""
+    def _start(self, out: Field, vertices: int = 3, rows: int = 0, strips: Strips | None = None) -> None:
+        """Draw or dispatch into the back of `out`; all else is bound and set. rows: 0 for all of them.
+
+        strips: dispatch a workgroup for each of these alone.
+        """
         device = self.device
         if device.stage == "compute":
             width, height = self._size
             for unit, texture in enumerate(out.backs):
                 texture.bind_to_image(unit, False, True)
+            groups = strips.bind_list() if strips is not None else None
             if device.draws:
-                self._compute.run(-(-width // GROUP), -(-(rows or height) // GROUP))
+                if groups is not None:
+                    self._compute.run_indirect(groups)
+                else:
+                    across, down = self._group
+                    self._compute.run(-(-width // across), -(-(rows or height) // down))
                 device.ctx.memory_barrier()
             return
         out.back_target.use()
         if device.draws:
             self._triangle.render(moderngl.TRIANGLES, vertices)
+            if device.flush is not None:
+                device.flush()
 
-    def _leave_out(self, out: Field) -> int:
-        """Leave out of a pass what is at rest in `out` and stays so; return the vertices of what is drawn."""
+    def _leave_out(self, out: Field) -> Strips | None:
+        """Leave out of a pass what is at rest in `out` and stays so; return the rest, or None for all."""
         strips, sent = out.where, self._sent
         whole = strips is None or not strips.covers(out.back_mark)
         if sent.get("whole") is not whole:
             self._program["whole"] = sent["whole"] = whole
             # a unit with nothing in it is one that a driver warns of
-            self._program["strips"] = 0 if whole else STRIP_UNIT
-        return 3 if strips is None or whole else strips.bind()
+            name = "listed" if self.device.stage == "compute" else "strips"
+            self._program[name] = 0 if whole else STRIP_UNIT
+        return None if whole else strips

@@ -14,6 +14,18 @@ _LOG = re.compile(r"^(?:ERROR:\s*|WARNING:\s*)?\d+(?::(\d+)(?:\(\d+\))?|\((\d+)\
 # lines moderngl puts round a driver's log
 _NOISE = ("GLSL Compiler failed", "GLSL Linker failed", "vertex_shader", "fragment_shader", "compute_shader")
 
+_ONCE_BEGIN = """#extension GL_ARB_sample_shading : enable
+#ifdef GL_ARB_sample_shading
+#define main within
+#endif"""
+_ONCE_END = """#ifdef GL_ARB_sample_shading
+#undef main
+void main() {
+    gl_SampleMask[0] = -1;
+    within();
+}
+#endif"""
+
 
 def shader_root() -> Path:
     """The folder of the GLSL files: in the installed package, else beside it in a checkout."""
@@ -75,6 +87,17 @@ class Source:
                 self._lines.append(line)
                 self._origin.append((f"glsl/{name}", number))
         return self
+
+    def compiled_once(self) -> Source:
+        """Return a fragment shader that does the same, and that llvmpipe compiles once and not twice.
+
+        It has one variant for texels that lie wholly within what is drawn and one for its edges, but only the
+        second where a shader writes a sample mask. Targets of one sample have none: it changes no bit.
+        """
+        out = Source(self.label).add(self._lines[0], "<stage>").add(_ONCE_BEGIN, "<once>")
+        out._lines += self._lines[1:]
+        out._origin += self._origin[1:]
+        return out.add(_ONCE_END, "<once>")
 
     @property
     def text(self) -> str:

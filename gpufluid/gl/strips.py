@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT, STRIP_UNIT, box_constants, field_reader, strip_macros
 from gpufluid.gl.late import LateRead
@@ -55,6 +55,7 @@ class Strips:
             "strip": layouts["strip"],
             "block": block,
             "layer": FlatLayout((1, 1, block.size[2]), 1, device.max_texture_size),
+            "deep": FlatLayout((1, 1, grid.cells[2]), 1, device.max_texture_size),
         }
 
         def field(name: str, kind: str, components: int) -> Field:
@@ -65,6 +66,9 @@ class Strips:
         self._programs: dict[tuple[str, int], _Program] = {}
         self._walls: tuple[Boundaries, tuple[float, ...]] | None = None
         self._stages = [field("spans", "strip", 4) for _ in range(HISTORY)]  # the latest first
+        self._list: tuple[Field, Field, _Groups] | None = None  # counts, listed, workgroups
+        if device.stage == "compute":
+            self._list = field("counts", "deep", 4), field("listed", "strip", 4), _Groups(device)
         self.always = False  # whether it pays or not
         self._pays, self._count = True, 0
         self._asked: LateRead | None = None
@@ -156,6 +160,13 @@ class Strips:
         self._run(label, boundaries, macros, given, out, "strip", "strip_spread", **values)
         self._stages = [out, *self._stages[:-1]]
         self.index += 1
+        if self._list is not None:
+            counts, listed, groups = self._list
+            spans, counted = {"spans": ("strip", self.spans)}, {"counts": ("deep", counts)}
+            self._run("strip count", None, {}, spans, counts, "deep")
+            self._run("strip list", None, {}, {**spans, **counted}, listed, "strip")
+            self._run("strip groups", None, {}, counted, groups, "deep")
+            groups.tell()
 
     def _run(
         self,
@@ -163,7 +174,7 @@ class Strips:
         boundaries: Boundaries | None,
         macros: Mapping[str, int],
         fields: Mapping[str, tuple[str, Field]],
-        out: Field,
+        out: Field | _Groups,
         kind: str,
         file: str = "",
         **values: object,
@@ -210,7 +221,7 @@ class Strips:
             version = 420 if device.reading == "image" else 330
             source = Source(label).add(f"#version {version} core", "<stage>")
             source.add(box_constants(self.grid), "<box>")
-            defines = {**variant.defines(self.grid.dimensions), **strip_macros(), **macros}
+            defines = {**variant.defines(self.grid.dimensions), **device.defines, **strip_macros(), **macros}
             source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
             source.add(variant.constants(self.grid.dimensions), "<box>")
             for its in dict.fromkeys((*(its for its, _ in fields.values()), kind)):
@@ -238,6 +249,13 @@ class Strips:
         self.spans.front.use(STRIP_UNIT)
         return self._vertices
 
+    def bind_list(self) -> moderngl.Buffer:
+        """Bind the list of strips for a compute pass; return its workgroups, for an indirect dispatch."""
+        assert self._list is not None
+        _, listed, groups = self._list
+        listed.front.use(STRIP_UNIT)
+        return groups.buffer
+
     @property
     def layout(self) -> FlatLayout:
         """How the spans lie in their texture."""
@@ -248,9 +266,28 @@ class Strips:
         self.forget()
         for field in (self._found, self._layer, *self._stages):
             field.release()
+        for part in self._list or ():
+            part.release()
         if self._asked is not None:
             self._asked.release()
             self._asked = None
+
+
+class _Groups:
+    """How many workgroups a dispatch has, which the GPU alone knows."""
+
+    def __init__(self, device: Device) -> None:
+        self._texture = device.ctx.texture((1, 1), 4, dtype="u4")
+        self.back_target = device.ctx.framebuffer([self._texture])
+        self.buffer = device.ctx.buffer(reserve=16)
+
+    def tell(self) -> None:
+        """Copy what was drawn to where a dispatch takes it from."""
+        self._texture.read_into(self.buffer)
+
+    def release(self) -> None:
+        """Release all of it; idempotent."""
+        let_go(self.back_target, self._texture, self.buffer)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from time import perf_counter
 
 import moderngl
 
-from gpufluid.backend import Costs
+from gpufluid.backend import COUNTS, SLACK, UNKNOWN, Costs, Delays
 from gpufluid.gl.calls import calls
 
 _TIMESTAMP, _RESULT, _AVAILABLE = 0x8E28, 0x8866, 0x8867
@@ -23,33 +23,44 @@ class TimestampWatch:
     """
 
     def __init__(self, ctx: moderngl.Context, clock: Callable[[], float] = perf_counter) -> None:
-        self.costs = Costs()
+        self.costs, self.delays = Costs(), Delays()
         self._gl, self._clock = calls(ctx), clock
-        self._start = clock()
+        self._start, self._budget = clock(), 0.0
         self._asked = 0.0  # seconds, foreseen, of what this call has asked for
         self._free: list[int] = []
-        self._late: deque[tuple[int, Hashable | None, int]] = deque()  # what ended there, rows; None: a start
+        # what ended there, rows, seconds as foreseen; None: a call begins or ends
+        self._late: deque[tuple[int, Hashable | None, int, float]] = deque()
         self._gap = False  # a time stamp was left out
         self._before: int | None = None  # nanoseconds, at the last time stamp that was read
+        self._sums = 0.0, 0.0  # seconds of the call that is being read, foreseen and real
 
-    def start(self, at: float) -> None:
+    def start(self, at: float, budget: float) -> None:
         """A call has begun: learn what earlier ones cost, as far as it is there."""
-        self._start, self._asked = at, 0.0
+        self._start, self._budget, self._asked = at, budget, 0.0
         self._collect()
 
     def lap(self, work: Hashable | None, rows: int = 1) -> None:
         """`rows` of `work` have been asked for."""
+        row = self.costs.foreseen(work)
         if work is not None:
-            self._asked += rows * (self.costs.foreseen(work) or 0.0)
-        self._stamp(work, rows)
+            self._asked += UNKNOWN * self._budget if row is None else rows * row
+        self._stamp(work, rows, rows * (row or 0.0))
 
     def foreseen(self, work: Hashable) -> float | None:
         """What a row of `work` took the GPU as a rule."""
         return self.costs.foreseen(work)
 
-    def spent(self) -> float:
-        """The time the call has taken, or that the GPU will take over it, whichever is more."""
-        return max(self._clock() - self._start, self._asked)
+    def left(self) -> float:
+        """Seconds of the budget that are left by the clock."""
+        return self._budget - (self._clock() - self._start)
+
+    def room(self) -> float:
+        """By the clock or of the GPU's time, whichever is less.
+
+        Nothing is known of this call before it is over, so all that it asks for may be slow.
+        """
+        most = self._budget * min(1.0, (1.0 + SLACK) / self.delays.factor)
+        return min(self.left(), most - self._asked)
 
     def release(self) -> None:
         """Delete the queries."""
@@ -59,7 +70,7 @@ class TimestampWatch:
         for name in names:
             self._gl.glDeleteQueries(1, ctypes.byref(ctypes.c_uint(name)))
 
-    def _stamp(self, work: Hashable | None, rows: int) -> None:
+    def _stamp(self, work: Hashable | None, rows: int, foreseen: float) -> None:
         if len(self._late) >= MOST:
             self._gap = True
             return
@@ -69,18 +80,29 @@ class TimestampWatch:
             self._free.append(name.value)
         query = self._free.pop()
         self._gl.glQueryCounter(query, _TIMESTAMP)
-        self._late.append((query, None if self._gap else work, rows))
+        self._late.append((query, None if self._gap else work, rows, foreseen))
         self._gap = False
 
     def _collect(self) -> None:
         ready, at = ctypes.c_int(), ctypes.c_uint64()
         while self._late:
-            query, work, rows = self._late[0]
+            query, work, rows, foreseen = self._late[0]
             self._gl.glGetQueryObjectiv(query, _AVAILABLE, ctypes.byref(ready))
             if not ready.value:
                 return
             self._gl.glGetQueryObjectui64v(query, _RESULT, ctypes.byref(at))
-            if work is not None and self._before is not None:
-                self.costs.learn(work, 1e-9 * (at.value - self._before) / rows)
+            if work is None or self._before is None:
+                self._learn_delay()
+            else:
+                took = 1e-9 * (at.value - self._before)
+                self.costs.learn(work, took / rows)
+                if foreseen:
+                    self._sums = self._sums[0] + foreseen, self._sums[1] + took
             self._before = at.value
             self._free.append(self._late.popleft()[0])
+
+    def _learn_delay(self) -> None:
+        """All of a call is known: its passes are late together, or make up for each other."""
+        (foreseen, real), self._sums = self._sums, (0.0, 0.0)
+        if foreseen > COUNTS * self._budget:
+            self.delays.learn(real / foreseen)

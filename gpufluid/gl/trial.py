@@ -31,6 +31,7 @@ from gpufluid.gl.calls import calls
 from gpufluid.gl.device import Device, create_context, is_own, is_software
 from gpufluid.gl.field import Field
 from gpufluid.gl.kept import Kept
+from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.state import guard_of, keeping
 from gpufluid.gl.ways import BACKENDS, VARIABLE, Way, asked_for, by_rule, check, readings, stages
@@ -298,9 +299,9 @@ class Course:
         if (way, name) not in self._passes:
             if way not in self._devices:
                 self._devices[way] = Device(self.ctx, way.stage, way.reading)
-            self._passes[way, name] = Pass(
-                self._devices[way], self._grid, self._layouts, KERNELS[name], Variant(trace="euler"), "f4"
-            )
+            device, variant = self._devices[way], Variant(trace="euler")
+            source = KernelSource(device, self._grid, self._layouts, KERNELS[name], variant, "f4")
+            self._passes[way, name] = Pass(source)
         self._passes[way, name](**arguments)
 
     def work(self, way: Way, with_advection: bool) -> None:

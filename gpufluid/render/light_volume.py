@@ -14,6 +14,7 @@ two passes draw rectangles of each tile, round the columns that may meet anythin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import moderngl
@@ -81,18 +82,23 @@ class LightVolume:
 
     def _turn(self, frame: LightFrame) -> None:
         """Let the light come along `frame` from now on."""
-        self.frame = frame
-        self._placed = {
-            "light_reach": REACH,
-            "light_first": first_of(frame),
-            "light_tiles": self.tiles,
-            "light_shear": frame.shear,
-            "light_start": frame.start,
-            "light_slope": tuple(frame.slope.tolist()),
-            "light_extent": frame.extent,
-            "light_path": frame.path,
-            "light_place": frame.place,
-        }
+        self.frame, spread = frame, spread_of(frame)
+        self._columns = frame.tile[0] + spread[0], frame.tile[1] + spread[1]
+        self._placed = packed(
+            whole={
+                "light_reach": REACH,
+                "light_first": first_of(frame),
+                "light_tiles": self.tiles,
+                "light_shear": frame.shear,
+                "light_start": frame.start,
+            },
+            real={
+                "light_slope": frame.slope,
+                "light_extent": frame.extent,
+                "light_path": frame.path,
+                "light_place": frame.place.T,
+            },
+        )
 
     @property
     def tiles(self) -> tuple[int, int, int, int]:
@@ -132,8 +138,8 @@ class LightVolume:
         """One dispatch: columns do not depend on each other."""
         defines = {"REACH": int(reach is not None), **GROUPED}
         program = walking_program(self.device, fluid, "light walk", "render/light_walk.glsl", defines)
-        _send(program, values)
-        width, height = (n + more for n, more in zip(self.frame.tile, spread_of(self.frame), strict=True))
+        send(program, values)
+        width, height = self._columns
         self.layers.bind_to_image(0, read=False, write=True)
         with bind(self.device, program, **matter(fluid)):
             program.run(-(-width // GROUP), -(-height // GROUP))
@@ -147,7 +153,7 @@ class LightVolume:
         size = width * columns, height * -(-tiles // columns)
         vertices, covering = 3, dict[str, Any]()
         if reach is not None:
-            bands = reach.find_rects(self.tiles, self.frame)
+            bands = reach.find_rects(self.tiles, self._placed)
             vertices = 6 * bands * tiles
             covering = {
                 "vertex_file": "render/light_rects_vertex.glsl",
@@ -172,7 +178,7 @@ class LightVolume:
             )
             if reach is not None:
                 reach.occupancy.give_spans(program)
-            _send(program, {**values, "lasts": LASTS, "first_rect": first_rect})
+            send(program, {**values, "lasts": LASTS, "first_rect": first_rect})
             target.viewport = 0, 0, *size
             target.use()
             ctx.enable_only(state)
@@ -194,7 +200,8 @@ class LightVolume:
             (tuple(self.frame.unit), "direction"),
             (unit, "layers"),
         ):
-            upload(program[f"{name}_{key}"], value)  # type: ignore[arg-type]
+            if f"{name}_{key}" in program:  # its direction matters to places outside the box alone
+                upload(program[f"{name}_{key}"], value)  # type: ignore[arg-type]
         self.layers.use(unit)
         self.device.between.use(unit)
 
@@ -231,11 +238,22 @@ class _Parts:
 GROUPED = {"GROUP_SIZE": f"ivec2{COLUMNS}", "RECT_ROWS": BAND}  # macros
 
 
-def _send(program: Program, values: dict[str, Any]) -> None:
-    """Set those of `values` that `program` takes."""
+def packed(whole: Mapping[str, Any], real: Mapping[str, Any]) -> dict[str, bytes]:
+    """The bytes of uniforms of whole and of real numbers, by name; matrices column by column."""
+    numbers = {name: np.array(value, np.int32) for name, value in whole.items()}
+    numbers |= {name: np.array(value, np.float32) for name, value in real.items()}
+    return {name: values.tobytes() for name, values in numbers.items()}
+
+
+def send(program: Program, values: Mapping[str, Any]) -> None:
+    """Set those of `values` that `program` takes; bytes are written as they are."""
     for name, value in values.items():
-        if name in program:
-            upload(program[name], value)  # type: ignore[arg-type]
+        member = program.get(name, None)
+        if isinstance(member, moderngl.Uniform):
+            if isinstance(value, bytes):
+                member.write(value)
+            else:
+                upload(member, value)
 
 
 def spread_of(frame: LightFrame) -> tuple[int, int]:
@@ -269,27 +287,36 @@ class _Reach:
         self._target = device.ctx.framebuffer([self.groups])
         self._rects: moderngl.Texture | None = None
         self._rects_target: moderngl.Framebuffer | None = None
-        self._count, self._first = (0, 0), (0, 0)
+        self._count = 0, 0
+        self._frame: LightFrame | None = None
+        self._placed: dict[str, bytes] = {}
+
+    def _turn(self, frame: LightFrame) -> None:
+        """Let the light come along `frame` from now on."""
+        self._frame = frame
+        width, height = (n + more for n, more in zip(frame.tile, spread_of(frame), strict=True))
+        self._count = -(-width // COLUMNS[0]), -(-height // COLUMNS[1])
+        self._placed = packed(
+            whole={},
+            real={
+                "light_matrix": frame.matrix.T,
+                "light_first": first_of(frame),
+                "light_start": [n / ONE for n in frame.start],
+                "light_slope": frame.slope,
+                "light_axes": (*frame.across, frame.axis),
+                "light_scale": frame.scale,
+                "group_size": COLUMNS,
+                "group_count": self._count,
+            },
+        )
 
     def find(self, occupancy: Occupancy, frame: LightFrame) -> None:
         """Find it for light of `frame`."""
         self.occupancy = occupancy
-        spread, self._first = spread_of(frame), first_of(frame)
-        width, height = (n + more for n, more in zip(frame.tile, spread, strict=True))
-        self._count = -(-width // COLUMNS[0]), -(-height // COLUMNS[1])
+        if frame is not self._frame:
+            self._turn(frame)
         program = occupancy.scattering(self.device, frame.grid, "light_reach")
-        for name, value in {
-            "light_matrix": frame.matrix,
-            "light_first": self._first,
-            "light_start": tuple(n / ONE for n in frame.start),
-            "light_slope": tuple(frame.slope),
-            "light_axes": (*frame.across, frame.axis),
-            "light_scale": frame.scale,
-            "group_size": COLUMNS,
-            "group_count": self._count,
-        }.items():
-            if name in program:
-                upload(program[name], value)  # type: ignore[arg-type]
+        send(program, self._placed)
         self._target.viewport = (0, 0, *self._count)
         self._target.clear(*(NOWHERE,) * 4)
         with occupancy.scatter(program, self._target):
@@ -301,31 +328,18 @@ class _Reach:
         assert self._rects is not None
         return self._rects
 
-    def find_rects(self, tiles: tuple[int, int, int, int], frame: LightFrame) -> int:
-        """Find `rects`; return how many bands there are."""
+    def find_rects(self, tiles: tuple[int, int, int, int], placed: Mapping[str, bytes]) -> int:
+        """Find `rects`; return how many bands there are. placed: the uniforms of the light's columns."""
         device = self.device
         if self._rects is None:
             self._rects = device.texture((self._bands, 2 * self._tiles), 4, "f4", "the reach of light")
             self._rects_target = device.ctx.framebuffer([self._rects])
         assert self._rects_target is not None
         bands = -(-tiles[1] // BAND)
-        source = Source("light rects").add("#version 330 core", "<stage>")
-        source.add("\n".join(f"#define {name} {value}" for name, value in GROUPED.items()), "<variant>")
-        program = device.keep(
-            "light rects", lambda: device.fragment_program(source.include("render/light_rects.glsl"))
-        )
-        for name, value in {
-            "light_tiles": tiles,
-            "light_shear": frame.shear,
-            "light_start": frame.start,
-            "light_first": self._first,
-            "group_count": self._count,
-            "light_reach": REACH,
-        }.items():
-            if name in program:
-                upload(program[name], value)  # type: ignore[arg-type]
+        program = device.keep("light rects", lambda: _rects_program(device))
+        send(program, {**placed, "group_count": self._count})
         self.groups.use(REACH)
-        self._rects_target.viewport = 0, 0, bands, 2 * frame.tiles
+        self._rects_target.viewport = 0, 0, bands, 2 * (-(-tiles[3] // LANES))
         self._rects_target.use()
         device.ctx.enable_only(moderngl.NOTHING)
         device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
@@ -336,3 +350,9 @@ class _Reach:
         let_go(self._target, self.groups)
         if self._rects is not None and self._rects_target is not None:
             let_go(self._rects_target, self._rects)
+
+
+def _rects_program(device: Device) -> moderngl.Program:
+    source = Source("light rects").add("#version 330 core", "<stage>")
+    source.add("\n".join(f"#define {name} {value}" for name, value in GROUPED.items()), "<variant>")
+    return device.fragment_program(source.include("render/light_rects.glsl"))
