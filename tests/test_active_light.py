@@ -13,6 +13,7 @@ from puff import Canvas, Floats, Puff
 import gpufluid as gf
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
+from gpufluid.render import light_volume
 from gpufluid.render.firelight import FireLight
 from gpufluid.render.light_volume import COLUMNS, LightVolume
 from gpufluid.render.occupancy import FAINT, Occupancy, _strips_of
@@ -85,6 +86,35 @@ def test_light_is_walked_only_past_what_stops_it(
             occupancy.release()
         for volume in (*some, *whole):
             volume.release()
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("few", [0, light_volume.FEW])
+def test_light_follows_what_moves(
+    device: Device, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, few: int, at_once: bool
+) -> None:
+    """Light of one direction, again and again: where smoke was it is bright again, to the bit.
+
+    Between them there is none, all is walked once, and the light turns and turns back.
+    """
+    if at_once and device.version < 430:
+        pytest.skip("no compute shaders here")
+    monkeypatch.setattr(light_volume, "FEW", few)
+    grid = gf.Grid((40, 33, 29), cell_size=1 / 26)
+    some, whole = (LightVolume(device, grid, 1.0, at_once=at) for at in (at_once, False))
+    seen = []
+    for n in range(9):
+        density = specks(rng, grid.cells[::-1], n % 3)
+        puff, way = Puff(device, grid, density), WAYS[3 if n == 6 else 0]
+        occupancy = found(device, puff, Look(smoke=SMOKE))
+        some.update(puff, way, SMOKE.extinction, None if n == 4 else occupancy)
+        whole.update(puff, way, SMOKE.extinction)
+        np.testing.assert_array_equal(some.read(), whole.read())
+        seen.append(some.read().min() < 0.9)
+        occupancy.release()
+    assert seen == [n % 3 > 0 for n in range(9)]
+    for volume in (some, whole):
+        volume.release()
 
 
 def test_light_is_left_alone_where_nothing_stops_it(device: Device) -> None:

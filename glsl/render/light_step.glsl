@@ -64,15 +64,20 @@ vec4 after_layers(int first, ivec2 walked, ivec2 column) {
 
 #if REACH
 uniform sampler2D light_reach;   // by group of columns, see light_reach_fragment.glsl
+uniform sampler2D light_before;  // the same of the walk before, nothing where what is written now was cleared
 uniform ivec2 light_first;       // the first column of all tiles
+
+ivec2 reach_in(sampler2D groups, ivec2 column) {
+    vec2 reach = texelFetch(groups, (column - light_first) / GROUP_SIZE, 0).xy;
+    return ivec2(clamp(vec2(-reach.x, reach.y), vec2(0.0, -1.0), vec2(light_tiles.w, light_tiles.w - 1)));
+}
 #endif
 
 // The layers between which `column` may meet anything; where it meets nothing the first lies behind the last.
 ivec2 reach_of(ivec2 column) {
-    ivec2 walked = ivec2(0, light_tiles.w - 1);
 #if REACH
-    vec2 reach = texelFetch(light_reach, (column - light_first) / GROUP_SIZE, 0).xy;
-    walked = ivec2(clamp(vec2(-reach.x, reach.y), vec2(0.0, -1.0), vec2(walked.y + 1, walked.y)));
+    return reach_in(light_reach, column);
+#else
+    return ivec2(0, light_tiles.w - 1);
 #endif
-    return walked;
 }

@@ -1,5 +1,6 @@
 // A whole light volume in one dispatch: each invocation walks one column through all layers.
-// REACH: through those between the first and the last that hold anything, and leaves the light behind them as it is.
+// REACH: through those between the first and the last that hold anything. Behind them it leaves the light as it is, and
+// where the walk before had dimmed it, and this one does not, all of it. LISTED: not all workgroups are dispatched.
 #include "render/light_step.glsl"
 
 layout(local_size_x = GROUP, local_size_y = GROUP) in;
@@ -22,12 +23,24 @@ ivec2 layers_of(ivec2 column) {
 
 void keep(int layer, ivec2 texel, vec4 left) { imageStore(layers_out, corner_light(layer) + texel, left); }
 
+#if LISTED
+uniform usampler2D light_groups;  // see light_groups.glsl
+#endif
+
 void main() {
     ivec2 column = min(base_light(0), base_light(light_tiles.w - 1)) + ivec2(gl_GlobalInvocationID.xy), texel;
+#if LISTED
+    uint first_group = texelFetch(light_groups, ivec2(0), 0).w;
+    column += GROUP * ivec2(first_group & 0xffffu, first_group >> 16);
+#endif
     ivec2 span = layers_of(column), walked = reach_of(column);
-    if (walked.x > walked.y) return;
+    int first = walked.x;
+#if REACH
+    first = min(first, reach_in(light_before, column).x);
+#endif
+    if (first == light_tiles.w) return;
     float light = 1.0;
-    int layer = max(span.x, walked.x) & ~3;
+    int layer = max(span.x, first) & ~3;
     for (int last = min(span.y, walked.y); layer <= last; layer += 4)
         if (held(layer, column, texel)) {
             vec4 left = light * after_layers(layer, walked, column);

@@ -66,9 +66,9 @@ class Strips:
         self._programs: dict[tuple[str, int], _Program] = {}
         self._walls: tuple[Boundaries, tuple[float, ...]] | None = None
         self._stages = [field("spans", "strip", 4) for _ in range(HISTORY)]  # the latest first
-        self._list: tuple[Field, Field, _Groups] | None = None  # counts, listed, workgroups
+        self._list: tuple[Field, Field, Groups] | None = None  # counts, listed, workgroups
         if device.stage == "compute":
-            self._list = field("counts", "deep", 4), field("listed", "strip", 4), _Groups(device)
+            self._list = field("counts", "deep", 4), field("listed", "strip", 4), Groups(device)
         self.always = False  # whether it pays or not
         self._pays, self._count = True, 0
         self._asked: LateRead | None = None
@@ -174,7 +174,7 @@ class Strips:
         boundaries: Boundaries | None,
         macros: Mapping[str, int],
         fields: Mapping[str, tuple[str, Field]],
-        out: Field | _Groups,
+        out: Field | Groups,
         kind: str,
         file: str = "",
         **values: object,
@@ -273,21 +273,21 @@ class Strips:
             self._asked = None
 
 
-class _Groups:
+class Groups:
     """How many workgroups a dispatch has, which the GPU alone knows."""
 
     def __init__(self, device: Device) -> None:
-        self._texture = device.ctx.texture((1, 1), 4, dtype="u4")
-        self.back_target = device.ctx.framebuffer([self._texture])
+        self.texture = device.ctx.texture((1, 1), 4, dtype="u4")
+        self.back_target = device.ctx.framebuffer([self.texture])
         self.buffer = device.ctx.buffer(reserve=16)
 
     def tell(self) -> None:
         """Copy what was drawn to where a dispatch takes it from."""
-        self._texture.read_into(self.buffer)
+        self.texture.read_into(self.buffer)
 
     def release(self) -> None:
         """Release all of it; idempotent."""
-        let_go(self.back_target, self._texture, self.buffer)
+        let_go(self.back_target, self.texture, self.buffer)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ smoke would dim it by less than a step a layer and so never.
 
 Where it is known what holds anything (`gpufluid.render.occupancy`), each group of columns is walked from the
 first layer with such a thing in its way to the last. Before them all light is left, behind them what was. The
-two passes draw rectangles of each tile, round the columns that may meet anything in it, or did so before.
+two passes draw rectangles of each tile, round the columns that may meet anything in it, or did so before. The
+dispatch is of the workgroups from the first to the last with anything to write; they write what the walk
+before left in the dark as well, and so need no cleared volume.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from numpy.typing import NDArray
 from gpufluid.gl.device import GROUP, Device, let_go
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
+from gpufluid.gl.strips import Groups
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.occupancy import NOWHERE, Occupancy
@@ -32,6 +35,7 @@ from gpufluid.render.subject import FluidLike, lag
 from gpufluid.render.volume_source import (
     GLOW,
     PICTURE,
+    SKY,
     SUN,
     Program,
     bind,
@@ -43,8 +47,11 @@ from gpufluid.settings import one_of
 
 ATTENUATIONS = ("exponential", "harris")
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-REACH, RECTS, LASTS = PICTURE, GLOW, SUN  # texture units: where light is walked nobody reads those
+# texture units: where light is walked nobody reads those
+REACH, BEFORE, RECTS, LASTS = PICTURE, SKY, GLOW, SUN
+GROUPS = RECTS
 COLUMNS = 8, 4  # of a group
+FEW = 4000  # columns up to which all are dispatched: which to leave out takes longer to find
 BAND = 16  # rows of a tile that are drawn at once
 
 
@@ -87,6 +94,8 @@ class LightVolume:
         self._placed = packed(
             whole={
                 "light_reach": REACH,
+                "light_before": BEFORE,
+                "light_groups": GROUPS,
                 "light_first": first_of(frame),
                 "light_tiles": self.tiles,
                 "light_shear": frame.shear,
@@ -124,25 +133,34 @@ class LightVolume:
         frame = LightFrame(self.grid, direction, self.scale, lag(fluid))
         if frame != self.frame:  # else it is known where its columns lie
             self._turn(frame)
-        frame, reach = self.frame, None
+        reach = None
         if occupancy is not None:
-            self._target.clear(1.0, 1.0, 1.0, 1.0)
             reach = self._reach = self._reach or _Reach(self, occupancy)
-            reach.find(occupancy, frame)
+            follows = reach.find(occupancy, self.frame)
+            if not (follows and self.at_once):
+                self._target.clear(1.0, 1.0, 1.0, 1.0)
             reach.groups.use(REACH)
+            reach.before.use(BEFORE)
+        elif self._reach is not None:
+            self._reach.forget()
         values = {"extinction": float(extinction), "harris": self.attenuation == "harris", **self._placed}
         walk = self._walk_at_once if self.at_once else self._walk_in_passes
         walk(fluid, values, reach)
 
     def _walk_at_once(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
         """One dispatch: columns do not depend on each other."""
-        defines = {"REACH": int(reach is not None), **GROUPED}
+        width, height = self._columns
+        groups = reach.find_groups() if reach is not None and width * height > FEW else None
+        defines = {"REACH": int(reach is not None), "LISTED": int(groups is not None), **GROUPED}
         program = walking_program(self.device, fluid, "light walk", "render/light_walk.glsl", defines)
         send(program, values)
-        width, height = self._columns
         self.layers.bind_to_image(0, read=False, write=True)
         with bind(self.device, program, **matter(fluid)):
-            program.run(-(-width // GROUP), -(-height // GROUP))
+            if groups is None:
+                program.run(-(-width // GROUP), -(-height // GROUP))
+            else:
+                groups.texture.use(GROUPS)
+                program.run_indirect(groups.buffer)
         self.device.ctx.memory_barrier()
 
     def _walk_in_passes(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
@@ -235,7 +253,7 @@ class _Parts:
         let_go(self.target, self.lasts)
 
 
-GROUPED = {"GROUP_SIZE": f"ivec2{COLUMNS}", "RECT_ROWS": BAND}  # macros
+GROUPED = {"GROUP_SIZE": f"ivec2{COLUMNS}", "RECT_ROWS": BAND, "GROUP": GROUP}  # macros
 
 
 def packed(whole: Mapping[str, Any], real: Mapping[str, Any]) -> dict[str, bytes]:
@@ -283,8 +301,10 @@ class _Reach:
         )
         self._bands = -(-max(frame.largest_tile[1] for frame in frames) // BAND)
         size = -(-wide // COLUMNS[0]), -(-high // COLUMNS[1])
-        self.groups = device.texture(size, 4, "f4", "the reach of light")
-        self._target = device.ctx.framebuffer([self.groups])
+        # of this walk and of the one before
+        self.groups, self.before = (device.texture(size, 4, "f4", "the reach of light") for _ in range(2))
+        self._target, self._target_before = (device.ctx.framebuffer([t]) for t in (self.groups, self.before))
+        self._groups: Groups | None = None
         self._rects: moderngl.Texture | None = None
         self._rects_target: moderngl.Framebuffer | None = None
         self._count = 0, 0
@@ -310,23 +330,43 @@ class _Reach:
             },
         )
 
-    def find(self, occupancy: Occupancy, frame: LightFrame) -> None:
-        """Find it for light of `frame`."""
-        self.occupancy = occupancy
-        if frame is not self._frame:
+    def forget(self) -> None:
+        """What is in the volume is not of this reach any more."""
+        self._frame = None
+
+    def find(self, occupancy: Occupancy, frame: LightFrame) -> bool:
+        """Find it for light of `frame`; return whether the one before was for the same columns."""
+        self.occupancy, follows = occupancy, frame is self._frame
+        self.groups, self.before = self.before, self.groups
+        self._target, self._target_before = self._target_before, self._target
+        if not follows:
             self._turn(frame)
+            self._target_before.clear(*(NOWHERE,) * 4)
         program = occupancy.scattering(self.device, frame.grid, "light_reach")
         send(program, self._placed)
         self._target.viewport = (0, 0, *self._count)
         self._target.clear(*(NOWHERE,) * 4)
         with occupancy.scatter(program, self._target):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3 * occupancy.blocks)
+        return follows
 
     @property
     def rects(self) -> moderngl.Texture:
         """The columns that may meet anything, by band of rows and tile, and those that did so before."""
         assert self._rects is not None
         return self._rects
+
+    def find_groups(self) -> Groups:
+        """The workgroups of a dispatch that have anything to write."""
+        device = self.device
+        groups = self._groups = self._groups or Groups(device)
+        program = _small_program(device, "light groups")
+        send(program, {"light_reach": REACH, "light_before": BEFORE, "group_count": self._count})
+        groups.back_target.use()
+        device.ctx.enable_only(moderngl.NOTHING)
+        device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        groups.tell()
+        return groups
 
     def find_rects(self, tiles: tuple[int, int, int, int], placed: Mapping[str, bytes]) -> int:
         """Find `rects`; return how many bands there are. placed: the uniforms of the light's columns."""
@@ -336,7 +376,7 @@ class _Reach:
             self._rects_target = device.ctx.framebuffer([self._rects])
         assert self._rects_target is not None
         bands = -(-tiles[1] // BAND)
-        program = device.keep("light rects", lambda: _rects_program(device))
+        program = _small_program(device, "light rects")
         send(program, {**placed, "group_count": self._count})
         self.groups.use(REACH)
         self._rects_target.viewport = 0, 0, bands, 2 * (-(-tiles[3] // LANES))
@@ -347,12 +387,19 @@ class _Reach:
 
     def release(self) -> None:
         """Release the textures."""
-        let_go(self._target, self.groups)
+        let_go(self._target, self._target_before, self.groups, self.before)
+        if self._groups is not None:
+            self._groups.release()
         if self._rects is not None and self._rects_target is not None:
             let_go(self._rects_target, self._rects)
 
 
-def _rects_program(device: Device) -> moderngl.Program:
-    source = Source("light rects").add("#version 330 core", "<stage>")
-    source.add("\n".join(f"#define {name} {value}" for name, value in GROUPED.items()), "<variant>")
-    return device.fragment_program(source.include("render/light_rects.glsl"))
+def _small_program(device: Device, label: str) -> moderngl.Program:
+    """The program of a pass over a few texels; compiled once on each device."""
+
+    def make() -> moderngl.Program:
+        source = Source(label).add("#version 330 core", "<stage>")
+        source.add("\n".join(f"#define {name} {value}" for name, value in GROUPED.items()), "<variant>")
+        return device.fragment_program(source.include(f"render/{label.replace(' ', '_')}.glsl"))
+
+    return device.keep(label, make)
