@@ -20,7 +20,7 @@ from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Look
 
-BOXES = [(21, 17, 26), (29, 23, 1), (1, 30, 17), (40, 9, 33), (70, 11, 20)]
+BOXES = [(21, 17, 26), (29, 23, 1), (1, 30, 17), (70, 11, 20)]
 WAYS = [(-0.75, -0.6, 0.3), (0.0, -1.0, 0.0), (1.0, 0.2, -0.9), (-0.1, 0.2, -1.0), (0.4, 1.0, 1.0)]
 CAMERA = gf.Camera(target=(0.4, 0.33, 0.5), distance=2.2, azimuth=33.0, elevation=24.0)
 SMOKE = gf.Smoke(extinction=30.0)
@@ -192,11 +192,14 @@ def test_cells_look_the_same_and_nothing_stays_behind(
 
 
 @pytest.mark.parametrize(
-    "rules",
-    [gf.Settings(), gf.Settings(precision="half"), gf.Settings(combustion=gf.Combustion())],
+    ("rules", "backend"),
+    [
+        (gf.Settings(), "fragment"),
+        (gf.Settings(precision="half"), "compute"),
+        (gf.Settings(combustion=gf.Combustion()), "fragment"),
+    ],
     ids=["single", "half", "fire"],
 )
-@pytest.mark.parametrize("backend", ["fragment", "compute"])
 def test_smoke_of_a_fluid_looks_the_same(ctx: moderngl.Context, rules: gf.Settings, backend: str) -> None:
     """It leaves a periodic box and comes in again, ever thinner at its edge: less than a screen shows."""
     if backend == "compute" and ctx.version_code < 430:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flows import CASES, FREE, jacobi_pressure, taylor_green_energies
+from sharing import by_turns
 
 import gpufluid as gf
 from gpufluid.cases import CosineMode, FourierMode
@@ -98,8 +99,7 @@ def test_pressure_carries_uniform_buoyancy(backend: str) -> None:
         np.testing.assert_allclose(across, 18.0, rtol=1e-4)  # hydrostatic: dp/dy = b T
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(("n", "count"), CASES["voxel_ball"]["count"].items())
+@pytest.mark.parametrize(("n", "count", "backend"), by_turns(CASES["voxel_ball"]["count"].items()))
 def test_voxel_ball(n: str, count: int, backend: str) -> None:
     radius = np.sqrt(int(n) ** 2 + 0.5)
     cells = 2 * int(n) + 5

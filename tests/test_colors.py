@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sharing import DRAWN, by_turns
 
 import gpufluid as gf
 
@@ -44,20 +45,17 @@ def play(fluid: gf.Fluid, steps: int = 5) -> tuple[np.ndarray, np.ndarray]:
     return fluid.density.read(), fluid.color.read()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(
-    ("boundaries", "rules"),
-    [
-        (HOT, {"density_diffusivity": 3e-3, "thermal_diffusivity": 8e-3}),
-        (ROUND, {"advection": "bfecc"}),
-        (gf.Boundaries(), {"advection": "semi-lagrangian", "sampler": "hardware"}),
-    ],
-    ids=["heat and inflow", "periodic, bfecc", "filtered"],
-)
-def test_colour_goes_where_density_goes(
-    backend: str, boundaries: gf.Boundaries, rules: dict[str, Any]
-) -> None:
+FLOWS: dict[str, tuple[gf.Boundaries, dict[str, Any]]] = {
+    "heat and inflow": (HOT, {"density_diffusivity": 3e-3, "thermal_diffusivity": 8e-3}),
+    "periodic, bfecc": (ROUND, {"advection": "bfecc"}),
+    "filtered": (gf.Boundaries(), {"advection": "semi-lagrangian", "sampler": "hardware"}),
+}
+
+
+@pytest.mark.parametrize(("flow", "backend"), by_turns(FLOWS))
+def test_colour_goes_where_density_goes(flow: str, backend: str) -> None:
     """Every channel is the density times a number: emitted, carried, faded, diffused and covered alike."""
+    boundaries, rules = FLOWS[flow]
     with busy(backend, boundaries, TINT, **rules) as fluid:
         density, color = play(fluid)
         assert density.max() > 0.3 and fluid.temperature.read().max() > 1.0
@@ -88,7 +86,7 @@ def test_what_comes_in_is_clear() -> None:
     assert middle[-1].min() > 0.5
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 def test_no_colour_costs_nothing(backend: str) -> None:
     runs: dict[bool, list[str]] = {True: [], False: []}
     ends = {}

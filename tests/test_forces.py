@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sharing import DRAWN
 
 import gpufluid as gf
 
@@ -63,7 +64,7 @@ def test_vortex_and_attractor_in_closed_form(backend: str) -> None:
         assert 0.8 * 4.0 * DT < largest <= 4.0 * DT
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 def test_wind_draws_all_to_its_velocity_whatever_dt(backend: str) -> None:
     grid = gf.Grid((6, 6, 6), 1.0)
     for steps in (1, 4):
@@ -138,7 +139,7 @@ def test_what_is_not_finite_does_nothing(backend: str) -> None:
     "text", ["vec3(0.0, sine(x), 0.0)", "vec4(1.0)", "1.0", "vec3(1.0)) + (vec2(1.0)", "vec3(0.0"]
 )
 def test_a_wrong_expression_is_named_when_it_is_added(backend: str, text: str) -> None:
-    with gf.Fluid(gf.Grid((4, 4, 4)), backend=backend) as fluid:
+    with gf.Fluid(GRID, backend=backend) as fluid:
         with pytest.raises(gf.ShaderError) as caught:
             fluid.forces.add(gf.ForceExpression(text))
         assert text in str(caught.value)

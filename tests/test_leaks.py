@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sharing import COMPUTED, DRAWN
 
 import gpufluid as gf
 
@@ -26,7 +27,7 @@ def cell_box(fluid: gf.Fluid, slip: str, *index: int) -> None:
     fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.9 * H,) * 3), position=center, slip=slip))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 @pytest.mark.parametrize(
     ("advection", "slip"),
     [("maccormack", "no"), ("semi-lagrangian", "no"), ("monotone-cubic", "no"), ("maccormack", "free")],
@@ -47,7 +48,7 @@ def test_a_wall_one_cell_thick_lets_nothing_through(advection: str, slip: str, b
         assert fluid.density.read()[:, :, :7].mean() > 0.5
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 @pytest.mark.parametrize(
     ("advection", "slip"), [("maccormack", "no"), ("monotone-cubic", "no"), ("maccormack", "free")]
 )

@@ -11,6 +11,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from sharing import CELLS
 
 import gpufluid as gf
 from gpufluid import reference
@@ -141,7 +142,7 @@ class Broken:
 
 
 def stirred(backend: str, **rules: Any) -> gf.Fluid:
-    fluid = gf.Fluid(gf.Grid((8, 9, 7), 0.1), settings=gf.Settings(**rules), backend=backend)
+    fluid = gf.Fluid(gf.Grid(CELLS, 0.1), settings=gf.Settings(**rules), backend=backend)
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.3), 0.2), density=2.0, temperature=1.0))
     return fluid
 
@@ -178,7 +179,7 @@ def test_what_is_read_is_told_where_the_state_before_is_shown_meanwhile(backend:
 def test_the_first_pass_that_makes_one_is_named(backend: str, numbers: None, monkeypatch: Any) -> None:
     """On GL the buoyancy runs over; in double precision nothing does, and one number is made bad."""
     with stirred(backend, buoyancy=3e37, max_substeps=2) as fluid:
-        field = np.zeros((7, 9, 8))
+        field = np.zeros(CELLS[::-1])
         field[4, 1, 5] = 1e4
         fluid.temperature.write(field)
         fluid.emitters.clear()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sharing import COMPUTED, DRAWN, by_turns
 
 import gpufluid as gf
 
@@ -22,7 +23,7 @@ def floor_of(slip: str, height: float, **motion: Any) -> gf.Obstacle:
 # Beside a flat floor
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 @pytest.mark.parametrize("viscosity", [0.0, 0.01, 2.0])
 def test_a_free_floor_keeps_the_speed_and_a_no_slip_one_does_not(viscosity: float, backend: str) -> None:
     """Uniform flow over a floor: exactly as it was over a free-slip one, a boundary layer over the other."""
@@ -69,8 +70,7 @@ def test_a_shear_flow_over_a_free_floor_decays_as_over_a_free_wall(slip: str) ->
         assert np.abs(got).max() < 0.8 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("scheme", ["semi-lagrangian", "maccormack", "bfecc"])
+@pytest.mark.parametrize(("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc"]))
 def test_a_free_floor_is_a_free_wall(scheme: str, backend: str) -> None:
     """A vortex over a free-slip floor of voxels, and over the side Wall("free") at the same height."""
     rules = gf.Settings(advection=scheme, viscosity=1e-3, buoyancy=0.0, pressure=gf.Jacobi(60))
@@ -108,7 +108,7 @@ def test_a_free_floor_is_a_free_wall(scheme: str, backend: str) -> None:
         assert np.abs(got - expected).max() <= tolerance
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 def test_a_conveyor_carries_along_only_what_it_grips(backend: str) -> None:
     rules = gf.Settings(viscosity=0.05, buoyancy=0.0)
     sides = gf.Boundaries(**ALONG, top=gf.Wall("free"))
@@ -137,7 +137,7 @@ def spun(shape: Any, slip: str, backend: str, spin: tuple[float, float, float], 
         return float((fluid.velocity.at_centers()[outside] ** 2).sum())
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 @pytest.mark.parametrize(
     ("shape", "spin", "place"),
     [
@@ -169,7 +169,7 @@ def test_what_is_not_round_stirs_all_the_same(shape: Any, place: dict[str, Any])
     assert spun(shape, "free", "numpy", (0.0, 3.0, 0.0), **place) > 0.3
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 def test_a_free_solid_that_moves_pushes_with_its_front(backend: str) -> None:
     """The faces that touch fluid have exactly the solid's speed along their normal."""
     rules = gf.Settings(buoyancy=0.0)
