@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sharing import by_turns
+from sharing import COMPUTED, DRAWN, by_turns
 
 import gpufluid as gf
 from gpufluid import reference
@@ -139,7 +139,7 @@ def test_growth_is_that_of_the_exponential(exponent: float) -> None:
     assert 0.0 < gf.Combustion(burn_per_temperature=1e30, heat_per_burn=1e30).growth(1e30) < 1e20
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 def test_nothing_burns_below_ignition_nor_in_solids(backend: str) -> None:
     with burning(backend, combustion=gf.Combustion(ignition_temperature=0.7), pressure=gf.Jacobi(5)) as cold:
         before = scalars(cold)
@@ -211,7 +211,7 @@ def test_settings_take_nothing_but_a_combustion() -> None:
 
 
 @pytest.mark.parametrize("solver", [gf.ConjugateGradient(60, tolerance=1e-6), gf.Multigrid(20)], ids=repr)
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 def test_what_burns_leaves_through_the_open_side(backend: str, solver: Any) -> None:
     """The outflow is the volume made by burning; a solid takes nothing of it."""
     rules = gf.Combustion(expansion_per_burn=2.0)

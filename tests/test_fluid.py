@@ -128,7 +128,7 @@ def test_a_moving_solid_drags_the_fluid(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_turning_solid_moves_as_a_rigid_body(backend: str) -> None:
-    with gf.Fluid(gf.Grid((16, 16, 5), 0.1), backend=backend) as fluid:
+    with gf.Fluid(gf.Grid((16, 16, 16), 0.1), backend=backend) as fluid:
         wheel = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.8, 0.8, 0.3)), position=(0.8, 0.8, 0.25)))
         fluid.step(0.1)
         angle = 0.02
@@ -318,9 +318,9 @@ def test_fading_does_not_depend_on_dt() -> None:
     ends = []
     for steps in (1, 10):
         rules = gf.Settings(density_dissipation=0.7, cooling=0.3, ambient_temperature=2.0, buoyancy=0.0)
-        with gf.Fluid(gf.Grid((6, 6, 6), 0.1), settings=rules, backend="fragment") as fluid:
-            fluid.density.write(np.ones((6, 6, 6)))
-            fluid.temperature.write(np.full((6, 6, 6), 5.0))
+        with gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend="fragment") as fluid:
+            fluid.density.write(np.ones(CELLS[::-1]))
+            fluid.temperature.write(np.full(CELLS[::-1], 5.0))
             for _ in range(steps):
                 fluid.step(1.0 / steps)
             ends.append((fluid.density.read()[3, 3, 3], fluid.temperature.read()[3, 3, 3]))

@@ -282,48 +282,39 @@ def relevant(name: str, variant: str, size: str) -> bool:
     return sided or "rk2, clamp" in variant or any(part in name for part in ("advect", "correct", "finish"))
 
 
+ALL_AT_ONCE = "solids, periodic, open, inflow"
+FAR_READING = ("advect", "correct", "jacobi", "red_black", "residual", "restrict", "prolong", "half", "quarter")
+FAR_READING += ("close_faces", "let_slip", "diffuse_velocity")
+STAGES = ("fragment", "compute")
+
+
 def covering() -> dict[tuple[str, str, str], tuple[str, ...]]:
     """The stages that each size, variant and kernel is tried in.
 
-    Not all of the product, for each of it is a program of its own: a kernel meets every variant on one size
-    in both stages and on the next size in one of them, both by turns, so that it meets every size, with
-    solids and with periodic sides. What reads across faces and between grids meets `MAIN` on every size.
+    Not all of the product, for each of it is a program of its own: a kernel meets each variant on one size in
+    both stages, sizes by turns, and everything at once on every size, stages by turns. What reads across
+    faces and between grids meets solids alone on every size as well, and everything at once in both stages.
     """
     chosen = {}
     for turn, name in enumerate(KERNELS):
+        far = any(part in name for part in FAR_READING)
         tried = [v for v in VARIANTS if any(relevant(name, v, size) for size in SIZES)]
         for number, variant in enumerate(tried, turn):
             sizes = [size for size in SIZES if relevant(name, variant, size)]
-            everywhere = variant in MAIN and any(part in name for part in FAR_READING)
             for place, size in enumerate(sizes):
-                later = (place - number) % len(sizes)
-                if later == 0 or everywhere:
+                if (place - number) % len(sizes) == 0 or (far and variant == ALL_AT_ONCE):
                     chosen[size, variant, name] = STAGES
-                elif later == 1:
-                    chosen[size, variant, name] = (STAGES[(turn + number // 2) % 2],)
+                elif variant == ALL_AT_ONCE or (far and variant == "solids, rk2, clamp"):
+                    chosen[size, variant, name] = (STAGES[(place + turn) % 2],)
     return chosen
 
 
-MAIN = ("solids, rk2, clamp", "solids, periodic, open, inflow")
-FAR_READING = (
-    "advect",
-    "correct",
-    "jacobi",
-    "red_black",
-    "residual",
-    "restrict",
-    "prolong",
-    "half",
-    "quarter",
-)
-FAR_READING += ("close_faces", "let_slip", "diffuse_velocity")
-STAGES = ("fragment", "compute")
 CASES = covering()
 READING = {"fragment": "nearest", "compute": "image"}
 
 
 def test_the_cases_cover_every_kernel() -> None:
-    """With every variant in both stages; on every size, with solids and with periodic sides."""
+    """Every variant in both stages, every size, and there too solids and sides that are periodic."""
     for name in KERNELS:
         fit = [(size, v) for size in SIZES for v in VARIANTS if relevant(name, v, size)]
         assert fit or name == "solve_coarsest"
@@ -392,8 +383,9 @@ def test_every_way_of_reading_gives_the_same_bits(
     assert np.array_equal(results[0], results[2])
 
 
-@pytest.mark.parametrize("stage", ["fragment", "compute"])
-@pytest.mark.parametrize(("variant", "name"), ALL_ONCE)
+@pytest.mark.parametrize(
+    ("variant", "name", "stage"), [(*each, STAGES[number % 2]) for number, each in enumerate(ALL_ONCE)]
+)
 def test_half_precision(
     variant: str, name: str, stage: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
 ) -> None:
