@@ -293,7 +293,7 @@ def test_a_step_after_the_first_makes_nothing(
 
 
 def test_timings_are_off_after_a_sample(ctx: moderngl.Context) -> None:
-    case = Case((6, 6, 6), solids=False)
+    case = Case((8, 8, 8), solids=False)
     backend = GLBackend(case.grid, "fragment", ctx)
     subject = Subject(backend, case)
     for _ in range(3):

@@ -128,9 +128,13 @@ def test_one_place_leaves_filtering_floats_to_the_driver() -> None:
     assert {name for file, name in read if file != "between.glsl"} == bytes_or_centres
 
 
-@pytest.mark.parametrize(("backend", "method"), [("fragment", "view-slices"), ("compute", "ray-march")])
+@pytest.mark.parametrize(
+    ("backend", "methods"),
+    [("fragment", ("view-slices", "ray-march")), ("compute", ())],
+    ids=["fragment", "compute"],
+)
 def test_without_filtering_steps_and_pictures_are_the_same(
-    ctx: moderngl.Context, lacking: Lacking, backend: str, method: str
+    ctx: moderngl.Context, lacking: Lacking, backend: str, methods: tuple[str, ...]
 ) -> None:
     """Samplers are nearest ones then: what still left the filtering to the driver would look otherwise."""
 
@@ -145,10 +149,12 @@ def test_without_filtering_steps_and_pictures_are_the_same(
             gf.ParticlesView(200, [gf.ParticleSource(gf.Sphere((0.5, 0.4, 0.4), 0.2))], color="speed"),
         ]
         fluid.step(0.05)
-        frame = gf.FrameRenderer.of(gf.Picture(method=method), ctx, (96, 64))
-        frame.draw(made)
-        pictures = [frame.read().astype(float)]
-        frame.release()
+        pictures = []
+        for method in methods:
+            frame = gf.FrameRenderer.of(gf.Picture(method=method), ctx, (96, 64))
+            frame.draw(made)
+            pictures.append(frame.read().astype(float))
+            frame.release()
         state = [fluid.density.read(), fluid.velocity.read(), fluid.temperature.read()]
         fluid.release()
         return state, pictures

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sharing import DRAWN, by_turns
+from sharing import COMPUTED, DRAWN, by_turns
 
 import gpufluid as gf
 
@@ -112,7 +112,7 @@ def test_no_colour_costs_nothing(backend: str) -> None:
         np.testing.assert_array_equal(mine, theirs)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 def test_writing_and_reset(backend: str) -> None:
     with gf.Fluid(GRID, settings=gf.Settings(buoyancy=0.0), backend=backend) as fluid:
         assert fluid.color.read().shape == (9, 11, 13, 3) and not fluid.color.read().any()

@@ -165,7 +165,7 @@ def test_the_last_pressure_does_not_matter(backend: str) -> None:
     assert np.array_equal(pressures[0], pressures[1])
 
 
-@pytest.mark.parametrize("backend", ["fragment", "compute"])
+@pytest.mark.parametrize("backend", ["compute"])
 def test_half_precision(backend: str) -> None:
     """The transform is single: what is left is what half floats make of velocity and pressure."""
     with noisy((32, 16, 8), backend, precision="half") as fluid:

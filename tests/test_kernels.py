@@ -283,7 +283,17 @@ def relevant(name: str, variant: str, size: str) -> bool:
 
 
 ALL_AT_ONCE = "solids, periodic, open, inflow"
-FAR_READING = ("advect", "correct", "jacobi", "red_black", "residual", "restrict", "prolong", "half", "quarter")
+FAR_READING = (
+    "advect",
+    "correct",
+    "jacobi",
+    "red_black",
+    "residual",
+    "restrict",
+    "prolong",
+    "half",
+    "quarter",
+)
 FAR_READING += ("close_faces", "let_slip", "diffuse_velocity")
 STAGES = ("fragment", "compute")
 

@@ -72,7 +72,7 @@ def test_a_diagonal_staircase_lets_nothing_through(
         assert fluid.density.read()[0][y > x].mean() > 0.5
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 @pytest.mark.parametrize(
     ("speed", "advection", "slip"),  # speed: cells a step
     [

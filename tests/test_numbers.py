@@ -86,7 +86,7 @@ def test_what_has_decayed_is_gone(backend: str, rng: np.random.Generator) -> Non
     rules = gf.Settings(
         viscosity=1e-2, density_dissipation=0.4, cooling=0.4, thermal_diffusivity=1e-4, cfl=None
     )
-    with gf.Fluid(gf.Grid((8, 6, 5), 1 / 8), settings=rules, backend=backend) as fluid:
+    with gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend=backend) as fluid:
         carried = [fluid.velocity, fluid.density, fluid.temperature]
         for field in carried:
             field.write(rng.uniform(0.1, 1.0, field.read().shape) * 1e-36)
