@@ -67,7 +67,7 @@ def test_light_is_walked_only_past_what_stops_it(
     grid, shape = gf.Grid(cells, cell_size=1 / 26), cells[::-1]
     scale = 1.0 if min(cells) == 1 else 0.5
     rounded = 1e-4 if edge == 0 or cells[0] == 1 else 0.0
-    for attenuation in ("exponential", "harris"):
+    for attenuation in ("exponential", "harris")[: 2 if cells == BOXES[0] else 1]:
         some = [LightVolume(device, grid, size, attenuation, at_once) for size in (1.0, scale)]
         whole = [LightVolume(device, grid, size, attenuation, False) for size in (1.0, scale)]
         for n, way in enumerate(WAYS):

@@ -92,25 +92,35 @@ def cycles(fluid: gf.Fluid, solver: Any, count: int) -> np.ndarray:
 # -- the solution ------------------------------------------------------------------------------------------
 
 
+DENSE: dict[tuple[gf.Boundaries, bytes], tuple[np.ndarray, np.ndarray]] = {}
+
+
+def dense_operator(grid: gf.Grid, boundaries: gf.Boundaries, solid: np.ndarray) -> tuple[Any, Any]:
+    """The inverse of the operator by least squares, and which cells are fluid; made once for each box."""
+    key = boundaries, solid.tobytes()
+    if key not in DENSE:
+        variant = Variant(True, boundaries=boundaries)
+        voxels = np.zeros((*solid.shape, 4))
+        voxels[..., 3] = solid
+        openings = reference.open_neighbours(grid, variant, solid=voxels)
+        columns = [
+            reference.pressure_operator(grid, variant, unit.reshape(solid.shape), openings)[0].ravel()
+            for unit in np.eye(solid.size)
+        ]
+        fluid = reference.pressure_operator(grid, variant, np.zeros(solid.shape), openings)[1] > 0
+        DENSE[key] = np.linalg.pinv(np.stack(columns, 1), rcond=1e-12), fluid
+    return DENSE[key]
+
+
 def dense_solution(fluid: gf.Fluid, solid: np.ndarray, divergence: np.ndarray) -> np.ndarray:
     """The pressure for dt = 1 by least squares, mean 0 where no side is open."""
-    grid, variant = fluid.grid, Variant(True, boundaries=fluid.boundaries)
-    voxels = np.zeros((*solid.shape, 4))
-    voxels[..., 3] = solid
-    openings = reference.open_neighbours(grid, variant, solid=voxels)
-    count = solid.size
-    columns = []
-    for n in range(count):
-        unit = np.zeros(count)
-        unit[n] = 1.0
-        columns.append(reference.pressure_operator(grid, variant, unit.reshape(solid.shape), openings)[0])
-    matrix = np.stack([c.ravel() for c in columns], 1)
-    fluid_cells = reference.pressure_operator(grid, variant, np.zeros(solid.shape), openings)[1] > 0
+    grid = fluid.grid
+    inverse_of, fluid_cells = dense_operator(grid, fluid.boundaries, solid)
     sides = fluid.boundaries.sides[: 2 * grid.dimensions]
     right = divergence * grid.cell_size**2
     if not any(isinstance(s, gf.Open) for s in sides):
         right = np.where(fluid_cells, right - right[fluid_cells].mean(), 0.0)
-    return np.linalg.lstsq(matrix, right.ravel(), rcond=None)[0].reshape(solid.shape)
+    return (inverse_of @ right.ravel()).reshape(solid.shape)
 
 
 @pytest.mark.parametrize(
