@@ -117,7 +117,7 @@ def test_light_is_left_alone_where_nothing_stops_it(device: Device) -> None:
     occupancy.release()
 
 
-@pytest.mark.parametrize("cells", BOXES)
+@pytest.mark.parametrize("cells", [box for box in BOXES if box[0] > 1])
 def test_other_lights_and_fire_meet_the_same(
     device: Device, rng: np.random.Generator, cells: tuple[int, int, int]
 ) -> None:

@@ -229,7 +229,6 @@ MAKERS = (
         ("fragment", "image", "exact"),
         ("fragment", "nearest", "hardware"),
         ("fragment", "texel", "exact"),
-        ("compute", "image", "exact"),
         ("compute", "image", "hardware"),
     ],
 )
