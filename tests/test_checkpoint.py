@@ -23,7 +23,6 @@ import gpufluid as gf
 from gpufluid.checkpoint import HEADER, npy_header
 from gpufluid.records import KINDS, Reader, Writer
 
-BACKENDS = ("fragment", "compute", "numpy")
 SHAPES: list[Callable[[], Any]] = [
     lambda: gf.Sphere((0.3, 0.2, 0.3), 0.1),
     lambda: gf.Box((0.4, 0.2, 0.3), (0.1, 0.2, 0.3)),

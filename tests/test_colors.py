@@ -10,7 +10,6 @@ from sharing import COMPUTED, DRAWN, by_turns
 
 import gpufluid as gf
 
-BACKENDS = ("numpy", "fragment", "compute")
 TINT = (0.5, 2.0, 1.25)
 GRID = gf.Grid((13, 11, 9), 0.1)
 HOT = gf.Boundaries(

@@ -8,7 +8,6 @@ from sharing import COMPUTED, DRAWN
 
 import gpufluid as gf
 
-BACKENDS = ("numpy", "fragment", "compute")
 N, H = 14, 0.1
 
 
