@@ -120,7 +120,7 @@ class Busy:
 
     def __init__(self, ctx: moderngl.Context) -> None:
         rules = gf.Settings(vorticity_confinement=0.3, density_dissipation=0.5, cooling=0.5, viscosity=1e-4)
-        self.fluid = gf.Fluid(gf.Grid((10, 14, 8), 0.1), settings=rules, ctx=ctx)
+        self.fluid = gf.Fluid(gf.Grid((10, 12, 8), 0.1), settings=rules, ctx=ctx)
         source = gf.Emitter(gf.Sphere((0.5, 0.3, 0.4), 0.2), density=2.0, temperature=1.0)
         self.source = self.fluid.emitters.add(source)
         self.ball = self.fluid.obstacles.add(gf.Obstacle(gf.Mesh.icosphere(1), scale=0.15))

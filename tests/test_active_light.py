@@ -21,7 +21,7 @@ from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Look
 
-BOXES = [(21, 17, 26), (29, 23, 1), (1, 30, 17), (40, 9, 33), (70, 11, 20)]
+BOXES = [(21, 17, 26), (29, 23, 1), (1, 30, 17), (70, 11, 20)]
 WAYS = [(-0.75, -0.6, 0.3), (0.0, -1.0, 0.0), (1.0, 0.2, -0.9), (-0.1, 0.2, -1.0), (0.4, 1.0, 1.0)]
 CAMERA = gf.Camera(target=(0.4, 0.33, 0.5), distance=2.2, azimuth=33.0, elevation=24.0)
 SMOKE = gf.Smoke(extinction=30.0)
@@ -68,7 +68,7 @@ def test_light_is_walked_only_past_what_stops_it(
     grid, shape = gf.Grid(cells, cell_size=1 / 26), cells[::-1]
     scale = 1.0 if min(cells) == 1 else 0.5
     rounded = 1e-4 if edge == 0 or cells[0] == 1 else 0.0
-    for attenuation in ("exponential", "harris"):
+    for attenuation in ("exponential", "harris")[: 2 if cells == BOXES[0] else 1]:
         some = [LightVolume(device, grid, size, attenuation, at_once) for size in (1.0, scale)]
         whole = [LightVolume(device, grid, size, attenuation, False) for size in (1.0, scale)]
         for n, way in enumerate(WAYS):
@@ -147,7 +147,7 @@ def test_light_is_left_alone_where_nothing_stops_it(device: Device) -> None:
     occupancy.release()
 
 
-@pytest.mark.parametrize("cells", BOXES)
+@pytest.mark.parametrize("cells", [box for box in BOXES if box[0] > 1])
 def test_other_lights_and_fire_meet_the_same(
     device: Device, rng: np.random.Generator, cells: tuple[int, int, int]
 ) -> None:
@@ -222,11 +222,14 @@ def test_cells_look_the_same_and_nothing_stays_behind(
 
 
 @pytest.mark.parametrize(
-    "rules",
-    [gf.Settings(), gf.Settings(precision="half"), gf.Settings(combustion=gf.Combustion())],
+    ("rules", "backend"),
+    [
+        (gf.Settings(), "fragment"),
+        (gf.Settings(precision="half"), "compute"),
+        (gf.Settings(combustion=gf.Combustion()), "fragment"),
+    ],
     ids=["single", "half", "fire"],
 )
-@pytest.mark.parametrize("backend", ["fragment", "compute"])
 def test_smoke_of_a_fluid_looks_the_same(ctx: moderngl.Context, rules: gf.Settings, backend: str) -> None:
     """It leaves a periodic box and comes in again, ever thinner at its edge: less than a screen shows."""
     if backend == "compute" and ctx.version_code < 430:

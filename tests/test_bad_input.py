@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sharing import CELLS
 
 import gpufluid as gf
 
@@ -258,11 +259,11 @@ def test_what_the_message_says(make: Callable[[], object], says: str) -> None:
 
 def busy(backend: str) -> gf.Fluid:
     """A small fluid with something of everything, already moving."""
-    fluid = gf.Fluid(gf.Grid((9, 8, 6), 0.1), settings=gf.Settings(viscosity=1e-3), backend=backend)
+    fluid = gf.Fluid(gf.Grid(CELLS, 0.1), settings=gf.Settings(viscosity=1e-3), backend=backend)
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.2, 0.3), 0.15), density=2.0, temperature=3.0, fuel=1.0))
     fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.5, 0.5, 0.3), slip="free", temperature=2.0))
     fluid.forces.add(gf.Wind((0.3, 0.0, 0.0)))
-    fluid.forces.add(gf.ForceField(np.ones((6, 8, 9, 3))))
+    fluid.forces.add(gf.ForceField(np.ones((*CELLS[::-1], 3))))
     fluid.forces.add(
         gf.ForceExpression(
             "vec3(0, time, 0)", lambda p, t: np.stack([0 * p[..., 0], 0 * p[..., 0] + t, 0 * p[..., 0]], -1)
@@ -325,29 +326,29 @@ def hole(shape: tuple[int, ...], value: float) -> np.ndarray:
 BAD_ACTS: dict[str, tuple[Callable[[gf.Fluid], None], str]] = {
     "dt": (lambda fluid: fluid.step(NAN), "dt must be a finite number"),
     "density": (
-        lambda fluid: fluid.density.write(hole((6, 8, 9), NAN)),
+        lambda fluid: fluid.density.write(hole(CELLS[::-1], NAN)),
         r"density must be finite, got nan at",
     ),
     "temperature": (
-        lambda fluid: fluid.temperature.write(hole((6, 8, 9), INF)),
+        lambda fluid: fluid.temperature.write(hole(CELLS[::-1], INF)),
         "temperature must be finite",
     ),
-    "fuel": (lambda fluid: fluid.fuel.write(hole((6, 8, 9), -INF)), "fuel must be finite"),
-    "pressure": (lambda fluid: fluid.pressure.write(hole((6, 8, 9), 1e39)), "pressure must be finite"),
+    "fuel": (lambda fluid: fluid.fuel.write(hole(CELLS[::-1], -INF)), "fuel must be finite"),
+    "pressure": (lambda fluid: fluid.pressure.write(hole(CELLS[::-1], 1e39)), "pressure must be finite"),
     "velocity": (
-        lambda fluid: fluid.velocity.write(hole((7, 9, 10, 3), NAN)),
+        lambda fluid: fluid.velocity.write(hole((9, 13, 11, 3), NAN)),
         r"velocity must be finite, got nan",
     ),
     "complex": (
-        lambda fluid: fluid.density.write(np.full((6, 8, 9), 1j)),
+        lambda fluid: fluid.density.write(np.full(CELLS[::-1], 1j)),
         "density must be an array of numbers",
     ),
     "shape": (
-        lambda fluid: fluid.velocity.write(np.zeros((6, 8, 9, 3))),
-        r"velocity must have the shape \(7",
+        lambda fluid: fluid.velocity.write(np.zeros((*CELLS[::-1], 3))),
+        r"velocity must have the shape \(9",
     ),
     "array": (
-        lambda fluid: fluid.emitters.add(gf.Emitter(gf.Array(hole((6, 8, 9), NAN)))),  # type: ignore[func-returns-value]
+        lambda fluid: fluid.emitters.add(gf.Emitter(gf.Array(hole(CELLS[::-1], NAN)))),  # type: ignore[func-returns-value]
         "Array.values must be in 0 .. 1, got nan",
     ),
     "array of another grid": (
@@ -360,7 +361,7 @@ BAD_ACTS: dict[str, tuple[Callable[[gf.Fluid], None], str]] = {
     ),
     "new force field, of another grid": (
         lambda fluid: fluid.forces.add(gf.ForceField(np.zeros((8, 6, 9, 3)))),  # type: ignore[func-returns-value]
-        r"ForceField.values must have the shape \(6, 8, 9, 3\)",
+        r"ForceField.values must have the shape \(8, 12, 10, 3\)",
     ),
     "source": (change(emitter, "density", NAN), "Emitter.density must be a finite number"),
     "source velocity": (change(emitter, "velocity", (0, INF, 0)), "Emitter.velocity must be three finite"),
@@ -370,12 +371,12 @@ BAD_ACTS: dict[str, tuple[Callable[[gf.Fluid], None], str]] = {
     "solid heat": (change(obstacle, "temperature", NAN), "Obstacle.temperature must be a finite"),
     "wind": (change(lambda f: f.forces[0], "velocity", (NAN, 0, 0)), "Wind.velocity must be three finite"),
     "force field": (
-        change(lambda f: f.forces[1], "values", hole((6, 8, 9, 3), NAN)),
+        change(lambda f: f.forces[1], "values", hole((*CELLS[::-1], 3), NAN)),
         r"ForceField.values must be finite, got nan at",
     ),
     "force field shape": (
         change(lambda f: f.forces[1], "values", np.zeros((8, 6, 9, 3))),
-        r"ForceField.values must have the shape \(6, 8, 9, 3\)",
+        r"ForceField.values must have the shape \(8, 12, 10, 3\)",
     ),
     "function of another shape": (
         with_force(lambda p, t: np.zeros((2, 2, 2, 3)) if t else np.zeros(3)),

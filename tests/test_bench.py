@@ -144,7 +144,7 @@ class TestCommand:
         assert message in told.err
 
 
-@pytest.fixture(params=[(16, 16, 16), (13, 17, 11), (18, 15, 1)], ids=str)
+@pytest.fixture(params=[(13, 17, 11), (18, 15, 1)], ids=str)
 def pair(ctx: moderngl.Context, request: pytest.FixtureRequest) -> Iterator[tuple[Subject, Subject]]:
     """The engine's step and the baseline's of one case; its obstacle moves."""
     case = Case(request.param)
@@ -224,10 +224,14 @@ MAKERS = (
 
 
 @pytest.mark.parametrize(
-    ("stage", "reading"),
-    [("fragment", "image"), ("fragment", "nearest"), ("fragment", "texel"), ("compute", "image")],
+    ("stage", "reading", "sampler"),
+    [
+        ("fragment", "image", "exact"),
+        ("fragment", "nearest", "hardware"),
+        ("fragment", "texel", "exact"),
+        ("compute", "image", "hardware"),
+    ],
 )
-@pytest.mark.parametrize("sampler", ["exact", "hardware"])
 def test_a_step_after_the_first_makes_nothing(
     ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, stage: str, reading: str, sampler: str
 ) -> None:
@@ -288,7 +292,7 @@ def test_a_step_after_the_first_makes_nothing(
 
 
 def test_timings_are_off_after_a_sample(ctx: moderngl.Context) -> None:
-    case = Case((6, 6, 6), solids=False)
+    case = Case((8, 8, 8), solids=False)
     backend = GLBackend(case.grid, "fragment", ctx)
     subject = Subject(backend, case)
     for _ in range(3):

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from flows import CASES, FREE, jacobi_pressure, taylor_green_energies
+from sharing import CELLS, by_turns
 
 import gpufluid as gf
 from gpufluid.cases import CosineMode, FourierMode
 
 BACKENDS = ("numpy", "fragment", "compute")
+FOURIER = CASES["semi_lagrangian_fourier"]["cases"]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -55,9 +57,9 @@ def test_projection_leaves_no_divergence(
         assert not u[[0, -1], :, :, 2].any()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("case", CASES["semi_lagrangian_fourier"]["cases"], ids=lambda c: str(c["scheme"]))
-def test_semi_lagrangian_fourier(case: dict[str, Any], backend: str) -> None:
+@pytest.mark.parametrize(("number", "backend"), by_turns(range(len(FOURIER))))
+def test_semi_lagrangian_fourier(number: int, backend: str) -> None:
+    case: dict[str, Any] = FOURIER[number]
     scheme = {"sl": "semi-lagrangian"}.get(case["scheme"], case["scheme"])
     dims, steps, n = len(case["cells_per_step"]), 10, case["N"]
     angles = [2 * np.pi * k / n for k in case["wave_index_periodic"]]
@@ -90,16 +92,15 @@ def test_taylor_green_without_viscosity(backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_pressure_carries_uniform_buoyancy(backend: str) -> None:
     rules = gf.Settings(buoyancy=9.0, pressure=gf.Jacobi(2500))
-    with gf.Fluid(gf.Grid((12, 12, 12), 0.1), settings=rules, backend=backend) as fluid:
-        fluid.temperature.write(np.full((12, 12, 12), 2.0))
+    with gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend=backend) as fluid:
+        fluid.temperature.write(np.full(CELLS[::-1], 2.0))
         fluid.step(0.1)
         assert np.abs(fluid.velocity.read()).max() <= 1e-5 * 9.0 * 2.0 * 0.1
         across = np.diff(fluid.pressure.read(), axis=1) / 0.1
         np.testing.assert_allclose(across, 18.0, rtol=1e-4)  # hydrostatic: dp/dy = b T
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(("n", "count"), CASES["voxel_ball"]["count"].items())
+@pytest.mark.parametrize(("n", "count", "backend"), by_turns(CASES["voxel_ball"]["count"].items()))
 def test_voxel_ball(n: str, count: int, backend: str) -> None:
     radius = np.sqrt(int(n) ** 2 + 0.5)
     cells = 2 * int(n) + 5

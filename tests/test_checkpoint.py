@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from sharing import COMPUTED
 
 import gpufluid as gf
 from gpufluid.checkpoint import HEADER, npy_header
 from gpufluid.records import KINDS, Reader, Writer
 
-BACKENDS = ("fragment", "compute", "numpy")
 SHAPES: list[Callable[[], Any]] = [
     lambda: gf.Sphere((0.3, 0.2, 0.3), 0.1),
     lambda: gf.Box((0.4, 0.2, 0.3), (0.1, 0.2, 0.3)),
@@ -107,7 +107,7 @@ def drive(fluid: gf.Fluid, first: int, count: int) -> None:
         fluid.step(0.03 + 0.001 * n if n % 3 else 0.004)  # ever again much shorter than the next
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 def test_a_busy_fluid_goes_on_bit_for_bit(tmp_path: Path, ctx: moderngl.Context, backend: str) -> None:
     context = None if backend == "numpy" else ctx
     fluid = busy(backend, context)

@@ -9,6 +9,7 @@ import moderngl
 import numpy as np
 import pytest
 from reading import forbid_reading
+from sharing import by_turns
 
 import gpufluid as gf
 from gpufluid import reference
@@ -51,7 +52,7 @@ def made(request: pytest.FixtureRequest, ctx: moderngl.Context) -> Iterator[Any]
     backends: list[Any] = []
 
     def make(cells: tuple[int, int, int]) -> Any:
-        grid = gf.Grid(cells)
+        grid = gf.Grid(cells, 0.1)
         backends.append(
             NumpyBackend(grid) if request.param == "numpy" else GLBackend(grid, request.param, ctx)
         )
@@ -122,8 +123,9 @@ def test_the_division_is_numpys() -> None:
 # -- the solution ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("cells", [*BOXES, (2, 1, 1), (2, 2, 2), (32, 32, 32)])
+@pytest.mark.parametrize(
+    ("cells", "backend"), by_turns((cells,) for cells in [*BOXES, (2, 1, 1), (2, 2, 2), (32, 32, 32)])
+)
 def test_the_divergence_falls_to_rounding(cells: tuple[int, int, int], backend: str) -> None:
     with noisy(cells, backend) as fluid:
         start = rms_divergence(fluid)
@@ -141,8 +143,7 @@ def test_a_box_of_one_cell_has_no_pressure() -> None:
             assert not fluid.pressure.read().any()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("cells", [(16, 8, 4), (32, 16, 1)])
+@pytest.mark.parametrize(("cells", "backend"), by_turns([((16, 8, 4),), ((64, 32, 1),)]))
 def test_conjugate_gradients_come_to_the_same(cells: tuple[int, int, int], backend: str) -> None:
     pressures = []
     for solver in (gf.FFT(), gf.ConjugateGradient(200, tolerance=1e-7)):
@@ -157,14 +158,14 @@ def test_conjugate_gradients_come_to_the_same(cells: tuple[int, int, int], backe
 def test_the_last_pressure_does_not_matter(backend: str) -> None:
     pressures = []
     for before in (0.0, 1e4):
-        with noisy((8, 16, 4), backend, warm_start=True) as fluid:
-            fluid.pressure.write(np.full((4, 16, 8), before))
+        with noisy((16, 8, 4), backend, warm_start=True) as fluid:
+            fluid.pressure.write(np.full((4, 8, 16), before))
             fluid.step(0.02)
             pressures.append(fluid.pressure.read())
     assert np.array_equal(pressures[0], pressures[1])
 
 
-@pytest.mark.parametrize("backend", ["fragment", "compute"])
+@pytest.mark.parametrize("backend", ["compute"])
 def test_half_precision(backend: str) -> None:
     """The transform is single: what is left is what half floats make of velocity and pressure."""
     with noisy((32, 16, 8), backend, precision="half") as fluid:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sharing import COMPUTED, DRAWN
 
 import gpufluid as gf
 
@@ -63,7 +64,7 @@ def test_vortex_and_attractor_in_closed_form(backend: str) -> None:
         assert 0.8 * 4.0 * DT < largest <= 4.0 * DT
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 def test_wind_draws_all_to_its_velocity_whatever_dt(backend: str) -> None:
     grid = gf.Grid((6, 6, 6), 1.0)
     for steps in (1, 4):
@@ -138,7 +139,7 @@ def test_what_is_not_finite_does_nothing(backend: str) -> None:
     "text", ["vec3(0.0, sine(x), 0.0)", "vec4(1.0)", "1.0", "vec3(1.0)) + (vec2(1.0)", "vec3(0.0"]
 )
 def test_a_wrong_expression_is_named_when_it_is_added(backend: str, text: str) -> None:
-    with gf.Fluid(gf.Grid((4, 4, 4)), backend=backend) as fluid:
+    with gf.Fluid(GRID, backend=backend) as fluid:
         with pytest.raises(gf.ShaderError) as caught:
             fluid.forces.add(gf.ForceExpression(text))
         assert text in str(caught.value)
@@ -157,7 +158,7 @@ def test_numpy_needs_a_function_of_its_own() -> None:
         fluid.step(0.1)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 def test_more_than_a_pass_holds_and_solids_and_off(backend: str) -> None:
     winds = [gf.Wind((1.0, 0, 0), rate=5.0) for _ in range(9)]
     winds.append(gf.Wind((-100.0, 0, 0), rate=50.0, active=False))
@@ -176,7 +177,7 @@ def test_more_than_a_pass_holds_and_solids_and_off(backend: str) -> None:
 
 def test_in_2d_a_vortex_about_z_turns_the_slice() -> None:
     grid = gf.Grid((16, 16, 1), 0.1, (0, 0, 5.0))
-    for backend in BACKENDS:
+    for backend in COMPUTED:
         u = pushed(backend, gf.Vortex((0.8, 0.8, 0), (0, 0, 1), 1.0, 0.4), grid=grid)
         assert not u[..., 2].any()
         assert u[0, 4, 8, 0] > 0.5 * DT > -0.5 * DT > u[0, 11, 8, 0]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sharing import COMPUTED, DRAWN
 
 import gpufluid as gf
 
-BACKENDS = ("numpy", "fragment", "compute")
 N, H = 14, 0.1
 
 
@@ -26,7 +26,7 @@ def cell_box(fluid: gf.Fluid, slip: str, *index: int) -> None:
     fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.9 * H,) * 3), position=center, slip=slip))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 @pytest.mark.parametrize(
     ("advection", "slip"),
     [("maccormack", "no"), ("semi-lagrangian", "no"), ("monotone-cubic", "no"), ("maccormack", "free")],
@@ -47,7 +47,7 @@ def test_a_wall_one_cell_thick_lets_nothing_through(advection: str, slip: str, b
         assert fluid.density.read()[:, :, :7].mean() > 0.5
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 @pytest.mark.parametrize(
     ("advection", "slip"), [("maccormack", "no"), ("monotone-cubic", "no"), ("maccormack", "free")]
 )
@@ -71,7 +71,7 @@ def test_a_diagonal_staircase_lets_nothing_through(
         assert fluid.density.read()[0][y > x].mean() > 0.5
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 @pytest.mark.parametrize(
     ("speed", "advection", "slip"),  # speed: cells a step
     [

@@ -173,7 +173,7 @@ SOLVERS = {
 }
 
 
-RERUNS = [(name, "numpy") for name in SOLVERS] + [("sor", "fragment"), ("conjugate gradients", "compute")]
+RERUNS = [(name, "numpy") for name in SOLVERS] + [("conjugate gradients", "compute")]
 
 
 @pytest.mark.parametrize(("name", "backend"), RERUNS)

@@ -7,6 +7,7 @@ from typing import Any
 
 import moderngl
 import pytest
+from sharing import CELLS
 
 import gpufluid as gf
 
@@ -67,7 +68,7 @@ def test_two_fluids_that_share_programs_do_not_mix_up_their_numbers(ctx: moderng
     """A program keeps what it was sent last; another fluid on the same grid may send it something else."""
 
     def made(dt: float) -> tuple[gf.Fluid, float]:
-        fluid = gf.Fluid(gf.Grid((8, 9, 7), 0.1), backend="fragment", ctx=ctx)
+        fluid = gf.Fluid(gf.Grid(CELLS, 0.1), backend="fragment", ctx=ctx)
         fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.4), 0.2), density=1.0, temperature=2.0))
         return fluid, dt
 

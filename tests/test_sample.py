@@ -151,8 +151,7 @@ def by_shader(ctx: moderngl.Context, fluid: gf.Fluid, points: np.ndarray) -> np.
     return np.frombuffer(out.read(), np.float32).reshape(-1, 7)
 
 
-@pytest.mark.parametrize("cells", [GRID.cells, (13, 9, 1)])
-@pytest.mark.parametrize("solid", [False, True])
+@pytest.mark.parametrize(("cells", "solid"), [(GRID.cells, False), (GRID.cells, True), ((13, 9, 1), True)])
 def test_a_shader_sees_what_a_program_is_told(
     cells: tuple[int, int, int], solid: bool, rng: np.random.Generator
 ) -> None:

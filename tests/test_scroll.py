@@ -10,6 +10,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from sharing import COMPUTED, DRAWN
 
 import gpufluid as gf
 from gpufluid.app import studio_pick
@@ -20,6 +21,10 @@ OPEN = gf.Boundaries.all(gf.Open())
 FLOOR = gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open())
 GRID = gf.Grid((14, 11, 9), 0.1, origin=(-0.5, 0.2, 0.3))
 SHIFT = (3, -2, 1)
+
+
+# what a test marks as `DRAWN` or `COMPUTED` goes without the other stage
+drawn, computed = (pytest.mark.parametrize("where", names, indirect=True) for names in (DRAWN, COMPUTED))
 
 
 @pytest.fixture(params=BACKENDS)
@@ -92,6 +97,7 @@ def test_what_stays_is_equal_to_the_bit(where: dict[str, Any], shift: tuple[int,
             assert not np.array_equal(after[name], before[name]), "what was let go is not remembered"
 
 
+@drawn
 def test_what_comes_in_is_what_the_sides_bring(where: dict[str, Any]) -> None:
     wind = gf.Inflow((2.0, 0.5, 0.0), density=0.7, temperature=4.0)
     sides = gf.Boundaries(wind, gf.Open(), gf.Open(), gf.Open(), gf.Open(), gf.Open())
@@ -120,6 +126,7 @@ def test_what_comes_in_is_what_the_sides_bring(where: dict[str, Any]) -> None:
         assert not fluid.density.read()[-2:].any() and not fluid.velocity.read()[-2:, ..., 2].any()
 
 
+@computed
 def test_a_jump_of_a_whole_box_leaves_nothing(where: dict[str, Any]) -> None:
     with random_fluid(where) as fluid:
         fluid.scroll((2**40, 0, 0))
@@ -141,6 +148,7 @@ def test_smoke_is_not_lost() -> None:
             assert fluid.density.read().sum() == pytest.approx(smoke.sum(), rel=1e-6)
 
 
+@computed
 def test_along_a_periodic_axis_it_goes_round(where: dict[str, Any]) -> None:
     sides = gf.Boundaries.all(gf.Periodic())
     with random_fluid(where, sides) as fluid:
@@ -232,6 +240,7 @@ def test_solids_and_sources_stay_in_the_world(where: dict[str, Any]) -> None:
         assert ball.position != standing.position
 
 
+@drawn
 def test_a_moving_solid_goes_on_moving(where: dict[str, Any]) -> None:
     """Also where somebody looks between the scroll and the next step."""
     with gf.Fluid(gf.Grid((16, 12, 12), 0.1), OPEN, **where) as fluid:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sharing import CELLS, COMPUTED, DRAWN
 
 import gpufluid as gf
 from gpufluid.voxels import inside_shape
@@ -270,7 +271,7 @@ def test_normals_point_out_of_a_ball(backend: str) -> None:
             fluid.solid_normals.write(normals)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 def test_normals_of_a_floor_are_exact_in_2d_and_3d(backend: str) -> None:
     for deep in (1, 6):
         with gf.Fluid(gf.Grid((8, 8, deep), 0.1), backend=backend) as fluid:
@@ -345,7 +346,7 @@ def test_what_a_solid_leaves_behind_has_the_ambient_temperature(scheme: str, bac
         assert np.abs(fluid.velocity.read()).max() < 1e-4
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", COMPUTED)
 def test_nothing_is_left_where_a_solid_is_whoever_looked_at_it_first(backend: str) -> None:
     """Smoke under a new wall is not seen beside it, also when the wall was looked at before the step."""
     still = gf.Settings(solve_velocity=False, advection="semi-lagrangian")
@@ -366,7 +367,7 @@ def test_nothing_is_left_where_a_solid_is_whoever_looked_at_it_first(backend: st
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_reset_leaves_solids_empty(backend: str) -> None:
-    with gf.Fluid(gf.Grid((6, 6, 6), 0.1), backend=backend) as fluid:
+    with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
         fluid.obstacles.add(gf.Obstacle(gf.Box((0.3, 0.3, 0.3), (0.2, 0.9, 0.9))))
         fluid.step(0.01)
         fluid.reset()

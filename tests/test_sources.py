@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sharing import DRAWN
 
 import gpufluid as gf
 from gpufluid.masks import source_mask
@@ -88,7 +89,7 @@ DISTANCES: dict[str, tuple[Any, np.ndarray]] = {
 }
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 @pytest.mark.parametrize("style", ["gaussian", "hard"])
 @pytest.mark.parametrize("name", DISTANCES)
 def test_shares_follow_the_distance(name: str, style: str, backend: str) -> None:
@@ -113,7 +114,7 @@ def test_shares_follow_the_distance(name: str, style: str, backend: str) -> None
     assert not got["velocity"].any()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 def test_a_hard_source_emits_its_volume_wherever_it_stands_and_whatever_the_grid(backend: str) -> None:
     """Thin ones too, and ones that are moved by part of a cell; none of it comes in jumps."""
     shapes = {
@@ -156,7 +157,7 @@ def test_hard_shares_of_what_has_no_formula_are_those_covered() -> None:
     assert share.sum() * 0.05**2 == pytest.approx(0.33 * 0.21, rel=0.05)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 @pytest.mark.parametrize(
     ("shape", "straight"),
     [
@@ -177,7 +178,7 @@ def test_a_turned_source_is_the_source_turned(backend: str, shape: Source, strai
     np.testing.assert_allclose(moved[:, 1:, :-2], plain[:, :-1, 2:], atol=1e-5)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 @pytest.mark.parametrize("name", ["sphere", "line"])
 def test_a_source_sets_the_velocity_and_leaves_solids_alone(name: str, backend: str) -> None:
     with gf.Fluid(GRID, settings=gf.Settings(buoyancy=0.0, pressure=gf.Jacobi(0)), backend=backend) as fluid:
@@ -285,7 +286,7 @@ def test_picture_files(tmp_path: Path) -> None:
         gf.Image(tmp_path / "bad.png")
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 def test_a_logo_stands_in_the_box_and_evaporates(backend: str) -> None:
     disc = (np.hypot(*(np.indices((32, 32)) - 15.5)) < 14).astype(float)
     grid = gf.Grid((16, 20, 9), 0.05)
@@ -310,7 +311,7 @@ def test_a_logo_stands_in_the_box_and_evaporates(backend: str) -> None:
         assert (rest.sum((0, 2)) @ np.arange(20)) / rest.sum() > low + 2
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", DRAWN)
 def test_an_array_is_taken_cell_by_cell(backend: str, rng: np.random.Generator) -> None:
     shares = rng.random(GRID.cells[::-1])
     got = emitted(backend, gf.Emitter(gf.Array(shares), density=2.0, temperature=3.0))
@@ -336,7 +337,7 @@ def test_in_2d_a_source_is_cut_through_its_middle(name: str) -> None:
         "box": gf.Box((0.1, 0.4, 0), (0.4, 0.2, 0.01)),
         "line": gf.Line([(-0.3, 0.4, 0), (0.3, 0.4, 0)], 0.1),
     }
-    for backend in BACKENDS:
+    for backend in DRAWN:
         got = emitted(backend, gf.Emitter(far[name], density=2.0, edge="hard"), grid)["density"]
         assert got.max() == pytest.approx(1.0)
         assert got.sum() > 20

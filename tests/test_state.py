@@ -12,6 +12,7 @@ import moderngl
 import numpy as np
 import pytest
 from host import Host
+from sharing import CELLS
 
 import gpufluid as gf
 from gpufluid.gl.device import create_context
@@ -49,7 +50,7 @@ def burning(ctx: moderngl.Context, backend: str = "auto") -> gf.Fluid:
         density_diffusivity=1e-4,
         pressure=gf.Multigrid(1),
     )
-    fluid = gf.Fluid(gf.Grid((12, 14, 10), 1 / 12), settings=rules, backend=backend, ctx=ctx)
+    fluid = gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend=backend, ctx=ctx)
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.2, 0.4), 0.15), density=4.0, temperature=1.0, fuel=2.0))
     fluid.emitters.add(gf.Emitter(gf.Box((0.3, 0.5, 0.4), (0.2, 0.2, 0.2)), color=(1.0, 0.2, 0.1)))
     fluid.obstacles.add(gf.Obstacle(gf.Mesh.trefoil().fitted(0.4, center=(0.5, 0.6, 0.4))))

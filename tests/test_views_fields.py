@@ -7,6 +7,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from sharing import CELLS
 from view_flows import cell_places, parallel, solid_of, variant_of, velocity_of
 
 import gpufluid as gf
@@ -80,7 +81,7 @@ def test_half_precision_and_compute(ctx: moderngl.Context) -> None:
     backends = ["fragment", "compute"] if ctx.version_code >= 430 else ["fragment"]
     for backend in backends:
         with gf.Fluid(
-            gf.Grid((9, 8, 7), 0.1), settings=gf.Settings(precision="half"), backend=backend, ctx=ctx
+            gf.Grid(CELLS, 0.1), settings=gf.Settings(precision="half"), backend=backend, ctx=ctx
         ) as fluid:
             fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.3), 0.2), density=5.0, velocity=(0, 1, 0)))
             for _ in range(3):
@@ -95,7 +96,7 @@ def test_half_precision_and_compute(ctx: moderngl.Context) -> None:
 
 def test_what_burns_is_seen(ctx: moderngl.Context) -> None:
     settings = gf.Settings(combustion=gf.Combustion())
-    with gf.Fluid(gf.Grid((9, 8, 7), 0.1), settings=settings, backend="fragment", ctx=ctx) as fluid:
+    with gf.Fluid(gf.Grid(CELLS, 0.1), settings=settings, backend="fragment", ctx=ctx) as fluid:
         hot = gf.Emitter(gf.Sphere((0.4, 0.3, 0.3), 0.2), fuel=50.0, temperature=100.0)
         fluid.emitters.add(hot)
         for _ in range(4):
