@@ -21,6 +21,12 @@ ivec2 layers_of(ivec2 column) {
     return span;
 }
 
+// Every other row of workgroups first: llvmpipe gives each of its threads an equal run of them, and what takes longest
+// lies together.
+ivec2 spread(ivec2 group, int rows) {
+    return ivec2(group.x, 2 * group.y < rows ? 2 * group.y : 2 * (rows - 1 - group.y) + 1);
+}
+
 void keep(int layer, ivec2 texel, vec4 left) { imageStore(layers_out, corner_light(layer) + texel, left); }
 
 #if LISTED
@@ -28,11 +34,12 @@ uniform usampler2D light_groups;  // see light_groups.glsl
 #endif
 
 void main() {
-    ivec2 column = min(base_light(0), base_light(light_tiles.w - 1)) + ivec2(gl_GlobalInvocationID.xy), texel;
+    ivec2 group = spread(ivec2(gl_WorkGroupID.xy), int(gl_NumWorkGroups.y)), texel;
 #if LISTED
     uint first_group = texelFetch(light_groups, ivec2(0), 0).w;
-    column += GROUP * ivec2(first_group & 0xffffu, first_group >> 16);
+    group += ivec2(first_group & 0xffffu, first_group >> 16);
 #endif
+    ivec2 column = min(base_light(0), base_light(light_tiles.w - 1)) + GROUP * group + ivec2(gl_LocalInvocationID.xy);
     ivec2 span = layers_of(column), walked = reach_of(column);
     int first = walked.x;
 #if REACH
