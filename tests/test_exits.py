@@ -408,6 +408,22 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_state_that_finds_no_room_leaves_the_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The picture is written after the state, and is kept."""
+
+    def full(*_: Any) -> Any:
+        raise gf.GpufluidError("s.fluid: could not be written: No space left on device")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gpufluid.app.outputs.State.write", full)
+    words = "demo --cells 12 18 12 --frames 2 --size 64x48 -o x.png --save s.fluid"
+    assert main(words.split()) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert Image.open("x.png").size == (64, 48)
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder that takes no files, even of root's")
 @pytest.mark.parametrize(
     "options",

@@ -274,18 +274,23 @@ def _render(
     kept = wanted.take_state(scene)
 
     def finish(stopped: BaseException | None = None) -> None:
-        path, time = None, patience(stopped)
+        path, time, failed = None, patience(stopped), None
         with unbroken():  # first: the picture may take long
             state = wanted.take_state(scene) if whole else kept
             if state is not None:
-                for file in state.write():
-                    if progress:
-                        print(f"wrote {file.absolute()} (the state at {state.time:.3g} s)")
+                try:
+                    for file in state.write():
+                        if progress:
+                            print(f"wrote {file.absolute()} (the state at {state.time:.3g} s)")
+                except GpufluidError as error:  # the picture is not lost with it
+                    failed = error
         if time is None or (shot is not None and shot.is_drawn):  # who has said stop waits for no drawing
             still = shot or Shot(scene, draw, alpha)
             path = wanted.write_still(still, None if time is None else 0.5 * time)  # the film needs some too
         if path is not None and progress:
             print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
+        if failed is not None:
+            raise failed
 
     try:
         with _progress_bar(frames, progress) as tick:
