@@ -88,6 +88,11 @@ def test_light_is_walked_only_past_what_stops_it(
             volume.release()
 
 
+def interrupt(*_: Any) -> None:
+    """Ctrl-C."""
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("few", [0, light_volume.FEW])
 def test_light_follows_what_moves(
@@ -95,7 +100,7 @@ def test_light_follows_what_moves(
 ) -> None:
     """Light of one direction, again and again: where smoke was it is bright again, to the bit.
 
-    Between them there is none, all is walked once, and the light turns and turns back.
+    Between them there is none, all is walked once, one walk is broken off, and the light turns and turns back.
     """
     if at_once and device.version < 430:
         pytest.skip("no compute shaders here")
@@ -107,6 +112,12 @@ def test_light_follows_what_moves(
         density = specks(rng, grid.cells[::-1], n % 3)
         puff, way = Puff(device, grid, density), WAYS[3 if n == 6 else 0]
         occupancy = found(device, puff, Look(smoke=SMOKE))
+        if n == 2:  # it is not walked, and what `n` was 1 for is in the volume still
+            nowhere = found(device, Puff(device, grid, 0.0 * density), Look(smoke=SMOKE))
+            with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
+                broken.setattr(light_volume, "send", interrupt)
+                some.update(puff, way, SMOKE.extinction, nowhere)
+            nowhere.release()
         some.update(puff, way, SMOKE.extinction, None if n == 4 else occupancy)
         whole.update(puff, way, SMOKE.extinction)
         np.testing.assert_array_equal(some.read(), whole.read())

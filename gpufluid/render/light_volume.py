@@ -142,10 +142,12 @@ class LightVolume:
             reach.groups.use(REACH)
             reach.before.use(BEFORE)
         elif self._reach is not None:
-            self._reach.forget()
+            self._reach.walked = False
         values = {"extinction": float(extinction), "harris": self.attenuation == "harris", **self._placed}
         walk = self._walk_at_once if self.at_once else self._walk_in_passes
         walk(fluid, values, reach)
+        if reach is not None:
+            reach.walked = True
 
     def _walk_at_once(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
         """One dispatch: columns do not depend on each other."""
@@ -308,6 +310,7 @@ class _Reach:
         self._rects: moderngl.Texture | None = None
         self._rects_target: moderngl.Framebuffer | None = None
         self._count = 0, 0
+        self.walked = False  # whether the light in the volume is of the latest reach
         self._frame: LightFrame | None = None
         self._placed: dict[str, bytes] = {}
 
@@ -330,17 +333,15 @@ class _Reach:
             },
         )
 
-    def forget(self) -> None:
-        """What is in the volume is not of this reach any more."""
-        self._frame = None
-
     def find(self, occupancy: Occupancy, frame: LightFrame) -> bool:
-        """Find it for light of `frame`; return whether the one before was for the same columns."""
-        self.occupancy, follows = occupancy, frame is self._frame
+        """Find it for light of `frame`; return whether what is in the volume is of the one before."""
+        self.occupancy, follows = occupancy, self.walked and frame is self._frame
+        self.walked = False
         self.groups, self.before = self.before, self.groups
         self._target, self._target_before = self._target_before, self._target
-        if not follows:
+        if frame is not self._frame:
             self._turn(frame)
+        if not follows:
             self._target_before.clear(*(NOWHERE,) * 4)
         program = occupancy.scattering(self.device, frame.grid, "light_reach")
         send(program, self._placed)
