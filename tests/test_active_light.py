@@ -100,7 +100,7 @@ def test_light_follows_what_moves(
 ) -> None:
     """Light of one direction, again and again: where smoke was it is bright again, to the bit.
 
-    Between them there is none, all is walked once, one walk is broken off, and the light turns and turns back.
+    Between them there is none, all is walked once, one walk is broken off, the light turns and turns back.
     """
     if at_once and device.version < 430:
         pytest.skip("no compute shaders here")
