@@ -10,8 +10,8 @@ smoke would dim it by less than a step a layer and so never.
 Where it is known what holds anything (`gpufluid.render.occupancy`), each group of columns is walked from the
 first layer with such a thing in its way to the last. Before them all light is left, behind them what was. The
 two passes draw rectangles of each tile, round the columns that may meet anything in it, or did so before. The
-dispatch is of the workgroups from the first to the last with anything to write; they write what the walk
-before left in the dark as well, and so need no cleared volume.
+dispatch writes what the walk before left in the dark as well, and so needs no cleared volume; on a software
+renderer it is of the workgroups from the first to the last with anything to write.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 REACH, BEFORE, RECTS, LASTS = PICTURE, SKY, GLOW, SUN
 GROUPS = RECTS
 COLUMNS = 8, 4  # of a group
-FEW = 4000  # columns up to which all are dispatched: which to leave out takes longer to find
+FEW = 4000  # columns up to which a software renderer too walks all: which to leave out takes longer to find
 BAND = 16  # rows of a tile that are drawn at once
 
 
@@ -152,7 +152,9 @@ class LightVolume:
     def _walk_at_once(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
         """One dispatch: columns do not depend on each other."""
         width, height = self._columns
-        groups = reach.find_groups() if reach is not None and width * height > FEW else None
+        # a GPU ends a workgroup with nothing to do at once, and is slow where one thread looks at all of them
+        few = not self.device.software or width * height <= FEW
+        groups = None if reach is None or few else reach.find_groups()
         defines = {"REACH": int(reach is not None), "LISTED": int(groups is not None), **GROUPED}
         program = walking_program(self.device, fluid, "light walk", "render/light_walk.glsl", defines)
         send(program, values)
