@@ -21,6 +21,7 @@ from gpufluid.grid import Grid
 LANES = 4  # cells in a texel of a packed layout
 PROBES = 32  # edge of the square of points that are sampled in a pass
 STRIP = (64, 4)  # cells along x and y of a strip, the least that passes leave out where nothing is
+JOINED = 4  # strips, one above the other, that two triangles are drawn round
 PARTS = {"quarter": 4}  # textures that share the values of a kind, where it is not one
 SOLVED = 512  # lanes in the texels of a grid that is solved by its inverse, at most
 BLOCK = 4  # edge of the blocks of faces that a reduction reads

@@ -11,7 +11,7 @@ from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.kernels import Kernel, Slot, Variant
-from gpufluid.layout import STRIP, FlatLayout
+from gpufluid.layout import JOINED, STRIP, FlatLayout
 
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
 
@@ -47,7 +47,8 @@ SPARSE = {  # kernels of cells that keep what is at rest at rest
 
 def strip_macros() -> dict[str, int]:
     """The GLSL macros of the size of a strip."""
-    return {"STRIP_WIDTH": STRIP[0], "STRIP_ROWS": STRIP[1], "GROUPS_ACROSS": GROUPS_ACROSS}
+    sizes = {"STRIP_WIDTH": STRIP[0], "STRIP_ROWS": STRIP[1], "JOINED": JOINED}
+    return {**sizes, "GROUPS_ACROSS": GROUPS_ACROSS}
 
 
 def strips_reader(layouts: Mapping[str, FlatLayout], name: str = "strips") -> str:

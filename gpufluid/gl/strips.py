@@ -14,7 +14,6 @@ Whether it pays is looked at now and then in a copy that nothing waits for. The 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
-from gpufluid.layout import STRIP, FlatLayout
+from gpufluid.layout import JOINED, STRIP, FlatLayout
 
 HISTORY = 3  # stages whose spans are known
 BOXES = 8  # of sources that a pass takes one by one
@@ -61,7 +60,8 @@ class Strips:
         def field(name: str, kind: str, components: int) -> Field:
             return Field(device, name, self._layouts[kind], components, "f4", 1)
 
-        self._vertices = 6 * math.prod(layouts["strip"].size)
+        across, up, deep = layouts["strip"].size
+        self._vertices = 6 * across * -(-up // JOINED) * deep
         self._found, self._layer = field("found", "strip", 4), field("fastest", "layer", 4)
         self._programs: dict[tuple[str, int], _Program] = {}
         self._walls: tuple[Boundaries, tuple[float, ...]] | None = None

@@ -23,7 +23,7 @@ from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.gl.strips import Strips
 from gpufluid.grid import Grid
-from gpufluid.layout import STRIP, FlatLayout
+from gpufluid.layout import JOINED, STRIP, FlatLayout
 from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, TABLE
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import PICTURE, UNITS, bind, matter, volume_program
@@ -31,7 +31,6 @@ from gpufluid.view import Look
 
 ROW = 8  # cells
 BLOCKS = 8  # along the longest side, about: what each costs a vertex shader is the same, however large
-GROUPED = 4  # strips, one above the other, that two triangles are drawn round
 SPAN = 64, 16  # cells that a span may be long and high, or a block
 WORTH = 0.6  # share of the box from which on all of it is written at once
 FAINT = 2.0**-30  # optical depth of a cell up to which it holds nothing
@@ -129,11 +128,11 @@ class Occupancy:
             upload(program[key], value)  # type: ignore[arg-type]
         vertices = 3
         if strips is not None:
-            program["strips"], program["strip_size"], program["grouped"] = UNITS["strips"], STRIP, GROUPED
+            program["strips"], program["strip_size"], program["joined"] = UNITS["strips"], STRIP, JOINED
             strips.spans.front.use(UNITS["strips"])
             out.back_target.clear()
             x, y, z = strips.layout.size
-            vertices = 6 * x * -(-y // GROUPED) * z
+            vertices = 6 * x * -(-y // JOINED) * z
         out.back_target.use()
         with bind(self.device, program, **{n: f for n, f in given.items() if n not in images}):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
