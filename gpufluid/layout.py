@@ -21,6 +21,7 @@ from gpufluid.grid import Grid
 LANES = 4  # cells in a texel of a packed layout
 PROBES = 32  # edge of the square of points that are sampled in a pass
 STRIP = (64, 4)  # cells along x and y of a strip, the least that passes leave out where nothing is
+PIECE = 32  # cells along x of a strip that a workgroup takes
 JOINED = 4  # strips, one above the other, that two triangles are drawn round
 PARTS = {"quarter": 4}  # textures that share the values of a kind, where it is not one
 SOLVED = 512  # lanes in the texels of a grid that is solved by its inverse, at most
@@ -168,7 +169,8 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     cell: one texel a cell; tall: the same, as it is numbered where that fits, to be read back;
     face: one more along each axis, for the high faces (not along z in 2D, where no flow crosses);
     packed: four cells along x to a texel; pack: one value for four such cells;
-    strip: one texel for STRIP cells of a slice; block: one texel for BLOCK^3 faces;
+    strip: one texel for STRIP cells of a slice; piece: room for one for each PIECE of them;
+    block: one texel for BLOCK^3 faces; found: as strip, and behind that one for each slice of blocks;
     row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
     quarter: as packed, in four textures by whether y and z are even or odd;
     half: as packed, of one colour of a chess-board the cells alone, which are every second one along x;
@@ -180,6 +182,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     deep = nz + 1 if grid.dimensions == 3 else 1
     faces = nx + 1, ny + 1, deep
     blocks = -(-faces[0] // BLOCK), -(-faces[1] // BLOCK), -(-faces[2] // BLOCK)
+    strips = -(-nx // STRIP[0]), -(-ny // STRIP[1])
     few = lanes(grid) if lanes(grid) <= min(SOLVED, limit) else 1
     return {
         "cell": FlatLayout((nx, ny, nz), 1, limit),
@@ -190,7 +193,9 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "quarter": FlatLayout((nx, -(-ny // 2), -(-nz // 2)), LANES, limit),
         "half": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
         "pack": FlatLayout((-(-nx // LANES), ny, nz), 1, limit),
-        "strip": FlatLayout((-(-nx // STRIP[0]), -(-ny // STRIP[1]), nz), 1, limit),
+        "strip": FlatLayout((*strips, nz), 1, limit),
+        "piece": FlatLayout((strips[0] * STRIP[0] // PIECE, strips[1], nz), 1, limit),
+        "found": FlatLayout((*strips, nz + -(-blocks[2] // (strips[0] * strips[1]))), 1, limit),
         "row": FlatLayout((1, ny, nz), 1, limit),
         "slice": FlatLayout((1, 1, nz), 1, limit),
         "whole": FlatLayout((1, 1, 1), 1, limit),

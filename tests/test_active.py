@@ -14,6 +14,7 @@ import gpufluid as gf
 from gpufluid.gl import kernel_source
 from gpufluid.gl.device import Device
 from gpufluid.gl.strips import BOXES, Strips
+from gpufluid.layout import PIECE, STRIP
 from gpufluid.render.camera import view_of
 from gpufluid.render.slices import Slices
 from gpufluid.render.volume import VolumeRenderer
@@ -263,7 +264,7 @@ def test_steps_leave_out_only_what_holds_nothing(
 
 
 @pytest.mark.parametrize("across", [1, 5, 32768])
-def test_compute_passes_have_a_workgroup_for_each_strip_that_may_hold_something(
+def test_compute_passes_have_a_workgroup_for_each_piece_that_may_hold_something(
     ctx: moderngl.Context, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, across: int
 ) -> None:
     """And none for the others; a driver that has but few along x takes several rows of them."""
@@ -283,15 +284,20 @@ def test_compute_passes_have_a_workgroup_for_each_strip_that_may_hold_something(
     for _ in range(5):
         twins.tell(lambda fluid: fluid.step(1 / 40))
         twins.assert_equal()
-    spans = strips.spans.read()[..., 2:].reshape(-1, 2)
-    some = np.flatnonzero(spans[:, 0] < spans[:, 1])
-    assert 5 < len(some) < 0.5 * len(spans) and dispatched
-    _, listed, groups = strips._list
-    table = listed.read().reshape(-1, 4)
-    assert table[: len(some), 0].tolist() == some.tolist() and not table[len(some) :].any()
-    assert np.array_equal(table[: len(some), 1:3], spans[some])
-    rows = -(-len(some) // across)
-    assert np.frombuffer(groups.buffer.read(), np.uint32).tolist() == [min(len(some), across), rows, 1, 0]
+    spans = strips.spans.read()[..., 2:]
+    pieces = [
+        [first, STRIP[1] * y, z, min(first + PIECE, end)]
+        for z, y, x in np.argwhere(spans[..., 0] < spans[..., 1])
+        for start, end in [spans[z, y, x]]
+        for first in np.arange(start, end, PIECE)
+    ]
+    count = len(pieces)
+    assert 5 < count < 0.3 * np.prod(strips.layout.size) * STRIP[0] / PIECE and dispatched
+    table = strips._pieces._listed.read().reshape(-1, 4)[:count]
+    assert sorted(table.tolist()) == sorted(pieces)
+    rows = -(-count // across)
+    groups = np.frombuffer(strips._pieces._groups.read(), np.uint32).tolist()
+    assert groups == [min(count, across), rows, 1, count]
     twins.release()
 
 

@@ -1,26 +1,20 @@
-// The strips that may hold anything after a stage, one after the other: number n is in the place of strip n. The number
-// of the strip, the first cell of its span and the one after the last, 1; 0 past the end.
-#include "lib/box.glsl"
+// The pieces of the spans of strips, a workgroup's work each, in no order: the first cell, its row, its slice, and the
+// cell after the last. And how many workgroups along x, y and z that makes, GROUPS_ACROSS in a row at most.
+// Behind the last there may be pieces of an earlier stage: to write them again does no harm.
 #include "lib/quotient.glsl"
 
-out vec4 listed_out;
+layout(rgba32f, binding = 0) writeonly restrict uniform image2D listed;
+layout(r32ui, binding = 1) coherent restrict uniform uimage2D groups;  // along x, y, z, and pieces so far
 
 void main() {
-    ivec3 place = strip_index(ivec2(gl_FragCoord.xy));
-    listed_out = vec4(0.0);
-    if (place.z >= strip_extent.z) return;
-    int before = (place.z * strip_extent.y + place.y) * strip_extent.x + place.x, slice = 0, each = strip_extent.x * strip_extent.y;
-    for (; slice < strip_extent.z; ++slice) {
-        int some = int(fetch_counts(ivec3(0, 0, slice)).x + 0.5);
-        if (before < some) break;
-        before -= some;
-    }
-    if (slice == strip_extent.z) return;
-    for (int n = 0; n < each; ++n) {
-        int row = quotient(n, strip_extent.x);
-        vec2 span = fetch_spans(ivec3(n - row * strip_extent.x, row, slice)).zw;
-        if (!(span.x < span.y) || before-- > 0) continue;
-        listed_out = vec4(slice * each + n, span, 1.0);
-        break;
+    int number = int(gl_GlobalInvocationID.x);
+    if (number >= strip_extent.x * strip_extent.y * strip_extent.z) return;
+    ivec3 strip = counted(number, strip_extent);
+    vec2 span = fetch_spans(strip).zw;
+    for (float first = span.x; first < span.y; first += float(PIECE)) {
+        uint place = imageAtomicAdd(groups, ivec2(3, 0), 1u);
+        imageStore(listed, piece_texel(counted(int(place), piece_extent)), vec4(first, strip.y * STRIP_ROWS, strip.z, min(first + float(PIECE), span.y)));
+        imageAtomicMax(groups, ivec2(0, 0), min(place + 1u, uint(GROUPS_ACROSS)));
+        imageAtomicMax(groups, ivec2(1, 0), place / uint(GROUPS_ACROSS) + 1u);
     }
 }

@@ -3,6 +3,7 @@
 // of those less than a cell from where the flow brings it from. Else: what was there, and the boxes of sources.
 #include "lib/box.glsl"
 #include "lib/found.glsl"
+#include "lib/quotient.glsl"
 #include "lib/turns.glsl"
 
 uniform vec3 low[BOXES], high[BOXES];  // of sources, cells
@@ -21,8 +22,8 @@ const int FAR = 24;       // cells: from there on everything may be reached
 // The cells between those that matter to each other, along each axis; FAR or more: all.
 ivec3 carried() {
     vec3 most = walls;
-    int layer = 0;
-    do most = max(most, fetch_layer(ivec3(0, 0, layer)).xyz); while (++layer < turns(layer_extent.z));
+    int slice = 0;
+    do most = max(most, fetch_found(counted(slice, strip_extent) + ivec3(0, 0, strip_extent.z)).xyz); while (++slice < turns(LAYERS));
     vec3 cells_off = float(times) * floor(reach * most * 1.001 + 1.05);  // rounding, and the bit that a clipped way is cut off
     return ivec3(mix(vec3(FAR), cells_off, lessThan(cells_off, vec3(FAR))));
 }

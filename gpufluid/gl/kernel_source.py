@@ -11,7 +11,7 @@ from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.kernels import Kernel, Slot, Variant
-from gpufluid.layout import JOINED, STRIP, FlatLayout
+from gpufluid.layout import JOINED, PIECE, STRIP, FlatLayout
 
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
 
@@ -47,15 +47,15 @@ SPARSE = {  # kernels of cells that keep what is at rest at rest
 
 def strip_macros() -> dict[str, int]:
     """The GLSL macros of the size of a strip."""
-    sizes = {"STRIP_WIDTH": STRIP[0], "STRIP_ROWS": STRIP[1], "JOINED": JOINED}
+    sizes = {"STRIP_WIDTH": STRIP[0], "STRIP_ROWS": STRIP[1], "JOINED": JOINED, "PIECE": PIECE}
     return {**sizes, "GROUPS_ACROSS": GROUPS_ACROSS}
 
 
-def strips_reader(layouts: Mapping[str, FlatLayout], name: str = "strips") -> str:
-    """The GLSL that reads the spans of strips, or their list, see `gpufluid.gl.strips`."""
+def strips_reader(layouts: Mapping[str, FlatLayout], kind: str = "strip", name: str = "strips") -> str:
+    """The GLSL that reads the spans of strips, or the list of their pieces, see `gpufluid.gl.strips`."""
     macros = "".join(f"#define {key} {value}\n" for key, value in strip_macros().items())
-    reader = field_reader(name, "strip", layouts["strip"], "", "texel", STRIP_UNIT, False)
-    return macros + layouts["strip"].glsl("strip") + reader
+    reader = field_reader(name, kind, layouts[kind], "", "texel", STRIP_UNIT, False)
+    return macros + layouts[kind].glsl(kind) + reader
 
 
 def kept(stage: str, slot: Slot, dtype: str) -> str:
@@ -168,7 +168,7 @@ class KernelSource:
         self._sized = kernel.name in SIZED and "fine_cell" in layouts
         self.sparse = kernel.name in SPARSE
         # llvmpipe runs rows of cells a quarter faster than squares, which lie in more rows of a texture
-        self.group = STRIP if self.sparse or device.software else (GROUP, GROUP)
+        self.group = (PIECE, STRIP[1]) if self.sparse else STRIP if device.software else (GROUP, GROUP)
         self.inputs: list[Input] = []
         self.sizes = b""
         self.written_as = device.kept_as(
@@ -268,11 +268,11 @@ class KernelSource:
                 f"layout({form}, binding = {n}) writeonly restrict uniform image2D image_{n};", "<main>"
             )
         if self.sparse:
-            shader.add(strips_reader(self._layouts, "listed") + "uniform bool whole;", "<fields>")
+            shader.add(strips_reader(self._layouts, "piece", "listed") + "uniform bool whole;", "<fields>")
             shader.include("sim/strip_texel.glsl")
         size = "imageSize(image_0)" if self._sized else "ivec2({}, {})".format(*self._size)
         listed = (
-            "    if (!whole) {\n        if (!of_strip(texel)) return;\n    } else\n" if self.sparse else ""
+            "    if (!whole) {\n        if (!of_piece(texel)) return;\n    } else\n" if self.sparse else ""
         )
         shader.add(
             "uniform int first_row;\n"

@@ -25,7 +25,14 @@ from numpy.typing import NDArray
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
-from gpufluid.gl.kernel_source import IMAGE_FORMAT, STRIP_UNIT, box_constants, field_reader, strip_macros
+from gpufluid.gl.kernel_source import (
+    IMAGE_FORMAT,
+    STRIP_UNIT,
+    box_constants,
+    field_reader,
+    strip_macros,
+    strips_reader,
+)
 from gpufluid.gl.late import LateRead
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
@@ -36,6 +43,8 @@ from gpufluid.layout import JOINED, STRIP, FlatLayout
 HISTORY = 3  # stages whose spans are known
 BOXES = 8  # of sources that a pass takes one by one
 NUMBERS = "everywhere", "reach", "walls", "times", "low", "high", "box_count"  # that small passes take
+LISTED = 64  # strips that a workgroup lists
+NO_GROUPS = np.array((0, 0, 1, 0), np.uint32).tobytes()
 WORTH = 0.6  # share of the box from which on nothing is left out: finding the spans costs as well
 ASK_EVERY, TRY_EVERY = 8, 32  # stages between two looks at that share, while it pays and while it does not
 
@@ -48,27 +57,18 @@ class Strips:
 
     def __init__(self, device: Device, grid: Grid, layouts: Mapping[str, FlatLayout]) -> None:
         self.device, self.grid, self.index = device, grid, 0
-        block = layouts["block"]
-        self._layouts = {
-            "cell": layouts["cell"],
-            "strip": layouts["strip"],
-            "block": block,
-            "layer": FlatLayout((1, 1, block.size[2]), 1, device.max_texture_size),
-            "deep": FlatLayout((1, 1, grid.cells[2]), 1, device.max_texture_size),
-        }
+        self._layouts = {kind: layouts[kind] for kind in ("cell", "strip", "found", "piece", "block")}
 
         def field(name: str, kind: str, components: int) -> Field:
             return Field(device, name, self._layouts[kind], components, "f4", 1)
 
         across, up, deep = layouts["strip"].size
         self._vertices = 6 * across * -(-up // JOINED) * deep
-        self._found, self._layer = field("found", "strip", 4), field("fastest", "layer", 4)
+        self._found = field("found", "found", 4)
         self._programs: dict[tuple[str, int], _Program] = {}
         self._walls: tuple[Boundaries, tuple[float, ...]] | None = None
         self._stages = [field("spans", "strip", 4) for _ in range(HISTORY)]  # the latest first
-        self._list: tuple[Field, Field, Groups] | None = None  # counts, listed, workgroups
-        if device.stage == "compute":
-            self._list = field("counts", "deep", 4), field("listed", "strip", 4), Groups(device)
+        self._pieces = _Pieces(device, grid, layouts) if device.stage == "compute" else None
         self.always = False  # whether it pays or not
         self._pays, self._count = True, 0
         self._asked: LateRead | None = None
@@ -126,14 +126,15 @@ class Strips:
         if colors is not None:
             given["color"] = ("cell", colors)
         colored = {"COLORED": int(colors is not None)}
-        self._run("strip found", None, colored, given, self._found, "strip", everywhere=not known)
-        self._run("strip speed", None, {}, {"speed": ("block", speed)}, self._layer, "layer")
+        given["speed"] = ("block", speed)
+        self._run("strip found", None, colored, given, self._found, "found", everywhere=not known)
         if self._walls is None or self._walls[0] is not boundaries:
             walls = np.abs([boundaries.velocity(side) for side in range(6)]).max(axis=0)
             self._walls = boundaries, tuple(walls.tolist())
-        found = {"found": ("strip", self._found), "layer": ("layer", self._layer)}
+        found = {"found": ("found", self._found)}
         numbers = {"reach": float(reach), "walls": self._walls[1], "times": times}
-        self._next("strip carry", boundaries, {"CARRIED": 1}, found, (), **numbers)
+        macros = {"CARRIED": 1, "LAYERS": self._layouts["block"].size[2]}
+        self._next("strip carry", boundaries, macros, found, (), **numbers)
         if self._asked is None and self._count % (ASK_EVERY if self._pays else TRY_EVERY) == 0:
             self._asked = self.spans.later()
 
@@ -160,13 +161,8 @@ class Strips:
         self._run(label, boundaries, macros, given, out, "strip", "strip_spread", **values)
         self._stages = [out, *self._stages[:-1]]
         self.index += 1
-        if self._list is not None:
-            counts, listed, groups = self._list
-            spans, counted = {"spans": ("strip", self.spans)}, {"counts": ("deep", counts)}
-            self._run("strip count", None, {}, spans, counts, "deep")
-            self._run("strip list", None, {}, {**spans, **counted}, listed, "strip")
-            self._run("strip groups", None, {}, counted, groups, "deep")
-            groups.tell()
+        if self._pieces is not None:
+            self._pieces.list(self.spans)
 
     def _run(
         self,
@@ -174,7 +170,7 @@ class Strips:
         boundaries: Boundaries | None,
         macros: Mapping[str, int],
         fields: Mapping[str, tuple[str, Field]],
-        out: Field | Groups,
+        out: Field,
         kind: str,
         file: str = "",
         **values: object,
@@ -250,11 +246,9 @@ class Strips:
         return self._vertices
 
     def bind_list(self) -> moderngl.Buffer:
-        """Bind the list of strips for a compute pass; return its workgroups, for an indirect dispatch."""
-        assert self._list is not None
-        _, listed, groups = self._list
-        listed.front.use(STRIP_UNIT)
-        return groups.buffer
+        """Bind the list of pieces for a compute pass; return its workgroups, for an indirect dispatch."""
+        assert self._pieces is not None
+        return self._pieces.bind()
 
     @property
     def layout(self) -> FlatLayout:
@@ -264,30 +258,57 @@ class Strips:
     def release(self) -> None:
         """Release every texture; idempotent."""
         self.forget()
-        for field in (self._found, self._layer, *self._stages):
+        for field in (self._found, *self._stages):
             field.release()
-        for part in self._list or ():
-            part.release()
+        if self._pieces is not None:
+            self._pieces.release()
         if self._asked is not None:
             self._asked.release()
             self._asked = None
 
 
-class Groups:
-    """How many workgroups a dispatch has, which the GPU alone knows."""
+class _Pieces:
+    """The spans in pieces, a workgroup's work each; how many there are the GPU alone knows."""
 
-    def __init__(self, device: Device) -> None:
-        self.texture = device.ctx.texture((1, 1), 4, dtype="u4")
-        self.back_target = device.ctx.framebuffer([self.texture])
-        self.buffer = device.ctx.buffer(reserve=16)
+    def __init__(self, device: Device, grid: Grid, layouts: Mapping[str, FlatLayout]) -> None:
+        self.device = device
+        self._strips = int(np.prod(layouts["strip"].size))
+        self._listed = Field(device, "listed", layouts["piece"], 4, "f4", 1)
+        self._count = device.ctx.texture((4, 1), 1, dtype="u4")  # workgroups along x, y, z; pieces
+        self._groups = device.ctx.buffer(reserve=16)
 
-    def tell(self) -> None:
-        """Copy what was drawn to where a dispatch takes it from."""
-        self.texture.read_into(self.buffer)
+        def make() -> moderngl.ComputeShader:
+            source = Source("strip list").add("#version 430 core", "<stage>")
+            source.add(f"layout(local_size_x = {LISTED}) in;", "<stage>")
+            source.add(strips_reader(layouts, "strip", "spans"), "<fields>")
+            source.add(layouts["piece"].glsl("piece"), "<layout>")
+            return device.compute_program(source.include("sim/strip_list.glsl"))
+
+        self._program = device.keep(("strip list", grid), make)
+
+    def list(self, spans: Field) -> None:
+        """List those of `spans`."""
+        device = self.device
+        self._program["spans"] = STRIP_UNIT
+        spans.front.use(STRIP_UNIT)
+        self._count.write(NO_GROUPS)
+        self._listed.back.bind_to_image(0, False, True)
+        self._count.bind_to_image(1, True, True)
+        with device.timed("strip list") if device.timings is not None else nullcontext():
+            if device.draws:
+                self._program.run(-(-self._strips // LISTED))
+                device.ctx.memory_barrier()
+        self._count.read_into(self._groups)
+
+    def bind(self) -> moderngl.Buffer:
+        """Bind the list; return its workgroups, for an indirect dispatch."""
+        self._listed.front.use(STRIP_UNIT)
+        return self._groups
 
     def release(self) -> None:
         """Release all of it; idempotent."""
-        let_go(self.back_target, self.texture, self.buffer)
+        self._listed.release()
+        let_go(self._count, self._groups)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from gpufluid.gl.device import GROUP, Device, let_go
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
-from gpufluid.gl.strips import Groups
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.occupancy import NOWHERE, Occupancy
@@ -308,7 +307,7 @@ class _Reach:
         # of this walk and of the one before
         self.groups, self.before = (device.texture(size, 4, "f4", "the reach of light") for _ in range(2))
         self._target, self._target_before = (device.ctx.framebuffer([t]) for t in (self.groups, self.before))
-        self._groups: Groups | None = None
+        self._groups: _Groups | None = None
         self._rects: moderngl.Texture | None = None
         self._rects_target: moderngl.Framebuffer | None = None
         self._count = 0, 0
@@ -359,10 +358,10 @@ class _Reach:
         assert self._rects is not None
         return self._rects
 
-    def find_groups(self) -> Groups:
+    def find_groups(self) -> _Groups:
         """The workgroups of a dispatch that have anything to write."""
         device = self.device
-        groups = self._groups = self._groups or Groups(device)
+        groups = self._groups = self._groups or _Groups(device)
         program = _small_program(device, "light groups")
         send(program, {"light_reach": REACH, "light_before": BEFORE, "group_count": self._count})
         groups.back_target.use()
@@ -395,6 +394,23 @@ class _Reach:
             self._groups.release()
         if self._rects is not None and self._rects_target is not None:
             let_go(self._rects_target, self._rects)
+
+
+class _Groups:
+    """How many workgroups a dispatch has, which the GPU alone knows."""
+
+    def __init__(self, device: Device) -> None:
+        self.texture = device.ctx.texture((1, 1), 4, dtype="u4")
+        self.back_target = device.ctx.framebuffer([self.texture])
+        self.buffer = device.ctx.buffer(reserve=16)
+
+    def tell(self) -> None:
+        """Copy what was drawn to where a dispatch takes it from."""
+        self.texture.read_into(self.buffer)
+
+    def release(self) -> None:
+        """Release all of it; idempotent."""
+        let_go(self.back_target, self.texture, self.buffer)
 
 
 def _small_program(device: Device, label: str) -> moderngl.Program:
