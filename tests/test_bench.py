@@ -16,7 +16,7 @@ import gpufluid as gf
 from gpufluid.app.baseline import UNPACKED, BaselineBackend
 from gpufluid.app.bench import Case, Subject, add_passes
 from gpufluid.app.cli import main
-from gpufluid.app.performance import write_page
+from gpufluid.app.performance import CARRIED, smoke, write_page
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.backend import GLBackend
 from gpufluid.grid import Grid
@@ -88,9 +88,18 @@ class TestCommand:
         text = page.read_text()
         assert "| `gf.Multigrid(cycles=2)` |" in text and "![](figures.png)" in text
         assert text.count("| 8 |") == 1
+        for name in (*CARRIED, "light", "slices"):
+            (row,) = (line for line in text.splitlines() if line.startswith(f"| {name} |"))
+            full, tenth, share = (float(word) for word in row.split("|")[2:5])
+            assert full > 0.0 and share == pytest.approx(tenth / full, abs=0.02 + 0.01 / full)
         assert (tmp_path / "figures.png").read_bytes().startswith(b"\x89PNG")
         with pytest.raises(gf.GpufluidError, match="must end in .md"):
             write_page(tmp_path / "figures.txt", ctx)
+
+    @pytest.mark.parametrize("n", [32, 64, 128])
+    def test_a_tenth_of_the_box(self, n: int) -> None:
+        assert smoke(n, tenth=False).mean() == 1.0
+        assert smoke(n, tenth=True).mean() == pytest.approx(0.1, abs=0.012)
 
     @pytest.mark.parametrize("backend", ["compute", "fragment"])
     def test_a_stage_by_name(self, capsys: pytest.CaptureFixture[str], backend: str) -> None:

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from gpufluid.app.bench import SAMPLES, SWEEPS, Case, Subject, copy_bandwidth, described, take_turns, timed
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.app.bench import (
+    PICTURE,
+    SAMPLES,
+    SWEEPS,
+    WARM_UP,
+    Case,
+    Subject,
+    copy_bandwidth,
+    described,
+    take_turns,
+    timed,
+)
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import whole_file
+from gpufluid.fluid import Fluid
+from gpufluid.grid import Grid
+from gpufluid.settings import Settings
 from gpufluid.solver import Solver
 from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
+from gpufluid.view import Camera, Look
 
 if TYPE_CHECKING:
     import moderngl
@@ -33,6 +52,16 @@ SOLVERS: dict[str, Any] = {
     "`gf.Multigrid(cycles=2)`": Multigrid(2),
     "`gf.ConjugateGradient(10)`": ConjugateGradient(10, None),
 }
+
+TENTH = 0.378, 0.7, 0.378  # sides of a block that fills a tenth of the box, as shares of its sides
+CARRIED: dict[str, dict[str, Any]] = {  # scalars, by how they are advected
+    "scalars, MacCormack, RK2": {"advection": "maccormack", "trace": "rk2"},
+    "scalars, semi-Lagrangian, RK2": {"advection": "semi-lagrangian", "trace": "rk2"},
+    "scalars, semi-Lagrangian, Euler": {"advection": "semi-lagrangian", "trace": "euler"},
+}
+IN_A_ROW = (
+    3  # of one kind before the next: what is measured comes after its like, as in a program of one fluid
+)
 
 
 def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes: Sequence[int] = ()) -> None:
@@ -72,6 +101,7 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
         *_growth(steps, path),
         *_solvers(ctx, at, samples),
         *_stages(ctx, at, samples),
+        *_empty_space(ctx, at, samples),
     ]
     with whole_file(path, overwrite=True) as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -239,3 +269,74 @@ def _stages(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
         for subject in subjects.values():
             subject.release()
     yield from _table(heads, iter(rows))
+
+
+def smoke(n: int, tenth: bool) -> NDArray[np.float32]:
+    """Density 1 in all of n^3 cells, or in an upright block of a tenth of them; [z, y, x]."""
+    density = np.ones((n, n, n), np.float32)
+    if tenth:
+        for axis, share in enumerate(TENTH):
+            side = np.abs((np.arange(n) + 0.5) / n - 0.5) < 0.5 * share
+            density *= side.reshape([-1 if other == axis else 1 for other in range(3)])
+    return density
+
+
+def _empty_space(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
+    yield "## Empty space"
+    yield ""
+    yield (
+        f"{n} x {n} x {n} cells, with smoke in all of them and in a still block of a tenth. Scalars: whole "
+        "steps with a velocity that is given. Light: to find what is there, and to walk through it. Slices: "
+        "the rest of a picture of {} x {}.".format(*PICTURE)
+    )
+    yield ""
+    yield from _table(
+        ("", "all, ms", "a tenth, ms", "share"),
+        (
+            (name, f"{full:.2f}", f"{tenth:.2f}", f"{tenth / full:.2f}")
+            for name, (full, tenth) in empty_space(ctx, n, samples).items()
+        ),
+    )
+
+
+def empty_space(
+    ctx: moderngl.Context, n: int, samples: int, backend: str = "auto"
+) -> dict[str, Sequence[float]]:
+    """The median ms of what leaves empty space out, by name: with smoke in all n^3 cells, and in a tenth."""
+    from gpufluid.render.volume import VolumeRenderer
+
+    grid, taken = Grid((n, n, n), cell_size=1.0 / n), {}
+    target = ctx.simple_framebuffer(PICTURE)
+    camera, look = Camera((0.5, 0.5, 0.5), distance=2.5, azimuth=25.0), Look()
+    for name, rules in CARRIED.items():
+        settings = Settings(solve_velocity=False, buoyancy=0.0, **rules)
+        fluids = [Fluid(grid, None, settings, backend, ctx) for _ in range(2)]
+        for fluid, tenth in zip(fluids, (False, True), strict=True):
+            fluid.density.write(smoke(n, tenth))
+        taken[name] = _after_its_like(ctx, [partial(f.step, grid.cell_size) for f in fluids], samples)
+        if len(taken) == len(CARRIED):
+            volumes = [VolumeRenderer(ctx) for _ in fluids]
+            pairs = list(zip(volumes, fluids, strict=True))
+            walks = [partial(volume.prepare, fluid, look) for volume, fluid in pairs]
+            taken["light"] = _after_its_like(ctx, walks, samples)
+            draws = [partial(volume.draw, fluid, camera, target, None, look) for volume, fluid in pairs]
+            taken["slices"] = _after_its_like(ctx, draws, samples)
+            for volume in volumes:
+                volume.release()
+        for fluid in fluids:
+            fluid.release()
+    target.release()
+    return taken
+
+
+def _after_its_like(
+    ctx: moderngl.Context, kinds: Sequence[Callable[[], None]], samples: int
+) -> Sequence[float]:
+    """The median ms of each of `kinds` in turns of several in a row, the last of which counts."""
+    taken: list[list[float]] = [[] for _ in kinds]
+    for _ in range(samples + WARM_UP):
+        for work, times in zip(kinds, taken, strict=True):
+            for _ in range(IN_A_ROW - 1):
+                work()
+            times.append(timed(work, ctx.finish)[0])
+    return [median(times[WARM_UP:]) for times in taken]
