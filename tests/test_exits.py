@@ -26,7 +26,7 @@ from test_volumes import needs_openvdb, read_vdb
 
 import gpufluid as gf
 from gpufluid.app import play
-from gpufluid.app.cli import main
+from gpufluid.app.cli import hurry, main
 from gpufluid.app.outputs import Outputs
 from gpufluid.checkpoint import saved_time
 from gpufluid.files import abandon
@@ -102,6 +102,41 @@ RUNS = [
     ("-o a.mov --transparent --save s.fluid", "a.partial*", signal.SIGTERM),
     ("-o fr --bits 16", "fr/frame_0002*", signal.SIGTERM),
 ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux has priorities of threads")
+def test_a_process_that_leaves_does_not_wait_for_its_least_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mesa's; where Linux does not let it, it leaves all the same."""
+    own = os.getpriority(os.PRIO_PROCESS, os.getpid())
+    begun, done = threading.Event(), threading.Event()
+    numbers = []
+
+    def least() -> None:
+        numbers.append(threading.get_native_id())
+        os.sched_setscheduler(numbers[0], os.SCHED_BATCH, os.sched_param(0))
+        os.setpriority(os.PRIO_PROCESS, numbers[0], 19)
+        begun.set()
+        done.wait()
+
+    thread = threading.Thread(target=least)
+    thread.start()
+    try:
+        begun.wait()
+        with monkeypatch.context() as context:
+
+            def refuse(*given: Any) -> None:
+                raise PermissionError(1, "Operation not permitted")
+
+            context.setattr(os, "setpriority", refuse)
+            hurry()
+        assert os.getpriority(os.PRIO_PROCESS, numbers[0]) == 19
+        hurry()
+        if os.geteuid() == 0:
+            assert os.getpriority(os.PRIO_PROCESS, numbers[0]) == own
+        assert os.sched_getscheduler(numbers[0]) == os.SCHED_OTHER
+    finally:
+        done.set()
+        thread.join()
 
 
 @needs_openvdb
@@ -281,7 +316,7 @@ def test_a_process_that_leaves_takes_half_a_picture_along(tmp_path: Path) -> Non
     """It does not wait for one that takes long to write; nor does that stay."""
     code = """
         import sys, time
-        from gpufluid.app.cli import main
+        from gpufluid.app.cli import hurry, main
         from gpufluid.io import images
 
         def slow(array, path):
@@ -381,7 +416,7 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
     code = """
         import json, resource, sys
         from pathlib import Path
-        from gpufluid.app.cli import main
+        from gpufluid.app.cli import hurry, main
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
         for options in json.loads(sys.argv[1]):
             before = set(Path().rglob("*"))
