@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import av
@@ -102,6 +103,7 @@ BAD = [
     ("run --obstacle words.obj -o x.mp4", "words.obj"),
     ("run --obstacle words.txt -o x.mp4", "words.txt must end in"),
     ("run --obstacle box.png -o x.mp4", "box.png must end in"),
+    ("studio plume --set settings.viscosity=1", "--set changes a scene, and plume is a demo"),
     ("demo --cells 3000 3000 3000 -o x.mp4", "the limit here is"),
 ]
 
@@ -303,3 +305,20 @@ class TestRun:
         with pytest.raises(gpufluid.GpufluidError, match=r"in 1 \.\. \d+, got \(1000000, 4\)"):
             self.run(self.scene, out="a.png", size=(10**6, 4))
         assert names(folder) == []
+
+
+def test_the_studio_opens_a_scene_with_changes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What --set says holds for the file, and for what is read of it again."""
+    (folder / "box.toml").write_text("grid = { cells = [4, 4, 4] }\n[settings]\nviscosity = 0.1\n")
+    found = []
+
+    def studio(scene: Callable[..., gpufluid.Scene], watch: Path | None, **more: object) -> None:
+        assert watch == Path("box.toml")
+        for _ in range(2):
+            with scene().fluid as fluid:
+                found.append((fluid.settings.viscosity, fluid.settings.cooling))
+
+    monkeypatch.setattr(play, "studio", studio)
+    change = ["--set", "settings.viscosity=0.3", "--set", "settings.cooling=2"]
+    assert main(["studio", "box.toml", "--backend", "fragment", *change]) == 0
+    assert found == [(0.3, 2.0)] * 2

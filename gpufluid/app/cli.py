@@ -132,6 +132,16 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
     add("--columns", type=_count, metavar="N", help="of the sheets (default: nearly square)")
 
 
+def _add_changes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change what the scene says, as in settings.viscosity=0.1; may be given again",
+    )
+
+
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(","))
 
@@ -158,13 +168,7 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     )
     run.add_argument("scene", nargs="?", metavar="SCENE", help="a .toml or .py file (none: the plume)")
     run.add_argument("--obstacle", metavar="FILE", help="a mesh in the plume: .obj, .stl, .ply or .glb")
-    run.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="change what the scene says, as in settings.viscosity=0.1; may be given again",
-    )
+    _add_changes(run)
     _add_play_arguments(run)
     run.set_defaults(run=_run)
 
@@ -176,6 +180,7 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     studio.add_argument(
         "scene", nargs="?", default="plume", metavar="SCENE", help="a file, or a demo (plume)"
     )
+    _add_changes(studio)
     studio.add_argument("--size", type=_size, metavar="WxH", help="of the window (1180x680)")
     studio.add_argument("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="of the grid")
     studio.add_argument("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
@@ -253,9 +258,11 @@ def _studio(args: argparse.Namespace) -> int:
 
     path = Path(args.scene)
     if not path.exists() and args.scene in demo_names():
+        if args.set:
+            raise GpufluidError(f"--set changes a scene, and {args.scene} is a demo: give a .toml file")
         scene, watch = load_demo(args.scene), None
     else:
-        scene, watch = functools.partial(gpufluid.Scene.load, path), path
+        scene, watch = functools.partial(gpufluid.Scene.load, path, changes=args.set), path
     scene = _with_choices(scene, path.stem, args)
     studio(scene, name=path.stem, size=args.size or STUDIO_SIZE, watch=watch)
     return 0
