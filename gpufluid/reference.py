@@ -8,6 +8,7 @@ corner of the box. The numbers come from the papers named in the GLSL files.
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -135,33 +136,34 @@ def _constrained(grid: Grid, variant: Variant, solid_faces: Array | None, u: Arr
 
 def _trilinear(
     values: Array, place: Places, periods: tuple[int, ...] = (0, 0, 0)
-) -> tuple[Array, list[tuple[Any, Any, Any]], list[Array], list[Array]]:
-    """Trilinear `values` [z, y, x, ...] at `place` (x, y, z, from 0); corners, weights, shares of the way.
+) -> tuple[Array, list[Array], list[Array], list[Array]]:
+    """Trilinear `values` [z, y, x, ...] at `place` (x, y, z, from 0); the eight round it, weights, shares.
 
     periods: cells after which the values repeat along (x, y, z), 0 where they do not.
     """
-    corners, weights, low, high, share = [], [], [], [], []
+    low, high, share, stride = [], [], [], 1
     for axis in range(3):
         n, period = values.shape[2 - axis], periods[axis]
         q = place[axis] % period if period else np.clip(place[axis], 0, n - 1)
         i = np.floor(q).astype(int) if period else np.clip(np.floor(q).astype(int), 0, max(n - 2, 0))
         share.append(q - i)
-        low.append(i % period if period else i)
-        high.append((i + 1) % period if period else np.minimum(i + 1, n - 1))
+        low.append(stride * (i % period if period else i))
+        high.append(stride * ((i + 1) % period if period else np.minimum(i + 1, n - 1)))
+        stride *= n
+    flat = values.reshape(stride, *values.shape[3:])  # one index finds a value sooner than three
     total: Any = 0.0
+    taken, weights = [], []
     for corner in range(8):
         weight: Any = 1.0
-        index = []
+        index: Any = 0
         for axis in range(3):
             up = corner >> axis & 1
-            index.append(high[axis] if up else low[axis])
+            index = index + (high[axis] if up else low[axis])
             weight = weight * (share[axis] if up else 1.0 - share[axis])
-        key = (index[2], index[1], index[0])
-        corners.append(key)
         weights.append(weight)
-        taken = values[key]
-        total = total + (weight[..., None] if taken.ndim > weight.ndim else weight) * taken
-    return total, corners, weights, share
+        taken.append(flat.take(index, axis=0))
+        total = total + (weight[..., None] if values.ndim > 3 else weight) * taken[-1]
+    return total, taken, weights, share
 
 
 def _periods(grid: Grid, variant: Variant) -> tuple[int, ...]:
@@ -181,24 +183,36 @@ def _walls_beside(grid: Grid, variant: Variant, place: Places, axis: int) -> lis
     return beside
 
 
-def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int) -> Places:
-    """Velocity component `axis` at `place` (cells): value, smallest and largest of the values round it."""
-    if axis == 2 and grid.dimensions == 2:
-        zero = np.zeros_like(place[0])
-        return zero, zero, zero
+def _round_component(
+    grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int
+) -> tuple[Array, list[Array]]:
+    """Velocity component `axis` at `place` (cells), as if no wall were near, and the eight round it."""
     z, y, x = _face_count(grid, axis)
-    values = velocity[:z, :y, :x, axis]
     q = tuple(place[a] - (0.0 if a == axis else 0.5) for a in range(3))
-    value, corners, _, _ = _trilinear(values, (q[0], q[1], q[2]), _periods(grid, variant))
-    taken = np.stack([values[c] for c in corners])
-    low, high = taken.min(0), taken.max(0)
+    return _trilinear(velocity[:z, :y, :x, axis], (q[0], q[1], q[2]), _periods(grid, variant))[:2]
+
+
+def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int) -> Array:
+    """Velocity component `axis` at `place` (cells)."""
+    if axis == 2 and grid.dimensions == 2:
+        return np.zeros_like(place[0])
+    value, _ = _round_component(grid, variant, velocity, place, axis)
     for distance, wall in _walls_beside(grid, variant, place, axis):
-        share = np.clip(2.0 * distance, 0.0, 1.0)
-        value = wall + (value - wall) * share
+        value = wall + (value - wall) * np.clip(2.0 * distance, 0.0, 1.0)
+    return value
+
+
+def component_bounds(
+    grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int
+) -> tuple[Array, Array]:
+    """The smallest and the largest of the values that `sample_component` makes its own of."""
+    _, taken = _round_component(grid, variant, velocity, place, axis)
+    low, high = reduce(np.minimum, taken), reduce(np.maximum, taken)
+    for distance, wall in _walls_beside(grid, variant, place, axis):
         near = distance < 0.5
         low = np.where(near, np.minimum(low, wall), low)
         high = np.where(near, np.maximum(high, wall), high)
-    return value, low, high
+    return low, high
 
 
 def _reachable(fluid: NDArray[np.bool_], nearest: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
@@ -231,7 +245,7 @@ def cubic_component(
     closed = (solid_faces[:z, :y, :x, 3].astype(int) >> axis & 1) > 0
     if not variant.boundaries.periodic(axis):
         np.moveaxis(closed, 2 - axis, 0)[[0, -1]] = False  # sides of the box
-    plain = sample_component(grid, variant, velocity, place, axis)[0]
+    plain = sample_component(grid, variant, velocity, place, axis)
     return np.where(_any_of(closed, index), plain, value)
 
 
@@ -243,18 +257,35 @@ def _any_of(flags: NDArray[np.bool_], index: list[NDArray[np.int_]]) -> NDArray[
     return found
 
 
-def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> tuple[Array, Array, Array]:
-    """Cell values [z, y, x, 4] at `place` over the fluid alone: value, smallest and largest round it."""
+def _round_cells(
+    grid: Grid, variant: Variant, values: Array, place: Places
+) -> tuple[Array, Array, Array, Any]:
+    """Cell values at `place`, the eight round it [8, ...], their weights, and which of them count."""
     shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
     mean, corners, weights, share = _trilinear(values, shifted, _periods(grid, variant))
-    taken = np.stack([values[c] for c in corners])
+    taken = np.stack(corners)
+    seen: Any = True
+    if variant.solids:
+        seen = _reachable(taken[..., 3] > 0.5, [part >= 0.5 for part in share])[..., None]
+    return mean, taken, np.stack(weights)[..., None], seen
+
+
+def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Array:
+    """Cell values [z, y, x, 4] at `place` (cells) over the fluid alone."""
     if not variant.solids:
-        return mean, taken.min(0), taken.max(0)
-    seen = _reachable(taken[..., 3] > 0.5, [part >= 0.5 for part in share])[..., None]
+        return _trilinear(values, (place[0] - 0.5, place[1] - 0.5, place[2] - 0.5), _periods(grid, variant))[
+            0
+        ]
+    mean, taken, weights, seen = _round_cells(grid, variant, values, place)
     if variant.sampler == "exact" or any(_periods(grid, variant)):
-        mean = (seen * np.stack(weights)[..., None] * taken).sum(0)
-    value = mean / np.maximum(mean[..., 3:], SOLID_FLOOR)
-    return value, np.where(seen, taken, np.inf).min(0), np.where(seen, taken, -np.inf).max(0)
+        mean = (seen * weights * taken).sum(0)
+    return mean / np.maximum(mean[..., 3:], SOLID_FLOOR)
+
+
+def cell_bounds(grid: Grid, variant: Variant, values: Array, place: Places) -> tuple[Array, Array]:
+    """The smallest and the largest of the values that `sample_cells` makes its own of."""
+    _, taken, _, seen = _round_cells(grid, variant, values, place)
+    return np.where(seen, taken, np.inf).min(0), np.where(seen, taken, -np.inf).max(0)
 
 
 def cubic_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Array:
@@ -264,7 +295,7 @@ def cubic_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> A
     if not variant.solids:
         return value
     beside = _any_of(values[..., 3] < 0.5, index)[..., None]
-    return np.where(beside, sample_cells(grid, variant, values, place)[0], value)
+    return np.where(beside, sample_cells(grid, variant, values, place), value)
 
 
 def monotone_cubic(four: list[Array], share: Array, low_slope: Array, high_slope: Array) -> Array:
@@ -376,7 +407,7 @@ def trace(
 
     if variant.trace == "rk2":
         middle = back(0.5 * reach, u)
-        u = tuple(sample_component(grid, variant, velocity, middle, a)[0] for a in range(3))  # type: ignore[assignment]
+        u = tuple(sample_component(grid, variant, velocity, middle, a) for a in range(3))  # type: ignore[assignment]
     return clipped(grid, variant, solid, start, back(reach, u))
 
 
@@ -407,7 +438,7 @@ def _component(grid: Grid, velocity: Array, axis: int) -> Array:
 def face_velocity(grid: Grid, variant: Variant, velocity: Array, axis: int) -> Places:
     """The whole velocity at the faces along `axis`: the mean of the four nearest for the others."""
     place = _centers(grid, axis)
-    x, y, z = (sample_component(grid, variant, velocity, place, a)[0] for a in range(3))
+    x, y, z = (sample_component(grid, variant, velocity, place, a) for a in range(3))
     return x, y, z
 
 
@@ -911,7 +942,7 @@ def advect_velocity(
         if variant.cubic:
             carried = cubic_component(grid, variant, velocity, place, axis, solid_faces)
         else:
-            carried = sample_component(grid, variant, velocity, place, axis)[0]
+            carried = sample_component(grid, variant, velocity, place, axis)
         parts.append(_still_air(grid, variant, place) * carried)
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
@@ -931,12 +962,12 @@ def correct_velocity(
     for axis in range(grid.dimensions):
         u, start = face_velocity(grid, variant, velocity, axis), _centers(grid, axis)
         there = trace(grid, variant, velocity, start, u, -dt, solid)
-        returned = sample_component(grid, variant, forward, there, axis)[0]
+        returned = sample_component(grid, variant, forward, there, axis)
         z, y, x = _face_count(grid, axis)
         plain = forward[:z, :y, :x, axis]
         value = plain + 0.5 * (velocity[:z, :y, :x, axis] - returned)
         back = trace(grid, variant, velocity, start, u, dt, solid)
-        _, low, high = sample_component(grid, variant, velocity, back, axis)
+        low, high = component_bounds(grid, variant, velocity, back, axis)
         value = _limited(variant, value, plain, low, high)
         parts.append(plain + (value - plain) * _still_air(grid, variant, back))
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
@@ -958,7 +989,7 @@ def compensate_velocity(
         u, start = face_velocity(grid, variant, velocity, axis), _centers(grid, axis)
         there = trace(grid, variant, velocity, start, u, -dt, solid)
         z, y, x = _face_count(grid, axis)
-        returned = sample_component(grid, variant, forward, there, axis)[0]
+        returned = sample_component(grid, variant, forward, there, axis)
         parts.append(1.5 * velocity[:z, :y, :x, axis] - 0.5 * returned)
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
@@ -978,8 +1009,9 @@ def finish_velocity(
     for axis in range(grid.dimensions):
         u, start = face_velocity(grid, variant, velocity, axis), _centers(grid, axis)
         place = trace(grid, variant, velocity, start, u, dt, solid)
-        plain, low, high = sample_component(grid, variant, velocity, place, axis)
-        value = sample_component(grid, variant, compensated, place, axis)[0]
+        plain = sample_component(grid, variant, velocity, place, axis)
+        low, high = component_bounds(grid, variant, velocity, place, axis)
+        value = sample_component(grid, variant, compensated, place, axis)
         parts.append(_still_air(grid, variant, place) * _limited(variant, value, plain, low, high))
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
@@ -1043,7 +1075,7 @@ def advect_scalars(
     if variant.cubic:
         value = cubic_cells(grid, variant, scalars, place)
     else:
-        value = sample_cells(grid, variant, scalars, place)[0]
+        value = sample_cells(grid, variant, scalars, place)
     value = _uncovered(variant, value, ambient)
     value = np.where(outside[..., None], brought, value)
     return _finished_scalars(variant, value, keep, ambient, solid)
@@ -1062,12 +1094,12 @@ def correct_scalars(
     solid: Array | None = None,
 ) -> Array:
     """MacCormack's second half for density, temperature and fuel."""
-    returned = sample_cells(grid, variant, forward, _cell_trace(grid, variant, velocity, -dt, solid))[0]
+    returned = sample_cells(grid, variant, forward, _cell_trace(grid, variant, velocity, -dt, solid))
     value = forward + 0.5 * (scalars - returned)
     if variant.solids:
         value = np.where(scalars[..., 3:] < 0.5, forward, value)
     place = _cell_trace(grid, variant, velocity, dt, solid)
-    _, low, high = sample_cells(grid, variant, scalars, place)
+    low, high = cell_bounds(grid, variant, scalars, place)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, forward, low, high), value)
     value = np.where(_brought_in(grid, variant, place, ambient)[0][..., None], forward, value)
@@ -1086,7 +1118,7 @@ def compensate_scalars(
 ) -> Array:
     """Density, temperature and fuel with the error of carrying them there and back taken off beforehand."""
     place = _cell_trace(grid, variant, velocity, -dt, solid)
-    out = 1.5 * scalars - 0.5 * sample_cells(grid, variant, forward, place)[0]
+    out = 1.5 * scalars - 0.5 * sample_cells(grid, variant, forward, place)
     out[..., 3] = 1.0
     return np.where(scalars[..., 3:] < 0.5, 0.0, out) if variant.solids else out
 
@@ -1105,8 +1137,9 @@ def finish_scalars(
 ) -> Array:
     """The compensated scalars carried along the velocity."""
     place = _cell_trace(grid, variant, velocity, dt, solid)
-    value = _uncovered(variant, sample_cells(grid, variant, compensated, place)[0], ambient)
-    plain, low, high = sample_cells(grid, variant, scalars, place)
+    value = _uncovered(variant, sample_cells(grid, variant, compensated, place), ambient)
+    plain = sample_cells(grid, variant, scalars, place)
+    low, high = cell_bounds(grid, variant, scalars, place)
     plain = _uncovered(variant, plain, ambient)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, plain, low, high), value)
@@ -1929,7 +1962,7 @@ def _inside_box(grid: Grid, place: Places) -> NDArray[np.bool_]:
 def sample_velocity(grid: Grid, variant: Variant, *, velocity: Array, points: Array) -> Array:
     """Velocity at points (cells) and 1 in the box; 0 outside."""
     place = points[..., 0], points[..., 1], points[..., 2]
-    parts = [sample_component(grid, variant, velocity, place, axis)[0] for axis in range(3)]
+    parts = [sample_component(grid, variant, velocity, place, axis) for axis in range(3)]
     inside = _inside_box(grid, place)
     return np.stack([*parts, np.ones(inside.shape)], -1) * inside[..., None]
 
@@ -1939,7 +1972,7 @@ def sample_scalars(
 ) -> Array:
     """Density, temperature and fuel at points (cells) and 1 in fluid; 0 in solids and outside the box."""
     place = points[..., 0], points[..., 1], points[..., 2]
-    inside, out = _inside_box(grid, place), sample_cells(grid, variant, scalars, place)[0].copy()
+    inside, out = _inside_box(grid, place), sample_cells(grid, variant, scalars, place).copy()
     if solid is not None:
         x, y, z = (np.clip(np.floor(p).astype(int), 0, n - 1) for p, n in zip(place, grid.cells, strict=True))
         inside &= solid[z, y, x, 3] < 0.5

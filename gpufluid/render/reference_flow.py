@@ -33,7 +33,7 @@ def _places(points: Floats) -> Places:
 def velocity_at(grid: Grid, variant: Variant, velocity: Floats, points: Floats) -> Floats:
     """The velocity at points, m/s, [n, 3]."""
     place = _places(points)
-    return np.stack([sample_component(grid, variant, velocity, place, a)[0].ravel() for a in range(3)], -1)
+    return np.stack([sample_component(grid, variant, velocity, place, a).ravel() for a in range(3)], -1)
 
 
 def _clipped(grid: Grid, variant: Variant, solid: Floats | None, start: Floats, end: Floats) -> Floats:
