@@ -8,7 +8,7 @@ corner of the box. The numbers come from the papers named in the GLSL files.
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
 from typing import Any
 
@@ -38,20 +38,20 @@ def _beside(
     Past a side the nearest value repeats, or the box does where it is periodic; `beyond` is what stands
     past an open side, None for the nearest value there too.
     """
-    n = values.shape[2 - axis]
-    at = np.arange(n) + by
-    sides = variant.boundaries
-    if sides.periodic(axis) and axis < grid.dimensions:
-        return np.asarray(np.take(values, at % n, axis=2 - axis))
-    out = np.take(values, np.clip(at, 0, n - 1), axis=2 - axis)
-    if beyond is not None:
-        past = np.zeros(n, bool)
-        past |= (at < 0) & sides.open(axis, False)
-        past |= (at >= n) & sides.open(axis, True)
-        shape = [1] * values.ndim
-        shape[2 - axis] = n
-        out = np.where(past.reshape(shape), beyond, out)
+    n, sides = values.shape[2 - axis], variant.boundaries
+    around = sides.periodic(axis) and axis < grid.dimensions
+    out: Array = values.take(_moved(n, by, around), axis=2 - axis)
+    if beyond is not None and not around and sides.open(axis, by > 0):
+        rows = np.moveaxis(out, 2 - axis, 0)
+        rows[max(n - by, 0) if by > 0 else 0 : n if by > 0 else -by] = beyond
     return out
+
+
+@lru_cache(maxsize=256)
+def _moved(n: int, by: int, around: bool) -> NDArray[np.int_]:
+    """The number of the cell `by` further on, of each of n in a row; past the ends the last, or round."""
+    at = np.arange(n) + by
+    return at % n if around else np.clip(at, 0, n - 1)
 
 
 def _round_faces(
@@ -1195,12 +1195,12 @@ def jacobi(
     """One weighted Jacobi sweep; a closed neighbour has the cell's own pressure."""
     p = pressure[..., 0]
     total = -scale * divergence[..., 0]
+    bits = _open_bits(grid, openings) if variant.solids and openings is not None else None
     for axis in range(grid.dimensions):
         for side, by in enumerate((-1, 1)):
             beside = _beside(grid, variant, axis, by, p, 0.0)
-            if variant.solids and openings is not None:
-                open_ = _open_bits(grid, openings) >> (2 * axis + side) & 1
-                beside = np.where(open_ > 0, beside, p)
+            if bits is not None:
+                beside = np.where(bits >> (2 * axis + side) & 1 > 0, beside, p)
             total = total + beside
     relaxed = total / (2 * grid.dimensions)
     return np.asarray(p + weight * (relaxed - p))[..., None]
