@@ -54,6 +54,11 @@ def _moved(n: int, by: int, around: bool) -> NDArray[np.int_]:
     return at % n if around else np.clip(at, 0, n - 1)
 
 
+def _rolled(values: Array, by: int, axis: int) -> Array:
+    """`values` moved so that index i of `axis` holds what was at i + by, round the box."""
+    return values.take(_moved(values.shape[axis], by, around=True), axis)
+
+
 def _round_faces(
     grid: Grid, variant: Variant, axis: int, values: Array, beyond: float | None = None
 ) -> tuple[Array, Array]:
@@ -1287,7 +1292,7 @@ def pressure_operator(
         out = -diagonal * p
         for axis in range(3):
             low, a = weights[..., axis], 2 - axis
-            out += low * np.roll(p, 1, a) + np.roll(low, -1, a) * np.roll(p, -1, a)
+            out += low * _rolled(p, -1, a) + _rolled(low, 1, a) * _rolled(p, 1, a)
         return out, diagonal
     out, diagonal = np.zeros_like(p), np.zeros_like(p)
     for side, mask in enumerate(_open_masks(grid, variant, openings)[: 2 * grid.dimensions]):
@@ -1437,7 +1442,7 @@ def coarse_weights(
     beyond = np.zeros((fine[2], fine[1], fine[0]))  # weight of the open sides of the box
     if fine_weights is not None:
         inner = sum(
-            fine_weights[..., axis] + np.roll(fine_weights[..., axis], -1, 2 - axis) for axis in range(3)
+            fine_weights[..., axis] + _rolled(fine_weights[..., axis], 1, 2 - axis) for axis in range(3)
         )
         beyond = np.maximum(fine_weights[..., 3] - inner, 0.0)
     else:
@@ -1474,7 +1479,7 @@ def coarse_weights(
         beyond = np.where(touching, beyond * shrink, 0.0)
     for a in range(3):
         beyond = _sum_pairs(beyond, a)
-    out[..., 3] = beyond + sum(out[..., a] + np.roll(out[..., a], -1, 2 - a) for a in range(3))
+    out[..., 3] = beyond + sum(out[..., a] + _rolled(out[..., a], 1, 2 - a) for a in range(3))
     return out[..., part, None]
 
 
