@@ -316,7 +316,7 @@ def test_a_process_that_leaves_takes_half_a_picture_along(tmp_path: Path) -> Non
     """It does not wait for one that takes long to write; nor does that stay."""
     code = """
         import sys, time
-        from gpufluid.app.cli import hurry, main
+        from gpufluid.app.cli import main
         from gpufluid.io import images
 
         def slow(array, path):
@@ -416,7 +416,7 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
     code = """
         import json, resource, sys
         from pathlib import Path
-        from gpufluid.app.cli import hurry, main
+        from gpufluid.app.cli import main
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
         for options in json.loads(sys.argv[1]):
             before = set(Path().rglob("*"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -59,9 +60,7 @@ CARRIED: dict[str, dict[str, Any]] = {  # scalars, by how they are advected
     "scalars, semi-Lagrangian, RK2": {"advection": "semi-lagrangian", "trace": "rk2"},
     "scalars, semi-Lagrangian, Euler": {"advection": "semi-lagrangian", "trace": "euler"},
 }
-IN_A_ROW = (
-    3  # of one kind before the next: what is measured comes after its like, as in a program of one fluid
-)
+IN_A_ROW = 3  # of one kind before the next: the last, which is timed, comes after its like
 
 
 def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes: Sequence[int] = ()) -> None:
@@ -303,28 +302,43 @@ def empty_space(
     ctx: moderngl.Context, n: int, samples: int, backend: str = "auto"
 ) -> dict[str, Sequence[float]]:
     """The median ms of what leaves empty space out, by name: with smoke in all n^3 cells, and in a tenth."""
+    taken = {}
+    for name, rules in CARRIED.items():
+        with _full_and_tenth(ctx, n, backend, **rules) as fluids:
+            moves = [partial(fluid.step, fluid.grid.cell_size) for fluid in fluids]
+            taken[name] = _after_its_like(ctx, moves, samples)
+    return taken | _light_and_slices(ctx, n, samples, backend)
+
+
+@contextmanager
+def _full_and_tenth(ctx: moderngl.Context, n: int, backend: str, **rules: Any) -> Iterator[list[Fluid]]:
+    """Two fluids whose velocity is given, the first full of smoke, the other to a tenth."""
+    grid, settings = Grid((n, n, n), cell_size=1.0 / n), Settings(solve_velocity=False, buoyancy=0.0, **rules)
+    fluids = [Fluid(grid, None, settings, backend, ctx) for _ in range(2)]
+    for fluid, tenth in zip(fluids, (False, True), strict=True):
+        fluid.density.write(smoke(n, tenth))
+    yield fluids
+    for fluid in fluids:
+        fluid.release()
+
+
+def _light_and_slices(
+    ctx: moderngl.Context, n: int, samples: int, backend: str
+) -> dict[str, Sequence[float]]:
     from gpufluid.render.volume import VolumeRenderer
 
-    grid, taken = Grid((n, n, n), cell_size=1.0 / n), {}
-    target = ctx.simple_framebuffer(PICTURE)
     camera, look = Camera((0.5, 0.5, 0.5), distance=2.5, azimuth=25.0), Look()
-    for name, rules in CARRIED.items():
-        settings = Settings(solve_velocity=False, buoyancy=0.0, **rules)
-        fluids = [Fluid(grid, None, settings, backend, ctx) for _ in range(2)]
-        for fluid, tenth in zip(fluids, (False, True), strict=True):
-            fluid.density.write(smoke(n, tenth))
-        taken[name] = _after_its_like(ctx, [partial(f.step, grid.cell_size) for f in fluids], samples)
-        if len(taken) == len(CARRIED):
-            volumes = [VolumeRenderer(ctx) for _ in fluids]
-            pairs = list(zip(volumes, fluids, strict=True))
-            walks = [partial(volume.prepare, fluid, look) for volume, fluid in pairs]
-            taken["light"] = _after_its_like(ctx, walks, samples)
-            draws = [partial(volume.draw, fluid, camera, target, None, look) for volume, fluid in pairs]
-            taken["slices"] = _after_its_like(ctx, draws, samples)
-            for volume in volumes:
-                volume.release()
-        for fluid in fluids:
-            fluid.release()
+    target, volumes = ctx.simple_framebuffer(PICTURE), [VolumeRenderer(ctx) for _ in range(2)]
+    with _full_and_tenth(ctx, n, backend) as fluids:
+        for fluid in fluids:  # after steps it is known where there is nothing
+            for _ in range(WARM_UP):
+                fluid.step(fluid.grid.cell_size)
+        pairs = list(zip(volumes, fluids, strict=True))
+        walks = [partial(volume.prepare, fluid, look) for volume, fluid in pairs]
+        draws = [partial(volume.draw, fluid, camera, target, None, look) for volume, fluid in pairs]
+        taken = {name: _after_its_like(ctx, w, samples) for name, w in (("light", walks), ("slices", draws))}
+    for volume in volumes:
+        volume.release()
     target.release()
     return taken
 
