@@ -145,6 +145,11 @@ class Host:
         )
         self.vertices = ctx.vertex_array(self.program, [])
 
+    @property
+    def textures(self) -> set[int]:
+        """The names of what it leaves at texture units; 0: nothing."""
+        return {0, self.texture.glo, self.volume.glo}
+
     def __call__(self, name: str, *arguments: Any) -> Any:
         """Call OpenGL: integers, or arguments of ctypes."""
         given = [a if isinstance(a, ctypes._SimpleCData | ctypes.Array) else N(a) for a in arguments]

@@ -293,10 +293,10 @@ def test_compute_passes_have_a_workgroup_for_each_piece_that_may_hold_something(
     ]
     count = len(pieces)
     assert 5 < count < 0.3 * np.prod(strips.layout.size) * STRIP[0] / PIECE and dispatched
-    table = strips._pieces._listed.read().reshape(-1, 4)[:count]
+    table = strips._pieces.listed.read().reshape(-1, 4)[:count]
     assert sorted(table.tolist()) == sorted(pieces)
     rows = -(-count // across)
-    groups = np.frombuffer(strips._pieces._groups.read(), np.uint32).tolist()
+    groups = np.frombuffer(strips.groups.read(), np.uint32).tolist()
     assert groups == [min(count, across), rows, 1, count]
     twins.release()
 

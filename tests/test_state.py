@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,77 @@ def test_a_picture_keeps_the_hosts_state(host: Host, name: str) -> None:
     np.testing.assert_array_equal(*drawn)
 
 
+SAMPLERS = {0x8B5E: 0x8069, 0x8B5F: 0x806A}  # types in GLSL, 2D and 3D: what asks for the texture at a unit
+
+
+@contextmanager
+def textures_read(host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[set[tuple[str, int]]]:
+    """The samplers of all that is drawn and dispatched inside, and their textures' names in OpenGL."""
+    read: set[tuple[str, int]] = set()
+    known: dict[int, list[tuple[str, int, int]]] = {}
+
+    def samplers(program: int) -> list[tuple[str, int, int]]:
+        count, size, length, kind = ((ctypes.c_int * 1)() for _ in range(4))
+        host("glGetProgramiv", program, 0x8B86, count)
+        found = []
+        for n in range(count[0]):
+            name = (ctypes.c_char * 200)()
+            host("glGetActiveUniform", program, n, 200, length, size, kind, name)
+            if kind[0] in SAMPLERS:
+                place = host.function("glGetUniformLocation", ctypes.c_int, ctypes.c_int, ctypes.c_char_p)
+                found.append((name.value.decode(), place(program, name.value), SAMPLERS[kind[0]]))
+        return found
+
+    def look(program: int) -> None:
+        if program not in known:
+            known[program] = samplers(program)
+        unit, active = (ctypes.c_int * 1)(), int(host.number(0x84E0)[0])
+        for name, place, asked in known[program]:
+            host("glGetUniformiv", program, place, unit)
+            host("glActiveTexture", 0x84C0 + unit[0])
+            read.add((name, int(host.number(asked)[0])))
+        host("glActiveTexture", active)
+
+    def watch(kind: type, method: str, program: Callable[[Any], int]) -> None:
+        real = getattr(kind, method)
+
+        def watched(self: Any, *arguments: Any, **named: Any) -> None:
+            look(program(self))
+            real(self, *arguments, **named)
+
+        monkeypatch.setattr(kind, method, watched)
+
+    watch(moderngl.VertexArray, "render", lambda array: array.program.glo)
+    for method in ("run", "run_indirect"):
+        watch(moderngl.ComputeShader, method, lambda shader: shader.glo)
+    yield read
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("what", ["fragment", "compute", *PICTURES])
+def test_no_sampler_finds_a_texture_of_the_hosts(
+    host: Host, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor none: drivers compile a pass anew for other formats, and a host's change from frame to frame."""
+    if what == "compute" and host.version < 430:
+        pytest.skip("no compute shaders here")
+    host.be_plain()
+    color, depth = host.ctx.texture((160, 120), 4), host.ctx.depth_texture((160, 120))
+    target = host.ctx.framebuffer([color], depth)
+    with host.oddly(depths=False), textures_read(host, monkeypatch) as read:
+        if what in PICTURES:
+            with burning(host.ctx) as fluid:
+                fluid.step(0.05)
+                draw(host.ctx, fluid, what, target)
+        else:
+            story(host.ctx, what)
+    host.be_plain()
+    for thing in (target, color, depth):
+        thing.release()
+    assert read
+    assert not [name for name, texture in read if texture in host.textures]
+
+
 def test_a_stencil_of_the_hosts_masks_nothing(host: Host) -> None:
     """In a framebuffer that has one, which moderngl itself makes none of."""
     ctx, drawn = host.ctx, []
@@ -187,7 +259,9 @@ def test_a_stencil_of_the_hosts_masks_nothing(host: Host) -> None:
     np.testing.assert_array_equal(*drawn)
 
 
-def test_a_whole_frame_keeps_the_hosts_state(host: Host, tmp_path: Path) -> None:
+def test_a_whole_frame_keeps_the_hosts_state(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The engine's own picture: drawn, read, resized, shown on a framebuffer of the host's."""
     ctx = host.ctx
     host.be_plain()
@@ -212,9 +286,10 @@ def test_a_whole_frame_keeps_the_hosts_state(host: Host, tmp_path: Path) -> None
             gf.Fluid.load(tmp_path / "a.gpufluid", ctx=ctx).release()
 
         if odd:
-            with host.oddly(depths=False):
+            with host.oddly(depths=False), textures_read(host, monkeypatch) as read:
                 frames()
             host.be_plain()
+            assert not [name for name, texture in read if texture in host.textures]
         else:
             frames()
         pictures.append(np.frombuffer(target.read(), np.uint8))

@@ -135,6 +135,7 @@ class Device:
         self.linear = sampler(True)
         #: for textures of floats that are read by lib/between.glsl: a filter that the driver lacks reads 0
         self.between = sampler(self.capabilities.filters)
+        self._blank: moderngl.Texture | None = None
 
     def fragment_program(
         self, source: Source, vertex: Source | None = None, *, twice: bool = False
@@ -185,6 +186,13 @@ class Device:
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]  # type: ignore[return-value]  # what `make` of this key returned
+
+    @property
+    def blank(self) -> moderngl.Texture:
+        """For a sampler that has nothing to read."""
+        if self._blank is None:
+            self._blank = self.ctx.texture((1, 1), 4)
+        return self._blank
 
     @property
     def defines(self) -> dict[str, int]:
@@ -294,6 +302,8 @@ class Device:
             self._shared.leave()
             self.linear.release()
             self.between.release()
+            if self._blank is not None:
+                self._blank.release()
 
 
 def let_go(*things: Any) -> None:

@@ -67,6 +67,8 @@ class Pass:
         for read in self._inputs:
             if not read.as_image and read.sampler in program:
                 program[read.sampler].value = read.unit  # type: ignore[union-attr]
+        if self._sparse:
+            program["listed" if device.stage == "compute" else "strips"] = STRIP_UNIT
 
     def __call__(self, **arguments: Any) -> None:
         """Run the kernel over every value of the field it writes."""
@@ -180,7 +182,7 @@ class Pass:
             self._start(out, rows=rows, strips=strips)
             return
         if strips is not None:
-            vertices = strips.bind()
+            vertices = strips.vertices
         target = out.back_target
         if rows != height:
             target.viewport = 0, first, width, rows
@@ -199,7 +201,7 @@ class Pass:
             width, height = self._size
             for unit, texture in enumerate(out.backs):
                 texture.bind_to_image(unit, False, True)
-            groups = strips.bind_list() if strips is not None else None
+            groups = strips.groups if strips is not None else None
             if device.draws:
                 if groups is not None:
                     self._compute.run_indirect(groups)
@@ -220,7 +222,9 @@ class Pass:
         whole = strips is None or not strips.covers(out.back_mark)
         if sent.get("whole") is not whole:
             self._program["whole"] = sent["whole"] = whole
-            # a unit with nothing in it is one that a driver warns of
-            name = "listed" if self.device.stage == "compute" else "strips"
-            self._program[name] = 0 if whole else STRIP_UNIT
+        # bound for all of it too: a driver compiles anew for what a host has left there, or warns of nothing
+        if strips is None:
+            self.device.blank.use(STRIP_UNIT)
+        else:
+            strips.bind()
         return None if whole else strips

@@ -53,7 +53,7 @@ Mark = tuple["Strips", int]  # whose stage, and which
 
 
 class Strips:
-    """The spans of the fields of cells in one box. index: of the latest stage."""
+    """The spans of the fields of cells in one box. index: of the latest stage. vertices: of the strips."""
 
     def __init__(self, device: Device, grid: Grid, layouts: Mapping[str, FlatLayout]) -> None:
         self.device, self.grid, self.index = device, grid, 0
@@ -63,7 +63,7 @@ class Strips:
             return Field(device, name, self._layouts[kind], components, "f4", 1)
 
         across, up, deep = layouts["strip"].size
-        self._vertices = 6 * across * -(-up // JOINED) * deep
+        self.vertices = 6 * across * -(-up // JOINED) * deep
         self._found = field("found", "found", 4)
         self._programs: dict[tuple[str, int], _Program] = {}
         self._walls: tuple[Boundaries, tuple[float, ...]] | None = None
@@ -240,15 +240,16 @@ class Strips:
         ]
         return _Program(boundaries, device.fullscreen(program), uniforms, device.sent(program))
 
-    def bind(self) -> int:
-        """Bind the spans for a pass; return how many vertices ``strip_vertex.glsl`` takes."""
-        self.spans.front.use(STRIP_UNIT)
-        return self._vertices
+    def bind(self) -> None:
+        """Bind for a pass what tells it where: the list of pieces in a compute pass, else the spans."""
+        where = self.spans if self._pieces is None else self._pieces.listed
+        where.front.use(STRIP_UNIT)
 
-    def bind_list(self) -> moderngl.Buffer:
-        """Bind the list of pieces for a compute pass; return its workgroups, for an indirect dispatch."""
+    @property
+    def groups(self) -> moderngl.Buffer:
+        """The workgroups of a compute pass over the pieces, for an indirect dispatch."""
         assert self._pieces is not None
-        return self._pieces.bind()
+        return self._pieces.groups
 
     @property
     def layout(self) -> FlatLayout:
@@ -273,9 +274,9 @@ class _Pieces:
     def __init__(self, device: Device, grid: Grid, layouts: Mapping[str, FlatLayout]) -> None:
         self.device = device
         self._strips = int(np.prod(layouts["strip"].size))
-        self._listed = Field(device, "listed", layouts["piece"], 4, "f4", 1)
+        self.listed = Field(device, "listed", layouts["piece"], 4, "f4", 1)
         self._count = device.ctx.texture((4, 1), 1, dtype="u4")  # workgroups along x, y, z; pieces
-        self._groups = device.ctx.buffer(reserve=16)
+        self.groups = device.ctx.buffer(reserve=16)
 
         def make() -> moderngl.ComputeShader:
             source = Source("strip list").add("#version 430 core", "<stage>")
@@ -292,23 +293,18 @@ class _Pieces:
         self._program["spans"] = STRIP_UNIT
         spans.front.use(STRIP_UNIT)
         self._count.write(NO_GROUPS)
-        self._listed.back.bind_to_image(0, False, True)
+        self.listed.back.bind_to_image(0, False, True)
         self._count.bind_to_image(1, True, True)
         with device.timed("strip list") if device.timings is not None else nullcontext():
             if device.draws:
                 self._program.run(-(-self._strips // LISTED))
                 device.ctx.memory_barrier()
-        self._count.read_into(self._groups)
-
-    def bind(self) -> moderngl.Buffer:
-        """Bind the list; return its workgroups, for an indirect dispatch."""
-        self._listed.front.use(STRIP_UNIT)
-        return self._groups
+        self._count.read_into(self.groups)
 
     def release(self) -> None:
         """Release all of it; idempotent."""
-        self._listed.release()
-        let_go(self._count, self._groups)
+        self.listed.release()
+        let_go(self._count, self.groups)
 
 
 @dataclass(frozen=True)

@@ -306,11 +306,11 @@ class Overlay(Guest):
     def drawing(self, program: moderngl.Program, shot: Shot) -> Iterator[None]:
         """Set target, state and the scene's depth for `program` while the body draws."""
         ctx = self.ctx
-        hidden, opaque = shot.sampled is not None, self.opaque
+        opaque = self.opaque
         give(
             program,
             {
-                "has_depth": hidden,
+                "has_depth": shot.sampled is not None,
                 "scene_depth": DEPTH_UNIT,
                 "depth_corner": shot.depth_corner,
                 "depth_reversed": shot.reversed_depth,
@@ -320,9 +320,8 @@ class Overlay(Guest):
                 "linear_light": self.linear,
             },
         )
-        if shot.sampled is not None:
-            shot.sampled.use(DEPTH_UNIT)
-            self._depth_sampler.use(DEPTH_UNIT)
+        (shot.sampled or self.device.blank).use(DEPTH_UNIT)
+        self._depth_sampler.use(DEPTH_UNIT)
         shot.target.use()
         ctx.enable_only(moderngl.BLEND | (moderngl.DEPTH_TEST if opaque else moderngl.NOTHING))
         ctx.blend_func = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
@@ -334,8 +333,7 @@ class Overlay(Guest):
         finally:
             ctx.enable_only(moderngl.NOTHING)
             ctx.depth_func = "<"
-            if hidden:
-                self._depth_sampler.clear(DEPTH_UNIT)
+            self._depth_sampler.clear(DEPTH_UNIT)
 
     # -- what is kept --------------------------------------------------------------------------------------
 

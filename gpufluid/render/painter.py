@@ -133,10 +133,7 @@ class Painter:
     @contextmanager
     def _textures(self, sight: Sight) -> Iterator[None]:
         self.noise.use(NOISE)
-        if sight.depth is None:
-            yield
-            return
-        sight.depth.use(DEPTH)
+        (sight.depth or self.device.blank).use(DEPTH)
         self.depth_sampler.use(DEPTH)
         try:
             yield
