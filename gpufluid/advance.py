@@ -20,7 +20,7 @@ from typing import Any
 from gpufluid.backend import UNKNOWN, Backend, Later
 from gpufluid.errors import GpufluidError, MissingDependencyError
 
-LEAST = 0.3  # of the budget: a part that costs less is not worth a pass's being divided
+LEAST = 0.1  # of the budget: a part that costs less is not worth a pass's being divided
 GUESS = 60  # passes of a step, before one has been counted
 
 
@@ -136,11 +136,16 @@ class Slices:
 
     def _fitting(self, work: Hashable, rows: int, least: int) -> int:
         """How many of `rows` to run now; 0: there is no room for enough of them."""
-        row, room = self.watch.foreseen(work), self.watch.room()
-        if (UNKNOWN * self._budget if row is None else row * rows) <= room:
+        watch = self.watch
+        row, room = watch.foreseen(work), watch.room()
+        if row is None:
+            return rows if UNKNOWN * self._budget <= room else 0
+        at_once = min(room, watch.portion)
+        if row * rows <= at_once:
             return rows
-        part = 0 if row is None else max(int(room / row), 0) // least * least
-        return part if row is not None and row * part >= LEAST * self._budget else 0
+        part = max(int(at_once / row) // least * least, min(rows, least))
+        worth = part == rows or row * part >= LEAST * self._budget
+        return part if worth and row * part <= room else 0
 
     def wait(self, late: Later) -> None:
         """Wait for `late` as long as the budget of a call lasts, and then in later calls."""

@@ -162,6 +162,10 @@ class Stopwatch(Protocol):
         does but rarely.
         """
 
+    @property
+    def portion(self) -> float:
+        """Seconds to ask for at a time, where a pass can be divided so far."""
+
     def release(self) -> None:
         """Give back what it holds."""
 
@@ -169,8 +173,11 @@ class Stopwatch(Protocol):
 SLACK = 0.2  # of the budget: by how much a call may be over it
 UNKNOWN = 0.25  # of the budget: what a pass may cost that nobody has measured yet
 COUNTS = 0.1  # of the budget: what is foreseen to take less tells nothing of delays
-RARE = 0.005  # of all cases: those that may be slower than `Delays.factor` says
-SLOWEST = 2.0  # as when two threads have to share a processor; from longer delays no foresight saves a call
+RARE = 0.001  # of all cases: those that may be slower than `Delays.factor` says
+SLOWEST = 4.0  # from longer delays no foresight saves a call
+SHARED = 2.0  # how slow work is whose two threads have to share a processor
+AIM = 0.85  # of the budget, by the clock: a processor that something else takes is not seen coming
+PORTION = 0.25  # of the budget: what is asked for at once where that can be divided
 
 
 class Costs:
@@ -199,11 +206,11 @@ class Delays:
     """How many times as long as foreseen work takes that is slow, as only the share `RARE` of it is.
 
     By stochastic approximation of that quantile (Robbins and Monro, 1951): ten surprises take it from 1 to 2,
-    two thousand cases without one bring it back.
+    ten thousand cases without one bring it back. factor: to begin with.
     """
 
-    def __init__(self) -> None:
-        self.factor = 1.0
+    def __init__(self, factor: float = 1.0) -> None:
+        self.factor = factor
 
     def learn(self, ratio: float) -> None:
         """Work took `ratio` times as long as foreseen."""
@@ -215,7 +222,7 @@ class WallWatch:
     """By the clock on the wall, where work is done while it is asked for, or by `finish` at the latest."""
 
     def __init__(self, finish: Callable[[], None], clock: Callable[[], float] = perf_counter) -> None:
-        self.costs, self.delays = Costs(), Delays()
+        self.costs, self.delays = Costs(), Delays(SHARED)
         self._finish, self._clock = finish, clock
         self._start = self._last = clock()
         self._budget = 0.0
@@ -244,9 +251,14 @@ class WallWatch:
         return self._budget - (self._clock() - self._start)
 
     def room(self) -> float:
-        """As much as may be slow, since the clock is looked at again after it; what is left at most."""
-        left = self.left()
-        return min(left, (left + SLACK * self._budget) / self.delays.factor)
+        """As much as may be slow, since the clock is looked at again after it; up to the aim at most."""
+        gone = self._clock() - self._start
+        return min(AIM * self._budget - gone, ((1.0 + SLACK) * self._budget - gone) / self.delays.factor)
+
+    @property
+    def portion(self) -> float:
+        """So little that the rest of the call makes up for what was slow."""
+        return PORTION * self._budget
 
     def release(self) -> None:
         """There is nothing to give back."""

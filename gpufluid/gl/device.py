@@ -135,7 +135,7 @@ class Device:
         self.linear = sampler(True)
         #: for textures of floats that are read by lib/between.glsl: a filter that the driver lacks reads 0
         self.between = sampler(self.capabilities.filters)
-        self._blank: moderngl.Texture | None = None
+        self._blanks: dict[tuple[int, int], moderngl.Texture] = {}
 
     def fragment_program(
         self, source: Source, vertex: Source | None = None, *, twice: bool = False
@@ -187,12 +187,14 @@ class Device:
             self._kept[key] = make()
         return self._kept[key]  # type: ignore[return-value]  # what `make` of this key returned
 
-    @property
-    def blank(self) -> moderngl.Texture:
-        """For a sampler that has nothing to read."""
-        if self._blank is None:
-            self._blank = self.ctx.texture((1, 1), 4)
-        return self._blank
+    def blank(self, size: tuple[int, int] = (1, 1)) -> moderngl.Texture:
+        """For a sampler that has nothing to read now, in place of a texture of `size`: four floats a texel.
+
+        A driver may compile a pass anew for another format or size, and warns of no texture at all.
+        """
+        if size not in self._blanks:
+            self._blanks[size] = self.texture(size, 4, "f4", "a texture of nothing")
+        return self._blanks[size]
 
     @property
     def defines(self) -> dict[str, int]:
@@ -302,8 +304,7 @@ class Device:
             self._shared.leave()
             self.linear.release()
             self.between.release()
-            if self._blank is not None:
-                self._blank.release()
+            let_go(*self._blanks.values())
 
 
 def let_go(*things: Any) -> None:

@@ -51,7 +51,7 @@ def strip_macros() -> dict[str, int]:
     return {**sizes, "GROUPS_ACROSS": GROUPS_ACROSS}
 
 
-def strips_reader(layouts: Mapping[str, FlatLayout], kind: str = "strip", name: str = "strips") -> str:
+def strips_reader(layouts: Mapping[str, FlatLayout], name: str = "strips", kind: str = "strip") -> str:
     """The GLSL that reads the spans of strips, or the list of their pieces, see `gpufluid.gl.strips`."""
     macros = "".join(f"#define {key} {value}\n" for key, value in strip_macros().items())
     reader = field_reader(name, kind, layouts[kind], "", "texel", STRIP_UNIT, False)
@@ -148,7 +148,7 @@ class KernelSource:
     inputs: what it reads. sizes: the values of its uniform ``sizes``, if one program serves several grids.
     written_as: the numbers that it writes. nbytes: what one run must move at least, bytes: all of each field
     it reads, and what it writes. group: invocations of a workgroup along x and y. twice: as
-    `Device.fragment_program` takes it.
+    `Device.fragment_program` takes it. places: sampler and kind of the texture that tells a sparse one where.
     """
 
     def __init__(
@@ -160,13 +160,14 @@ class KernelSource:
         variant: Variant,
         dtype: str,
     ) -> None:
-        self.device, self._grid, self._layouts = device, grid, layouts
+        self.device, self._grid, self.layouts = device, grid, layouts
         self.kernel, self.variant, self._dtype = kernel, variant, dtype
         self.slots, self.layout = kernel.slots(variant), layouts[kernel.write.kind]
         self._size = self.layout.texture_size
         # one program for all coarse grids: the finest has no finer one
         self._sized = kernel.name in SIZED and "fine_cell" in layouts
         self.sparse = kernel.name in SPARSE
+        self.places = ("listed", "piece") if device.stage == "compute" else ("strips", "strip")
         # llvmpipe runs rows of cells a quarter faster than squares, which lie in more rows of a texture
         self.group = (PIECE, STRIP[1]) if self.sparse else STRIP if device.software else (GROUP, GROUP)
         self.inputs: list[Input] = []
@@ -221,12 +222,12 @@ class KernelSource:
     def _declare_box(self, variant: Variant) -> None:
         kinds = dict.fromkeys(slot.kind for slot in (*self.slots, self.kernel.write))
         if self._sized:
-            text, self.sizes = sized(self._layouts, kinds, self._grid)
+            text, self.sizes = sized(self.layouts, kinds, self._grid)
             self.shader.include("lib/quotient.glsl").add(text, "<layout>")
         else:
             self.shader.add(box_constants(self._grid), "<box>")
             for kind in kinds:
-                self.shader.add(self._layouts[kind].glsl(kind), "<layout>")
+                self.shader.add(self.layouts[kind].glsl(kind), "<layout>")
         self.shader.add(variant.constants(self._grid.dimensions), "<box>")
 
     def _declare_inputs(self, hardware: bool) -> None:
@@ -238,7 +239,7 @@ class KernelSource:
         for slot in self.slots:
             filtered = hardware and slot.name in self.kernel.sampled
             as_image = reading == "image" and not filtered
-            layout = None if self._sized else self._layouts[slot.kind]
+            layout = None if self._sized else self.layouts[slot.kind]
             for part, sampler in enumerate(slot.parts):
                 unit = units[as_image]
                 units[as_image] += 1
@@ -268,7 +269,7 @@ class KernelSource:
                 f"layout({form}, binding = {n}) writeonly restrict uniform image2D image_{n};", "<main>"
             )
         if self.sparse:
-            shader.add(strips_reader(self._layouts, "piece", "listed") + "uniform bool whole;", "<fields>")
+            shader.add(strips_reader(self.layouts, *self.places) + "uniform bool whole;", "<fields>")
             shader.include("sim/strip_texel.glsl")
         size = "imageSize(image_0)" if self._sized else "ivec2({}, {})".format(*self._size)
         listed = (
@@ -301,8 +302,8 @@ class KernelSource:
         """The vertex shader that covers the spans of strips."""
         source = Source(f"{self.kernel.name} (strips)").add("#version 330 core", "<stage>")
         source.add(box_constants(self._grid), "<box>")
-        source.add(self._layouts["cell"].glsl("cell"), "<layout>")
-        source.add(strips_reader(self._layouts), "<fields>")
+        source.add(self.layouts["cell"].glsl("cell"), "<layout>")
+        source.add(strips_reader(self.layouts, *self.places), "<fields>")
         width, height = self._size
         source.add(f"const ivec2 target_size = ivec2({width}, {height});", "<layout>")
         return source.include("sim/strip_vertex.glsl")

@@ -68,7 +68,8 @@ class Pass:
             if not read.as_image and read.sampler in program:
                 program[read.sampler].value = read.unit  # type: ignore[union-attr]
         if self._sparse:
-            program["listed" if device.stage == "compute" else "strips"] = STRIP_UNIT
+            sampler, kind = source.places
+            program[sampler], self._everywhere = STRIP_UNIT, source.layouts[kind].texture_size
 
     def __call__(self, **arguments: Any) -> None:
         """Run the kernel over every value of the field it writes."""
@@ -222,9 +223,8 @@ class Pass:
         whole = strips is None or not strips.covers(out.back_mark)
         if sent.get("whole") is not whole:
             self._program["whole"] = sent["whole"] = whole
-        # bound for all of it too: a driver compiles anew for what a host has left there, or warns of nothing
         if strips is None:
-            self.device.blank.use(STRIP_UNIT)
+            self.device.blank(self._everywhere).use(STRIP_UNIT)
         else:
             strips.bind()
         return None if whole else strips

@@ -281,7 +281,7 @@ class _Pieces:
         def make() -> moderngl.ComputeShader:
             source = Source("strip list").add("#version 430 core", "<stage>")
             source.add(f"layout(local_size_x = {LISTED}) in;", "<stage>")
-            source.add(strips_reader(layouts, "strip", "spans"), "<fields>")
+            source.add(strips_reader(layouts, "spans", "strip"), "<fields>")
             source.add(layouts["piece"].glsl("piece"), "<layout>")
             return device.compute_program(source.include("sim/strip_list.glsl"))
 

@@ -62,6 +62,11 @@ class TimestampWatch:
         most = self._budget * min(1.0, (1.0 + SLACK) / self.delays.factor)
         return min(self.left(), most - self._asked)
 
+    @property
+    def portion(self) -> float:
+        """Nothing is known before the call is over: passes are divided where they must be."""
+        return self._budget
+
     def release(self) -> None:
         """Delete the queries."""
         names = [*self._free, *(query for query, *_ in self._late)]

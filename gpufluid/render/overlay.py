@@ -320,7 +320,7 @@ class Overlay(Guest):
                 "linear_light": self.linear,
             },
         )
-        (shot.sampled or self.device.blank).use(DEPTH_UNIT)
+        (shot.sampled or self.device.blank()).use(DEPTH_UNIT)
         self._depth_sampler.use(DEPTH_UNIT)
         shot.target.use()
         ctx.enable_only(moderngl.BLEND | (moderngl.DEPTH_TEST if opaque else moderngl.NOTHING))

@@ -133,7 +133,7 @@ class Painter:
     @contextmanager
     def _textures(self, sight: Sight) -> Iterator[None]:
         self.noise.use(NOISE)
-        (sight.depth or self.device.blank).use(DEPTH)
+        (sight.depth or self.device.blank()).use(DEPTH)
         self.depth_sampler.use(DEPTH)
         try:
             yield
