@@ -172,6 +172,17 @@ def test_largest_cube_fits_and_the_next_does_not(limit: int) -> None:
             _ = layout.texture_size
 
 
+def test_output_that_nobody_reads_is_no_error(tmp_path: Path) -> None:
+    """As of ``gpufluid info | head -1``."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "w") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "gpufluid", "info"], cwd=tmp_path, stdout=pipe, stderr=subprocess.PIPE
+        )
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
 def test_demo_without_a_display_leaves_film_and_picture(folder: Path) -> None:
     done = command("demo", "--frames", "3", *SMALL, cwd=folder)
     assert done.returncode == 0, done.stderr

@@ -23,6 +23,7 @@ from gpufluid.debugging import switches
 from gpufluid.gl import kept, trial
 from gpufluid.gl.device import Device, create_context, is_own
 from gpufluid.gl.kept import Kept
+from gpufluid.gl.kernel_source import SMALL
 from gpufluid.gl.ways import READINGS, VARIABLE, Way, by_rule, check, readings, stages
 
 IMAGE, NEAREST, TEXEL = (Way("fragment", reading) for reading in READINGS)
@@ -415,6 +416,39 @@ def test_the_variable_and_the_argument_override(
         monkeypatch.setenv(VARIABLE, bad)
         with pytest.raises(gf.GpufluidError, match=f"GPUFLUID_WAY must be .*{says}"):
             way_of(ctx)
+
+
+def test_small_passes_are_dispatched_where_nobody_asks_for_one_stage(
+    ctx: moderngl.Context, cache: Path, trials: list[Way], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A software renderer with compute shaders draws; it sums up, and solves few cells, faster in those."""
+    if ctx.version_code < 430 or not trial.is_software(ctx):
+        pytest.skip("no compute shaders here, or a GPU")
+    keep(ctx, IMAGE)
+    pressures = []
+    for told, backend, mixed in (
+        ("", "auto", True),
+        ("", "fragment", False),
+        ("fragment", "auto", False),
+        ("compute", "auto", False),
+        ("nearest", "auto", True),
+    ):
+        monkeypatch.setenv(VARIABLE, told)
+        rules = gf.Settings(pressure=gf.Multigrid(2))
+        with gf.Fluid(gf.Grid((24, 16, 8), 0.1), None, rules, backend, ctx) as fluid:
+            fluid.velocity.write(np.random.default_rng(3).normal(size=fluid.velocity.read().shape))
+            fluid.project()
+            pressures.append(fluid.pressure.read())
+            finest: Any = fluid._backend
+            stage, made = finest.name, []
+            while finest is not None:
+                made += [(work.kernel.name, work.stage) for work in finest._passes.values()]
+                finest = finest._coarser
+            assert {(name, "compute" if mixed else stage) for name in SMALL} <= set(made)
+            assert ("relax_half", stage) in made
+    assert np.abs(pressures[0]).max() > 0.1
+    for other in pressures[1:]:
+        np.testing.assert_allclose(other, pressures[0], atol=1e-5 * np.abs(pressures[0]).max())
 
 
 def test_info_says_what_was_chosen_and_why(

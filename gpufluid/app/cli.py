@@ -28,6 +28,7 @@ TAKEN = (  # arguments that `Outputs` takes as they are
 )
 BAD_INPUT = 2
 STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended
+UNREAD = 128 + 13  # and for one that wrote to a pipe which nobody reads, SIGPIPE
 
 T = TypeVar("T")
 
@@ -356,7 +357,7 @@ def _manners() -> Iterator[None]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code: 0, 2 for bad input, 130 after Ctrl-C.
+    """Run the command; returns the exit code: 0, 2 for bad input, 130 after Ctrl-C, 141 where nobody reads.
 
     argv: its words; None: those of the process, which ends here after Ctrl-C (130) or SIGTERM (143).
     """
@@ -369,6 +370,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         except GpufluidError as error:
             print(f"gpufluid: error: {error}", file=sys.stderr)
             return BAD_INPUT
+        except BrokenPipeError:  # whoever read what is printed has gone: ``gpufluid info | head -1``
+            with contextlib.suppress(OSError, ValueError):  # what is left to print goes nowhere
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return UNREAD
         except KeyboardInterrupt:
             print("gpufluid: stopped", file=sys.stderr)
             if argv is None:

@@ -52,8 +52,8 @@ class GLBackend:
         owned = ctx is None
         ctx = ctx if ctx is not None else create_context()
         dtype = "f2" if precision == "half" else "f4"
-        way = choose(ctx, backend, reading).way
-        device = Device(ctx, way.stage, way.reading)
+        choice = choose(ctx, backend, reading)
+        device = Device(ctx, choice.way.stage, choice.way.reading, mixed=choice.free)
         if any(device.kept_as(channels, dtype, "a fluid") != dtype for channels in (1, 4)):
             device.release()
             raise GLUnavailableError(

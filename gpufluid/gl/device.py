@@ -93,11 +93,19 @@ class Device:
     backend: "compute" (GL 4.3), "fragment" (GL 3.3), or "auto". reading: "image" (imageLoad), "nearest"
     (texture() at texel centres) or "texel" (texelFetch), which all give the same bits. What is left open goes
     by the rules of `gpufluid.gl.ways`, by the renderer's name alone; fluids ask `gpufluid.gl.trial` before.
+    mixed: among fragment passes a few small ones may be dispatched, where that is faster (`dispatches`).
 
     Raises GpufluidError where the context lacks what `backend` asks for.
     """
 
-    def __init__(self, ctx: moderngl.Context, backend: str = "auto", reading: str | None = None) -> None:
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        backend: str = "auto",
+        reading: str | None = None,
+        *,
+        mixed: bool = False,
+    ) -> None:
         one_of(backend, BACKENDS, "backend")
         self.ctx = ctx
         self.version: int = ctx.version_code
@@ -113,6 +121,8 @@ class Device:
         rule = by_rule(self.version, self.software, stage)
         self.stage, self.reading = rule.stage, reading or rule.reading
         check(self.version, self.renderer, self.stage, self.reading)
+        # llvmpipe has a tile of 64 x 64 texels drawn by one thread, and starts a draw later than a dispatch
+        self.dispatches = mixed and self.software and self.stage == "fragment" and self.version >= 430
         self.timings: dict[str, list[moderngl.Query]] | None = None
         self.pace = Pace()
         # Mesa's software renderer starts on a pass when the next one is asked for, which then waits for it:

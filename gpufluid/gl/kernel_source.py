@@ -31,6 +31,8 @@ LONG = {
 }
 # Passes of coarse grids, of all of which one program serves each: sizes come to it as numbers.
 SIZED = {"coarse_weights", "first_sweep", "red_black", "restrict", "prolong"}
+# Of a few texels, with much to read for each or many threads to wake for nothing: see `Device.dispatches`.
+SMALL = {"apply_inverse", "sum_slices", "sum_whole"}
 STRIP_UNIT = 15  # texture unit of the spans
 GROUPS_ACROSS = 32768  # workgroups along x, of those of listed strips: OpenGL promises 65535
 SPARSE = {  # kernels of cells that keep what is at rest at rest
@@ -144,6 +146,7 @@ class Input(NamedTuple):
 class KernelSource:
     """The shaders of one kernel on one grid in one stage, and what goes with them.
 
+    stage: that of the device; "compute" for a SMALL kernel of one that dispatches those.
     shader: the compute or the fragment shader. vertex: that of a pass that leaves strips out; else None.
     inputs: what it reads. sizes: the values of its uniform ``sizes``, if one program serves several grids.
     written_as: the numbers that it writes. nbytes: what one run must move at least, bytes: all of each field
@@ -166,8 +169,9 @@ class KernelSource:
         self._size = self.layout.texture_size
         # one program for all coarse grids: the finest has no finer one
         self._sized = kernel.name in SIZED and "fine_cell" in layouts
+        self.stage = "compute" if device.dispatches and kernel.name in SMALL else device.stage
         self.sparse = kernel.name in SPARSE
-        self.places = ("listed", "piece") if device.stage == "compute" else ("strips", "strip")
+        self.places = ("listed", "piece") if self.stage == "compute" else ("strips", "strip")
         # llvmpipe runs rows of cells a quarter faster than squares, which lie in more rows of a texture
         self.group = (PIECE, STRIP[1]) if self.sparse else STRIP if device.software else (GROUP, GROUP)
         self.inputs: list[Input] = []
@@ -182,7 +186,7 @@ class KernelSource:
             * len(s.parts)
             for s in (*self.slots, kernel.write)
         )
-        self.shader = Source(f"{kernel.name} ({device.stage})")
+        self.shader = Source(f"{kernel.name} ({self.stage})")
         self._begin(variant)
         self._declare_box(variant)
         self._declare_inputs(variant.sampler == "hardware")
@@ -194,7 +198,7 @@ class KernelSource:
         self.shader.include(f"{kernel.folder}/{kernel.name}.glsl")
         self.vertex: Source | None = None
         self.twice = False
-        if device.stage == "compute":
+        if self.stage == "compute":
             self._end_compute(outputs)
         else:
             self._end_fragment(outputs)
@@ -210,7 +214,7 @@ class KernelSource:
         return IMAGE_FORMAT[slot.components, self._dtype_of(slot)]
 
     def _begin(self, variant: Variant) -> None:
-        compute, device = self.device.stage == "compute", self.device
+        compute, device = self.stage == "compute", self.device
         version = 430 if compute else 420 if device.reading == "image" else 330
         self.shader.add(f"#version {version} core", "<stage>")
         if compute:
@@ -233,7 +237,7 @@ class KernelSource:
     def _declare_inputs(self, hardware: bool) -> None:
         """Declare what is read. hardware: by filtering samplers where the kernel reads between texels."""
         reading, writes = self.device.reading, len(self.kernel.write.parts)
-        units = {True: writes if self.device.stage == "compute" else 0, False: 0}  # next image, next texture
+        units = {True: writes if self.stage == "compute" else 0, False: 0}  # next image, next texture
         if hardware and any(slot.name in self.kernel.sampled for slot in self.slots):
             self.shader.include("lib/between.glsl")
         for slot in self.slots:
@@ -253,7 +257,7 @@ class KernelSource:
         """Declare what the kernel writes, one vec4 or an array of them; return what is left of each."""
         write = self.kernel.write
         name, count = f"{write.name}_out", len(write.parts)
-        what = kept(self.device.stage, write, self._dtype_of(write))
+        what = kept(self.stage, write, self._dtype_of(write))
         declared = f"{name} = vec4(0.0)" if count == 1 else f"{name}[{count}]"
         self.shader.add(f"vec4 {declared};\nvec4 kept(vec4 v) {{ return {what}; }}", "<fields>")
         return [f"kept({name})"] if count == 1 else [f"kept({name}[{part}])" for part in range(count)]

@@ -40,6 +40,7 @@ class Pass:
 
     def __init__(self, source: KernelSource) -> None:
         self.device, self.kernel, self.variant = source.device, source.kernel, source.variant
+        self.stage = source.stage
         device, kernel, self._slots = source.device, source.kernel, source.slots
         self._names = kernel.arguments(source.variant)
         self._layout, self._size = source.layout, source.layout.texture_size
@@ -47,7 +48,7 @@ class Pass:
         self._filtered = any(read.filtered for read in source.inputs)
         self._written_as, self.nbytes = source.written_as, source.nbytes
         self._program: moderngl.Program | moderngl.ComputeShader
-        if device.stage == "compute":
+        if self.stage == "compute":
             self._program = self._compute = device.compute_program(source.shader)
         else:
             self._triangle = device.fullscreen(
@@ -86,7 +87,7 @@ class Pass:
                 f"kernel {self.kernel.name} writes {self._written_as}, field {out.name!r} holds {out.dtype}"
             )
         pacer, first, height = self.device.pace.pacer, 0, self._size[1]
-        least = self._group[1] if self.device.stage == "compute" else 1
+        least = self._group[1] if self.stage == "compute" else 1
         before = out.fronts  # after the swap the field may have left it to another one
         if pacer is None:
             self._work(arguments, out, 0, height)
@@ -177,7 +178,7 @@ class Pass:
     def _run(self, out: Field, first: int, rows: int) -> None:
         device, (width, height), vertices = self.device, self._size, 3
         strips = self._leave_out(out) if self._sparse else None
-        if device.stage == "compute":
+        if self.stage == "compute":
             if first != self._sent.get("first_row", 0):
                 self._compute["first_row"] = self._sent["first_row"] = first
             self._start(out, rows=rows, strips=strips)
@@ -198,7 +199,7 @@ class Pass:
         strips: dispatch a workgroup for each of these alone.
         """
         device = self.device
-        if device.stage == "compute":
+        if self.stage == "compute":
             width, height = self._size
             for unit, texture in enumerate(out.backs):
                 texture.bind_to_image(unit, False, True)

@@ -51,10 +51,11 @@ SHARE = 0.8  # of the samples taken side by side
 
 @dataclass(frozen=True)
 class Choice:
-    """A way, and why: lines for people."""
+    """A way, and why: lines for people. free: nobody asked for its stage."""
 
     way: Way
     why: tuple[str, ...]
+    free: bool = True
 
 
 _chosen: WeakKeyDictionary[moderngl.Context, Choice] = WeakKeyDictionary()
@@ -101,7 +102,7 @@ def choose(ctx: moderngl.Context, backend: str = "auto", reading: str | None = N
         best = found.way  # readings give the same bits
     way = Way(best.stage, reading or best.reading)
     check(version, renderer, way.stage, way.reading)
-    return Choice(way, tuple(why))
+    return Choice(way, tuple(why), stage is None)
 
 
 def tried(ctx: moderngl.Context) -> Choice:
