@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
+import platform
 import random
+import re
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
@@ -26,7 +30,8 @@ from test_volumes import needs_openvdb, read_vdb
 
 import gpufluid as gf
 from gpufluid.app import play
-from gpufluid.app.cli import hurry, main
+from gpufluid.app.cli import main
+from gpufluid.app.hurry import SLICE, hurry
 from gpufluid.app.outputs import Outputs
 from gpufluid.checkpoint import saved_time
 from gpufluid.files import abandon
@@ -104,6 +109,14 @@ RUNS = [
 ]
 
 
+SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}
+
+
+def release() -> tuple[int, ...]:
+    """Of the system, its first two numbers."""
+    return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux has priorities of threads")
 def test_a_process_that_leaves_does_not_wait_for_its_least_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mesa's; where Linux does not let it, it leaves all the same."""
@@ -130,6 +143,12 @@ def test_a_process_that_leaves_does_not_wait_for_its_least_threads(monkeypatch: 
             context.setattr(os, "setpriority", refuse)
             hurry()
         assert os.getpriority(os.PRIO_PROCESS, numbers[0]) == 19
+        if platform.machine() in SCHED_GETATTR and release() >= (6, 12):
+            told = ctypes.create_string_buffer(48)
+            get = SCHED_GETATTR[platform.machine()]
+            assert ctypes.CDLL(None).syscall(get, numbers[0], told, 48, 0) == 0
+            _, policy, _, nice, _, runtime, _, _ = struct.unpack("=IIQiIQQQ", told.raw)
+            assert (policy, nice, runtime) == (os.SCHED_OTHER, 19, SLICE)
         hurry()
         if os.geteuid() == 0:
             assert os.getpriority(os.PRIO_PROCESS, numbers[0]) == own

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import gpufluid
+from gpufluid.app.hurry import hurry
 from gpufluid.errors import GpufluidError
 from gpufluid.files import abandon
 
@@ -394,17 +395,3 @@ def _leave(code: int) -> NoReturn:
         sys.stderr.flush()
     hurry()
     os._exit(code)
-
-
-def hurry() -> None:
-    """Give all threads of the process the main one's priority, where Linux lets it.
-
-    Mesa keeps shaders by threads of the least priority, and a process ends when its last thread does: beside
-    other programs at work they were seen to hold it up for 2 s.
-    """
-    if sys.platform != "linux":
-        return
-    for thread in (int(path.name) for path in Path("/proc/self/task").iterdir()):
-        with contextlib.suppress(OSError):  # it has ended, or may not be raised
-            os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
-            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, os.getpid()))
