@@ -46,6 +46,10 @@ class FieldStore(Protocol):
     where: Any
 
     @property
+    def parts(self) -> Sequence[FieldStore]:
+        """For each of its parts a field to read that from, now; itself where it is one."""
+
+    @property
     def mark(self) -> Any:
         """What tells `where` the front was written, see `Strips.covers`."""
 

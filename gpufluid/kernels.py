@@ -178,6 +178,7 @@ MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .
 WEIGHTS = tuple(Slot(f"weights_{part}", "packed", exact=True) for part in ("x", "y", "z", "sum"))
 FINE_WEIGHTS = tuple(Slot(f"fine_{slot.name}", "fine_packed", exact=True) for slot in WEIGHTS)
 QUARTERS = Slot("quarters", "quarter")
+HALVES = Slot("halves", "halves", exact=True)
 OTHER = Slot("other", "packed", exact=True)
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
 ROOTS = Slot("roots", "root", exact=True)
@@ -369,7 +370,7 @@ KERNELS: dict[str, Kernel] = {
             (Slot("openings", "fine_pack", components=1, exact=True),),
             weighted_reads=FINE_WEIGHTS,
         ),
-        Kernel("halve", _half("half"), (_packed("values"),), ("colour", "factor")),
+        Kernel("halve", HALVES, (_packed("divergence"), _packed("pressure")), ("scale",)),
         Kernel("sum_halves", ROWS, (_half("red"), _half("black")), (), (OPENINGS,)),
         Kernel(
             "join_halves", _packed("values"), (_half("red"), _half("black"), WHOLE), ("share",), (OPENINGS,)

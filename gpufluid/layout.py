@@ -23,7 +23,7 @@ PROBES = 32  # edge of the square of points that are sampled in a pass
 STRIP = (64, 4)  # cells along x and y of a strip, the least that passes leave out where nothing is
 PIECE = 32  # cells along x of a strip that a workgroup takes
 JOINED = 4  # strips, one above the other, that two triangles are drawn round
-PARTS = {"quarter": 4}  # textures that share the values of a kind, where it is not one
+PARTS = {"quarter": 4, "halves": 3}  # textures that share the values of a kind, where it is not one
 SOLVED = 512  # lanes in the texels of a grid that is solved by its inverse, at most
 BLOCK = 4  # edge of the blocks of faces that a reduction reads
 SQUARE = 64  # texels a side of the squares that llvmpipe's threads take one by one
@@ -174,6 +174,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
     quarter: as packed, in four textures by whether y and z are even or odd;
     half: as packed, of one colour of a chess-board the cells alone, which are every second one along x;
+    halves: three such textures, of what a V-cycle begins with;
     wave: as packed, with at least two values along x and an even number; probe: one texel for each of
     PROBES^2 points; root: one texel for each cell of the longest side;
     matrix: as packed, a number for each two lanes of the packed cells, where these are `SOLVED` at most.
@@ -192,6 +193,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "packed": FlatLayout((nx, ny, nz), LANES, limit),
         "quarter": FlatLayout((nx, -(-ny // 2), -(-nz // 2)), LANES, limit),
         "half": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
+        "halves": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
         "pack": FlatLayout((-(-nx // LANES), ny, nz), 1, limit),
         "strip": FlatLayout((*strips, nz), 1, limit),
         "piece": FlatLayout((strips[0] * STRIP[0] // PIECE, strips[1], nz), 1, limit),

@@ -165,9 +165,14 @@ class Chessboard(Finest):
     def __init__(self, problem: PressureProblem) -> None:
         super().__init__(problem)
         make = problem.backend.field
-        names = ("red", "right_red", "right_black")
-        self._fields = {name: make(name, "half", buffers=1, exact=True) for name in names}
-        self._fields["black"] = make("black", "half", exact=True)
+        self._fields = {
+            "red": make("red", "half", buffers=1, exact=True),
+            "black": make("black", "half", exact=True),
+            "halves": make("halves", "halves", buffers=1, exact=True),
+        }
+        self._right_red: FieldStore
+        self._right_black: FieldStore
+        self._black: FieldStore  # what the next red half sweep reads
 
     @staticmethod
     def fits(problem: PressureProblem) -> bool:
@@ -177,11 +182,11 @@ class Chessboard(Finest):
 
     def load(self) -> None:
         """Take the divergence of both colours, and the black pressures: the first sweep makes red ones."""
-        problem, fields = self.problem, self._fields
-        halve = problem.backend.kernel("halve", problem.variant)
-        for colour, half in enumerate((fields["right_red"], fields["right_black"])):
-            halve(values=problem.divergence, half=half, colour=colour, factor=problem.scale)
-        halve(values=problem.pressure, half=fields["black"], colour=1, factor=1.0)
+        problem, halves = self.problem, self._fields["halves"]
+        problem.backend.kernel("halve", problem.variant)(
+            divergence=problem.divergence, pressure=problem.pressure, halves=halves, scale=problem.scale
+        )
+        self._right_red, self._right_black, self._black = halves.parts
 
     def store(self, balanced: bool = False) -> None:
         """Give the pressure back. balanced: less its mean over the fluid."""
@@ -202,8 +207,9 @@ class Chessboard(Finest):
         relax = problem.backend.kernel("relax_half", problem.variant)
         red, black = fields["red"], fields["black"]
         for _ in range(sweeps):
-            relax(own=red, other=black, right=fields["right_red"], colour=0, **problem.openings)
-            relax(own=black, other=red, right=fields["right_black"], colour=1, **problem.openings)
+            relax(own=red, other=self._black, right=self._right_red, colour=0, **problem.openings)
+            relax(own=black, other=red, right=self._right_black, colour=1, **problem.openings)
+            self._black = black
 
     def restrict(self, level: Level) -> None:
         """Hand what is left in the red cells down to the next grid."""
@@ -212,7 +218,7 @@ class Chessboard(Finest):
             restricted=level.divergence,
             own=fields["red"],
             other=fields["black"],
-            right=fields["right_red"],
+            right=self._right_red,
             colour=0,
             **problem.openings,
         )

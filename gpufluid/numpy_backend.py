@@ -59,6 +59,15 @@ class ArrayField:
         self.version += 1
 
     @property
+    def parts(self) -> list[ArrayField]:
+        """For each channel a field to read it from, as it is now."""
+        found = []
+        for part in np.split(self.values, self.values.shape[-1], -1):
+            found.append(ArrayField(self.name, (0, 0, 0, 0)))
+            found[-1].values = part
+        return found
+
+    @property
     def mark(self) -> None:
         """It was written everywhere."""
         return None

@@ -1531,12 +1531,18 @@ def prolong(
 # the same with the two colours of a chess-board apart
 
 
-def halve(grid: Grid, variant: Variant, *, values: Array, colour: int, factor: float) -> Array:
-    """The cells whose x + y + z + colour is even, every second one of a row, times `factor`."""
+def halve(grid: Grid, variant: Variant, *, divergence: Array, pressure: Array, scale: float) -> Array:
+    """Red right sides, black right sides, and the black pressures, side by side."""
+    right = scale * divergence
+    return np.concatenate([half(grid, right, 0), half(grid, right, 1), half(grid, pressure, 1)], -1)
+
+
+def half(grid: Grid, values: Array, colour: int) -> Array:
+    """The cells whose x + y + z + colour is even, every second one of a row."""
     out = np.zeros(half_shape(grid))
     for z, y in np.ndindex(*values.shape[:2]):
         row = values[z, y, (y + z + colour) % 2 :: 2, 0]
-        out[z, y, : len(row), 0] = factor * row
+        out[z, y, : len(row), 0] = row
     return out
 
 
@@ -1550,10 +1556,10 @@ def _interleaved(grid: Grid, red: Array, black: Array) -> Array:
     """The values of all cells [z, y, x, 1], of those of the two colours."""
     nx, ny, nz = grid.cells
     out = np.zeros((nz, ny, nx, 1))
-    for colour, half in enumerate((red, black)):
+    for colour, own in enumerate((red, black)):
         for z, y in np.ndindex(nz, ny):
             row = out[z, y, (y + z + colour) % 2 :: 2, 0]
-            row[:] = half[z, y, : len(row), 0]
+            row[:] = own[z, y, : len(row), 0]
     return out
 
 
@@ -1607,7 +1613,7 @@ def relax_half(
         colour=colour,
         openings=openings,
     )
-    return halve(grid, variant, values=relaxed, colour=colour, factor=1.0)
+    return half(grid, relaxed, colour)
 
 
 def restrict_half(
@@ -1647,7 +1653,7 @@ def prolong_half(
         reach=reach,
         openings=openings,
     )
-    return halve(grid, variant, values=whole, colour=colour, factor=1.0)
+    return half(grid, whole, colour)
 
 
 def add_scaled(

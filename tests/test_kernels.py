@@ -180,7 +180,7 @@ class Case:
         if kind == "half":  # lanes past the row hold 0
             whole = self.single(self.rng.normal(size=(*self.grid.cells[::-1], 1)))
             colour = PARAMETERS["colour"] if name in ("own", "right", "black") else 0
-            values = reference.halve(self.grid, self.variant, values=whole, colour=colour, factor=1.0)
+            values = reference.half(self.grid, whole, colour)
         if kind == "quarter":
             whole = self.single(self.rng.normal(size=(*self.grid.cells[::-1], 1)))
             values = reference.quarter(self.grid, self.variant, values=whole)

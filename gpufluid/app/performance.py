@@ -28,6 +28,7 @@ from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
+from gpufluid.pressure_problem import PressureProblem
 from gpufluid.settings import Settings
 from gpufluid.solver import Solver
 from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
@@ -44,8 +45,23 @@ STEPS: dict[str, dict[str, Any]] = {
     "best, Euler trace": {"profile": "best", "trace": "euler"},
     "best": {"profile": "best"},
 }
+
+
+def packed_sweeps(problem: PressureProblem) -> None:
+    """Jacobi's sweeps on the pressure as it lies, packed, also where they are faster on it in quarters."""
+    problem.backend.kernel("jacobi", problem.variant).repeat(
+        SWEEPS.iterations,
+        pressure=problem.pressure,
+        divergence=problem.divergence,
+        scale=problem.scale,
+        weight=1.0,
+        **problem.openings,
+    )
+
+
 SOLVERS: dict[str, Any] = {
     "`gf.Jacobi(40)`": SWEEPS,
+    "40 sweeps, packed": packed_sweeps,
     "`gf.Jacobi(10)`": Jacobi(10),
     "`gf.ChebyshevJacobi(40)`": ChebyshevJacobi(40),
     "`gf.RedBlackSOR(20)`": RedBlackSOR(20),
@@ -224,6 +240,9 @@ def _solvers(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
 
     def solve(rules: Any) -> None:
         projection.pressure.fill([0.0])
+        if rules is packed_sweeps:
+            packed_sweeps(projection.problem)
+            return
         projection.relax(rules, dt, solver.variant, solver.solids.openings)
 
     taken: dict[str, list[float]] = {name: [] for name in SOLVERS}
@@ -238,7 +257,11 @@ def _solvers(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
     sweeps = median(taken["`gf.Jacobi(40)`"])
     yield "## Pressure solvers"
     yield ""
-    yield f"{n} x {n} x {n} cells, from pressure 0. Left: rms of the divergence, as a share of its start."
+    yield (
+        f"{n} x {n} x {n} cells, from pressure 0. Left: rms of the divergence, as a share of its start. "
+        "`gf.Jacobi` takes the pressure apart in quarters where that is faster; packed: as it lies, four cells "
+        "to a texel."
+    )
     yield ""
     yield from _table(
         ("solver", "ms", "of 40 sweeps", "left"),

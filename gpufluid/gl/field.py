@@ -74,6 +74,11 @@ class Field:
         return (self._textures[-1],)
 
     @property
+    def parts(self) -> Sequence[Field]:
+        """Itself, but see `PartedField`."""
+        return (self,)
+
+    @property
     def back_target(self) -> moderngl.Framebuffer:
         """The framebuffer over `back`."""
         return self._targets[-1]
@@ -270,6 +275,11 @@ class PartedField(Field):
     def back_target(self) -> moderngl.Framebuffer:
         """The framebuffer over all of the back."""
         return self._across[-1]
+
+    @property
+    def parts(self) -> Sequence[Field]:
+        """A field for each part, to read from: a kernel of one texture reads the first of this one."""
+        return (self, *self._others)
 
     def turn(self) -> None:
         """Let front and back change places."""
