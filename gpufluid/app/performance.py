@@ -259,8 +259,8 @@ def _solvers(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
     yield ""
     yield (
         f"{n} x {n} x {n} cells, from pressure 0. Left: rms of the divergence, as a share of its start. "
-        "`gf.Jacobi` takes the pressure apart in quarters where that is faster; packed: as it lies, four cells "
-        "to a texel."
+        "`gf.Jacobi` takes the pressure apart in quarters where that is faster; packed: as it lies, four "
+        "cells to a texel."
     )
     yield ""
     yield from _table(
