@@ -114,4 +114,4 @@ def test_a_hosts_state_is_kept_in_older_opengl(version: str) -> None:
         command, env=environment, capture_output=True, text=True, timeout=240, cwd=here.parent
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "4 passed" in done.stdout
+    assert "6 passed" in done.stdout

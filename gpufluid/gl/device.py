@@ -203,7 +203,10 @@ class Device:
         A driver may compile a pass anew for another format or size, and warns of no texture at all.
         """
         if size not in self._blanks:
-            self._blanks[size] = self.texture(size, 4, "f4", "a texture of nothing")
+            # in the midst of a step, where no error is asked for: a host's stays the host's
+            made = self._blanks[size] = self.ctx.texture(size, 4, dtype="f4")
+            made.filter = moderngl.NEAREST, moderngl.NEAREST
+            made.repeat_x = made.repeat_y = False
         return self._blanks[size]
 
     @property
