@@ -47,7 +47,7 @@ class FieldStore(Protocol):
 
     @property
     def parts(self) -> Sequence[FieldStore]:
-        """For each of its parts a field to read that from, now; itself where it is one."""
+        """For each of its parts a field to read that from; itself where it is one."""
 
     @property
     def mark(self) -> Any:
@@ -121,6 +121,9 @@ class KernelCall(Protocol):
 
     def repeat(self, times: int, **arguments: Any) -> None:
         """Call it as often, each time on what the call before has left; faster than as many calls."""
+
+    def bound(self, **arguments: Any) -> Callable[[], None]:
+        """The same call, to be made again and again: what it is given is looked at once, here."""
 
 
 class Pacer(Protocol):

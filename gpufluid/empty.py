@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
 
@@ -71,8 +71,12 @@ class EmptySpace:
                 strips = None  # written whole, and looked at afterwards
             elif boxes:
                 strips.add(inside)
-        with _only(strips, scalars, colors, *others):
+        written = (scalars, colors, *others)
+        _only(strips, written)
+        try:
             yield
+        finally:
+            _only(None, written)
 
     @contextmanager
     def carrying(
@@ -88,8 +92,12 @@ class EmptySpace:
         if strips is not None:
             reach = dt / self.backend.grid.cell_size
             strips.carry(scalars, colors, speed, self.boundaries, reach, self._times)
-        with _only(strips, scalars, colors, *others):
+        written = (scalars, colors, *others)
+        _only(strips, written)
+        try:
             yield
+        finally:
+            _only(None, written)
 
     @property
     def on(self) -> bool:
@@ -104,17 +112,11 @@ class EmptySpace:
             self._strips = None
 
 
-@contextmanager
-def _only(strips: Strips | None, *fields: FieldStore | None) -> Iterator[None]:
-    """Have `fields` written only in `strips`."""
-    present = [field for field in fields if field is not None]
-    for field in present:
-        field.where = strips
-    try:
-        yield
-    finally:
-        for field in present:
-            field.where = None
+def _only(strips: Strips | None, fields: Iterable[FieldStore | None]) -> None:
+    """Have `fields` written only in `strips`, from now on."""
+    for field in fields:
+        if field is not None:
+            field.where = strips
 
 
 def emitter_box(emitter: Emitter, grid: Grid) -> Box | None:

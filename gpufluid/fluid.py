@@ -466,6 +466,8 @@ class Fluid:
 
     def _check_things(self) -> None:
         """Raise where a step cannot begin; make what it fills."""
+        if not (self.emitters or self.obstacles or self.forces):
+            return
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
         for emitter in self.emitters:

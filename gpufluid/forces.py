@@ -162,6 +162,8 @@ class Forces:
         """Add the density, fuel and colour of every emitter; set its temperature and velocity."""
         run, size = self.backend.kernel, self.backend.grid.cell_size
         self._masks.keep(emitters)
+        if not emitters:
+            return
         where = {"noise_shift": tuple(n * size for n in self.backend.scrolled)}
         active = [e for e in emitters if e.active]
         masked = [e for e in active if not isinstance(e.shape, Analytic)]

@@ -170,7 +170,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     face: one more along each axis, for the high faces (not along z in 2D, where no flow crosses);
     packed: four cells along x to a texel; pack: one value for four such cells;
     strip: one texel for STRIP cells of a slice; piece: room for one for each PIECE of them;
-    block: one texel for BLOCK^3 faces; found: as strip, and behind that one for each slice of blocks;
+    block: one texel for BLOCK^3 faces; found: as strip, and behind that one for each slice of blocks at most;
     row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
     quarter: as packed, in four textures by whether y and z are even or odd;
     half: as packed, of one colour of a chess-board the cells alone, which are every second one along x;

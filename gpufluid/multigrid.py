@@ -10,7 +10,7 @@ faces that are closed on the finer grid.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
@@ -19,12 +19,14 @@ from gpufluid.kernels import Variant
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.solvers import Multigrid
 
+MOST_CYCLES = 8  # whose calls are kept: of a step whose length changes they would pile up
 SMALLEST = 4  # cells along the longest side of the coarsest grid, at most; without solids see `SOLVED`
 LAST_SWEEPS = 16, 40  # on the coarsest grid: where all its faces weigh the same, and elsewhere
 # How far half sweeps of coarse grids go, by dimensions. With 1, two V-cycles would leave three times as much
 # of long waves (Yavneh 1996: red-black smoothing gains by it, most in 3D). Those of the finest grid go no
 # further than 1: red and black apart live on black cells being solved after a sweep.
 OVERSHOOT = {2: 1.15, 3: 1.25}
+Call = Callable[[], None]  # of a kernel, on fields of its own
 PLAIN, WEIGHTED = Variant(), Variant(weighted=True)
 WEIGHTS = ("weights_x", "weights_y", "weights_z", "weights_sum")  # of faces: the low ones of cells, all six
 
@@ -76,6 +78,7 @@ class Hierarchy:
         self._finest: Finest | None = None
         self._weighted_for: Variant | None = None
         self._weighted_with: dict[str, Any] | None = None
+        self._cycles: dict[object, list[Call]] = {}  # the calls of V-cycles, by what these depend on
 
     def prepare(self, problem: PressureProblem) -> Finest:
         """Make the levels, weigh their faces where solids may have changed, and return the finest grid."""
@@ -88,6 +91,7 @@ class Hierarchy:
         if problem.variant != self._weighted_for or problem.openings is not self._weighted_with:
             self._weigh(problem)
             self._weighted_for, self._weighted_with = problem.variant, problem.openings
+            self._cycles.clear()
             unit, self.depth = 1.0, len(self.levels)
             for n, level in enumerate(self.levels):
                 level.fit(problem, unit)
@@ -99,8 +103,19 @@ class Hierarchy:
         if self._finest is None or self._finest.problem is not problem:
             if self._finest is not None:
                 self._finest.release()
+            self._cycles.clear()
             self._finest = (Chessboard if Chessboard.fits(problem) else Finest)(problem)
         return self._finest
+
+    def cycle(self, finest: Finest, sweeps: int, first: bool) -> None:
+        """Run a V-cycle, whose calls are put together once. first: after `Finest.load`."""
+        key = (sweeps, first, *finest.depends())
+        if key not in self._cycles:
+            if len(self._cycles) == MOST_CYCLES:
+                self._cycles.clear()
+            self._cycles[key] = list(v_cycle(finest, self.levels[: self.depth], sweeps, first))
+        for call in self._cycles[key]:
+            call()
 
     def _weigh(self, problem: PressureProblem) -> None:
         finer: dict[str, FieldStore] = dict(problem.openings)
@@ -114,6 +129,7 @@ class Hierarchy:
 
     def release(self) -> None:
         """Release the levels and the finest grid's own fields."""
+        self._cycles.clear()
         for level in self.levels:
             level.release()
         self.levels.clear()
@@ -136,19 +152,23 @@ class Finest:
         if balanced:
             self.problem.balance(self.problem.pressure, self.problem.pressure)
 
-    def smooth(self, sweeps: int) -> None:
-        """Red-black Gauss-Seidel sweeps."""
-        for colour in (0, 1) * sweeps:
-            self.problem.red_black(colour)
+    def depends(self) -> tuple[object, ...]:
+        """What the calls of a V-cycle depend on that may change from one solve to the next."""
+        return self.problem.pressure, self.problem.divergence, self.problem.scale
 
-    def restrict(self, level: Level) -> None:
+    def smooth(self, sweeps: int, first: bool = False) -> Iterator[Call]:
+        """Red-black Gauss-Seidel sweeps. first: after `load`."""
+        for colour in (0, 1) * sweeps:
+            yield self.problem.red_black(colour)
+
+    def restrict(self, level: Level) -> Call:
         """Hand what is left down to the next grid."""
         problem = self.problem
-        _restrict(problem, problem.variant, problem.scale, level, problem.openings)
+        return _restrict(problem, problem.variant, problem.scale, level, problem.openings)
 
-    def prolong(self, level: Level) -> None:
+    def prolong(self, level: Level) -> Call:
         """Add the next grid's correction."""
-        _prolong(self.problem, self.problem.variant, level, self.problem.openings)
+        return _prolong(self.problem, self.problem.variant, level, self.problem.openings)
 
     def release(self) -> None:
         """Release the fields, of which there are none."""
@@ -170,9 +190,7 @@ class Chessboard(Finest):
             "black": make("black", "half", exact=True),
             "halves": make("halves", "halves", buffers=1, exact=True),
         }
-        self._right_red: FieldStore
-        self._right_black: FieldStore
-        self._black: FieldStore  # what the next red half sweep reads
+        self._right_red, self._right_black, self._start = self._fields["halves"].parts
 
     @staticmethod
     def fits(problem: PressureProblem) -> bool:
@@ -182,11 +200,13 @@ class Chessboard(Finest):
 
     def load(self) -> None:
         """Take the divergence of both colours, and the black pressures: the first sweep makes red ones."""
-        problem, halves = self.problem, self._fields["halves"]
+        problem = self.problem
         problem.backend.kernel("halve", problem.variant)(
-            divergence=problem.divergence, pressure=problem.pressure, halves=halves, scale=problem.scale
+            divergence=problem.divergence,
+            pressure=problem.pressure,
+            halves=self._fields["halves"],
+            scale=problem.scale,
         )
-        self._right_red, self._right_black, self._black = halves.parts
 
     def store(self, balanced: bool = False) -> None:
         """Give the pressure back. balanced: less its mean over the fluid."""
@@ -201,20 +221,24 @@ class Chessboard(Finest):
             **problem.openings,
         )
 
-    def smooth(self, sweeps: int) -> None:
+    def depends(self) -> tuple[object, ...]:
+        """Nothing: all that changes is loaded."""
+        return ()
+
+    def smooth(self, sweeps: int, first: bool = False) -> Iterator[Call]:
         """Red-black Gauss-Seidel sweeps."""
         problem, fields = self.problem, self._fields
         relax = problem.backend.kernel("relax_half", problem.variant)
         red, black = fields["red"], fields["black"]
-        for _ in range(sweeps):
-            relax(own=red, other=self._black, right=self._right_red, colour=0, **problem.openings)
-            relax(own=black, other=red, right=self._right_black, colour=1, **problem.openings)
-            self._black = black
+        for n in range(sweeps):
+            other = self._start if first and n == 0 else black
+            yield relax.bound(own=red, other=other, right=self._right_red, colour=0, **problem.openings)
+            yield relax.bound(own=black, other=red, right=self._right_black, colour=1, **problem.openings)
 
-    def restrict(self, level: Level) -> None:
+    def restrict(self, level: Level) -> Call:
         """Hand what is left in the red cells down to the next grid."""
         problem, fields = self.problem, self._fields
-        problem.backend.kernel("restrict_half", problem.variant)(
+        return problem.backend.kernel("restrict_half", problem.variant).bound(
             restricted=level.divergence,
             own=fields["red"],
             other=fields["black"],
@@ -223,10 +247,10 @@ class Chessboard(Finest):
             **problem.openings,
         )
 
-    def prolong(self, level: Level) -> None:
+    def prolong(self, level: Level) -> Call:
         """Add the next grid's correction to the black cells."""
         problem = self.problem
-        problem.backend.kernel("prolong_half", problem.variant)(
+        return problem.backend.kernel("prolong_half", problem.variant).bound(
             own=self._fields["black"],
             correction=level.pressure,
             colour=1,
@@ -246,8 +270,8 @@ def multigrid(rules: Multigrid, problem: PressureProblem, hierarchy: Hierarchy) 
     if not rules.cycles or problem.done(rules.tolerance):
         return
     finest.load()
-    for _ in range(rules.cycles):
-        v_cycle(finest, hierarchy, rules.sweeps)
+    for n in range(rules.cycles):
+        hierarchy.cycle(finest, rules.sweeps, first=n == 0)
         if rules.tolerance is not None:
             finest.store(problem.floats)
             if problem.done(rules.tolerance):
@@ -256,34 +280,33 @@ def multigrid(rules: Multigrid, problem: PressureProblem, hierarchy: Hierarchy) 
         finest.store(problem.floats)
 
 
-def v_cycle(finest: Finest, hierarchy: Hierarchy, sweeps: int) -> None:
-    """Smooth, hand the residual down, take the correction, smooth again."""
-    levels = hierarchy.levels[: hierarchy.depth]
+def v_cycle(finest: Finest, levels: Sequence[Level], sweeps: int, first: bool) -> Iterator[Call]:
+    """Smooth, hand the residual down, take the correction, smooth again. first: after `Finest.load`."""
     if not levels:
-        finest.smooth(LAST_SWEEPS[1])
+        yield from finest.smooth(LAST_SWEEPS[1], first)
         return
-    finest.smooth(sweeps)
-    finest.restrict(levels[0])
+    yield from finest.smooth(sweeps, first)
+    yield finest.restrict(levels[0])
     omega = OVERSHOOT[finest.problem.grid.dimensions]
     for level, coarser in itertools.pairwise(levels):
-        level.backend.kernel("first_sweep", level.variant)(
+        yield level.backend.kernel("first_sweep", level.variant).bound(
             pressure=level.pressure,
             divergence=level.divergence,
             scale=level.scale,
             omega=omega,
             **level.faces,
         )
-        _smooth(level, sweeps - 1, omega)
-        _restrict(level, level.variant, level.scale, coarser, level.faces)
-    _solve(levels[-1], finest.problem)
+        yield from _smooth(level, sweeps - 1, omega)
+        yield _restrict(level, level.variant, level.scale, coarser, level.faces)
+    yield _solve(levels[-1], finest.problem)
     for coarser, level in itertools.pairwise(reversed(levels)):
-        _prolong(level, level.variant, coarser, level.faces)
-        _smooth(level, sweeps, omega)
-    finest.prolong(levels[0])
-    finest.smooth(sweeps)
+        yield _prolong(level, level.variant, coarser, level.faces)
+        yield from _smooth(level, sweeps, omega)
+    yield finest.prolong(levels[0])
+    yield from finest.smooth(sweeps)
 
 
-def _solve(level: Level, problem: PressureProblem) -> None:
+def _solve(level: Level, problem: PressureProblem) -> Call:
     """Solve the coarsest grid: by its inverse, or where solids may move by sweeps."""
     given = {
         "pressure": level.pressure,
@@ -291,10 +314,9 @@ def _solve(level: Level, problem: PressureProblem) -> None:
         "scale": level.scale * level.unit,
     }
     if level.inverse is not None and not problem.variant.solids:
-        level.backend.kernel("apply_inverse", PLAIN)(inverse=level.inverse, **given)
-    else:
-        sweeps = LAST_SWEEPS[bool(level.faces)]
-        level.backend.kernel("solve_coarsest", WEIGHTED)(sweeps=sweeps, **given, **level.weights)
+        return level.backend.kernel("apply_inverse", PLAIN).bound(inverse=level.inverse, **given)
+    sweeps = LAST_SWEEPS[bool(level.faces)]
+    return level.backend.kernel("solve_coarsest", WEIGHTED).bound(sweeps=sweeps, **given, **level.weights)
 
 
 def reach(stride: int) -> float:
@@ -304,8 +326,8 @@ def reach(stride: int) -> float:
 
 def _restrict(
     finer: PressureProblem | Level, variant: Variant, scale: float, coarser: Level, faces: Mapping[str, Any]
-) -> None:
-    finer.backend.kernel("restrict", variant)(
+) -> Call:
+    return finer.backend.kernel("restrict", variant).bound(
         restricted=coarser.divergence,
         pressure=finer.pressure,
         divergence=finer.divergence,
@@ -316,16 +338,17 @@ def _restrict(
 
 def _prolong(
     finer: PressureProblem | Level, variant: Variant, coarser: Level, faces: Mapping[str, Any]
-) -> None:
-    finer.backend.kernel("prolong", variant)(
+) -> Call:
+    return finer.backend.kernel("prolong", variant).bound(
         pressure=finer.pressure, correction=coarser.pressure, reach=reach(coarser.stride), **faces
     )
 
 
-def _smooth(level: Level, sweeps: int, omega: float) -> None:
+def _smooth(level: Level, sweeps: int, omega: float) -> Iterator[Call]:
     """Red-black sweeps on a coarse grid."""
+    relax = level.backend.kernel("red_black", level.variant)
     for colour in (0, 1) * sweeps:
-        level.backend.kernel("red_black", level.variant)(
+        yield relax.bound(
             pressure=level.pressure,
             divergence=level.divergence,
             scale=level.scale,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,8 @@ class ArrayField:
 
     @property
     def parts(self) -> list[ArrayField]:
-        """For each channel a field to read it from, as it is now."""
-        found = []
-        for part in np.split(self.values, self.values.shape[-1], -1):
-            found.append(ArrayField(self.name, (0, 0, 0, 0)))
-            found[-1].values = part
-        return found
+        """For each channel a field to read it from."""
+        return [_Channel(self, number) for number in range(self.values.shape[-1])]
 
     @property
     def mark(self) -> None:
@@ -118,6 +115,23 @@ class ArrayField:
         self.values = np.zeros((0, 0, 0, 0))
 
 
+class _Channel(ArrayField):
+    """One channel of a field, to be read alone."""
+
+    def __init__(self, whole: ArrayField, number: int) -> None:
+        self.name, self.where, self.version = whole.name, None, 0
+        self._whole, self._number = whole, number
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Its values in the whole, now."""
+        return self._whole.values[..., self._number, None]
+
+    @values.setter
+    def values(self, values: NDArray[np.float64]) -> None:
+        raise GpufluidError(f"one channel of the {self.name} field is not written alone")
+
+
 class ReferenceKernel:
     """A reference function called with fields, like a pass."""
 
@@ -128,8 +142,7 @@ class ReferenceKernel:
 
     def __call__(self, **arguments: Any) -> None:
         """Run over every value of the field written."""
-        if arguments.keys() != self.kernel.arguments(self.variant):
-            raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
+        self._check(arguments)
         if self.pace.pacer is not None:
             self.pace.pacer.before(self)
         values = {name: arguments[name].values for name in self._slots}
@@ -147,6 +160,15 @@ class ReferenceKernel:
         """Call it as often."""
         for _ in range(times):
             self(**arguments)
+
+    def bound(self, **arguments: Any) -> Callable[[], None]:
+        """The same call, to be made again and again."""
+        self._check(arguments)
+        return partial(self, **arguments)
+
+    def _check(self, arguments: Mapping[str, Any]) -> None:
+        if arguments.keys() != self.kernel.arguments(self.variant):
+            raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
 
 
 class NumpyBackend:

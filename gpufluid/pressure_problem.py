@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,9 +112,9 @@ class PressureProblem:
             self._fields["quarters"] = self.backend.field("quarters", "quarter")
         return self._fields["quarters"]
 
-    def red_black(self, colour: int, omega: float = 1.0) -> None:
-        """Half a sweep of over-relaxation, over the cells of `colour` 0 or 1."""
-        self.backend.kernel("red_black", self.variant)(
+    def red_black(self, colour: int, omega: float = 1.0) -> Callable[[], None]:
+        """Return what makes half a sweep of over-relaxation, over the cells of `colour` 0 or 1."""
+        return self.backend.kernel("red_black", self.variant).bound(
             pressure=self.pressure,
             divergence=self.divergence,
             scale=self.scale,

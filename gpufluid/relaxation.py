@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpufluid.multigrid import Hierarchy, v_cycle
+from gpufluid.multigrid import Hierarchy
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, RedBlackSOR
 
@@ -65,11 +65,12 @@ def chebyshev_weights(count: int) -> tuple[float, ...]:
 
 def red_black_sor(rules: RedBlackSOR, problem: PressureProblem) -> None:
     """Sweeps of two half sweeps."""
+    halves = [problem.red_black(colour, rules.omega) for colour in (0, 1)]
     for n in range(rules.iterations):
         if n % LOOK == 0 and problem.done(rules.tolerance):
             return
-        problem.red_black(0, rules.omega)
-        problem.red_black(1, rules.omega)
+        for half in halves:
+            half()
 
 
 def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hierarchy: Hierarchy) -> None:
@@ -87,6 +88,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
     inner = problem.inner(relaxed, residual)
     finest = hierarchy.prepare(inner) if rules.preconditioner == "multigrid" else None
+    halves = [inner.red_black(colour) for colour in (0, 1, 0)]
     change.fill([0.0])
     before = length = first = 0.0
     least = math.inf
@@ -94,11 +96,11 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
         relaxed.fill([0.0])
         if finest is not None:
             finest.load()
-            v_cycle(finest, hierarchy, 1)
+            hierarchy.cycle(finest, 1, first=True)
             finest.store()
         else:
-            for colour in (0, 1, 0):
-                inner.red_black(colour)
+            for half in halves:
+                half()
         now, squares = problem.dot(residual, relaxed)
         if rules.tolerance is not None and problem.share(squares) <= rules.tolerance:
             break

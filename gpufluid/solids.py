@@ -115,6 +115,10 @@ class Solids:
         dt: seconds since the last step, over which an obstacle came here from where it was; None only
         looks: what has come to another place since is at rest there.
         """
+        if not (obstacles or self._voxels):
+            if dt is not None:
+                self._before.clear()
+            return False
         to_box = _to_box(self.backend.grid)
         places = {id(o): to_box @ o.matrix for o in obstacles}
         voxels: list[tuple[Any, ...]] = []

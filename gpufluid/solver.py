@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,12 @@ from gpufluid.solids import Solids
 from gpufluid.solvers import FFT
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
+
+
+@lru_cache(maxsize=256)
+def _variant(solids: bool, trace: str, limiter: str | None, sampler: str, boundaries: Boundaries) -> Variant:
+    """One object for each variant: every pass of a step is looked up by it."""
+    return Variant(solids, trace, limiter, sampler, boundaries=boundaries)
 
 
 class Solver:
@@ -70,9 +77,7 @@ class Solver:
     def variant(self) -> Variant:
         """How the kernels are compiled at present."""
         rules = self.settings
-        return Variant(
-            self.solids.present, rules.trace, rules.limiter, rules.sampler, boundaries=self.boundaries
-        )
+        return _variant(self.solids.present, rules.trace, rules.limiter, rules.sampler, self.boundaries)
 
     @property
     def color_variant(self) -> Variant:
@@ -173,7 +178,7 @@ class Solver:
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
-            gliding = replace(variant, slip=self.solids.slips)
+            gliding = replace(variant, slip=True) if self.solids.slips else variant
             self.diffusion.diffuse_velocity(dt, gliding, faces, velocity=u)
             self.projection.project(
                 dt,

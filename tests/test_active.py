@@ -13,7 +13,7 @@ from puff import Canvas, Floats, Puff
 import gpufluid as gf
 from gpufluid.gl import kernel_source
 from gpufluid.gl.device import Device
-from gpufluid.gl.strips import BOXES, Strips
+from gpufluid.gl.strips import BOXES, SHARES, Strips
 from gpufluid.layout import PIECE, STRIP
 from gpufluid.render.camera import view_of
 from gpufluid.render.slices import Slices
@@ -356,6 +356,28 @@ def test_fast_smoke_is_followed_round_and_through_the_sides(
             twins.tell(lambda fluid: fluid.step(1 / 30))
             twins.assert_equal()
         twins.release()
+
+
+@pytest.mark.parametrize("backend", ["auto", "fragment", "compute"])
+def test_smoke_in_the_one_place_where_a_wind_blows(ctx: moderngl.Context, backend: str) -> None:
+    """Anywhere along z, faster each time: the largest speeds are taken in a few parts, and kept."""
+    grid = gf.Grid((70, 8, 42), 1 / 22)
+    rules = gf.Settings(solve_velocity=False, advection="semi-lagrangian", trace="euler")
+    twins = Twins(ctx, backend, rules, None, grid)
+    assert isinstance(twins.strips, Strips) and twins.strips._layouts["block"].size[2] > SHARES + 2
+    for n, z in enumerate((2, 20, 35, 39)):
+        density = np.zeros((42, 8, 70))
+        density[z, 4, 20:24] = 1.0
+        velocity = np.zeros((43, 9, 71, 3))
+        velocity[z, 4:6, :, 0] = (2.0 + n) * 30.0 / 22.0  # that many cells a step
+        for fluid in twins.fluids:
+            fluid.density.write(density)
+            fluid.velocity.write(velocity)
+        for _ in range(3):
+            twins.tell(lambda fluid: fluid.step(1 / 30))
+            twins.assert_equal()
+        assert twins.fluids[0].density.read()[z, 4, 27 + 3 * n] > 0.1 and twins.share < 0.2
+    twins.release()
 
 
 def test_smoke_that_a_moving_side_drags(ctx: moderngl.Context) -> None:

@@ -13,11 +13,14 @@ import pytest
 
 from gpufluid import reference
 from gpufluid.boundaries import Boundaries, Inflow, Open, Periodic, Wall
+from gpufluid.debugging import switches
+from gpufluid.errors import GpufluidError
 from gpufluid.fourier import roots
 from gpufluid.gl.backend import GLBackend
 from gpufluid.grid import Grid
 from gpufluid.kernels import EMITTER_ROWS, EMITTERS, KERNELS, PUSHES, Kernel, Variant
 from gpufluid.layout import SOLVED, lanes
+from gpufluid.numpy_backend import NumpyBackend
 
 SIZES = {
     "power of two": (8, 8, 8),
@@ -516,3 +519,98 @@ def test_repeated_is_called_as_often(
         assert times == 0 or np.abs(expected - start).max() > 0.0
         for field in fields.values():
             field.release()
+
+
+@pytest.mark.parametrize("way", ["fragment", "compute", "numpy"])
+def test_what_is_put_together_once_does_what_calls_do(way: str, ctx: moderngl.Context) -> None:
+    """With numbers and sizes of its own, whatever else has run in the same program in between."""
+    finest: Any = (
+        NumpyBackend(Grid((22, 18, 12), H))
+        if way == "numpy"
+        else GLBackend(Grid((22, 18, 12), H), way, ctx, reading=READING[way])
+    )
+    levels = [finest.coarser(), finest.coarser().coarser()]  # on a GPU one program serves both
+    rng, todo, fields = np.random.default_rng(3), [], []
+    for level in levels:
+        pressure, divergence = (
+            level.field(name, "packed", exact=True) for name in ("pressure", "divergence")
+        )
+        divergence.write(rng.normal(size=divergence.read().shape))
+        fields += [pressure, divergence]
+        for colour, omega in ((0, 1.25), (1, 0.5), (0, 0.0), (1, -0.0)):
+            given = {"colour": colour, "omega": omega, "scale": float(rng.uniform(1.0, 2.0))}
+            given |= {"pressure": pressure, "divergence": divergence}
+            todo.append((level.kernel("red_black", Variant()), given))
+
+    def run(call: Any) -> list[bytes]:
+        for field in fields[::2]:
+            field.fill([0.5])
+        for _ in range(2):
+            for number in (0, 4, 1, 2, 3, 5, 6, 7, 4, 1):  # from level to level, from number to number
+                call(*todo[number])
+        return [field.read().tobytes() for field in fields[::2]]
+
+    expected = run(lambda kernel, given: kernel(**given))
+    bound = {id(given): kernel.bound(**given) for kernel, given in todo}
+    assert run(lambda _, given: bound[id(given)]()) == expected
+    calls = [0]
+
+    def mixed(kernel: Any, given: Any) -> None:
+        calls[0] += 1
+        if calls[0] % 3:
+            bound[id(given)]()
+        else:
+            kernel(**given)
+
+    assert run(mixed) == expected
+    kernel, given = todo[0]
+    with pytest.raises(GpufluidError, match="omega"):
+        kernel.bound(**{name: value for name, value in given.items() if name != "omega"})
+    with pytest.raises(GpufluidError, match="colur"):
+        kernel.bound(**given, colur=1)
+    for field in fields:
+        field.release()
+    finest.release()
+
+
+def test_what_is_put_together_once_is_watched_as_calls_are(ctx: moderngl.Context) -> None:
+    """Timed, counted, cut into parts and looked at for bad numbers."""
+    backend = GLBackend(Grid((22, 18, 12), H), "compute" if ctx.version_code >= 430 else "fragment", ctx)
+    pressure, divergence = (backend.field(name, "packed", exact=True) for name in ("pressure", "divergence"))
+    divergence.write(np.random.default_rng(4).normal(size=divergence.read().shape))
+    kernel = backend.kernel("jacobi", Variant())
+    call = kernel.bound(pressure=pressure, divergence=divergence, scale=1.0, weight=1.0)
+    call()
+    expected = pressure.read()
+    assert np.abs(expected).max() > 0.1
+
+    device, cuts = backend.device, []
+    assert list(device.bytes_of(call)) == ["jacobi"]
+    device.timings = {}
+    call()
+    assert [len(taken) for taken in device.milliseconds().values()] == [1]
+
+    class Cutter:
+        """Lets a few rows of a pass run at a time."""
+
+        def before(self, work: Any, rows: int = 1, least: int = 1) -> int:
+            cuts.append(rows)
+            return min(rows, 2 * least)
+
+    device.pace.pacer = Cutter()  # type: ignore[assignment]
+    pressure.fill([0.0])
+    call()
+    device.pace.pacer = None
+    assert len(cuts) > 2 and pressure.read().tobytes() == expected.tobytes()
+    pressure.fill([0.0])
+    call()  # all of it again, not from where the last part began
+    assert pressure.read().tobytes() == expected.tobytes()
+
+    divergence.write(np.full_like(expected, np.nan))
+    switches.numbers = True
+    try:
+        with pytest.raises(GpufluidError, match="jacobi"):
+            call()
+    finally:
+        switches.numbers = False
+    backend.release()

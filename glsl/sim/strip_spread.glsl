@@ -5,6 +5,9 @@
 #include "lib/found.glsl"
 #include "lib/quotient.glsl"
 #include "lib/turns.glsl"
+#ifdef LISTED
+#include "lib/list_pieces.glsl"
+#endif
 
 uniform vec3 low[BOXES], high[BOXES];  // of sources, cells
 uniform int box_count;
@@ -14,16 +17,14 @@ uniform vec3 walls;       // largest speeds of the sides, m/s
 uniform int times;        // how often one stage after the other reaches so far
 #endif
 
-out vec4 span_out;
-
 const int FAR = 24;       // cells: from there on everything may be reached
 
 #if CARRIED
 // The cells between those that matter to each other, along each axis; FAR or more: all.
 ivec3 carried() {
     vec3 most = walls;
-    int slice = 0;
-    do most = max(most, fetch_found(counted(slice, strip_extent) + ivec3(0, 0, strip_extent.z)).xyz); while (++slice < turns(LAYERS));
+    int share = 0;
+    do most = max(most, fetch_found(counted(share, strip_extent) + ivec3(0, 0, strip_extent.z)).xyz); while (++share < turns(SHARES));
     vec3 cells_off = float(times) * floor(reach * most * 1.001 + 1.05);  // rounding, and the bit that a clipped way is cut off
     return ivec3(mix(vec3(FAR), cells_off, lessThan(cells_off, vec3(FAR))));
 }
@@ -47,10 +48,7 @@ vec2 reaching(int group, int slice, int away, ivec3 off, vec2 ends, vec2 rows) {
 }
 #endif
 
-void main() {
-    ivec3 strip = strip_index(ivec2(gl_FragCoord.xy));
-    span_out = vec4(0.0);
-    if (strip.z >= strip_extent.z) return;
+void kernel(ivec3 strip) {
     ivec3 first = ivec3(STRIP_WIDTH, STRIP_ROWS, 1) * strip, last = min(first + ivec3(STRIP_WIDTH, STRIP_ROWS, 1), cells);
     vec2 ends = vec2(first.x, last.x), rows = vec2(first.y, last.y), span = NOTHING;
 #if CARRIED
@@ -88,5 +86,8 @@ void main() {
         if (all(lessThan(vec2(first.yz), high[n].yz)) && all(greaterThan(vec2(last.yz), low[n].yz)))
             span = joined(span, vec2(max(low[n].x, ends.x), min(high[n].x, ends.y)));
     span = span.x < span.y ? span : vec2(0.0);
-    span_out = vec4(span, joined(span, joined(fetch_last(strip).xy, fetch_before(strip).xy)));
+    spans_out = vec4(span, joined(span, joined(fetch_last(strip).xy, fetch_before(strip).xy)));
+#ifdef LISTED
+    list_pieces(strip, spans_out.zw);
+#endif
 }

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import moderngl
 
 from gpufluid.backend import Pace
+from gpufluid.debugging import switches
 from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.calls import calls
 from gpufluid.gl.capabilities import FORMATS, capabilities
@@ -84,7 +85,7 @@ class _Programs:
 
 
 _compiled: WeakKeyDictionary[moderngl.Context, _Programs] = WeakKeyDictionary()
-AnyProgram = TypeVar("AnyProgram", moderngl.Program, moderngl.ComputeShader)
+AnyProgram = TypeVar("AnyProgram", bound="moderngl.Program | moderngl.ComputeShader")
 
 
 class Device:
@@ -208,6 +209,21 @@ class Device:
             made.filter = moderngl.NEAREST, moderngl.NEAREST
             made.repeat_x = made.repeat_y = False
         return self._blanks[size]
+
+    @property
+    def watched(self) -> bool:
+        """Whether more is asked of each pass than to run: to be timed, counted, cut or looked at."""
+        return (
+            self.timings is not None
+            or self.moved is not None
+            or self.pace.pacer is not None
+            or switches.numbers
+        )
+
+    @property
+    def small_stage(self) -> str:
+        """The shader stage that small passes run in."""
+        return "compute" if self.dispatches else self.stage
 
     @property
     def defines(self) -> dict[str, int]:

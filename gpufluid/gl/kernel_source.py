@@ -91,6 +91,11 @@ def box_constants(grid: Grid) -> str:
     return f"const ivec3 cells = ivec3({nx}, {ny}, {nz});\nconst float cell_size = {grid.cell_size!r};\n"
 
 
+def run_kernel(kind: str) -> str:
+    """The GLSL that calls the kernel for the value of `kind` that lies at ``texel``, if one does."""
+    return f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {kind}_extent.z) kernel(index);\n"
+
+
 def field_reader(
     name: str,
     kind: str,
@@ -169,7 +174,7 @@ class KernelSource:
         self._size = self.layout.texture_size
         # one program for all coarse grids: the finest has no finer one
         self._sized = kernel.name in SIZED and "fine_cell" in layouts
-        self.stage = "compute" if device.dispatches and kernel.name in SMALL else device.stage
+        self.stage = device.small_stage if kernel.name in SMALL else device.stage
         self.sparse = kernel.name in SPARSE
         self.places = ("listed", "piece") if self.stage == "compute" else ("strips", "strip")
         # llvmpipe runs rows of cells a quarter faster than squares, which lie in more rows of a texture
@@ -262,10 +267,6 @@ class KernelSource:
         self.shader.add(f"vec4 {declared};\nvec4 kept(vec4 v) {{ return {what}; }}", "<fields>")
         return [f"kept({name})"] if count == 1 else [f"kept({name}[{part}])" for part in range(count)]
 
-    def _run(self) -> str:
-        kind = self.kernel.write.kind
-        return f"    ivec3 index = {kind}_index(texel);\n    if (index.z < {kind}_extent.z) kernel(index);\n"
-
     def _end_compute(self, outputs: list[str]) -> None:
         shader, form = self.shader, self._format_of(self.kernel.write)
         for n in range(len(outputs)):
@@ -275,6 +276,7 @@ class KernelSource:
         if self.sparse:
             shader.add(strips_reader(self.layouts, *self.places) + "uniform bool whole;", "<fields>")
             shader.include("sim/strip_texel.glsl")
+        run = run_kernel(self.kernel.write.kind)
         size = "imageSize(image_0)" if self._sized else "ivec2({}, {})".format(*self._size)
         listed = (
             "    if (!whole) {\n        if (!of_piece(texel)) return;\n    } else\n" if self.sparse else ""
@@ -282,7 +284,7 @@ class KernelSource:
         shader.add(
             "uniform int first_row;\n"
             "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID) + ivec2(0, first_row);\n"
-            f"{listed}    if (any(greaterThanEqual(texel, {size}))) return;\n{self._run()}",
+            f"{listed}    if (any(greaterThanEqual(texel, {size}))) return;\n{run}",
             "<main>",
         )
         for n, output in enumerate(outputs):
@@ -295,9 +297,8 @@ class KernelSource:
         never = "    if (texel.x < 0) discard;\n" if few and self.device.software else ""
         for n in range(len(outputs)):
             self.shader.add(f"layout(location = {n}) out vec4 color_{n};", "<main>")
-        self.shader.add(
-            f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{never}{self._run()}", "<main>"
-        )
+        run = run_kernel(self.kernel.write.kind)
+        self.shader.add(f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{never}{run}", "<main>")
         for n, output in enumerate(outputs):
             self.shader.add(f"    color_{n} = {output};", "<main>")
         self.shader.add("}", "<main>")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import moderngl
@@ -17,6 +18,9 @@ from gpufluid.kernels import unknown_argument
 
 if TYPE_CHECKING:
     from gpufluid.gl.strips import Strips
+
+
+NUMBERS = float, int  # an object, where `float | int` would be made anew for each look
 
 
 def upload(uniform: moderngl.Uniform, value: Any) -> None:
@@ -74,18 +78,7 @@ class Pass:
 
     def __call__(self, **arguments: Any) -> None:
         """Run the kernel over every value of the field it writes."""
-        if arguments.keys() != self._names:
-            raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
-        out: Field = arguments[self.kernel.write.name]
-        if out.layout is not self._layout and out.layout != self._layout:
-            raise GpufluidError(
-                f"kernel {self.kernel.name} writes {self._layout.size} values, field {out.name!r} has "
-                f"{out.layout.size}"
-            )
-        if out.dtype != self._written_as:
-            raise GpufluidError(
-                f"kernel {self.kernel.name} writes {self._written_as}, field {out.name!r} holds {out.dtype}"
-            )
+        out = self._checked(arguments)
         pacer, first, height = self.device.pace.pacer, 0, self._size[1]
         least = self._group[1] if self.stage == "compute" else 1
         before = out.fronts  # after the swap the field may have left it to another one
@@ -107,9 +100,7 @@ class Pass:
         Between two of its runs a pass that reads what it writes has but those two textures to bind. More than
         that costs as much again: Python does not stay in a cache that software renderers need as well.
         """
-        device, singly = self.device, self._sparse or self._filtered or switches.numbers
-        counted = device.timings is not None or device.moved is not None
-        if singly or counted or device.pace.pacer is not None:
+        if self._sparse or self._filtered or self.device.watched:
             for _ in range(times):
                 self(**arguments)
             return
@@ -130,6 +121,68 @@ class Pass:
             self._start(out)
             out.swap()
 
+    def bound(self, **arguments: Any) -> Callable[[], None]:
+        """The same call, to be made again and again: what it is given is looked at once, here.
+
+        That saves more than the time it takes to look, see `repeat`.
+        """
+        out = self._checked(arguments)
+        if self._sparse or self._filtered:
+            return partial(self, **arguments)
+        reads = [(arguments[name], part, unit, image) for name, part, _, unit, image, _ in self._inputs]
+        numbers = [(name, uniform, arguments[name]) for name, uniform in self._uniforms]
+
+        def call() -> None:
+            if self.device.watched:
+                self(**arguments)
+                return
+            for field, part, unit, as_image in reads:
+                texture = field.fronts[part]
+                if as_image:
+                    texture.bind_to_image(unit, True, False)
+                else:
+                    texture.use(unit)
+            sent = self._sent
+            self._send_sizes()
+            for name, uniform, value in numbers:
+                if sent.get(name) is not value:
+                    upload(uniform, value)
+                    sent[name] = value
+            if self.stage == "fragment":
+                self.device.ctx.enable_only(moderngl.NOTHING)
+            self._start(out)
+            out.swap()
+
+        return call
+
+    def _checked(self, arguments: Mapping[str, Any]) -> Field:
+        """Return the field that is written, of a call that may be made."""
+        if arguments.keys() != self._names:
+            raise GpufluidError(unknown_argument(self.kernel, self.variant, arguments))
+        out: Field = arguments[self.kernel.write.name]
+        if out.layout is not self._layout and out.layout != self._layout:
+            raise GpufluidError(
+                f"kernel {self.kernel.name} writes {self._layout.size} values, field {out.name!r} has "
+                f"{out.layout.size}"
+            )
+        if out.dtype != self._written_as:
+            raise GpufluidError(
+                f"kernel {self.kernel.name} writes {self._written_as}, field {out.name!r} holds {out.dtype}"
+            )
+        if out.scratch:
+            for slot in self._slots:
+                if arguments[slot.name] is out:
+                    raise GpufluidError(
+                        f"kernel {self.kernel.name} reads and writes the scratch field {slot.name!r}"
+                    )
+        return out
+
+    def _send_sizes(self) -> None:
+        """Send the sizes of the grid to a program that serves several."""
+        if self._sizes is not None and self._sent.get("sizes") is not self._sizes:
+            uniform, sizes = self._sent["sizes"] = self._sizes
+            uniform.write(sizes)
+
     def _read(
         self, arguments: Mapping[str, Any], before: Sequence[moderngl.Texture]
     ) -> dict[str, tuple[Field, NDArray[np.float32]]]:
@@ -145,10 +198,6 @@ class Pass:
             if part == 0:
                 field: Field = arguments[name]
                 fronts = field.fronts
-                if field is out and field.scratch:
-                    raise GpufluidError(
-                        f"kernel {self.kernel.name} reads and writes the scratch field {name!r}"
-                    )
             texture = fronts[part]
             if as_image:
                 texture.bind_to_image(unit, True, False)
@@ -158,12 +207,10 @@ class Pass:
                     device.between.use(unit)
                     filtered_units.append(unit)
         sent = self._sent
-        if self._sizes is not None and sent.get("sizes") is not self._sizes:
-            uniform, sizes = sent["sizes"] = self._sizes
-            uniform.write(sizes)
+        self._send_sizes()
         for name, uniform in self._uniforms:
             value = arguments[name]
-            if isinstance(value, float | int) and value and sent.get(name) == value:
+            if isinstance(value, NUMBERS) and value and sent.get(name) == value:
                 continue  # it has that already; a 0 may have another sign
             upload(uniform, value)
             sent[name] = value
@@ -179,9 +226,7 @@ class Pass:
         device, (width, height), vertices = self.device, self._size, 3
         strips = self._leave_out(out) if self._sparse else None
         if self.stage == "compute":
-            if first != self._sent.get("first_row", 0):
-                self._compute["first_row"] = self._sent["first_row"] = first
-            self._start(out, rows=rows, strips=strips)
+            self._start(out, first=first, rows=rows, strips=strips)
             return
         if strips is not None:
             vertices = strips.vertices
@@ -193,13 +238,17 @@ class Pass:
         if rows != height:
             target.viewport = 0, 0, width, height
 
-    def _start(self, out: Field, vertices: int = 3, rows: int = 0, strips: Strips | None = None) -> None:
-        """Draw or dispatch into the back of `out`; all else is bound and set. rows: 0 for all of them.
+    def _start(
+        self, out: Field, vertices: int = 3, first: int = 0, rows: int = 0, strips: Strips | None = None
+    ) -> None:
+        """Draw or dispatch into the back of `out`; all else is bound and set.
 
-        strips: dispatch a workgroup for each of these alone.
+        first, rows: of those to dispatch, 0 for all. strips: dispatch a workgroup for each of these alone.
         """
         device = self.device
         if self.stage == "compute":
+            if first != self._sent.get("first_row", 0):
+                self._compute["first_row"] = self._sent["first_row"] = first
             width, height = self._size
             for unit, texture in enumerate(out.backs):
                 texture.bind_to_image(unit, False, True)

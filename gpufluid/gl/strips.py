@@ -30,8 +30,8 @@ from gpufluid.gl.kernel_source import (
     STRIP_UNIT,
     box_constants,
     field_reader,
+    run_kernel,
     strip_macros,
-    strips_reader,
 )
 from gpufluid.gl.late import LateRead
 from gpufluid.gl.passes import upload
@@ -42,8 +42,19 @@ from gpufluid.layout import JOINED, STRIP, FlatLayout
 
 HISTORY = 3  # stages whose spans are known
 BOXES = 8  # of sources that a pass takes one by one
-NUMBERS = "everywhere", "reach", "walls", "times", "low", "high", "box_count"  # that small passes take
-LISTED = 64  # strips that a workgroup lists
+NUMBERS = (
+    "everywhere",
+    "steady",
+    "reach",
+    "walls",
+    "times",
+    "low",
+    "high",
+    "box_count",
+)  # that small passes take
+GROUP = 64  # strips to a workgroup
+SHARES = 8  # parts in which software takes the largest speed: each strip reads them all
+NO_BOXES = np.zeros((BOXES, 3), np.float32).tobytes()
 NO_GROUPS = np.array((0, 0, 1, 0), np.uint32).tobytes()
 WORTH = 0.6  # share of the box from which on nothing is left out: finding the spans costs as well
 ASK_EVERY, TRY_EVERY = 8, 32  # stages between two looks at that share, while it pays and while it does not
@@ -64,11 +75,14 @@ class Strips:
 
         across, up, deep = layouts["strip"].size
         self.vertices = 6 * across * -(-up // JOINED) * deep
-        self._found = field("found", "found", 4)
+        self._found = Field(device, "found", layouts["found"], 4, "f4", 2)
+        self._speed: tuple[Field, int] | None = None  # which, and the version of it, of the latest found
+        slices = layouts["block"].size[2]
+        self._shares = {"SHARES": min(SHARES, slices) if device.software else slices}
         self._programs: dict[tuple[str, int], _Program] = {}
         self._walls: tuple[Boundaries, tuple[float, ...]] | None = None
         self._stages = [field("spans", "strip", 4) for _ in range(HISTORY)]  # the latest first
-        self._pieces = _Pieces(device, grid, layouts) if device.stage == "compute" else None
+        self._pieces = _Pieces(device, layouts["piece"]) if device.stage == "compute" else None
         self.always = False  # whether it pays or not
         self._pays, self._count = True, 0
         self._asked: LateRead | None = None
@@ -125,16 +139,18 @@ class Strips:
         given = {"scalars": ("cell", scalars), "known": ("strip", self.spans)}
         if colors is not None:
             given["color"] = ("cell", colors)
-        colored = {"COLORED": int(colors is not None)}
-        given["speed"] = ("block", speed)
-        self._run("strip found", None, colored, given, self._found, "found", everywhere=not known)
+        given |= {"speed": ("block", speed), "before": ("found", self._found)}
+        macros, now = {"COLORED": int(colors is not None), **self._shares}, (speed, speed.version)
+        look = {"everywhere": not known, "steady": now == self._speed}
+        self._run("strip found", None, macros, given, self._found, "found", "strip_found", **look)
+        self._found.turn()
+        self._speed = now
         if self._walls is None or self._walls[0] is not boundaries:
             walls = np.abs([boundaries.velocity(side) for side in range(6)]).max(axis=0)
             self._walls = boundaries, tuple(walls.tolist())
         found = {"found": ("found", self._found)}
         numbers = {"reach": float(reach), "walls": self._walls[1], "times": times}
-        macros = {"CARRIED": 1, "LAYERS": self._layouts["block"].size[2]}
-        self._next("strip carry", boundaries, macros, found, (), **numbers)
+        self._next("strip carry", boundaries, {"CARRIED": 1, **self._shares}, found, (), **numbers)
         if self._asked is None and self._count % (ASK_EVERY if self._pays else TRY_EVERY) == 0:
             self._asked = self.spans.later()
 
@@ -151,18 +167,24 @@ class Strips:
         if len(boxes) > BOXES:  # the rest as one
             rest = np.array(boxes[BOXES - 1 :], float)
             boxes = [*boxes[: BOXES - 1], (rest[:, 0].min(axis=0), rest[:, 1].max(axis=0))]
-        ends = np.zeros((2, BOXES, 3), np.float32)
+        low = high = NO_BOXES
         if boxes:
+            ends = np.zeros((2, BOXES, 3), np.float32)
             ends[:, : len(boxes)] = np.swapaxes(np.array(boxes, np.float32), 0, 1)
+            low, high = ends[0].tobytes(), ends[1].tobytes()
         out = self._stages[-1]
         given = {**fields, "last": ("strip", self._stages[0]), "before": ("strip", self._stages[1])}
         macros = {**macros, "BOXES": BOXES}
-        values |= {"low": ends[0].tobytes(), "high": ends[1].tobytes(), "box_count": len(boxes)}
+        values |= {"low": low, "high": high, "box_count": len(boxes)}
+        if self._pieces is not None:  # image units behind those of what is read and what is written
+            units = len(given) + 1, len(given) + 2
+            macros |= {"LISTED": units[0], "COUNTED": units[1]}
+            self._pieces.begin(*units)
         self._run(label, boundaries, macros, given, out, "strip", "strip_spread", **values)
+        if self._pieces is not None:
+            self._pieces.end()
         self._stages = [out, *self._stages[:-1]]
         self.index += 1
-        if self._pieces is not None:
-            self._pieces.list(self.spans)
 
     def _run(
         self,
@@ -172,13 +194,13 @@ class Strips:
         fields: Mapping[str, tuple[str, Field]],
         out: Field,
         kind: str,
-        file: str = "",
+        file: str,
         **values: object,
     ) -> None:
-        """One small pass over `out`; fields: kind and field by name."""
+        """One small pass over `out`, which is of `kind`; fields: kind and field by name."""
         device, key = self.device, (label, len(fields))
         if key not in self._programs or self._programs[key].boundaries is not boundaries:
-            self._programs[key] = self._compiled(label, boundaries, macros, fields, kind, file)
+            self._programs[key] = self._compiled(label, boundaries, macros, fields, out, kind, file)
         known = self._programs[key]
         for unit, (_, field) in enumerate(fields.values()):
             if device.reading == "image":
@@ -195,10 +217,16 @@ class Strips:
                     upload(uniform, value)
                 sent[name] = value
         with device.timed(label) if device.timings is not None else nullcontext():
+            if isinstance(known.program, moderngl.ComputeShader):
+                out.back.bind_to_image(len(fields), False, True)
+                if device.draws:
+                    known.program.run(known.groups)
+                    device.ctx.memory_barrier()
+                return
             out.back_target.use()
             if device.draws:
                 device.ctx.enable_only(moderngl.NOTHING)
-                known.triangle.render(moderngl.TRIANGLES, 3)
+                device.fullscreen(known.program).render(moderngl.TRIANGLES, 3)
 
     def _compiled(
         self,
@@ -206,27 +234,44 @@ class Strips:
         boundaries: Boundaries | None,
         macros: Mapping[str, int],
         fields: Mapping[str, tuple[str, Field]],
+        out: Field,
         kind: str,
         file: str,
     ) -> _Program:
-        """The pass of `_run`; each field has a texture unit, by its place among them."""
-        device = self.device
+        """The pass of `_run`; each field has a texture or image unit, by its place among them."""
+        device, variant = self.device, Variant(boundaries=boundaries or Boundaries())
 
-        def make() -> moderngl.Program:
-            variant = Variant(boundaries=boundaries or Boundaries())
-            version = 420 if device.reading == "image" else 330
-            source = Source(label).add(f"#version {version} core", "<stage>")
-            source.add(box_constants(self.grid), "<box>")
+        def make() -> moderngl.Program | moderngl.ComputeShader:
             defines = {**variant.defines(self.grid.dimensions), **device.defines, **strip_macros(), **macros}
+            source = Source(label)
+            if device.small_stage == "compute":
+                source.add("#version 430 core", "<stage>")
+                source.add(f"layout(local_size_x = {GROUP}) in;", "<stage>")
+            else:
+                source.add(f"#version {420 if device.reading == 'image' else 330} core", "<stage>")
+            source.add(box_constants(self.grid), "<box>")
             source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
             source.add(variant.constants(self.grid.dimensions), "<box>")
-            for its in dict.fromkeys((*(its for its, _ in fields.values()), kind)):
+            for its in dict.fromkeys((*(its for its, _ in fields.values()), kind, "piece")):
                 source.add(self._layouts[its].glsl(its), "<layout>")
             for unit, (name, (its, field)) in enumerate(fields.items()):
                 form = IMAGE_FORMAT[field.components, field.dtype]
                 reader = field_reader(name, its, self._layouts[its], form, device.reading, unit, False)
                 source.add(reader, "<fields>")
-            return device.fragment_program(source.include(f"sim/{file or label.replace(' ', '_')}.glsl"))
+            written = f"{out.name}_out"
+            source.add(f"vec4 {written} = vec4(0.0);", "<fields>").include(f"sim/{file}.glsl")
+            if device.small_stage == "fragment":
+                main = f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{run_kernel(kind)}"
+                source.add("layout(location = 0) out vec4 color_0;", "<main>")
+                return device.fragment_program(source.add(f"{main}    color_0 = {written};\n}}", "<main>"))
+            width, height = out.layout.texture_size
+            image = f"layout(rgba32f, binding = {len(fields)}) writeonly restrict uniform image2D image_0;"
+            main = (  # the last texels first: those may take the longest
+                f"void main() {{\n    int number = {width * height - 1} - int(gl_GlobalInvocationID.x);\n"
+                f"    if (number < 0) return;\n    ivec2 texel = ivec2(number % {width}, number / {width});\n"
+                f"{run_kernel(kind)}    imageStore(image_0, texel, {written});\n}}"
+            )
+            return device.compute_program(source.add(image, "<main>").add(main, "<main>"))
 
         forms = tuple((name, field.dtype) for name, (_, field) in fields.items())
         program = device.keep((label, forms, boundaries, self.grid), make)
@@ -238,7 +283,8 @@ class Strips:
             for name in NUMBERS
             if name in program and isinstance(member := program[name], moderngl.Uniform)
         ]
-        return _Program(boundaries, device.fullscreen(program), uniforms, device.sent(program))
+        groups = -(-int(np.prod(out.layout.texture_size)) // GROUP)
+        return _Program(boundaries, program, groups, uniforms, device.sent(program))
 
     def bind(self) -> None:
         """Bind for a pass what tells it where: the list of pieces in a compute pass, else the spans."""
@@ -271,34 +317,19 @@ class Strips:
 class _Pieces:
     """The spans in pieces, a workgroup's work each; how many there are the GPU alone knows."""
 
-    def __init__(self, device: Device, grid: Grid, layouts: Mapping[str, FlatLayout]) -> None:
-        self.device = device
-        self._strips = int(np.prod(layouts["strip"].size))
-        self.listed = Field(device, "listed", layouts["piece"], 4, "f4", 1)
+    def __init__(self, device: Device, layout: FlatLayout) -> None:
+        self.listed = Field(device, "listed", layout, 4, "f4", 1)
         self._count = device.ctx.texture((4, 1), 1, dtype="u4")  # workgroups along x, y, z; pieces
         self.groups = device.ctx.buffer(reserve=16)
 
-        def make() -> moderngl.ComputeShader:
-            source = Source("strip list").add("#version 430 core", "<stage>")
-            source.add(f"layout(local_size_x = {LISTED}) in;", "<stage>")
-            source.add(strips_reader(layouts, "spans", "strip"), "<fields>")
-            source.add(layouts["piece"].glsl("piece"), "<layout>")
-            return device.compute_program(source.include("sim/strip_list.glsl"))
-
-        self._program = device.keep(("strip list", grid), make)
-
-    def list(self, spans: Field) -> None:
-        """List those of `spans`."""
-        device = self.device
-        self._program["spans"] = STRIP_UNIT
-        spans.front.use(STRIP_UNIT)
+    def begin(self, listed: int, counted: int) -> None:
+        """Bind the list and the count, 0 so far, to these image units for the pass that lists."""
         self._count.write(NO_GROUPS)
-        self.listed.back.bind_to_image(0, False, True)
-        self._count.bind_to_image(1, True, True)
-        with device.timed("strip list") if device.timings is not None else nullcontext():
-            if device.draws:
-                self._program.run(-(-self._strips // LISTED))
-                device.ctx.memory_barrier()
+        self.listed.back.bind_to_image(listed, False, True)
+        self._count.bind_to_image(counted, True, True)
+
+    def end(self) -> None:
+        """All are listed."""
         self._count.read_into(self.groups)
 
     def release(self) -> None:
@@ -309,9 +340,13 @@ class _Pieces:
 
 @dataclass(frozen=True)
 class _Program:
-    """A small pass, compiled. uniforms: of the numbers that it takes, by name. sent: what they are."""
+    """A small pass, compiled. groups: workgroups of a dispatch.
+
+    uniforms: of the numbers that it takes, by name. sent: what they are.
+    """
 
     boundaries: Boundaries | None
-    triangle: moderngl.VertexArray
+    program: moderngl.Program | moderngl.ComputeShader
+    groups: int
     uniforms: list[tuple[str, moderngl.Uniform]]
     sent: dict[str, object]

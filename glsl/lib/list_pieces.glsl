@@ -3,14 +3,10 @@
 // Behind the last there may be pieces of an earlier stage: to write them again does no harm.
 #include "lib/quotient.glsl"
 
-layout(rgba32f, binding = 0) writeonly restrict uniform image2D listed;
-layout(r32ui, binding = 1) coherent restrict uniform uimage2D groups;  // along x, y, z, and pieces so far
+layout(rgba32f, binding = LISTED) writeonly restrict uniform image2D listed;
+layout(r32ui, binding = COUNTED) coherent restrict uniform uimage2D groups;  // along x, y, z, and pieces so far
 
-void main() {
-    int number = int(gl_GlobalInvocationID.x);
-    if (number >= strip_extent.x * strip_extent.y * strip_extent.z) return;
-    ivec3 strip = counted(number, strip_extent);
-    vec2 span = fetch_spans(strip).zw;
+void list_pieces(ivec3 strip, vec2 span) {
     for (float first = span.x; first < span.y; first += float(PIECE)) {
         uint place = imageAtomicAdd(groups, ivec2(3, 0), 1u);
         imageStore(listed, piece_texel(counted(int(place), piece_extent)), vec4(first, strip.y * STRIP_ROWS, strip.z, min(first + float(PIECE), span.y)));
