@@ -391,6 +391,27 @@ def test_every_way_of_reading_gives_the_same_bits(
     assert np.array_equal(*results)
 
 
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["advect_velocity", "correct_velocity", "finish_velocity", "advect_scalars"])
+def test_four_values_gathered_at_once_are_the_same_bits(
+    name: str, size: str, stage: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
+) -> None:
+    """As fetched one by one; which one a driver gives first is not asked for elsewhere."""
+    if ctx.version_code < 430:
+        pytest.skip("no OpenGL 4.3 here")
+    results = []
+    for gathers in (False, True):
+        case = Case(SIZES[size], VARIANTS["open, rk2, clamp"])
+        backend = GLBackend(Grid(SIZES[size], H), stage, ctx, "single", "texel")
+        backend.device.gathers = gathers
+        source = backend._source(KERNELS[name], case.variant).shader.text
+        assert ("#define GATHERED 1" in source and "textureGather" in source) is gathers
+        results.append(run(backend, KERNELS[name], case)[0])
+        backend.release()
+    assert np.array_equal(*results)
+
+
 @pytest.mark.parametrize(
     ("variant", "name", "stage"), [(*each, STAGES[number % 2]) for number, each in enumerate(ALL_ONCE)]
 )

@@ -497,3 +497,23 @@ def test_the_suite_reads_and_leaves_no_cache() -> None:
     assert is_own(own)
     assert trial.choose(own).why[0].startswith("by rule: ")
     own.release()
+
+
+@pytest.mark.parametrize(("newest", "given"), [(460, 430), (420, 420), (410, 330)])
+def test_a_driver_that_gives_just_what_it_is_asked_for_is_asked_for_compute_shaders_first(
+    newest: int, given: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As NVIDIA's does: Mesa's gives the newest version whatever is asked for."""
+    asked: list[int] = []
+    make = moderngl.create_context
+
+    def exact(*, require: int, **options: Any) -> moderngl.Context:
+        asked.append(require)
+        if require > newest:
+            raise RuntimeError("no such version")
+        return make(require=330, **options)
+
+    monkeypatch.setattr(moderngl, "create_context", exact)
+    own = create_context()
+    assert asked[-1] == given and asked == sorted(asked, reverse=True)
+    own.release()

@@ -17,6 +17,11 @@ float component_FIELD(vec3 p, int axis) {
 #if DIMENSIONS == 3
     value = mix(value, filtered_FIELD(xy, at.high.z)[axis], at.share.z);
 #endif
+#elif GATHERED
+    float value = mixed_quad(quad_FIELD(at.low, axis), at.share);
+#if DIMENSIONS == 3
+    value = mix(value, mixed_quad(quad_FIELD(ivec3(at.low.xy, at.high.z), axis), at.share), at.share.z);
+#endif
 #else
     ivec3 a = at.low, b = at.high;
     float value = mix(

@@ -11,6 +11,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -59,6 +60,8 @@ COPIED = {
     True: 1 << 26,
     False: 1 << 28,
 }  # bytes copied for the bandwidth, in software and on a GPU: past all caches
+
+COPIED_EACH = 1 << 14  # by a workgroup: 256 invocations, four vec4 each
 
 Milliseconds = dict[str, list[float]]
 
@@ -230,13 +233,29 @@ def label(name: str, each: Sequence[float]) -> str:
 
 
 def copy_bandwidth(ctx: moderngl.Context, software: bool) -> float:
-    """Return the bytes per second, read and written, at which the device copies a large buffer."""
+    """Return the bytes per second, read and written, at which the device copies a large buffer.
+
+    By the driver's own copy, or by a compute pass where that is faster: a GPU may leave copies to an engine
+    that is slower than its cores.
+    """
+    from gpufluid.gl.source import Source
+    from gpufluid.gl.ways import stages
+
     size = COPIED[software]
     one, other = ctx.buffer(bytes(size)), ctx.buffer(reserve=size)
-    times = [timed(lambda: ctx.copy_buffer(other, one), ctx.finish)[0] for _ in range(SAMPLES)]
-    one.release()
-    other.release()
-    return 2.0 * size / (median(times) * 1e-3)
+    ways: list[Callable[[], None]] = [lambda: ctx.copy_buffer(other, one)]
+    copy = None
+    if "compute" in stages(ctx.version_code) and not software:
+        source = Source("copy (compute)").add("#version 430 core", "<stage>").include("bench/copy.glsl")
+        copy = ctx.compute_shader(source.text)
+        one.bind_to_storage_buffer(0)
+        other.bind_to_storage_buffer(1)
+        ways.append(partial(copy.run, size // COPIED_EACH))
+    times = [median(timed(way, ctx.finish)[0] for _ in range(SAMPLES)) for way in ways]
+    for thing in (one, other, copy):
+        if thing is not None:
+            thing.release()
+    return 2.0 * size / (min(times) * 1e-3)
 
 
 def take_turns(subjects: Sequence[Subject], samples: int) -> None:

@@ -22,7 +22,7 @@ from gpufluid.app.edits import STRONGER, History, blow, strengthen
 from gpufluid.app.hands import Brush, Drag, forward_of, grasp
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
-from gpufluid.gl.device import make_own
+from gpufluid.gl.device import VERSIONS, make_own
 from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, write_png
 from gpufluid.render.frame import FrameRenderer
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 Cells = tuple[int, int, int]
 
-VERSIONS = ((4, 3), (3, 3))  # compute shaders first; 3.3 has all that the fragment stage needs
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 LOOK = 0.25  # seconds between looks at the file of the scene
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
@@ -118,7 +117,8 @@ class Window:
         self._problem = text.decode(errors="replace") if isinstance(text, bytes) else text
 
     def _create(self, size: tuple[int, int], title: str) -> Any:
-        for major, minor in VERSIONS:
+        for version in VERSIONS:
+            major, minor = version // 100, version % 100 // 10
             glfw.default_window_hints()
             glfw.window_hint(glfw.CONTEXT_VERSION_MAJOR, major)
             glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, minor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from time import thread_time
 from typing import Any, TypeVar
@@ -26,6 +27,9 @@ from gpufluid.stops import unbroken
 
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
 GROUP = 8  # edge of a compute workgroup, texels
+# of OpenGL, the best first: 4.3 has compute shaders, 4.2 imageLoad, 3.3 all that the fragment stage needs. A
+# driver may give just what it is asked for.
+VERSIONS = 430, 420, 330
 
 FULLSCREEN = """#version 330 core
 void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }
@@ -38,11 +42,10 @@ def create_context() -> moderngl.Context:
     Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without.
     """
     reasons = []
-    options: Any  # moderngl's annotations know no backend=
-    for options in ({"backend": "egl"}, {}) if sys.platform.startswith("linux") else ({},):
+    loaders: Any = ({"backend": "egl"}, {}) if sys.platform.startswith("linux") else ({},)
+    for options, version in product(loaders, VERSIONS):  # moderngl's annotations know no backend=
         try:
-            ctx = moderngl.create_context(standalone=True, require=330, **options)
-            return make_own(ctx)
+            return make_own(moderngl.create_context(standalone=True, require=version, **options))
         except Exception as error:  # every loader raises its own kind
             reasons.append(str(error).strip().splitlines()[0] if str(error).strip() else repr(error))
     raise GLUnavailableError(
@@ -122,6 +125,9 @@ class Device:
         rule = by_rule(self.version, self.software, stage)
         self.stage, self.reading = rule.stage, reading or rule.reading
         check(self.version, self.renderer, self.stage, self.reading)
+        #: four values of one channel are read by one textureGather, where a sample needs four: a GPU waits
+        #: for its texture units. 4.0 has it, but nobody has tried it in macOS' 4.1.
+        self.gathers = not self.software and self.reading != "image" and self.version >= 430
         # llvmpipe has a tile of 64 x 64 texels drawn by one thread, and starts a draw later than a dispatch
         self.dispatches = mixed and self.software and self.stage == "fragment" and self.version >= 430
         self.timings: dict[str, list[moderngl.Query]] | None = None
@@ -228,7 +234,7 @@ class Device:
     @property
     def defines(self) -> dict[str, int]:
         """The macros of what the driver can do."""
-        return {"FILTERING": int(self.capabilities.filters), "ROLLED": int(self.software)}
+        return {"FILTERING": int(self.capabilities.filters), "ROLLED": int(self.software), "GATHERED": 0}
 
     @property
     def field_bytes(self) -> int:
@@ -288,6 +294,29 @@ class Device:
         texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
         texture.repeat_x = texture.repeat_y = False
         return texture
+
+    def clear(
+        self, texture: moderngl.Texture, target: moderngl.Framebuffer, color: tuple[float, ...]
+    ) -> None:
+        """Set every texel of `texture`, to which `target` draws, to `color`."""
+        if self.stage == "fragment":
+            red, green, blue, alpha = color
+            target.clear(red, green, blue, alpha)
+            return
+        form = FORMATS[texture.components, texture.dtype].lower()
+
+        def make() -> moderngl.ComputeShader:
+            source = Source("fill (compute)").add("#version 430 core", "<stage>")
+            source.add(f"layout(local_size_x = {GROUP}, local_size_y = {GROUP}) in;", "<stage>")
+            source.add(f"layout({form}, binding = 0) writeonly uniform image2D filled;", "<fields>")
+            return self.compute_program(source.include("sim/fill.glsl"))
+
+        program = self.keep(("fill", form), make)
+        program["value"] = color
+        texture.bind_to_image(0, False, True)
+        with self.timed("fill"):
+            program.run(*(-(-side // GROUP) for side in texture.size))
+            self.ctx.memory_barrier()
 
     @contextmanager
     def timed(self, label: str) -> Iterator[None]:

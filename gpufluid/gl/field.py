@@ -50,7 +50,7 @@ class Field:
             texture = device.texture(layout.texture_size, components, self.dtype, f"the {name} field")
             self._textures.append(texture)
             self._targets.append(device.ctx.framebuffer([texture]))
-        self.fill([0.0])
+            device.clear(texture, self._targets[-1], (0.0,) * 4)
         device.fields.add(self)
 
     @property
@@ -144,7 +144,7 @@ class Field:
         self._held = None
 
     def fill(self, values: Sequence[float]) -> None:
-        """Set every value of every buffer: one number for all channels, or one for each."""
+        """Set every value of the front: one number for all channels, or one for each."""
         if self.dtype == "f2":
             values = np.clip(values, -LARGEST_HALF, LARGEST_HALF).tolist()
         red, green, blue, alpha = (list(values) * 4 if len(values) == 1 else [*values, 0.0, 0.0, 0.0])[:4]
@@ -153,9 +153,8 @@ class Field:
             return
         if self._held is not None:
             self._part()
-        self._marks = [None] * len(self._textures)
-        for target in self._targets:
-            target.clear(red, green, blue, alpha)
+        self._marks[0] = None
+        self.device.clear(self.front, self._targets[0], (red, green, blue, alpha))
 
     def read(self, textures: Sequence[moderngl.Texture] = ()) -> FloatArray:
         """Return the front as float32 [z, y, x, c], or other textures like it; a packed field has c = 1."""
@@ -288,7 +287,7 @@ class PartedField(Field):
         self._across.reverse()
 
     def fill(self, values: Sequence[float]) -> None:
-        """Set every value of every buffer."""
+        """Set every value of the front."""
         super().fill(values)
         for part in self._others:
             part.fill(values)

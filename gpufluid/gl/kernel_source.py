@@ -104,10 +104,13 @@ def field_reader(
     reading: str,
     unit: int,
     filtered: bool,
+    gathers: bool = False,
 ) -> str:
     """The GLSL that declares field `name` and its ``fetch_<name>(index)``.
 
     layout: None where its size comes as numbers.
+    gathers: also ``quad_<name>(index, axis)``, a channel of the values at `index`, beside it along x, along
+    y and along both; the last of a row or column has none.
     filtered: also ``filtered_<name>(xy, slice)``, bilinear at `xy` (values from 0) of a slice; it needs
     lib/between.glsl.
     """
@@ -125,6 +128,14 @@ def field_reader(
         text += f"{head}textureLod({name}, (vec2({kind}_texel(index)) + 0.5) * {scale}, 0.0); }}\n"
     else:
         text += f"{head}texelFetch({name}, {kind}_texel(index), 0); }}\n"
+    if gathers and not filtered:
+        # between four texels, whose order is that of OpenGL; the channel must be a constant
+        text += (
+            f"vec4 quad_{name}(ivec3 index, int axis) {{"
+            f" vec2 at = (vec2({kind}_texel(index)) + 1.0) * {scale};"
+            f" return (axis == 0 ? textureGather({name}, at, 0) : axis == 1 ? textureGather({name}, at, 1)"
+            f" : textureGather({name}, at, 2)).wzxy; }}\n"
+        )
     if filtered:
         text += (
             f"vec4 filtered_{name}(vec2 xy, int slice) {{ return between({name},"
@@ -174,6 +185,10 @@ class KernelSource:
         self._size = self.layout.texture_size
         # one program for all coarse grids: the finest has no finer one
         self._sized = kernel.name in SIZED and "fine_cell" in layouts
+        # not where neighbours lie elsewhere: a row of one has none, a periodic one ends where it began
+        sides = [variant.boundaries.periodic(axis) for axis in range(grid.dimensions)]
+        plain = variant.sampler != "hardware" and not any(sides)
+        self._gathers = device.gathers and plain and min(grid.cells[:2]) > 1
         self.stage = device.small_stage if kernel.name in SMALL else device.stage
         self.sparse = kernel.name in SPARSE
         self.places = ("listed", "piece") if self.stage == "compute" else ("strips", "strip")
@@ -220,12 +235,12 @@ class KernelSource:
 
     def _begin(self, variant: Variant) -> None:
         compute, device = self.stage == "compute", self.device
-        version = 430 if compute else 420 if device.reading == "image" else 330
+        version = 430 if compute or self._gathers else 420 if device.reading == "image" else 330
         self.shader.add(f"#version {version} core", "<stage>")
         if compute:
             x, y = self.group
             self.shader.add(f"layout(local_size_x = {x}, local_size_y = {y}) in;", "<stage>")
-        defines = variant.defines(self._grid.dimensions) | device.defines
+        defines = variant.defines(self._grid.dimensions) | device.defines | {"GATHERED": int(self._gathers)}
         self.shader.add("\n".join(f"#define {name} {value}" for name, value in defines.items()), "<variant>")
 
     def _declare_box(self, variant: Variant) -> None:
@@ -247,14 +262,22 @@ class KernelSource:
             self.shader.include("lib/between.glsl")
         for slot in self.slots:
             filtered = hardware and slot.name in self.kernel.sampled
-            as_image = reading == "image" and not filtered
+            room = units[True] + len(slot.parts) <= self.device.capabilities.max_images
+            as_image = reading == "image" and not filtered and room
             layout = None if self._sized else self.layouts[slot.kind]
             for part, sampler in enumerate(slot.parts):
                 unit = units[as_image]
                 units[as_image] += 1
                 self.inputs.append(Input(slot.name, part, sampler, unit, as_image, filtered))
                 text = field_reader(
-                    sampler, slot.kind, layout, self._format_of(slot), reading, unit, filtered
+                    sampler,
+                    slot.kind,
+                    layout,
+                    self._format_of(slot),
+                    "texel" if reading == "image" and not as_image else reading,
+                    unit,
+                    filtered,
+                    self._gathers,
                 )
                 self.shader.add(text, "<fields>")
 

@@ -22,7 +22,8 @@ from gpufluid.gl.calls import Calls, calls
 
 OUTPUT, SYNCHRONOUS, CALLBACK = 0x92E0, 0x8242, 0x8244
 TYPES = {0x824C: "error", 0x824D: "deprecated", 0x824E: "undefined behaviour", 0x824F: "not portable"}
-WARNINGS = (0x9146, 0x9147)  # of high and medium severity, whatever their type
+WARNINGS = (0x9146, 0x9147)  # of high and medium severity, whatever their type but the next one
+HINT = 0x8250  # of speed: NVIDIA's tells of each buffer that it moves and each program that it compiles anew
 ERRORS = {
     0x0500: "GL_INVALID_ENUM",
     0x0501: "GL_INVALID_VALUE",
@@ -54,7 +55,8 @@ def _where() -> str:
 def _hear(source: int, kind: int, number: int, severity: int, length: int, text: bytes, user: Any) -> None:
     """The driver's call. Nothing may be raised through it."""
     try:
-        if switches.gl and (kind in TYPES or severity in WARNINGS) and len(_heard) < KEPT:
+        told = kind in TYPES or (severity in WARNINGS and kind != HINT)
+        if switches.gl and told and len(_heard) < KEPT:
             words = text[:length].decode(errors="replace") if length > 0 else text.decode(errors="replace")
             _heard.append(f"{TYPES.get(kind, 'warning')}: {words.strip()}{_where()}")
     except Exception:
