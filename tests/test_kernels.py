@@ -10,6 +10,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from driver import within
 
 from gpufluid import reference
 from gpufluid.boundaries import Boundaries, Inflow, Open, Periodic, Wall
@@ -359,9 +360,12 @@ def test_both_stages_against_the_reference(
     for stage in CASES[size, variant, name]:
         backend = backend_of(backends, ctx, size, stage, READING[stage], "single")
         got, expected = run(backend, KERNELS[name], Case(SIZES[size], VARIANTS[variant]))
-        # a filtering sampler rounds its weights: Mesa to 1e-5, GPUs to 8 bits
-        tolerance = 1e-3 if VARIANTS[variant].sampler == "hardware" else 1e-5
-        np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * max(1.0, np.abs(expected).max()))
+        size_of_values, hardware = max(1.0, np.abs(expected).max()), VARIANTS[variant].sampler == "hardware"
+        # a filtering sampler rounds its weights: Mesa to 1e-5, GPUs to 8 bits, and solids magnify that
+        tolerance = within(1e-3, 0.1) if hardware else 1e-5
+        np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * size_of_values)
+        if hardware:
+            assert np.abs(got - expected).mean() <= within(1e-3, 1e-2) * size_of_values
         results.append(got)
     assert np.abs(results[0] - results[-1]).max() <= 1e-6 * max(1.0, np.abs(got).max())
 

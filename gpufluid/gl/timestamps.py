@@ -109,5 +109,5 @@ class TimestampWatch:
     def _learn_delay(self) -> None:
         """All of a call is known: its passes are late together, or make up for each other."""
         (foreseen, real), self._sums = self._sums, (0.0, 0.0)
-        if foreseen > COUNTS * self._budget:
+        if foreseen > max(COUNTS * self._budget, 0.0):  # a call may begin late, with nothing left
             self.delays.learn(real / foreseen)

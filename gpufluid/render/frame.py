@@ -350,6 +350,7 @@ class FrameRenderer(Guest):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
         self.device.between.clear(PICTURE)
         self.volume.depth_sampler.clear(DEPTH)
+        self.device.blank().use(DEPTH)
         ctx.copy_framebuffer(self._smoke, self._bent[1])
 
     @contextmanager

@@ -334,6 +334,7 @@ class Overlay(Guest):
             ctx.enable_only(moderngl.NOTHING)
             ctx.depth_func = "<"
             self._depth_sampler.clear(DEPTH_UNIT)
+            self.device.blank().use(DEPTH_UNIT)  # without that sampler a depth texture is one to compare with
 
     # -- what is kept --------------------------------------------------------------------------------------
 

@@ -139,6 +139,7 @@ class Painter:
             yield
         finally:
             self.depth_sampler.clear(DEPTH)
+            self.device.blank().use(DEPTH)  # without that sampler a depth texture is one to compare with
 
     def _vertex_array(self, program: moderngl.Program) -> moderngl.VertexArray:
         if program.glo not in self._vertex_arrays:
