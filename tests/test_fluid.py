@@ -73,7 +73,7 @@ def test_twenty_steps_agree_on_three_backends(name: str) -> None:
     for backend in stages:
         for field, values in results[backend].items():
             scale = max(np.abs(reference[field]).max(), 1e-6)
-            assert np.abs(values - reference[field]).max() <= within(2e-4, 4e-3) * scale, (backend, field)
+            assert np.abs(values - reference[field]).max() <= within(2e-4, 2e-2) * scale, (backend, field)
 
 
 def test_half_precision_stays_close() -> None:

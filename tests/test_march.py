@@ -13,6 +13,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from driver import within
 from numpy.typing import NDArray
 from puff import SIZE, Canvas, Floats, Puff, pictured
 
@@ -245,7 +246,7 @@ def test_depth_may_hang_in_the_target_and_pictures_stand_anywhere(device: Device
     made.render(puff, OUTSIDE, large.target, depth=depth)
     expected = np.zeros((50, 70, 4))
     expected[11 : 11 + SIZE[1], 5 : 5 + SIZE[0]] = alone
-    np.testing.assert_allclose(large.read(), expected, atol=1e-5)
+    np.testing.assert_allclose(large.read(), expected, atol=within(1e-5, 1e-3))
     made.release()
 
 

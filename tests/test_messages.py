@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,7 @@ def test_a_wrong_bind_is_told_with_its_line(ctx: moderngl.Context, monkeypatch: 
         monkeypatch.setattr(Field, "swap", wrong)
         with pytest.raises(
             gf.GpufluidError,
-            match=r"^Fluid.step: OpenGL says: error: .*glBindTexture.*, in gl/passes.py line",
+            match=r"^Fluid.step: OpenGL says: error: .*(glBindTexture|Texture name).*, in gl/passes.py line",
         ):
             fluid.step(0.1)
         monkeypatch.undo()
@@ -139,4 +140,4 @@ def test_an_error_outside_the_engine_fails_a_test(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert "2 passed, 1 error" in done.stdout, done.stdout
-    assert "ERROR test_it.py::test_wrong" in done.stdout and "glBindTexture" in done.stdout
+    assert re.search("ERROR test_it.py::test_wrong.*(glBindTexture|GL_INVALID_OPERATION)", done.stdout)

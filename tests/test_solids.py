@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from driver import within
 from sharing import CELLS, COMPUTED, DRAWN
 
 import gpufluid as gf
@@ -155,7 +156,7 @@ def test_a_mesh_that_bends_moves_the_fluid_as_its_surface_moves(backend: str) ->
         inside, moved = fluid.solid.read() > 0.5, fluid._solver.solids.solid
         assert moved is not None
         expected = inside_shape(GRID, *_placed(solid))
-        assert np.count_nonzero(inside != expected) <= 1
+        assert np.count_nonzero(inside != expected) <= within(1, 8)  # eight centres lie on an edge
         speed = fluid.velocity.read()
         for axis in range(3):
             low, high = [slice(None)] * 3, [slice(None)] * 3

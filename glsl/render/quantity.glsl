@@ -3,7 +3,9 @@
 
 out vec4 shown_out;
 
-#if QUANTITY >= 5 && QUANTITY <= 9
+#if QUANTITY == 9
+#include "lib/curl.glsl"
+#elif QUANTITY >= 5 && QUANTITY <= 8
 // Velocities at the centre of a cell are the mean of its two faces, as Fluid.velocity.at_centers() reads them.
 vec3 center(ivec3 cell) {
     vec3 low = fetch_velocity(cell).xyz, high = vec3(fetch_velocity(cell + X).x, fetch_velocity(cell + Y).y, low.z);
@@ -33,18 +35,7 @@ float measured(ivec3 cell) {
 #elif QUANTITY <= 8
     return center(cell)[QUANTITY - 6];
 #elif QUANTITY == 9
-    // the curl as in sim/vorticity.glsl: half the change over two cells of the velocity at their centres
-    vec3 alongx = center(neighbour(cell + X)) - center(neighbour(cell - X));
-    vec3 alongy = center(neighbour(cell + Y)) - center(neighbour(cell - Y));
-    vec3 alongz = vec3(0.0);
-#if DIMENSIONS == 3
-    alongz = center(neighbour(cell + Z)) - center(neighbour(cell - Z));
-#endif
-    vec3 curl = vec3(alongy.z - alongz.y, alongz.x - alongx.z, alongx.y - alongy.x);
-#if DIMENSIONS == 2
-    curl.xy = vec2(0.0);
-#endif
-    return length(curl) * 0.5 / cell_size;
+    return length(curl_at(cell));
 #elif QUANTITY == 11 && FLAME
     return fetch_flame(cell).x;
 #else

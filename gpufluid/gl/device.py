@@ -301,7 +301,8 @@ class Device:
         """Set every texel of `texture`, to which `target` draws, to `color`."""
         if self.stage == "fragment":
             red, green, blue, alpha = color
-            target.clear(red, green, blue, alpha)
+            with self.timed("fill"):
+                target.clear(red, green, blue, alpha)
             return
         form = FORMATS[texture.components, texture.dtype].lower()
 
