@@ -17,6 +17,7 @@ LARGEST = 3.4e38  # what single precision holds
 LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
 TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
 MOST_CELLS = 1 << 20  # along an axis
+MANY = 1 << 20  # cells in a box from which on the device adds up and compares more before it is read from
 
 AXES = ("x", "y", "z")
 

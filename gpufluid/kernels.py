@@ -184,6 +184,7 @@ TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a te
 ROOTS = Slot("roots", "root", exact=True)
 POINTS, PROBED = Slot("points", "probe", exact=True), Slot("sampled", "probe", exact=True)
 SAVED = Slot("saved", "tall", short=True)
+SPEED = Slot("speed", "block", exact=True)
 ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "slice", "whole"))
 
 KERNELS: dict[str, Kernel] = {
@@ -433,7 +434,8 @@ KERNELS: dict[str, Kernel] = {
         Kernel("scroll_pressure", _packed("pressure"), (_packed("pressure"),), ("shift",)),
         Kernel("save_velocity", SAVED, (VELOCITY,)),
         Kernel("save_scalars", SAVED, (SCALARS,), (), (SOLID,)),
-        Kernel("max_speed", Slot("speed", "block", exact=True), (VELOCITY,)),
+        Kernel("max_speed", SPEED, (VELOCITY,)),
+        Kernel("largest_speed", Slot("largest", "group", components=1, exact=True), (SPEED,)),
     )
 }
 

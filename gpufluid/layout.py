@@ -170,7 +170,8 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     face: one more along each axis, for the high faces (not along z in 2D, where no flow crosses);
     packed: four cells along x to a texel; pack: one value for four such cells;
     strip: one texel for STRIP cells of a slice; piece: room for one for each PIECE of them;
-    block: one texel for BLOCK^3 faces; found: as strip, and behind that one for each slice of blocks at most;
+    block: one texel for BLOCK^3 faces; group: one for BLOCK^3 blocks;
+    found: as strip, and behind that one for each slice of blocks at most;
     row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
     quarter: as packed, in four textures by whether y and z are even or odd;
     half: as packed, of one colour of a chess-board the cells alone, which are every second one along x;
@@ -183,6 +184,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     deep = nz + 1 if grid.dimensions == 3 else 1
     faces = nx + 1, ny + 1, deep
     blocks = -(-faces[0] // BLOCK), -(-faces[1] // BLOCK), -(-faces[2] // BLOCK)
+    groups = -(-blocks[0] // BLOCK), -(-blocks[1] // BLOCK), -(-blocks[2] // BLOCK)
     strips = -(-nx // STRIP[0]), -(-ny // STRIP[1])
     few = lanes(grid) if lanes(grid) <= min(SOLVED, limit) else 1
     return {
@@ -190,6 +192,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "tall": FlatLayout((nx, ny, nz), 1, limit, tall=True),
         "face": FlatLayout(faces, 1, limit),
         "block": FlatLayout(blocks, 1, limit),
+        "group": FlatLayout(groups, 1, limit),
         "packed": FlatLayout((nx, ny, nz), LANES, limit),
         "quarter": FlatLayout((nx, -(-ny // 2), -(-nz // 2)), LANES, limit),
         "half": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),

@@ -2075,11 +2075,21 @@ def scroll_pressure(grid: Grid, variant: Variant, *, pressure: Array, shift: tup
     return out
 
 
+def largest_of_blocks(values: Array) -> Array:
+    """The largest of values >= 0, [z, y, x, c], in blocks of BLOCK^3 of them."""
+    nz, ny, nx, channels = values.shape
+    blocks = [-(-n // BLOCK) for n in (nz, ny, nx)]
+    padded = np.zeros((*(b * BLOCK for b in blocks), channels))
+    padded[:nz, :ny, :nx] = values
+    split = padded.reshape(blocks[0], BLOCK, blocks[1], BLOCK, blocks[2], BLOCK, channels)
+    return np.asarray(split.max((1, 3, 5)))
+
+
 def max_speed(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
     """Largest |velocity| of each component over blocks of faces, m/s."""
-    nz, ny, nx = velocity.shape[:3]
-    blocks = [-(-n // BLOCK) for n in (nz, ny, nx)]
-    padded = np.zeros((*(b * BLOCK for b in blocks), 4))
-    padded[:nz, :ny, :nx, :3] = np.abs(velocity[..., :3])
-    split = padded.reshape(blocks[0], BLOCK, blocks[1], BLOCK, blocks[2], BLOCK, 4)
-    return np.asarray(split.max((1, 3, 5)))
+    return largest_of_blocks(np.abs(velocity) * [1.0, 1.0, 1.0, 0.0])
+
+
+def largest_speed(grid: Grid, variant: Variant, *, speed: Array) -> Array:
+    """Largest speed over blocks of what `max_speed` returns, m/s, from its largest components."""
+    return largest_of_blocks(np.linalg.norm(speed[..., :3], axis=-1, keepdims=True))

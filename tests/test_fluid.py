@@ -14,6 +14,8 @@ from driver import within
 from sharing import CELLS
 
 import gpufluid as gf
+import gpufluid.solver as solver_of_steps
+from gpufluid import pressure_problem
 from gpufluid.cases import TaylorGreen
 from gpufluid.fluid import FIELDS
 
@@ -173,6 +175,26 @@ def test_a_long_step_is_split() -> None:
         assert solver.substeps(0.6) == 2
         assert solver.substeps(60.0) == 4  # the cap
         assert solver.substeps(1e-9) == 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And adds up what conjugate gradients ask for; else all blocks and rows are read."""
+    speeds, left = [], []
+    for many in (1, 1 << 20):
+        for module in (solver_of_steps, pressure_problem):
+            monkeypatch.setattr(module, "MANY", many)
+        rng = np.random.default_rng(1)
+        rules = gf.Settings(pressure=gf.ConjugateGradient(6))
+        with gf.Fluid(gf.Grid((21, 18, 19), 0.1), settings=rules, backend=backend) as fluid:
+            fluid.velocity.write(rng.normal(size=(20, 19, 22, 3)))
+            solver = fluid._solver
+            speeds.append(solver.max_speed())
+            assert (solver.largest is not None) == (many == 1)
+            fluid.project()
+            left.append(fluid.velocity.read())
+    assert speeds[0] == pytest.approx(speeds[1], rel=1e-6) and speeds[0] > 3.0
+    np.testing.assert_allclose(left[0], left[1], atol=1e-4)
 
 
 def test_substeps_are_steps() -> None:

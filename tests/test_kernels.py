@@ -397,7 +397,9 @@ def test_every_way_of_reading_gives_the_same_bits(
 
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", ["advect_velocity", "correct_velocity", "finish_velocity", "advect_scalars"])
+@pytest.mark.parametrize(
+    "name", ["advect_velocity", "correct_velocity", "finish_velocity", "advect_scalars", "vorticity"]
+)
 def test_four_values_gathered_at_once_are_the_same_bits(
     name: str, size: str, stage: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
 ) -> None:

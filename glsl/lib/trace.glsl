@@ -1,5 +1,6 @@
 // Following the flow for `dt` seconds, back (dt > 0) or forth (dt < 0).
 #include "lib/component.glsl" for velocity
+#include "lib/face_pairs.glsl"
 #include "lib/clipped.glsl"
 #include "lib/turns.glsl"
 
@@ -26,20 +27,33 @@ Faces face_velocities(ivec3 face) {
         vec3 u = at_velocity(face_center(face, face.x == cells.x ? 0 : face.y == cells.y ? 1 : 2));
         return Faces(u, u, u);
     }
-    ivec3 x = neighbour(face - X), y = neighbour(face - Y);
-    vec3 u = fetch_velocity(face).xyz, ux = fetch_velocity(x).xyz, uy = fetch_velocity(y).xyz;
-    float xp = fetch_velocity(face + X).x, yp = fetch_velocity(face + Y).y;
+    // x on the faces beside it along x and y, y on those and z on those
+#if GATHERED
+    bvec2 inner = greaterThan(face.xy, ivec2(0));
+    ivec3 low = ivec3(max(face.xy - 1, 0), face.z);
+    vec4 x = quad_velocity(ivec3(face.x, low.yz), 0), y = quad_velocity(ivec3(low.x, face.yz), 1);
+    vec2 xs = inner.y ? x.zw : x.xy, ys = inner.x ? y.yw : y.xz, xs_ym = x.xy, ys_xm = y.xz;
+#else
+    vec2 xs = along_x(face), ys = along_y(face);
+    vec2 xs_ym = along_x(neighbour(face - Y)), ys_xm = along_y(neighbour(face - X));
+#endif
     Faces at;
-    at.x = vec3(u.x, 0.25 * (u.y + ux.y + yp + fetch_velocity(x + Y).y), 0.0);
-    at.y = vec3(0.25 * (u.x + uy.x + xp + fetch_velocity(y + X).x), u.y, 0.0);
+    at.x = vec3(xs.x, 0.25 * (ys.x + ys_xm.x + ys.y + ys_xm.y), 0.0);
+    at.y = vec3(0.25 * (xs.x + xs_ym.x + xs.y + xs_ym.y), ys.x, 0.0);
 #if DIMENSIONS == 3
+#if GATHERED
+    vec4 below = quad_velocity(low, 2), above = quad_velocity(low + Z, 2);
+    vec2 zs_xm = inner.y ? vec2(below.z, above.z) : vec2(below.x, above.x);
+    vec2 zs_ym = inner.x ? vec2(below.y, above.y) : vec2(below.x, above.x);
+    vec2 zs = inner.x && inner.y ? vec2(below.w, above.w) : inner.x ? zs_ym : zs_xm;
+#else
+    vec2 zs = along_z(face), zs_xm = along_z(neighbour(face - X)), zs_ym = along_z(neighbour(face - Y));
+#endif
     ivec3 z = neighbour(face - Z);
-    vec3 uz = fetch_velocity(z).xyz;
-    float zp = fetch_velocity(face + Z).z;
-    at.x.z = 0.25 * (u.z + ux.z + zp + fetch_velocity(x + Z).z);
-    at.y.z = 0.25 * (u.z + uy.z + zp + fetch_velocity(y + Z).z);
-    at.z = vec3(0.25 * (u.x + uz.x + xp + fetch_velocity(z + X).x),
-                0.25 * (u.y + uz.y + yp + fetch_velocity(z + Y).y), u.z);
+    vec2 xs_zm = along_x(z), ys_zm = along_y(z);
+    at.x.z = 0.25 * (zs.x + zs_xm.x + zs.y + zs_xm.y);
+    at.y.z = 0.25 * (zs.x + zs_ym.x + zs.y + zs_ym.y);
+    at.z = vec3(0.25 * (xs.x + xs_zm.x + xs.y + xs_zm.y), 0.25 * (ys.x + ys_zm.x + ys.y + ys_zm.y), zs.x);
 #endif
     return at;
 }

@@ -55,6 +55,7 @@ PROFILES = {
 }
 SAMPLES, NUMPY_SAMPLES = 15, 3
 WARM_UP = 3  # steps
+WARM_SECONDS = 0.5  # on a GPU, which is slow at first after a rest
 PICTURE = (640, 360)  # pixels
 COPIED = {
     True: 1 << 26,
@@ -258,12 +259,21 @@ def copy_bandwidth(ctx: moderngl.Context, software: bool) -> float:
     return 2.0 * size / (min(times) * 1e-3)
 
 
+def warm_up(work: Callable[[], None], finish: Callable[[], None], software: bool) -> None:
+    """Do `work` until it takes as long as it will."""
+    end = time.perf_counter() + (0.0 if software else WARM_SECONDS)
+    done = 0
+    while done < WARM_UP or time.perf_counter() < end:
+        work()
+        finish()
+        done += 1
+
+
 def take_turns(subjects: Sequence[Subject], samples: int) -> None:
     """Warm `subjects` up, then sample each in turn."""
     for subject in subjects:
         subject.first_ms = timed(subject.step, subject.backend.finish)[0]
-        for _ in range(WARM_UP - 1):
-            subject.step()
+        warm_up(subject.step, subject.backend.finish, subject.device is None or subject.device.software)
     for _ in range(samples):
         for subject in subjects:
             subject.sample()
