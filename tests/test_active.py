@@ -16,6 +16,7 @@ from gpufluid.gl import kernel_source
 from gpufluid.gl.device import Device
 from gpufluid.gl.strips import BOXES, SHARES, Strips
 from gpufluid.layout import PIECE, STRIP
+from gpufluid.render import volume
 from gpufluid.render.camera import view_of
 from gpufluid.render.slices import Slices
 from gpufluid.render.volume import VolumeRenderer
@@ -84,6 +85,30 @@ def test_slices_leave_out_only_what_shows_nothing(
             options = {"method": method, "slices": slices, "smoke": gf.Smoke(extinction=60.0)}
             skipped, whole = (drawn(puff, CAMERAS[camera], skip, **options) for skip in (True, False))
             assert_alike(skipped, whole)
+
+
+@pytest.mark.parametrize("skip", [True, False])
+@pytest.mark.parametrize("more", [{}, {"fire": gf.Fire()}], ids=["smoke", "fire"])
+def test_cells_are_shaded_in_a_dispatch_as_in_a_draw(
+    device: Device,
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+    more: dict[str, Any],
+    skip: bool,
+) -> None:
+    if device.version < 430:
+        pytest.skip("no compute shaders here")
+    density = specks(rng, GRID, 12)
+    puff, ran = Puff(device, GRID, density=density, temperature=900.0 * density), []
+    run = moderngl.ComputeShader.run
+    monkeypatch.setattr(moderngl.ComputeShader, "run", lambda *given: ran.append(given) or run(*given))
+    pictures, counts = [], []
+    for dispatched in (False, True):
+        monkeypatch.setattr(volume, "computes", lambda device, answer=dispatched: answer)
+        pictures.append(drawn(puff, CAMERAS["outside"], skip, **more))
+        counts.append(len(ran))
+    assert counts[1] - 2 * counts[0] == 2 * (1 + len(more)), "two pictures, softened where there is fire"
+    assert_alike(*pictures)
 
 
 def test_slices_of_a_full_and_of_an_empty_box(device: Device) -> None:

@@ -1,6 +1,7 @@
 // How the matter of a cell looks to the camera: radiance it sends there per metre, and its extinction (1/m). Cells.
 // Light scattered often is the sum of octaves of Wrenninge, Kulla & Lundqvist (2013): each scatters half the
 // light of the one before at 0.4 times the extinction and half the anisotropy.
+#include "render/each_cell.glsl"
 #include "lib/cell_sample.glsl" for scalars
 #include "render/light_at.glsl" for sun
 #include "render/light_at.glsl" for sky
@@ -23,8 +24,6 @@ uniform vec3 pigments[3];     // albedos of the coloured smoke
 uniform vec3 sun, ambient;    // radiance of what scatters all that it takes from the sun, and from all round
 uniform vec3 eye;             // cells; or, with a parallel projection, the way to the viewer
 uniform bool parallel_view;
-
-out vec4 shade_out;
 
 // Light of one source scattered towards the viewer, as a share; c: cosine of the angle it turns by.
 float scattered(float left, float c) {
@@ -70,23 +69,21 @@ vec4 shaded(ivec3 cell) {
     return vec4(min(thick * color * light + emitted, BRIGHTEST), thick);
 }
 
-void main() {
-    ivec3 cell = cell_index(ivec2(gl_FragCoord.xy));
-    shade_out = vec4(0.0);
-    if (cell.z >= cells.z) return;
+vec4 of_cell(ivec3 cell) {
 #if SOLIDS
     // in a solid the mean of the fluid beside it, so that smoke does not thin out against its surface
     bool solid = fetch_solid(cell).w > 0.5;
     int side = 0, sides = solid ? 2 * DIMENSIONS : 1;
     float open = 0.0;
+    vec4 sum = vec4(0.0);
     do {
         ivec3 at = solid ? cell + step_along(side >> 1) * (2 * (side & 1) - 1) : cell;
         if (solid && (at != in_box(at) || fetch_solid(at).w > 0.5)) continue;
-        shade_out += shaded(at);
+        sum += shaded(at);
         open += 1.0;
     } while (++side < sides);
-    shade_out /= max(open, 1.0);
+    return sum / max(open, 1.0);
 #else
-    shade_out = shaded(cell);
+    return shaded(cell);
 #endif
 }

@@ -13,7 +13,7 @@ from gpufluid.layout import FlatLayout
 from gpufluid.render.blackbody import COLDEST, HOTTEST, fire_table
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import FIRE_TABLE, PICTURE, bind, matter, volume_program
+from gpufluid.render.volume_source import FIRE_TABLE, PICTURE, Program, bind, matter, volume_program
 from gpufluid.view import Fire
 
 BLOCKS = 8  # along the longest axis; each is one light
@@ -87,12 +87,12 @@ class FireLight:
         with bind(device, program, blocks=self.blocks):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
-    def _place(self, program: moderngl.Program, fluid: FluidLike) -> None:
+    def _place(self, program: Program, fluid: FluidLike) -> None:
         """Tell `program` how the box of `fluid` lies in the blocks."""
         if "block_lag" in program:
             upload(program["block_lag"], tuple(n % self.size for n in fluid.scrolled))  # type: ignore[arg-type]
 
-    def give(self, program: moderngl.Program, fluid: FluidLike, fire: Fire) -> None:
+    def give(self, program: Program, fluid: FluidLike, fire: Fire) -> None:
         """Set what ``fire_emission`` of `program` reads, and where in the box of `fluid` the blocks lie."""
         self._place(program, fluid)
         if "fire_table" not in program:

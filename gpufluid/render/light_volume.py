@@ -207,7 +207,7 @@ class LightVolume:
                 device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
         ctx.enable_only(moderngl.NOTHING)
 
-    def give(self, program: moderngl.Program, name: str, unit: int) -> None:
+    def give(self, program: Program, name: str, unit: int) -> None:
         """Set what ``light_at_<name>`` of `program` reads, on texture unit `unit`."""
         if f"{name}_matrix" not in program:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 import moderngl
 
@@ -14,7 +15,7 @@ from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import SKY, SUN, Volumes, bind, matter, volume_program
+from gpufluid.render.volume_source import SKY, SUN, Program, bind, cells_program, matter, volume_program
 from gpufluid.view import Look
 
 SKY_SCALE = 0.5  # light cells per cell of the light from all round
@@ -71,50 +72,57 @@ class Lighting:
 
     @contextmanager
     def program(
-        self,
-        fluid: FluidLike,
-        label: str,
-        file: str,
-        *fields: str,
-        solids: bool | None = None,
-        vertex_file: str | None = None,
-        placed_by: Volumes | None = None,
+        self, fluid: FluidLike, label: str, file: str, *fields: str, **rules: Any
     ) -> Iterator[moderngl.Program]:
-        """A program that knows the light; light and the fluid's `matter` are bound while the body runs.
+        """A `volume_program` that knows the light, which is bound while the body runs, with all `matter`.
 
-        placed_by: as for `volume_program`.
+        rules: as for `volume_program`, but for macros and volumes.
         """
-        look, defines, volumes = self._look, dict[str, float](), {}
-        given: dict[str, Field] = dict(matter(fluid))
-        if look.lights and self._others is not None:
-            defines["OTHERS"] = len(look.lights)
-            volumes["others"] = self._others.field.layout
+        program = volume_program(self.device, fluid, label, file, *fields, **self._known, **rules)
+        with self._bound(fluid, program):
+            yield program
+
+    @contextmanager
+    def cells_program(
+        self, fluid: FluidLike, label: str, file: str, *fields: str, **rules: Any
+    ) -> Iterator[Program]:
+        """A `cells_program` that knows the light, in the same way."""
+        program = cells_program(self.device, fluid, label, file, *fields, **self._known, **rules)
+        with self._bound(fluid, program):
+            yield program
+
+    @property
+    def _lit_by(self) -> dict[str, Field]:
+        """The volumes of the lights of the latest look beside sun and sky, by name."""
+        given: dict[str, Field] = {}
+        if self._look.lights and self._others is not None:
             given["others"] = self._others.field
-        if look.fire is not None and self._fire is not None:
-            defines |= self._fire.defines
-            volumes["glow"] = self._fire.glow.layout
+        if self._look.fire is not None and self._fire is not None:
             given["glow"] = self._fire.glow
-        program = volume_program(
-            self.device,
-            fluid,
-            label,
-            file,
-            *fields,
-            solids=solids,
-            vertex_file=vertex_file,
-            defines=defines,
-            volumes=volumes,
-            placed_by=placed_by,
-        )
+        return given
+
+    @property
+    def _known(self) -> dict[str, Any]:
+        """The macros of these lights, and the layouts of their volumes."""
+        defines: dict[str, object] = {}
+        if "others" in self._lit_by:
+            defines["OTHERS"] = len(self._look.lights)
+        if "glow" in self._lit_by and self._fire is not None:
+            defines |= self._fire.defines
+        return {"defines": defines, "volumes": {name: field.layout for name, field in self._lit_by.items()}}
+
+    @contextmanager
+    def _bound(self, fluid: FluidLike, program: Program) -> Iterator[None]:
+        look = self._look
         for volume, name, unit in ((self.sun, "sun", SUN), (self.sky, "sky", SKY)):
             volume.give(program, name, unit)
         if look.lights and self._others is not None:
             self._others.place(program, fluid, look.lights)
         if look.fire is not None and self._fire is not None:
             self._fire.give(program, fluid, look.fire)
-        with bind(self.device, program, **given):
+        with bind(self.device, program, **matter(fluid), **self._lit_by):
             try:
-                yield program
+                yield
             finally:
                 for unit in (SUN, SKY):
                     self.device.between.clear(unit)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -26,7 +27,15 @@ from gpufluid.grid import Grid
 from gpufluid.layout import JOINED, STRIP, FlatLayout
 from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, TABLE
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import PICTURE, UNITS, bind, matter, volume_program
+from gpufluid.render.volume_source import (
+    PICTURE,
+    UNITS,
+    Program,
+    bind,
+    matter,
+    volume_program,
+    write_cells,
+)
 from gpufluid.view import Look
 
 ROW = 8  # cells
@@ -188,22 +197,25 @@ class Occupancy:
         """What ``whole.glsl`` and ``spans_vertex.glsl`` read."""
         return {"spans": self._spans.layout}
 
-    def give_spans(self, program: moderngl.Program) -> None:
-        """Set what ``whole.glsl`` and ``spans_vertex.glsl`` of `program` read."""
-        program["spans"], program["worth"] = UNITS["spans"], self._worth
+    @property
+    def spanning(self) -> dict[str, Any]:
+        """What `cells_program` is told, so that cells outside the spans are left out."""
+        return {"spans": self._spans.layout, "macros": self._defines}
+
+    def give_spans(self, program: Program) -> None:
+        """Set what ``whole.glsl``, ``spans_vertex.glsl`` and ``each_cell.glsl`` of `program` read."""
+        for name, value in (("spans", UNITS["spans"]), ("worth", self._worth)):
+            if name in program:
+                program[name] = value
         self._spans.front.use(UNITS["spans"])
 
-    def cover(self, program: moderngl.Program, target: Field) -> None:
-        """Write the cells of `target` that show anything, and 0 elsewhere.
-
-        program: of ``spans_vertex.glsl`` and what is to be written.
-        """
-        target.back_target.clear()
-        target.back_target.use()
+    def cover(self, program: Program, target: Field) -> None:
+        """Write the cells of `target` that show anything, and 0 elsewhere; program: of `cells_program`."""
+        if isinstance(program, moderngl.Program):
+            target.back_target.clear()
         long, high, deep = self._spans.layout.size
-        vertices = 6 * long * high * (deep - 1)
         self.give_spans(program)
-        self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
+        write_cells(self.device, program, target, 6 * long * high * (deep - 1))
 
     def release(self) -> None:
         """Release the textures; idempotent."""

@@ -16,7 +16,7 @@ from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import bind, matter, volume_program
+from gpufluid.render.volume_source import Program, bind, matter, volume_program
 from gpufluid.view import Light, PointLight
 
 
@@ -82,9 +82,7 @@ class OtherLights:
         with bind(self.device, program, **matter(fluid)):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
-    def place(
-        self, program: moderngl.Program, fluid: FluidLike, lights: Sequence[Light | PointLight]
-    ) -> None:
+    def place(self, program: Program, fluid: FluidLike, lights: Sequence[Light | PointLight]) -> None:
         """Tell `program` where the lights are, seen from the box of `fluid`, and how that lies."""
         if "others_lag" in program:
             upload(program["others_lag"], tuple(n % 2 for n in fluid.scrolled))  # type: ignore[arg-type]

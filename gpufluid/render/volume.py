@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
+from gpufluid.gl.kernel_source import IMAGE_FORMAT
 from gpufluid.gl.passes import upload
 from gpufluid.gl.state import Guest
 from gpufluid.grid import finite_number
@@ -35,7 +36,7 @@ from gpufluid.render.painter import LIMIT, Painter, Sight
 from gpufluid.render.quality import FrameClock, Quality
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import bind, volume_program
+from gpufluid.render.volume_source import Program, bind, cells_program, computes, write_cells
 from gpufluid.settings import one_of
 from gpufluid.view import METHODS, Camera, Fire, Light, Look, PointLight, Smoke
 
@@ -96,6 +97,7 @@ class VolumeRenderer(Guest):
         self._clock: FrameClock | None = None
         self.frame_ms = frame_ms
         self.device = Device(ctx, "fragment")
+        self.computes = computes(self.device)
         self._painter = Painter(self.device, JITTER if jitter else 0.0)
         self._way: Slices | RayMarch
         if method == "ray-march":
@@ -313,11 +315,10 @@ class VolumeRenderer(Guest):
                 self._stepped = Field(self.device, "shaded cells", layout, 4, "f2", 1)
             target = self._stepped
         light, smoke = look.light, look.smoke
-        room = self._occupancy
-        covering: dict[str, Any] = {}
-        if room is not None:
-            covering = {"vertex_file": "render/spans_vertex.glsl", "placed_by": room.volumes}
-        with self.lighting.program(fluid, "shade", "render/shade.glsl", **covering) as program:
+        covering: dict[str, Any] = self._occupancy.spanning if self._occupancy is not None else {}
+        if self.computes:
+            covering["form"] = IMAGE_FORMAT[target.components, target.dtype]
+        with self.lighting.cells_program(fluid, "shade", "render/shade.glsl", **covering) as program:
             for name, value in {
                 "extinction": float(smoke.extinction),
                 "anisotropy": float(smoke.anisotropy),
@@ -333,20 +334,19 @@ class VolumeRenderer(Guest):
             self._cover(program, target)
         if target is self._shaded:
             return
-        program = volume_program(
+        program = cells_program(
             self.device, fluid, "soften", "render/soft.glsl", "shaded", solids=False, **covering
         )
         with bind(self.device, program, shaded=target):
             self._cover(program, self._shaded)
 
-    def _cover(self, program: moderngl.Program, target: Field) -> None:
+    def _cover(self, program: Program, target: Field) -> None:
         """Write `target` by `program`, where there is anything to see."""
         self.ctx.enable_only(moderngl.NOTHING)
         if self._occupancy is not None:
             self._occupancy.cover(program, target)
-            return
-        target.back_target.use()
-        self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        else:
+            write_cells(self.device, program, target)
 
     def _allocate(self, fluid: FluidLike) -> None:
         """Make the textures for this grid, once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import moderngl
 
@@ -72,7 +73,7 @@ def volume_source(
     source = Source(label).add(f"#version {version} core", "<stage>").add(box_constants(fluid.grid), "<box>")
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
-    macros: dict[str, object] = {"OTHERS": 0, "FIRE": 0, "ENDS": 0}
+    macros: dict[str, object] = {"OTHERS": 0, "FIRE": 0, "ENDS": 0, "COMPUTED": 0}
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
     macros |= variant.defines(fluid.grid.dimensions) | device.defines | dict(defines or {})
     source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")
@@ -166,6 +167,64 @@ def walking_program(
         return device.compute_program(source.include(file))
 
     return device.keep((label, file, fluid.grid.local, tuple(matter(fluid)), *given.items()), make)
+
+
+def computes(device: Device) -> bool:
+    """Whether cells are written by dispatches: there are GPUs that draw with few of their cores."""
+    return device.version >= 430 and not device.software
+
+
+def cells_program(
+    device: Device,
+    fluid: FluidLike,
+    label: str,
+    file: str,
+    *fields: str,
+    form: str = "",
+    solids: bool | None = None,
+    defines: Mapping[str, object] | None = None,
+    volumes: Volumes | None = None,
+    spans: FlatLayout | None = None,
+    macros: Mapping[str, int] | None = None,
+) -> Program:
+    """Return the program of `file`, over each_cell.glsl; compiled once on each device.
+
+    form: the format of what a compute shader writes; "": it draws. spans: the layout of those of an
+    `Occupancy`, which alone are written; macros: their sizes.
+    """
+    if not form:
+        given: dict[str, Any] = {} if spans is None else {"vertex_file": "render/spans_vertex.glsl"}
+        placed = None if spans is None else {"spans": spans}
+        rules: dict[str, Any] = {"solids": solids, "defines": defines, "volumes": volumes, **given}
+        return volume_program(device, fluid, label, file, *fields, placed_by=placed, **rules)
+    known, named = dict(volumes or {}), {**dict(defines or {}), **dict(macros or {})}
+    named |= {"COMPUTED": 1, "GROUP": GROUP, "SPARED": int(spans is not None)}
+    if spans is not None:
+        known["spans"] = spans
+
+    def make() -> moderngl.ComputeShader:
+        source = volume_source(
+            device, label, fluid, *fields, solids=solids, defines=named, volumes=known, version=430
+        )
+        image = f"layout({form}, binding = 0) writeonly restrict uniform image2D cells_out;"
+        return device.compute_program(source.add(image, "<fields>").include(file))
+
+    grid, present = fluid.grid.local, tuple(matter(fluid))
+    return device.keep(
+        (label, file, grid, fields, present, solids, form, *named.items(), *known.items()), make
+    )
+
+
+def write_cells(device: Device, program: Program, target: Field, vertices: int = 3) -> None:
+    """Write `target` by a program of `cells_program`; vertices: of what it draws, if it draws."""
+    if isinstance(program, moderngl.Program):
+        target.back_target.use()
+        device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
+        return
+    target.back.bind_to_image(0, read=False, write=True)
+    width, height = target.layout.texture_size
+    program.run(-(-width // GROUP), -(-height // GROUP))
+    device.ctx.memory_barrier()
 
 
 @contextmanager
