@@ -87,7 +87,7 @@ class EmptySpace:
         speed: FieldStore | None,
         *others: FieldStore,
     ) -> Iterator[None]:
-        """While the flow carries them for `dt` seconds; speed: the largest of blocks of faces, now."""
+        """While the flow carries them for `dt` seconds; speed: the largest of (many) blocks of faces, now."""
         strips = self._strips if self._on else None
         if strips is not None:
             reach = dt / self.backend.grid.cell_size

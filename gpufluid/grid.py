@@ -17,7 +17,7 @@ LARGEST = 3.4e38  # what single precision holds
 LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
 TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
 MOST_CELLS = 1 << 20  # along an axis
-MANY = 1 << 20  # cells in a box from which on the device adds up and compares more before it is read from
+MANY = 1 << 20  # cells in a box
 
 AXES = ("x", "y", "z")
 
@@ -170,6 +170,11 @@ class Grid:
         """Number of cells in the box."""
         nx, ny, nz = self.cells
         return nx * ny * nz
+
+    @property
+    def many(self) -> bool:
+        """Whether the device adds up and compares all that it can before anything is read from it."""
+        return self.cell_count >= MANY
 
     def coarser(self) -> Grid:
         """The grid of half as many cells along every axis, rounded up: a coarse level of multigrid."""

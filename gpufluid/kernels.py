@@ -435,7 +435,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel("save_velocity", SAVED, (VELOCITY,)),
         Kernel("save_scalars", SAVED, (SCALARS,), (), (SOLID,)),
         Kernel("max_speed", SPEED, (VELOCITY,)),
-        Kernel("largest_speed", Slot("largest", "group", components=1, exact=True), (SPEED,)),
+        Kernel("largest_speed", Slot("largest", "group", exact=True), (SPEED,)),
     )
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpufluid.backend import Backend, FieldStore
-from gpufluid.grid import MANY, Grid
+from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 
 WORTH = 6  # sweeps in quarters that gain more than bringing the pressure there and back costs
@@ -156,7 +156,7 @@ class PressureProblem:
     def _rows(self, backend: Backend, a: FieldStore, b: FieldStore) -> Any:
         rows, slices = self.sums["rows"], self.sums["slices"]
         backend.kernel("dot_rows", self.variant)(a=a, b=b, rows=rows, **self.openings)
-        if self.grid.cell_count < MANY:
+        if not self.grid.many:
             return rows.read().astype(np.float64).sum((0, 1, 2))
         backend.kernel("sum_slices", self.variant)(rows=rows, slices=slices)
         return slices.read().astype(np.float64).sum((0, 1, 2))

@@ -2091,5 +2091,6 @@ def max_speed(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
 
 
 def largest_speed(grid: Grid, variant: Variant, *, speed: Array) -> Array:
-    """Largest speed over blocks of what `max_speed` returns, m/s, from its largest components."""
-    return largest_of_blocks(np.linalg.norm(speed[..., :3], axis=-1, keepdims=True))
+    """The largest over blocks of what `max_speed` returns, m/s, and last the largest of their lengths."""
+    axes = speed[..., :3]
+    return largest_of_blocks(np.concatenate((axes, np.linalg.norm(axes, axis=-1, keepdims=True)), -1))

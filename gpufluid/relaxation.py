@@ -88,7 +88,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
     inner = problem.inner(relaxed, residual)
     finest = hierarchy.prepare(inner) if rules.preconditioner == "multigrid" else None
-    halves = [inner.red_black(colour) for colour in (0, 1, 0)]
+    halves = [inner.red_black(colour) for colour in (0, 1, 0)] if finest is None else []
     change.fill([0.0])
     before = length = first = 0.0
     least = math.inf

@@ -21,7 +21,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.fire import Fire
 from gpufluid.forces import Forces
 from gpufluid.fourier import check_box, refuse_obstacle
-from gpufluid.grid import AXES, MANY
+from gpufluid.grid import AXES
 from gpufluid.kernels import Variant
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
@@ -53,8 +53,8 @@ class Solver:
         self.speed = backend.field("speed", "block", buffers=1, exact=True)
         # where there are many blocks: a device finds the fastest sooner than it hands over all
         self.largest: FieldStore | None = None
-        if backend.grid.cell_count >= MANY:
-            self.largest = backend.field("largest speed", "group", 1, buffers=1, exact=True)
+        if backend.grid.many:
+            self.largest = backend.field("largest speed", "group", buffers=1, exact=True)
         self.solids = Solids(backend, boundaries)
         self.forces = Forces(backend, settings)
         self.fire = Fire(backend, settings)
@@ -196,7 +196,7 @@ class Solver:
             self.solids.slip(variant, velocity=u)
         if empty.on:
             self.measure_speed()
-        with empty.carrying(dt, s, colors, self.speed, *scratch):
+        with empty.carrying(dt, s, colors, self.largest or self.speed, *scratch):
             self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
             if colors is not None:
                 self.advection.carry_colors(dt, self.color_variant, cells, colors=colors, velocity=u)
@@ -261,13 +261,14 @@ class Solver:
         self.measure_speed()
         if self.largest is None:
             return float(np.linalg.norm(self.speed.read()[..., :3], axis=-1).max())
-        self.backend.kernel("largest_speed", self.variant)(speed=self.speed, largest=self.largest)
-        return float(self.largest.read().max())
+        return float(self.largest.read()[..., 3].max())
 
     def measure_speed(self) -> None:
         """Take the largest speeds of blocks of faces, as they are now; once for one velocity."""
         if self._measured != self.velocity.version:
             self.backend.kernel("max_speed", self.variant)(velocity=self.velocity, speed=self.speed)
+            if self.largest is not None:
+                self.backend.kernel("largest_speed", self.variant)(speed=self.speed, largest=self.largest)
             self._measured = self.velocity.version
 
     def substeps(self, dt: float) -> int:

@@ -385,12 +385,22 @@ def test_fast_smoke_is_followed_round_and_through_the_sides(
 
 
 @pytest.mark.parametrize("backend", ["auto", "fragment", "compute"])
-def test_smoke_in_the_one_place_where_a_wind_blows(ctx: moderngl.Context, backend: str) -> None:
-    """Anywhere along z, faster each time: the largest speeds are taken in a few parts, and kept."""
+@pytest.mark.parametrize("many", [False, True])
+def test_smoke_in_the_one_place_where_a_wind_blows(
+    ctx: moderngl.Context, backend: str, many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anywhere along z, faster each time: the largest speeds are taken in a few parts, and kept.
+
+    many: by a pass of their own before.
+    """
+    if many:
+        monkeypatch.setattr(gf.grid, "MANY", 1)
     grid = gf.Grid((70, 8, 42), 1 / 22)
     rules = gf.Settings(solve_velocity=False, advection="semi-lagrangian", trace="euler")
     twins = Twins(ctx, backend, rules, None, grid)
-    assert isinstance(twins.strips, Strips) and twins.strips._layouts["block"].size[2] > SHARES + 2
+    assert isinstance(twins.strips, Strips)
+    slices = twins.strips._layouts["block"].size[2]
+    assert slices == 3 if many else slices > SHARES + 2
     for n, z in enumerate((2, 20, 35, 39)):
         density = np.zeros((42, 8, 70))
         density[z, 4, 20:24] = 1.0

@@ -14,8 +14,7 @@ from driver import within
 from sharing import CELLS
 
 import gpufluid as gf
-import gpufluid.solver as solver_of_steps
-from gpufluid import pressure_problem
+from gpufluid import grid
 from gpufluid.cases import TaylorGreen
 from gpufluid.fluid import FIELDS
 
@@ -182,8 +181,7 @@ def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: p
     """And adds up what conjugate gradients ask for; else all blocks and rows are read."""
     speeds, left = [], []
     for many in (1, 1 << 20):
-        for module in (solver_of_steps, pressure_problem):
-            monkeypatch.setattr(module, "MANY", many)
+        monkeypatch.setattr(grid, "MANY", many)
         rng = np.random.default_rng(1)
         rules = gf.Settings(pressure=gf.ConjugateGradient(6))
         with gf.Fluid(gf.Grid((21, 18, 19), 0.1), settings=rules, backend=backend) as fluid:

@@ -402,7 +402,7 @@ def test_every_way_of_reading_gives_the_same_bits(
     "name", ["advect_velocity", "correct_velocity", "finish_velocity", "advect_scalars", "vorticity"]
 )
 def test_four_values_gathered_at_once_are_the_same_bits(
-    name: str, size: str, stage: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
+    name: str, size: str, stage: str, ctx: moderngl.Context
 ) -> None:
     """As fetched one by one; which one a driver gives first is not asked for elsewhere."""
     if ctx.version_code < 430:

@@ -111,10 +111,11 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
             without += [f"Without {n}: {error}.", ""]
     machine = described(Case((at,) * 3))
     lines = [
-        "# Performance",
+        "# Performance" if software else "# Performance on a GPU",
         "",
-        "Written by `make bench`: one run on one machine, medians of samples that take turns, each until "
-        "the device has finished. Yours are other figures: run it.",
+        f"Written by `{'make bench' if software else 'gpufluid bench --page FILE'}`: one run on one machine, "
+        "medians of samples that take turns, each until the device has finished. Yours are other figures: "
+        "run it.",
         "",
         f"- {device.renderer}, OpenGL {device.version // 100}.{device.version % 100 // 10}",
         f"- {machine['cpu']}, {machine['cores']} cores",

@@ -69,6 +69,8 @@ class Strips:
     def __init__(self, device: Device, grid: Grid, layouts: Mapping[str, FlatLayout]) -> None:
         self.device, self.grid, self.index = device, grid, 0
         self._layouts = {kind: layouts[kind] for kind in ("cell", "strip", "found", "piece", "block")}
+        if grid.many:
+            self._layouts["block"] = layouts["group"]  # whose speeds are then known
 
         def field(name: str, kind: str, components: int) -> Field:
             return Field(device, name, self._layouts[kind], components, "f4", 1)
@@ -77,7 +79,7 @@ class Strips:
         self.vertices = 6 * across * -(-up // JOINED) * deep
         self._found = Field(device, "found", layouts["found"], 4, "f4", 2)
         self._speed: tuple[Field, int] | None = None  # which, and the version of it, of the latest found
-        slices = layouts["block"].size[2]
+        slices = self._layouts["block"].size[2]
         self._shares = {"SHARES": min(SHARES, slices) if device.software else slices}
         self._programs: dict[tuple[str, int], _Program] = {}
         self._walls: tuple[Boundaries, tuple[float, ...]] | None = None
@@ -133,7 +135,8 @@ class Strips:
     ) -> None:
         """A stage that carries what is in the two fields now.
 
-        speed: the largest of blocks of faces, m/s. reach: cells per m/s. times: how often as far as the flow.
+        speed: the largest of (many) blocks of faces, m/s. reach: cells per m/s. times: how often
+        as far as the flow.
         """
         known = all(self.covers(field.mark) for field in (scalars, colors) if field is not None)
         given = {"scalars": ("cell", scalars), "known": ("strip", self.spans)}
