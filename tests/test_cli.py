@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -16,7 +18,7 @@ import pytest
 from PIL import Image
 
 import gpufluid
-from gpufluid.app import play
+from gpufluid.app import cli, play
 from gpufluid.app.cli import main
 from gpufluid.app.info import largest_cube
 from gpufluid.grid import Grid
@@ -140,9 +142,9 @@ def test_bad_input_of_the_process(folder: Path) -> None:
 def test_an_open_mesh_is_a_warning_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     assert main(["run", "--obstacle", "open.obj", "-o", "x.png", "--frames", "1", *SMALL]) == 0
-    warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
-    assert len(warnings) == 1
-    assert warnings[0].startswith("gpufluid: warning: ")
+    told = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert len(told) == 1
+    assert told[0].startswith("gpufluid: warning: ")
 
 
 def test_version_and_list(capsys: pytest.CaptureFixture[str]) -> None:
@@ -333,3 +335,18 @@ def test_the_studio_opens_a_scene_with_changes(folder: Path, monkeypatch: pytest
     change = ["--set", "settings.viscosity=0.3", "--set", "settings.cooling=2"]
     assert main(["studio", "box.toml", "--backend", "fragment", *change]) == 0
     assert found == [(0.3, 2.0)] * 2
+
+
+def test_what_python_says_of_pyrr_is_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Since Python 3.12 it warns where it first compiles that; of a scene of one's own it is told."""
+
+    def info(args: Any) -> int:
+        for name in ("site/pyrr/vector3.py", "scene.py"):
+            warnings.warn_explicit(f"invalid escape in {name}", SyntaxWarning, str(tmp_path / name), 48)
+        return 0
+
+    monkeypatch.setattr(cli, "_info", info)
+    assert main(["info"]) == 0
+    assert capsys.readouterr().err == "gpufluid: warning: invalid escape in scene.py\n"
