@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
+from gpufluid.app import performance
 from gpufluid.app.baseline import UNPACKED, BaselineBackend
 from gpufluid.app.bench import Case, Subject, add_passes
 from gpufluid.app.cli import main
-from gpufluid.app.performance import CARRIED, smoke, write_page
+from gpufluid.app.performance import CARRIED, HALF, STEPS, smoke, write_page
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.backend import GLBackend
 from gpufluid.grid import Grid
@@ -84,10 +85,10 @@ class TestCommand:
 
     def test_the_page(self, tmp_path: Path, ctx: moderngl.Context) -> None:
         page = tmp_path / "figures.md"
-        write_page(page, ctx, samples=1, sizes=(8,))
+        write_page(page, ctx, samples=1, sizes=(8, 99999))
         text = page.read_text()
         assert "| `gf.Multigrid(cycles=2)` |" in text and "![](figures.png)" in text
-        assert text.count("| 8 |") == 1
+        assert text.count("| 8 |") == 1 and "\nWithout 99999: a volume of " in text
         for name in (*CARRIED, "light", "slices"):
             (row,) = (line for line in text.splitlines() if line.startswith(f"| {name} |"))
             full, tenth, share = (float(word) for word in row.split("|")[2:5])
@@ -95,6 +96,24 @@ class TestCommand:
         assert (tmp_path / "figures.png").read_bytes().startswith(b"\x89PNG")
         with pytest.raises(gf.GpufluidError, match="must end in .md"):
             write_page(tmp_path / "figures.txt", ctx)
+
+    def test_on_a_gpu_one_kind_is_stepped_after_the_other(
+        self, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("gpufluid.app.bench.WARM_SECONDS", 0.01)
+        alive, released = [], Subject.release
+        monkeypatch.setattr(Subject, "release", lambda self: alive.remove(self) or released(self))
+        monkeypatch.setattr(performance, "_in_turns", lambda subjects, samples: {**alive_of(subjects)})
+
+        def alive_of(subjects: dict[str, Subject]) -> dict[str, float]:
+            alive.extend(subjects.values())
+            return dict.fromkeys(subjects, float(len(alive)))
+
+        kinds = STEPS | HALF
+        assert set(performance._steps(ctx, 8, 1, kinds, software=False)) == {*kinds, "MiB", "own"}
+        assert not alive
+        found = performance._steps(ctx, 8, 1, kinds, software=True)
+        assert {found[name] for name in kinds} == {float(len(kinds))}, "in software all take turns"
 
     @pytest.mark.parametrize("n", [32, 64, 128])
     def test_a_tenth_of_the_box(self, n: int) -> None:

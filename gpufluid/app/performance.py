@@ -100,7 +100,7 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
     probe = GLBackend(Case((8, 8, 8)).grid, "auto", ctx)
     software, device = probe.device.software, probe.device
     probe.release()
-    sizes, at = sizes or SIZES[software], min(AT[software], max(sizes, default=AT[software]))
+    sizes = sizes or SIZES[software]
     kinds = STEPS if software else STEPS | HALF
     steps: dict[int, dict[str, float]] = {}
     without: list[str] = []
@@ -109,6 +109,7 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
             steps[n] = _steps(ctx, n, samples, kinds, software)
         except GpufluidError as error:  # there is no room for so many
             without += [f"Without {n}: {error}.", ""]
+    at = min(AT[software], max(steps, default=min(sizes)))
     machine = described(Case((at,) * 3))
     lines = [
         "# Performance" if software else "# Performance on a GPU",
