@@ -219,6 +219,15 @@ class Twins:
         if isinstance(self.strips, Strips):
             self.strips.always = True
 
+    def blow(self, density: Floats, velocity: Floats, steps: int) -> None:
+        """Steps from there on, after each of which both hold the same."""
+        for fluid in self.fluids:
+            fluid.density.write(density)
+            fluid.velocity.write(velocity)
+        for _ in range(steps):
+            self.tell(lambda fluid: fluid.step(1 / 30))
+            self.assert_equal()
+
     def tell(self, do: Any) -> list[Any]:
         """What `do` returns of each."""
         return [do(fluid) for fluid in self.fluids]
@@ -375,12 +384,7 @@ def test_fast_smoke_is_followed_round_and_through_the_sides(
         density[8:10, 8:11, 10:12] = 1.0
         velocity = np.zeros((19, 19, 19, 3))
         velocity[...] = blows
-        for fluid in twins.fluids:
-            fluid.density.write(density)
-            fluid.velocity.write(velocity)
-        for _ in range(4):
-            twins.tell(lambda fluid: fluid.step(1 / 30))
-            twins.assert_equal()
+        twins.blow(density, velocity, steps=4)
         twins.release()
 
 
@@ -406,12 +410,7 @@ def test_smoke_in_the_one_place_where_a_wind_blows(
         density[z, 4, 20:24] = 1.0
         velocity = np.zeros((43, 9, 71, 3))
         velocity[z, 4:6, :, 0] = (2.0 + n) * 30.0 / 22.0  # that many cells a step
-        for fluid in twins.fluids:
-            fluid.density.write(density)
-            fluid.velocity.write(velocity)
-        for _ in range(3):
-            twins.tell(lambda fluid: fluid.step(1 / 30))
-            twins.assert_equal()
+        twins.blow(density, velocity, steps=3)
         assert twins.fluids[0].density.read()[z, 4, 27 + 3 * n] > 0.1 and twins.share < 0.2
     twins.release()
 
@@ -422,13 +421,9 @@ def test_smoke_that_a_moving_side_drags(ctx: moderngl.Context) -> None:
     twins = Twins(ctx, "fragment", gf.Settings(solve_velocity=False), sides, gf.Grid((18, 18, 18), 1 / 18))
     velocity = np.zeros((19, 19, 19, 3))
     velocity[:, 17, :, 1] = -3.0
-    twins.tell(lambda fluid: fluid.velocity.write(velocity))
     density = np.zeros((18, 18, 18))
     density[8:10, 16:, 4:6] = 1.0
-    twins.tell(lambda fluid: fluid.density.write(density))
-    for _ in range(3):
-        twins.tell(lambda fluid: fluid.step(1 / 30))
-        twins.assert_equal()
+    twins.blow(density, velocity, steps=3)
     assert twins.fluids[0].density.read()[:, -1, 8:].max() > 0.1  # it came far
     assert twins.share < 0.8
     twins.release()

@@ -72,18 +72,18 @@ class Strips:
         if grid.many:
             self._layouts["block"] = layouts["group"]  # whose speeds are then known
 
-        def field(name: str, kind: str, components: int) -> Field:
-            return Field(device, name, self._layouts[kind], components, "f4", 1)
+        def field(name: str, kind: str, buffers: int) -> Field:
+            return Field(device, name, self._layouts[kind], 4, "f4", buffers)
 
         across, up, deep = layouts["strip"].size
         self.vertices = 6 * across * -(-up // JOINED) * deep
-        self._found = Field(device, "found", layouts["found"], 4, "f4", 2)
+        self._found = field("found", "found", 2)
         self._speed: tuple[Field, int] | None = None  # which, and the version of it, of the latest found
         slices = self._layouts["block"].size[2]
         self._shares = {"SHARES": min(SHARES, slices) if device.software else slices}
         self._programs: dict[tuple[str, int], _Program] = {}
         self._walls: tuple[Boundaries, tuple[float, ...]] | None = None
-        self._stages = [field("spans", "strip", 4) for _ in range(HISTORY)]  # the latest first
+        self._stages = [field("spans", "strip", 1) for _ in range(HISTORY)]  # the latest first
         self._pieces = _Pieces(device, layouts["piece"]) if device.stage == "compute" else None
         self.always = False  # whether it pays or not
         self._pays, self._count = True, 0
