@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import moderngl
@@ -25,7 +26,8 @@ os.environ.pop(WAY, None)
 if VARIABLE not in os.environ:
     os.environ[VARIABLE] = "gl"  # for the processes that tests start
     debug("gl")
-
+# a shell that starts the suite in the background has this signal ignored, and tests and their children with it
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _shared: list[moderngl.Context] = []
 
