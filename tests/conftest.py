@@ -1,4 +1,4 @@
-"""Contexts and devices for the tests: one context for each stage, made once."""
+"""The OpenGL context of the tests, and what holds in all of them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,18 @@ os.environ.pop(WAY, None)
 if VARIABLE not in os.environ:
     os.environ[VARIABLE] = "gl"  # for the processes that tests start
     debug("gl")
-# a shell that starts the suite in the background has this signal ignored, and tests and their children with it
+# a shell that starts the suite in the background has this signal ignored, for tests and their children too
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _shared: list[moderngl.Context] = []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def ctx() -> Iterator[moderngl.Context]:
-    """The context the suite shares."""
+    """The context the tests of a module share.
+
+    One for all kept thousands of shaders, several GiB, and a driver that drops some of them now and then.
+    """
     _shared.append(create_context())
     yield _shared[0]
     _shared.pop().release()
@@ -42,7 +45,7 @@ def ctx() -> Iterator[moderngl.Context]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Make the shared context current again: a test before may have had one of its own."""
+    """Make the module's context current again: a test before may have had one of its own."""
     if _shared and "ctx" in getattr(item, "fixturenames", ()):
         _shared[0].__enter__()
         _shared[0].detect_framebuffer(0).use()  # or moderngl would bind a target that a test has released
