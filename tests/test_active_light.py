@@ -273,7 +273,7 @@ def test_what_a_step_left_out_is_not_looked_at(ctx: moderngl.Context, backend: s
     if backend == "compute" and ctx.version_code < 430:
         pytest.skip("no compute shaders here")
     fluid = gf.Fluid(
-        gf.Grid((70, 22, 18), cell_size=1 / 22),
+        gf.Grid((70, 44, 18), cell_size=1 / 22),
         settings=gf.Settings(solve_velocity=False),
         backend=backend,
         ctx=ctx,
@@ -309,11 +309,11 @@ def test_what_a_step_left_out_is_not_looked_at(ctx: moderngl.Context, backend: s
             step()
             found = blocks(True)
             assert 0 < (found[..., 0] >= 0).sum() < found[..., 0].size / 2
-    behind_its_back = fluid.scalars.layout.flatten(np.ones((18, 22, 70, 4), np.float32))
+    behind_its_back = fluid.scalars.layout.flatten(np.ones((18, 44, 70, 4), np.float32))
     before = fluid.scalars.front.read()
     fluid.scalars.front.write(behind_its_back.tobytes())
     made.update(fluid, look)
-    assert 0.0 < (made.boxes.read()[..., 0] >= 0).mean() < 0.9
+    assert 0.0 < (made.boxes.read()[..., 0] >= 0).mean() < 0.8
     fluid.scalars.front.write(before)
     assert _strips_of(fluid, Look(smoke=SMOKE, fire=gf.Fire())) is None  # air may glow that holds nothing
     for change in ("write", "switch", "solid"):
