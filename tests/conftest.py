@@ -32,6 +32,16 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 _shared: list[moderngl.Context] = []
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let llvmpipe do without LLVM's optimiser, half of its time to compile; the bits are the same.
+
+    That is tested in test_compiling. Long runs are of optimised code, and so are all where the variable is
+    set, if to nothing.
+    """
+    if config.option.markexpr not in ("validation", "soak"):
+        os.environ.setdefault("GALLIVM_PERF", "nopt")
+
+
 @pytest.fixture(scope="module")
 def ctx() -> Iterator[moderngl.Context]:
     """The context the tests of a module share.

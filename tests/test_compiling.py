@@ -1,4 +1,7 @@
-"""What a driver needs to compile the passes of a step and of a picture: all wait for it at the first ones."""
+"""What a driver needs to compile the passes of a step and of a picture: all wait for it at the first ones.
+
+And that the suite may have llvmpipe leave LLVM's optimiser out, as tests/conftest.py does: same bits.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ import sys
 import pytest
 
 from gpufluid.gl.device import is_software
+
+OPTIMISED = {"GALLIVM_PERF": ""}  # the code as users have it
 
 SCRIPT = """
 import json
@@ -47,6 +52,46 @@ fluid.step(1 / 60)
 print(json.dumps({"steps": steps, "picture": plain, "solids": picture()}))
 """
 
+BITS = """
+import hashlib
+import sys
+import numpy as np
+import gpufluid as gf
+
+cells = (20, 12, 9)
+for solver in (gf.Jacobi(40), gf.Multigrid(2)):
+    rules = gf.Settings(viscosity=1e-3, pressure=solver)
+    fluid = gf.Fluid(gf.Grid(cells, 0.1), settings=rules, backend=sys.argv[1])
+    source = gf.Sphere((0.7, 0.3, 0.4), 0.2)
+    fluid.emitters.add(gf.Emitter(source, density=2.0, temperature=3.0, color=(1.0, 0.2, 0.1)))
+    fluid.emitters.add(gf.Emitter(source, fuel=2.0, velocity=(0.4, 1.0, -0.3)))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (1.0, 0.6, 0.4), temperature=2.0))
+    for _ in range(6):
+        fluid.step(0.05)
+    frames = gf.FrameRenderer(fluid.ctx, (96, 64))
+    frames.draw(gf.Scene(fluid, camera=gf.Camera((1.0, 0.6, 0.45), 3.0), fire=gf.Fire(), floor=0.0))
+    picture = np.asarray(frames.read())
+    assert picture.std() > 5.0
+    for field in (fluid.velocity, fluid.pressure, fluid.density, fluid.temperature, fluid.color):
+        values = field.read()
+        assert np.isfinite(values).all() and values.any()
+        print(field.name, hashlib.sha256(values.tobytes()).hexdigest())
+    print("picture", hashlib.sha256(picture.tobytes()).hexdigest())
+"""
+
+
+def run(script: str, *arguments: str, **variables: str) -> str:
+    """What it prints in a process of its own, among these variables of the environment."""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        env=os.environ | variables,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.stdout
+
 
 def test_nothing_takes_long_to_compile() -> None:
     """On llvmpipe, with nothing kept, by the thread's own clock: no pass longer than 1.4 times four short
@@ -56,15 +101,7 @@ def test_nothing_takes_long_to_compile() -> None:
     """
     if not is_software():
         pytest.skip("a GPU's driver compiles otherwise")
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        env=os.environ | {"MESA_SHADER_CACHE_DISABLE": "true", "GPUFLUID_DEBUG": ""},
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    read = json.loads(done.stdout)
+    read = json.loads(run(SCRIPT, MESA_SHADER_CACHE_DISABLE="true", GPUFLUID_DEBUG="", **OPTIMISED))
     taken = read["steps"]
     short = sum(taken[name] for name in ("jacobi", "divergence", "subtract_gradient", "buoyancy"))
     assert {"advect_velocity", "correct_velocity", "advect_scalars", "correct_scalars"} < set(taken)
@@ -74,3 +111,13 @@ def test_nothing_takes_long_to_compile() -> None:
     assert sum(taken.values()) <= 15.0
     assert read["picture"] / short <= 5.6, (read["picture"], short)
     assert read["solids"] / short <= 3.8, (read["solids"], short)
+
+
+@pytest.mark.parametrize("stage", ["fragment", "compute"])
+def test_unoptimised_code_gives_the_same_bits(stage: str) -> None:
+    """Steps with sources, colours, fire and a solid, by two pressure solvers, and pictures of them."""
+    if not is_software():
+        pytest.skip("a GPU's driver compiles otherwise")
+    told = run(BITS, stage, GALLIVM_PERF="nopt")
+    assert told.count("\n") == 12
+    assert told == run(BITS, stage, **OPTIMISED)

@@ -113,7 +113,10 @@ class FrameRenderer(Guest):
         self._free()
         ctx, device = self.ctx, self.device
         samples = min(SAMPLES, ctx.max_samples)
-        self._color = device.texture(size, 4, "f2", "the picture")
+        # after a depth test into half floats a thread of llvmpipe (Mesa 22.3) no longer takes the least of
+        # numbers for 0: steps after a picture would have other bits than those without one
+        self._form = "f4" if device.software else "f2"
+        self._color = device.texture(size, 4, self._form, "the picture")
         self._depth = ctx.depth_texture(size)
         self._shown = device.texture(size, 4, "f1", "the picture")
         self._scene = ctx.framebuffer([self._color], self._depth)
@@ -122,8 +125,10 @@ class FrameRenderer(Guest):
         self._bent: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
         self._things = [self._scene, self._smoke, self._screen, self._color, self._depth, self._shown]
         self._opaque = self._scene
-        # colour of half floats, depth, and what is shown; the first two once more for each sample
-        self.picture_bytes = size[0] * size[1] * (8 + 4 + 4 + (samples * (8 + 4) if samples > 1 else 0))
+        # colour, depth, and what is shown; the first two once more for each sample
+        pixels, more = size[0] * size[1], samples if samples > 1 else 0
+        self._color_bytes = pixels * 4 * np.dtype(self._form).itemsize
+        self.picture_bytes = (1 + more) * (self._color_bytes + 4 * pixels) + 4 * pixels
         if samples > 1:
             color = ctx.renderbuffer(size, 4, samples=samples, dtype=self._color.dtype)
             depth = ctx.depth_renderbuffer(size, samples=samples)
@@ -326,8 +331,8 @@ class FrameRenderer(Guest):
         """Draw the opaque scene as seen through the hot gas."""
         ctx = self.ctx
         if self._bent is None:
-            texture = self.device.texture(self.size, 4, "f2", "the picture")
-            self.picture_bytes += self.size[0] * self.size[1] * 8
+            texture = self.device.texture(self.size, 4, self._form, "the picture")
+            self.picture_bytes += self._color_bytes
             self._bent = texture, ctx.framebuffer([texture])
             self._things += self._bent
         program = volume_program(self.device, fluid, "shimmer", "render/shimmer.glsl", "scalars")
