@@ -495,6 +495,25 @@ def test_new_fluid_in_the_same_window(ctx: moderngl.Context) -> None:
     made.release()
 
 
+def test_a_scene_without_solids_needs_no_samples(ctx: moderngl.Context) -> None:
+    """Drawn with one sample a pixel it is what it is with four, which one solid out of sight asks for."""
+    scene = plume(ctx)
+    for obstacle in scene.fluid.obstacles:
+        obstacle.visible = False
+    made = FrameRenderer(ctx, size=(96, 64))
+    assert made._opaque is not made._scene
+    found = []
+    for _ in range(2):
+        made.draw(scene)
+        found.append((made.read().astype(int), made.read_depth()))
+        scene.fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.0, -90.0, 0.0), 0.1)))
+    (one, near), (four, far) = found
+    assert np.isfinite(near).any() and one.std() > 10.0
+    np.testing.assert_allclose(one, four, atol=1)
+    np.testing.assert_allclose(near, far, rtol=1e-4)  # depth in 24 bits, or in 32
+    made.release()
+
+
 SCRIPT = """
 import sys
 sys.path.insert(0, {tests!r})

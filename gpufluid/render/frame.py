@@ -279,7 +279,10 @@ class FrameRenderer(Guest):
     ) -> None:
         """Backdrop, floor and solids, resolved into the picture and its depth."""
         ctx = self.ctx
-        self._opaque.use()
+        # samples are for the edges of solids: where there are none, a pixel has one
+        solid = any(obstacle.visible for fluid, _ in boxes for obstacle in fluid.obstacles)
+        target = self._opaque if solid else self._scene
+        target.use()
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
         self._draw_studio(scene, *boxes[0], view)
@@ -296,9 +299,9 @@ class FrameRenderer(Guest):
             with self._lit(scene, fluid, volume, "solids", *files) as program:
                 self._solids.draw(program, fluid, view, self.paint)
         ctx.enable_only(moderngl.NOTHING)
-        if self._opaque is not self._scene:
+        if target is not self._scene:
             self.pause()
-            ctx.copy_framebuffer(self._scene, self._opaque)
+            ctx.copy_framebuffer(self._scene, target)
 
     def _draw_studio(
         self, scene: SceneLike, fluid: FluidLike, volume: VolumeRenderer, view: View, shadow: bool = False
