@@ -90,11 +90,20 @@ def test_a_trial_tells_what_fails(ctx: moderngl.Context, monkeypatch: Any) -> No
 
 
 def test_without_half_floats_pictures_are_of_single_ones(ctx: moderngl.Context, lacking: Lacking) -> None:
-    usual = picture(ctx, scene(ctx))
+
+    def as_on_a_gpu() -> gf.FrameRenderer:
+        frame = gf.FrameRenderer(ctx, (48, 31))
+        frame.device.software = False  # in software pictures are of single floats anyhow
+        frame.resize((48, 32))
+        return frame
+
+    usual, other = picture(ctx, scene(ctx)), as_on_a_gpu()
+    assert other._color.dtype == "f2"
+    other.release()
     lacking(drawn=frozenset({(1, "f4"), (4, "f4")}))
     made = scene(ctx)
     assert made.fluid.scalars.front.dtype == "f4"
-    frame = gf.FrameRenderer(ctx, (48, 32))
+    frame = as_on_a_gpu()
     assert frame._color.dtype == "f4"
     frame.draw(made)
     radiance = frame.read_hdr()
