@@ -115,8 +115,8 @@ class FrameRenderer(Guest):
         samples = min(SAMPLES, ctx.max_samples)
         # after a depth test into half floats a thread of llvmpipe (Mesa 22.3) no longer takes the least of
         # numbers for 0: steps after a picture would have other bits than those without one
-        self._form = "f4" if device.software else "f2"
-        self._color = device.texture(size, 4, self._form, "the picture")
+        form = "f4" if device.software else "f2"
+        self._color = device.texture(size, 4, form, "the picture")
         self._depth = ctx.depth_texture(size)
         self._shown = device.texture(size, 4, "f1", "the picture")
         self._scene = ctx.framebuffer([self._color], self._depth)
@@ -127,7 +127,7 @@ class FrameRenderer(Guest):
         self._opaque = self._scene
         # colour, depth, and what is shown; the first two once more for each sample
         pixels, more = size[0] * size[1], samples if samples > 1 else 0
-        self._color_bytes = pixels * 4 * np.dtype(self._form).itemsize
+        self._color_bytes = pixels * 4 * np.dtype(self._color.dtype).itemsize
         self.picture_bytes = (1 + more) * (self._color_bytes + 4 * pixels) + 4 * pixels
         if samples > 1:
             color = ctx.renderbuffer(size, 4, samples=samples, dtype=self._color.dtype)
@@ -334,7 +334,7 @@ class FrameRenderer(Guest):
         """Draw the opaque scene as seen through the hot gas."""
         ctx = self.ctx
         if self._bent is None:
-            texture = self.device.texture(self.size, 4, self._form, "the picture")
+            texture = self.device.texture(self.size, 4, self._color.dtype, "the picture")
             self.picture_bytes += self._color_bytes
             self._bent = texture, ctx.framebuffer([texture])
             self._things += self._bent
