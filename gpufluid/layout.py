@@ -20,9 +20,10 @@ from gpufluid.grid import Grid
 
 LANES = 4  # cells in a texel of a packed layout
 PROBES = 32  # edge of the square of points that are sampled in a pass
-STRIP = (64, 4)  # cells along x and y of a strip, the least that passes leave out where nothing is
-PIECE = 32  # cells along x of a strip that a workgroup takes
-JOINED = 8  # strips, one above the other, that two triangles are drawn round
+STRIP = 64  # cells along x of a strip, of one slice; of each there is a rectangle that passes write
+STRIP_ROWS = {True: 32, False: 4}  # of it, in software and on a GPU, which finds in many strips at once
+JOINED_ROWS = 32  # of strips, one above the other, that two triangles are drawn round
+PIECE = (32, 4)  # cells along x and y of such a rectangle that a workgroup takes
 PARTS = {"quarter": 4, "halves": 3}  # textures that share the values of a kind, where it is not one
 SOLVED = 512  # lanes in the texels of a grid that is solved by its inverse, at most
 BLOCK = 4  # edge of the blocks of faces that a reduction reads
@@ -163,13 +164,13 @@ def lanes(grid: Grid) -> int:
     return LANES * -(-nx // LANES) * ny * nz
 
 
-def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
-    """Return the layouts of `grid` by kind.
+def layouts(grid: Grid, limit: int = 16384, software: bool = False) -> dict[str, FlatLayout]:
+    """Return the layouts of `grid` by kind. software: for a renderer of few threads.
 
     cell: one texel a cell; tall: the same, as it is numbered where that fits, to be read back;
     face: one more along each axis, for the high faces (not along z in 2D, where no flow crosses);
     packed: four cells along x to a texel; pack: one value for four such cells;
-    strip: one texel for STRIP cells of a slice; piece: room for one for each PIECE of them;
+    strip: one texel for STRIP by STRIP_ROWS cells of a slice; piece: room for one for each PIECE of cells;
     block: one texel for BLOCK^3 faces; group: one for BLOCK^3 blocks;
     found: as strip, and behind that one for each slice of blocks at most;
     row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
@@ -185,7 +186,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
     faces = nx + 1, ny + 1, deep
     blocks = -(-faces[0] // BLOCK), -(-faces[1] // BLOCK), -(-faces[2] // BLOCK)
     groups = -(-blocks[0] // BLOCK), -(-blocks[1] // BLOCK), -(-blocks[2] // BLOCK)
-    strips = -(-nx // STRIP[0]), -(-ny // STRIP[1])
+    strips = -(-nx // STRIP), -(-ny // STRIP_ROWS[software])
     few = lanes(grid) if lanes(grid) <= min(SOLVED, limit) else 1
     return {
         "cell": FlatLayout((nx, ny, nz), 1, limit),
@@ -199,7 +200,7 @@ def layouts(grid: Grid, limit: int = 16384) -> dict[str, FlatLayout]:
         "halves": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
         "pack": FlatLayout((-(-nx // LANES), ny, nz), 1, limit),
         "strip": FlatLayout((*strips, nz), 1, limit),
-        "piece": FlatLayout((strips[0] * STRIP[0] // PIECE, strips[1], nz), 1, limit),
+        "piece": FlatLayout((strips[0] * STRIP // PIECE[0], -(-ny // PIECE[1]), nz), 1, limit),
         "found": FlatLayout((*strips, nz + -(-blocks[2] // (strips[0] * strips[1]))), 1, limit),
         "row": FlatLayout((1, ny, nz), 1, limit),
         "slice": FlatLayout((1, 1, nz), 1, limit),

@@ -1,6 +1,17 @@
-// What of a strip of cells, 64 by 4 in one slice, counts: a span of cells along x, in cells of the box, (0, 0) or
-// anything that ends where it begins where there is none.
+// What of a strip of cells counts: a span, the first cell along x and the one after the last, the first row and the one
+// after the last, in cells of the box; NOTHING where there is none. Spans are kept two to a texel: of each its low and
+// its high corner, counted from the strip's own, as one number.
 
-const vec2 NOTHING = vec2(1e6, -1e6);
+const vec4 NOTHING = vec4(1e6, -1e6, 1e6, -1e6);
+const float ROW = 128.0;  // above the cells along x of a strip, and a power of two
 
-vec2 joined(vec2 a, vec2 b) { return a.x < a.y ? b.x < b.y ? vec2(min(a.x, b.x), max(a.y, b.y)) : a : b; }
+vec4 joined(vec4 a, vec4 b) { return vec4(min(a.xz, b.xz), max(a.yw, b.yw)).xzyw; }
+
+vec2 corners_of(vec4 span, ivec2 first) {
+    return span.x < span.y ? vec2(span.xy - float(first.x)) + ROW * (span.zw - float(first.y)) : vec2(0.0);
+}
+
+vec4 span_between(vec2 corners, ivec2 first) {
+    vec2 row = floor(corners / ROW), cell = corners - ROW * row;
+    return cell.x < cell.y ? vec4(cell, row) + vec2(first).xxyy : NOTHING;
+}

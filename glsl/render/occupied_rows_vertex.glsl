@@ -4,12 +4,11 @@
 #include "lib/joined_strips.glsl"
 
 uniform ivec2 strip_size;    // cells along x and y
-uniform int joined;          // strips that two triangles are drawn round
+uniform int joins;           // strips that two triangles are drawn round
 
 void main() {
-    vec4 room;
-    int slice = joined_strips(int(uint(gl_VertexID) / 6u), strips_extent, joined, strip_size.y, room);
+    vec4 span;
+    int slice = joined_strips(int(uint(gl_VertexID) / 6u), strips_extent, joins, strip_size, span);
     gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
-    if (!(room.x < room.y)) return;
-    gl_Position = cells_corner(vec2(floor(room.x / 8.0), ceil(room.y / 8.0)), min(room.zw, float(cell_extent.y)), slice);
+    if (span.x < span.y) gl_Position = cells_corner(vec2(floor(span.x / 8.0), ceil(span.y / 8.0)), span.zw, slice);
 }

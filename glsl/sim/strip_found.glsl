@@ -1,5 +1,4 @@
-// The span of each strip that holds anything, xy, and the first of the rows that do and the one after the last, zw.
-// Rest is 0 in all three channels. In the slices behind the box: the largest of the speeds of blocks in every
+// The span of each strip that holds anything. Rest is 0 in all three channels. In the slices behind the box: the largest of the speeds of blocks in every
 // SHARES-th slice of blocks, m/s; those of the time before where the flow is as it was.
 #include "lib/box.glsl"
 #include "lib/found.glsl"
@@ -37,19 +36,18 @@ void kernel(ivec3 strip) {
         }
         return;
     }
-    ivec2 first = strip.xy * ivec2(STRIP_WIDTH, STRIP_ROWS), last = min(first + ivec2(STRIP_WIDTH, STRIP_ROWS), cells.xy);
+    ivec2 size = ivec2(STRIP_WIDTH, STRIP_ROWS), first = strip.xy * size, last = min(first + size, cells.xy);
     if (!everywhere) {
-        vec2 span = fetch_known(strip).zw;
-        first.x = max(first.x, int(span.x));
-        last.x = min(last.x, int(span.y));
+        vec4 known = span_between(fetch_known(strip).zw, first);
+        first = ivec2(known.xz);
+        last = ivec2(known.yw);
     }
-    vec4 found = vec4(NOTHING, NOTHING).xzyw;  // low corner, then high corner
-    for (int y = first.y; y < last.y; ++y) {   // each row from both ends: what lies between counts all the same
+    found_out = NOTHING;
+    for (int y = first.y; y < last.y; ++y) {  // each row from both ends: what lies between counts all the same
         int low = first.x, high = last.x;
         while (low < high && nothing(ivec3(low, y, strip.z))) ++low;
-        int enough = max(low, int(found.z));
+        int enough = max(low, int(found_out.y));
         while (high > enough && nothing(ivec3(high - 1, y, strip.z))) --high;
-        if (low < high) found = vec4(min(found.xy, vec2(low, y)), max(found.zw, vec2(high, y + 1)));
+        if (low < high) found_out = joined(found_out, vec4(low, high, y, y + 1));
     }
-    if (found.x < found.z) found_out = found.xzyw;
 }

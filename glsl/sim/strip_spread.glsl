@@ -19,6 +19,13 @@ uniform int times;        // how often one stage after the other reaches so far
 
 const int FAR = 24;       // cells: from there on everything may be reached
 
+vec4 whole = NOTHING;     // of a strip: all its cells
+
+vec4 clipped(vec4 span) {
+    vec4 inside = vec4(max(span.xz, whole.xz), min(span.yw, whole.yw)).xzyw;
+    return all(lessThan(inside.xz, inside.yw)) ? inside : NOTHING;
+}
+
 #if CARRIED
 // The cells between those that matter to each other, along each axis; FAR or more: all.
 ivec3 carried() {
@@ -31,26 +38,24 @@ ivec3 carried() {
 
 int around(int n, int count) { return n - count * int(floor(float(n) / float(count))); }
 
-// What is found in a row of strips, `away` cells along y from where it is, as far as it reaches the cells between
-// `ends` in the rows between `rows`.
-vec2 reaching(int group, int slice, int away, ivec3 off, vec2 ends, vec2 rows) {
-    vec2 span = NOTHING;
+// What is found in a row of strips, `away` cells along y from where it is, as far as it reaches.
+vec4 reaching(int group, int slice, float away, ivec3 off) {
+    vec4 span = NOTHING;
     for (int x = 0; x < strip_extent.x; ++x) {
         vec4 found = fetch_found(ivec3(x, group, slice));
-        vec2 there = found.xy, beside = found.zw + float(away) + vec2(-off.y, off.y);
-        if (!(there.x < there.y && beside.x < rows.y && beside.y > rows.x)) continue;
-        for (int n = -int(periodic.x); n <= int(periodic.x); ++n) {
-            vec2 near = there + float(n * cells.x) + vec2(-off.x, off.x);
-            span = joined(span, vec2(max(near.x, ends.x), min(near.y, ends.y)));
-        }
+        if (!(found.x < found.y)) continue;
+        found += vec4(-off.x, off.x, away - float(off.y), away + float(off.y));
+        for (int n = -int(periodic.x); n <= int(periodic.x); ++n)
+            span = joined(span, clipped(found + float(n * cells.x) * vec4(1.0, 1.0, 0.0, 0.0)));
     }
     return span;
 }
 #endif
 
 void kernel(ivec3 strip) {
-    ivec3 first = ivec3(STRIP_WIDTH, STRIP_ROWS, 1) * strip, last = min(first + ivec3(STRIP_WIDTH, STRIP_ROWS, 1), cells);
-    vec2 ends = vec2(first.x, last.x), rows = vec2(first.y, last.y), span = NOTHING;
+    ivec3 size = ivec3(STRIP_WIDTH, STRIP_ROWS, 1), first = size * strip, last = min(first + size, cells);
+    whole = vec4(first.x, last.x, first.y, last.y);
+    vec4 span = NOTHING, latest = span_between(fetch_last(strip).xy, first.xy);
 #if CARRIED
     ivec3 off = carried();
     bool all_of_it = any(greaterThanEqual(off, ivec3(FAR)));
@@ -58,36 +63,38 @@ void kernel(ivec3 strip) {
         for (int z = strip.z - off.z; z <= strip.z + off.z; ++z) {
             if (!periodic.z && (z < 0 || z >= cells.z)) continue;
             int slice = periodic.z ? around(z, cells.z) : z;
-            if (periodic.y)
-                for (int y = first.y - off.y; y < last.y + off.y; ++y) {
-                    int row = around(y, cells.y);
-                    span = joined(span, reaching(row / STRIP_ROWS, slice, y - row, off, ends, rows));
-                }
-            else {
-                int end = (min(last.y + off.y, cells.y) - 1) / STRIP_ROWS;
-                for (int y = max(first.y - off.y, 0) / STRIP_ROWS; y <= end; ++y)
-                    span = joined(span, reaching(y, slice, 0, off, ends, rows));
+            int y = first.y - off.y, end = last.y + off.y;
+            if (!periodic.y) {
+                y = max(y, 0);
+                end = min(end, cells.y);
             }
+            do {  // a strip that lies there, or part of it, and on to where the next begins
+                int row = periodic.y ? around(y, cells.y) : y, group = row / STRIP_ROWS;
+                span = joined(span, reaching(group, slice, float(y - row), off));
+                y += min((group + 1) * STRIP_ROWS, cells.y) - row;
+            } while (y < end);
         }
     // what comes in through the sides
     for (int axis = 0; axis < DIMENSIONS; ++axis)
         for (int way = 0; way < 2; ++way) {
             vec3 brought = entering[2 * axis + way];
             if (brought.x < 0.0 || (brought.x == 0.0 && (brought.z > 0.5 || brought.y == 0.0))) continue;
-            bool reached = way == 0 ? first[axis] < off[axis] : last[axis] > cells[axis] - off[axis];
-            if (axis > 0) all_of_it = all_of_it || reached;
-            else span = joined(span, way == 0 ? vec2(ends.x, min(float(off.x), ends.y)) : vec2(max(float(cells.x - off.x), ends.x), ends.y));
+            vec4 room = whole;
+            if (axis == 2) all_of_it = all_of_it || (way == 0 ? strip.z < off.z : strip.z >= cells.z - off.z);
+            else if (way == 0) room[2 * axis + 1] = float(off[axis]);
+            else room[2 * axis] = float(cells[axis] - off[axis]);
+            if (axis < 2) span = joined(span, clipped(room));
         }
-    if (all_of_it) span = ends;
+    if (all_of_it) span = whole;
 #else
-    span = fetch_last(strip).xy;
+    span = latest;
 #endif
     for (int n = 0; n < box_count; ++n)
-        if (all(lessThan(vec2(first.yz), high[n].yz)) && all(greaterThan(vec2(last.yz), low[n].yz)))
-            span = joined(span, vec2(max(low[n].x, ends.x), min(high[n].x, ends.y)));
-    span = span.x < span.y ? span : vec2(0.0);
-    spans_out = vec4(span, joined(span, joined(fetch_last(strip).xy, fetch_before(strip).xy)));
+        if (float(strip.z) < high[n].z && float(strip.z + 1) > low[n].z)
+            span = joined(span, clipped(vec4(low[n].x, high[n].x, low[n].y, high[n].y)));
+    vec4 lately = joined(span, joined(latest, span_between(fetch_before(strip).xy, first.xy)));
+    spans_out = vec4(corners_of(span, first.xy), corners_of(lately, first.xy));
 #ifdef LISTED
-    list_pieces(strip, spans_out.zw);
+    list_pieces(lately, strip.z);
 #endif
 }

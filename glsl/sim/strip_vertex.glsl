@@ -9,8 +9,7 @@ void main() {
         gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0);
         return;
     }
-    vec4 room;
-    int slice = joined_strips(int(uint(gl_VertexID) / 6u), strip_extent, JOINED, STRIP_ROWS, room);
-    gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
-    if (room.x < room.y) gl_Position = cells_corner(room.xy, min(room.zw, float(cells.y)), slice);
+    vec4 span;
+    int slice = joined_strips(int(uint(gl_VertexID) / 6u), strip_extent, JOINED, ivec2(STRIP_WIDTH, STRIP_ROWS), span);
+    gl_Position = span.x < span.y ? cells_corner(span.xy, span.zw, slice) : vec4(2.0, 2.0, 0.0, 1.0);
 }

@@ -72,7 +72,7 @@ class GLBackend:
         self._dtype = dtype
         self.epsilon = 2.0**-10 if dtype == "f2" else 2.0**-23
         self._owns_context = self._owns_device = False
-        self.layouts = layouts(grid, self.device.max_texture_size)
+        self.layouts = layouts(grid, self.device.max_texture_size, self.device.software)
         for layout in self.layouts.values():
             _ = layout.columns  # raises here, before any texture is made
         self._passes: dict[tuple[str, Variant], Pass] = {}

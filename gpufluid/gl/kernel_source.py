@@ -11,7 +11,7 @@ from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.kernels import Kernel, Slot, Variant
-from gpufluid.layout import JOINED, PIECE, STRIP, FlatLayout
+from gpufluid.layout import JOINED_ROWS, PIECE, STRIP, STRIP_ROWS, FlatLayout
 
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
 
@@ -33,6 +33,7 @@ LONG = {
 SIZED = {"coarse_weights", "first_sweep", "red_black", "restrict", "prolong"}
 # Of a few texels, with much to read for each or many threads to wake for nothing: see `Device.dispatches`.
 SMALL = {"apply_inverse", "sum_slices", "sum_whole"}
+ROWS = (64, 4)  # invocations of a workgroup in software, which runs rows a quarter faster than squares
 STRIP_UNIT = 15  # texture unit of the spans
 GROUPS_ACROSS = 32768  # workgroups along x, of those of listed strips: OpenGL promises 65535
 SPARSE = {  # kernels of cells that keep what is at rest at rest
@@ -47,15 +48,18 @@ SPARSE = {  # kernels of cells that keep what is at rest at rest
 }
 
 
-def strip_macros() -> dict[str, int]:
-    """The GLSL macros of the size of a strip."""
-    sizes = {"STRIP_WIDTH": STRIP[0], "STRIP_ROWS": STRIP[1], "JOINED": JOINED, "PIECE": PIECE}
-    return {**sizes, "GROUPS_ACROSS": GROUPS_ACROSS}
+def strip_macros(software: bool) -> dict[str, int]:
+    """The GLSL macros of the size of a strip, of how many are joined and of the pieces they are taken in."""
+    rows = STRIP_ROWS[software]
+    sizes = {"STRIP_WIDTH": STRIP, "STRIP_ROWS": rows, "JOINED": JOINED_ROWS // rows}
+    return {**sizes, "PIECE": PIECE[0], "PIECE_ROWS": PIECE[1], "GROUPS_ACROSS": GROUPS_ACROSS}
 
 
-def strips_reader(layouts: Mapping[str, FlatLayout], name: str = "strips", kind: str = "strip") -> str:
+def strips_reader(
+    software: bool, layouts: Mapping[str, FlatLayout], name: str = "strips", kind: str = "strip"
+) -> str:
     """The GLSL that reads the spans of strips, or the list of their pieces, see `gpufluid.gl.strips`."""
-    macros = "".join(f"#define {key} {value}\n" for key, value in strip_macros().items())
+    macros = "".join(f"#define {key} {value}\n" for key, value in strip_macros(software).items())
     reader = field_reader(name, kind, layouts[kind], "", "texel", STRIP_UNIT, False)
     return macros + layouts[kind].glsl(kind) + reader
 
@@ -192,8 +196,7 @@ class KernelSource:
         self.stage = device.small_stage if kernel.name in SMALL else device.stage
         self.sparse = kernel.name in SPARSE
         self.places = ("listed", "piece") if self.stage == "compute" else ("strips", "strip")
-        # llvmpipe runs rows of cells a quarter faster than squares, which lie in more rows of a texture
-        self.group = (PIECE, STRIP[1]) if self.sparse else STRIP if device.software else (GROUP, GROUP)
+        self.group = PIECE if self.sparse else ROWS if device.software else (GROUP, GROUP)
         self.inputs: list[Input] = []
         self.sizes = b""
         self.written_as = device.kept_as(
@@ -297,7 +300,8 @@ class KernelSource:
                 f"layout({form}, binding = {n}) writeonly restrict uniform image2D image_{n};", "<main>"
             )
         if self.sparse:
-            shader.add(strips_reader(self.layouts, *self.places) + "uniform bool whole;", "<fields>")
+            reader = strips_reader(self.device.software, self.layouts, *self.places)
+            shader.add(f"{reader}uniform bool whole;", "<fields>")
             shader.include("sim/strip_texel.glsl")
         run = run_kernel(self.kernel.write.kind)
         size = "imageSize(image_0)" if self._sized else "ivec2({}, {})".format(*self._size)
@@ -331,7 +335,7 @@ class KernelSource:
         source = Source(f"{self.kernel.name} (strips)").add("#version 330 core", "<stage>")
         source.add(box_constants(self._grid), "<box>")
         source.add(self.layouts["cell"].glsl("cell"), "<layout>")
-        source.add(strips_reader(self.layouts, *self.places), "<fields>")
+        source.add(strips_reader(self.device.software, self.layouts, *self.places), "<fields>")
         width, height = self._size
         source.add(f"const ivec2 target_size = ivec2({width}, {height});", "<layout>")
         return source.include("sim/strip_vertex.glsl")

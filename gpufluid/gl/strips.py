@@ -1,9 +1,10 @@
 """Where in a box there is anything, found and used on the GPU alone, so that empty space costs nothing.
 
-The box is cut into strips, 64 by 4 cells of one slice. Of each a *span* of cells along x may hold something;
-outside all spans every cell is at rest: 0 in its three channels. Before a stage a few small passes find the
-spans of what is there and widen them by as far as the stage can bring anything. The stage's passes then write
-the spans alone. What they leave out the plain pass would set to rest, and it is at rest already:
+The box is cut into strips, 64 by 32 cells of one slice, by 4 on a GPU. Of each a *span*, a rectangle of
+cells, may hold something; outside all spans every cell is at rest: 0 in its three channels. Before a stage a
+few small passes find the spans of what is there and widen them by as far as the stage can bring anything. The
+stage's passes then write the spans alone. What they leave out the plain pass would set to rest, and it is at
+rest already:
 
 Each texture of a field remembers the stage it was last written in; outside that stage's spans it is at rest.
 So a pass writes the spans of its own stage and of the two before it, and a texture that was written earlier,
@@ -38,7 +39,7 @@ from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
-from gpufluid.layout import JOINED, STRIP, FlatLayout
+from gpufluid.layout import JOINED_ROWS, STRIP, STRIP_ROWS, FlatLayout
 
 HISTORY = 3  # stages whose spans are known
 BOXES = 8  # of sources that a pass takes one by one
@@ -52,7 +53,8 @@ NUMBERS = (
     "high",
     "box_count",
 )  # that small passes take
-GROUP = 64  # strips to a workgroup
+GROUP = 32  # strips to a workgroup
+ROW = 128  # as found.glsl has it
 SHARES = 8  # parts in which software takes the largest speed: each strip reads them all
 NO_BOXES = np.zeros((BOXES, 3), np.float32).tobytes()
 NO_GROUPS = np.array((0, 0, 1, 0), np.uint32).tobytes()
@@ -64,7 +66,11 @@ Mark = tuple["Strips", int]  # whose stage, and which
 
 
 class Strips:
-    """The spans of the fields of cells in one box. index: of the latest stage. vertices: of the strips."""
+    """The spans of the fields of cells in one box.
+
+    index: of the latest stage. size: of a strip, cells along x and y. joins: strips, one above the other,
+    that two triangles are drawn round. vertices: of those triangles.
+    """
 
     def __init__(self, device: Device, grid: Grid, layouts: Mapping[str, FlatLayout]) -> None:
         self.device, self.grid, self.index = device, grid, 0
@@ -76,7 +82,9 @@ class Strips:
             return Field(device, name, self._layouts[kind], 4, "f4", buffers)
 
         across, up, deep = layouts["strip"].size
-        self.vertices = 6 * across * -(-up // JOINED) * deep
+        rows = STRIP_ROWS[device.software]
+        self.size, self.joins = (STRIP, rows), JOINED_ROWS // rows
+        self.vertices = 6 * across * -(-up // self.joins) * deep
         self._found = field("found", "found", 2)
         self._speed: tuple[Field, int] | None = None  # which, and the version of it, of the latest found
         slices = self._layouts["block"].size[2]
@@ -117,8 +125,9 @@ class Strips:
 
     def share(self, image: NDArray[np.floating]) -> float:
         """The share of the box in the spans of a texture."""
-        spans = self._layouts["strip"].unflatten(image)
-        return float((spans[..., 3] - spans[..., 2]).sum() * STRIP[1] / np.prod(self.grid.cells))
+        corners = self._layouts["strip"].unflatten(image)[..., 2:]
+        rows, cells = np.divmod(corners, ROW)
+        return float((np.diff(rows) * np.diff(cells)).sum() / np.prod(self.grid.cells))
 
     def add(self, boxes: Sequence[Box]) -> None:
         """A stage that brings something into `boxes` alone, cells."""
@@ -245,7 +254,8 @@ class Strips:
         device, variant = self.device, Variant(boundaries=boundaries or Boundaries())
 
         def make() -> moderngl.Program | moderngl.ComputeShader:
-            defines = {**variant.defines(self.grid.dimensions), **device.defines, **strip_macros(), **macros}
+            defines = {**variant.defines(self.grid.dimensions), **device.defines}
+            defines |= {**strip_macros(device.software), **macros}
             source = Source(label)
             if device.small_stage == "compute":
                 source.add("#version 430 core", "<stage>")

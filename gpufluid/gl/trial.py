@@ -282,7 +282,7 @@ class Course:
         self._passes: dict[tuple[Way, str], Pass] = {}
         n = CELLS[self.software]
         self._grid = Grid((n, n, n), 1.0)  # cells of 1 m and steps of 1 s: m/s are cells a step
-        self._layouts = layouts(self._grid, device.max_texture_size)
+        self._layouts = layouts(self._grid, device.max_texture_size, device.software)
         self._fields: dict[str, Field] = {}
 
     def field(self, name: str, kind: str) -> Field:

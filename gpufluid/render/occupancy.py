@@ -24,7 +24,7 @@ from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.gl.strips import Strips
 from gpufluid.grid import Grid
-from gpufluid.layout import JOINED, STRIP, FlatLayout
+from gpufluid.layout import FlatLayout
 from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, TABLE
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import (
@@ -137,11 +137,11 @@ class Occupancy:
             upload(program[key], value)  # type: ignore[arg-type]
         vertices = 3
         if strips is not None:
-            program["strips"], program["strip_size"], program["joined"] = UNITS["strips"], STRIP, JOINED
+            program["strips"] = UNITS["strips"]
+            program["strip_size"], program["joins"] = strips.size, strips.joins
             strips.spans.front.use(UNITS["strips"])
             out.back_target.clear()
-            x, y, z = strips.layout.size
-            vertices = 6 * x * -(-y // JOINED) * z
+            vertices = strips.vertices
         out.back_target.use()
         with bind(self.device, program, **{n: f for n, f in given.items() if n not in images}):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
