@@ -17,6 +17,7 @@ from puff import SIZE, Canvas, Puff, drawn, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
+from gpufluid.render import frame
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_volume import LightVolume
@@ -495,23 +496,70 @@ def test_new_fluid_in_the_same_window(ctx: moderngl.Context) -> None:
     made.release()
 
 
-def test_a_scene_without_solids_needs_no_samples(ctx: moderngl.Context) -> None:
-    """Drawn with one sample a pixel it is what it is with four, which one solid out of sight asks for."""
-    scene = plume(ctx)
-    for obstacle in scene.fluid.obstacles:
-        obstacle.visible = False
-    made = FrameRenderer(ctx, size=(96, 64))
+SQUARE_ON = np.diag([0.5, 0.75, -0.1, 1.0])  # a parallel projection
+WHERE: dict[str, Any] = {
+    "in the middle": gf.Camera((0.0, 0.6, 0.0), 3.4, azimuth=30.0),
+    "at the edge": gf.Camera((0.8, 0.3, 0.0), 2.4, azimuth=10.0, elevation=30.0),
+    "out of sight": gf.Camera((1.1, 0.2, 0.0), 0.9, elevation=60.0),  # the other box alone
+    "behind the eye": gf.Camera((0.0, 0.6, 0.0), 0.3, azimuth=30.0),
+    "in parallel": (np.eye(4), SQUARE_ON),
+}
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("background", ["studio", "transparent"])
+def test_only_where_a_solid_is_seen_a_pixel_has_samples(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, where: str, background: str
+) -> None:
+    """The picture is what it is with samples everywhere, and most pixels have one."""
+    scene, made = plume(ctx), FrameRenderer(ctx, size=(96, 64), background=background)
+    neighbour = gf.Fluid(
+        gf.Grid((8, 8, 8), cell_size=1 / 16, origin=(0.6, 0.0, -0.2)), backend="fragment", ctx=ctx
+    )
+    neighbour.density.write(np.full((8, 8, 8), 20.0))
+    scene.camera, scene.others = WHERE[where], (neighbour,)
     assert made._opaque is not made._scene
-    found = []
-    for _ in range(2):
-        made.draw(scene)
-        found.append((made.read().astype(int), made.read_depth()))
-        scene.fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.0, -90.0, 0.0), 0.1)))
-    (one, near), (four, far) = found
-    assert np.isfinite(near).any() and one.std() > 10.0
-    np.testing.assert_allclose(one, four, atol=1)
-    np.testing.assert_allclose(near, far, rtol=1e-4)  # depth in 24 bits, or in 32
+    fluids, view = [scene.fluid, neighbour], view_of(scene.camera, 1.5)
+    part = made._solids.seen(fluids, view, made.size)
+    made.draw(scene)
+    some, near = made.read_hdr(), made.read_depth()
+    monkeypatch.setattr(frame._Solids, "seen", lambda self, *given: (0, 0, *made.size))
+    made.draw(scene)
+    assert some.std() > 0.01 and np.isfinite(near).any()
+    np.testing.assert_array_equal(some, made.read_hdr())
+    np.testing.assert_allclose(near, made.read_depth(), rtol=1e-4)  # depth in 24 bits, or in 32
+    share = part[2] * part[3] / (96 * 64)
+    assert {"behind the eye": share == 1.0, "out of sight": share == 0.0}.get(where, 0.02 < share < 0.5)
     made.release()
+    neighbour.release()
+    scene.fluid.release()
+
+
+def test_a_solid_that_reaches_behind_the_eye_may_be_anywhere_in_the_picture(ctx: moderngl.Context) -> None:
+    with gf.Fluid(gf.Grid((16, 8, 16), 0.25, (-2.0, -1.0, -2.0)), backend="fragment", ctx=ctx) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Box((0.0, -0.3, 0.0), (0.2, 0.1, 3.0))))
+        solids = frame._Solids(ctx)
+        for distance, whole in ((1.0, True), (3.0, False)):  # from where it begins: 1.5
+            view = view_of(gf.Camera(distance=distance, elevation=0.0), 1.5)
+            assert (solids.seen([fluid], view, (96, 64)) == (0, 0, 96, 64)) == whole
+        solids.release()
+
+
+@pytest.mark.parametrize("pixels", [3.0, 12.0, 30.0, 60.0, 90.0, 250.0])
+def test_a_ball_is_as_fine_as_its_outline_needs(ctx: moderngl.Context, pixels: float) -> None:
+    """Round to a quarter of a pixel, with less triangles where it is small."""
+    solids, size = frame._Solids(ctx), (640, 360)
+    camera = gf.Camera(distance=5.0)
+    view = view_of(camera, size[0] / size[1])
+    radius = 5.0 / (1.0 + size[1] / 2 / np.tan(np.radians(0.5 * camera.fov)) / pixels)
+    ball = solids.ball(view.projection @ view.view @ np.diag([radius, radius, radius, 1.0]), size)
+    edges = np.concatenate([ball.triangles[:, (n, (n + 1) % 3)] for n in range(3)])
+    inwards = 1.0 - np.linalg.norm(ball.vertices[edges].mean(axis=1), axis=1)
+    assert pixels * inwards.max() < 0.25
+    coarser = {320: 0, 1280: 320, 5120: 1280}[len(ball.triangles)]
+    assert coarser == 0 or pixels * 4.0 * inwards.max() > 0.24
+    assert (len(ball.triangles) < 5120) == (pixels < 75.0)
+    solids.release()
 
 
 SCRIPT = """

@@ -1,16 +1,17 @@
 """A finished picture of a scene: backdrop, floor, solids, smoke; in high dynamic range, then tone mapped.
 
-The opaque scene is drawn with several samples a pixel and lit by the same light volumes as the smoke, so
-smoke and solids cast their shadows on the floor and on each other. Views of the flow that hide what is behind
-them are drawn with it, the smoke is blended over it, cut by its depth, and what is see-through comes last.
-Nothing is allocated from the second frame of a scene on.
+The opaque scene is lit by the same light volumes as the smoke, so smoke and solids cast their shadows on the
+floor and on each other; it has several samples a pixel where solids may be seen, elsewhere one. Views of the
+flow that hide what is behind them are drawn with it, the smoke is blended over it, cut by its depth, and what
+is see-through comes last. Nothing is allocated from the second frame of a scene on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import moderngl
@@ -31,10 +32,13 @@ from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer, eye_of
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
 from gpufluid.settings import one_of
+from gpufluid.shapes import Mesh
 from gpufluid.view import EXPOSURE, Look, Picture
 
 SAMPLES = 4  # a pixel, for the outlines of solids
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
+COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for balls that look small
+ROUND = 0.25  # pixels by which an outline may be off
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKGROUNDS = ("studio", "sky", "transparent")
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
@@ -42,6 +46,7 @@ ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
 Floats = NDArray[np.float64]
 Size = tuple[int, int]
+Part = tuple[int, int, int, int]  # of a picture: its lower left corner, width and height, pixels
 
 
 class FrameRenderer(Guest):
@@ -279,34 +284,48 @@ class FrameRenderer(Guest):
     ) -> None:
         """Backdrop, floor and solids, resolved into the picture and its depth."""
         ctx = self.ctx
-        # samples are for the edges of solids: where there are none, a pixel has one
-        solid = any(obstacle.visible for fluid, _ in boxes for obstacle in fluid.obstacles)
-        target = self._opaque if solid else self._scene
-        target.use()
+        # samples are for the edges of solids: where none can be seen, a pixel has one
+        seen = self._solids.seen([fluid for fluid, _ in boxes], view, self.size)
+        parts = [(self._opaque, seen), *((self._scene, part) for part in _around(seen, self.size))]
+        parts = [(target, part) for target, part in parts if part[2] and part[3]]
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
-        self._draw_studio(scene, *boxes[0], view)
+        self._draw_studio(scene, *boxes[0], view, parts)
         if scene.floor is not None:
             # what the further boxes take of the light on the floor
             ctx.enable_only(moderngl.BLEND)
             ctx.blend_func = moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA
             for fluid, volume in boxes[1:]:
-                self._draw_studio(scene, fluid, volume, view, shadow=True)
+                self._draw_studio(scene, fluid, volume, view, parts, shadow=True)
+        if not (seen[2] and seen[3]):
+            ctx.enable_only(moderngl.NOTHING)
+            return
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
         files = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
-        for fluid, volume in boxes:
-            with self._lit(scene, fluid, volume, "solids", *files) as program:
-                self._solids.draw(program, fluid, view, self.paint)
+        with _only(self._opaque, seen):
+            for fluid, volume in boxes:
+                with self._lit(scene, fluid, volume, "solids", *files) as program:
+                    self._solids.draw(program, fluid, view, self.paint, self.size)
         ctx.enable_only(moderngl.NOTHING)
-        if target is not self._scene:
+        if self._opaque is not self._scene:
             self.pause()
-            ctx.copy_framebuffer(self._scene, target)
+            with _only(self._scene, seen):
+                ctx.copy_framebuffer(self._scene, self._opaque)
 
     def _draw_studio(
-        self, scene: SceneLike, fluid: FluidLike, volume: VolumeRenderer, view: View, shadow: bool = False
+        self,
+        scene: SceneLike,
+        fluid: FluidLike,
+        volume: VolumeRenderer,
+        view: View,
+        parts: Sequence[tuple[moderngl.Framebuffer, Part]],
+        shadow: bool = False,
     ) -> None:
-        """What stands behind everything, lit through `fluid`; or the shadow of `fluid` on the floor alone."""
+        """What stands behind everything, lit through `fluid`; or the shadow of `fluid` on the floor alone.
+
+        parts: of the picture, and into what they are drawn.
+        """
         with self._lit(scene, fluid, volume, "studio", "render/studio.glsl") as program:
             grid = fluid.grid
             height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
@@ -321,7 +340,9 @@ class FrameRenderer(Guest):
                 "floor_reach": FLOOR_REACH * max(grid.cells),
             }.items():
                 upload(program[name], value)  # type: ignore[arg-type]
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            for target, part in parts:
+                with _only(target, part):
+                    self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
     @property
     def _plain(self) -> tuple[float, float, float, float]:
@@ -421,13 +442,79 @@ def _lifted(y: float) -> Floats:
     return matrix
 
 
+@contextmanager
+def _only(target: moderngl.Framebuffer, part: Part) -> Iterator[None]:
+    """Draw into `part` of `target` alone while the body runs."""
+    target.scissor = part
+    target.use()
+    try:
+        yield
+    finally:
+        target.scissor = None  # type: ignore[assignment]
+        target.use()
+
+
+def _around(part: Part, size: Size) -> list[Part]:
+    """The rest of a picture of `size`: below `part`, above it, on its left and on its right."""
+    (x, y, width, height), (across, up) = part, size
+    right, top = x + width, y + height
+    return [
+        (0, 0, across, y),
+        (0, top, across, up - top),
+        (0, y, x, height),
+        (right, y, across - right, height),
+    ]
+
+
 class _Solids(SolidMeshes):
-    """Draws the surfaces of obstacles."""
+    """Draws the surfaces of obstacles, balls with as many triangles as their outlines need."""
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        super().__init__(ctx)
+        self._balls = [Mesh.icosphere(n) for n in COARSER] + [self._ball]
+        # how far the middle of the longest edge lies within, share of the radius
+        self._flat = [1.0 - np.linalg.norm(_edges(ball).mean(axis=1), axis=1).min() for ball in self._balls]
+
+    def shown(self, fluid: FluidLike) -> Iterator[tuple[Mesh, Floats]]:
+        """The triangles of the obstacles of `fluid` that are drawn, and their places in the world."""
+        for obstacle in fluid.obstacles:
+            if obstacle.visible:
+                yield from self.placed(obstacle)
+
+    def seen(self, fluids: Sequence[FluidLike], view: View, size: Size) -> Part:
+        """The part of a picture of `size` outside which no obstacle of `fluids` lies; it may be empty."""
+        clip = view.projection.astype(np.float64) @ view.view.astype(np.float64)
+        low, high = np.full(2, np.inf), np.full(2, -np.inf)
+        for fluid in fluids:
+            for mesh, matrix in self.shown(fluid):
+                corners = np.array(list(product(*zip(*mesh.bounds, strict=True), (1.0,)))) @ (clip @ matrix).T
+                if (corners[:, 3] <= 0.0).any():  # behind the eye in part: that has no place in a picture
+                    return 0, 0, *size
+                places = corners[:, :2] / corners[:, 3:]
+                low, high = np.minimum(low, places.min(axis=0)), np.maximum(high, places.max(axis=0))
+        pixels = 0.5 * np.array(size)
+        first = np.clip(np.floor((low + 1.0) * pixels) - 1.0, 0.0, size)
+        last = np.clip(np.ceil((high + 1.0) * pixels) + 1.0, first, size)
+        (x, y), (width, height) = first.astype(int).tolist(), (last - first).astype(int).tolist()
+        return x, y, width, height
+
+    def ball(self, clip: Floats, size: Size) -> Mesh:
+        """The coarsest ball whose outline is round in a picture of `size`. clip: from the unit ball."""
+        reach = np.linalg.norm(clip[:, :3], axis=1)  # from the middle, along each axis of clip space
+        nearest = clip[3, 3] - reach[3]
+        pixels = 0.5 * max(reach[0] * size[0], reach[1] * size[1]) / nearest if nearest > 0.0 else np.inf
+        fine = (ball for ball, flat in zip(self._balls, self._flat, strict=True) if pixels * flat <= ROUND)
+        return next(fine, self._ball)
 
     def draw(
-        self, program: moderngl.Program, fluid: FluidLike, view: View, paint: tuple[float, float, float]
+        self,
+        program: moderngl.Program,
+        fluid: FluidLike,
+        view: View,
+        paint: tuple[float, float, float],
+        size: Size,
     ) -> None:
-        """Draw the obstacles of `fluid`."""
+        """Draw the obstacles of `fluid` into a picture of `size`."""
         grid = fluid.grid
         cells = np.eye(4)
         cells[:3, :3] /= grid.cell_size
@@ -437,15 +524,22 @@ class _Solids(SolidMeshes):
         upload(program["parallel_view"], not view.is_perspective)  # type: ignore[arg-type]
         upload(program["paint"], paint)  # type: ignore[arg-type]
         upload(program["to_clip"], clip)  # type: ignore[arg-type]
-        for obstacle in fluid.obstacles:
-            if not obstacle.visible:
-                continue
-            for mesh, matrix in self.placed(obstacle):
-                turn = np.eye(4)
-                turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
-                upload(program["to_cells"], cells @ matrix)  # type: ignore[arg-type]
-                upload(program["normals"], turn)  # type: ignore[arg-type]
-                self.vertex_array(mesh, program).render(moderngl.TRIANGLES)
+        for mesh, matrix in self.shown(fluid):
+            turn = np.eye(4)
+            turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
+            upload(program["to_cells"], cells @ matrix)  # type: ignore[arg-type]
+            upload(program["normals"], turn)  # type: ignore[arg-type]
+            if mesh is self._ball:
+                for ball in self._balls:  # all of them, so that nothing is allocated when one comes near
+                    self.vertex_array(ball, program)
+                mesh = self.ball(clip @ cells @ matrix, size)
+            self.vertex_array(mesh, program).render(moderngl.TRIANGLES)
+
+
+def _edges(mesh: Mesh) -> Floats:
+    """Both ends of each edge of each triangle, [edges, 2, 3]."""
+    ends = np.concatenate([mesh.triangles[:, (n, (n + 1) % 3)] for n in range(3)])
+    return np.asarray(mesh.vertices[ends], np.float64)
 
 
 def _checked_size(size: Size, limit: int) -> Size:
