@@ -1,5 +1,5 @@
-// The span of each strip that holds anything. Rest is 0 in all three channels. In the slices behind the box: the largest of the speeds of blocks in every
-// SHARES-th slice of blocks, m/s; those of the time before where the flow is as it was.
+// The span of each strip that holds anything. Rest is 0 in all three channels. In the slices behind the box: the largest
+// of the speeds of blocks in every SHARES-th slice of blocks, m/s; those of the time before where the flow is as it was.
 #include "lib/box.glsl"
 #include "lib/found.glsl"
 #include "lib/turns.glsl"

@@ -1,4 +1,4 @@
-// Where anything may be after a stage: xy of each strip, and there or in one of the two stages before: zw.
+// The span of each strip after a stage, xy, and the one that also holds those of the two stages before, zw.
 // CARRIED: what was found before the flow carries it, and as far about as that reaches: the value of a cell is made
 // of those less than a cell from where the flow brings it from. Else: what was there, and the boxes of sources.
 #include "lib/box.glsl"
