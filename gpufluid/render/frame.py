@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import moderngl
@@ -38,6 +38,7 @@ from gpufluid.view import EXPOSURE, Look, Picture
 SAMPLES = 4  # a pixel, for the outlines of solids
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for balls that look small
+CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
 ROUND = 0.25  # pixels by which an outline may be off
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKGROUNDS = ("studio", "sky", "transparent")
@@ -46,6 +47,7 @@ ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
 Floats = NDArray[np.float64]
 Size = tuple[int, int]
+Placed = tuple[Mesh, Floats]
 Part = tuple[int, int, int, int]  # of a picture: its lower left corner, width and height, pixels
 
 
@@ -285,7 +287,8 @@ class FrameRenderer(Guest):
         """Backdrop, floor and solids, resolved into the picture and its depth."""
         ctx = self.ctx
         # samples are for the edges of solids: where none can be seen, a pixel has one
-        seen = self._solids.seen([fluid for fluid, _ in boxes], view, self.size)
+        solids = [self._solids.shown(fluid) for fluid, _ in boxes]
+        seen = self._solids.seen(list(chain(*solids)), view, self.size)
         parts = [(self._opaque, seen), *((self._scene, part) for part in _around(seen, self.size))]
         parts = [(target, part) for target, part in parts if part[2] and part[3]]
         ctx.enable_only(moderngl.DEPTH_TEST)
@@ -304,9 +307,9 @@ class FrameRenderer(Guest):
         ctx.depth_func = "<"
         files = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
         with _only(self._opaque, seen):
-            for fluid, volume in boxes:
+            for (fluid, volume), placed in zip(boxes, solids, strict=True):
                 with self._lit(scene, fluid, volume, "solids", *files) as program:
-                    self._solids.draw(program, fluid, view, self.paint, self.size)
+                    self._solids.draw(placed, program, fluid, view, self.paint, self.size)
         ctx.enable_only(moderngl.NOTHING)
         if self._opaque is not self._scene:
             self.pause()
@@ -475,23 +478,24 @@ class _Solids(SolidMeshes):
         # how far the middle of the longest edge lies within, share of the radius
         self._flat = [1.0 - np.linalg.norm(_edges(ball).mean(axis=1), axis=1).min() for ball in self._balls]
 
-    def shown(self, fluid: FluidLike) -> Iterator[tuple[Mesh, Floats]]:
+    def shown(self, fluid: FluidLike) -> list[Placed]:
         """The triangles of the obstacles of `fluid` that are drawn, and their places in the world."""
-        for obstacle in fluid.obstacles:
-            if obstacle.visible:
-                yield from self.placed(obstacle)
+        return [
+            placed for obstacle in fluid.obstacles if obstacle.visible for placed in self.placed(obstacle)
+        ]
 
-    def seen(self, fluids: Sequence[FluidLike], view: View, size: Size) -> Part:
-        """The part of a picture of `size` outside which no obstacle of `fluids` lies; it may be empty."""
+    def seen(self, shown: Sequence[Placed], view: View, size: Size) -> Part:
+        """The part of a picture of `size` outside which none of what is `shown` lies; it may be empty."""
+        if not shown:
+            return 0, 0, 0, 0
+        corners = np.array([np.where(CORNERS, *mesh.bounds) for mesh, _ in shown])
         clip = view.projection.astype(np.float64) @ view.view.astype(np.float64)
-        low, high = np.full(2, np.inf), np.full(2, -np.inf)
-        for fluid in fluids:
-            for mesh, matrix in self.shown(fluid):
-                corners = np.array(list(product(*zip(*mesh.bounds, strict=True), (1.0,)))) @ (clip @ matrix).T
-                if (corners[:, 3] <= 0.0).any():  # behind the eye in part: that has no place in a picture
-                    return 0, 0, *size
-                places = corners[:, :2] / corners[:, 3:]
-                low, high = np.minimum(low, places.min(axis=0)), np.maximum(high, places.max(axis=0))
+        to_clip = np.swapaxes(clip @ np.array([matrix for _, matrix in shown]), 1, 2)
+        at = corners @ to_clip[:, :3] + to_clip[:, 3:]
+        if (at[..., 3] <= 0.0).any():  # behind the eye in part: that has no place in a picture
+            return 0, 0, *size
+        places = at[..., :2] / at[..., 3:]
+        low, high = places.min(axis=(0, 1)), places.max(axis=(0, 1))
         pixels = 0.5 * np.array(size)
         first = np.clip(np.floor((low + 1.0) * pixels) - 1.0, 0.0, size)
         last = np.clip(np.ceil((high + 1.0) * pixels) + 1.0, first, size)
@@ -508,13 +512,14 @@ class _Solids(SolidMeshes):
 
     def draw(
         self,
+        shown: Sequence[Placed],
         program: moderngl.Program,
         fluid: FluidLike,
         view: View,
         paint: tuple[float, float, float],
         size: Size,
     ) -> None:
-        """Draw the obstacles of `fluid` into a picture of `size`."""
+        """Draw what is `shown` of the obstacles of `fluid` into a picture of `size`."""
         grid = fluid.grid
         cells = np.eye(4)
         cells[:3, :3] /= grid.cell_size
@@ -524,7 +529,7 @@ class _Solids(SolidMeshes):
         upload(program["parallel_view"], not view.is_perspective)  # type: ignore[arg-type]
         upload(program["paint"], paint)  # type: ignore[arg-type]
         upload(program["to_clip"], clip)  # type: ignore[arg-type]
-        for mesh, matrix in self.shown(fluid):
+        for mesh, matrix in shown:
             turn = np.eye(4)
             turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
             upload(program["to_cells"], cells @ matrix)  # type: ignore[arg-type]
