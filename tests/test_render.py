@@ -552,7 +552,7 @@ def test_a_ball_is_as_fine_as_its_outline_needs(ctx: moderngl.Context, pixels: f
     camera = gf.Camera(distance=5.0)
     view = view_of(camera, size[0] / size[1])
     radius = 5.0 / (1.0 + size[1] / 2 / np.tan(np.radians(0.5 * camera.fov)) / pixels)
-    ball = solids.ball(view.projection @ view.view @ np.diag([radius, radius, radius, 1.0]), size)
+    ball = solids.ball(view.clip @ np.diag([radius, radius, radius, 1.0]), size)
     edges = np.concatenate([ball.triangles[:, (n, (n + 1) % 3)] for n in range(3)])
     inwards = 1.0 - np.linalg.norm(ball.vertices[edges].mean(axis=1), axis=1)
     assert pixels * inwards.max() < 0.25

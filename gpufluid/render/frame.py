@@ -489,8 +489,7 @@ class _Solids(SolidMeshes):
         if not shown:
             return 0, 0, 0, 0
         corners = np.array([np.where(CORNERS, *mesh.bounds) for mesh, _ in shown])
-        clip = view.projection.astype(np.float64) @ view.view.astype(np.float64)
-        to_clip = np.swapaxes(clip @ np.array([matrix for _, matrix in shown]), 1, 2)
+        to_clip = np.swapaxes(view.clip @ np.array([matrix for _, matrix in shown]), 1, 2)
         at = corners @ to_clip[:, :3] + to_clip[:, 3:]
         if (at[..., 3] <= 0.0).any():  # behind the eye in part: that has no place in a picture
             return 0, 0, *size
@@ -537,7 +536,7 @@ class _Solids(SolidMeshes):
             if mesh is self._ball:
                 for ball in self._balls:  # all of them, so that nothing is allocated when one comes near
                     self.vertex_array(ball, program)
-                mesh = self.ball(clip @ cells @ matrix, size)
+                mesh = self.ball(view.clip @ matrix, size)
             self.vertex_array(mesh, program).render(moderngl.TRIANGLES)
 
 
