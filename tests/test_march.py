@@ -19,12 +19,12 @@ from puff import SIZE, Canvas, Floats, Puff, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device, create_context
-from gpufluid.render import march
+from gpufluid.render import march, slices
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.noise import noise_tile
 from gpufluid.render.quality import LOWEST, FrameClock, Quality
-from gpufluid.render.slabs import axis_cuts, axis_shifts, axis_slabs, box_of
+from gpufluid.render.slabs import axis_cuts, axis_shifts, axis_slabs, box_of, view_slabs
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Look
 
@@ -326,6 +326,19 @@ def test_axis_slices_come_farthest_first() -> None:
         assert not len(cut) or cut[0, 4] == first
 
 
+def test_thin_axis_slices_come_in_turn() -> None:
+    """Of slabs on one side of the eye the farther comes first, where the first of all is a thin one too."""
+    for deep in (0.02, 0.1, 0.3, 0.6, 0.95):
+        camera = gf.Camera(target=(0.5, 0.5, deep - 0.2), distance=0.2, azimuth=0.0, elevation=0.0, fov=150.0)
+        eye = N * np.array(camera.eye)[2]
+        for moved in (0, 1, 5, 10, 15):
+            ends = axis_slabs(GRID, view_of(camera, 1.5).rays, 3, 1.0, (0, 0, moved))[:, 4:]
+            below = ends[ends[:, 1] <= eye + 1e-4]
+            assert (np.diff(below[:, 0]) > 0.0).all()
+            at = np.flatnonzero((ends[:, 0] < eye) & (eye < ends[:, 1]))
+            assert len(at) == 1 and at[0] == len(ends) - 1  # it hides all others
+
+
 def test_rectangles_hold_what_they_bound(rng: np.random.Generator) -> None:
     """Points of the box in front of the eye lie in the rectangle of the box, and of their slab."""
     for camera in CAMERAS.values():
@@ -365,6 +378,54 @@ def test_axis_slices_stay_in_the_world(steps: int) -> None:
                 place = round((low + moved) * steps / N)  # of the cut in the world
                 assert seen.setdefault(place, turn) == pytest.approx(turn, abs=1e-5)
         assert len(seen) > steps
+
+
+@pytest.mark.parametrize("count", [None, 13, 3])
+@pytest.mark.parametrize("moved", [(0, 0, 0), (3, 5, -2)])
+@pytest.mark.parametrize("way", ["view", "axis"])
+@cameras
+def test_stacks_of_slabs_are_their_slabs(
+    device: Device,
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
+    camera: str,
+    moved: tuple[int, int, int],
+    count: int | None,
+) -> None:
+    """Several slabs to a rectangle, as they are drawn in software, are what blending each by itself makes."""
+    density = np.where(rng.random((N, N, N)) < 0.4, rng.random((N, N, N)), 0.0)
+    puff = Puff(device, GRID, density * (rng.random((N, 1, 1)) < 0.8), scrolled=moved)
+    depth = depth_texture(device.ctx, texel_of(CAMERAS[camera], rng.uniform(0.1, 4.0, SIZE[::-1])))
+    for given in ({}, {"depth": depth}):
+        for skip in (True, False):
+            pictures = []
+            for most in (1, 8, 5):
+                monkeypatch.setitem(slices.STACK, device.software, most)
+                options = {**WAYS[way], "slices": count, "skip_empty": skip}
+                pictures.append(drawn(puff, CAMERAS[camera], options, **given))
+            assert pictures[0][..., 3].max() > 0.3
+            for picture in pictures[1:]:
+                np.testing.assert_allclose(picture, pictures[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("stack", [2, 5, 8, 40])
+@pytest.mark.parametrize("cut", [view_slabs, axis_slabs])
+def test_stacks_hold_their_slabs(cut: Any, stack: int) -> None:
+    """A row of several slabs begins and ends with them, and its rectangle holds theirs."""
+    for camera in (OUTSIDE, INSIDE, WIDE):
+        for moved in ((0, 0, 0), (3, 5, -2)):
+            how = (GRID, view_of(camera, 1.5).rays, 17, 1.0, moved)
+            one, many = (rows[np.argsort(rows[:, 4])] for rows in (cut(*how), cut(*how, stack=stack)))
+            held = np.searchsorted(many[:, 4], one[:, 4], "right") - 1
+            assert (held >= 0).all()
+            for n, row in enumerate(many):
+                inside = one[held == n]  # but those that are out of the picture
+                assert len(inside) == stack or len(many) == 1 or n in (0, len(many) - 1)
+                if len(inside) == stack:
+                    np.testing.assert_allclose(row[4:], (inside[0, 4], inside[-1, 5]), rtol=1e-6)
+                assert (inside[:, 5] <= row[5]).all()
+                assert (row[:2] <= inside[:, :2] + 1e-6).all() and (inside[:, 2:4] <= row[2:4] + 1e-6).all()
 
 
 # -- ray marching -------------------------------------------------------------------------------------------

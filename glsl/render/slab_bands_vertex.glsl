@@ -1,14 +1,14 @@
-// One slab of the volume: in each band of the picture the rectangle that holds all that is to be seen of it there,
-// or one rectangle for all bands.
+// A stack of slabs: in each band of the picture the rectangle that holds all that is to be seen of it there, or one
+// rectangle for all bands.
 #include "lib/quad_corner.glsl"
 #include "render/slab_corner.glsl"
 
-uniform sampler2D extents;  // by slab and band: the opposite of the left end, and the right end, -1 .. 1
-uniform sampler2D wholes;   // by slab: the same of all bands, and the first and last of them; see extents_whole.glsl
+uniform sampler2D extents;  // by stack and band: the opposite of the left end, and the right end, -1 .. 1
+uniform sampler2D wholes;   // by stack: the same of all bands, and the first and last of them; see extents_whole.glsl
 uniform float band;         // height of a band, of the picture's 2
 
 void main() {
-    int row = gl_VertexID / 6, corner = quad_corner(), column = slab_number();
+    int row = gl_VertexID / 6, corner = quad_corner(), column = stack_number();
     vec4 whole = texelFetch(wholes, ivec2(column, 0), 0);
     vec2 ends = texelFetch(extents, ivec2(column, row), 0).xy;
     bool one = whole.z <= whole.w;

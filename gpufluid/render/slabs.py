@@ -1,7 +1,7 @@
 """Where the box of a fluid lies in a picture, whole and cut into slabs.
 
-A slab is a row of six numbers: left, bottom, right, top of its rectangle in the picture (-1 .. 1), and its
-two ends.
+A row of six numbers tells what is drawn at once: left, bottom, right, top of its rectangle in the picture
+(-1 .. 1), and its two ends. It holds one slab, or a stack of neighbouring ones.
 """
 
 from __future__ import annotations
@@ -67,10 +67,12 @@ def view_slabs(
     count: int | None = None,
     quality: float = 1.0,
     lag: tuple[int, int, int] = (0, 0, 0),
+    stack: int = 1,
 ) -> Rows:
     """Return slabs of equal thickness across the view, farthest first, [n, 6]; ends: m in front of the eye.
 
     Those out of the picture are left out. lag: as in `lead_of`; the first and the last may then be thinner.
+    stack: slabs to a row, counted from the nearest.
     """
     near, far = _depths(grid, rays)
     if far <= near:
@@ -81,6 +83,7 @@ def view_slabs(
     if lead > LEAST_LEAD:
         inner = cuts[:-1] - lead * (far - near) / steps
         cuts = np.concatenate([[far], inner, [near]])
+    cuts = _every(stack, cuts[::-1])[::-1]
     return _seen(rectangles(rays, _corners(grid), cuts), np.stack([cuts[1:], cuts[:-1]], axis=1))
 
 
@@ -114,27 +117,30 @@ def axis_slabs(
     count: int | None = None,
     quality: float = 1.0,
     scrolled: tuple[int, int, int] = (0, 0, 0),
+    stack: int = 1,
 ) -> Rows:
     """Return slabs across `axis_of` the box, farthest first, [n, 6]; ends: cells along that axis.
 
     count: how many; None: one a layer of cells. Those out of the picture are left out. scrolled: as in
-    `axis_cuts`; the first and the last may then be thinner.
+    `axis_cuts`; the first and the last may then be thinner. stack: slabs to a row, counted from the lowest.
     """
     axis = axis_of(rays)
     first, thickness, count = axis_cuts(grid, rays, count, quality, scrolled)
     cuts = np.clip(first + thickness * np.arange(count + 1), 0.0, grid.cells[axis])
     cuts[-1] = grid.cells[axis]
+    cuts = _every(stack, cuts)
     ends = np.stack([cuts[:-1], cuts[1:]], axis=1)
     if rays.parallel:
         ends = ends[::-1] if rays.direction[0, axis] > 0.0 else ends
     else:
         # seen from one point, on every ray a slab hides those further along the axis from that point
         eye = (rays.origin[0, axis] - grid.origin[axis]) / grid.cell_size
-        ends = ends[np.argsort(-np.abs(ends.mean(axis=1) - eye), kind="stable")]
-    corners = np.repeat(_corners(grid)[None], count, axis=0)
+        apart = np.maximum(np.maximum(ends[:, 0] - eye, eye - ends[:, 1]), 0.0)
+        ends = ends[np.argsort(-apart, kind="stable")]
+    corners = np.repeat(_corners(grid)[None], len(ends), axis=0)
     corners[..., axis] = grid.origin[axis] + grid.cell_size * ends[:, CORNERS[:, axis].astype(int)]
     low, high = _extent(rays, corners, rays.depth(corners) >= rays.near)
-    low_cut, high_cut = _crossings(rays, corners, np.full(count, rays.near))
+    low_cut, high_cut = _crossings(rays, corners, np.full(len(ends), rays.near))
     return _seen(_with_slack(np.minimum(low, low_cut), np.maximum(high, high_cut)), ends)
 
 
@@ -163,6 +169,11 @@ def axis_shifts(
     if rays.direction[0, axis] > 0.0:  # counted from the farthest slab on
         return GOLDEN * (steps - 1 - number) % 1.0, -GOLDEN
     return GOLDEN * number % 1.0, GOLDEN
+
+
+def _every(stack: int, cuts: Floats) -> Floats:
+    """The first of every `stack` cuts, and the last of all."""
+    return np.concatenate([cuts[:-1:stack], cuts[-1:]])
 
 
 def _axis_steps(grid: Grid, axis: int, count: int | None, quality: float) -> int:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpufluid.grid import Grid
+from gpufluid.render.camera import Rays
 from gpufluid.render.extents import Extents
 from gpufluid.render.painter import LIMIT, Painter, Sight, give
 from gpufluid.render.slabs import (
@@ -20,6 +22,10 @@ from gpufluid.render.slabs import (
     view_slabs,
 )
 from gpufluid.render.subject import lag
+
+# neighbouring slabs that one rectangle stands for, at most; in software: a pixel costs less to go on with
+# than to begin and to blend
+STACK = {True: 8, False: 1}
 
 
 class Slices:
@@ -36,10 +42,8 @@ class Slices:
 
     def slabs(self, sight: Sight) -> Rows:
         """What is to be drawn: nothing, where the box is not seen."""
-        grid, rays = sight.fluid.grid, sight.view.rays
-        if self.along_axis:
-            return axis_slabs(grid, rays, self.count, sight.quality, sight.fluid.scrolled)
-        return view_slabs(grid, rays, self.count, sight.quality, lag(sight.fluid))
+        made = axis_slabs if self.along_axis else view_slabs
+        return made(*self._how(sight), stack=self._stack(self._cuts(sight)[2]))
 
     def draw(self, sight: Sight, slabs: Rows) -> None:
         """Blend them."""
@@ -52,24 +56,38 @@ class Slices:
             {"ALONG_AXIS": int(self.along_axis)},
             vertex_file=f"render/slab{'' if extents is None else '_bands'}_vertex.glsl",
         )
+        first, thickness, count = self._cuts(sight)
+        stack = self._stack(count)
+        give(program, cuts=(first, thickness, float(stack)))
         if self.along_axis:
             axis = tuple(float(i == axis_of(rays)) for i in range(3))
-            give(program, along=axis, nearest=rays.near)
-            plane, how = (*axis, 0.0), (grid, rays, self.count, sight.quality, sight.fluid.scrolled)
-            cuts, shifts = axis_cuts(*how), axis_shifts(*how)
+            give(program, shifts=axis_shifts(*self._how(sight)), along=axis, nearest=rays.near)
+            plane: tuple[float, ...] = (*axis, 0.0)
         else:
             start = rays.forward @ (np.array(grid.origin) - rays.origin[0])
+            give(program, shifts=view_shifts(*self._how(sight)))
             plane = (*(rays.forward * grid.cell_size).tolist(), float(start))
-            how = (grid, rays, self.count, sight.quality, lag(sight.fluid))
-            cuts, shifts = view_cuts(*how), view_shifts(*how)
-        give(program, cuts=cuts[:2], shifts=shifts)
         vertices = 0
         if occupancy is not None and extents is not None:
             with painter.timed(sight, "extents"):
-                extents.update(sight, occupancy, plane, cuts)
+                extents.update(sight, occupancy, plane, (first, thickness * stack, -(-count // stack)))
             vertices = extents.give(program, sight)
         with painter.timed(sight, "slices"):
             painter.draw(sight, program, slabs, None, vertices, shaded=sight.shaded)
+
+    def _how(self, sight: Sight) -> tuple[Grid, Rays, int | None, float, tuple[int, int, int]]:
+        """What the functions of `gpufluid.render.slabs` are asked with."""
+        moved = sight.fluid.scrolled if self.along_axis else lag(sight.fluid)
+        return sight.fluid.grid, sight.view.rays, self.count, sight.quality, moved
+
+    def _cuts(self, sight: Sight) -> tuple[float, float, int]:
+        """Where the first slab begins, how thick each is, and their number."""
+        return (axis_cuts if self.along_axis else view_cuts)(*self._how(sight))
+
+    def _stack(self, count: int) -> int:
+        """How many of `count` slabs one rectangle stands for: about as many for each."""
+        most = STACK[self.painter.device.software]
+        return -(-count // -(-count // most))
 
     def release(self) -> None:
         """Release what is kept between frames."""
