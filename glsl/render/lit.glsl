@@ -1,5 +1,5 @@
 // Light on a surface of the scene: the sun and other lights, the light from all round and that of the fire, dimmed
-// by smoke and solids.
+// by smoke and solids. CLEAR: where neither the sun nor the sky is dimmed by anything.
 #include "render/light_at.glsl" for sun
 #include "render/light_at.glsl" for sky
 #if OTHERS
@@ -29,12 +29,17 @@ float shade_from_above(vec3 place) {
 Lit light_on(vec3 place, vec3 n, float lift) {
     float facing = max(-dot(n, sun_direction), 0.0);
     vec3 at = place + lift * n;
+#if CLEAR
+    float sun_left = 1.0, shade = 0.0;
+#else
     float sun_left = facing > 0.0 ? light_at_sun(at - 0.5 * lift * sun_direction) : 0.0;
+    float shade = shade_from_above(at + vec3(0.0, lift, 0.0));
+#endif
     float up = 0.5 + 0.5 * n.y;
     Lit lit;
     lit.sun = sun_color * facing * sun_left;
     // from above the smoke lets less through; from below comes what the ground sends back
-    lit.around = ambient * (0.35 + 0.65 * up * (1.0 - 0.75 * shade_from_above(at + vec3(0.0, lift, 0.0))));
+    lit.around = ambient * (0.35 + 0.65 * up * (1.0 - 0.75 * shade));
 #if OTHERS
     for (int k = 0; k < OTHERS; ++k) {
         vec3 towards = towards_other(k, at);

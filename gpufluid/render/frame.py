@@ -289,8 +289,8 @@ class FrameRenderer(Guest):
         # samples are for the edges of solids: where none can be seen, a pixel has one
         solids = [self._solids.shown(fluid) for fluid, _ in boxes]
         seen = self._solids.seen(list(chain(*solids)), view, self.size)
-        parts = [(self._opaque, seen), *((self._scene, part) for part in _around(seen, self.size))]
-        parts = [(target, part) for target, part in parts if part[2] and part[3]]
+        whole = (0, 0, *self.size)
+        parts = [(self._opaque, seen), *((self._scene, part) for part in _around(seen, whole))]
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
         self._draw_studio(scene, *boxes[0], view, parts)
@@ -305,10 +305,10 @@ class FrameRenderer(Guest):
             return
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
-        files = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
+        files = {"file": "render/mesh_fragment.glsl", "vertex_file": "render/mesh_vertex.glsl"}
         with _only(self._opaque, seen):
             for (fluid, volume), placed in zip(boxes, solids, strict=True):
-                with self._lit(scene, fluid, volume, "solids", *files) as program:
+                with self._lit(scene, fluid, volume, "solids", **files) as program:
                     self._solids.draw(placed, program, fluid, view, self.paint, self.size)
         ctx.enable_only(moderngl.NOTHING)
         if self._opaque is not self._scene:
@@ -329,23 +329,44 @@ class FrameRenderer(Guest):
 
         parts: of the picture, and into what they are drawn.
         """
-        with self._lit(scene, fluid, volume, "studio", "render/studio.glsl") as program:
-            grid = fluid.grid
-            height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
-            for name, value in {
-                **ray_uniforms(view, fluid),
-                "depth_scale": view.depth_scale,
-                "picture_size": self.size,
-                "backdrop_kind": 0 if shadow else BACKDROPS.get(str(self.background), 0),
-                "plain": (0.0, 0.0, 0.0, 0.0) if shadow else self._plain,
-                "has_floor": scene.floor is not None,
-                "floor_height": height,
-                "floor_reach": FLOOR_REACH * max(grid.cells),
-            }.items():
-                upload(program[name], value)  # type: ignore[arg-type]
-            for target, part in parts:
-                with _only(target, part):
-                    self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        grid, dim = fluid.grid, self._dimmed(scene, fluid, volume, view)
+        height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
+        # both programs are made with the first picture, wherever the light falls in it
+        for clear in (False,) if shadow else (False, True):
+            given = {"CLEAR": int(clear)}
+            with self._lit(scene, fluid, volume, "studio", "render/studio.glsl", defines=given) as program:
+                for name, value in {
+                    **ray_uniforms(view, fluid),
+                    "depth_scale": view.depth_scale,
+                    "picture_size": self.size,
+                    "backdrop_kind": 0 if shadow else BACKDROPS.get(str(self.background), 0),
+                    "plain": (0.0, 0.0, 0.0, 0.0) if shadow else self._plain,
+                    "has_floor": scene.floor is not None,
+                    "floor_height": height,
+                    "floor_reach": FLOOR_REACH * max(grid.cells),
+                }.items():
+                    upload(program[name], value)  # type: ignore[arg-type]
+                for target, part in parts:
+                    shared = _common(part, dim)
+                    for piece in _around(shared, part) if clear else (shared,):
+                        if piece[2] and piece[3]:
+                            with _only(target, piece):
+                                self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+
+    def _dimmed(self, scene: SceneLike, fluid: FluidLike, volume: VolumeRenderer, view: View) -> Part:
+        """The part of the picture outside which the floor has all the light of sun and sky."""
+        if scene.floor is None:
+            return 0, 0, 0, 0
+        low = np.array(fluid.grid.origin, np.float64)
+        corners = np.where(CORNERS, low, low + fluid.grid.size)
+        under = corners.copy()  # the sky is dimmed straight below the box alone, and above it
+        under[:, 1] = scene.floor
+        down = -float(volume.lighting.sun.frame.unit[1])
+        above = np.maximum(corners[:, 1:2] - scene.floor, 0.0)
+        if down > 0.0:  # else the floor has no light of the sun
+            corners[:, 1:2] = np.maximum(corners[:, 1:2], scene.floor)
+            under = np.concatenate([under, corners + above / down * volume.lighting.sun.frame.unit])
+        return _part_round(np.concatenate([under, np.ones((len(under), 1))], axis=1) @ view.clip.T, self.size)
 
     @property
     def _plain(self) -> tuple[float, float, float, float]:
@@ -393,11 +414,11 @@ class FrameRenderer(Guest):
         volume: VolumeRenderer,
         label: str,
         file: str,
-        vertex_file: str | None = None,
+        **rules: Any,
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs."""
         lighting, light = volume.lighting, scene.light
-        with lighting.program(fluid, label, file, solids=False, vertex_file=vertex_file) as program:
+        with lighting.program(fluid, label, file, solids=False, **rules) as program:
             upload(program["sun_color"], tuple(light.color))  # type: ignore[arg-type]
             upload(program["ambient"], tuple(light.ambient))  # type: ignore[arg-type]
             yield program
@@ -457,16 +478,35 @@ def _only(target: moderngl.Framebuffer, part: Part) -> Iterator[None]:
         target.use()
 
 
-def _around(part: Part, size: Size) -> list[Part]:
-    """The rest of a picture of `size`: below `part`, above it, on its left and on its right."""
-    (x, y, width, height), (across, up) = part, size
+def _around(part: Part, whole: Part) -> list[Part]:
+    """What is left of `whole`: below `part` of it, above it, on its left and on its right."""
+    (x, y, width, height), (left, bottom, across, up) = part, whole
     right, top = x + width, y + height
     return [
-        (0, 0, across, y),
-        (0, top, across, up - top),
-        (0, y, x, height),
-        (right, y, across - right, height),
+        (left, bottom, across, y - bottom),
+        (left, top, across, bottom + up - top),
+        (left, y, x - left, height),
+        (right, y, left + across - right, height),
     ]
+
+
+def _common(one: Part, other: Part) -> Part:
+    """What lies in both, which may be nothing, but in `one`."""
+    low = [min(max(a, b), a + n) for a, b, n in zip(one, other, one[2:], strict=False)]
+    high = [min(a + n, b + m) for a, n, b, m in zip(one, one[2:], other, other[2:], strict=False)]
+    return low[0], low[1], max(high[0] - low[0], 0), max(high[1] - low[1], 0)
+
+
+def _part_round(places: Floats, size: Size) -> Part:
+    """The part of a picture of `size` that holds all that lies between `places` in clip space, [n, 4]."""
+    if (places[:, 3] <= 0.0).any():  # behind the eye in part: that has no place in a picture
+        return 0, 0, *size
+    at = places[:, :2] / places[:, 3:]
+    pixels = 0.5 * np.array(size)
+    first = np.clip(np.floor((at.min(axis=0) + 1.0) * pixels) - 1.0, 0.0, size)
+    last = np.clip(np.ceil((at.max(axis=0) + 1.0) * pixels) + 1.0, first, size)
+    (x, y), (width, height) = first.astype(int).tolist(), (last - first).astype(int).tolist()
+    return x, y, width, height
 
 
 class _Solids(SolidMeshes):
@@ -490,16 +530,7 @@ class _Solids(SolidMeshes):
             return 0, 0, 0, 0
         corners = np.array([np.where(CORNERS, *mesh.bounds) for mesh, _ in shown])
         to_clip = np.swapaxes(view.clip @ np.array([matrix for _, matrix in shown]), 1, 2)
-        at = corners @ to_clip[:, :3] + to_clip[:, 3:]
-        if (at[..., 3] <= 0.0).any():  # behind the eye in part: that has no place in a picture
-            return 0, 0, *size
-        places = at[..., :2] / at[..., 3:]
-        low, high = places.min(axis=(0, 1)), places.max(axis=(0, 1))
-        pixels = 0.5 * np.array(size)
-        first = np.clip(np.floor((low + 1.0) * pixels) - 1.0, 0.0, size)
-        last = np.clip(np.ceil((high + 1.0) * pixels) + 1.0, first, size)
-        (x, y), (width, height) = first.astype(int).tolist(), (last - first).astype(int).tolist()
-        return x, y, width, height
+        return _part_round((corners @ to_clip[:, :3] + to_clip[:, 3:]).reshape(-1, 4), size)
 
     def ball(self, clip: Floats, size: Size) -> Mesh:
         """The coarsest ball whose outline is round in a picture of `size`. clip: from the unit ball."""

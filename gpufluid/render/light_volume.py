@@ -209,8 +209,6 @@ class LightVolume:
 
     def give(self, program: Program, name: str, unit: int) -> None:
         """Set what ``light_at_<name>`` of `program` reads, on texture unit `unit`."""
-        if f"{name}_matrix" not in program:
-            return
         for value, key in (
             (self.tiles, "tiles"),
             (self.frame.shear, "shear"),
@@ -221,10 +219,12 @@ class LightVolume:
             (tuple(self.frame.unit), "direction"),
             (unit, "layers"),
         ):
-            if f"{name}_{key}" in program:  # its direction matters to places outside the box alone
+            # its direction matters to places outside the box, and where nothing is dimmed that alone
+            if f"{name}_{key}" in program:
                 upload(program[f"{name}_{key}"], value)  # type: ignore[arg-type]
-        self.layers.use(unit)
-        self.device.between.use(unit)
+        if f"{name}_layers" in program:
+            self.layers.use(unit)
+            self.device.between.use(unit)
 
     def read(self) -> NDArray[np.float32]:
         """Return the light left at the end of each layer, [layers, rows, columns] of the tiles."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -72,13 +72,21 @@ class Lighting:
 
     @contextmanager
     def program(
-        self, fluid: FluidLike, label: str, file: str, *fields: str, **rules: Any
+        self,
+        fluid: FluidLike,
+        label: str,
+        file: str,
+        *fields: str,
+        defines: Mapping[str, object] | None = None,
+        **rules: Any,
     ) -> Iterator[moderngl.Program]:
         """A `volume_program` that knows the light, which is bound while the body runs, with all `matter`.
 
-        rules: as for `volume_program`, but for macros and volumes.
+        defines: macros beyond those of the light. rules: as for `volume_program`, but for volumes.
         """
-        program = volume_program(self.device, fluid, label, file, *fields, **self._known, **rules)
+        known = self._known
+        known["defines"] |= defines or {}
+        program = volume_program(self.device, fluid, label, file, *fields, **known, **rules)
         with self._bound(fluid, program):
             yield program
 
@@ -86,7 +94,7 @@ class Lighting:
     def cells_program(
         self, fluid: FluidLike, label: str, file: str, *fields: str, **rules: Any
     ) -> Iterator[Program]:
-        """A `cells_program` that knows the light, in the same way."""
+        """A `cells_program` that knows the light, in the same way; rules: but for macros, too."""
         program = cells_program(self.device, fluid, label, file, *fields, **self._known, **rules)
         with self._bound(fluid, program):
             yield program
