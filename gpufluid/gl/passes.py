@@ -24,15 +24,36 @@ NUMBERS = float, int  # an object, where `float | int` would be made anew for ea
 
 
 def upload(uniform: moderngl.Uniform, value: Any) -> None:
-    """Set a uniform from a number, a tuple, a 4x4 matrix (row by row) or an array of vec4.
+    """Set a uniform from a number, a tuple, a 4x4 matrix (row by row), an array of vec4, or its bytes.
 
     A compiler may cut off the end of an array that a kernel does not read.
     """
-    if isinstance(value, np.ndarray):
+    if isinstance(value, bytes):
+        uniform.write(value)
+    elif isinstance(value, np.ndarray):
         matrix = value.T if uniform.array_length == 1 else value[: uniform.array_length]
         uniform.write(np.ascontiguousarray(matrix, np.float32).tobytes())
     else:
         uniform.value = value
+
+
+def give(program: moderngl.Program | moderngl.ComputeShader, values: Mapping[str, Any]) -> None:
+    """Set the uniforms of those names that a compiler has left in `program`."""
+    for name, value in values.items():
+        member = program.get(name, None)
+        if isinstance(member, moderngl.Uniform):
+            upload(member, value)
+
+
+def give_once(
+    program: moderngl.Program | moderngl.ComputeShader, values: Mapping[str, Any], label: str
+) -> None:
+    """The same, but not where these very `values` were the last that `program` was given as `label`."""
+    if program.extra is None:
+        program.extra = {}
+    if program.extra.get(label) is not values:
+        give(program, values)
+        program.extra[label] = values
 
 
 class Pass:

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 CLIP_Z = ((-1, 1), (0, 1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rays:
     """The ray through each point (x, y) of the picture, both -1 .. 1, y up.
 
@@ -117,13 +117,17 @@ class View:
 
 
 def view_of(
-    camera: Camera | tuple[ArrayLike, ArrayLike], aspect: float, clip_z: tuple[float, float] = CLIP_Z[0]
+    camera: Camera | View | tuple[ArrayLike, ArrayLike],
+    aspect: float,
+    clip_z: tuple[float, float] = CLIP_Z[0],
 ) -> View:
     """Return the matrices of `camera` for pictures `aspect` times as wide as high.
 
-    camera: a Camera, or a host's own (view, projection), which has its aspect already. clip_z: see `View`.
-    Raises GpufluidError for what is no camera and no pair of usable matrices.
+    camera: a Camera, or a host's own (view, projection), which has its aspect already; a View is what is
+    returned. clip_z: see `View`. Raises GpufluidError for what is no camera and no pair of usable matrices.
     """
+    if isinstance(camera, View):
+        return camera
     one_of(clip_z, CLIP_Z, "clip_z")
     if isinstance(camera, Camera):
         camera.check()

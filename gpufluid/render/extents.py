@@ -13,10 +13,11 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.render.camera import View
 from gpufluid.render.occupancy import Occupancy
-from gpufluid.render.painter import LIMIT, Sight, give, ray_uniforms
+from gpufluid.render.painter import LIMIT, Sight, ray_uniforms
 from gpufluid.render.volume_source import EXTENTS, WHOLES
 
 BAND = 32  # height of a band, pixels
@@ -44,24 +45,24 @@ class Extents:
         program = occupancy.scattering(device, sight.fluid.grid.local, "extents")
         bands = -(-height // BAND)
         ends, view = self._ends_for(bands), sight.view
-        give(
-            program,
-            to_picture=to_picture(view, ray_uniforms(view, sight.fluid)),
-            perspective=view.is_perspective,
-            along=along,
-            cuts=(*cuts[:2], float(cuts[2])),
-            bands=(bands, 2.0 * BAND / height),
-            slack=tuple(2.0 / n for n in sight.size),
-            nearest=max(view.rays.near, 1e-6),
-            margin=float(occupancy.margin),
-        )
+        values = {
+            "to_picture": to_picture(view, ray_uniforms(view, sight.fluid)),
+            "perspective": view.is_perspective,
+            "along": along,
+            "cuts": (*cuts[:2], float(cuts[2])),
+            "bands": (bands, 2.0 * BAND / height),
+            "slack": tuple(2.0 / n for n in sight.size),
+            "nearest": max(view.rays.near, 1e-6),
+            "margin": float(occupancy.margin),
+        }
+        give(program, values)
         # one column a slab: the textures hold more
         ends.target.viewport = 0, 0, cuts[2], bands
         ends.target.clear(-2.0, -2.0)
         with occupancy.scatter(program, ends.target):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=6 * occupancy.blocks)
         program = device.keep("wholes", lambda: _whole_program(device))
-        give(program, extents=EXTENTS, band_count=bands)
+        give(program, {"extents": EXTENTS, "band_count": bands})
         ends.bands.use(EXTENTS)
         ends.whole_target.viewport = 0, 0, cuts[2], 1
         ends.whole_target.use()
@@ -71,12 +72,7 @@ class Extents:
         """Set what ``slab_bands_vertex.glsl`` of `program` reads; return the vertices of a slab."""
         assert self._ends is not None
         height = sight.size[1]
-        give(
-            program,
-            extents=EXTENTS,
-            wholes=WHOLES,
-            band=2.0 * BAND / height,
-        )
+        give(program, {"extents": EXTENTS, "wholes": WHOLES, "band": 2.0 * BAND / height})
         self._ends.bands.use(EXTENTS)
         self._ends.wholes.use(WHOLES)
         return 6 * -(-height // BAND)

@@ -7,7 +7,7 @@ import numpy as np
 
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import upload
+from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.blackbody import COLDEST, HOTTEST, fire_table
@@ -64,7 +64,7 @@ class FireLight:
         self.give(program, fluid, fire)
         if occupancy is not None:
             occupancy.give_ends(program)
-        upload(program["extinction"], float(extinction))  # type: ignore[arg-type]
+        give(program, {"extinction": float(extinction)})
         self.blocks.back_target.use()
         with bind(device, program, **matter(fluid)):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
@@ -80,7 +80,7 @@ class FireLight:
             device, fluid, "fire glow", "render/fire_glow.glsl", defines=self.defines, volumes=layouts
         )
         self._place(program, fluid)
-        upload(program["glow_strength"], float(fire.glow))  # type: ignore[arg-type]
+        give(program, {"glow_strength": float(fire.glow)})
         program["fire_list"] = LIST
         self.list.use(LIST)
         self.glow.back_target.use()
@@ -89,23 +89,21 @@ class FireLight:
 
     def _place(self, program: Program, fluid: FluidLike) -> None:
         """Tell `program` how the box of `fluid` lies in the blocks."""
-        if "block_lag" in program:
-            upload(program["block_lag"], tuple(n % self.size for n in fluid.scrolled))  # type: ignore[arg-type]
+        give(program, {"block_lag": tuple(n % self.size for n in fluid.scrolled)})
 
     def give(self, program: Program, fluid: FluidLike, fire: Fire) -> None:
         """Set what ``fire_emission`` of `program` reads, and where in the box of `fluid` the blocks lie."""
         self._place(program, fluid)
-        if "fire_table" not in program:
+        if program.get("fire_table", None) is None:
             return
-        for name, value in {
+        values = {
             "fire_table": FIRE_TABLE,
             "fire_kelvin": (fire.kelvin_at_zero, fire.kelvin_per_temperature),
             "fire_intensity": fire.intensity,
             "fire_core": fire.core,
             "fire_soot": fire.soot,
-        }.items():
-            if name in program:
-                upload(program[name], value)  # type: ignore[arg-type]
+        }
+        give(program, values)
         self.table.use(FIRE_TABLE)
 
     def release(self) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import let_go
-from gpufluid.gl.passes import upload
+from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
 from gpufluid.grid import finite_triple
@@ -171,7 +171,7 @@ class FrameRenderer(Guest):
                 with volume.timed(fluid, "shimmer"):
                     self._shimmer(fluid, view, look.fire.shimmer)
             if scene.smoke.visible or look.fire is not None:
-                volume.draw(fluid, (view.view, view.projection), self._smoke, self._depth, look)
+                volume.draw(fluid, view, self._smoke, self._depth, look)
         if views is not None:
             views.draw(scene.camera, self._scene, self._depth, opaque=False)
         self.pause()
@@ -331,21 +331,21 @@ class FrameRenderer(Guest):
         """
         grid, dim = fluid.grid, self._dimmed(scene, fluid, volume, view)
         height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
+        values = {
+            **ray_uniforms(view, fluid),
+            "depth_scale": view.depth_scale,
+            "picture_size": self.size,
+            "backdrop_kind": 0 if shadow else BACKDROPS.get(str(self.background), 0),
+            "plain": (0.0, 0.0, 0.0, 0.0) if shadow else self._plain,
+            "has_floor": scene.floor is not None,
+            "floor_height": height,
+            "floor_reach": FLOOR_REACH * max(grid.cells),
+        }
         # both programs are made with the first picture, wherever the light falls in it
         for clear in (False,) if shadow else (False, True):
             given = {"CLEAR": int(clear)}
             with self._lit(scene, fluid, volume, "studio", "render/studio.glsl", defines=given) as program:
-                for name, value in {
-                    **ray_uniforms(view, fluid),
-                    "depth_scale": view.depth_scale,
-                    "picture_size": self.size,
-                    "backdrop_kind": 0 if shadow else BACKDROPS.get(str(self.background), 0),
-                    "plain": (0.0, 0.0, 0.0, 0.0) if shadow else self._plain,
-                    "has_floor": scene.floor is not None,
-                    "floor_height": height,
-                    "floor_reach": FLOOR_REACH * max(grid.cells),
-                }.items():
-                    upload(program[name], value)  # type: ignore[arg-type]
+                give(program, values)
                 for target, part in parts:
                     shared = _common(part, dim)
                     for piece in _around(shared, part) if clear else (shared,):
@@ -384,15 +384,15 @@ class FrameRenderer(Guest):
             self._bent = texture, ctx.framebuffer([texture])
             self._things += self._bent
         program = volume_program(self.device, fluid, "shimmer", "render/shimmer.glsl", "scalars")
-        for name, value in {
+        values = {
             **ray_uniforms(view, fluid),
             "depth_scale": view.depth_scale,
             "picture_size": self.size,
             "strength": float(strength),
             "picture": PICTURE,
             "scene_depth": DEPTH,
-        }.items():
-            upload(program[name], value)  # type: ignore[arg-type]
+        }
+        give(program, values)
         self._color.use(PICTURE)
         self.device.between.use(PICTURE)
         self._depth.use(DEPTH)
@@ -419,8 +419,7 @@ class FrameRenderer(Guest):
         """A program of the opaque scene with its light set, while the body runs."""
         lighting, light = volume.lighting, scene.light
         with lighting.program(fluid, label, file, solids=False, **rules) as program:
-            upload(program["sun_color"], tuple(light.color))  # type: ignore[arg-type]
-            upload(program["ambient"], tuple(light.ambient))  # type: ignore[arg-type]
+            give(program, {"sun_color": tuple(light.color), "ambient": tuple(light.ambient)})
             yield program
 
     def _tone_map_program(self) -> moderngl.Program:
@@ -436,15 +435,15 @@ class FrameRenderer(Guest):
         x, y, width, height = target.viewport
         if not width or not height:
             return  # a minimised window
-        for name, value in {
+        values = {
             "picture": PICTURE,
             "size": (width, height),
             "corner": (x, y),
             "exposure": float(self.exposure),
             "alpha": ALPHA[alpha],
             "noise_tile": NOISE,
-        }.items():
-            upload(program[name], value)  # type: ignore[arg-type]
+        }
+        give(program, values)
         target.use()
         self.ctx.enable_only(moderngl.NOTHING)
         self.volume.noise.use(NOISE)
@@ -555,15 +554,17 @@ class _Solids(SolidMeshes):
         cells[:3, :3] /= grid.cell_size
         cells[:3, 3] = -np.array(grid.origin) / grid.cell_size
         clip = view.projection.astype(np.float64) @ view.view.astype(np.float64) @ np.linalg.inv(cells)
-        upload(program["eye"], eye_of(view, fluid))  # type: ignore[arg-type]
-        upload(program["parallel_view"], not view.is_perspective)  # type: ignore[arg-type]
-        upload(program["paint"], paint)  # type: ignore[arg-type]
-        upload(program["to_clip"], clip)  # type: ignore[arg-type]
+        values = {
+            "eye": eye_of(view, fluid),
+            "parallel_view": not view.is_perspective,
+            "paint": paint,
+            "to_clip": clip,
+        }
+        give(program, values)
         for mesh, matrix in shown:
             turn = np.eye(4)
             turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
-            upload(program["to_cells"], cells @ matrix)  # type: ignore[arg-type]
-            upload(program["normals"], turn)  # type: ignore[arg-type]
+            give(program, {"to_cells": cells @ matrix, "normals": turn})
             if mesh is self._ball:
                 for ball in self._balls:  # all of them, so that nothing is allocated when one comes near
                     self.vertex_array(ball, program)

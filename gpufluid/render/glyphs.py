@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import let_go
+from gpufluid.gl.passes import give
 from gpufluid.grid import AXES, finite_number
 from gpufluid.render.charts import Chart, lighting
-from gpufluid.render.overlay import InScene, Shot, clip_of_cells, give, to_cells
+from gpufluid.render.overlay import InScene, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.settings import one_of

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import let_go
 from gpufluid.gl.field import Field
+from gpufluid.gl.passes import give
 from gpufluid.render.charts import Chart, check_flag
 from gpufluid.render.colormaps import colormap
 from gpufluid.render.ink import PALE, PAPER, WHITE, as_color, text_size
-from gpufluid.render.overlay import give
 from gpufluid.render.quantities import QUANTITIES, Range, number_text, ticks
 from gpufluid.render.subject import FlowLike
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
+from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.render import lettering
-from gpufluid.render.overlay import give
 from gpufluid.render.quantities import number_text, ticks
 
 Color = tuple[float, float, float]

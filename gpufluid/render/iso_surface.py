@@ -6,9 +6,10 @@ import moderngl
 
 from gpufluid.flow_views import check_color
 from gpufluid.gl.field import Field
+from gpufluid.gl.passes import give
 from gpufluid.grid import finite_number
 from gpufluid.render.charts import check_flag, lighting
-from gpufluid.render.overlay import InScene, Shot, give, rays_in_cells
+from gpufluid.render.overlay import InScene, Shot, rays_in_cells
 from gpufluid.render.quantities import QuantityOverlay, check_quantity
 from gpufluid.render.subject import FlowLike
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.device import GROUP, Device, let_go
-from gpufluid.gl.passes import upload
+from gpufluid.gl.passes import give, give_once
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
@@ -84,11 +84,13 @@ class LightVolume:
         self._target.clear()
         self._parts: _Parts | None = None
         self._reach: _Reach | None = None
+        self._read_as: dict[str, dict[str, bytes]] = {}  # what others that read it are given, by its name
         self._turn(LightFrame(grid, (0.0, -1.0, 0.0), scale))
 
     def _turn(self, frame: LightFrame) -> None:
         """Let the light come along `frame` from now on."""
         self.frame, spread = frame, spread_of(frame)
+        self._read_as.clear()
         self._columns = frame.tile[0] + spread[0], frame.tile[1] + spread[1]
         self._placed = packed(
             whole={
@@ -129,9 +131,9 @@ class LightVolume:
 
         occupancy: where there is anything that stops light; None: perhaps everywhere.
         """
-        frame = LightFrame(self.grid, direction, self.scale, lag(fluid))
-        if frame != self.frame:  # else it is known where its columns lie
-            self._turn(frame)
+        moved = lag(fluid)
+        if (direction, moved) != (self.frame.direction, self.frame.lag):  # else it is known where columns lie
+            self._turn(LightFrame(self.grid, direction, self.scale, moved))
         reach = None
         if occupancy is not None:
             reach = self._reach = self._reach or _Reach(self, occupancy)
@@ -156,7 +158,7 @@ class LightVolume:
         groups = None if reach is None or few else reach.find_groups()
         defines = {"REACH": int(reach is not None), "LISTED": int(groups is not None), **GROUPED}
         program = walking_program(self.device, fluid, "light walk", "render/light_walk.glsl", defines)
-        send(program, values)
+        give(program, values)
         self.layers.bind_to_image(0, read=False, write=True)
         with bind(self.device, program, **matter(fluid)):
             if groups is None:
@@ -199,7 +201,7 @@ class LightVolume:
             )
             if reach is not None:
                 reach.occupancy.give_spans(program)
-            send(program, {**values, "lasts": LASTS, "first_rect": first_rect})
+            give(program, {**values, "lasts": LASTS, "first_rect": first_rect})
             target.viewport = 0, 0, *size
             target.use()
             ctx.enable_only(state)
@@ -209,20 +211,23 @@ class LightVolume:
 
     def give(self, program: Program, name: str, unit: int) -> None:
         """Set what ``light_at_<name>`` of `program` reads, on texture unit `unit`."""
-        for value, key in (
-            (self.tiles, "tiles"),
-            (self.frame.shear, "shear"),
-            (self.frame.start, "start"),
-            (self.frame.matrix, "matrix"),
-            (tuple(self.frame.slope), "slope"),
-            (self.frame.extent[:2], "extent"),
-            (tuple(self.frame.unit), "direction"),
-            (unit, "layers"),
-        ):
-            # its direction matters to places outside the box, and where nothing is dimmed that alone
-            if f"{name}_{key}" in program:
-                upload(program[f"{name}_{key}"], value)  # type: ignore[arg-type]
-        if f"{name}_layers" in program:
+        if name not in self._read_as:
+            self._read_as[name] = packed(
+                whole={
+                    f"{name}_tiles": self.tiles,
+                    f"{name}_shear": self.frame.shear,
+                    f"{name}_start": self.frame.start,
+                    f"{name}_layers": unit,
+                },
+                real={
+                    f"{name}_matrix": self.frame.matrix.T,
+                    f"{name}_slope": self.frame.slope,
+                    f"{name}_extent": self.frame.extent[:2],
+                    f"{name}_direction": self.frame.unit,
+                },
+            )
+        give_once(program, self._read_as[name], name)
+        if program.get(f"{name}_layers", None) is not None:  # else only its direction matters
             self.layers.use(unit)
             self.device.between.use(unit)
 
@@ -264,17 +269,6 @@ def packed(whole: Mapping[str, Any], real: Mapping[str, Any]) -> dict[str, bytes
     numbers = {name: np.array(value, np.int32) for name, value in whole.items()}
     numbers |= {name: np.array(value, np.float32) for name, value in real.items()}
     return {name: values.tobytes() for name, values in numbers.items()}
-
-
-def send(program: Program, values: Mapping[str, Any]) -> None:
-    """Set those of `values` that `program` takes; bytes are written as they are."""
-    for name, value in values.items():
-        member = program.get(name, None)
-        if isinstance(member, moderngl.Uniform):
-            if isinstance(value, bytes):
-                member.write(value)
-            else:
-                upload(member, value)
 
 
 def spread_of(frame: LightFrame) -> tuple[int, int]:
@@ -345,7 +339,7 @@ class _Reach:
         if not follows:
             self._target_before.clear(*(NOWHERE,) * 4)
         program = occupancy.scattering(self.device, frame.grid, "light_reach")
-        send(program, self._placed)
+        give(program, self._placed)
         self._target.viewport = (0, 0, *self._count)
         self._target.clear(*(NOWHERE,) * 4)
         with occupancy.scatter(program, self._target):
@@ -363,7 +357,7 @@ class _Reach:
         device = self.device
         groups = self._groups = self._groups or _Groups(device)
         program = _small_program(device, "light groups")
-        send(program, {"light_reach": REACH, "light_before": BEFORE, "group_count": self._count})
+        give(program, {"light_reach": REACH, "light_before": BEFORE, "group_count": self._count})
         groups.back_target.use()
         device.ctx.enable_only(moderngl.NOTHING)
         device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
@@ -379,7 +373,7 @@ class _Reach:
         assert self._rects_target is not None
         bands = -(-tiles[1] // BAND)
         program = _small_program(device, "light rects")
-        send(program, {**placed, "group_count": self._count})
+        give(program, {**placed, "group_count": self._count})
         self.groups.use(REACH)
         self._rects_target.viewport = 0, 0, bands, 2 * (-(-tiles[3] // LANES))
         self._rects_target.use()

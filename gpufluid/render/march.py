@@ -13,8 +13,9 @@ import numpy as np
 
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
+from gpufluid.gl.passes import give
 from gpufluid.layout import FlatLayout
-from gpufluid.render.painter import Painter, Sight, give
+from gpufluid.render.painter import Painter, Sight
 from gpufluid.render.slabs import Rows, box_of, lead_of, steps_through
 from gpufluid.render.subject import lag
 from gpufluid.render.volume_source import SCALARS, SOLID, bind, volume_program
@@ -58,13 +59,8 @@ class RayMarch:
         grid, rays = sight.fluid.grid, sight.view.rays
         steps = steps_through(grid, rays, self.count, quality)
         number, lead = lead_of(grid, rays, steps, lag(sight.fluid))
-        give(
-            program,
-            steps=steps,
-            first_number=number,
-            lead=lead,
-            faint=FAINT / float(np.linalg.norm(grid.size)),
-        )
+        faint = FAINT / float(np.linalg.norm(grid.size))
+        give(program, {"steps": steps, "first_number": number, "lead": lead, "faint": faint})
         given = {"shaded": sight.shaded, "occupied": blocks}
         if half:
             self._draw_half(sight, slabs, program, given)
@@ -80,18 +76,18 @@ class RayMarch:
         width, height = picture.size
         # two rays more on every side, for the pixels between one that sees smoke and one that does not
         slabs = slabs + np.array((-4 / width, -4 / height, 4 / width, 4 / height, 0, 0), np.float32)
-        give(program, reach=(0.5 * sight.size[0] / width, 0.5 * sight.size[1] / height))
+        give(program, {"reach": (0.5 * sight.size[0] / width, 0.5 * sight.size[1] / height)})
         with self.painter.timed(sight, "march"):
             picture.target.clear()
             self.painter.draw(sight, program, slabs, picture.target, **given)
         program = self.painter.program(sight, "widen", "render/widen.glsl")
-        give(
-            program,
-            picture_size=sight.size,
-            likeness=LIKENESS * sight.fluid.grid.cell_size,
-            half_color=HALF_COLOR,
-            half_seen=HALF_SEEN,
-        )
+        values = {
+            "picture_size": sight.size,
+            "likeness": LIKENESS * sight.fluid.grid.cell_size,
+            "half_color": HALF_COLOR,
+            "half_seen": HALF_SEEN,
+        }
+        give(program, values)
         picture.color.use(HALF_COLOR)
         picture.seen.use(HALF_SEEN)
         with self.painter.timed(sight, "widen"):

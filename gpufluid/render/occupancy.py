@@ -20,7 +20,7 @@ import numpy as np
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT, box_constants, field_reader
-from gpufluid.gl.passes import upload
+from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.strips import Strips
 from gpufluid.grid import Grid
@@ -133,8 +133,7 @@ class Occupancy:
         )
         for unit, key in enumerate(images):
             given[key].front.bind_to_image(unit, True, False)
-        for key, value in (values or {}).items():
-            upload(program[key], value)  # type: ignore[arg-type]
+        give(program, values or {})
         vertices = 3
         if strips is not None:
             program["strips"] = UNITS["strips"]
@@ -204,9 +203,7 @@ class Occupancy:
 
     def give_spans(self, program: Program) -> None:
         """Set what ``whole.glsl``, ``spans_vertex.glsl`` and ``each_cell.glsl`` of `program` read."""
-        for name, value in (("spans", UNITS["spans"]), ("worth", self._worth)):
-            if name in program:
-                program[name] = value
+        give(program, {"spans": UNITS["spans"], "worth": self._worth})
         self._spans.front.use(UNITS["spans"])
 
     def cover(self, program: Program, target: Field) -> None:

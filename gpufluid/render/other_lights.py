@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import upload
+from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.occupancy import Occupancy
@@ -74,7 +74,7 @@ class OtherLights:
             volumes={"others": self.field.layout},
         )
         self.place(program, fluid, lights)
-        upload(program["extinction"], float(extinction))  # type: ignore[arg-type]
+        give(program, {"extinction": float(extinction)})
         if occupancy is not None:
             occupancy.give_ends(program)
         self.device.ctx.enable_only(moderngl.NOTHING)
@@ -84,12 +84,13 @@ class OtherLights:
 
     def place(self, program: Program, fluid: FluidLike, lights: Sequence[Light | PointLight]) -> None:
         """Tell `program` where the lights are, seen from the box of `fluid`, and how that lies."""
-        if "others_lag" in program:
-            upload(program["others_lag"], tuple(n % 2 for n in fluid.scrolled))  # type: ignore[arg-type]
         rows = rows_of(lights, fluid.grid)
-        for name, values in (("other_places", rows.places), ("other_colors", rows.colors)):
-            if name in program:
-                program[name].write(values.tobytes())  # type: ignore[union-attr]
+        values = {
+            "others_lag": tuple(n % 2 for n in fluid.scrolled),
+            "other_places": rows.places.tobytes(),
+            "other_colors": rows.colors.tobytes(),
+        }
+        give(program, values)
 
     def release(self) -> None:
         """Release the texture."""

@@ -25,7 +25,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
-from gpufluid.gl.passes import upload
+from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
 from gpufluid.grid import Grid
@@ -291,7 +291,7 @@ class Overlay(Guest):
         for unit, (name, texture) in enumerate((textures or {}).items(), FREE_UNIT):
             pairs.append((name, texture, unit, device.linear if name in smooth else self._depth_sampler))
         for name, texture, unit, sampler in pairs:
-            if name in program:
+            if program.get(name, None) is not None:
                 give(program, {name: unit})
                 texture.use(unit)
                 sampler.use(unit)
@@ -426,13 +426,6 @@ class KeepsPlaces(InScene, ABC):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
         textures[:2] = reversed(textures[:2])
         targets[:2] = reversed(targets[:2])
-
-
-def give(program: moderngl.Program, values: Mapping[str, Any]) -> None:
-    """Set the uniforms that the compiler has left in `program`."""
-    for name, value in values.items():
-        if name in program:
-            upload(program[name], value)  # type: ignore[arg-type]
 
 
 def to_cells(fluid: FlowLike) -> Floats:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import moderngl
 import numpy as np
 
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import upload
+from gpufluid.gl.passes import give
 from gpufluid.layout import FlatLayout
 from gpufluid.render.camera import View
 from gpufluid.render.noise import noise_texture
@@ -85,16 +84,16 @@ class Painter:
             defines=defines,
             volumes=volumes,
         )
-        give(
-            program,
+        values = {
             **ray_uniforms(sight.view, sight.fluid),
-            reach=(1.0, 1.0),
-            depth_scale=sight.view.texture_scale,
-            has_depth=sight.depth is not None,
-            scene_depth=DEPTH,
-            noise_tile=NOISE,
-            jitter=self.jitter,
-        )
+            "reach": (1.0, 1.0),
+            "depth_scale": sight.view.texture_scale,
+            "has_depth": sight.depth is not None,
+            "scene_depth": DEPTH,
+            "noise_tile": NOISE,
+            "jitter": self.jitter,
+        }
+        give(program, values)
         return program
 
     def draw(
@@ -170,10 +169,3 @@ def ray_uniforms(view: View, fluid: FluidLike) -> dict[str, list[tuple[float, ..
         "ray_origin": [tuple(row) for row in origin],
         "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
     }
-
-
-def give(program: moderngl.Program, **values: Any) -> None:
-    """Set those uniforms of `program` that its compiler kept."""
-    for name, value in values.items():
-        if name in program:
-            upload(program[name], value)  # type: ignore[arg-type]

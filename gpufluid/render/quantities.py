@@ -11,8 +11,9 @@ import numpy as np
 
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.field import Field
+from gpufluid.gl.passes import give
 from gpufluid.grid import finite_number
-from gpufluid.render.overlay import Overlay, give
+from gpufluid.render.overlay import Overlay
 from gpufluid.render.subject import FlowLike
 from gpufluid.settings import one_of
 

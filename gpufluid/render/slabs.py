@@ -6,6 +6,8 @@ A row of six numbers tells what is drawn at once: left, bottom, right, top of it
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -186,11 +188,14 @@ def _axis_lead(grid: Grid, axis: int, steps: int, scrolled: tuple[int, int, int]
     return _parted(scrolled[axis] * steps / grid.cells[axis])
 
 
+@lru_cache(maxsize=8)
 def _corners(grid: Grid) -> Floats:
     corners: Floats = np.array(grid.origin) + CORNERS * np.array(grid.size)
+    corners.flags.writeable = False
     return corners
 
 
+@lru_cache(maxsize=8)  # a picture asks for it a dozen times
 def _depths(grid: Grid, rays: Rays) -> tuple[float, float]:
     """Where the box begins and ends in front of the eye, no nearer than the picture, m."""
     depths = rays.depth(_corners(grid))

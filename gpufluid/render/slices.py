@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.render.camera import Rays
 from gpufluid.render.extents import Extents
-from gpufluid.render.painter import LIMIT, Painter, Sight, give
+from gpufluid.render.painter import LIMIT, Painter, Sight
 from gpufluid.render.slabs import (
     Rows,
     axis_cuts,
@@ -58,14 +59,14 @@ class Slices:
         )
         first, thickness, count = self._cuts(sight)
         stack = self._stack(count)
-        give(program, cuts=(first, thickness, float(stack)))
+        give(program, {"cuts": (first, thickness, float(stack))})
         if self.along_axis:
             axis = tuple(float(i == axis_of(rays)) for i in range(3))
-            give(program, shifts=axis_shifts(*self._how(sight)), along=axis, nearest=rays.near)
+            give(program, {"shifts": axis_shifts(*self._how(sight)), "along": axis, "nearest": rays.near})
             plane: tuple[float, ...] = (*axis, 0.0)
         else:
             start = rays.forward @ (np.array(grid.origin) - rays.origin[0])
-            give(program, shifts=view_shifts(*self._how(sight)))
+            give(program, {"shifts": view_shifts(*self._how(sight))})
             plane = (*(rays.forward * grid.cell_size).tolist(), float(start))
         vertices = 0
         if occupancy is not None and extents is not None:

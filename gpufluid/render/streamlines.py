@@ -13,9 +13,10 @@ from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import Seeds, check_seeds, whole
 from gpufluid.gl.device import let_go
 from gpufluid.gl.field import Field
+from gpufluid.gl.passes import give
 from gpufluid.grid import finite_number, finite_triple
 from gpufluid.render.charts import Chart, check_flag
-from gpufluid.render.overlay import Floats, InScene, KeepsPlaces, Shot, clip_of_cells, give, to_cells
+from gpufluid.render.overlay import Floats, InScene, KeepsPlaces, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.shapes import Triple

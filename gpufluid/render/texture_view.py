@@ -9,9 +9,9 @@ import numpy as np
 
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.field import Field
+from gpufluid.gl.passes import give
 from gpufluid.render.charts import Chart
 from gpufluid.render.ink import PAPER, text_size
-from gpufluid.render.overlay import give
 from gpufluid.render.quantities import QUANTITIES, Range
 from gpufluid.render.subject import FlowLike
 

@@ -24,7 +24,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT
-from gpufluid.gl.passes import upload
+from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest
 from gpufluid.grid import finite_number
 from gpufluid.render.camera import CLIP_Z, View, view_of
@@ -44,7 +44,7 @@ RESOLUTIONS = (1.0, 0.5)
 JITTER = 0.4  # share of a slab over which noise spreads the samples: hides its edges, shows no grain itself
 SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike all round (pi / 4 pi)
 
-CameraLike = Camera | tuple[ArrayLike, ArrayLike]
+CameraLike = Camera | View | tuple[ArrayLike, ArrayLike]
 
 
 class VolumeRenderer(Guest):
@@ -319,18 +319,17 @@ class VolumeRenderer(Guest):
         if self.computes:
             covering["form"] = IMAGE_FORMAT[target.components, target.dtype]
         with self.lighting.cells_program(fluid, "shade", "render/shade.glsl", **covering) as program:
-            for name, value in {
+            values = {
                 "extinction": float(smoke.extinction),
                 "anisotropy": float(smoke.anisotropy),
                 "albedo": smoke.albedo,
+                "pigments": list(smoke.pigments),
                 "sun": tuple(SINGLE * np.array(light.color)),
                 "ambient": light.ambient,
                 "eye": eye_of(view, fluid),
                 "parallel_view": not view.is_perspective,
-            }.items():
-                upload(program[name], value)  # type: ignore[arg-type]
-            if "pigments" in program:
-                upload(program["pigments"], list(smoke.pigments))  # type: ignore[arg-type]
+            }
+            give(program, values)
             self._cover(program, target)
         if target is self._shaded:
             return

@@ -232,9 +232,10 @@ def bind(device: Device, program: Program, **fields: Field | None) -> Iterator[N
     """Bind the fronts of `fields` that `program` reads, filtered, while the body runs."""
     taken = []
     for name, field in fields.items():
-        if field is not None and name in program:
+        sampler = program.get(name, None) if field is not None else None
+        if field is not None and isinstance(sampler, moderngl.Uniform):
             unit = UNITS[name]
-            program[name].value = unit  # type: ignore[union-attr]
+            sampler.value = unit
             field.front.use(unit)
             device.between.use(unit)
             taken.append(unit)

@@ -7,6 +7,7 @@ import numpy as np
 
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import check_color
+from gpufluid.gl.passes import give
 from gpufluid.grid import finite_number
 from gpufluid.render.charts import check_flag, lighting
 from gpufluid.render.overlay import (
@@ -14,7 +15,6 @@ from gpufluid.render.overlay import (
     InScene,
     Shot,
     clip_of_cells,
-    give,
     rays_in_cells,
     to_cells,
 )
