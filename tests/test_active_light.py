@@ -115,7 +115,7 @@ def test_light_follows_what_moves(
         if n == 2:  # it is not walked, and what `n` was 1 for is in the volume still
             nowhere = found(device, Puff(device, grid, 0.0 * density), Look(smoke=SMOKE))
             with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
-                broken.setattr(light_volume, "send", interrupt)
+                broken.setattr(light_volume, "give", interrupt)
                 some.update(puff, way, SMOKE.extinction, nowhere)
             nowhere.release()
         some.update(puff, way, SMOKE.extinction, None if n == 4 else occupancy)
