@@ -188,14 +188,14 @@ def _axis_lead(grid: Grid, axis: int, steps: int, scrolled: tuple[int, int, int]
     return _parted(scrolled[axis] * steps / grid.cells[axis])
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=1)
 def _corners(grid: Grid) -> Floats:
     corners: Floats = np.array(grid.origin) + CORNERS * np.array(grid.size)
     corners.flags.writeable = False
     return corners
 
 
-@lru_cache(maxsize=8)  # a picture asks for it a dozen times
+@lru_cache(maxsize=1)  # a picture asks for it a dozen times
 def _depths(grid: Grid, rays: Rays) -> tuple[float, float]:
     """Where the box begins and ends in front of the eye, no nearer than the picture, m."""
     depths = rays.depth(_corners(grid))
