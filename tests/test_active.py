@@ -508,20 +508,41 @@ def test_a_solid_moves_while_no_source_is_at_work(ctx: moderngl.Context, scheme:
 
 
 def test_what_spans_cover_is_in_them(ctx: moderngl.Context) -> None:
-    """The box of a source, stage by stage in air that stays empty: as long as it is known it is in them."""
+    """The box of a source, stage by stage in air that stays empty: as long as it is known it is in them.
+
+    The stage that carries next holds it too: a source that stays where it is needs a stage of its own only once.
+    """
     with gf.Fluid(BOX, backend="fragment", ctx=ctx) as fluid:
         solver = fluid._solver
         strips = solver.empty._strips
         assert isinstance(strips, Strips)
         solver.measure_speed()
-        strips.add([((3.0, 1.0, 2.0), (9.0, 3.0, 4.0))])
-        mark, known = strips.mark, []
-        for _ in range(5):
-            inside = [3, 9, 1, 3] in [span[1:] for span in spans_of(strips) if span[0] == 2]
-            assert strips.covers(mark) == inside
-            known.append(strips.covers(mark))
+
+        def known(box: tuple[tuple[float, ...], tuple[float, ...]]) -> bool:
+            (x, y, z), (right, top, _) = box
+            return [x, right, y, top] in [span[1:] for span in spans_of(strips) if span[0] == z]
+
+        def carry() -> None:
             strips.carry(solver.scalars, None, solver.speed, fluid.boundaries, 0.0, 1)
-        assert known == [True, True, True, False, False]
+
+        one, other = ((3.0, 1.0, 2.0), (9.0, 3.0, 4.0)), ((2.0, 2.0, 6.0), (4.0, 4.0, 8.0))
+        strips.add([one])
+        assert known(one)
+        carry()
+        first = strips.mark
+        strips.add([one])
+        assert strips.mark == first
+        strips.add([other])
+        assert strips.mark != first and known(one) and known(other)
+        carry()
+        mark, seen = strips.mark, []
+        for _ in range(5):
+            assert strips.covers(mark) == known(other)
+            seen.append((known(one), known(other)))
+            carry()
+        assert seen == [(True, True), (True, True), (False, True), (False, False), (False, False)]
+        strips.add([other])
+        assert known(other)  # held two stages ago no longer counts
         mark = strips.mark
         strips.forget()
         assert not strips.covers(mark)

@@ -95,6 +95,8 @@ class Strips:
         self._pieces = _Pieces(device, layouts["piece"]) if device.stage == "compute" else None
         self.always = False  # whether it pays or not
         self._pays, self._count = True, 0
+        self._added: Sequence[Box] = ()  # by sources since the latest stage that carried
+        self._held: Sequence[Box] = ()  # by the latest stage, beside what it carried
         self._asked: LateRead | None = None
 
     @property
@@ -130,8 +132,13 @@ class Strips:
         return float((np.diff(rows) * np.diff(cells)).sum() / np.prod(self.grid.cells))
 
     def add(self, boxes: Sequence[Box]) -> None:
-        """A stage that brings something into `boxes` alone, cells."""
-        self._next("strip add", None, {"CARRIED": 0}, {}, boxes)
+        """A stage that brings something into `boxes` alone, cells.
+
+        The next one that carries holds them as well: sources that stay where they are need no stage of their own.
+        """
+        self._added = boxes
+        if not all(box in self._held for box in boxes):
+            self._next("strip add", None, {"CARRIED": 0}, {}, boxes)
 
     def carry(
         self,
@@ -162,7 +169,8 @@ class Strips:
             self._walls = boundaries, tuple(walls.tolist())
         found = {"found": ("found", self._found)}
         numbers = {"reach": float(reach), "walls": self._walls[1], "times": times}
-        self._next("strip carry", boundaries, {"CARRIED": 1, **self._shares}, found, (), **numbers)
+        boxes, self._added = self._added, ()
+        self._next("strip carry", boundaries, {"CARRIED": 1, **self._shares}, found, boxes, **numbers)
         if self._asked is None and self._count % (ASK_EVERY if self._pays else TRY_EVERY) == 0:
             self._asked = self.spans.later()
 
@@ -176,6 +184,7 @@ class Strips:
         **values: object,
     ) -> None:
         """Write the spans of a new stage, which is then the latest."""
+        self._held = boxes
         if len(boxes) > BOXES:  # the rest as one
             rest = np.array(boxes[BOXES - 1 :], float)
             boxes = [*boxes[: BOXES - 1], (rest[:, 0].min(axis=0), rest[:, 1].max(axis=0))]
