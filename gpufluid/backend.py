@@ -282,8 +282,8 @@ class Backend(Protocol):
     pace: Pace
 
     @property
-    def quarters(self) -> bool:
-        """Whether Jacobi sweeps are faster here on a pressure in quarters."""
+    def eighths(self) -> bool:
+        """Whether Jacobi sweeps are faster here on a pressure in eighths."""
 
     @property
     def inverts(self) -> bool:

@@ -177,7 +177,7 @@ MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .
 # of a coarse grid's faces: the low ones along each axis, and a cell's sum over all six
 WEIGHTS = tuple(Slot(f"weights_{part}", "packed", exact=True) for part in ("x", "y", "z", "sum"))
 FINE_WEIGHTS = tuple(Slot(f"fine_{slot.name}", "fine_packed", exact=True) for slot in WEIGHTS)
-QUARTERS = Slot("quarters", "quarter")
+EIGHTHS = Slot("eighths", "eighth")
 HALVES = Slot("halves", "halves", exact=True)
 OTHER = Slot("other", "packed", exact=True)
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
@@ -301,15 +301,15 @@ KERNELS: dict[str, Kernel] = {
             ("scale", "weight"),
             (OPENINGS,),
         ),
-        Kernel("quarter", QUARTERS, (_packed("values"),)),
+        Kernel("split_eighths", EIGHTHS, (_packed("values"),)),
         Kernel(
-            "jacobi_quarters",
-            QUARTERS,
-            (QUARTERS, _packed("divergence")),
+            "jacobi_eighths",
+            EIGHTHS,
+            (EIGHTHS, _packed("divergence")),
             ("scale", "weight"),
             (OPENINGS,),
         ),
-        Kernel("join_quarters", _packed("values"), (QUARTERS,)),
+        Kernel("join_eighths", _packed("values"), (EIGHTHS,)),
         Kernel(
             "red_black",
             _packed("pressure"),

@@ -24,7 +24,8 @@ STRIP = 64  # cells along x of a strip, of one slice; of each there is a rectang
 STRIP_ROWS = {True: 32, False: 4}  # of it, in software and on a GPU, which finds in many strips at once
 JOINED_ROWS = 32  # of strips, one above the other, that two triangles are drawn round
 PIECE = (32, 4)  # cells along x and y of such a rectangle that a workgroup takes
-PARTS = {"quarter": 4, "halves": 3}  # textures that share the values of a kind, where it is not one
+PARTS = {"eighth": 8, "halves": 3}  # textures that share the values of a kind, where it is not one
+EIGHTHS = 2, 4  # cells along y and z that share a texel of eight textures
 SOLVED = 512  # lanes in the texels of a grid that is solved by its inverse, at most
 BLOCK = 4  # edge of the blocks of faces that a reduction reads
 SQUARE = 64  # texels a side of the squares that llvmpipe's threads take one by one
@@ -174,7 +175,7 @@ def layouts(grid: Grid, limit: int = 16384, software: bool = False) -> dict[str,
     block: one texel for BLOCK^3 faces; group: one for BLOCK^3 blocks;
     found: as strip, and behind that one for each slice of blocks at most;
     row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
-    quarter: as packed, in four textures by whether y and z are even or odd;
+    eighth: as packed, in eight textures by y modulo 2 and z modulo 4, see `EIGHTHS`;
     half: as packed, of one colour of a chess-board the cells alone, which are every second one along x;
     halves: three such textures, of what a V-cycle begins with;
     wave: as packed, with at least two values along x and an even number; probe: one texel for each of
@@ -195,7 +196,7 @@ def layouts(grid: Grid, limit: int = 16384, software: bool = False) -> dict[str,
         "block": FlatLayout(blocks, 1, limit),
         "group": FlatLayout(groups, 1, limit),
         "packed": FlatLayout((nx, ny, nz), LANES, limit),
-        "quarter": FlatLayout((nx, -(-ny // 2), -(-nz // 2)), LANES, limit),
+        "eighth": FlatLayout((nx, -(-ny // EIGHTHS[0]), -(-nz // EIGHTHS[1])), LANES, limit),
         "half": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
         "halves": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
         "pack": FlatLayout((-(-nx // LANES), ny, nz), 1, limit),

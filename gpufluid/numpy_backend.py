@@ -175,7 +175,7 @@ class NumpyBackend:
     """Float64 on the CPU, whatever precision the settings ask for."""
 
     name = "numpy"
-    quarters = False
+    eighths = False
     epsilon = 2.0**-52
 
     def __init__(self, grid: Grid) -> None:

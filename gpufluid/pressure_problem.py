@@ -12,8 +12,10 @@ import numpy as np
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
+from gpufluid.layout import EIGHTHS
 
-WORTH = 6  # sweeps in quarters that gain more than bringing the pressure there and back costs
+SPARE = 0.1  # of the cells along an axis: so many more may eighths hold
+WORTH = 6  # sweeps in eighths that gain more than bringing the pressure there and back costs
 
 
 class PressureProblem:
@@ -81,10 +83,10 @@ class PressureProblem:
     def sweep(self, weights: Sequence[float]) -> None:
         """The same, each of its weight."""
         name, field, values = "jacobi", "pressure", self.pressure
-        apart = self._in_quarters(len(weights))
+        apart = self._in_eighths(len(weights))
         if apart:
-            name, field, values = "jacobi_quarters", "quarters", self._quarters()
-            self.backend.kernel("quarter", self.variant)(values=self.pressure, quarters=values)
+            name, field, values = "jacobi_eighths", "eighths", self._eighths()
+            self.backend.kernel("split_eighths", self.variant)(values=self.pressure, eighths=values)
         sweep = self.backend.kernel(name, self.variant)
         for weight, same in itertools.groupby(weights):
             sweep.repeat(
@@ -96,21 +98,25 @@ class PressureProblem:
                 **self.openings,
             )
         if apart:
-            self.backend.kernel("join_quarters", self.variant)(values=self.pressure, quarters=values)
+            self.backend.kernel("join_eighths", self.variant)(values=self.pressure, eighths=values)
 
-    def _in_quarters(self, sweeps: int) -> bool:
-        """Whether so many sweeps are worth bringing the pressure into quarters, in which a sweep reads less.
+    def _in_eighths(self, sweeps: int) -> bool:
+        """Whether so many sweeps are worth bringing the pressure into eighths, in which a sweep reads less.
 
-        Not where an odd number of cells closes on itself: there neighbours share a quarter.
+        Not where cells close on themselves that would not do so in eighths, nor where much of these would lie
+        beyond the box.
         """
         sides, cells = self.variant.boundaries, self.grid.cells
-        closed = any(sides.periodic(axis) and cells[axis] % 2 for axis in (1, 2))
-        return self.backend.quarters and self.grid.dimensions == 3 and sweeps >= WORTH and not closed
+        left_over = [-cells[axis] % step for axis, step in zip((1, 2), EIGHTHS, strict=True)]
+        closed = any(sides.periodic(axis) and left for axis, left in zip((1, 2), left_over, strict=True))
+        thin = any(left > SPARE * cells[axis] for axis, left in zip((1, 2), left_over, strict=True))
+        worth = self.backend.eighths and self.grid.dimensions == 3 and sweeps >= WORTH
+        return worth and not closed and not thin
 
-    def _quarters(self) -> FieldStore:
-        if "quarters" not in self._fields:
-            self._fields["quarters"] = self.backend.field("quarters", "quarter")
-        return self._fields["quarters"]
+    def _eighths(self) -> FieldStore:
+        if "eighths" not in self._fields:
+            self._fields["eighths"] = self.backend.field("eighths", "eighth")
+        return self._fields["eighths"]
 
     def red_black(self, colour: int, omega: float = 1.0) -> Callable[[], None]:
         """Return what makes half a sweep of over-relaxation, over the cells of `colour` 0 or 1."""

@@ -1211,38 +1211,38 @@ def jacobi(
     return np.asarray(p + weight * (relaxed - p))[..., None]
 
 
-def quarter(grid: Grid, variant: Variant, *, values: Array) -> Array:
-    """The values by whether y and z are even or odd, [z / 2, y / 2, x, y odd + 2 (z odd)]; past the box 0."""
+def split_eighths(grid: Grid, variant: Variant, *, values: Array) -> Array:
+    """The values as [z / 4, y / 2, x, y mod 2 + 2 (z mod 4)]; past the box 0."""
     nz, ny, nx = values.shape[:3]
-    out = np.zeros((-(-nz // 2), -(-ny // 2), nx, 4))
-    for part in range(4):
-        own = values[part >> 1 :: 2, part & 1 :: 2, :, 0]
+    out = np.zeros((-(-nz // 4), -(-ny // 2), nx, 8))
+    for part in range(8):
+        own = values[part >> 1 :: 4, part & 1 :: 2, :, 0]
         out[: own.shape[0], : own.shape[1], :, part] = own
     return out
 
 
-def join_quarters(grid: Grid, variant: Variant, *, quarters: Array) -> Array:
-    """The values of all cells, of those of the quarters."""
+def join_eighths(grid: Grid, variant: Variant, *, eighths: Array) -> Array:
+    """The values of all cells, of those of the eighths."""
     nx, ny, nz = grid.cells
     out = np.zeros((nz, ny, nx, 1))
-    for part in range(4):
-        own = out[part >> 1 :: 2, part & 1 :: 2, :, 0]
-        own[:] = quarters[: own.shape[0], : own.shape[1], :, part]
+    for part in range(8):
+        own = out[part >> 1 :: 4, part & 1 :: 2, :, 0]
+        own[:] = eighths[: own.shape[0], : own.shape[1], :, part]
     return out
 
 
-def jacobi_quarters(
+def jacobi_eighths(
     grid: Grid,
     variant: Variant,
     *,
-    quarters: Array,
+    eighths: Array,
     divergence: Array,
     scale: float,
     weight: float,
     openings: Array | None = None,
 ) -> Array:
-    """`jacobi` of a pressure in quarters."""
-    pressure = join_quarters(grid, variant, quarters=quarters)
+    """`jacobi` of a pressure in eighths."""
+    pressure = join_eighths(grid, variant, eighths=eighths)
     swept = jacobi(
         grid,
         variant,
@@ -1252,7 +1252,7 @@ def jacobi_quarters(
         weight=weight,
         openings=openings,
     )
-    return quarter(grid, variant, values=swept)
+    return split_eighths(grid, variant, values=swept)
 
 
 def subtract_gradient(

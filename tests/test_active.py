@@ -510,7 +510,7 @@ def test_a_solid_moves_while_no_source_is_at_work(ctx: moderngl.Context, scheme:
 def test_what_spans_cover_is_in_them(ctx: moderngl.Context) -> None:
     """The box of a source, stage by stage in air that stays empty: as long as it is known it is in them.
 
-    The stage that carries next holds it too: a source that stays where it is needs a stage of its own only once.
+    The stage that carries next holds it too: a source that stays needs a stage of its own only once.
     """
     with gf.Fluid(BOX, backend="fragment", ctx=ctx) as fluid:
         solver = fluid._solver

@@ -20,7 +20,7 @@ from gpufluid.fourier import roots
 from gpufluid.gl.backend import GLBackend
 from gpufluid.grid import Grid
 from gpufluid.kernels import EMITTER_ROWS, EMITTERS, KERNELS, PUSHES, Kernel, Variant
-from gpufluid.layout import SOLVED, lanes
+from gpufluid.layout import EIGHTHS, SOLVED, lanes
 from gpufluid.numpy_backend import NumpyBackend
 
 SIZES = {
@@ -112,7 +112,7 @@ PARAMETERS: dict[str, Any] = {
     "direction": -1.0,
     "noise_shift": (0.3, -0.2, 0.1),
 }
-APART = ("relax_half", "restrict_half", "prolong_half", "jacobi_quarters")
+APART = ("relax_half", "restrict_half", "prolong_half", "jacobi_eighths")
 H = 0.1
 GRAZING = 1e-5  # relative: further than rounding takes a trace, and nearer than a test of values sees
 
@@ -185,9 +185,9 @@ class Case:
             whole = self.single(self.rng.normal(size=(*self.grid.cells[::-1], 1)))
             colour = PARAMETERS["colour"] if name in ("own", "right", "black") else 0
             values = reference.half(self.grid, whole, colour)
-        if kind == "quarter":
+        if kind == "eighth":
             whole = self.single(self.rng.normal(size=(*self.grid.cells[::-1], 1)))
-            values = reference.quarter(self.grid, self.variant, values=whole)
+            values = reference.split_eighths(self.grid, self.variant, values=whole)
         if name == "winding":
             values = np.round(values)
         return values
@@ -270,10 +270,13 @@ def relevant(name: str, variant: str, size: str) -> bool:
         return variant == "periodic all round" and size == "power of two"
     if "free-slip" in variant:
         return name in ("close_faces", "let_slip", "diffuse_velocity")
+    steps = (1, *EIGHTHS) if name == "jacobi_eighths" else (2, 2, 2)
     if name in APART and any(
-        n % 2 for axis, n in enumerate(SIZES[size]) if VARIANTS[variant].boundaries.periodic(axis) and n > 1
+        n % steps[axis]
+        for axis, n in enumerate(SIZES[size])
+        if VARIANTS[variant].boundaries.periodic(axis) and n > 1
     ):
-        return False  # there neighbours share a colour, or a quarter
+        return False  # there neighbours share a colour, or are not where those of an eighth are
     if name == "solve_coarsest":  # of a few cells: `test_pressure` tries it
         return False
     if name == "apply_inverse" and lanes(Grid(SIZES[size])) > SOLVED:
@@ -288,7 +291,7 @@ def relevant(name: str, variant: str, size: str) -> bool:
 
 ALL_AT_ONCE = "solids, periodic, open, inflow"
 FAR_READING = (
-    *("advect", "correct", "jacobi", "red_black", "residual", "restrict", "prolong", "half", "quarter"),
+    *("advect", "correct", "jacobi", "red_black", "residual", "restrict", "prolong", "half", "eighth"),
     *("close_faces", "let_slip", "diffuse_velocity"),
 )
 STAGES = ("fragment", "compute")

@@ -14,12 +14,12 @@ from reading import forbid_reading
 from sharing import COMPUTED, DRAWN, by_turns
 
 import gpufluid as gf
-from gpufluid import reference
+from gpufluid import pressure_problem, reference
 from gpufluid.coarsest import inverse
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import Device
 from gpufluid.kernels import Variant
-from gpufluid.layout import SOLVED, lanes
+from gpufluid.layout import EIGHTHS, SOLVED, lanes
 from gpufluid.multigrid import Chessboard
 from gpufluid.numpy_backend import ReferenceKernel
 from gpufluid.relaxation import chebyshev_weights
@@ -324,9 +324,9 @@ def test_red_and_black_apart_are_what_they_are_together(
     assert np.abs(pressures[0] - pressures[1]).max() <= 2e-5 * np.abs(pressures[1]).max()
 
 
-QUARTERED = {
+SPLIT = {
     "even": ((16, 18, 20), "fragment", gf.Jacobi(12), "single"),
-    "odd": ((13, 17, 9), "compute", gf.ChebyshevJacobi(12), "single"),
+    "odd": ((13, 17, 31), "compute", gf.ChebyshevJacobi(12), "single"),
     "tiny": ((5, 3, 2), "fragment", gf.Jacobi(8, weight=0.8), "half"),
 }
 
@@ -339,22 +339,33 @@ QUARTERED = {
         for m, sides in enumerate(["walls", "periodic", "open all round", "inflow and open"])
     ],
 )
-def test_sweeps_in_quarters_are_those_of_the_whole_to_the_bit(
+def test_sweeps_in_eighths_are_those_of_the_whole_to_the_bit(
     box: str, sides: str, solids: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells, stage, solver, precision = QUARTERED[box]
+    cells, stage, solver, precision = SPLIT[box]
     pressures, rules = [], SIDES[sides]
-    shared = any(rules.periodic(axis) and cells[axis] % 2 for axis in (1, 2))  # neighbours share a quarter
+    uneven = any(rules.periodic(axis) and cells[axis] % EIGHTHS[axis - 1] for axis in (1, 2))
+    if box == "tiny":
+        monkeypatch.setattr(pressure_problem, "SPARE", 1.0)
     for apart in (True, False):
-        monkeypatch.setattr(GLBackend, "quarters", apart)
+        monkeypatch.setattr(GLBackend, "eighths", apart)
         with noisy(cells, solver, stage, rules, precision=precision) as fluid:
             if solids == "solids":
                 fluid.obstacles.add(gf.Obstacle(gf.Sphere((0, 0, 0), 0.4), position=(0.5, 0.4, 0.3)))
             fluid.project()
-            assert ("quarters" in fluid._solver.projection.problem._fields) == (apart and not shared)
+            assert ("eighths" in fluid._solver.projection.problem._fields) == (apart and not uneven)
             pressures.append(fluid.pressure.read())
     assert np.abs(pressures[0]).max() > 0.0
     np.testing.assert_array_equal(*pressures)
+
+
+def test_thin_boxes_are_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eighths hold whole groups of four slices: of two they would sweep two more that are none."""
+    monkeypatch.setattr(GLBackend, "eighths", True)
+    for cells, apart in (((16, 16, 2), False), ((16, 5, 16), False), ((16, 16, 15), True)):
+        with noisy(cells, gf.Jacobi(12), "fragment", SIDES["walls"]) as fluid:
+            fluid.project()
+            assert ("eighths" in fluid._solver.projection.problem._fields) == apart
 
 
 # -- how fast ----------------------------------------------------------------------------------------------

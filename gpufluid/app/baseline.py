@@ -62,7 +62,7 @@ class BaselineBackend(GLBackend):
         super().__init__(grid, "fragment", ctx, reading="texel")
 
     @property
-    def quarters(self) -> bool:
+    def eighths(self) -> bool:
         """Sweeps are plain ones."""
         return False
 

@@ -50,7 +50,7 @@ HALF = {"best, half precision": {"profile": "best", "precision": "half"}}  # on 
 
 
 def packed_sweeps(problem: PressureProblem) -> None:
-    """Jacobi's sweeps on the pressure as it lies, packed, also where they are faster on it in quarters."""
+    """Jacobi's sweeps on the pressure as it lies, packed, also where they are faster on it in eighths."""
     problem.backend.kernel("jacobi", problem.variant).repeat(
         SWEEPS.iterations,
         pressure=problem.pressure,
@@ -301,7 +301,7 @@ def _solvers(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
     yield ""
     yield (
         f"{n} x {n} x {n} cells, from pressure 0. Left: rms of the divergence, as a share of its start. "
-        "`gf.Jacobi` takes the pressure apart in quarters where that is faster; packed: as it lies, four "
+        "`gf.Jacobi` takes the pressure apart in eighths where that is faster; packed: as it lies, four "
         "cells to a texel."
     )
     yield ""

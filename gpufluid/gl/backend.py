@@ -28,10 +28,10 @@ from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
 
-# Cells of the boxes in which sweeps of a pressure in quarters were faster on llvmpipe, two cores with 1 MB of
-# cache each: 0.76 of the time at 64^3. In smaller ones what a pass costs by itself counts more, and larger
-# ones leave the cache sooner.
-QUARTERED = 150_000, 450_000
+# Cells of the boxes in which sweeps of a pressure in eighths were faster on llvmpipe, two cores with 1 MB of
+# cache each: 0.75 of the time at 64^3, 0.85 at 80^3. In smaller ones what a pass costs by itself counts more,
+# and larger ones leave the cache sooner: at 128^3 they took 1.6 times as long.
+SPLIT = 100_000, 600_000
 MOST_DRAWN = 1 << 23  # triangles in all slices; beyond, NumPy was faster than two cores of llvmpipe
 
 
@@ -104,11 +104,11 @@ class GLBackend:
         return Field(self.device, name, self.layouts[kind], components, dtype, buffers)
 
     @property
-    def quarters(self) -> bool:
-        """Jacobi sweeps are faster on a pressure in quarters."""
+    def eighths(self) -> bool:
+        """Jacobi sweeps are faster on a pressure in eighths."""
         nx, ny, nz = self.grid.cells
         slow = self.device.software and self.device.stage == "fragment"  # to read is what takes it long
-        return slow and QUARTERED[0] <= nx * ny * nz <= QUARTERED[1]
+        return slow and SPLIT[0] <= nx * ny * nz <= SPLIT[1]
 
     @property
     def inverts(self) -> bool:

@@ -134,7 +134,7 @@ class Strips:
     def add(self, boxes: Sequence[Box]) -> None:
         """A stage that brings something into `boxes` alone, cells.
 
-        The next one that carries holds them as well: sources that stay where they are need no stage of their own.
+        The next one that carries holds them as well: sources that stay need no stage of their own.
         """
         self._added = boxes
         if not all(box in self._held for box in boxes):
