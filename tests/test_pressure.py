@@ -354,9 +354,22 @@ def test_sweeps_in_eighths_are_those_of_the_whole_to_the_bit(
                 fluid.obstacles.add(gf.Obstacle(gf.Sphere((0, 0, 0), 0.4), position=(0.5, 0.4, 0.3)))
             fluid.project()
             assert ("eighths" in fluid._solver.projection.problem._fields) == (apart and not uneven)
-            pressures.append(fluid.pressure.read())
-    assert np.abs(pressures[0]).max() > 0.0
+            cold = fluid.pressure.read()
+            fluid.settings = fluid.settings.but(warm_start=True)
+            fluid.project()
+            pressures.append((cold, fluid.pressure.read()))
+    assert np.abs(pressures[0]).max() > 0.0 and np.any(pressures[0][0] != pressures[0][1])
     np.testing.assert_array_equal(*pressures)
+
+
+def test_a_solver_that_does_nothing_leaves_the_pressure_0() -> None:
+    """A cold start: what an earlier step found is not left there."""
+    with noisy((8, 8, 8), gf.Jacobi(20), "fragment") as fluid:
+        fluid.project()
+        assert np.abs(fluid.pressure.read()).max() > 0.0
+        fluid.settings = fluid.settings.but(pressure=gf.Jacobi(0))
+        fluid.project()
+        assert not fluid.pressure.read().any()
 
 
 def test_thin_boxes_are_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
