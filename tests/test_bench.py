@@ -96,6 +96,8 @@ class TestCommand:
         assert (tmp_path / "figures.png").read_bytes().startswith(b"\x89PNG")
         with pytest.raises(gf.GpufluidError, match="must end in .md"):
             write_page(tmp_path / "figures.txt", ctx)
+        with pytest.raises(gf.GpufluidError, match=r"figures\.md: the folder .* does not exist; make it first"):
+            write_page(tmp_path / "none" / "figures.md", ctx, samples=0)  # nothing is measured before that
 
     def test_on_a_gpu_one_kind_is_stepped_after_the_other(
         self, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch

@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--page",
         type=Path,
         metavar="FILE",
-        help="measure sizes, solvers, stages and write them to FILE.md instead",
+        help="measure sizes, solvers, stages and write them to FILE (.md) instead",
     )
     add("--json", action="store_true", help="print one JSON object as the last line")
 

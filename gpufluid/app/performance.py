@@ -29,6 +29,7 @@ from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
+from gpufluid.io.paths import check_place
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.settings import Settings
 from gpufluid.solver import Solver
@@ -85,10 +86,11 @@ IN_A_ROW = 3  # of one kind before the next: the last, which is timed, comes aft
 def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes: Sequence[int] = ()) -> None:
     """Measure and write `path` (.md) and, beside it, a plot of its name (.png).
 
-    Raises GpufluidError for another ending, MissingDependencyError without matplotlib.
+    Raises GpufluidError for another ending or a folder that takes no files, MissingDependencyError without matplotlib.
     """
     if path.suffix != ".md":
         raise GpufluidError(f"{path}: the page's name must end in .md")
+    check_place(path, "picture")  # before minutes are spent
     try:
         import matplotlib as mpl
     except ImportError:
