@@ -86,7 +86,8 @@ IN_A_ROW = 3  # of one kind before the next: the last, which is timed, comes aft
 def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes: Sequence[int] = ()) -> None:
     """Measure and write `path` (.md) and, beside it, a plot of its name (.png).
 
-    Raises GpufluidError for another ending or a folder that takes no files, MissingDependencyError without matplotlib.
+    Raises GpufluidError for another ending or a folder that takes no files, MissingDependencyError without
+    matplotlib.
     """
     if path.suffix != ".md":
         raise GpufluidError(f"{path}: the page's name must end in .md")
