@@ -45,17 +45,6 @@ def give(program: moderngl.Program | moderngl.ComputeShader, values: Mapping[str
             upload(member, value)
 
 
-def give_once(
-    program: moderngl.Program | moderngl.ComputeShader, values: Mapping[str, Any], label: str
-) -> None:
-    """The same, but not where these very `values` were the last that `program` was given as `label`."""
-    if program.extra is None:
-        program.extra = {}
-    if program.extra.get(label) is not values:
-        give(program, values)
-        program.extra[label] = values
-
-
 class Pass:
     """One kernel on one grid in one stage.
 

@@ -232,10 +232,7 @@ class Strips:
         for name, uniform in known.uniforms:
             value = values[name]
             if value != sent.get(name):
-                if isinstance(value, bytes):
-                    uniform.write(value)
-                else:
-                    upload(uniform, value)
+                upload(uniform, value)
                 sent[name] = value
         with device.timed(label) if device.timings is not None else nullcontext():
             if isinstance(known.program, moderngl.ComputeShader):

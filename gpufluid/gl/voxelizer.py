@@ -17,7 +17,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants
 from gpufluid.gl.mesh_buffers import MeshBuffers
-from gpufluid.gl.passes import upload
+from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.shapes import Mesh
@@ -41,10 +41,7 @@ class Voxelizer:
         ctx, layout = self.device.ctx, winding.layout
         values: dict[str, Any] = {"to_box": matrix, "columns": layout.columns}
         values["texture_size"] = layout.texture_size
-        for name, value in values.items():
-            uniform = self._program[name]
-            assert isinstance(uniform, moderngl.Uniform)
-            upload(uniform, value)
+        give(self._program, values)
         vertex_array = self._meshes.vertex_array(mesh, self._program)
         with self.device.timed("voxelize"):
             winding.back_target.clear()

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.device import GROUP, Device, let_go
-from gpufluid.gl.passes import give, give_once
+from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
@@ -226,7 +226,10 @@ class LightVolume:
                     f"{name}_direction": self.frame.unit,
                 },
             )
-        give_once(program, self._read_as[name], name)
+        values, sent = self._read_as[name], self.device.sent(program)
+        if sent.get(name) is not values:
+            give(program, values)
+            sent[name] = values
         if program.get(f"{name}_layers", None) is not None:  # else only its direction matters
             self.layers.use(unit)
             self.device.between.use(unit)
