@@ -15,6 +15,7 @@ import pytest
 from gpufluid.gl.device import is_software
 
 OPTIMISED = {"GALLIVM_PERF": ""}  # the code as users have it
+LONGEST = {"step": 5.2, "picture": 5.6, "solids": 3.8}  # of four short passes; any other pass 1.4
 
 SCRIPT = """
 import json
@@ -93,24 +94,37 @@ def run(script: str, *arguments: str, **variables: str) -> str:
     return done.stdout
 
 
+def shares_of(read: dict[str, float]) -> dict[str, float]:
+    """What each took by what four short passes take together, and all passes of a step together as "step"."""
+    short = sum(read[name] for name in ("jacobi", "divergence", "subtract_gradient", "buoyancy"))
+    step = sum(seconds for name, seconds in read.items() if name not in ("picture", "solids"))
+    return {name: round(seconds / short, 2) for name, seconds in (read | {"step": step}).items()}
+
+
+def too_long(shares: dict[str, float]) -> list[str]:
+    return [name for name, share in shares.items() if share > LONGEST.get(name, 1.4)]
+
+
 def test_nothing_takes_long_to_compile() -> None:
     """On llvmpipe, with nothing kept, by the thread's own clock: no pass longer than 1.4 times four short
     ones together, all of a default step 5.2 times, a first picture 5.6, the first with a solid after that 3.8
     times. Other work on the machine slows those as well, so the shares hold on any; the four take 0.3 to
-    0.4 s on two cores.
+    0.4 s on two cores. It may slow one more than another: of up to three runs the least of each counts, as
+    what code needs is in each of them.
     """
     if not is_software():
         pytest.skip("a GPU's driver compiles otherwise")
-    read = json.loads(run(SCRIPT, MESA_SHADER_CACHE_DISABLE="true", GPUFLUID_DEBUG="", **OPTIMISED))
-    taken = read["steps"]
-    short = sum(taken[name] for name in ("jacobi", "divergence", "subtract_gradient", "buoyancy"))
-    assert {"advect_velocity", "correct_velocity", "advect_scalars", "correct_scalars"} < set(taken)
-    shares = {name: round(seconds / short, 2) for name, seconds in taken.items()}
-    assert max(shares.values()) <= 1.4, shares
-    assert sum(shares.values()) <= 5.2, shares
-    assert sum(taken.values()) <= 15.0
-    assert read["picture"] / short <= 5.6, (read["picture"], short)
-    assert read["solids"] / short <= 3.8, (read["solids"], short)
+    least: dict[str, float] = {}
+    for _ in range(3):
+        told = json.loads(run(SCRIPT, MESA_SHADER_CACHE_DISABLE="true", GPUFLUID_DEBUG="", **OPTIMISED))
+        read = told.pop("steps") | told
+        assert {"advect_velocity", "correct_velocity", "advect_scalars", "correct_scalars"} < set(read)
+        least = {name: min(seconds, least.get(name, seconds)) for name, seconds in read.items()}
+        shares = shares_of(least)
+        if not too_long(shares):
+            break
+    assert not too_long(shares), shares
+    assert sum(least.values()) <= 15.0, least
 
 
 @pytest.mark.parametrize("stage", ["fragment", "compute"])
