@@ -106,12 +106,14 @@ class PressureProblem:
         Not where cells close on themselves that would not do so in eighths, nor where much of these would lie
         beyond the box.
         """
-        sides, cells = self.variant.boundaries, self.grid.cells
-        left_over = [-cells[axis] % step for axis, step in zip((1, 2), EIGHTHS, strict=True)]
-        closed = any(sides.periodic(axis) and left for axis, left in zip((1, 2), left_over, strict=True))
-        thin = any(left > SPARE * cells[axis] for axis, left in zip((1, 2), left_over, strict=True))
-        worth = self.backend.eighths and self.grid.dimensions == 3 and sweeps >= WORTH
-        return worth and not closed and not thin
+        if self.grid.dimensions < 3 or sweeps < WORTH:
+            return False
+        for axis, step in zip((1, 2), EIGHTHS, strict=True):
+            cells = self.grid.cells[axis]
+            beyond = -cells % step
+            if beyond > SPARE * cells or (beyond and self.variant.boundaries.periodic(axis)):
+                return False
+        return self.backend.eighths
 
     def _eighths(self) -> FieldStore:
         if "eighths" not in self._fields:
