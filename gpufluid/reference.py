@@ -54,6 +54,14 @@ def _moved(n: int, by: int, around: bool) -> NDArray[np.int_]:
     return at % n if around else np.clip(at, 0, n - 1)
 
 
+@lru_cache(maxsize=256)
+def _of_colour(colour: int, *shape: int) -> NDArray[np.bool_]:
+    """Whether the sum of the indices and of `colour`, 0 for red, 1 for black, is even, in all of `shape`."""
+    even: NDArray[np.bool_] = (np.indices(shape).sum(0) + colour) % 2 == 0
+    even.flags.writeable = False
+    return even
+
+
 def _rolled(values: Array, by: int, axis: int) -> Array:
     """`values` moved so that index i of `axis` holds what was at i + by, round the box."""
     return values.take(_moved(values.shape[axis], by, around=True), axis)
@@ -146,28 +154,27 @@ def _trilinear(
 
     periods: cells after which the values repeat along (x, y, z), 0 where they do not.
     """
-    low, high, share, stride = [], [], [], 1
+    ends, parts, share, stride = [], [], [], 1  # of each axis: the indices and the weights of low and high
     for axis in range(3):
         n, period = values.shape[2 - axis], periods[axis]
-        q = place[axis] % period if period else np.clip(place[axis], 0, n - 1)
-        i = np.floor(q).astype(int) if period else np.clip(np.floor(q).astype(int), 0, max(n - 2, 0))
-        share.append(q - i)
-        low.append(stride * (i % period if period else i))
-        high.append(stride * ((i + 1) % period if period else np.minimum(i + 1, n - 1)))
+        q = place[axis] % period if period else np.minimum(np.maximum(place[axis], 0), n - 1)
+        low = np.floor(q).astype(int)
+        if not period:
+            low = np.minimum(low, max(n - 2, 0))
+        high = (low + 1) % period if period else np.minimum(low + 1, n - 1)
+        share.append(q - low)
+        parts.append((1.0 - share[-1], share[-1]))
+        ends.append((stride * (low % period if period else low), stride * high))
         stride *= n
     flat = values.reshape(stride, *values.shape[3:])  # one index finds a value sooner than three
+    index = [x + y for y in ends[1] for x in ends[0]]
+    weights = [x * y for y in parts[1] for x in parts[0]]
+    index, weights = [xy + z for z in ends[2] for xy in index], [xy * z for z in parts[2] for xy in weights]
+    # what is no number has no index: it takes any value, with a weight that is none either
+    taken = [flat.take(each, axis=0, mode="clip") for each in index]
     total: Any = 0.0
-    taken, weights = [], []
-    for corner in range(8):
-        weight: Any = 1.0
-        index: Any = 0
-        for axis in range(3):
-            up = corner >> axis & 1
-            index = index + (high[axis] if up else low[axis])
-            weight = weight * (share[axis] if up else 1.0 - share[axis])
-        weights.append(weight)
-        taken.append(flat.take(index, axis=0))
-        total = total + (weight[..., None] if values.ndim > 3 else weight) * taken[-1]
+    for weight, value in zip(weights, taken, strict=True):
+        total = total + (weight[..., None] if values.ndim > 3 else weight) * value
     return total, taken, weights, share
 
 
@@ -1362,15 +1369,13 @@ def red_black(
     weights = _stacked(weights_x, weights_y, weights_z, weights_sum)
     p = pressure[..., 0]
     laplacian, diagonal = pressure_operator(grid, variant, p, openings, weights)
-    place = np.indices(p.shape)
     factor = np.full(p.shape, omega)
     for axis in range(grid.dimensions):
         n = grid.cells[axis]
         if variant.boundaries.periodic(axis) and n % 2:
-            ends = (place[2 - axis] == 0) | (place[2 - axis] == n - 1)
-            factor[ends] = min(omega, 1.0)
+            np.moveaxis(factor, 2 - axis, 0)[[0, -1]] = min(omega, 1.0)
     change = factor * (laplacian - scale * divergence[..., 0]) / np.where(diagonal > 0.0, diagonal, 1.0)
-    p = np.where((place.sum(0) + colour) % 2 == 0, p + change, p)
+    p = np.where(_of_colour(colour, *p.shape), p + change, p)
     return np.where(diagonal > 0.0, p, 0.0)[..., None]
 
 
@@ -1539,11 +1544,11 @@ def halve(grid: Grid, variant: Variant, *, divergence: Array, pressure: Array, s
 
 def half(grid: Grid, values: Array, colour: int) -> Array:
     """The cells whose x + y + z + colour is even, every second one of a row."""
-    out = np.zeros(half_shape(grid))
-    for z, y in np.ndindex(*values.shape[:2]):
-        row = values[z, y, (y + z + colour) % 2 :: 2, 0]
-        out[z, y, : len(row), 0] = row
-    return out
+    out = np.zeros((2, *half_shape(grid)))
+    for first in range(2):
+        own = values[:, :, first::2]
+        out[first, :, :, : own.shape[2]] = own
+    return np.asarray(np.where(_of_colour(colour, *values.shape[:2])[..., None, None], *out))
 
 
 def half_shape(grid: Grid) -> tuple[int, int, int, int]:
@@ -1554,13 +1559,9 @@ def half_shape(grid: Grid) -> tuple[int, int, int, int]:
 
 def _interleaved(grid: Grid, red: Array, black: Array) -> Array:
     """The values of all cells [z, y, x, 1], of those of the two colours."""
-    nx, ny, nz = grid.cells
-    out = np.zeros((nz, ny, nx, 1))
-    for colour, own in enumerate((red, black)):
-        for z, y in np.ndindex(nz, ny):
-            row = out[z, y, (y + z + colour) % 2 :: 2, 0]
-            row[:] = own[z, y, : len(row), 0]
-    return out
+    nx = grid.cells[0]
+    pairs = [own.repeat(2, axis=2)[:, :, :nx] for own in (red, black)]
+    return np.asarray(np.where(_of_colour(0, *grid.cells[::-1])[..., None], *pairs))
 
 
 def sum_halves(
@@ -1630,7 +1631,7 @@ def restrict_half(
     pressure = _joined(grid, colour, own, other)
     divergence = _joined(grid, colour, right, np.zeros_like(right))
     left = residual(grid, variant, pressure=pressure, divergence=divergence, scale=1.0, openings=openings)
-    has_colour = (np.indices(left.shape[:3]).sum(0) + colour) % 2 == 0
+    has_colour = _of_colour(colour, *left.shape[:3])
     return _sum_of_eight(left * has_colour[..., None])
 
 
