@@ -344,11 +344,12 @@ def test_every_slice_of_a_step_keeps_the_hosts_state(host: Host) -> None:
             raise RuntimeError("in the midst of a step")
 
     fluids[0].settings = fluids[0].settings.but(pressure=Wild())
-    failed = ""
+    failed, calls = "", 0
     while not failed:
+        calls += 1
         with host.oddly():
-            try:
-                assert not fluids[0].advance(0.1, 1e-6)
+            try:  # a row of a pass in each of the first calls
+                assert not fluids[0].advance(0.1, 1e-6 if calls < 50 else 2.0)
             except RuntimeError as error:
                 failed = str(error)
     assert "in the midst" in failed
