@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -69,6 +70,17 @@ def test_a_file_is_taken_in_once_for_each_name(shaders: Path) -> None:
         '#include "lib/value.glsl" for density\n'
     )
     assert Source("test").include("both.glsl").text == "float density_value;\nfloat fuel_value;\n"
+
+
+def test_a_file_that_was_changed_is_read_again(shaders: Path) -> None:
+    """As someone writes on a shader while the program runs: a fluid made then has the new one."""
+    file = shaders / "lib" / "value.glsl"
+    for n in range(3):
+        file.write_text(f"const float FIELD = {n}.0;\n")
+        os.utime(file, ns=(n, n))  # two changes in one tick of the clock are not told apart
+        for _ in range(2):
+            assert Source("test").include("lib/value.glsl", "fuel").text == f"const float fuel = {n}.0;\n"
+            assert Source("test").include("lib/value.glsl", "gas").text == f"const float gas = {n}.0;\n"
 
 
 def test_missing_files_and_circles_are_named(shaders: Path) -> None:

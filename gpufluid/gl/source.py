@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from gpufluid.errors import ShaderError
 from gpufluid.settings import one_of
@@ -27,6 +29,7 @@ void main() {
 #endif"""
 
 
+@cache
 def shader_root() -> Path:
     """The folder of the GLSL files: in the installed package, else beside it in a checkout."""
     package = Path(__file__).resolve().parent.parent
@@ -46,6 +49,29 @@ def glsl(name: str) -> str:
     folder = shader_root() / "host"
     one_of(name, tuple(sorted(path.stem for path in folder.glob("*.glsl"))), "the name of a GLSL text")
     return (folder / f"{name}.glsl").read_text(encoding="utf-8")
+
+
+class _Run(NamedTuple):
+    """Lines of a file, where they stand, and what is included after them: a file and a field, or nothing."""
+
+    lines: list[str]
+    origin: list[tuple[str, int]]
+    then: tuple[str, str] | tuple[()]
+
+
+@lru_cache(maxsize=1024)  # a step puts some 30 programs together, of as many files each
+def _runs_of_lines(path: Path, changed: int, name: str, field: str) -> list[_Run]:
+    """What `Source.include` appends of the file `name`, with `field` for FIELD; changed: when it was."""
+    runs = [_Run([], [], ())]
+    for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        line = raw.replace("FIELD", field) if field else raw
+        if match := _INCLUDE.match(line):
+            runs[-1] = runs[-1]._replace(then=(match[1], match[2] or ""))
+            runs.append(_Run([], [], ()))
+        else:
+            runs[-1].lines.append(line)
+            runs[-1].origin.append((f"glsl/{name}", number))
+    return runs
 
 
 class Source:
@@ -76,16 +102,16 @@ class Source:
             return self
         self._taken.add((name, field))
         path = shader_root() / name
-        if not path.is_file():
+        try:
+            runs = _runs_of_lines(path, path.stat().st_mtime_ns, name, field)
+        except OSError:
             where = f"glsl/{chain[-1]}" if chain else f"pass {self.label}"
-            raise ShaderError(f"{where}: no shader file {name!r}")
-        for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            line = raw.replace("FIELD", field) if field else raw
-            if match := _INCLUDE.match(line):
-                self.include(match[1], match[2] or "", (*chain, name))
-            else:
-                self._lines.append(line)
-                self._origin.append((f"glsl/{name}", number))
+            raise ShaderError(f"{where}: no shader file {name!r}") from None
+        for run in runs:
+            self._lines += run.lines
+            self._origin += run.origin
+            if run.then:
+                self.include(*run.then, (*chain, name))
         return self
 
     def compiled_once(self) -> Source:
