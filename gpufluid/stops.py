@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 STOPS = (int(signal.SIGINT), int(signal.SIGTERM))
+SIGNALS = tuple(map(int, signal.valid_signals()))  # to list them takes as long as to ask for their handlers
 
 
 @contextmanager
@@ -21,7 +22,7 @@ def unbroken(numbers: tuple[int, ...] | None = STOPS, *, insist: bool = True) ->
         yield
         return
     if numbers is None:
-        numbers = tuple(int(n) for n in signal.valid_signals() if callable(signal.getsignal(n)))
+        numbers = tuple(n for n in SIGNALS if callable(signal.getsignal(n)))
     before: dict[int, Any] = {}
     caught: list[tuple[int, Any]] = []
 
