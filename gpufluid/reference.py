@@ -172,9 +172,9 @@ def _trilinear(
     index, weights = [xy + z for z in ends[2] for xy in index], [xy * z for z in parts[2] for xy in weights]
     # what is no number has no index: it takes any value, with a weight that is none either
     taken = [flat.take(each, axis=0, mode="clip") for each in index]
-    total: Any = 0.0
+    total = np.zeros(taken[0].shape)
     for weight, value in zip(weights, taken, strict=True):
-        total = total + (weight[..., None] if values.ndim > 3 else weight) * value
+        total += (weight[..., None] if values.ndim > 3 else weight) * value
     return total, taken, weights, share
 
 
