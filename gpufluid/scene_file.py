@@ -14,7 +14,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -389,6 +389,13 @@ def _explained(text: str) -> str:
     return f"{place}: {what[0].lower()}{what[1:]}"
 
 
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of the fields of `kind`, by name: text, which takes long to understand."""
+    return typing.get_type_hints(kind)
+
+
+@cache
 def _words() -> set[str]:
     """Every key and kind a description may hold."""
     tables = schema()
@@ -402,7 +409,7 @@ def _words() -> set[str]:
         seen.add(hint)
         if hasattr(hint, "__struct_fields__"):
             words |= set(hint.__struct_fields__)
-            todo += list(typing.get_type_hints(hint).values())
+            todo += list(_hints(hint).values())
         todo += [part for part in typing.get_args(hint) if not isinstance(part, str)]
     return words
 
@@ -462,7 +469,7 @@ class _Builder:
         given = self.given(table)
         named = given.pop("name", None)
         makers = {name: self.maker(value, f"{place}.{name}") for name, value in given.items()}
-        hints = typing.get_type_hints(kind)
+        hints = _hints(kind)
         makers = {
             name: _yes_or_no(make) if hints.get(name) is bool else make for name, make in makers.items()
         }
