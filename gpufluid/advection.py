@@ -10,6 +10,10 @@ from gpufluid.backend import Backend, FieldStore
 from gpufluid.kernels import Variant
 from gpufluid.settings import Settings
 
+# fields that schemes keep what they carry in between two passes: of which kind, and what
+FACES = {"maccormack": (("bounded", "predicted"),), "bfecc": (("face", "forward"), ("face", "compensated"))}
+CELLS = {"maccormack": (("cell", "forward"),), "bfecc": (("cell", "forward"), ("cell", "compensated"))}
+
 
 def _interpolating(variant: Variant, scheme: str) -> Variant:
     """The variant that reads what `scheme` carries the way it wants it."""
@@ -39,12 +43,10 @@ class Advection:
         """Go on by these settings; fields of other schemes are released."""
         self.settings, before, self._scratch = settings, self._scratch, {}
         velocity_scheme = settings.velocity_scheme if settings.solve_velocity else "semi-lagrangian"
-        for kind, scheme in (("face", velocity_scheme), ("cell", settings.advection)):
-            names = {"maccormack": ("forward",), "bfecc": ("forward", "compensated")}
-            for name in names.get(scheme, ()):
-                key = f"{kind} {name}"
-                kept = before.pop(key) if key in before else None
-                self._scratch[key] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=1)
+        for kind, name in (*FACES.get(velocity_scheme, ()), *CELLS.get(settings.advection, ())):
+            key = f"{kind} {name}"
+            kept = before.pop(key) if key in before else None
+            self._scratch[key] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=1)
         for field in before.values():
             field.release()
 
@@ -58,12 +60,15 @@ class Advection:
     ) -> None:
         """Carry the velocity along itself."""
         run, scheme = self.backend.kernel, self.settings.velocity_scheme
-        forward, compensated = self._scratch.get("face forward"), self._scratch.get("face compensated")
         flow = {"velocity": velocity, "dt": dt, **solids}
-        run("advect_velocity", _interpolating(variant, scheme))(carried=forward or velocity, **flow)
         if scheme == "maccormack":
-            run("correct_velocity", variant)(forward=forward, **flow)
-        elif scheme == "bfecc":
+            predicted = self._scratch["bounded predicted"]
+            run("predict_velocity", variant)(predicted=predicted, **flow)
+            run("correct_velocity", variant)(predicted=predicted, **flow)
+            return
+        forward, compensated = self._scratch.get("face forward"), self._scratch.get("face compensated")
+        run("advect_velocity", _interpolating(variant, scheme))(carried=forward or velocity, **flow)
+        if scheme == "bfecc":
             run("compensate_velocity", variant)(forward=forward, compensated=compensated, **flow)
             run("finish_velocity", variant)(compensated=compensated, **flow)
 

@@ -125,7 +125,7 @@ class Kernel:
 
     solid_reads: slots read only where there are solids.
     weighted_reads: those read on a weighted grid, in place of solid_reads. slip_reads: with free-slip solids.
-    sampled: names of the slots read between their values, which a filtering sampler can serve.
+    sampled: names of the textures read between their values, which a filtering sampler can serve.
     folder: where its GLSL file lies, below ``glsl/``.
     """
 
@@ -178,6 +178,7 @@ MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .
 WEIGHTS = tuple(Slot(f"weights_{part}", "packed", exact=True) for part in ("x", "y", "z", "sum"))
 FINE_WEIGHTS = tuple(Slot(f"fine_{slot.name}", "fine_packed", exact=True) for slot in WEIGHTS)
 EIGHTHS = Slot("eighths", "eighth")
+PREDICTED = Slot("predicted", "bounded")
 HALVES = Slot("halves", "halves", exact=True)
 OTHER = Slot("other", "packed", exact=True)
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
@@ -237,12 +238,20 @@ KERNELS: dict[str, Kernel] = {
             sampled=("velocity",),
         ),
         Kernel(
-            "correct_velocity",
-            VELOCITY,
-            (VELOCITY, _face("forward")),
+            "predict_velocity",
+            PREDICTED,
+            (VELOCITY,),
             ("dt",),
             (SOLID_FACES, SOLID),
-            sampled=("velocity", "forward"),
+            sampled=("velocity",),
+        ),
+        Kernel(
+            "correct_velocity",
+            VELOCITY,
+            (VELOCITY, PREDICTED),
+            ("dt",),
+            (SOLID_FACES, SOLID),
+            sampled=("velocity", PREDICTED.parts[0]),
         ),
         Kernel(
             "advect_scalars",

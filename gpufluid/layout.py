@@ -24,7 +24,11 @@ STRIP = 64  # cells along x of a strip, of one slice; of each there is a rectang
 STRIP_ROWS = {True: 32, False: 4}  # of it, in software and on a GPU, which finds in many strips at once
 JOINED_ROWS = 32  # of strips, one above the other, that two triangles are drawn round
 PIECE = (32, 4)  # cells along x and y of such a rectangle that a workgroup takes
-PARTS = {"eighth": 8, "halves": 3}  # textures that share the values of a kind, where it is not one
+PARTS = {
+    "bounded": 3,
+    "eighth": 8,
+    "halves": 3,
+}  # textures that share the values of a kind, where it is not one
 EIGHTHS = 2, 4  # cells along y and z that share a texel of eight textures
 SOLVED = 512  # lanes in the texels of a grid that is solved by its inverse, at most
 BLOCK = 4  # edge of the blocks of faces that a reduction reads
@@ -170,6 +174,7 @@ def layouts(grid: Grid, limit: int = 16384, software: bool = False) -> dict[str,
 
     cell: one texel a cell; tall: the same, as it is numbered where that fits, to be read back;
     face: one more along each axis, for the high faces (not along z in 2D, where no flow crosses);
+    bounded: as face, in three textures: values, and the least and the largest that they may be;
     packed: four cells along x to a texel; pack: one value for four such cells;
     strip: one texel for STRIP by STRIP_ROWS cells of a slice; piece: room for one for each PIECE of cells;
     block: one texel for BLOCK^3 faces; group: one for BLOCK^3 blocks;
@@ -193,6 +198,7 @@ def layouts(grid: Grid, limit: int = 16384, software: bool = False) -> dict[str,
         "cell": FlatLayout((nx, ny, nz), 1, limit),
         "tall": FlatLayout((nx, ny, nz), 1, limit, tall=True),
         "face": FlatLayout(faces, 1, limit),
+        "bounded": FlatLayout(faces, 1, limit),
         "block": FlatLayout(blocks, 1, limit),
         "group": FlatLayout(groups, 1, limit),
         "packed": FlatLayout((nx, ny, nz), LANES, limit),

@@ -204,7 +204,7 @@ class NumpyBackend:
         """Create a field of zeros."""
         layout = self._layouts[kind]
         nx, ny, nz = layout.size
-        channels = PARTS.get(kind, 1 if layout.packing == LANES else components)
+        channels = PARTS.get(kind, 1) * (1 if layout.packing == LANES else components)
         return ArrayField(name, (nz, ny, nx, channels))
 
     def kernel(self, name: str, variant: Variant) -> ReferenceKernel:

@@ -214,17 +214,18 @@ def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Place
     return value
 
 
-def component_bounds(
+def bounded_component(
     grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int
-) -> tuple[Array, Array]:
-    """The smallest and the largest of the values that `sample_component` makes its own of."""
-    _, taken = _round_component(grid, variant, velocity, place, axis)
+) -> tuple[Array, Array, Array]:
+    """The same as `sample_component`, and the smallest and the largest of the values that it is made of."""
+    value, taken = _round_component(grid, variant, velocity, place, axis)
     low, high = reduce(np.minimum, taken), reduce(np.maximum, taken)
     for distance, wall in _walls_beside(grid, variant, place, axis):
         near = distance < 0.5
         low = np.where(near, np.minimum(low, wall), low)
         high = np.where(near, np.maximum(high, wall), high)
-    return low, high
+        value = wall + (value - wall) * np.clip(2.0 * distance, 0.0, 1.0)
+    return value, low, high
 
 
 def _reachable(fluid: NDArray[np.bool_], nearest: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
@@ -959,29 +960,61 @@ def advect_velocity(
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
 
+def predict_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+    solid: Array | None = None,
+) -> Array:
+    """MacCormack's first half for the velocity: values, the least and the largest they may be, [z, y, x, 12].
+
+    The last channel of each four: the share of still air at one of the components' places.
+    """
+    found: list[tuple[Array, ...]] = []  # of each axis
+    for axis in range(grid.dimensions):
+        u = face_velocity(grid, variant, velocity, axis)
+        place = trace(grid, variant, velocity, _centers(grid, axis), u, dt, solid)
+        value, low, high = bounded_component(grid, variant, velocity, place, axis)
+        if variant.limiter is None:
+            low = high = np.zeros_like(value)
+        share = _still_air(grid, variant, place)
+        found.append((share * value, low, high, share))
+    *parts, shares = (
+        _constrained(grid, variant, solid_faces, _faces_of(grid, list(each)))
+        for each in zip(*found, strict=True)
+    )
+    for number, part in enumerate(parts):
+        part[..., 3] = shares[..., number]
+    return np.concatenate(parts, -1)
+
+
 def correct_velocity(
     grid: Grid,
     variant: Variant,
     *,
     velocity: Array,
-    forward: Array,
+    predicted: Array,
     dt: float,
     solid_faces: Array | None = None,
     solid: Array | None = None,
 ) -> Array:
     """MacCormack's second half for the velocity."""
     parts = []
+    forward, least, largest = np.split(predicted, 3, -1)
+    shares = predicted[..., 3::4]
     for axis in range(grid.dimensions):
-        u, start = face_velocity(grid, variant, velocity, axis), _centers(grid, axis)
-        there = trace(grid, variant, velocity, start, u, -dt, solid)
+        u = face_velocity(grid, variant, velocity, axis)
+        there = trace(grid, variant, velocity, _centers(grid, axis), u, -dt, solid)
         returned = sample_component(grid, variant, forward, there, axis)
         z, y, x = _face_count(grid, axis)
-        plain = forward[:z, :y, :x, axis]
-        value = plain + 0.5 * (velocity[:z, :y, :x, axis] - returned)
-        back = trace(grid, variant, velocity, start, u, dt, solid)
-        low, high = component_bounds(grid, variant, velocity, back, axis)
-        value = _limited(variant, value, plain, low, high)
-        parts.append(plain + (value - plain) * _still_air(grid, variant, back))
+        before, plain, low, high, share = (
+            values[:z, :y, :x, axis] for values in (velocity, forward, least, largest, shares)
+        )
+        value = _limited(variant, plain + 0.5 * (before - returned), plain, low, high)
+        parts.append(plain + (value - plain) * share)
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))
 
 
@@ -1021,8 +1054,7 @@ def finish_velocity(
     for axis in range(grid.dimensions):
         u, start = face_velocity(grid, variant, velocity, axis), _centers(grid, axis)
         place = trace(grid, variant, velocity, start, u, dt, solid)
-        plain = sample_component(grid, variant, velocity, place, axis)
-        low, high = component_bounds(grid, variant, velocity, place, axis)
+        plain, low, high = bounded_component(grid, variant, velocity, place, axis)
         value = sample_component(grid, variant, compensated, place, axis)
         parts.append(_still_air(grid, variant, place) * _limited(variant, value, plain, low, high))
     return _constrained(grid, variant, solid_faces, _faces_of(grid, parts))

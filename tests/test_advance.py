@@ -725,7 +725,7 @@ def test_time_stamps_tell_what_passes_cost(ctx: moderngl.Context) -> None:
         watch.start(time.perf_counter(), 0.05)
         rows = {work: seconds for work, seconds in watch.costs._known.items() if isinstance(work, Pass)}
         known = {work.kernel.name: seconds * work._size[1] for work, seconds in rows.items()}
-        assert {"jacobi", "advect_velocity", "divergence"} <= known.keys()
+        assert {"jacobi", "predict_velocity", "divergence"} <= known.keys()
         assert all(0.0 <= seconds < 0.5 for seconds in known.values())
         assert known["correct_velocity"] > known["jacobi"] > 1e-6
         assert not watch._late and watch._free

@@ -166,9 +166,13 @@ class Case:
         if name in fixed:
             return fixed[name]
         values = self.single(self.rng.normal(size=shape))
-        if kind == "face":
-            faces = {"solid_faces": self.faces} if self.variant.solids else {}
-            return reference.constrain(self.grid, self.variant, velocity=values, **faces)
+        faces = {"solid_faces": self.faces} if self.variant.solids else {}
+        if kind in ("face", "bounded"):
+            values = reference.constrain(self.grid, self.variant, velocity=values[..., :4], **faces)
+        if kind == "bounded":  # what is predicted of another velocity
+            solid = {"solid": self.solid} if self.variant.solids else {}
+            rules = {"dt": PARAMETERS["dt"], **faces, **solid}
+            return self.single(reference.predict_velocity(self.grid, self.variant, velocity=values, **rules))
         if kind == "cell" and name in ("scalars", "forward", "compensated"):
             values[..., 3] = 1.0
             # a moving solid has just come into some cells and left others
@@ -286,12 +290,27 @@ def relevant(name: str, variant: str, size: str) -> bool:
     if "cubic" in variant:
         return name.startswith("advect")
     sided = "periodic" in variant or "open all" in variant
-    return sided or "rk2, clamp" in variant or any(part in name for part in ("advect", "correct", "finish"))
+    return (
+        sided
+        or "rk2, clamp" in variant
+        or any(part in name for part in ("advect", "predict", "correct", "finish"))
+    )
 
 
 ALL_AT_ONCE = "solids, periodic, open, inflow"
 FAR_READING = (
-    *("advect", "correct", "jacobi", "red_black", "residual", "restrict", "prolong", "half", "eighth"),
+    *(
+        "advect",
+        "predict",
+        "correct",
+        "jacobi",
+        "red_black",
+        "residual",
+        "restrict",
+        "prolong",
+        "half",
+        "eighth",
+    ),
     *("close_faces", "let_slip", "diffuse_velocity"),
 )
 STAGES = ("fragment", "compute")
@@ -402,7 +421,11 @@ def test_every_way_of_reading_gives_the_same_bits(
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
-    "name", ["advect_velocity", "correct_velocity", "finish_velocity", "advect_scalars", "vorticity"]
+    "name",
+    [
+        *("advect_velocity", "predict_velocity", "correct_velocity", "finish_velocity"),
+        *("advect_scalars", "vorticity"),
+    ],
 )
 def test_four_values_gathered_at_once_are_the_same_bits(
     name: str, size: str, stage: str, ctx: moderngl.Context

@@ -138,7 +138,7 @@ def test_a_restart_keeps_what_was_changed(session: dict[str, Any]) -> None:
 
 
 def test_passes_are_timed(session: dict[str, Any]) -> None:
-    assert {"advect_velocity", "light", "tone map"} <= set(session["passes"])
+    assert {"predict_velocity", "light", "tone map"} <= set(session["passes"])
 
 
 def test_the_scene_is_saved_and_read_again(session: dict[str, Any]) -> None:

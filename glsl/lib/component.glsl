@@ -8,6 +8,18 @@ Taps taps_FIELD(vec3 p, int axis) {
     return taps(p - 0.5 + 0.5 * vec3(step_along(axis)), cells + step_along(axis));
 }
 
+// Component `axis` at four places round `at`, `z` being the slice: at the low and the high end along x of the low end
+// along y, and at those of the high end.
+vec4 square_FIELD(Taps at, int z, int axis) {
+#if GATHERED
+    return quad_FIELD(ivec3(at.low.xy, z), axis);
+#else
+    return vec4(
+        fetch_FIELD(ivec3(at.low.xy, z))[axis], fetch_FIELD(ivec3(at.high.x, at.low.y, z))[axis],
+        fetch_FIELD(ivec3(at.low.x, at.high.y, z))[axis], fetch_FIELD(ivec3(at.high.xy, z))[axis]);
+#endif
+}
+
 // Trilinear value of component `axis` at `p`, m/s.
 float component_FIELD(vec3 p, int axis) {
     Taps at = taps_FIELD(p, axis);
@@ -17,21 +29,10 @@ float component_FIELD(vec3 p, int axis) {
 #if DIMENSIONS == 3
     value = mix(value, filtered_FIELD(xy, at.high.z)[axis], at.share.z);
 #endif
-#elif GATHERED
-    float value = mixed_quad(quad_FIELD(at.low, axis), at.share);
-#if DIMENSIONS == 3
-    value = mix(value, mixed_quad(quad_FIELD(ivec3(at.low.xy, at.high.z), axis), at.share), at.share.z);
-#endif
 #else
-    ivec3 a = at.low, b = at.high;
-    float value = mix(
-        mix(fetch_FIELD(a)[axis], fetch_FIELD(ivec3(b.x, a.yz))[axis], at.share.x),
-        mix(fetch_FIELD(ivec3(a.x, b.y, a.z))[axis], fetch_FIELD(ivec3(b.xy, a.z))[axis], at.share.x),
-        at.share.y);
+    float value = mixed_square(square_FIELD(at, at.low.z, axis), at.share);
 #if DIMENSIONS == 3
-    value = mix(value, mix(
-        mix(fetch_FIELD(ivec3(a.xy, b.z))[axis], fetch_FIELD(ivec3(b.x, a.y, b.z))[axis], at.share.x),
-        mix(fetch_FIELD(ivec3(a.x, b.yz))[axis], fetch_FIELD(b)[axis], at.share.x), at.share.y), at.share.z);
+    value = mix(value, mixed_square(square_FIELD(at, at.high.z, axis), at.share), at.share.z);
 #endif
 #endif
     return beside_walls(value, p, axis);

@@ -9,3 +9,8 @@ float limited(float corrected, float plain, float low, float high) {
     return corrected;
 #endif
 }
+
+vec3 limited(vec3 corrected, vec3 plain, vec3 low, vec3 high) {
+    return vec3(limited(corrected.x, plain.x, low.x, high.x), limited(corrected.y, plain.y, low.y, high.y),
+                limited(corrected.z, plain.z, low.z, high.z));
+}

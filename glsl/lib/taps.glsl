@@ -31,5 +31,7 @@ Taps taps(vec3 q, ivec3 count) {
 // The index of corner n of the eight: bit 0, 1, 2 of n set for the high one along x, y, z.
 ivec3 corner_of(Taps at, int n) { return at.low + (at.high - at.low) * (ivec3(n) >> ivec3(0, 1, 2) & 1); }
 
-// Bilinear in x and y, of what ``quad_FIELD`` returns.
-float mixed_quad(vec4 quad, vec3 share) { return mix(mix(quad.x, quad.y, share.x), mix(quad.z, quad.w, share.x), share.y); }
+// Bilinear in x and y, of four values in the order of ``square_FIELD``.
+float mixed_square(vec4 square, vec3 share) {
+    return mix(mix(square.x, square.y, share.x), mix(square.z, square.w, share.x), share.y);
+}

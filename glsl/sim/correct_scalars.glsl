@@ -28,7 +28,7 @@ void kernel(ivec3 cell) {
 #if LIMITER
     Bounds bounds = bounds_scalars(from);
     if (bounds.low.w <= bounds.high.w)
-        for (int n = 0; n < 3; ++n) value[n] = limited(value[n], plain[n], bounds.low[n], bounds.high[n]);
+        value = limited(value, plain, bounds.low.xyz, bounds.high.xyz);
 #endif
     if (enters(from, brought)) value = plain;
     scalars_out = vec4(faded(value), 1.0);

@@ -16,7 +16,7 @@ void kernel(ivec3 cell) {
     vec3 plain = uncovered(sample_scalars(from));
     Bounds bounds = bounds_scalars(from);
     if (bounds.low.w <= bounds.high.w)
-        for (int n = 0; n < 3; ++n) value[n] = limited(value[n], plain[n], bounds.low[n], bounds.high[n]);
+        value = limited(value, plain, bounds.low.xyz, bounds.high.xyz);
 #endif
     enters(from, value);
     scalars_out = vec4(faded(value), 1.0);

@@ -25,7 +25,7 @@ LONG = {
     "max_speed",
     *(
         f"{verb}_{what}"
-        for verb in ("advect", "correct", "compensate", "finish")
+        for verb in ("advect", "predict", "correct", "compensate", "finish")
         for what in ("velocity", "scalars")
     ),
 }
@@ -261,14 +261,14 @@ class KernelSource:
         """Declare what is read. hardware: by filtering samplers where the kernel reads between texels."""
         reading, writes = self.device.reading, len(self.kernel.write.parts)
         units = {True: writes if self.stage == "compute" else 0, False: 0}  # next image, next texture
-        if hardware and any(slot.name in self.kernel.sampled for slot in self.slots):
+        if hardware and self.kernel.sampled:
             self.shader.include("lib/between.glsl")
         for slot in self.slots:
-            filtered = hardware and slot.name in self.kernel.sampled
             room = units[True] + len(slot.parts) <= self.device.capabilities.max_images
-            as_image = reading == "image" and not filtered and room
             layout = None if self._sized else self.layouts[slot.kind]
             for part, sampler in enumerate(slot.parts):
+                filtered = hardware and sampler in self.kernel.sampled
+                as_image = reading == "image" and not filtered and room
                 unit = units[as_image]
                 units[as_image] += 1
                 self.inputs.append(Input(slot.name, part, sampler, unit, as_image, filtered))
