@@ -167,7 +167,8 @@ class KernelSource:
     """The shaders of one kernel on one grid in one stage, and what goes with them.
 
     stage: that of the device; "compute" for a SMALL kernel of one that dispatches those.
-    shader: the compute or the fragment shader. vertex: that of a pass that leaves strips out; else None.
+    shader: the compute or the fragment shader. vertex: that of a pass that leaves strips out, or whose texels
+    are told where they are (placed); else None.
     inputs: what it reads. sizes: the values of its uniform ``sizes``, if one program serves several grids.
     written_as: the numbers that it writes. nbytes: what one run must move at least, bytes: all of each field
     it reads, and what it writes. group: invocations of a workgroup along x and y. twice: as
@@ -220,13 +221,14 @@ class KernelSource:
             self.shader.add(variant.expression, "<expression>").add("); }", "<stage>")
         self.shader.include(f"{kernel.folder}/{kernel.name}.glsl")
         self.vertex: Source | None = None
+        self.placed = device.software and self.stage == "fragment" and not self._sized
         self.twice = False
         if self.stage == "compute":
             self._end_compute(outputs)
         else:
             self._end_fragment(outputs)
-            if self.sparse:
-                self.vertex = self._strip_vertex()
+            if self.sparse or self.placed:
+                self.vertex = self._vertex()
 
     def _dtype_of(self, slot: Slot) -> str:
         if slot.short:
@@ -324,18 +326,23 @@ class KernelSource:
         never = "    if (texel.x < 0) discard;\n" if few and self.device.software else ""
         for n in range(len(outputs)):
             self.shader.add(f"layout(location = {n}) out vec4 color_{n};", "<main>")
-        run = run_kernel(self.kernel.write.kind)
-        self.shader.add(f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{never}{run}", "<main>")
+        run, place = run_kernel(self.kernel.write.kind), "gl_FragCoord.xy"
+        if self.placed:
+            place = "texel_place"
+            self.shader.add(f"noperspective in vec2 {place};", "<main>")
+        self.shader.add(f"void main() {{\n    ivec2 texel = ivec2({place});\n{never}{run}", "<main>")
         for n, output in enumerate(outputs):
             self.shader.add(f"    color_{n} = {output};", "<main>")
         self.shader.add("}", "<main>")
 
-    def _strip_vertex(self) -> Source:
-        """The vertex shader that covers the spans of strips."""
-        source = Source(f"{self.kernel.name} (strips)").add("#version 330 core", "<stage>")
+    def _vertex(self) -> Source:
+        """The vertex shader: it covers all of the target, or the spans of strips."""
+        source = Source(f"{self.kernel.name} ({'strips' if self.sparse else 'vertex'})")
+        source.add("#version 330 core", "<stage>").add(f"#define PLACED {int(self.placed)}", "<variant>")
+        source.add("const ivec2 target_size = ivec2({}, {});".format(*self._size), "<layout>")
+        if not self.sparse:
+            return source.include("sim/whole_vertex.glsl")
         source.add(box_constants(self._grid), "<box>")
         source.add(self.layouts["cell"].glsl("cell"), "<layout>")
         source.add(strips_reader(self.device.software, self.layouts, *self.places), "<fields>")
-        width, height = self._size
-        source.add(f"const ivec2 target_size = ivec2({width}, {height});", "<layout>")
         return source.include("sim/strip_vertex.glsl")

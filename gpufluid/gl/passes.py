@@ -59,6 +59,7 @@ class Pass:
         self._names = kernel.arguments(source.variant)
         self._layout, self._size = source.layout, source.layout.texture_size
         self._inputs, self._sparse, self._group = source.inputs, source.sparse, source.group
+        self._placed = source.placed
         self._filtered = any(read.filtered for read in source.inputs)
         self._written_as, self.nbytes = source.written_as, source.nbytes
         self._program: moderngl.Program | moderngl.ComputeShader
@@ -240,13 +241,18 @@ class Pass:
             return
         if strips is not None:
             vertices = strips.vertices
-        target = out.back_target
-        if rows != height:
-            target.viewport = 0, first, width, rows
         device.ctx.enable_only(moderngl.NOTHING)
+        if rows == height:
+            self._start(out, vertices)
+            return
+        target = out.back_target
+        target.viewport = 0, first, width, rows
+        if self._placed:
+            self._program["rows_left_out"] = first, height - first - rows
         self._start(out, vertices)
-        if rows != height:
-            target.viewport = 0, 0, width, height
+        target.viewport = 0, 0, width, height
+        if self._placed:
+            self._program["rows_left_out"] = 0, 0
 
     def _start(
         self, out: Field, vertices: int = 3, first: int = 0, rows: int = 0, strips: Strips | None = None
