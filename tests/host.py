@@ -289,7 +289,7 @@ class Host:
             for n in range(4):
                 gl("glBindBufferBase", 0x90D2, n, glo)
         if version >= 450:
-            gl("glClipControl", 0x8CA1, 0x935F)  # lower left, depth from 0
+            gl("glClipControl", 0x8CA2, 0x935F)  # upper left, depth from 0
         assert gl("glGetError") == 0
 
     @contextmanager

@@ -156,6 +156,34 @@ def test_a_picture_keeps_the_hosts_state(host: Host, name: str) -> None:
     np.testing.assert_array_equal(*drawn)
 
 
+@pytest.mark.parametrize("name", ["view-slices", "ray-march", "particles", "glyphs", "iso-surface", "voxels"])
+def test_a_clip_space_from_the_upper_left_turns_the_picture_over(host: Host, name: str) -> None:
+    """As it would the host's own triangles; what the engine computes on the way is the same."""
+    if host.version < 450:
+        pytest.skip("no glClipControl here")
+    ctx, drawn = host.ctx, []
+    host.be_plain()
+    with burning(ctx) as fluid:
+        for _ in range(3):
+            fluid.step(0.05)
+        for origin in (0x8CA1, 0x8CA2):
+            color, depth = ctx.texture((160, 120), 4, dtype="f4"), ctx.depth_texture((160, 120))
+            target = ctx.framebuffer([color], depth)
+            target.clear(0.1, 0.2, 0.3, 1.0)
+            host("glClipControl", origin, 0x935E)
+            draw(ctx, fluid, name, target)
+            host.be_plain()
+            drawn.append(
+                np.frombuffer(target.read(components=4, dtype="f4"), np.float32).reshape(120, 160, 4)
+            )
+            for thing in (target, color, depth):
+                thing.release()
+    usual, other = drawn
+    assert usual.std() > 0.01
+    # noise and rounding lie elsewhere
+    assert np.abs(usual - other[::-1]).mean() < 0.02 * np.abs(usual - other).mean()
+
+
 SAMPLERS = {0x8B5E: 0x8069, 0x8B5F: 0x806A}  # types in GLSL, 2D and 3D: what asks for the texture at a unit
 
 

@@ -29,6 +29,7 @@ IMAGES = 8
 
 # glEnable's, and what the engine draws with
 BLEND, SCISSOR_TEST = 0x0BE2, 0x0C11
+LOWER_LEFT = 0x8CA1  # of glClipControl: y in clip space goes the way of a framebuffer's rows
 CULL_FACE, DEPTH_TEST, DISCARD, POINT_SIZES = 0x0B44, 0x0B71, 0x8C89, 0x8642
 SWITCHES = {
     CULL_FACE: False,
@@ -224,6 +225,12 @@ class StateGuard:
         """True between the calls of the engine's."""
         return self._depth == 0
 
+    @property
+    def upside_down(self) -> bool:
+        """Whether the host's matrices, in this call of its, are made for an origin at the upper left."""
+        clip = None if self._saved is None else self._saved.clip
+        return clip is not None and clip[0] != LOWER_LEFT
+
     def check_current(self, what: str) -> None:
         """Raise GpufluidError where the context is not current in this thread."""
         current = current_context()
@@ -237,7 +244,7 @@ class StateGuard:
     def enter(self, ctx: moderngl.Context, what: str) -> None:
         """Save, and put what the engine counts on to OpenGL's defaults. Raises as `check_current`.
 
-        Only the clip space stays the host's (glClipControl), whose matrices are made for it.
+        Only the depths in clip space stay the host's (glClipControl), whose matrices are made for them.
         """
         if self._depth == 0:
             self.check_current(what)
@@ -264,6 +271,8 @@ class StateGuard:
             self._elsewhere = self._elsewhere or gl.name_of_a_framebuffer()
             gl.glBindFramebuffer(0x8CA9, self._elsewhere)
             gl.glBindFramebuffer(0x8CA9, 0)
+        if saved.clip is not None and saved.clip[0] != LOWER_LEFT:
+            gl.glClipControl(LOWER_LEFT, saved.clip[1])
         for name, usual in limits.switches.items():
             if saved.switches[name] != usual:
                 (gl.glEnable if usual else gl.glDisable)(name)

@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import moderngl
 import numpy as np
 import pyrr
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.state import guard_of
 from gpufluid.settings import one_of
 from gpufluid.view import Camera
 
@@ -154,6 +156,23 @@ def view_of(
                 f"{' or '.join(map(str, rows))}, got {tuple(matrix[3].tolist())}"
             )
     return found
+
+
+def hosts_view(
+    ctx: moderngl.Context,
+    camera: Camera | View | tuple[ArrayLike, ArrayLike],
+    aspect: float,
+    clip_z: tuple[float, float],
+) -> View:
+    """`view_of`, of a host that draws in `ctx`.
+
+    Where its matrices are made for a clip space with its origin at the upper left (glClipControl), y is
+    turned round: the engine draws with the origin at the lower left.
+    """
+    view = view_of(camera, aspect, clip_z)
+    if view is camera or not guard_of(ctx).upside_down:
+        return view
+    return View(view.view, view.projection * np.array([[1], [-1], [1], [1]], np.float32), clip_z)
 
 
 def _with_clip_z(projection: Floats, clip_z: tuple[float, float]) -> Floats:

@@ -30,7 +30,7 @@ from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
-from gpufluid.render.camera import CLIP_Z, View, view_of
+from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.subject import FlowLike
 from gpufluid.view import Camera
 
@@ -134,7 +134,7 @@ class Overlay(Guest):
         none, or that has neither the size of the viewport nor of the target.
         """
         corner, size = self.check_target(target)
-        view = view_of(camera, size[0] / size[1], clip_z)
+        view = hosts_view(self.ctx, camera, size[0] / size[1], clip_z)
         name = type(self).__name__
         attached: Any = target.depth_attachment if target.glo else None
         has_depth = attached is not None or not target.glo

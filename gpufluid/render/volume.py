@@ -27,7 +27,7 @@ from gpufluid.gl.kernel_source import IMAGE_FORMAT
 from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest
 from gpufluid.grid import finite_number
-from gpufluid.render.camera import CLIP_Z, View, view_of
+from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.lighting import Lighting
 from gpufluid.render.march import RayMarch
@@ -191,7 +191,7 @@ class VolumeRenderer(Guest):
         width, height = target.viewport[2:]
         if not width or not height:
             return
-        view = view_of(camera, width / height, clip_z)
+        view = hosts_view(self.ctx, camera, width / height, clip_z)
         look = Look(light or Light(), smoke or Smoke(), fire, lights)
         self.prepare(fluid, look)
         self._draw(fluid, view, target, depth, look)
@@ -236,7 +236,7 @@ class VolumeRenderer(Guest):
         self._check(target, depth)
         width, height = target.viewport[2:]
         if width and height:
-            self._draw(fluid, view_of(camera, width / height, clip_z), target, depth, look)
+            self._draw(fluid, hosts_view(self.ctx, camera, width / height, clip_z), target, depth, look)
 
     def _draw(
         self,
