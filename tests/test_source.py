@@ -12,7 +12,8 @@ import pytest
 import gpufluid.gl.source
 from gpufluid.errors import ShaderError
 from gpufluid.gl.backend import GLBackend
-from gpufluid.gl.source import Source, shader_root
+from gpufluid.gl.device import let_go
+from gpufluid.gl.source import HANDED, Source, shader_root
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 
@@ -109,3 +110,100 @@ def test_the_logs_of_three_drivers(log: str) -> None:
     message = str(source.explain(log))
     assert message.startswith("pass p: file.glsl:1: ")
     assert message.endswith("here  | second")
+
+
+# -- uniforms that the vertex shader hands on --------------------------------------------------------------
+
+MANY = """#version 330 core
+#define WITH 1
+uniform vec3 tint;  // with a comment
+uniform float gain[2], share;
+uniform bool on, off;
+uniform ivec2 step_by;
+#if WITH
+uniform mat3 turn;
+#else
+uniform vec2 absent;
+uniform mat3 turn;
+#endif
+uniform float corner;   // the vertex shader has one too
+uniform float taken;    // another thing's name there
+uniform vec4 large[COUNT];
+out vec4 color;
+float twice(float share) { return 2.0 * share; }
+void main() {
+    color = vec4(turn * tint * gain[1] + gain[0], twice(share) + taken + large[1].y);
+    if (on && !off) color.xy += vec2(step_by) + corner;
+}
+"""
+CORNERS = """#version 330 core
+uniform float corner;
+const float taken = 4.0;
+void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * taken - corner, 0.0, 1.0); }
+"""
+VALUES = {
+    "tint": (0.5, -1.25, 3.0),
+    "gain": [0.1, 0.7],
+    "share": 0.3,
+    "on": True,
+    "off": False,
+    "step_by": (3, -7),
+    "turn": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.5),
+    "corner": 1.0,
+    "taken": 0.25,
+    "large": [(0.0, 1.0, 2.0, 3.0), (4.0, 5.5, 6.0, 7.0)],
+}
+
+
+def pixel(ctx: moderngl.Context, fragment: Source, vertex: Source) -> bytes:
+    """What the shaders draw with VALUES, as bytes."""
+    program = ctx.program(vertex_shader=vertex.text, fragment_shader=fragment.text)
+    for name, value in VALUES.items():
+        program[name].value = value  # type: ignore[union-attr]
+    texture = ctx.texture((3, 2), 4, dtype="f4")
+    target, triangle = ctx.framebuffer([texture]), ctx.vertex_array(program, [])
+    target.use()
+    ctx.enable_only(moderngl.NOTHING)
+    triangle.render(moderngl.TRIANGLES, vertices=3)
+    drawn = texture.read()
+    let_go(target, triangle, texture, program)
+    return drawn
+
+
+def test_uniforms_handed_on_draw_the_same(ctx: moderngl.Context) -> None:
+    """Under #if and twice declared, arrays, truth values; large arrays and names in use stay uniforms."""
+    fragment = Source("many").add(MANY.replace("COUNT", "2 * 1"), "here")
+    vertex = Source("corners").add(CORNERS, "here")
+    plain = pixel(ctx, fragment, vertex)
+    handed, corners = fragment.handed_on(vertex)
+    left = [line.split(";")[0] for line in handed.text.splitlines() if line.startswith("uniform")]
+    assert left == ["uniform float taken", "uniform vec4 large[2 * 1]"]
+    assert corners.text.count("uniform float corner") == 1
+    assert any(plain) and pixel(ctx, handed, corners) == plain
+    assert pixel(ctx, handed.compiled_once(), corners) == plain
+
+
+def test_an_error_in_such_a_shader_is_where_it_stands(shaders: Path, ctx: moderngl.Context) -> None:
+    line = spoil(shaders / "sim/confinement.glsl", "growth *= 0.5", "growth *= half_of_it")
+    with pytest.raises(ShaderError, match=rf"glsl/sim/confinement.glsl:{line}: .*half_of_it"):
+        GLBackend(Grid((4, 4, 4)), "fragment", ctx).kernel("confinement", Variant())
+
+
+def test_no_more_is_handed_on_than_there_is_room_for() -> None:
+    wide = [f"uniform mat4 m{n};" for n in range(9)]
+    fragment = Source("wide").add("\n".join(["#version 330 core", *wide, "void main() {}"]), "here")
+    handed, _ = fragment.handed_on(Source("corners").add(CORNERS, "here"))
+    assert [line for line in handed.text.splitlines() if line in wide] == wide[HANDED // 16 :]
+
+
+def test_kernels_of_a_software_renderer_load_no_uniform(ctx: moderngl.Context) -> None:
+    """But for arrays: a uniform is loaded for each texel."""
+    backend = GLBackend(Grid((4, 4, 4)), "fragment", ctx)
+    if not backend.device.software:
+        pytest.skip("a GPU loads uniforms once")
+    for name in ("jacobi", "confinement", "subtract_gradient"):
+        backend.kernel(name, Variant())
+    texts = [text for text in backend.device._programs if "gradient" in text or "confinement" in text]
+    assert texts and all("flat in float flat_" in text for text in texts)
+    assert not any("uniform float" in text.split("#version")[2] for text in texts)
+    backend.release()

@@ -155,27 +155,31 @@ class Device:
         self._blanks: dict[tuple[int, int], moderngl.Texture] = {}
 
     def fragment_program(
-        self, source: Source, vertex: Source | None = None, *, twice: bool = False
+        self, source: Source, vertex: Source | None = None, *, twice: bool = False, handed: bool = False
     ) -> moderngl.Program:
         """Compile a full-screen fragment pass, or one with a vertex shader of its own.
 
         twice: let a software renderer compile it for the inside of what is drawn and once more for its edges,
-        which pays for passes of many texels that compute little.
+        which pays for passes of many texels that compute little. handed: let it run `vertex` to hand uniforms
+        on (`Source.handed_on`), which pays where triangles are few and large, as a full-screen one.
         Raises ShaderError naming pass, glsl file and line.
         """
+        handed = handed or vertex is None
+        vertex = vertex or Source("full screen (vertex)").add(FULLSCREEN, "<stage>")
+        if self.software and handed:
+            source, vertex = source.handed_on(vertex)
         if self.software and not twice:
             source = source.compiled_once()
-        vertex_text = vertex.text if vertex else FULLSCREEN
-        key = vertex_text + source.text
+        key = vertex.text + source.text
         if key not in self._programs:
             try:
                 with unbroken(None, insist=False):  # a handler that raised in it would kill the process
                     self._programs[key] = self.ctx.program(
-                        vertex_shader=vertex_text, fragment_shader=source.text
+                        vertex_shader=vertex.text, fragment_shader=source.text
                     )
             except moderngl.Error as error:
                 take()  # what it says is in the error
-                blamed = vertex if vertex and "vertex_shader" in str(error) else source
+                blamed = vertex if "vertex_shader" in str(error) else source
                 raise blamed.explain(str(error)) from None
         program = self._programs[key]
         assert isinstance(program, moderngl.Program)

@@ -67,7 +67,7 @@ class Pass:
             self._program = self._compute = device.compute_program(source.shader)
         else:
             self._triangle = device.fullscreen(
-                device.fragment_program(source.shader, source.vertex, twice=source.twice)
+                device.fragment_program(source.shader, source.vertex, twice=source.twice, handed=True)
             )
             self._program = self._triangle.program
         program = self._program

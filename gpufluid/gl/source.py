@@ -28,6 +28,13 @@ void main() {
 }
 #endif"""
 
+_UNIFORM = re.compile(r"\s*uniform\s+(\w+)\s+([\w\s,\[\]]+);")
+_DECLARED = re.compile(r"\s*(\w+)\s*(?:\[([0-9]+)\])?\s*$")  # a name, and of how many elements
+# numbers that a uniform holds, by its type
+_NUMBERS = {"float": 1, "int": 1, "bool": 1, "mat3": 9, "mat4": 16}
+_NUMBERS |= {f"{kind}vec{n}": n for kind in ("", "i") for n in (2, 3, 4)}
+HANDED = 112  # numbers that a vertex shader hands on at most, of the 128 that software takes
+
 
 @cache
 def shader_root() -> Path:
@@ -125,6 +132,38 @@ class Source:
         out._origin += self._origin[1:]
         return out.add(_ONCE_END, "<once>")
 
+    def handed_on(self, vertex: Source) -> tuple[Source, Source]:
+        """Return this fragment shader and `vertex`, which hands its uniforms on as flat varyings.
+
+        llvmpipe loads a uniform for each fragment anew: 16 numbers take 4 ms for a million fragments on two
+        cores, flat ones 0.1 ms, since they are known once for a triangle. The bits are the same. Large arrays
+        stay uniforms, as do those over `HANDED` numbers and those whose names `vertex` has another use for.
+        """
+        out, stage, there = Source(self.label), Source(vertex.label), vertex.text
+        handed: dict[str, tuple[str, str]] = {}  # type and size, by name
+        room = HANDED
+        for line, origin in zip(self._lines, self._origin, strict=True):
+            lines, found = [line], _uniforms(line)
+            room -= sum(count for *_, count in found)
+            if found and room >= 0 and all(_may_declare(there, name) for _, name, *_ in found):
+                lines.clear()
+                for kind, name, size, _ in found:
+                    handed[name] = kind, size
+                    value = f"flat_{name} != 0" if kind == "bool" else f"flat_{name}"
+                    lines.append(f"flat in {_flat(kind)} flat_{name}{size}; {kind} {name}{size} = {value};")
+            out._lines += lines
+            out._origin += [origin] * len(lines)
+        for line, origin in zip(vertex._lines, vertex._origin, strict=True):
+            stage._lines.append(line.replace("void main()", "void place_corner()"))
+            stage._origin.append(origin)
+        for name, (kind, size) in handed.items():
+            own = "" if _declares(there, name) else f"uniform {kind} {name}{size}; "
+            stage.add(f"{own}flat out {_flat(kind)} flat_{name}{size};", "<handed>")
+        stage.add("void main() {\n    place_corner();", "<handed>")
+        for name, (kind, _) in handed.items():
+            stage.add(f"    flat_{name} = {f'int({name})' if kind == 'bool' else name};", "<handed>")
+        return out, stage.add("}", "<handed>")
+
     @property
     def text(self) -> str:
         """The assembled source."""
@@ -142,3 +181,36 @@ class Source:
             elif line.strip(" =") and line.strip() not in _NOISE:
                 out.append(line.strip())
         return ShaderError(f"pass {self.label}: " + "\n".join(out))
+
+
+def _uniforms(line: str) -> list[tuple[str, str, str, int]]:
+    """The uniforms of numbers that a line declares: type, name, size in brackets, how many numbers.
+
+    None where one is an array of truth values, or of a size that is a macro.
+    """
+    match = _UNIFORM.match(line)
+    if match is None or match[1] not in _NUMBERS:
+        return []
+    found = [_DECLARED.match(each) for each in match[2].split(",")]
+    if not all(found) or (match[1] == "bool" and "[" in match[2]):
+        return []
+    return [
+        (match[1], each[1], f"[{each[2]}]" if each[2] else "", _NUMBERS[match[1]] * int(each[2] or 1))
+        for each in found
+        if each is not None
+    ]
+
+
+def _flat(kind: str) -> str:
+    """The type that a varying holds a uniform of type `kind` in."""
+    return "int" if kind == "bool" else kind
+
+
+def _declares(text: str, name: str) -> bool:
+    """Whether a shader declares the uniform `name`."""
+    return any(name == found[1] for line in text.splitlines() for found in _uniforms(line))
+
+
+def _may_declare(text: str, name: str) -> bool:
+    """Whether the uniform `name` is there, or nothing of that name."""
+    return _declares(text, name) or re.search(rf"\b{name}\b", text) is None

@@ -305,10 +305,12 @@ class FrameRenderer(Guest):
             return
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
-        files = {"file": "render/mesh_fragment.glsl", "vertex_file": "render/mesh_vertex.glsl"}
+        file, corners = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
         with _only(self._opaque, seen):
             for (fluid, volume), placed in zip(boxes, solids, strict=True):
-                with self._lit(scene, fluid, volume, "solids", **files) as program:
+                with self._lit(
+                    scene, fluid, volume, "solids", file, vertex_file=corners, handed=False
+                ) as program:
                     self._solids.draw(placed, program, fluid, view, self.paint, self.size)
         ctx.enable_only(moderngl.NOTHING)
         if self._opaque is not self._scene:

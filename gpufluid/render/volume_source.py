@@ -112,12 +112,13 @@ def volume_program(
     placed_by: Volumes | None = None,
     target: FlatLayout | None = None,
     images: Mapping[str, str] | None = None,
+    handed: bool = True,
 ) -> moderngl.Program:
     """Return the program of fragment shader `file` over `volume_source`; compiled once on each device.
 
     placed_by: volumes that the vertex shader reads, to write some cells of a volume laid out as `target`, or
     as the fluid's own.
-    images: as for `volume_source`; they need OpenGL 4.2.
+    images: as for `volume_source`; they need OpenGL 4.2. handed: as for `Device.fragment_program`.
     """
     defines, volumes, placed_by = dict(defines or {}), dict(volumes or {}), dict(placed_by or {})
     images = dict(images or {})
@@ -147,7 +148,7 @@ def volume_program(
                 vertex.add(its.glsl(name), "<layout>")
                 vertex.add(field_reader(name, name, its, "", "texel", UNITS[name], False), "<fields>")
             vertex.include(vertex_file)
-        return device.fragment_program(source.include(file), vertex)
+        return device.fragment_program(source.include(file), vertex, handed=handed)
 
     present = tuple(matter(fluid))
     grid = fluid.grid.local  # a box that moves needs no other program
