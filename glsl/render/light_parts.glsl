@@ -7,6 +7,6 @@ layout(location = 1) out float last_out;  // what the last of the four leaves
 void main() {
     int first;
     ivec2 column = column_at(ivec2(gl_FragCoord.xy), first);
-    parts_out = after_layers(first, reach_of(column), column);
+    parts_out = after_layers(first, reach_of(column), walked_column(column));
     last_out = parts_out.w;
 }

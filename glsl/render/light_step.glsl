@@ -11,7 +11,13 @@ uniform vec3 light_extent;     // the box: lateral size, depth; light cells
 uniform vec2 light_slope;      // lateral place per layer, no component 0
 uniform float light_path;      // way of the light through one layer, m
 uniform float extinction;      // 1/m per unit of density
-uniform bool harris;           // light * (1 - (1 - m) density) in place of light * m^density
+
+// A column on its way through the box, worked out once: software loads a uniform anew wherever it is read.
+struct Column {
+    vec2 within;            // the depths between which it lies in the box
+    vec3 start, half_step;  // place at depth 0, and half of the way through a layer; cells
+    float thickness;        // of a layer of density 1, optical
+};
 
 // The depths between which a column at the lateral place `across` lies in the box.
 vec2 inside(vec2 across) {
@@ -20,14 +26,25 @@ vec2 inside(vec2 across) {
     return vec2(max(low.x, low.y), min(min(high.x, high.y), light_extent.z));
 }
 
+Column walked_column(ivec2 number) {
+    vec2 across = vec2(number) + 0.5 - start_light();
+    vec3 start = (light_place * vec4(across, 0.0, 1.0)).xyz;
+    return Column(inside(across), start, 0.5 * light_place[2].xyz, extinction * light_path);
+}
+
 // What is left at the end of `layer` of `light` that enters it.
-float after_layer(int layer, vec2 across, vec2 within, float light) {
+// HARRIS: light * (1 - (1 - m) density) in place of light * m^density.
+float after_layer(int layer, Column column, float light) {
     // the part of the layer that this column spends inside the box, by depth
-    float near = max(float(layer), within.x), far = min(float(layer + 1), within.y);
+    float near = max(float(layer), column.within.x), far = min(float(layer + 1), column.within.y);
     if (far > near) {
-        vec3 place = (light_place * vec4(across, 0.5 * (near + far), 1.0)).xyz;
-        float density = density_at(place), clear = extinction * light_path * (far - near);
-        light *= harris ? clamp(1.0 - (1.0 - exp(-clear)) * density, 0.0, 1.0) : exp(-clear * density);
+        vec3 place = column.start + (near + far) * column.half_step;
+        float density = density_at(place), clear = column.thickness * (far - near);
+#if HARRIS
+        light *= clamp(1.0 - (1.0 - exp(-clear)) * density, 0.0, 1.0);
+#else
+        light *= exp(-clear * density);
+#endif
 #if SOLIDS
         light *= let_by_solids(place);
 #endif
@@ -50,13 +67,12 @@ bool held(int first, ivec2 column, out ivec2 texel) {
 
 // What is left at the end of each of the four layers of a tile of all light that enters the first. Before the first
 // and behind the last of `walked` nothing stops it.
-vec4 after_layers(int first, ivec2 walked, ivec2 column) {
-    vec2 across = vec2(column) + 0.5 - start_light(), within = inside(across);
-    vec2 ends = clamp(floor(within) - float(first), vec2(0.0, -1.0), vec2(4.0, 3.0));
+vec4 after_layers(int first, ivec2 walked, Column column) {
+    vec2 ends = clamp(floor(column.within) - float(first), vec2(0.0, -1.0), vec2(4.0, 3.0));
     float light = 1.0;
     vec4 left = vec4(light);
     for (int n = max(walked.x - first, int(ends.x)), last = min(walked.y - first, int(ends.y)); n <= last; ++n) {
-        light = after_layer(first + n, across, within, light);
+        light = after_layer(first + n, column, light);
         left = mix(left, vec4(light), greaterThanEqual(ivec4(0, 1, 2, 3), ivec4(n)));
     }
     return left;

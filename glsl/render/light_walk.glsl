@@ -46,11 +46,12 @@ void main() {
     first = min(first, reach_in(light_before, column).x);
 #endif
     if (first == light_tiles.w) return;
+    Column way = walked_column(column);
     float light = 1.0;
     int layer = max(span.x, first) & ~3;
     for (int last = min(span.y, walked.y); layer <= last; layer += 4)
         if (held(layer, column, texel)) {
-            vec4 left = light * after_layers(layer, walked, column);
+            vec4 left = light * after_layers(layer, walked, way);
             light = left.w;
             keep(layer, texel, left);
         }

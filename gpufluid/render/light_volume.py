@@ -144,11 +144,15 @@ class LightVolume:
             reach.before.use(BEFORE)
         elif self._reach is not None:
             self._reach.walked = False
-        values = {"extinction": float(extinction), "harris": self.attenuation == "harris", **self._placed}
+        values = {"extinction": float(extinction), **self._placed}
         walk = self._walk_at_once if self.at_once else self._walk_in_passes
         walk(fluid, values, reach)
         if reach is not None:
             reach.walked = True
+
+    def _defines(self, reach: _Reach | None) -> dict[str, object]:
+        """The macros of a walk."""
+        return {"REACH": int(reach is not None), "HARRIS": int(self.attenuation == "harris"), **GROUPED}
 
     def _walk_at_once(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
         """One dispatch: columns do not depend on each other."""
@@ -156,7 +160,7 @@ class LightVolume:
         # a GPU ends a workgroup with nothing to do at once, and is slow where one thread looks at all of them
         few = not self.device.software or width * height <= FEW
         groups = None if reach is None or few else reach.find_groups()
-        defines = {"REACH": int(reach is not None), "LISTED": int(groups is not None), **GROUPED}
+        defines = {**self._defines(reach), "LISTED": int(groups is not None)}
         program = walking_program(self.device, fluid, "light walk", "render/light_walk.glsl", defines)
         give(program, values)
         self.layers.bind_to_image(0, read=False, write=True)
@@ -184,7 +188,7 @@ class LightVolume:
             }
             reach.rects.use(RECTS)
             values = {**values, "light_rects": RECTS, "light_bands": bands, "light_size": size}
-        defines = {"REACH": int(reach is not None), **GROUPED}
+        defines = self._defines(reach)
         parts.lasts.use(LASTS)
         ctx.blend_func = moderngl.ZERO, moderngl.SRC_COLOR
         for name, target, state, first_rect in (
