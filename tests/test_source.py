@@ -13,7 +13,7 @@ import gpufluid.gl.source
 from gpufluid.errors import ShaderError
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import let_go
-from gpufluid.gl.source import HANDED, Source, shader_root
+from gpufluid.gl.source import Source, shader_root
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 
@@ -175,7 +175,7 @@ def test_uniforms_handed_on_draw_the_same(ctx: moderngl.Context) -> None:
     fragment = Source("many").add(MANY.replace("COUNT", "2 * 1"), "here")
     vertex = Source("corners").add(CORNERS, "here")
     plain = pixel(ctx, fragment, vertex)
-    handed, corners = fragment.handed_on(vertex)
+    handed, corners = fragment.handed_on(vertex, 100)
     left = [line.split(";")[0] for line in handed.text.splitlines() if line.startswith("uniform")]
     assert left == ["uniform float taken", "uniform vec4 large[2 * 1]"]
     assert corners.text.count("uniform float corner") == 1
@@ -192,8 +192,8 @@ def test_an_error_in_such_a_shader_is_where_it_stands(shaders: Path, ctx: modern
 def test_no_more_is_handed_on_than_there_is_room_for() -> None:
     wide = [f"uniform mat4 m{n};" for n in range(9)]
     fragment = Source("wide").add("\n".join(["#version 330 core", *wide, "void main() {}"]), "here")
-    handed, _ = fragment.handed_on(Source("corners").add(CORNERS, "here"))
-    assert [line for line in handed.text.splitlines() if line in wide] == wide[HANDED // 16 :]
+    handed, _ = fragment.handed_on(Source("corners").add(CORNERS, "here"), 50)
+    assert [line for line in handed.text.splitlines() if line in wide] == wide[3:]
 
 
 def test_kernels_of_a_software_renderer_load_no_uniform(ctx: moderngl.Context) -> None:

@@ -1,4 +1,4 @@
-"""What a context can do with the textures the engine uses, found by trying each."""
+"""What a context can do with what the engine uses, textures above all, found by trying each."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from gpufluid.stops import unbroken
 FORMATS = {(1, "f2"): "R16F", (4, "f2"): "RGBA16F", (1, "f4"): "R32F", (4, "f4"): "RGBA32F"}
 COMPUTE_IMAGES = 0x91BD
 IMAGES = 0x8F38, 0x90CE, COMPUTE_IMAGES  # units, and of these in a fragment and in a compute pass
+VARYINGS = 0x8B4B  # numbers that a vertex shader may hand on
 BETWEEN = """#version 330 core
 uniform sampler2D texels;
 out vec4 color;
@@ -30,13 +31,15 @@ void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 -
 class Capabilities:
     """What textures can be.
 
-    max_images: how many a pass may read and write at once, 0 before OpenGL 4.2.
+    max_images: how many a pass may read and write at once, 0 before OpenGL 4.2. max_varyings: numbers that go
+    from a vertex shader to a fragment shader at most.
     drawn: (channels, "f2" or "f4") that can be drawn to and read back. filtered: of these, those between
     whose texels the driver interpolates.
     """
 
     max_texture_size: int
     max_images: int
+    max_varyings: int
     drawn: frozenset[tuple[int, str]]
     filtered: frozenset[tuple[int, str]]
 
@@ -69,7 +72,7 @@ def _tried(ctx: moderngl.Context) -> Capabilities:
     limits = calls(ctx).integers
     version = ctx.version_code
     images = [limits(name)[0] for name in IMAGES if version >= (430 if name == COMPUTE_IMAGES else 420)]
-    return Capabilities(limits(0x0D33)[0], min(images, default=0), drawn, filtered)
+    return Capabilities(limits(0x0D33)[0], min(images, default=0), limits(VARYINGS)[0], drawn, filtered)
 
 
 def _draws(ctx: moderngl.Context, channels: int, dtype: str) -> bool:

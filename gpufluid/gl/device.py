@@ -26,6 +26,7 @@ from gpufluid.settings import one_of
 from gpufluid.stops import unbroken
 
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
+OWN_VARYINGS = 16  # numbers that vertex shaders tell fragments beside uniforms
 GROUP = 8  # edge of a compute workgroup, texels
 # of OpenGL, the best first: 4.3 has compute shaders, 4.2 imageLoad, 3.3 all that the fragment stage needs. A
 # driver may give just what it is asked for.
@@ -167,7 +168,7 @@ class Device:
         handed = handed or vertex is None
         vertex = vertex or Source("full screen (vertex)").add(FULLSCREEN, "<stage>")
         if self.software and handed:
-            source, vertex = source.handed_on(vertex)
+            source, vertex = source.handed_on(vertex, self.capabilities.max_varyings - OWN_VARYINGS)
         if self.software and not twice:
             source = source.compiled_once()
         key = vertex.text + source.text

@@ -33,7 +33,6 @@ _DECLARED = re.compile(r"\s*(\w+)\s*(?:\[([0-9]+)\])?\s*$")  # a name, and of ho
 # numbers that a uniform holds, by its type
 _NUMBERS = {"float": 1, "int": 1, "bool": 1, "mat3": 9, "mat4": 16}
 _NUMBERS |= {f"{kind}vec{n}": n for kind in ("", "i") for n in (2, 3, 4)}
-HANDED = 112  # numbers that a vertex shader hands on at most, of the 128 that software takes
 
 
 @cache
@@ -132,16 +131,15 @@ class Source:
         out._origin += self._origin[1:]
         return out.add(_ONCE_END, "<once>")
 
-    def handed_on(self, vertex: Source) -> tuple[Source, Source]:
+    def handed_on(self, vertex: Source, room: int) -> tuple[Source, Source]:
         """Return this fragment shader and `vertex`, which hands its uniforms on as flat varyings.
 
         llvmpipe loads a uniform for each fragment anew: 16 numbers take 4 ms for a million fragments on two
-        cores, flat ones 0.1 ms, since they are known once for a triangle. The bits are the same. Large arrays
-        stay uniforms, as do those over `HANDED` numbers and those whose names `vertex` has another use for.
+        cores, flat ones 0.1 ms, since they are known once for a triangle. The bits are the same. Arrays sized
+        by a macro stay uniforms, as do those over `room` numbers and those whose names `vertex` has in use.
         """
         out, stage, there = Source(self.label), Source(vertex.label), vertex.text
         handed: dict[str, tuple[str, str]] = {}  # type and size, by name
-        room = HANDED
         for line, origin in zip(self._lines, self._origin, strict=True):
             lines, found = [line], _uniforms(line)
             room -= sum(count for *_, count in found)
