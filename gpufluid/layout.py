@@ -24,11 +24,8 @@ STRIP = 64  # cells along x of a strip, of one slice; of each there is a rectang
 STRIP_ROWS = {True: 32, False: 4}  # of it, in software and on a GPU, which finds in many strips at once
 JOINED_ROWS = 32  # of strips, one above the other, that two triangles are drawn round
 PIECE = (32, 4)  # cells along x and y of such a rectangle that a workgroup takes
-PARTS = {
-    "bounded": 3,
-    "eighth": 8,
-    "halves": 3,
-}  # textures that share the values of a kind, where it is not one
+# textures that share the values of a kind, where it is not one
+PARTS = {"bounded": 3, "eighth": 8, "halves": 3}
 EIGHTHS = 2, 4  # cells along y and z that share a texel of eight textures
 SOLVED = 512  # lanes in the texels of a grid that is solved by its inverse, at most
 BLOCK = 4  # edge of the blocks of faces that a reduction reads

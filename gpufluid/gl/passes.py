@@ -234,7 +234,7 @@ class Pass:
             device.between.clear(unit)
 
     def _run(self, out: Field, first: int, rows: int) -> None:
-        device, (width, height), vertices = self.device, self._size, 3
+        device, height, vertices = self.device, self._size[1], 3
         strips = self._leave_out(out) if self._sparse else None
         if self.stage == "compute":
             self._start(out, first=first, rows=rows, strips=strips)
@@ -245,14 +245,18 @@ class Pass:
         if rows == height:
             self._start(out, vertices)
             return
-        target = out.back_target
-        target.viewport = 0, first, width, rows
+        self._cut(out, first, height - first - rows)
+        try:
+            self._start(out, vertices)
+        finally:
+            self._cut(out, 0, 0)
+
+    def _cut(self, out: Field, below: int, above: int) -> None:
+        """Leave so many rows of the target out of what is drawn."""
+        width, height = self._size
+        out.back_target.viewport = 0, below, width, height - below - above
         if self._placed:
-            self._program["rows_left_out"] = first, height - first - rows
-        self._start(out, vertices)
-        target.viewport = 0, 0, width, height
-        if self._placed:
-            self._program["rows_left_out"] = 0, 0
+            self._program["rows_left_out"] = below, above
 
     def _start(
         self, out: Field, vertices: int = 3, first: int = 0, rows: int = 0, strips: Strips | None = None
