@@ -204,14 +204,19 @@ def _round_component(
     return _trilinear(velocity[:z, :y, :x, axis], (q[0], q[1], q[2]), _periods(grid, variant))[:2]
 
 
+def _slowed(value: Array, walls: list[tuple[Array, float]]) -> Array:
+    """`value`, of the fluid alone, as the no-slip `walls` beside it leave it."""
+    for distance, wall in walls:
+        value = wall + (value - wall) * np.clip(2.0 * distance, 0.0, 1.0)
+    return value
+
+
 def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int) -> Array:
     """Velocity component `axis` at `place` (cells)."""
     if axis == 2 and grid.dimensions == 2:
         return np.zeros_like(place[0])
     value, _ = _round_component(grid, variant, velocity, place, axis)
-    for distance, wall in _walls_beside(grid, variant, place, axis):
-        value = wall + (value - wall) * np.clip(2.0 * distance, 0.0, 1.0)
-    return value
+    return _slowed(value, _walls_beside(grid, variant, place, axis))
 
 
 def bounded_component(
@@ -220,12 +225,12 @@ def bounded_component(
     """The same as `sample_component`, and the smallest and the largest of the values that it is made of."""
     value, taken = _round_component(grid, variant, velocity, place, axis)
     low, high = reduce(np.minimum, taken), reduce(np.maximum, taken)
-    for distance, wall in _walls_beside(grid, variant, place, axis):
+    walls = _walls_beside(grid, variant, place, axis)
+    for distance, wall in walls:
         near = distance < 0.5
         low = np.where(near, np.minimum(low, wall), low)
         high = np.where(near, np.maximum(high, wall), high)
-        value = wall + (value - wall) * np.clip(2.0 * distance, 0.0, 1.0)
-    return value, low, high
+    return _slowed(value, walls), low, high
 
 
 def _reachable(fluid: NDArray[np.bool_], nearest: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
@@ -250,8 +255,7 @@ def cubic_component(
     values = _component(grid, velocity, axis)
     q = tuple(place[a] - (0.0 if a == axis else 0.5) for a in range(3))
     value, index = _tricubic(values, (q[0], q[1], q[2]), _periods(grid, variant), grid.dimensions)
-    for distance, wall in _walls_beside(grid, variant, place, axis):
-        value = wall + (value - wall) * np.clip(2.0 * distance, 0.0, 1.0)
+    value = _slowed(value, _walls_beside(grid, variant, place, axis))
     if not variant.solids or solid_faces is None:
         return value
     z, y, x = values.shape
