@@ -838,7 +838,7 @@ class Fluid:
 
     @property
     def solid_field(self) -> GLField | None:
-        """The flat texture of the solids (velocity, 1 inside) as last voxelized, or None without any."""
+        """The flat texture of the solids (1 inside) as last voxelized, or None without any."""
         store = self._state.solids.solid
         return None if store is None else self._gl_field(store)
 
@@ -928,7 +928,7 @@ class Fluid:
         store = solids.solid
         if store is None:
             return np.zeros(self.grid.cells[::-1], np.float32)
-        return np.ascontiguousarray(store.read()[..., 3])
+        return np.ascontiguousarray(store.read()[..., 0])
 
     def _solid_normals(self) -> FloatArray:
         """Out of the solids into the fluid, unit length, [nz, ny, nx, 3]; 0 away from their surface."""

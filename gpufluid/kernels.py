@@ -168,7 +168,8 @@ def _half(name: str) -> Slot:
 
 
 VELOCITY, SCALARS = _face("velocity"), _cell("scalars")
-SOLID, SOLID_FACES = _cell("solid"), _face("solid_faces")
+SOLID, SOLID_FACES = Slot("solid", "cell", components=1), _face("solid_faces")
+SOLID_VELOCITY = _cell("solid_velocity")  # m/s, and 1 inside
 OPENINGS = Slot("openings", "pack", components=1, exact=True)
 WINDING = Slot("winding", "cell", components=1)
 FLAME = Slot("flame", "cell", components=1, exact=True)  # burnt per second, 1/s
@@ -413,15 +414,15 @@ KERNELS: dict[str, Kernel] = {
         Kernel("subtract_gradient", VELOCITY, (VELOCITY, _packed("pressure")), ("dt",), (SOLID_FACES,)),
         Kernel(
             "add_obstacle",
-            SOLID,
-            (SOLID, WINDING),
+            SOLID_VELOCITY,
+            (SOLID_VELOCITY, WINDING),
             ("shape", "to_local", "extent", "rounding", "motion"),
         ),
         Kernel("cover_scalars", SCALARS, (SCALARS, SOLID)),
         Kernel(
             "add_drift",
-            SOLID,
-            (SOLID, WINDING, _cell("drift")),
+            SOLID_VELOCITY,
+            (SOLID_VELOCITY, WINDING, _cell("drift")),
             ("shape", "to_local", "extent", "rounding", "mean_drift"),
         ),
         Kernel(
@@ -432,7 +433,8 @@ KERNELS: dict[str, Kernel] = {
         ),
         Kernel("heat_fluid", SCALARS, (SCALARS, MARKS), ("dt",)),
         Kernel("solid_normals", _cell("normals"), (SOLID,)),
-        Kernel("close_faces", SOLID_FACES, (SOLID,), slip_reads=(MARKS,)),
+        Kernel("find_solid", SOLID, (SOLID_VELOCITY,)),
+        Kernel("close_faces", SOLID_FACES, (SOLID_VELOCITY,), slip_reads=(MARKS,)),
         Kernel("let_slip", _face("slip_faces"), (VELOCITY, SOLID_FACES)),
         Kernel("open_neighbours", OPENINGS, (SOLID,)),
         Kernel("sample_velocity", PROBED, (VELOCITY, POINTS)),

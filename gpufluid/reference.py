@@ -107,7 +107,9 @@ def _faces_of(grid: Grid, parts: list[Array], fill: Array | None = None) -> Arra
     return faces
 
 
-def _sides_and_solids(grid: Grid, variant: Variant, solid: Array | None) -> tuple[NDArray[np.bool_], Array]:
+def _sides_and_solids(
+    grid: Grid, variant: Variant, solid_velocity: Array | None
+) -> tuple[NDArray[np.bool_], Array]:
     """Return which faces sides and solids close, [z, y, x, 3], and the velocity of what closes them."""
     nx, ny, nz = grid.cells
     deep = nz + 1 if grid.dimensions == 3 else 1
@@ -118,9 +120,11 @@ def _sides_and_solids(grid: Grid, variant: Variant, solid: Array | None) -> tupl
         z, y, x = _face_count(grid, axis)
         shut, speed = closed[:z, :y, :x, axis], velocity[:z, :y, :x, axis]
         shut[...] = False
-        if solid is not None:
-            count = sum(_round_faces(grid, variant, axis, solid[..., 3], 0.0))
-            both = sum(_round_faces(grid, variant, axis, solid[..., axis] * solid[..., 3], 0.0))
+        if solid_velocity is not None:
+            count = sum(_round_faces(grid, variant, axis, solid_velocity[..., 3], 0.0))
+            both = sum(
+                _round_faces(grid, variant, axis, solid_velocity[..., axis] * solid_velocity[..., 3], 0.0)
+            )
             shut[...] = count > 0.5
             speed[...] = np.where(shut, both / np.where(shut, count, 1.0), 0.0)
         for high in (False, True):
@@ -393,7 +397,7 @@ def clipped(grid: Grid, variant: Variant, solid: Array | None, start: Places, en
         at = np.where(periods > 0, cell % np.maximum(periods, 1), cell)
         inside = ((at >= 0) & (at < count)).all(0)
         x, y, z = np.clip(at, 0, count - 1)
-        hit = walking & inside & (solid[z, y, x, 3] > 0.5)
+        hit = walking & inside & (solid[z, y, x, 0] > 0.5)
         stop = np.where(hit, np.maximum(share - 1e-3 / length, 0.0), stop)
         stop = np.where(walking & ~inside, share + 1e-3 / length, stop)
         cut |= walking & (hit | ~inside)
@@ -481,7 +485,7 @@ def save_velocity(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
 
 def save_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array | None = None) -> Array:
     """Three scalars or colours, and 1 in solids, as files hold them."""
-    inside = np.zeros(scalars.shape[:3]) if solid is None else solid[..., 3]
+    inside = np.zeros(scalars.shape[:3]) if solid is None else solid[..., 0]
     return _saved([*np.moveaxis(scalars[..., :3], -1, 0), inside])
 
 
@@ -1071,7 +1075,7 @@ def _finished_scalars(
     out = np.ones((*values.shape[:3], 4))
     out[..., :3] = rest + (values[..., :3] - rest) * np.asarray(keep)
     if variant.solids and solid is not None:
-        out[solid[..., 3] > 0.5] = 0.0
+        out[solid[..., 0] > 0.5] = 0.0
     return out
 
 
@@ -1830,7 +1834,7 @@ def add_drift(
     grid: Grid,
     variant: Variant,
     *,
-    solid: Array,
+    solid_velocity: Array,
     winding: Array,
     drift: Array,
     shape: int,
@@ -1839,9 +1843,9 @@ def add_drift(
     rounding: float,
     mean_drift: tuple[float, ...],
 ) -> Array:
-    """The solids with the velocity of a mesh whose vertices move."""
+    """The solids, with the velocity of a mesh whose vertices move."""
     inside = _inside(grid, winding, shape, to_local, extent, rounding)
-    out = solid.copy()
+    out = solid_velocity.copy()
     added = np.where(drift[..., 3:] > 0.5, drift[..., :3], mean_drift)
     out[..., :3] += np.where(inside[..., None], added, 0.0)
     return out
@@ -1879,10 +1883,10 @@ def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, marks: Array, dt
 
 def solid_normals(grid: Grid, variant: Variant, *, solid: Array) -> Array:
     """Unit normals out of the solids and 1 where there is one: Sobel's gradient of the voxels."""
-    out = np.zeros_like(solid)
+    out = np.zeros((*solid.shape[:3], 4))
     for axis in range(grid.dimensions):
-        growth = _beside(grid, variant, axis, 1, solid[..., 3]) - _beside(
-            grid, variant, axis, -1, solid[..., 3]
+        growth = _beside(grid, variant, axis, 1, solid[..., 0]) - _beside(
+            grid, variant, axis, -1, solid[..., 0]
         )
         for other in {0, 1, 2} - {axis}:
             growth = (
@@ -1901,7 +1905,7 @@ def add_obstacle(
     grid: Grid,
     variant: Variant,
     *,
-    solid: Array,
+    solid_velocity: Array,
     winding: Array,
     shape: int,
     to_local: Array,
@@ -1911,7 +1915,7 @@ def add_obstacle(
 ) -> Array:
     """The solids with one more: its velocity and 1 where a cell's centre is inside."""
     inside = _inside(grid, winding, shape, to_local, extent, rounding)
-    out = solid.copy()
+    out = solid_velocity.copy()
     out[inside] = 1.0
     out[inside, :3] = (_places(grid) @ np.asarray(motion, float).T)[inside, :3]
     return out
@@ -1919,18 +1923,23 @@ def add_obstacle(
 
 def cover_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array) -> Array:
     """The scalars with nothing left in cells that a solid has just come into."""
-    return np.where(solid[..., 3:] > 0.5, 0.0, scalars)
+    return np.where(solid > 0.5, 0.0, scalars)
 
 
-def close_faces(grid: Grid, variant: Variant, *, solid: Array, marks: Array | None = None) -> Array:
+def find_solid(grid: Grid, variant: Variant, *, solid_velocity: Array) -> Array:
+    """1 in the cells that are solid."""
+    return solid_velocity[..., 3:]
+
+
+def close_faces(grid: Grid, variant: Variant, *, solid_velocity: Array, marks: Array | None = None) -> Array:
     """Which low faces are closed (bits in the last channel) and how fast what closes them moves."""
-    closed, velocity = _sides_and_solids(grid, variant, solid)
+    closed, velocity = _sides_and_solids(grid, variant, solid_velocity)
     bits = closed @ [1.0, 2.0, 4.0]
-    free_cells = np.zeros(grid.cells[::-1]) if marks is None else marks[..., 2] * solid[..., 3]
+    free_cells = np.zeros(grid.cells[::-1]) if marks is None else marks[..., 2] * solid_velocity[..., 3]
     for axis in range(grid.dimensions if variant.slip else 0):
         inside, free = (
             np.minimum(*_round_faces(grid, variant, axis, values, 1.0))
-            for values in (solid[..., 3], free_cells)
+            for values in (solid_velocity[..., 3], free_cells)
         )
         own = (inside > 0.5) * 64.0 + (free > 0.5) * 8.0
         for high in (False, True):
@@ -1981,7 +1990,7 @@ def let_slip(grid: Grid, variant: Variant, *, velocity: Array, solid_faces: Arra
 
 def open_neighbours(grid: Grid, variant: Variant, *, solid: Array) -> Array:
     """Six bits a cell, four cells to a number: which neighbours hold fluid."""
-    fluid = solid[..., 3] < 0.5
+    fluid = solid[..., 0] < 0.5
     bits = np.zeros(fluid.shape, np.int64)
     sides = variant.boundaries
     for axis in range(grid.dimensions):
@@ -2023,7 +2032,7 @@ def sample_scalars(
     inside, out = _inside_box(grid, place), sample_cells(grid, variant, scalars, place).copy()
     if solid is not None:
         x, y, z = (np.clip(np.floor(p).astype(int), 0, n - 1) for p, n in zip(place, grid.cells, strict=True))
-        inside &= solid[z, y, x, 3] < 0.5
+        inside &= solid[z, y, x, 0] < 0.5
     out[..., 3] = 1.0
     return np.asarray(out * inside[..., None])
 

@@ -106,7 +106,7 @@ class Solids:
 
     @property
     def solid(self) -> FieldStore | None:
-        """Cells: velocity (m/s) and 1 inside, or None while there is no obstacle."""
+        """Cells: 1 inside, or None while there is no obstacle."""
         return self.cells.get("solid")
 
     def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> bool:
@@ -263,7 +263,7 @@ class Solids:
         drift[..., :3] /= dt
         self._fields["drift"].write(drift)
         backend.kernel("add_drift", Variant(solids=True))(
-            solid=self._fields["solid"],
+            solid_velocity=self._fields["solid_velocity"],
             drift=self._fields["drift"],
             mean_drift=tuple((now - then).mean(axis=0) / dt),
             **given,
@@ -299,13 +299,14 @@ class Solids:
         )
         if not self._fields:
             self._fields = {
-                "solid": backend.field("solid", "cell"),
+                "solid": backend.field("solid", "cell", 1, buffers=1),
+                "solid_velocity": backend.field("solid_velocity", "cell"),
                 "winding": backend.field("winding", "cell", 1, buffers=1),
                 "solid_faces": backend.field("solid_faces", "face", buffers=1),
                 "openings": backend.field("openings", "pack", 1, buffers=1, exact=True),
             }
-        fields = self._fields
-        fields["solid"].fill([0.0])
+        fields, solids = self._fields, self._fields["solid_velocity"]
+        solids.fill([0.0])
         marks = [mark for _, _, mark, *_ in self._voxels]
         heated, self.slips = any(heats for *_, heats in marks), any(free for *_, free, _ in marks)
         if heated or self.slips:
@@ -327,15 +328,16 @@ class Solids:
                 to_local = np.linalg.inv(place @ form.place)
             given = {"winding": fields["winding"], "shape": kind, "to_local": to_local}
             given |= {"extent": extent, "rounding": rounding}
-            run("add_obstacle", variant)(solid=fields["solid"], motion=motion, **given)
+            run("add_obstacle", variant)(solid_velocity=solids, motion=motion, **given)
             if bends:
                 self._bend(shape, place, bends, given)
             if heated or self.slips:
                 run("mark_obstacle", variant)(marks=fields["marks"], mark=mark, **given)
         slip = {"marks": fields["marks"]} if self.slips else {}
         run("close_faces", replace(variant, slip=self.slips))(
-            solid=fields["solid"], solid_faces=fields["solid_faces"], **slip
+            solid_velocity=solids, solid_faces=fields["solid_faces"], **slip
         )
+        run("find_solid", variant)(solid=fields["solid"], solid_velocity=solids)
         run("open_neighbours", variant)(solid=fields["solid"], openings=fields["openings"])
         self.faces = {"solid_faces": fields["solid_faces"]}
         self.cells = {"solid": fields["solid"]}

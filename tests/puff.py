@@ -45,8 +45,8 @@ class Puff:
         self.flame_field = self._extra("flame", self.flame)
         if self.solids is not None:
             values *= 1.0 - self.solids[..., None]
-            self.solid_field = Field(self.device, "solid", self.layouts["cell"], 4, "f4")
-            self.solid_field.write(np.repeat(self.solids[..., None], 4, -1))
+            self.solid_field = Field(self.device, "solid", self.layouts["cell"], 1, "f4")
+            self.solid_field.write(self.solids[..., None])
         self.scalars.write(values)
 
     def _extra(self, name: str, channels: Any) -> Field | None:

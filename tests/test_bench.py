@@ -195,7 +195,7 @@ class TestBaseline:
             engine.step()
             baseline.step()
         a, b = engine.solver, baseline.solver
-        fluid = a.solids.solid.read()[..., 3] == 0.0  # type: ignore[union-attr]
+        fluid = a.solids.solid.read()[..., 0] == 0.0  # type: ignore[union-attr]
         assert 0 < (~fluid).sum() < fluid.size / 2
         moving = a.velocity.read()
         assert np.abs(moving).max() > 0.05

@@ -136,7 +136,7 @@ def test_the_error_bound(a: float, cells: tuple[int, int, int], sides: gf.Bounda
     rules = gf.Settings(viscosity=a, density_diffusivity=0.2 * a, thermal_diffusivity=a)
     solver = Solver(NumpyBackend(gf.Grid(cells)), rules, sides)
     solver.solids.update([gf.Obstacle(gf.Box(size=(2.0, 1.0, 2.0)), position=(3.0, 2.5, 1.0))], 1.0)
-    faces, open_cells = solver.solids.faces, 1.0 - solver.solids.cells["solid"].values[..., 3:]  # type: ignore[attr-defined]
+    faces, open_cells = solver.solids.faces, 1.0 - solver.solids.cells["solid"].values  # type: ignore[attr-defined]
     solver.velocity.write(rng.normal(size=solver.velocity.read().shape))
     solver.scalars.write(
         np.append(rng.normal(size=(*cells[::-1], 3)), np.ones((*cells[::-1], 1)), -1) * open_cells
@@ -393,7 +393,7 @@ class Matrix:
             return reference.constrain(self.grid, self.variant, velocity=field, **solids)
         inside = self.solver.solids.cells.get("solid")
         field[..., 3] = 1.0
-        return field * (1.0 - inside.values[..., 3:]) if inside else field
+        return field * (1.0 - inside.values) if inside else field
 
     def at(self, field: np.ndarray) -> np.ndarray:
         return np.array([field[(*place, self.channel)] for place in self.places])

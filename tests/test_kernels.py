@@ -124,17 +124,20 @@ class Case:
         self.grid, self.variant = Grid(cells, H), variant
         self.rng = np.random.default_rng(hash(cells) % 1000)
         nx, ny, nz = cells
-        self.solid = np.zeros((nz, ny, nx, 4))
+        self.solid, self.solid_velocity = np.zeros((nz, ny, nx, 1)), np.zeros((nz, ny, nx, 4))
         if variant.solids:
             # few beside cubics: where one of 64 values is solid they are not used
-            self.solid[..., 3] = self.rng.random((nz, ny, nx)) < (0.02 if variant.cubic else 0.2)
-            self.solid[..., :3] = self.single(self.rng.normal(size=(nz, ny, nx, 3))) * self.solid[..., 3:]
-        self.marks = self.rng.random(self.solid.shape) * self.solid[..., 3:]
+            self.solid[..., 0] = self.rng.random((nz, ny, nx)) < (0.02 if variant.cubic else 0.2)
+            self.solid_velocity[..., :3] = self.single(self.rng.normal(size=(nz, ny, nx, 3))) * self.solid
+            self.solid_velocity[..., 3:] = self.solid
+        self.marks = self.rng.random(self.solid_velocity.shape) * self.solid
         self.marks[..., 2:] = self.marks[..., 2:] > 0.3
         slip = replace(variant, slip=True)  # the others do not look at what it marks
-        self.faces = self.single(reference.close_faces(self.grid, slip, solid=self.solid, marks=self.marks))
-        left = self.solid[..., 3:] * (self.rng.random(self.solid[..., 3:].shape) < 0.5)
-        self.fluid_before = 1.0 - (left if variant.solids else self.solid[..., 3:])
+        self.faces = self.single(
+            reference.close_faces(self.grid, slip, solid_velocity=self.solid_velocity, marks=self.marks)
+        )
+        left = self.solid * (self.rng.random(self.solid.shape) < 0.5)
+        self.fluid_before = 1.0 - (left if variant.solids else self.solid)
         self.openings = reference.open_neighbours(self.grid, variant, solid=self.solid)
         self.weights = self.coarse_weights() if variant.weighted else np.zeros(0)
 
@@ -142,8 +145,7 @@ class Case:
         """What a grid of this size has over a finer one, of an odd number of cells, with solids in it."""
         nx, ny, nz = (max(2 * n - 1, 1) for n in self.grid.cells)
         finer, solids = Grid((nx, ny, nz), H / 2), Variant(True, boundaries=self.variant.boundaries)
-        solid = np.zeros((nz, ny, nx, 4))
-        solid[..., 3] = self.rng.random((nz, ny, nx)) < 0.3
+        solid = (self.rng.random((nz, ny, nx, 1)) < 0.3).astype(float)
         openings = reference.open_neighbours(finer, solids, solid=solid)
         parts = [
             reference.coarse_weights(
@@ -158,7 +160,12 @@ class Case:
         return values.astype(np.float32).astype(float)
 
     def values(self, name: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
-        fixed = {"solid": self.solid, "solid_faces": self.faces, "openings": self.openings}
+        fixed = {
+            "solid": self.solid,
+            "solid_velocity": self.solid_velocity,
+            "solid_faces": self.faces,
+            "openings": self.openings,
+        }
         fixed["marks"] = self.single(self.marks)
         for part, which in enumerate(("x", "y", "z", "sum") if self.variant.weighted else ()):
             fixed[f"weights_{which}"] = fixed[f"fine_weights_{which}"] = self.weights[..., part, None]
@@ -176,9 +183,7 @@ class Case:
         if kind == "cell" and name in ("scalars", "forward", "compensated"):
             values[..., 3] = 1.0
             # a moving solid has just come into some cells and left others
-            values *= (
-                np.roll(self.fluid_before, 1, axis=2) if name == "scalars" else 1.0 - self.solid[..., 3:]
-            )
+            values *= np.roll(self.fluid_before, 1, axis=2) if name == "scalars" else 1.0 - self.solid
         if name == "drift":
             values[..., 3] = self.rng.random(shape[:3]) < 0.5
         if name == "flame":

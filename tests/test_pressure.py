@@ -100,9 +100,7 @@ def dense_operator(grid: gf.Grid, boundaries: gf.Boundaries, solid: np.ndarray) 
     key = boundaries, solid.tobytes()
     if key not in DENSE:
         variant = Variant(True, boundaries=boundaries)
-        voxels = np.zeros((*solid.shape, 4))
-        voxels[..., 3] = solid
-        openings = reference.open_neighbours(grid, variant, solid=voxels)
+        openings = reference.open_neighbours(grid, variant, solid=solid[..., None])
         columns = [
             reference.pressure_operator(grid, variant, unit.reshape(solid.shape), openings)[0].ravel()
             for unit in np.eye(solid.size)

@@ -111,7 +111,7 @@ def test_what_comes_in_is_what_the_sides_bring(where: dict[str, Any]) -> None:
         fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.4, 0.4)), (-0.6, 0.7, 0.7)))
         fluid.step(1e-4)
         fluid.scroll((-2, 0, 0))
-        solid = fluid._solver.solids.solid.read()[..., 3] > 0.5
+        solid = fluid.solid.read() > 0.5
         assert 30 < solid.sum() < 60 and not fluid.density.read()[solid].any()
     with random_fluid(where, sides) as fluid:
         fluid.scroll((3, 0, 0))  # from the open side opposite: the wind blows there too
@@ -249,14 +249,15 @@ def test_a_moving_solid_goes_on_moving(where: dict[str, Any]) -> None:
             ball.position = (0.7 + 0.05 * n, 0.6, 0.6)
             fluid.step(0.05)
         fluid.scroll((2, 0, 0))
-        voxels = fluid._solver.solids.solid.read()
+        solids = fluid._solver.solids
+        voxels = solids._fields["solid_velocity"].read()
         inside = voxels[..., 3] > 0.5
         assert 20 < inside.sum() < 60
         np.testing.assert_allclose(voxels[inside][:, 0], 1.0, atol=1e-4)
         assert fluid.diagnostics().max_speed > 0.9
         ball.position = (0.85, 0.6, 0.6)
         fluid.step(0.05)
-        voxels = fluid._solver.solids.solid.read()
+        voxels = solids._fields["solid_velocity"].read()
         np.testing.assert_allclose(voxels[voxels[..., 3] > 0.5][:, 0], 1.0, atol=1e-4)
 
 

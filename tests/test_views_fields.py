@@ -50,7 +50,7 @@ def expected_quantity(fluid: gf.Fluid, name: str) -> Floats:
     else:
         found = at_centers[..., "xyz".index(name[-1])]
     solid = solid_of(fluid)
-    return found if solid is None or name == "solid" else found * (solid[..., 3] < 0.5)
+    return found if solid is None or name == "solid" else found * (solid[..., 0] < 0.5)
 
 
 @pytest.mark.parametrize("case", ["walls", "open", "2d", "solid"])
@@ -174,7 +174,7 @@ def test_a_slice_shows_the_trilinear_value(
     place[a] = np.full_like(across, 0.37 * fluid.grid.cells[a])
     values = np.zeros((*fluid.grid.cells[::-1], 4))
     solid = solid_of(fluid)
-    fluid_share = 1.0 if solid is None else 1.0 - solid[..., 3]
+    fluid_share = 1.0 if solid is None else 1.0 - solid[..., 0]
     values[..., 0], values[..., 3] = expected_quantity(fluid, "temperature"), fluid_share
     filtered = Variant(solids=solid is not None, sampler="hardware", boundaries=fluid.boundaries)
     stacked = tuple(p[None] for p in place)
@@ -471,7 +471,7 @@ def test_a_flat_texture_is_shown_as_it_lies(
         "velocity_x": (fluid.velocity_field, 0),
         "velocity_y": (fluid.velocity_field, 1),
         "velocity_z": (fluid.velocity_field, 2),
-        "solid": (fluid.solid_field, 3),
+        "solid": (fluid.solid_field, 0),
     }
     if name in stored:
         field, channel = stored[name]

@@ -103,8 +103,8 @@ def test_particles_follow_their_twin(ctx: moderngl.Context, case: str) -> None:
 def test_solids_round_a_place_in_closed_form() -> None:
     """Half the square of how far a flat wall reaches into a cell round the place; 0 a cell away from it."""
     grid = gf.Grid((8, 8, 8), 1.0)
-    solid = np.zeros((8, 8, 8, 4))
-    solid[:, 5:, :, 3] = 1.0
+    solid = np.zeros((8, 8, 8, 1))
+    solid[:, 5:] = 1.0
     away = np.array([0.1, 0.25, 0.5, 0.8, 1.2])
     points = np.stack([3.3 + 0 * away, 5.0 - away, 4.1 + 0 * away], -1)
     share, growth = twin.solid_round(grid, Variant(solids=True), solid, points)

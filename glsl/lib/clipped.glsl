@@ -21,7 +21,7 @@ vec3 clipped(vec3 start, vec3 end) {
         ivec3 at = wrapped(cell);
         float bit = 1e-3 / length(way);
         if (at != in_box(at)) return start + (share + bit) * way;  // just beyond a side
-        if (fetch_solid(at).w > 0.5) return start + max(share - bit, 0.0) * way;
+        if (fetch_solid(at).x > 0.5) return start + max(share - bit, 0.0) * way;
         next += vec3(turn) * inverse;
     }
 #endif

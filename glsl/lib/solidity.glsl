@@ -4,9 +4,9 @@
 float solidity(vec3 p) {
     vec3 q = clamp(p - 0.5, vec3(0.0), vec3(cells - 1));
     int k = min(int(q.z), max(cells.z - 2, 0));
-    float share = filtered_solid(q.xy, k).w;
+    float share = filtered_solid(q.xy, k).x;
 #if DIMENSIONS == 3
-    share = mix(share, filtered_solid(q.xy, k + 1).w, q.z - float(k));
+    share = mix(share, filtered_solid(q.xy, k + 1).x, q.z - float(k));
 #endif
     return share;
 }

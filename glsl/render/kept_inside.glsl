@@ -21,7 +21,7 @@ vec3 kept_inside(vec3 p, out bool lost) {
 
 bool in_solid(vec3 p) {
 #if SOLIDS
-    return fetch_solid(in_box(ivec3(floor(p)))).w > 0.5;
+    return fetch_solid(in_box(ivec3(floor(p)))).x > 0.5;
 #else
     return false;
 #endif

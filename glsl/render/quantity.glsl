@@ -49,13 +49,13 @@ void main() {
     if (cell.z >= cells.z) return;
 #if QUANTITY == 10
 #if SOLIDS
-    shown_out = vec4(fetch_solid(cell).w > 0.5 ? 1.0 : 0.0, 0.0, 0.0, 1.0);
+    shown_out = vec4(fetch_solid(cell).x > 0.5 ? 1.0 : 0.0, 0.0, 0.0, 1.0);
 #else
     shown_out.w = 1.0;
 #endif
 #else
 #if SOLIDS
-    if (fetch_solid(cell).w > 0.5) return;
+    if (fetch_solid(cell).x > 0.5) return;
 #endif
     shown_out = vec4(measured(cell), 0.0, 0.0, 1.0);
 #endif

@@ -8,7 +8,7 @@ bool by_solid(vec3 p) {
 #if SOLIDS
     ivec3 low = ivec3(floor(p - 0.5));
     float sum = 0.0;
-    for (int n = 0; n < 1 << DIMENSIONS; ++n) sum += fetch_solid(neighbour(low + (ivec3(n) >> ivec3(0, 1, 2) & 1))).w;
+    for (int n = 0; n < 1 << DIMENSIONS; ++n) sum += fetch_solid(neighbour(low + (ivec3(n) >> ivec3(0, 1, 2) & 1))).x;
     return sum > 0.5;
 #else
     return false;
@@ -34,7 +34,7 @@ vec4 solid_round(vec3 p) {
                 w.z = 1.0;
                 s.z = 0.0;
 #endif
-                float solid = fetch_solid(neighbour(middle + ivec3(i, j, k))).w;
+                float solid = fetch_solid(neighbour(middle + ivec3(i, j, k))).x;
                 sum += solid * vec4(s.x * w.y * w.z, w.x * s.y * w.z, w.x * w.y * s.z, w.x * w.y * w.z);
             }
 #endif

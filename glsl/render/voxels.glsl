@@ -12,7 +12,7 @@ out vec4 color_out;
 
 bool solid_at(ivec3 cell) {
 #if SOLIDS
-    return fetch_solid(cell).w > 0.5;
+    return fetch_solid(cell).x > 0.5;
 #else
     return false;
 #endif

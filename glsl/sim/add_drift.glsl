@@ -4,7 +4,7 @@
 uniform vec3 mean_drift;  // m/s, where no surface is near: deep inside, no face of the fluid sees it
 
 void kernel(ivec3 cell) {
-    vec4 place = vec4((vec3(cell) + 0.5) * cell_size, 1.0), solid = fetch_solid(cell), drift = fetch_drift(cell);
+    vec4 place = vec4((vec3(cell) + 0.5) * cell_size, 1.0), solid = fetch_solid_velocity(cell), drift = fetch_drift(cell);
     if (is_inside(cell, place)) solid.xyz += drift.w > 0.5 ? drift.xyz : mean_drift;
-    solid_out = solid;
+    solid_velocity_out = solid;
 }

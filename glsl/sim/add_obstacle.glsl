@@ -6,5 +6,5 @@ uniform mat4 motion;       // m from the low corner of the box -> velocity, m/s
 
 void kernel(ivec3 cell) {
     vec4 place = vec4((vec3(cell) + 0.5) * cell_size, 1.0);
-    solid_out = is_inside(cell, place) ? vec4((motion * place).xyz, 1.0) : fetch_solid(cell);
+    solid_velocity_out = is_inside(cell, place) ? vec4((motion * place).xyz, 1.0) : fetch_solid_velocity(cell);
 }

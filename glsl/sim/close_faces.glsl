@@ -15,8 +15,8 @@ void kernel(ivec3 here) {
             closed[axis] = wall_velocity[2 * axis + int(high_side)][axis];
             closed.w += bit;
         } else {
-            vec4 above = high_side ? vec4(0.0) : fetch_solid(neighbour(here));
-            vec4 below = low_side ? vec4(0.0) : fetch_solid(neighbour(here - step));
+            vec4 above = high_side ? vec4(0.0) : fetch_solid_velocity(neighbour(here));
+            vec4 below = low_side ? vec4(0.0) : fetch_solid_velocity(neighbour(here - step));
             float solids = above.w + below.w;
             if (solids > 0.5) {
                 closed[axis] = (above[axis] * above.w + below[axis] * below.w) / solids;

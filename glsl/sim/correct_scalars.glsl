@@ -33,6 +33,6 @@ void kernel(ivec3 cell) {
     if (enters(from, brought)) value = plain;
     scalars_out = vec4(faded(value), 1.0);
 #if SOLIDS
-    if (fetch_solid(cell).w > 0.5) scalars_out = vec4(0.0);
+    if (fetch_solid(cell).x > 0.5) scalars_out = vec4(0.0);
 #endif
 }

@@ -21,6 +21,6 @@ void kernel(ivec3 cell) {
     enters(from, value);
     scalars_out = vec4(faded(value), 1.0);
 #if SOLIDS
-    if (fetch_solid(cell).w > 0.5) scalars_out = vec4(0.0);
+    if (fetch_solid(cell).x > 0.5) scalars_out = vec4(0.0);
 #endif
 }

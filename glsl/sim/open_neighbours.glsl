@@ -9,7 +9,7 @@ bool is_fluid(ivec3 index) {
         if (cell[axis] < 0) return open_low[axis];
         if (cell[axis] >= cells[axis]) return open_high[axis];
     }
-    return fetch_solid(cell).w < 0.5;
+    return fetch_solid(cell).x < 0.5;
 }
 
 void kernel(ivec3 pack) {

@@ -7,7 +7,7 @@ void kernel(ivec3 index) {
     vec3 p = fetch_points(index).xyz;
     bool inside = p == clamp(p, vec3(0.0), vec3(cells));
 #if SOLIDS
-    inside = inside && fetch_solid(in_box(ivec3(floor(p)))).w < 0.5;
+    inside = inside && fetch_solid(in_box(ivec3(floor(p)))).x < 0.5;
 #endif
     sampled_out = inside ? vec4(sample_scalars(p).xyz, 1.0) : vec4(0.0);
 }

@@ -4,6 +4,6 @@
 void kernel(ivec3 cell) {
     saved_out = nearest_half(vec4(fetch_scalars(cell).xyz, 0.0));
 #if SOLIDS
-    saved_out.w = fetch_solid(cell).w;
+    saved_out.w = fetch_solid(cell).x;
 #endif
 }

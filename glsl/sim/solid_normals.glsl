@@ -8,7 +8,7 @@ void kernel(ivec3 cell) {
         for (int j = -1; j <= 1; ++j)
             for (int i = -1; i <= 1; ++i) {
                 ivec3 by = ivec3(i, j, k), weight = 2 - abs(by);
-                float solid = fetch_solid(neighbour(cell + by)).w;
+                float solid = fetch_solid(neighbour(cell + by)).x;
                 growth += solid * vec3(by * weight.yzx * weight.zxy);
             }
 #if DIMENSIONS == 2

@@ -60,7 +60,7 @@ def _solid_cells(grid: Grid, variant: Variant, solid: Floats, cells: NDArray[np.
     """Which cells [n, 3] are solid; the nearest of the box where a side lies between."""
     count = np.array(grid.cells)
     x, y, z = np.where(_periodic(grid, variant), cells % count, np.clip(cells, 0, count - 1)).T
-    return np.asarray(solid[z, y, x, 3] > 0.5)
+    return np.asarray(solid[z, y, x, 0] > 0.5)
 
 
 def solid_round(grid: Grid, variant: Variant, solid: Floats, points: Floats) -> tuple[Floats, Floats]:
@@ -126,7 +126,7 @@ def in_solid(grid: Grid, solid: Floats | None, points: Floats) -> NDArray[np.boo
     if solid is None:
         return np.zeros(len(points), bool)
     x, y, z = np.clip(np.floor(points).astype(int), 0, np.array(grid.cells) - 1).T
-    return np.asarray(solid[z, y, x, 3] > 0.5)
+    return np.asarray(solid[z, y, x, 0] > 0.5)
 
 
 def _followed(

@@ -34,7 +34,7 @@ STORED = {
     "velocity_x": _Stored("velocity_field", 0),
     "velocity_y": _Stored("velocity_field", 1),
     "velocity_z": _Stored("velocity_field", 2),
-    "solid": _Stored("solid_field", 3),
+    "solid": _Stored("solid_field", 0),
     "flame": _Stored("flame_field", 0),
 }
 
