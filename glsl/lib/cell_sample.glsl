@@ -13,7 +13,8 @@ vec4 over_fluid_FIELD(vec4 mean) {
 #endif
 }
 
-vec4 sample_FIELD(vec3 p) {
+// The weighted sum of all channels; its last one is the share of fluid round `p`.
+vec4 mean_FIELD(vec3 p) {
     Taps at = taps(p - 0.5, cells);
 #if HARDWARE_SAMPLER && !ANY_PERIODIC
     vec2 xy = clamp(p.xy - 0.5, vec2(0.0), vec2(cells.xy - 1));  // low + share, to the bit
@@ -47,5 +48,7 @@ vec4 sample_FIELD(vec3 p) {
         mix(fetch_FIELD(ivec3(a.x, b.yz)), fetch_FIELD(b), at.share.x), at.share.y), at.share.z);
 #endif
 #endif
-    return over_fluid_FIELD(mean);
+    return mean;
 }
+
+vec4 sample_FIELD(vec3 p) { return over_fluid_FIELD(mean_FIELD(p)); }

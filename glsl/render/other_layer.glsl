@@ -6,9 +6,6 @@
 #if ENDS
 #include "render/ends.glsl"
 #endif
-#if SOLIDS
-#include "lib/solidity.glsl"
-#endif
 
 uniform float extinction;    // 1/m per unit of density
 
@@ -38,9 +35,10 @@ float left_of_other(int n, vec3 place) {
 #endif
     for (int i = taken.x; i < taken.y; ++i) {
         vec3 at = place + towards * (share * (float(i) + 0.5) / float(steps));
-        density += density_at(at);
+        float let_by;
+        density += density_at(at, let_by);
 #if SOLIDS
-        if (i > 0) clear *= let_by_solids(at);
+        if (i > 0) clear *= let_by;
 #endif
     }
     return clear * exp(-extinction * cell_size * density * way / float(steps));
