@@ -677,7 +677,10 @@ def test_sides_that_cannot_be_seen_are_left_out(
             hidden = ""
         found = solids.hidden_sides(solids.shown(fluid), view)
         assert found[0] == hidden and found[2] == ""  # a box has corners of its own for each side
+        ctx.front_face, ctx.cull_face = "cw", "front_and_back"
         made.draw(scene)
+        assert (ctx.front_face, ctx.cull_face) == ("cw", "front_and_back")
+        ctx.front_face, ctx.cull_face = "ccw", "back"
         some, near = made.read_hdr(), made.read_depth()
         monkeypatch.setattr(frame._Solids, "hidden_sides", lambda self, shown, view: ["" for _ in shown])
         made.draw(scene)

@@ -561,6 +561,8 @@ class _Solids(SolidMeshes):
             "to_clip": clip,
         }
         give(program, values)
+        ctx = self.ctx
+        known = ctx.front_face, ctx.cull_face  # what moderngl tells the host that asks it
         for (mesh, matrix), hidden in zip(shown, self.hidden_sides(shown, view), strict=True):
             turn = np.eye(4)
             turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
@@ -569,10 +571,11 @@ class _Solids(SolidMeshes):
                 for ball in self._balls:  # all of them, so that nothing is allocated when one comes near
                     self.vertex_array(ball, program)
                 mesh = self.ball(view.clip @ matrix, size)
-            self.ctx.enable_only(moderngl.DEPTH_TEST | (moderngl.CULL_FACE if hidden else moderngl.NOTHING))
+            ctx.enable_only(moderngl.DEPTH_TEST | (moderngl.CULL_FACE if hidden else moderngl.NOTHING))
             if hidden:
-                self.ctx.front_face, self.ctx.cull_face = "ccw", hidden
+                ctx.front_face, ctx.cull_face = "ccw", hidden
             self.vertex_array(mesh, program).render(moderngl.TRIANGLES)
+        ctx.front_face, ctx.cull_face = known
 
     def hidden_sides(self, shown: Sequence[Placed], view: View) -> list[str]:
         """Which side of the triangles of each that is `shown` cannot be seen: "back", "front" or neither, "".
