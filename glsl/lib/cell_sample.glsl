@@ -13,8 +13,7 @@ vec4 over_fluid_FIELD(vec4 mean) {
 #endif
 }
 
-// The weighted sum of all channels; its last one is the share of fluid round `p`.
-vec4 mean_FIELD(vec3 p) {
+vec4 sample_FIELD(vec3 p) {
     Taps at = taps(p - 0.5, cells);
 #if HARDWARE_SAMPLER && !ANY_PERIODIC
     vec2 xy = clamp(p.xy - 0.5, vec2(0.0), vec2(cells.xy - 1));  // low + share, to the bit
@@ -48,7 +47,5 @@ vec4 mean_FIELD(vec3 p) {
         mix(fetch_FIELD(ivec3(a.x, b.yz)), fetch_FIELD(b), at.share.x), at.share.y), at.share.z);
 #endif
 #endif
-    return mean;
+    return over_fluid_FIELD(mean);
 }
-
-vec4 sample_FIELD(vec3 p) { return over_fluid_FIELD(mean_FIELD(p)); }

@@ -10,3 +10,7 @@ float solidity(vec3 p) {
 #endif
     return share;
 }
+
+// Share of light that solids let by in a place: none from their surface on, so that steps of a cell cannot pass
+// a wall one cell thick.
+float let_by_solids(vec3 p) { return max(1.0 - 2.0 * solidity(p), 0.0); }

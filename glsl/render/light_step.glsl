@@ -1,6 +1,9 @@
 // The layers of the walk of light through the box, along one column.
 // After the light volumes of Harris (2003) and the oriented slices of Lacroute & Levoy (1994, shear-warp).
 #include "render/density.glsl"
+#if SOLIDS
+#include "lib/solidity.glsl"
+#endif
 #include "render/light_tiles.glsl" for light
 
 uniform mat4 light_place;      // column (xy) and depth (z), light cells -> place, cells
@@ -36,14 +39,14 @@ float after_layer(int layer, Column column, float light) {
     float near = max(float(layer), column.within.x), far = min(float(layer + 1), column.within.y);
     if (far > near) {
         vec3 place = column.start + (near + far) * column.half_step;
-        float let_by, density = density_at(place, let_by), clear = column.thickness * (far - near);
+        float density = density_at(place), clear = column.thickness * (far - near);
 #if HARRIS
         light *= clamp(1.0 - (1.0 - exp(-clear)) * density, 0.0, 1.0);
 #else
         light *= exp(-clear * density);
 #endif
 #if SOLIDS
-        light *= let_by;
+        light *= let_by_solids(place);
 #endif
     }
     return light;

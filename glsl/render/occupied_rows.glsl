@@ -28,7 +28,7 @@ void main() {
 #endif
 #endif
 #if SOLIDS
-        stops = stops || here.w < 1.0;
+        stops = stops || fetch_solid(cell).x > 0.0;
 #endif
         shown |= int(shows) << n;
         stopping |= int(stops) << n;

@@ -6,6 +6,9 @@
 #if ENDS
 #include "render/ends.glsl"
 #endif
+#if SOLIDS
+#include "lib/solidity.glsl"
+#endif
 
 uniform float extinction;    // 1/m per unit of density
 
@@ -35,10 +38,9 @@ float left_of_other(int n, vec3 place) {
 #endif
     for (int i = taken.x; i < taken.y; ++i) {
         vec3 at = place + towards * (share * (float(i) + 0.5) / float(steps));
-        float let_by;
-        density += density_at(at, let_by);
+        density += density_at(at);
 #if SOLIDS
-        if (i > 0) clear *= let_by;
+        if (i > 0) clear *= let_by_solids(at);
 #endif
     }
     return clear * exp(-extinction * cell_size * density * way / float(steps));

@@ -72,13 +72,13 @@ vec4 shaded(ivec3 cell) {
 vec4 of_cell(ivec3 cell) {
 #if SOLIDS
     // in a solid the mean of the fluid beside it, so that smoke does not thin out against its surface
-    bool solid = fetch_scalars(cell).w < 0.5;
+    bool solid = fetch_solid(cell).x > 0.5;
     int side = 0, sides = solid ? 2 * DIMENSIONS : 1;
     float open = 0.0;
     vec4 sum = vec4(0.0);
     do {
         ivec3 at = solid ? cell + step_along(side >> 1) * (2 * (side & 1) - 1) : cell;
-        if (solid && (at != in_box(at) || fetch_scalars(at).w < 0.5)) continue;
+        if (solid && (at != in_box(at) || fetch_solid(at).x > 0.5)) continue;
         sum += shaded(at);
         open += 1.0;
     } while (++side < sides);

@@ -208,7 +208,7 @@ def light_layers(
         else:
             left = np.exp(-clear * here)
         if solid is not None:
-            left = left * np.clip(1.0001 - 2.0 * share, 0.0, 1.0)  # as ``let_by`` of render/density.glsl
+            left = left * np.maximum(1.0 - 2.0 * share, 0.0)  # as ``let_by_solids`` of lib/solidity.glsl
         layers[layer] = np.where(far > near, light * left, light)
     return layers
 

@@ -36,8 +36,7 @@ class FluidLike(Protocol):
     """A fluid on the GPU.
 
     scrolled: cells along (x, y, z) that its box has moved on since it was made.
-    scalars: density, temperature, fuel, 1 in fluid cells: where it is 0 the smoke is lit as beside solids.
-    solid_field: 1 inside; None without solids.
+    scalars: density, temperature, fuel, 1 in fluid cells. solid_field: 1 inside; None without solids.
     color_field: r, g, b densities of coloured smoke; flame_field: burns, 1/s; None where there are none.
     """
 
