@@ -24,7 +24,8 @@ def inverse(finest: tuple[int, int, int], stride: int, boundaries: Boundaries) -
     rows along x filled up to whole ones, y, z. Where no side is open, right sides count less their mean, and
     the pressures' mean over the volume is 0.
     """
-    axes = [_modes(finest[axis], stride, boundaries, axis) for axis in range(3)]
+    # no fluid crosses the sides of a slice
+    axes = [_modes(n, stride, boundaries, axis, axis < 2 or n > 1) for axis, n in enumerate(finest)]
     rates, modes = np.zeros(1), np.ones((1, 1))
     for own_rates, own_modes in axes:  # x runs fastest
         rates = (own_rates[:, None] + rates).ravel()
@@ -40,9 +41,12 @@ def inverse(finest: tuple[int, int, int], stride: int, boundaries: Boundaries) -
 
 
 def _modes(
-    finest: int, stride: int, boundaries: Boundaries, axis: int
+    finest: int, stride: int, boundaries: Boundaries, axis: int, sides: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Eigenvalues and eigenvectors [cell, mode] along an axis, of length 1 where cells count their width."""
+    """Eigenvalues and eigenvectors [cell, mode] along an axis, of length 1 where cells count their width.
+
+    sides: whether fluid may cross those of this axis.
+    """
     count = -(-finest // stride)
     widths = np.minimum(stride, finest - stride * np.arange(count)).astype(float)
     matrix = np.zeros((count, count))
@@ -52,7 +56,7 @@ def _modes(
         difference[i - 1] -= 1.0
         matrix += np.outer(difference, difference) / (0.5 * (widths[i] + widths[i - 1]))
     for high in (False, True):
-        if boundaries.open(axis, high):
+        if sides and boundaries.open(axis, high):
             end = -1 if high else 0
             matrix[end, end] += 1.0 / (0.5 * (widths[end] + 1.0))
     root = np.sqrt(widths)

@@ -22,7 +22,17 @@ from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, MeshWarning, named
 from gpufluid.forces import as_now
-from gpufluid.grid import AXES, FARTHEST, Grid, finite_number, finite_triple, held, real_array, whole_triple
+from gpufluid.grid import (
+    AXES,
+    FARTHEST,
+    TINY,
+    Grid,
+    finite_number,
+    finite_triple,
+    held,
+    real_array,
+    whole_triple,
+)
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.probes import Probes, Samples
@@ -406,7 +416,7 @@ class Fluid:
 
     @_at_work
     def step(self, dt: float) -> None:
-        """Advance by `dt` seconds; 0 changes nothing.
+        """Advance by `dt` seconds; 0 changes nothing, nor does what is next to 0 in single precision (1e-36).
 
         Raises GpufluidError for a dt that is negative, NaN or infinite, for an emitter or obstacle that was
         changed into a bad one, for a force function on NumPy that fails, and for a dt over which a
@@ -416,7 +426,7 @@ class Fluid:
         dt = finite_number(dt, "dt", low=0.0)
         self._finish_step()
         self._check_things()
-        if dt == 0.0:
+        if dt < TINY:
             return
         self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
         self._last_dt = dt
@@ -443,7 +453,7 @@ class Fluid:
                 self._slices = Slices(self._backend)
             if not self._under_way:
                 self._check_things()
-                if dt == 0.0:
+                if dt < TINY:
                     return True
                 self._begin_step(dt)
             done = self._go_on(budget, started)

@@ -1088,21 +1088,24 @@ def _uncovered(variant: Variant, sample: Array, ambient: float) -> Array:
     return out
 
 
-def _brought_in(
-    grid: Grid, variant: Variant, place: Places, ambient: float
-) -> tuple[NDArray[np.bool_], Array]:
-    """Where `place` lies beyond a side that lets fluid in, [nz, ny, nx], and the scalars it brings."""
-    outside = np.zeros(place[0].shape, bool)
-    brought = np.zeros((*outside.shape, 4))
+def _with_entering(
+    grid: Grid, variant: Variant, place: Places, ambient: float, values: Array
+) -> tuple[Array, NDArray[np.bool_]]:
+    """`values` [nz, ny, nx, 4] of `place` with their share of what sides bring, and which have any.
+
+    Beyond a side that lets fluid in lies a cell of what it brings.
+    """
+    among = np.zeros(place[0].shape, bool)
     for side, kind in enumerate(variant.boundaries.sides[: 2 * grid.dimensions]):
         if not isinstance(kind, Open | Inflow):
             continue
         p = place[side // 2]
-        beyond = p < 0.0 if side % 2 == 0 else p > grid.cells[side // 2]
+        share = np.clip(0.5 + (-p if side % 2 == 0 else p - grid.cells[side // 2]), 0.0, 1.0)[..., None]
         density, temperature = (kind.density, kind.temperature) if isinstance(kind, Inflow) else (0.0, None)
-        brought[beyond] = density, ambient if temperature is None else temperature, 0.0, 1.0
-        outside |= beyond
-    return outside, brought
+        brought = np.array([density, ambient if temperature is None else temperature, 0.0, 1.0])
+        values = (1.0 - share) * values + share * brought
+        among |= share[..., 0] > 0.0
+    return values, among
 
 
 def _cell_trace(grid: Grid, variant: Variant, velocity: Array, dt: float, solid: Array | None) -> Places:
@@ -1123,13 +1126,11 @@ def advect_scalars(
 ) -> Array:
     """Density, temperature and fuel carried along the velocity, semi-Lagrangian."""
     place = _cell_trace(grid, variant, velocity, dt, solid)
-    outside, brought = _brought_in(grid, variant, place, ambient)
     if variant.cubic:
         value = cubic_cells(grid, variant, scalars, place)
     else:
         value = sample_cells(grid, variant, scalars, place)
-    value = _uncovered(variant, value, ambient)
-    value = np.where(outside[..., None], brought, value)
+    value, _ = _with_entering(grid, variant, place, ambient, _uncovered(variant, value, ambient))
     return _finished_scalars(variant, value, keep, ambient, solid)
 
 
@@ -1154,7 +1155,8 @@ def correct_scalars(
     low, high = cell_bounds(grid, variant, scalars, place)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, forward, low, high), value)
-    value = np.where(_brought_in(grid, variant, place, ambient)[0][..., None], forward, value)
+    _, among = _with_entering(grid, variant, place, ambient, value)
+    value = np.where(among[..., None], forward, value)
     return _finished_scalars(variant, value, keep, ambient, solid)
 
 
@@ -1195,8 +1197,7 @@ def finish_scalars(
     plain = _uncovered(variant, plain, ambient)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, plain, low, high), value)
-    outside, brought = _brought_in(grid, variant, place, ambient)
-    value = np.where(outside[..., None], brought, value)
+    value, _ = _with_entering(grid, variant, place, ambient, value)
     return _finished_scalars(variant, value, keep, ambient, solid)
 
 
@@ -2095,8 +2096,8 @@ def scroll_scalars(
     index, inside = _came_from(grid, variant, shift)
     x, y, z = _centers(grid)
     place = x + shift[0], y + shift[1], z + shift[2]
-    outside, brought = _brought_in(grid, variant, place, ambient)
-    fresh = np.where(outside[..., None], brought, (0.0, ambient, 0.0, 1.0))
+    rest = np.broadcast_to(np.array([0.0, ambient, 0.0, 1.0]), (*x.shape, 4))
+    fresh, _ = _with_entering(grid, variant, place, ambient, rest)
     return np.asarray(np.where(inside[..., None], scalars[tuple(index)], fresh))
 
 

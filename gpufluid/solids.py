@@ -90,7 +90,7 @@ class Solids:
         self.slips = False
         self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
         self._fields: dict[str, FieldStore] = {}
-        self._before: dict[int, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
+        self._before: dict[Obstacle, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
         self.version = 0
         self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
 
@@ -120,18 +120,19 @@ class Solids:
                 self._before.clear()
             return False
         to_box = _to_box(self.backend.grid)
-        places = {id(o): to_box @ o.matrix for o in obstacles}
+        places = {o: to_box @ o.matrix for o in obstacles}
         voxels: list[tuple[Any, ...]] = []
         for obstacle in obstacles:
-            place = places[id(obstacle)]
+            place = places[obstacle]
             shape = obstacle.shape
-            was, before = self._before.get(id(obstacle), (shape, place))
+            was, before = self._before.get(obstacle, (shape, place))
             motion = obstacle.surface_motion @ np.linalg.inv(to_box)
             bends: tuple[Any, ...] = ()  # the mesh and its place before, and dt, where vertices have moved
             if dt and isinstance(shape, Mesh) and isinstance(was, Mesh) and _bent(was, shape):
                 bends = was, before.tobytes(), dt
             elif dt and not np.array_equal(before, place) and not self._jumped(shape, before, place):
-                motion += (np.eye(4) - before @ np.linalg.inv(place)) / dt
+                # by central differences: of a turn it is one, which moves no more fluid in than out
+                motion += (place @ np.linalg.inv(before) - before @ np.linalg.inv(place)) / (2.0 * dt)
             mark = 0.0, 0.0, float(obstacle.slip == "free"), 0.0
             if obstacle.slip == "free":
                 motion = _pushing(shape, place, motion)
@@ -139,7 +140,7 @@ class Solids:
                 mark = obstacle.temperature, obstacle.heating, mark[2], 1.0
             voxels.append((shape, place.tobytes(), mark, motion.tobytes(), bends, place, motion))
         if dt is not None:
-            self._before = {id(o): (o.shape, places[id(o)]) for o in obstacles}
+            self._before = {o: (o.shape, places[o]) for o in obstacles}
         # who only looks does not stop what moves
         told = slice(0, 3) if dt is None else slice(0, 5)
         changed = [v[told] for v in voxels] != [v[told] for v in self._voxels]
@@ -173,7 +174,7 @@ class Solids:
 
     def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Any]]:
         """What `recall` takes: each obstacle as it was at the last step, or None, and what is voxelized."""
-        return [self._before.get(id(o)) for o in obstacles], list(self._voxels)
+        return [self._before.get(o) for o in obstacles], list(self._voxels)
 
     def recall(self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any]) -> None:
         """Go on from the `history` of solids with these obstacles; raises GpufluidError for what is none."""
@@ -188,7 +189,7 @@ class Solids:
             )
             if not (isinstance(shape, Shape) and told and bent):
                 raise GpufluidError("it does not tell what is solid")
-        self._before = {id(o): (was[0], was[1]) for o, was in known if was is not None}
+        self._before = {o: (was[0], was[1]) for o, was in known if was is not None}
         self._voxels = [tuple(v) for v in voxels]
         self._voxelize()
 

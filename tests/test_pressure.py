@@ -233,6 +233,7 @@ def test_the_coarsest_grid_in_one_pass(
             for sides in ("walls", "periodic", "open top")
         ),
         ((32, 32, 32), "open all round"),
+        ((52, 35, 1), "open all round"),
         ((13, 7, 5), "inflow and open"),
     ],
 )

@@ -33,6 +33,55 @@ def test_a_uniform_stream_from_inflow_to_open_stays_uniform(axis: int, backend: 
         np.testing.assert_allclose(fluid.density.read(), 0.5, atol=1e-4)  # it has come in everywhere
 
 
+@pytest.mark.parametrize("advection", ["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"])
+@pytest.mark.parametrize(("side", "backend"), by_turns(["left", "right", "bottom", "top"]))
+def test_as_much_comes_in_however_small_the_steps(side: str, backend: str, advection: str) -> None:
+    """Down to a twentieth of a cell a step: what is let in during the time, exact where that is linear."""
+    a = int(side in ("bottom", "top"))
+    ends = (("left", "right"), ("bottom", "top"))[a]
+    low = side == ends[0]
+    u = np.zeros((2, 17, 17, 3))
+    u[..., a] = 1.0 if low else -1.0
+    stream = tuple(u[0, 0, 0])
+    sides: dict[str, Any] = dict.fromkeys(("left", "right", "bottom", "top"), FREE)
+    sides |= {side: gf.Inflow(stream, density=2.0, temperature=3.0), ends[low]: gf.Open()}
+    for dt in (0.1, 0.04, 0.02, 0.005):
+        with gf.Fluid(
+            gf.Grid((16, 16, 1), 0.1),
+            gf.Boundaries(**sides),
+            gf.Settings(buoyancy=0.0, advection=advection, solve_velocity=False),
+            backend,
+        ) as fluid:
+            fluid.velocity.write(u)
+            for _ in range(round(0.6 / dt)):
+                fluid.step(dt)
+            density = fluid.density.read()[0].astype(float)
+            came = density.sum() / (16 * 2.0)  # cells
+            assert came == pytest.approx(6.0, abs=3e-4 if advection == "semi-lagrangian" else 0.8)
+            np.testing.assert_allclose(fluid.temperature.read()[0], 1.5 * density, atol=2e-5)
+            along = np.moveaxis(density, 1 - a, 0)[:: 1 if low else -1]
+            np.testing.assert_allclose(along[0], 2.0, atol=0.05)
+            assert np.ptp(along, axis=1).max() < 1e-5
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_clean_air_replaces_smoke_however_small_the_steps(backend: str) -> None:
+    """What an open side lets in; the air beside a side that nothing crosses stays as it is."""
+    sides = gf.Boundaries(left=gf.Open(), right=gf.Open(), bottom=gf.Open(), top=gf.Open())
+    rules = gf.Settings(buoyancy=0.0, solve_velocity=False, ambient_temperature=1.0)
+    with gf.Fluid(gf.Grid((16, 16, 1), 0.1), sides, rules, backend) as fluid:
+        u = np.zeros((2, 17, 17, 3))
+        u[..., 0] = 1.0
+        fluid.velocity.write(u)
+        fluid.density.write(np.ones((1, 16, 16)))
+        for _ in range(80):
+            fluid.step(0.01)
+        left = fluid.density.read()[0]
+        assert left[:, :5].max() < 0.01 and left[:, 12:].min() > 0.99
+        np.testing.assert_allclose(fluid.temperature.read(), 1.0, atol=1e-5)
+        assert np.ptp(left, axis=0).max() < 1e-6
+
+
 @pytest.mark.parametrize("backend", COMPUTED)
 def test_a_stream_starts_from_rest_when_it_is_driven(backend: str) -> None:
     sides = gf.Boundaries(

@@ -2,17 +2,20 @@
 // 1 where that is the ambient one; a side that lets nothing in has a negative density.
 #include "lib/box.glsl"
 
-// True where `p` (cells) lies beyond a side that lets fluid in; `scalars` is then what it brings.
+// Whether `p` (cells) is among what a side that lets fluid in brings; to `scalars`, those found at `p`, comes their
+// share of that. Beyond the side lies a cell of it, whose values go over into those of the first cell from centre to
+// centre: else nothing would come in that comes less than half a cell a step.
 bool enters(vec3 p, inout vec3 scalars) {
-    bool outside = false;
+    bool among = false;
 #if !ALL_WALLS
     for (int side = 0; side < 2 * DIMENSIONS; ++side) {
         float beyond = (side & 1) == 0 ? -p[side / 2] : p[side / 2] - float(cells[side / 2]);
-        if (entering[side].x >= 0.0 && beyond > 0.0) {
-            scalars = vec3(entering[side].x, entering[side].z > 0.5 ? ambient : entering[side].y, 0.0);
-            outside = true;
+        if (entering[side].x >= 0.0 && beyond > -0.5) {
+            vec3 brought = vec3(entering[side].x, entering[side].z > 0.5 ? ambient : entering[side].y, 0.0);
+            scalars = mix(scalars, brought, min(beyond + 0.5, 1.0));
+            among = true;
         }
     }
 #endif
-    return outside;
+    return among;
 }

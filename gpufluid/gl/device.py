@@ -382,6 +382,14 @@ def let_go(*things: Any) -> None:
         thing.release()
 
 
+def drawn_to(target: moderngl.Framebuffer) -> tuple[Any, ...]:
+    """What `target` draws its colours to; equal for the same things alone.
+
+    Names of OpenGL do not tell: drivers give that of a thing that was released to the next one.
+    """
+    return target.size, *(thing.mglo for thing in target.color_attachments)
+
+
 def _available_memory() -> int | None:
     """Bytes a program can take on Linux before it is killed for it; None where the system does not say."""
     try:

@@ -233,6 +233,6 @@ def _strips_of(fluid: FluidLike, look: Look) -> Strips | None:
 
 def _state(fluid: FluidLike, look: Look) -> object:
     """What is another where there may be something elsewhere."""
-    fields = {name: (f.front.glo, id(f), f.version) for name, f in matter(fluid).items()}
+    fields = {name: (f, f.front.mglo, f.version) for name, f in matter(fluid).items()}
     fire = look.fire and (look.fire.kelvin_at_zero, look.fire.kelvin_per_temperature)
     return fields, look.smoke.extinction, fire, bool(look.lights)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device, drawn_to, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
@@ -170,7 +170,7 @@ class Overlay(Guest):
         self, kind: str, target: moderngl.Framebuffer, make: Callable[[], list[moderngl.Framebuffer | Any]]
     ) -> list[Any]:
         """What `make` made for `target`, first of all a framebuffer; made once for each target."""
-        key = target.glo, *(a.glo for a in target.color_attachments), target.size
+        key = drawn_to(target)
         if kind not in self._others or self._others[kind][0] != key:
             let_go(*self._others.pop(kind, (None, []))[1])
             self._others[kind] = key, make()
@@ -266,7 +266,7 @@ class Overlay(Guest):
 
     def array(self, program: moderngl.Program, content: Sequence[Any] = ()) -> moderngl.VertexArray:
         """The vertex array of `program` over `content`, as moderngl takes it; made once."""
-        key = program.glo, *(c[0].glo for c in content)
+        key = program.mglo, *(c[0].mglo for c in content)
         if key not in self._arrays:
             self._arrays[key] = self.ctx.vertex_array(program, list(content))
         return self._arrays[key]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device, drawn_to, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT
 from gpufluid.gl.passes import give
@@ -366,7 +366,7 @@ class VolumeRenderer(Guest):
         attached: Any = target.depth_attachment if target.glo else None
         if depth is None or attached is None or attached.glo != depth.glo:
             return target
-        key = target.glo, *(a.glo for a in target.color_attachments)
+        key = drawn_to(target)
         if self._color_only is None or self._color_only[0] != key:
             if self._color_only is not None:
                 let_go(self._color_only[1])
