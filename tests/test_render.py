@@ -761,3 +761,48 @@ def test_a_picture_leaves_the_least_of_numbers_as_they_were() -> None:
     """What a driver does with numbers below 1.2e-38 is its own matter, but the next step needs the same."""
     script = FAINT.format(tests=os.path.dirname(__file__))  # noqa: PTH120
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+RESIZED = """
+import sys
+sys.path.insert(0, {tests!r})
+import numpy as np
+import gpufluid as gf
+import test_render
+scene = test_render.plume(None)
+fluid, ctx = scene.fluid, scene.fluid.ctx
+smoke = gf.VolumeRenderer(ctx)
+views = [view(ctx) for view in (gf.Glyphs, gf.IsoSurface, gf.SlicePlane, gf.VoxelView)]
+names, made = [], dict()
+for n in range(3):
+    for width in (64, 96, 64):
+        for deep in (True, False):
+            color, depth = ctx.texture((width, 48), 4, dtype="f4"), ctx.depth_texture((width, 48))
+            target = ctx.framebuffer([color], depth if deep else None)
+            for k, draw in enumerate((smoke, *views)):
+                target.clear(depth=1.0)
+                options = dict(depth=depth) if deep else dict()
+                draw.render(fluid, scene.camera, target=target, **options)
+                made.setdefault((k, width, deep), set()).add(color.read())
+            names.append((color.glo, target.glo))
+            for thing in (target, depth, color):
+                thing.release()
+assert all(len(pictures) == 1 for pictures in made.values()), {{key: len(p) for key, p in made.items()}}
+assert all(any(np.frombuffer(next(iter(p)), "f4")) for p in made.values())
+print(len(set(names)) < len(names))
+"""
+
+
+@pytest.mark.parametrize("reused", ["true", "false"])
+def test_a_window_is_resized_whether_or_not_names_are_used_again(reused: str) -> None:
+    """Most drivers give the name of what was released to what is made next; Mesa where it is asked to."""
+    result = subprocess.run(
+        [sys.executable, "-c", RESIZED.format(tests=os.path.dirname(__file__))],  # noqa: PTH120
+        env={**os.environ, "force_gl_names_reuse": reused},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    if reused == "true" and "True" not in result.stdout:
+        pytest.skip("this driver does not use names again")

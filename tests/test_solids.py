@@ -129,6 +129,48 @@ def test_a_turn_is_never_a_jump() -> None:
         assert np.abs(inner_velocity(fluid, 0)[0]).max() > 1.0
 
 
+@pytest.mark.parametrize("slip", ["no", "free"])
+@pytest.mark.parametrize("angle", [0.05, 0.5])
+def test_a_turn_pushes_out_as_much_as_it_takes_in(angle: float, slip: str) -> None:
+    """It moves a solid across itself alone, however far in a step: nothing goes through the sides."""
+    sides = gf.Boundaries.all(gf.Open())
+    rules = gf.Settings(buoyancy=0.0, pressure=gf.Multigrid(12), warm_start=False)
+    with gf.Fluid(gf.Grid((24, 24, 1), 1 / 24), sides, rules, "numpy") as fluid:
+        solid = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.5, 0.5, 1 / 48), slip=slip))
+        fluid.step(0.02)
+        for n in range(1, 4):
+            solid.rotation = (0.0, 0.0, math.sin(angle * n / 2), math.cos(angle * n / 2))
+            fluid.step(0.02)
+            u = fluid.velocity.read()[0]
+            out = u[:24, 24, 0].sum() - u[:24, 0, 0].sum() + u[24, :24, 1].sum() - u[0, :24, 1].sum()
+            assert abs(out) / 24 < 1e-6
+        assert (np.abs(u).max() > 0.1) == (slip == "no")
+
+
+def test_an_obstacle_made_anew_has_not_come_from_where_another_was() -> None:
+    """Though Python may give it the other's place in memory."""
+    with gf.Fluid(GRID, settings=STILL, backend="numpy") as fluid:
+        for n in range(20):
+            fluid.obstacles.clear()
+            fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.02 * n, 0.45, 0)))
+            fluid.step(0.05)
+            assert not fluid.velocity.read().any()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_no_time_in_single_precision_is_no_time(backend: str) -> None:
+    with gf.Fluid(GRID, backend=backend) as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.3, 0.0), 0.2), density=3.0, temperature=2.0))
+        fluid.step(0.02)
+        before = fluid.velocity.read()
+        for dt in (5e-324, 1e-44, 1e-38):
+            fluid.step(dt)
+            np.testing.assert_array_equal(fluid.velocity.read(), before)
+        fluid.step(1e-30)
+        fluid.step(0.02)
+        assert np.isfinite(fluid.velocity.read()).all()
+
+
 def test_a_plane_may_move_as_far_as_the_box_is_wide() -> None:
     with gf.Fluid(GRID, settings=STILL, backend="numpy") as fluid:
         piston = fluid.obstacles.add(gf.Obstacle(gf.Plane(), (0, 0.1, 0)))
