@@ -270,7 +270,7 @@ class Mesh:
         if len(array) != len(self.vertices):
             raise GpufluidError(f"Mesh.moved needs {len(self.vertices)} vertices as before, got {len(array)}")
         mesh = copy(self)  # the triangles stay, checked as they are
-        for name in ("bounds", "volume", "orientation", "normals"):
+        for name in ("bounds", "volume", "normals"):
             mesh.__dict__.pop(name, None)
         mesh.__dict__["vertices"] = array
         return mesh
@@ -465,19 +465,9 @@ class Mesh:
     @cached_property
     def volume(self) -> float:
         """Signed volume, m^3: negative where a closed mesh is inside-out; of no meaning where it is open."""
-        return float(np.sum(self._cones))
-
-    @cached_property
-    def orientation(self) -> int:
-        """1 where the mesh is closed and every connected part of it faces outward, -1 inward; else 0.
-
-        A hollow in it is such a part, and faces the other way: with one it is 0.
-        """
-        if not self.is_closed:
-            return 0
-        volumes = np.bincount(self._parts[self.triangles[:, 0]], weights=self._cones)
-        signs = np.sign(volumes[np.unique(self._parts[self.triangles])])
-        return int(signs[0]) if (signs == signs[0]).all() else 0
+        low, high = self.bounds
+        a, b, c = self._corners(origin=0.5 * (low + high))
+        return float(np.sum(a * np.cross(b, c)) / 6.0)
 
     @cached_property
     def normals(self) -> NDArray[np.float32]:
@@ -518,30 +508,6 @@ class Mesh:
             self.vertices[self.triangles].reshape(-1, 3), axis=0, return_inverse=True
         )
         return Mesh(positions, index.reshape(-1, 3))
-
-    @property
-    def _cones(self) -> Floats:
-        """Signed volumes of the tetrahedra between each triangle and the middle of the bounds, [t], m^3."""
-        low, high = self.bounds
-        a, b, c = self._corners(origin=0.5 * (low + high))
-        return np.asarray(np.sum(a * np.cross(b, c), axis=1) / 6.0)
-
-    @cached_property
-    def _parts(self) -> NDArray[np.int64]:
-        """The lowest number of a vertex that triangles connect it with, for each vertex, [v].
-
-        Where two parts meet, the lower takes over all of the other at once (Shiloach & Vishkin 1982).
-        """
-        parts, corners = np.arange(len(self.vertices)), np.ascontiguousarray(self.triangles.T, np.int64)
-        while True:
-            met = parts[corners]
-            lowest, joined = met.min(axis=0), parts.copy()
-            for part in met:
-                np.minimum.at(joined, part, lowest)
-            joined = joined[joined]
-            if np.array_equal(joined, parts):
-                return parts
-            parts = joined
 
     def _corners(self, origin: ArrayLike = 0.0) -> tuple[Floats, Floats, Floats]:
         """First, second and third corner of every triangle, each [t, 3], relative to `origin`."""

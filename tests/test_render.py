@@ -637,59 +637,6 @@ def test_a_ball_is_as_fine_as_its_outline_needs(ctx: moderngl.Context, pixels: f
     solids.release()
 
 
-TURNED = {
-    "outward": ("back", lambda mesh: mesh),
-    "inward": ("front", lambda mesh: gf.Mesh(mesh.vertices, mesh.triangles[:, ::-1])),
-    "open": ("", lambda mesh: gf.Mesh(mesh.vertices, mesh.triangles[40:])),
-}
-
-
-@pytest.mark.parametrize("eye", ["outside", "in parallel", "mirrored view", "near plane", "inside"])
-@pytest.mark.parametrize("kind", TURNED)
-@pytest.mark.filterwarnings("ignore:.*not closed")
-def test_sides_that_cannot_be_seen_are_left_out(
-    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, kind: str, eye: str
-) -> None:
-    """The same picture and depth as with all triangles, and half of them where that can be."""
-    hidden, turn = TURNED[kind]
-    with gf.Fluid(gf.Grid((16, 16, 16), 1 / 16, (-0.5,) * 3), backend="fragment", ctx=ctx) as fluid:
-        shape = turn(gf.Mesh.torus(0.3, 0.12))
-        fluid.obstacles.add(gf.Obstacle(shape, (0.0, 0.0, 0.0), (0.17, 0.24, 0.04, 0.95), (1.0, 0.8, 1.2)))
-        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.1, 0.1, 0.3)))
-        fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.1, 0.2, 0.1)), (-0.2, -0.3, 0.3)))
-        far = gf.Camera(distance=1.8, azimuth=20.0)
-        seen = view_of(far, 1.5)
-        flip = np.diag([1.0, -1.0, 1.0, 1.0])
-        cameras = {
-            "outside": far,
-            "in parallel": (np.eye(4), np.diag([1.2, 1.8, -0.1, 1.0])),
-            "mirrored view": (seen.view, flip @ seen.projection),
-            "near plane": gf.Camera(distance=1.8, azimuth=20.0, near=1.6),
-            "inside": gf.Camera(distance=0.25, azimuth=20.0),
-        }
-        scene = gf.Scene(fluid, far, floor=-0.5)
-        scene.camera = cameras[eye]
-        made = FrameRenderer(ctx, size=(96, 64))
-        solids, view = made._solids, view_of(scene.camera, 1.5)
-        if eye == "mirrored view" and hidden:
-            hidden = "front" if hidden == "back" else "back"
-        if eye in ("near plane", "inside"):
-            hidden = ""
-        found = solids.hidden_sides(solids.shown(fluid), view)
-        assert found[0] == hidden and found[2] == ""  # a box has corners of its own for each side
-        ctx.front_face, ctx.cull_face = "cw", "front_and_back"
-        made.draw(scene)
-        assert (ctx.front_face, ctx.cull_face) == ("cw", "front_and_back")
-        ctx.front_face, ctx.cull_face = "ccw", "back"
-        some, near = made.read_hdr(), made.read_depth()
-        monkeypatch.setattr(frame._Solids, "hidden_sides", lambda self, shown, view: ["" for _ in shown])
-        made.draw(scene)
-        assert np.isfinite(near).mean() > 0.1
-        np.testing.assert_array_equal(some, made.read_hdr())
-        np.testing.assert_array_equal(near, made.read_depth())
-        made.release()
-
-
 SCRIPT = """
 import sys
 sys.path.insert(0, {tests!r})

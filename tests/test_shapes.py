@@ -226,32 +226,6 @@ def test_inside_out_mesh_has_negative_volume() -> None:
     assert turned.volume == pytest.approx(-mesh.volume, rel=1e-9)
 
 
-def test_which_way_all_parts_of_a_mesh_face() -> None:
-    """Found part by part; of a mesh whose vertices move by where they are now."""
-
-    def both(one: Mesh, two: Mesh) -> Mesh:
-        triangles = np.concatenate([one.triangles, two.triangles + len(one.vertices)])
-        return Mesh(np.concatenate([one.vertices, two.vertices]), triangles)
-
-    def turned(mesh: Mesh) -> Mesh:
-        return Mesh(mesh.vertices, mesh.triangles[:, ::-1])
-
-    knot, ball, pea = MAKERS["trefoil"], Mesh.icosphere(2), Mesh.icosphere(1, 0.1, (3.0, 0.0, 0.0))
-    assert knot.orientation == ball.orientation == both(ball, pea).orientation == 1
-    assert turned(knot).orientation == both(turned(ball), turned(pea)).orientation == -1
-    assert both(ball, turned(pea)).orientation == both(turned(pea), ball).orientation == 0
-    assert both(ball, turned(Mesh.icosphere(1, 0.1))).orientation == 0  # a hollow
-    assert Mesh(ball.vertices, ball.triangles[1:]).orientation == 0
-    assert Mesh(TRIANGLE, [[0, 1, 2], [0, 2, 1]]).orientation == 0  # no inside
-    moved = ball.moved(ball.vertices * (1.0, -1.0, 1.0))
-    assert (moved.orientation, moved.moved(ball.vertices).orientation) == (-1, 1)
-    # numbers of vertices in any order, however long the way from one end to the other
-    rng = np.random.default_rng(5)
-    order = rng.permutation(len(knot.vertices))
-    shuffled = Mesh(knot.vertices[order], np.argsort(order)[rng.permutation(knot.triangles)])
-    assert shuffled.orientation == 1 and not shuffled._parts.any()
-
-
 def test_bounds_ignore_unused_vertices() -> None:
     mesh = Mesh([*TRIANGLE, [9.0, 9.0, 9.0]], [[0, 1, 2]])
     np.testing.assert_array_equal(mesh.bounds, [[0, 0, 0], [1, 1, 0]])

@@ -529,7 +529,9 @@ class _Solids(SolidMeshes):
         """The part of a picture of `size` outside which none of what is `shown` lies; it may be empty."""
         if not shown:
             return 0, 0, 0, 0
-        return _part_round(_corners(shown, view).reshape(-1, 4), size)
+        corners = np.array([np.where(CORNERS, *mesh.bounds) for mesh, _ in shown])
+        to_clip = np.swapaxes(view.clip @ np.array([matrix for _, matrix in shown]), 1, 2)
+        return _part_round((corners @ to_clip[:, :3] + to_clip[:, 3:]).reshape(-1, 4), size)
 
     def ball(self, clip: Floats, size: Size) -> Mesh:
         """The coarsest ball whose outline is round in a picture of `size`. clip: from the unit ball."""
@@ -561,9 +563,7 @@ class _Solids(SolidMeshes):
             "to_clip": clip,
         }
         give(program, values)
-        ctx = self.ctx
-        known = ctx.front_face, ctx.cull_face  # what moderngl tells the host that asks it
-        for (mesh, matrix), hidden in zip(shown, self.hidden_sides(shown, view), strict=True):
+        for mesh, matrix in shown:
             turn = np.eye(4)
             turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
             give(program, {"to_cells": cells @ matrix, "normals": turn})
@@ -571,32 +571,7 @@ class _Solids(SolidMeshes):
                 for ball in self._balls:  # all of them, so that nothing is allocated when one comes near
                     self.vertex_array(ball, program)
                 mesh = self.ball(view.clip @ matrix, size)
-            ctx.enable_only(moderngl.DEPTH_TEST | (moderngl.CULL_FACE if hidden else moderngl.NOTHING))
-            if hidden:
-                ctx.front_face, ctx.cull_face = "ccw", hidden
             self.vertex_array(mesh, program).render(moderngl.TRIANGLES)
-        ctx.front_face, ctx.cull_face = known
-
-    def hidden_sides(self, shown: Sequence[Placed], view: View) -> list[str]:
-        """Which side of the triangles of each that is `shown` cannot be seen: "back", "front" or neither, "".
-
-        None can of a closed surface from outside. Where it reaches behind the near plane, that cuts it open.
-        """
-        if not shown:
-            return []
-        corners = _corners(shown, view)
-        before = (corners[..., 2] > -corners[..., 3]).all(axis=1)
-        # clip space is left-handed; what is mirrored on the way there runs round its triangles the other way
-        mirrored = np.linalg.det(view.clip @ np.array([matrix for _, matrix in shown])) > 0.0
-        sides = np.array([mesh.orientation for mesh, _ in shown]) * np.where(mirrored, -1, 1) * before
-        return [("", "back", "front")[side] for side in sides.tolist()]
-
-
-def _corners(shown: Sequence[Placed], view: View) -> Floats:
-    """The corners of the bounds of all that is `shown`, which is something, in clip space, [n, 8, 4]."""
-    corners = np.array([np.where(CORNERS, *mesh.bounds) for mesh, _ in shown])
-    to_clip = np.swapaxes(view.clip @ np.array([matrix for _, matrix in shown]), 1, 2)
-    return np.asarray(corners @ to_clip[:, :3] + to_clip[:, 3:])
 
 
 def _edges(mesh: Mesh) -> Floats:
