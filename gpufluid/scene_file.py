@@ -295,7 +295,7 @@ def read_description(path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
     if len(text) > LARGEST:
         raise SceneError(f"{path}: over {LARGEST >> 20} MB long, which no scene is")
     try:
-        plain = text.decode()
+        plain = text.decode("utf-8-sig")  # some editors begin with a mark
         if LONG_KEY.search(
             NO_KEYS.sub("s", plain)
         ):  # the parser's memory grows with the square of their length

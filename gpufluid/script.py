@@ -61,10 +61,16 @@ def scene_function(path: Path) -> Callable[..., Any]:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickles of the script look for it there
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)  # of modules beside it, as where Python runs it
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
-        raise SceneError(f"{path}: line {error.lineno}: {error.msg}") from None
+        where = path if error.filename in (None, str(path)) else error.filename
+        raise SceneError(f"{where}: line {error.lineno}: {error.msg}") from None
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)
     for candidate in NAMES:
         make = getattr(module, candidate, None)
         if callable(make):

@@ -11,9 +11,11 @@ import json
 import logging
 import math
 import os
+import re
+import struct
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +39,11 @@ MOST_MESH_BYTES = 1 << 30  # of a file
 MOST_TRIANGLES = 10_000_000  # of a file
 GLTF_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}  # glTF 2.0, 3.6.2.2: of a component
 GLTF_PARTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+PLY_TYPES = {"char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "float": "f"}
+PLY_TYPES |= {"double": "d", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i"}
+PLY_TYPES |= {"uint32": "I", "float32": "f", "float64": "d"}  # to those of Python's struct
+# a byte-order mark, tabs, indents, lone carriage returns, lines that go on, comments behind, counts back
+UNUSUAL_OBJ = re.compile(r"^\ufeff|\t|^ +\S|\r(?!\n)|\\\r?\n|^[^#\n]+#|^f [^\n#]*-", re.MULTILINE)
 
 # A rotation kept in float32 and turned a few thousand times still passes; a scale of 0.1 % does not.
 ROTATION_TOLERANCE = 1e-4
@@ -724,6 +731,77 @@ def _check_glb(data: bytes) -> None:
         raise GpufluidError(f"its arrays have {total} bytes in all, and it has {len(data)} itself")
 
 
+def _plain_obj(text: str) -> str:
+    """OBJ text as trimesh reads it right: without tabs, indents and comments behind, and with corners counted
+    from the first of the file, not back from the line that names them (Wavefront 1992).
+    """
+    if not UNUSUAL_OBJ.search(text):
+        return text
+    lines, counts = [], {"v": 0, "vt": 0, "vn": 0}
+    joined = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
+    for number, line in enumerate(joined.split("\n"), 1):
+        words = line.split("#", 1)[0].split()
+        if words and words[0] in counts:
+            counts[words[0]] += 1
+        elif words and words[0] == "f" and "-" in line:
+            for n, corner in enumerate(words[1:], 1):
+                parts = corner.split("/")
+                for k, (part, count) in enumerate(zip(parts, counts.values(), strict=False)):
+                    if part.startswith("-"):
+                        if int(part) < -count:
+                            raise ValueError(f"line {number}: {corner} reaches back before the first vertex")
+                        parts[k] = str(count + 1 + int(part))
+                words[n] = "/".join(parts)
+        lines.append(" ".join(words))
+    return "\n".join(lines) + "\n"
+
+
+def _ply_of_all_sorts(data: bytes) -> tuple[Floats, NDArray[np.int64]] | None:
+    """Vertices and triangles of a binary PLY with faces of 3, 4 and more corners; None for any other.
+
+    trimesh takes the number of corners of the first face for that of all.
+    """
+    head, end, body = data.partition(b"end_header")
+    lines = [line.split() for line in head.decode("latin-1").splitlines()]
+    order = {"binary_little_endian": "<", "binary_big_endian": ">"}.get(
+        next((line[1] for line in lines if line[:1] == ["format"]), "")
+    )
+    if not end or order is None:
+        return None
+    at = body.index(b"\n") + 1
+    elements: list[tuple[str, int, list[list[str]]]] = []
+    for line in lines:
+        if line[:1] == ["element"]:
+            elements.append((line[1], int(line[2]), []))
+        elif line[:1] == ["property"]:
+            elements[-1][2].append(line[1:])
+
+    def read(kind: str, count: int = 1) -> tuple[float, ...]:
+        nonlocal at
+        form = f"{order}{count}{PLY_TYPES[kind]}"
+        values = struct.unpack_from(form, body, at)
+        at += struct.calcsize(form)
+        return values
+
+    places, corners = list[list[float]](), list[NDArray[np.int64]]()
+    for element, count, properties in elements:
+        for _ in range(count if properties else 0):
+            row: dict[str, tuple[float, ...]] = {}
+            for kind, *given in properties:
+                if kind == "list":
+                    row[given[2]] = read(given[1], int(read(given[0])[0]))
+                else:
+                    row[given[0]] = read(kind)
+            if element == "vertex":
+                places.append([row[axis][0] for axis in "xyz"])
+            elif element == "face":
+                corners.append(np.array(row.get("vertex_indices") or row["vertex_index"], np.int64))
+    if len({len(face) for face in corners}) < 2:
+        return None
+    fans = [np.stack([0 * face[2:] + face[0], face[1:-1], face[2:]], axis=1) for face in corners]
+    return np.array(places, np.float64), np.concatenate(fans)
+
+
 def _read_triangles(file: Path, data: bytes) -> tuple[Floats, NDArray[np.int64]]:
     """Vertices [v, 3] and triangles [t, 3] of all meshes in a file, placed by its scene graph, or raise."""
     try:
@@ -733,8 +811,10 @@ def _read_triangles(file: Path, data: bytes) -> tuple[Floats, NDArray[np.int64]]
     suffix = file.suffix.lower()
     # From a stream trimesh knows no folder, so it follows no names in the file to materials and textures.
     # Text that is not UTF-8 (a comment, as a rule) would make it ask for one more package to guess with.
-    stream = io.StringIO(data.decode(errors="replace")) if suffix == ".obj" else io.BytesIO(data)
     try:
+        stream = (
+            io.StringIO(_plain_obj(data.decode(errors="replace"))) if suffix == ".obj" else io.BytesIO(data)
+        )
         if suffix == ".glb":
             _check_glb(data)
         with _quiet("trimesh"):
@@ -751,6 +831,9 @@ def _read_triangles(file: Path, data: bytes) -> tuple[Floats, NDArray[np.int64]]
     except GpufluidError as error:
         raise GpufluidError(f"mesh file {file} cannot be used: {error}") from None
     except Exception as error:  # a damaged file surfaces as whatever the parser tripped over
+        with suppress(Exception):
+            if suffix == ".ply" and (found := _ply_of_all_sorts(data)) is not None:
+                return found
         raise GpufluidError(f"mesh file {file} is damaged or no mesh: {_reason(error)}") from error
     if not any(len(part) for part in triangles):
         raise GpufluidError(f"mesh file {file} holds no triangles")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import struct
 import sys
 from pathlib import Path
 
@@ -512,3 +513,73 @@ def test_bad_obstacle_is_named_at_once_and_after_a_change(field, value, says) ->
     setattr(obstacle, field, value)
     with pytest.raises(GpufluidError, match=says):
         obstacle.check()
+
+
+CUBE_LINES = [
+    *(f"v {x} {y} {z}" for x in (0, 1) for y in (0, 1) for z in (0, 1)),
+    *("f 1 2 4 3", "f 5 7 8 6", "f 1 5 6 2", "f 3 4 8 7", "f 1 3 7 5", "f 2 6 8 4"),
+]
+UNUSUAL = {
+    "plain": lambda lines: "\n".join(lines),
+    "tabs": lambda lines: "\n".join(lines).replace(" ", "\t"),
+    "indented": lambda lines: "\n".join("   " + line for line in lines),
+    "comments": lambda lines: "\n".join(line + "  # x" for line in lines),
+    "mark": lambda lines: "\ufeff" + "\n".join(lines),
+    "carriage returns": lambda lines: "\r".join(lines) + "\r",
+    "both ends": lambda lines: "\r\n".join(lines),
+    "lines that go on": lambda lines: "\n".join(line.replace(" ", " \\\n", 1) for line in lines),
+}
+
+
+@pytest.mark.parametrize("way", UNUSUAL)
+def test_obj_text_of_every_exporter(tmp_path: Path, way: str) -> None:
+    file = tmp_path / "cube.obj"
+    file.write_bytes(UNUSUAL[way](CUBE_LINES).encode())
+    mesh = Mesh.load(file)
+    assert mesh.is_closed and len(mesh.vertices) == 8
+    assert mesh.volume == pytest.approx(1.0)
+
+
+def test_corners_counted_back_from_their_line(tmp_path: Path) -> None:
+    """Two cubes, the second 3 m on; also with vertices and a normal for each face, written just before it."""
+    lines, apart = list[str](), list[str]()
+    for shift in (0, 3):
+        lines += [f"v {x + shift} {y} {z}" for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+        for face in CUBE_LINES[8:]:
+            numbers = [int(word) for word in face.split()[1:]]
+            lines.append("f " + " ".join(str(n - 9) for n in numbers))
+            corners = [CUBE_LINES[n - 1].split()[1:] for n in numbers]
+            apart += [f"v {float(x) + shift} {y} {z}" for x, y, z in corners] + ["vn 0 1 0"]
+            apart.append("f -4//-1 -3//-1 -2//-1 -1//-1")
+    for text in (lines, apart):
+        file = tmp_path / "cubes.obj"
+        file.write_text("\n".join(text))
+        mesh = Mesh.load(file)
+        np.testing.assert_array_equal(mesh.bounds, [[0, 0, 0], [4, 1, 1]])
+        assert mesh.is_closed and mesh.volume == pytest.approx(2.0)
+    file.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf -1 -2 -4\n")
+    with pytest.raises(GpufluidError, match=r"cubes.obj is damaged or no mesh: line 4: -4 reaches back"):
+        Mesh.load(file)
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_binary_ply_of_triangles_and_quads(tmp_path: Path, order: str) -> None:
+    """As Blender writes it: trimesh takes the corners of the first face for those of all."""
+    points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0.5, 0.5, 1)]
+    faces = [(0, 1, 4), (0, 3, 2, 1), (1, 2, 4), (2, 3, 4), (3, 0, 4)]
+    head = (
+        f"ply\nformat binary_{order}_endian 1.0\nelement vertex 5\nproperty float x\nproperty float y\n"
+        "property float z\nproperty uchar red\nelement face 5\nproperty list uchar uint vertex_indices\n"
+        "property int flags\nelement edge 1\nproperty int vertex1\nend_header\n"
+    )
+    mark = "<" if order == "little" else ">"
+    body = b"".join(struct.pack(mark + "fffB", *point, 7) for point in points)
+    body += b"".join(struct.pack(f"{mark}B{len(f)}Ii", len(f), *f, -1) for f in faces)
+    file = tmp_path / "pyramid.ply"
+    file.write_bytes(head.encode() + body + bytes(4))
+    mesh = Mesh.load(file)
+    assert mesh.is_closed and len(mesh.triangles) == 6
+    assert mesh.volume == pytest.approx(1.0 / 3.0)
+    file.write_bytes(head.encode() + body[:-9])
+    with pytest.raises(GpufluidError, match=r"pyramid.ply is damaged"):
+        Mesh.load(file)

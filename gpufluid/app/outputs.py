@@ -317,9 +317,11 @@ class Outputs:
             check_file(sheet.with_suffix(".json"), self.overwrite)
         if self.save is not None:
             check_place(check_file(self.save, self.overwrite), "picture")
-        paths = [Path(p).absolute() for p in (*sheets, self.still) if p is not None]
-        if len(set(paths)) < len(paths):
-            raise GpufluidError("two pictures cannot have one name")
+        asked = (*sheets, *(s.with_suffix(".json") for s in sheets), self.still, self.out, self.save)
+        paths = [Path(p).resolve() for p in asked if p is not None]
+        for path in paths:
+            if paths.count(path) > 1:
+                raise GpufluidError(f"two outputs cannot have one name, {path.name}")
 
     def take_state(self, scene: Scene) -> State | None:
         """The state of all fluids as it is now; None where it is not to be saved."""

@@ -129,8 +129,13 @@ def play(
         size, fps = size or check_size(built.picture.size), fps or built.picture.fps
         if frames is None and built.frames is None and built.story is None:
             frames = FRAMES
+        if built.frames is not None and built.frame >= built.frames:
+            raise GpufluidError(
+                f"{name} is over: it has {built.frames} frames and {built.frame} were played; a longer "
+                "duration would have more"
+            )
         if frames is None and built.frames is not None:
-            frames = max(built.frames - built.frame, 0)
+            frames = built.frames - built.frame
         try:
             with wanted.opened(built, frames, size, fps, progress) as outputs:
                 _render(built, wanted, outputs, frames, size, progress, undo)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from gpufluid.errors import GpufluidError
@@ -10,7 +11,7 @@ from gpufluid.files import whole_file
 STARTER = """\
 # A scene of gpufluid. Play it with:   gpufluid run {name}
 # A window reads it again whenever you save it. Lengths are metres, times seconds, y is up.
-title = "{title}"
+title = {title}
 dt = 0.0333          # seconds a frame
 duration = 6.0       # seconds; leave it out and a window plays on
 floor = 0.0          # height of the ground that catches the shadow
@@ -77,5 +78,7 @@ def write_starter(name: str, overwrite: bool = False) -> Path:
         )
     path = path if path.suffix.lower() == ".toml" else path.with_name(path.name + ".toml")
     with whole_file(path, overwrite, (".toml",)) as partial:
-        partial.write_text(STARTER.format(name=path, title=path.stem), encoding="utf-8")
+        partial.write_text(
+            STARTER.format(name=path, title=json.dumps(path.stem, ensure_ascii=False)), encoding="utf-8"
+        )
     return path
