@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -661,6 +662,28 @@ def test_a_mistaken_change_to_a_script(tmp_path: Path) -> None:
         gf.Scene.load(path, changes=["stength=1"])
     with pytest.raises(gf.SceneError, match="no choice of cells"):
         gf.Scene.load(path, cells=(4, 4, 4))
+
+
+def test_a_script_and_the_module_beside_it(tmp_path: Path) -> None:
+    """As where Python runs it; which of the two is mistaken is told."""
+    path, beside = tmp_path / "told.py", tmp_path / "told_beside.py"
+    path.write_text("import told_beside\n" + STORY)
+    beside.write_text("HEIGHT = 0.2\n")
+    before = list(sys.path)
+    with gf.Scene.load(path).fluid:
+        assert sys.path == before
+    del sys.modules["told_beside"]
+    beside.write_text("\nHEIGHT = = 0.2\n")
+    with pytest.raises(gf.SceneError, match=r"told_beside.py: line 2: invalid syntax"):
+        gf.Scene.load(path)
+
+
+def test_a_description_that_begins_with_a_mark(tmp_path: Path) -> None:
+    """As editors on Windows write it; and a name that has to be escaped."""
+    path = write_starter(str(tmp_path / 'one"two'))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    with gf.Scene.load(path, cells=(8, 12, 8)).fluid:
+        pass
 
 
 # -- settings that change ------------------------------------------------------------------------------------
