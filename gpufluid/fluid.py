@@ -846,6 +846,14 @@ class Fluid:
         store = self._state.flame
         return None if store is None else self._gl_field(store)
 
+    @_at_work
+    def voxelize(self) -> None:
+        """Let `solid_field` be of the obstacles where they are now; pictures do so first of all.
+
+        Who only looks does not stop what moves: the next step is as it would be without.
+        """
+        self._state.solids.update(list(self.obstacles), None)
+
     @property
     def solid_field(self) -> GLField | None:
         """The flat texture of the solids (1 inside) as last voxelized, or None without any."""

@@ -49,6 +49,9 @@ class Puff:
             self.solid_field.write(self.solids[..., None])
         self.scalars.write(values)
 
+    def voxelize(self) -> None:
+        """Its solids are what it was given."""
+
     def _extra(self, name: str, channels: Any) -> Field | None:
         """A field of the given first channels, or None."""
         if channels is None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import moderngl
 import numpy as np
 import pytest
 from driver import within
 from sharing import CELLS, COMPUTED, DRAWN
 
 import gpufluid as gf
+from gpufluid.render.frame import FrameRenderer
 from gpufluid.voxels import inside_shape
 
 BACKENDS = ("numpy", "fragment", "compute")
@@ -416,3 +418,57 @@ def test_a_reset_leaves_solids_empty(backend: str) -> None:
         fluid.reset()
         solid, scalars = fluid.solid.read() > 0.5, fluid._solver.scalars.read()
         assert (scalars[solid] == 0.0).all() and (scalars[~solid] == (0.0, 0.0, 0.0, 1.0)).all()
+
+
+# What pictures show of them
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_a_picture_shows_obstacles_where_they_are_now(backend: str, ctx: moderngl.Context) -> None:
+    """Put in, moved and taken away between steps, shadows and all; the next step is as without pictures."""
+
+    def made() -> tuple[gf.Fluid, gf.Obstacle]:
+        fluid = gf.Fluid(gf.Grid((16, 16, 16), 1 / 16), backend=backend, ctx=ctx)
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.2, 0.5), 0.15), density=2.0, temperature=1.0))
+        return fluid, gf.Obstacle(gf.Sphere(radius=0.2), position=(0.5, 0.6, 0.5))
+
+    camera = gf.Camera((0.5, 0.5, 0.5), distance=2.5)
+    frames = FrameRenderer(ctx, (96, 72))
+
+    def picture(fluid: gf.Fluid) -> np.ndarray:
+        frames.draw(gf.Scene(fluid, camera, floor=0.0))
+        return frames.read().astype(float)
+
+    def settled(place: tuple[float, float, float] | None) -> np.ndarray:
+        """The picture of a fluid in which that is known."""
+        with gf.Fluid(gf.Grid((16, 16, 16), 1 / 16), backend=backend, ctx=ctx) as fluid:
+            if place is not None:
+                fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=place))
+            fluid.step(1e-7)
+            return picture(fluid)
+
+    with gf.Fluid(gf.Grid((16, 16, 16), 1 / 16), backend=backend, ctx=ctx) as fluid:
+        empty = picture(fluid)
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(0.5, 0.6, 0.5)))
+        for place in ((0.5, 0.6, 0.5), (0.4, 0.5, 0.3)):
+            ball.position = place
+            assert np.abs(picture(fluid) - empty).max() > 60.0
+            np.testing.assert_array_equal(picture(fluid), settled(place))
+        fluid.obstacles.remove(ball)
+        np.testing.assert_array_equal(picture(fluid), settled(None))
+
+    states = []
+    for looks in (False, True):
+        fluid, ball = made()
+        fluid.obstacles.add(ball)
+        for n in range(4):
+            fluid.step(0.02)
+            ball.position = (0.5 + 0.01 * n, 0.6, 0.5)
+            if looks:
+                picture(fluid)
+        fluid.step(0.02)
+        states.append((fluid.velocity.read(), fluid.density.read()))
+        fluid.release()
+    for one, other in zip(*states, strict=True):
+        np.testing.assert_array_equal(one, other)
+    frames.release()

@@ -386,6 +386,7 @@ class InScene(Overlay, ABC):
         """Draw it. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
         self.check_fluid(fluid)
         self.check()
+        fluid.voxelize()
         self.draw(fluid, self.shot(camera, target, depth, clip_z), target)
 
     def check(self) -> None:

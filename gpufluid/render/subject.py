@@ -37,6 +37,7 @@ class FluidLike(Protocol):
 
     scrolled: cells along (x, y, z) that its box has moved on since it was made.
     scalars: density, temperature, fuel, 1 in fluid cells. solid_field: 1 inside; None without solids.
+    voxelize: bring that up to date.
     color_field: r, g, b densities of coloured smoke; flame_field: burns, 1/s; None where there are none.
     """
 
@@ -54,6 +55,8 @@ class FluidLike(Protocol):
 
     @property
     def scalars(self) -> Field: ...
+
+    def voxelize(self) -> None: ...
 
     @property
     def solid_field(self) -> Field | None: ...

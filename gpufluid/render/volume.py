@@ -209,6 +209,7 @@ class VolumeRenderer(Guest):
         if fluid.ctx is not self.ctx:
             raise GpufluidError("the fluid lives in another GL context than this renderer")
         look.check()
+        fluid.voxelize()
         self._allocate(fluid)
         with self._counted(fluid):
             self._find(fluid, look)
