@@ -1104,7 +1104,7 @@ def _with_entering(
         density, temperature = (kind.density, kind.temperature) if isinstance(kind, Inflow) else (0.0, None)
         brought = np.array([density, ambient if temperature is None else temperature, 0.0, 1.0])
         values = (1.0 - share) * values + share * brought
-        among |= share[..., 0] > 0.0
+        among |= share[..., 0] > 1e-3  # not for rounding, of air that stands still
     return values, among
 
 

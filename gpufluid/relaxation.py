@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -81,8 +82,8 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     is in single precision, whatever the settings say.
 
     Gas that expands in a room without a way out leaves no solution: once all else is solved for, directions
-    go along that room's constant, the lengths and the residual grow without end. The last step is then taken
-    back and the rest left.
+    go along that room's constant, the lengths and the residual grow without end. The steps up to the least
+    residual are then taken once more, and no others.
     """
     residual = problem.residual()
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
@@ -91,7 +92,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     halves = [inner.red_black(colour) for colour in (0, 1, 0)] if finest is None else []
     change.fill([0.0])
     before = length = first = 0.0
-    least = math.inf
+    least, best = math.inf, 0  # of the residual's squares, and the steps that leave them
     for n in range(rules.iterations):
         relaxed.fill([0.0])
         if finest is not None:
@@ -105,9 +106,11 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
         if rules.tolerance is not None and problem.share(squares) <= rules.tolerance:
             break
         if not squares <= GROWTH[rules.preconditioner] * least:
-            problem.add(change, direction, -length)
-            break
-        first, least = max(first, squares), min(least, squares)
+            conjugate_gradient(replace(rules, iterations=best), problem, hierarchy)
+            return
+        if squares < least:
+            least, best = squares, n
+        first = max(first, squares)
         # past what the numbers can tell rounding alone is left, whose constant part no direction removes
         if not now > 0.0 or squares <= (4.0 * inner.backend.epsilon) ** 2 * first:
             break

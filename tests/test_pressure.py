@@ -768,3 +768,20 @@ def test_steps_up_to_four_times_as_long_keep_the_pressure(backend: str) -> None:
         for dt in (0.08, 0.02, 0.05, 0.08):
             fluid.step(dt)
         assert np.abs(fluid.velocity.read()).max() <= max(4.5 * before, 1e-4)
+
+
+@pytest.mark.parametrize("preconditioner", ["multigrid", "gauss-seidel"])
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+def test_a_piston_in_a_tube_that_is_closed_behind_it_throws_nothing(
+    backend: str, preconditioner: str
+) -> None:
+    """Behind it there is no pressure that solves for it: what is left then is no rush of 40 m/s before it."""
+    free, n = gf.Wall("free"), 24
+    sides = gf.Boundaries(right=gf.Open(), left=free, bottom=free, top=free)
+    rules = gf.Settings(buoyancy=0.0, pressure=gf.ConjugateGradient(preconditioner=preconditioner))
+    with gf.Fluid(gf.Grid((n, n, 1), 1 / n), sides, rules, backend) as fluid:
+        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.2, 1.2, 0.2)), (0.3, 0.5, 0.5 / n)))
+        for step in range(20):
+            piston.position = (0.3 + 0.01 * step, 0.5, 0.5 / n)
+            fluid.step(0.02)
+            assert np.abs(fluid.velocity.read()).max() < 2.0

@@ -13,7 +13,7 @@ bool enters(vec3 p, inout vec3 scalars) {
         if (entering[side].x >= 0.0 && beyond > -0.5) {
             vec3 brought = vec3(entering[side].x, entering[side].z > 0.5 ? ambient : entering[side].y, 0.0);
             scalars = mix(scalars, brought, min(beyond + 0.5, 1.0));
-            among = true;
+            among = among || beyond > -0.499;  // not for rounding, of air that stands still
         }
     }
 #endif
