@@ -850,7 +850,8 @@ class Fluid:
     def voxelize(self) -> None:
         """Let `solid_field` be of the obstacles where they are now; pictures do so first of all.
 
-        Who only looks does not stop what moves: the next step is as it would be without.
+        Who only looks does not stop what moves: the next step is as it would be without. While a step of
+        `advance` is under way they are those of the state before it. Raises GpufluidError after `release`.
         """
         self._state.solids.update(list(self.obstacles), None)
 

@@ -785,6 +785,8 @@ def _ply_of_all_sorts(data: bytes) -> tuple[Floats, NDArray[np.int64]] | None:
 
     places, corners = list[list[float]](), list[NDArray[np.int64]]()
     for element, count, properties in elements:
+        if count > MOST_TRIANGLES:
+            return None
         for _ in range(count if properties else 0):
             row: dict[str, tuple[float, ...]] = {}
             for kind, *given in properties:

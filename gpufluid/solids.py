@@ -131,7 +131,7 @@ class Solids:
             if dt and isinstance(shape, Mesh) and isinstance(was, Mesh) and _bent(was, shape):
                 bends = was, before.tobytes(), dt
             elif dt and not np.array_equal(before, place) and not self._jumped(shape, before, place):
-                # by central differences: of a turn it is one, which moves no more fluid in than out
+                # central differences: what only turns then pushes as much fluid out as it takes in
                 motion += (place @ np.linalg.inv(before) - before @ np.linalg.inv(place)) / (2.0 * dt)
             mark = 0.0, 0.0, float(obstacle.slip == "free"), 0.0
             if obstacle.slip == "free":

@@ -358,8 +358,11 @@ def test_a_run_goes_on_with_the_same_bits(folder: Path, scene: str) -> None:
         ("one.toml --resume state.fluid -o a.mp4 --cells 4 6 4", "which is not this fluid's"),
         ("two.toml --resume state.fluid -o a.mp4", "state-2.fluid: cannot be read"),
         ("one.toml --resume state.fluid -o a.mp4 --set frames=1", "where this scene has ended"),
-        ("one.toml --resume state.fluid -o a.mp4 --set frames=2", "one is over: it has 2 frames and 2"),
-        ("one.toml --resume state.fluid -o a.mp4 --set frames=2 --frames 9", "one is over: it has 2 frames"),
+        (
+            "one.toml --resume state.fluid -o a.mp4 --set frames=2",
+            "one is over after 2 frames; of a longer duration",
+        ),
+        ("one.toml --resume state.fluid -o a.mp4 --set frames=2 --frames 9", "one is over after 2 frames"),
         ("one.toml --save state.fluid", "state.fluid: exists already"),
         ("one.toml --save missing/state.fluid", "the folder missing does not exist"),
     ],

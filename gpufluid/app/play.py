@@ -129,10 +129,9 @@ def play(
         size, fps = size or check_size(built.picture.size), fps or built.picture.fps
         if frames is None and built.frames is None and built.story is None:
             frames = FRAMES
-        if built.frames is not None and built.frame >= built.frames:
+        if built.over:
             raise GpufluidError(
-                f"{name} is over: it has {built.frames} frames and {built.frame} were played; a longer "
-                "duration would have more"
+                f"{name} is over after {built.frame} frames; of a longer duration some are left"
             )
         if frames is None and built.frames is not None:
             frames = built.frames - built.frame

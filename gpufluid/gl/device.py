@@ -383,9 +383,9 @@ def let_go(*things: Any) -> None:
 
 
 def drawn_to(target: moderngl.Framebuffer) -> tuple[Any, ...]:
-    """What `target` draws its colours to; equal for the same things alone.
+    """What `target` draws its colours to, and its size; equal for the same textures and renderbuffers alone.
 
-    Names of OpenGL do not tell: drivers give that of a thing that was released to the next one.
+    Names of OpenGL do not tell: drivers give that of one that was released to the next.
     """
     return target.size, *(thing.mglo for thing in target.color_attachments)
 
