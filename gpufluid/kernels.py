@@ -47,7 +47,7 @@ class Variant:
 
     weighted: on a coarse grid, whose faces have weights in place of being open or closed.
     cubic: what is carried is read with monotone cubics, not trilinear; only the advect kernels know of it.
-    slip: some solids are free-slip; only kernels that close faces or look through them are asked.
+    slip: some solids are free-slip; only the kernel that closes faces is asked.
     """
 
     solids: bool = False

@@ -680,17 +680,23 @@ def burn(
     return out
 
 
+def _slope(grid: Grid, variant: Variant, axis: int, values: Array) -> Array:
+    """Change of cell `values` over one cell along `axis`: of two beside a side, else of three."""
+    change = _beside(grid, variant, axis, 1, values) - _beside(grid, variant, axis, -1, values)
+    if not variant.boundaries.periodic(axis):
+        ends = np.moveaxis(change, 2 - axis, 0)
+        ends[0] *= 2.0
+        ends[-1] *= 2.0
+    return np.asarray(0.5 * change)
+
+
 def vorticity(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
     """Curl at the cell centres and its length, 1/s."""
     low = _cells(grid, velocity)
 
     def slope(component: int, along: int) -> Array:
         both = low[..., component] + _high(grid, velocity, component, component)
-        return (
-            0.25
-            / grid.cell_size
-            * (_beside(grid, variant, along, 1, both) - _beside(grid, variant, along, -1, both))
-        )
+        return _slope(grid, variant, along, both) * 0.5 / grid.cell_size
 
     out = np.zeros((*low.shape[:3], 4))
     if grid.dimensions == 3:
@@ -714,12 +720,7 @@ def confinement(
     """Vorticity confinement and buoyancy at the cell centres, m/s^2."""
     size = vorticity[..., 3]
     growth = np.stack(
-        [
-            0.5 * (_beside(grid, variant, a, 1, size) - _beside(grid, variant, a, -1, size))
-            if a < grid.dimensions
-            else 0.0 * size
-            for a in range(3)
-        ],
+        [_slope(grid, variant, a, size) if a < grid.dimensions else 0.0 * size for a in range(3)],
         -1,
     )
     towards = growth / (np.linalg.norm(growth, axis=-1, keepdims=True) + CONFINEMENT_FLOOR)
@@ -887,10 +888,11 @@ def diffuse_velocity(
         for axis in range(grid.dimensions):
             for side in range(2):
                 beside = _velocity_neighbour(grid, variant, own, component, axis, side)
-                if variant.slip and solid_faces is not None and axis != component:
-                    glides = (solid_faces[:z, :y, :x, 3].astype(int) >> (3 + component) & 1).astype(float)
-                    glides = _shifted(grid, variant, axis, 2 * side - 1, glides)
-                    beside = np.where(glides > 0.0, own, beside)
+                if variant.solids and solid_faces is not None and axis != component:
+                    bits = solid_faces[:z, :y, :x, 3].astype(int) >> component
+                    bits = _shifted(grid, variant, axis, 2 * side - 1, bits).astype(int)
+                    beside = np.where(bits & 64, 2.0 * beside - own, beside)
+                    beside = np.where(bits & 8, own, beside)
                 laplacian = laplacian + beside - own
         left = start - own + fourier_number * laplacian
         diagonal = (1.0 + 2.0 * grid.dimensions * fourier_number) / relaxation
@@ -1937,7 +1939,7 @@ def close_faces(grid: Grid, variant: Variant, *, solid_velocity: Array, marks: A
     closed, velocity = _sides_and_solids(grid, variant, solid_velocity)
     bits = closed @ [1.0, 2.0, 4.0]
     free_cells = np.zeros(grid.cells[::-1]) if marks is None else marks[..., 2] * solid_velocity[..., 3]
-    for axis in range(grid.dimensions if variant.slip else 0):
+    for axis in range(grid.dimensions):
         inside, free = (
             np.minimum(*_round_faces(grid, variant, axis, values, 1.0))
             for values in (solid_velocity[..., 3], free_cells)

@@ -182,8 +182,7 @@ class Solver:
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
-            gliding = replace(variant, slip=True) if self.solids.slips else variant
-            self.diffusion.diffuse_velocity(dt, gliding, faces, velocity=u)
+            self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
             self.projection.project(
                 dt,
                 variant,

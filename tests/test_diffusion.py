@@ -89,7 +89,7 @@ def test_a_lid_over_one_face(cells: tuple[int, int, int], share: float, backend:
 
 @pytest.mark.parametrize("backend", DRAWN)
 def test_a_moving_solid_beside_one_face(backend: str) -> None:
-    """u (1 + 4a) = a (U + u): the solid below holds U, free slip above, both side walls 0."""
+    """u (1 + 4a) = a (2 U - u + u): U half a cell below, free slip above, both side walls 0."""
     a, dt = 0.7, 0.5
     with gf.Fluid(gf.Grid((2, 2, 1)), FREE, gf.Settings(viscosity=a / dt), backend=backend) as fluid:
         slab = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(9.0, 1.0, 9.0)), position=(1.0, 0.5, 0.5)))
@@ -102,7 +102,7 @@ def test_a_moving_solid_beside_one_face(backend: str) -> None:
         solver.diffusion.diffuse_velocity(dt, solver.variant, faces, velocity=u)
         got = fluid.velocity.read()[0, :2, 1, 0]
     speed = 0.2 / dt
-    np.testing.assert_allclose(got, [speed, a * speed / (1.0 + 3.0 * a)], rtol=1e-5)
+    np.testing.assert_allclose(got, [speed, 2.0 * a * speed / (1.0 + 4.0 * a)], rtol=1e-5)
 
 
 @pytest.mark.parametrize(("cells", "backend"), by_turns([((5, 12, 1),), ((5, 4, 12),)]))

@@ -122,6 +122,29 @@ def test_an_expression_of_place_and_time(backend: str) -> None:
         np.testing.assert_allclose(inner(u, 2), DT * places(2)[..., 1], atol=1e-6)
 
 
+@pytest.mark.parametrize("cells", [(6, 5, 4), (6, 5, 1), (2, 3, 2)])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_confinement_leaves_a_shear_flow_alone(backend: str, cells: tuple[int, int, int]) -> None:
+    """Where velocity grows evenly the vorticity is the same in every cell, beside the sides as well."""
+    h, deep = 0.25, cells[2] > 1  # numbers of a few bits: no rounding to tell directions
+    rates = np.array([[0.0, 0.75, -0.5], [1.25, 0.0, 1.0], [-0.25, 0.5, 0.0]])  # du_i / dx_j, 1/s
+    rules = gf.Settings(buoyancy=0.0, vorticity_confinement=5.0)
+    with gf.Fluid(gf.Grid(cells, h), gf.Boundaries.all(gf.Open()), rules, backend=backend) as fluid:
+        u = np.zeros(fluid.velocity.read().shape)
+        z, y, x = np.meshgrid(*(h * np.arange(n) for n in u.shape[:3]), indexing="ij")
+        for axis in range(3 if deep else 2):
+            u[..., axis] = rates[axis, 0] * x + rates[axis, 1] * y + rates[axis, 2] * z * deep
+        fluid.velocity.write(u)
+        solver = fluid._solver
+        solver.forces.push(0.5, solver.variant, {}, velocity=solver.velocity, scalars=solver.scalars)
+        vorticity, after = solver.forces._vorticity.read(), fluid.velocity.read()
+    curl = [0.5 - 1.0, -0.5 + 0.25, 1.25 - 0.75] if deep else [0.0, 0.0, 1.25 - 0.75]
+    np.testing.assert_allclose(vorticity[..., :3], np.broadcast_to(curl, (*cells[::-1], 3)), atol=1e-6)
+    if deep:
+        for axis in range(3):
+            np.testing.assert_allclose(inner(after, axis), inner(u, axis), atol=1e-6)
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_is_not_finite_does_nothing(backend: str) -> None:
     wild = gf.ForceExpression(

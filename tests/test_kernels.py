@@ -278,7 +278,7 @@ def relevant(name: str, variant: str, size: str) -> bool:
     if name.startswith("fft"):
         return variant == "periodic all round" and size == "power of two"
     if "free-slip" in variant:
-        return name in ("close_faces", "let_slip", "diffuse_velocity")
+        return name in ("close_faces", "let_slip")
     steps = (1, *EIGHTHS) if name == "jacobi_eighths" else (2, 2, 2)
     if name in APART and any(
         n % steps[axis]

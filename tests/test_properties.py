@@ -333,8 +333,8 @@ def check(scene: dict[str, Any], cells: tuple[int, int, int], steps: int, backen
             open_ = fluid.solid.read() < 0.5
             push = rules.buoyancy * reach + rules.weight * densest
             assert np.isfinite(velocity).all(), n
-            # confinement is at most eps h |curl| <= 2 sqrt(3) eps |u|: it feeds whatever turns, for ever
-            growth = math.exp(min(2.0 * math.sqrt(3.0) * rules.vorticity_confinement * time, 80.0))
+            # confinement is at most eps h |curl| <= 4 sqrt(3) eps |u|: it feeds whatever turns, for ever
+            growth = math.exp(min(4.0 * math.sqrt(3.0) * rules.vorticity_confinement * time, 80.0))
             assert float(np.abs(velocity).max()) <= faces * growth * (fastest + push * time), n
             assert -1e-4 * densest <= density.min(), n
             assert density.max() <= densest * (1 + 1e-4), n

@@ -18,6 +18,13 @@ ivec3 wrapped(ivec3 cell) {
 // The cell at an index, or the nearest where a side lies between.
 ivec3 neighbour(ivec3 cell) { return in_box(wrapped(cell)); }
 
+// What the difference of the two `neighbour`s of a cell is to be taken times, for a slope over two cells: 2 beside a
+// side, where it reaches over one.
+vec3 reach_over(ivec3 cell) {
+    vec3 sides = vec3(equal(cell, ivec3(0))) + vec3(equal(cell, cells - 1));
+    return 1.0 + sides * vec3(not(periodic));
+}
+
 // The centre of the low face of `face` along `axis`, cells from the low corner.
 vec3 face_center(ivec3 face, int axis) { return vec3(face) + 0.5 - 0.5 * vec3(step_along(axis)); }
 

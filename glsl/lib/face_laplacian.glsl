@@ -1,12 +1,14 @@
 // cell_size^2 times the Laplacian of each component of the staggered velocity FIELD, m/s.
-// Faces closed by walls and solids hold what closes them and count as any neighbour; but nothing is dragged by the
-// inside of a free-slip solid.
+// Faces closed by walls and solids hold what closes them and count as any neighbour; but one inside solids lies half
+// a cell beyond their surface, where the velocity is mirrored about theirs as beyond a wall, the same if free-slip.
 #include "lib/beyond.glsl"
 
 vec3 beside_FIELD(ivec3 face, vec3 own) {
     vec3 next = fetch_FIELD(face).xyz;
-#if SLIP
-    ivec3 free = (ivec3(int(fetch_solid_faces(face).w)) >> ivec3(3, 4, 5)) & 1;
+#if SOLIDS
+    int bits = int(fetch_solid_faces(face).w);
+    ivec3 free = (ivec3(bits) >> ivec3(3, 4, 5)) & 1, inside = (ivec3(bits) >> ivec3(6, 7, 8)) & 1;
+    next = mix(next, 2.0 * next - own, equal(inside, ivec3(1)));
     next = mix(next, own, equal(free, ivec3(1)));
 #endif
     return next;

@@ -1,6 +1,6 @@
 // Which low faces of each cell are closed, and how fast what closes them moves. Faces.
-// xyz: velocity, m/s; w: bit i is set where the low face along axis i is closed by a solid or a wall; with free-slip
-// solids also bit i + 6 where it lies inside solids and touches no fluid, and bit i + 3 where all of those are free-slip.
+// xyz: velocity, m/s; w: bit i is set where the low face along axis i is closed by a solid or a wall, bit i + 6 where
+// it lies inside solids and touches no fluid, and bit i + 3 where all of those are free-slip.
 #include "lib/box.glsl"
 
 void kernel(ivec3 here) {
@@ -22,10 +22,10 @@ void kernel(ivec3 here) {
                 closed[axis] = (above[axis] * above.w + below[axis] * below.w) / solids;
                 closed.w += bit;
             }
+            if ((high_side || above.w > 0.5) && (low_side || below.w > 0.5)) closed.w += 64.0 * bit;
 #if SLIP
             float free_above = high_side ? 1.0 : fetch_marks(neighbour(here)).z * above.w;
             float free_below = low_side ? 1.0 : fetch_marks(neighbour(here - step)).z * below.w;
-            if ((high_side || above.w > 0.5) && (low_side || below.w > 0.5)) closed.w += 64.0 * bit;
             if (min(free_above, free_below) > 0.5) closed.w += 8.0 * bit;
 #endif
         }

@@ -12,7 +12,7 @@ void kernel(ivec3 cell) {
 #if DIMENSIONS == 3
     growth.z = fetch_vorticity(neighbour(cell + Z)).w - fetch_vorticity(neighbour(cell - Z)).w;
 #endif
-    growth *= 0.5;
+    growth *= 0.5 * reach_over(cell);
     vec3 towards = growth / (length(growth) + 1e-5);  // 1e-5 1/s: no direction where there is no spin
     vec3 confinement = strength * cell_size * cross(towards, fetch_vorticity(cell).xyz);
     force_out = vec4(confinement + lift(fetch_scalars(cell)) * up, 0.0);
