@@ -890,7 +890,7 @@ def diffuse_velocity(
                 beside = _velocity_neighbour(grid, variant, own, component, axis, side)
                 if variant.solids and solid_faces is not None and axis != component:
                     bits = solid_faces[:z, :y, :x, 3].astype(int) >> component
-                    bits = _shifted(grid, variant, axis, 2 * side - 1, bits).astype(int)
+                    bits = _shifted(grid, variant, axis, 2 * side - 1, bits.astype(float)).astype(int)
                     beside = np.where(bits & 64, 2.0 * beside - own, beside)
                     beside = np.where(bits & 8, own, beside)
                 laplacian = laplacian + beside - own
