@@ -125,6 +125,7 @@ class Kernel:
 
     solid_reads: slots read only where there are solids.
     weighted_reads: those read on a weighted grid, in place of solid_reads. slip_reads: with free-slip solids.
+    parted_reads: those read on either where there are solids.
     sampled: names of the textures read between their values, which a filtering sampler can serve.
     folder: where its GLSL file lies, below ``glsl/``.
     """
@@ -138,12 +139,14 @@ class Kernel:
     folder: str = "sim"
     weighted_reads: tuple[Slot, ...] = ()
     slip_reads: tuple[Slot, ...] = ()
+    parted_reads: tuple[Slot, ...] = ()
 
     def slots(self, variant: Variant) -> tuple[Slot, ...]:
         """The slots this variant reads."""
         solids = self.solid_reads if variant.solids else ()
         if variant.weighted:
             solids = self.weighted_reads
+        solids += self.parted_reads if variant.solids else ()
         return self.reads + solids + (self.slip_reads if variant.slip else ())
 
     def arguments(self, variant: Variant) -> set[str]:
@@ -177,6 +180,9 @@ MARKS = _cell("marks")  # of solids: temperature, rate, 1 where it is free-slip,
 MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
 # of a coarse grid's faces: the low ones along each axis, and a cell's sum over all six
 WEIGHTS = tuple(Slot(f"weights_{part}", "packed", exact=True) for part in ("x", "y", "z", "sum"))
+FINE_OPENINGS = Slot("openings", "fine_pack", components=1, exact=True)
+# which finer cells a coarse one stands for, bits
+JOINED, COARSE_JOINED = (Slot("joined", kind, exact=True) for kind in ("packed", "coarse_packed"))
 FINE_WEIGHTS = tuple(Slot(f"fine_{slot.name}", "fine_packed", exact=True) for slot in WEIGHTS)
 EIGHTHS = Slot("eighths", "eighth")
 PREDICTED = Slot("predicted", "bounded")
@@ -364,6 +370,7 @@ KERNELS: dict[str, Kernel] = {
             ("scale",),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
+            parted_reads=(COARSE_JOINED,),
         ),
         Kernel(
             "prolong",
@@ -372,14 +379,17 @@ KERNELS: dict[str, Kernel] = {
             ("reach",),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
+            parted_reads=(COARSE_JOINED,),
         ),
+        Kernel("join_cells", JOINED, (), ("finest", "stride"), (FINE_OPENINGS,), weighted_reads=FINE_WEIGHTS),
         Kernel(
             "coarse_weights",
             Slot("weights", "packed", exact=True),
             (),
             ("finest", "stride", "part"),
-            (Slot("openings", "fine_pack", components=1, exact=True),),
+            (FINE_OPENINGS,),
             weighted_reads=FINE_WEIGHTS,
+            parted_reads=(JOINED,),
         ),
         Kernel("halve", HALVES, (_packed("divergence"), _packed("pressure")), ("scale",)),
         Kernel("sum_halves", ROWS, (_half("red"), _half("black")), (), (OPENINGS,)),
@@ -393,6 +403,7 @@ KERNELS: dict[str, Kernel] = {
             (_half("own"), _half("other"), _half("right")),
             ("colour",),
             (OPENINGS,),
+            parted_reads=(COARSE_JOINED,),
         ),
         Kernel(
             "prolong_half",
@@ -400,6 +411,7 @@ KERNELS: dict[str, Kernel] = {
             (_half("own"), Slot("correction", "coarse_packed", exact=True)),
             ("colour", "reach"),
             (OPENINGS,),
+            parted_reads=(COARSE_JOINED,),
         ),
         Kernel("add_scaled", _packed("values"), (_packed("values"), OTHER), ("own", "factor")),
         Kernel("dot_rows", ROWS, (_packed("a"), _packed("b")), (), (OPENINGS,)),

@@ -5,6 +5,11 @@ coarse cells carries a weight: the area of it that is open, over the distance be
 wall that is thinner than a coarse cell still holds, a gap in it still lets through, and a side that is open
 stays where it is. A finer residual is summed up, a correction is interpolated linearly, but not through
 faces that are closed on the finer grid.
+
+A wall may cut the finer cells of a coarse one in parts that have nothing to do with each other. It then
+stands for the largest part alone: the others are left to the finer grid, where they count as cells whose
+correction is 0. So rooms that solids shut off from each other stay apart on every grid, and a room into
+which more flows than out, which has no solution, spoils none of the others.
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ LAST_SWEEPS = 16, 40  # on the coarsest grid: where all its faces weigh the same
 # further than 1: red and black apart live on black cells being solved after a sweep.
 OVERSHOOT = {2: 1.15, 3: 1.25}
 Call = Callable[[], None]  # of a kernel, on fields of its own
-PLAIN, WEIGHTED = Variant(), Variant(weighted=True)
+PLAIN = Variant()
 WEIGHTS = ("weights_x", "weights_y", "weights_z", "weights_sum")  # of faces: the low ones of cells, all six
 
 
@@ -46,6 +51,9 @@ class Level:
         self.pressure = backend.field("pressure", "packed")
         self.divergence = backend.field("divergence", "packed", buffers=1)
         self.weights = {name: backend.field(name, "packed", buffers=1, exact=True) for name in WEIGHTS}
+        # which finer cells each stands for, and what kernels of the finer grid take of it
+        self._joined: FieldStore | None = None
+        self.parts: dict[str, FieldStore] = {}
         # of so few cells a box without solids is solved by the inverse of its equation
         inverts = backend.inverts
         self.inverse = backend.field("inverse", "matrix", buffers=1, exact=True) if inverts else None
@@ -59,12 +67,22 @@ class Level:
         )
         self.unit = float(self.stride ** (len(axes) - 2)) if same else 1.0  # area over distance
         self.scale = unit / self.unit
-        self.variant = Variant(boundaries=sides, weighted=not same)
+        self.variant = Variant(problem.variant.solids, boundaries=sides, weighted=not same)
         self.faces = {} if same else dict(self.weights)
+
+    def join(self, variant: Variant, given: dict[str, Any]) -> dict[str, FieldStore]:
+        """Find out which finer cells each cell stands for: what kernels take of it, {} without solids."""
+        self.parts = {}
+        if variant.solids:
+            if self._joined is None:
+                self._joined = self.backend.field("joined", "packed", buffers=1, exact=True)
+            self.parts = {"joined": self._joined}
+            self.backend.kernel("join_cells", variant)(**given, **self.parts)
+        return self.parts
 
     def release(self) -> None:
         """Release the fields."""
-        for field in (self.pressure, self.divergence, *self.weights.values(), self.inverse):
+        for field in (self.pressure, self.divergence, *self.weights.values(), self.inverse, self._joined):
             if field is not None:
                 field.release()
 
@@ -119,13 +137,16 @@ class Hierarchy:
 
     def _weigh(self, problem: PressureProblem) -> None:
         finer: dict[str, FieldStore] = dict(problem.openings)
-        variant = Variant(problem.variant.solids, boundaries=problem.variant.boundaries)
+        solids = problem.variant.solids
+        variant = Variant(solids, boundaries=problem.variant.boundaries)
         for level in self.levels:
+            given = {"finest": problem.grid.cells, "stride": level.stride, **finer}
+            joined = level.join(variant, given)
             weigh = level.backend.kernel("coarse_weights", variant)
             for part, weights in enumerate(level.weights.values()):
-                weigh(weights=weights, part=part, finest=problem.grid.cells, stride=level.stride, **finer)
+                weigh(weights=weights, part=part, **given, **joined)
             finer = {f"fine_{name}": weights for name, weights in level.weights.items()}
-            variant = Variant(boundaries=problem.variant.boundaries, weighted=True)
+            variant = Variant(solids, boundaries=problem.variant.boundaries, weighted=True)
 
     def release(self) -> None:
         """Release the levels and the finest grid's own fields."""
@@ -245,6 +266,7 @@ class Chessboard(Finest):
             right=self._right_red,
             colour=0,
             **problem.openings,
+            **level.parts,
         )
 
     def prolong(self, level: Level) -> Call:
@@ -256,6 +278,7 @@ class Chessboard(Finest):
             colour=1,
             reach=reach(level.stride),
             **problem.openings,
+            **level.parts,
         )
 
     def release(self) -> None:
@@ -316,7 +339,8 @@ def _solve(level: Level, problem: PressureProblem) -> Call:
     if level.inverse is not None and not problem.variant.solids:
         return level.backend.kernel("apply_inverse", PLAIN).bound(inverse=level.inverse, **given)
     sweeps = LAST_SWEEPS[bool(level.faces)]
-    return level.backend.kernel("solve_coarsest", WEIGHTED).bound(sweeps=sweeps, **given, **level.weights)
+    variant = Variant(problem.variant.solids, weighted=True)
+    return level.backend.kernel("solve_coarsest", variant).bound(sweeps=sweeps, **given, **level.weights)
 
 
 def reach(stride: int) -> float:
@@ -333,6 +357,7 @@ def _restrict(
         divergence=finer.divergence,
         scale=scale,
         **faces,
+        **coarser.parts,
     )
 
 
@@ -340,7 +365,11 @@ def _prolong(
     finer: PressureProblem | Level, variant: Variant, coarser: Level, faces: Mapping[str, Any]
 ) -> Call:
     return finer.backend.kernel("prolong", variant).bound(
-        pressure=finer.pressure, correction=coarser.pressure, reach=reach(coarser.stride), **faces
+        pressure=finer.pressure,
+        correction=coarser.pressure,
+        reach=reach(coarser.stride),
+        **faces,
+        **coarser.parts,
     )
 
 

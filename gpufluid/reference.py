@@ -1369,6 +1369,8 @@ def solve_coarsest(
     grid: Grid, variant: Variant, *, divergence: Array, scale: float, sweeps: int, **weights: Array
 ) -> Array:
     """Red-black Gauss-Seidel sweeps from pressure 0 on a coarse grid."""
+    if variant.solids:
+        divergence = _balanced_rooms(grid, divergence, np.concatenate(list(weights.values()), -1))
     p = np.zeros_like(divergence)
     for n in range(2 * sweeps):
         p = red_black(
@@ -1382,6 +1384,23 @@ def solve_coarsest(
             **weights,
         )
     return p
+
+
+def _balanced_rooms(grid: Grid, divergence: Array, weights: Array) -> Array:
+    """`divergence` less its mean in each room of a coarse grid that no face leads out of."""
+    out = divergence.copy()
+    room = np.arange(float(out.size)).reshape(out.shape[:3])
+    for _ in range(out.size):
+        for axis in range(3):
+            joined, a = weights[..., axis] > 0.0, 2 - axis
+            least = np.where(joined, np.minimum(room, _rolled(room, -1, a)), room)
+            room = np.minimum(least, _rolled(np.where(joined, least, out.size), 1, a))
+    inner = sum(weights[..., a] + _rolled(weights[..., a], 1, 2 - a) for a in range(3))
+    leads_out = weights[..., 3] - inner > 1e-4 * weights[..., 3]
+    for number in np.unique(room):
+        if not leads_out[room == number].any():
+            out[room == number] -= out[room == number].mean()
+    return out
 
 
 def apply_inverse(grid: Grid, variant: Variant, *, divergence: Array, inverse: Array, scale: float) -> Array:
@@ -1453,9 +1472,72 @@ def _sum_of_eight(fine: Array) -> Array:
     return fine
 
 
-def restrict(grid: Grid, variant: Variant, **given: Any) -> Array:
+def _stood_for(grid: Grid, joined: Array | None) -> NDArray[np.bool_]:
+    """Whether the coarse cell over each cell of `grid` stands for it; joined: bits of the coarse ones."""
+    nx, ny, nz = grid.cells
+    if joined is None:
+        return np.ones((nz, ny, nx), bool)
+    z, y, x = np.indices((nz, ny, nx))
+    bits = joined[..., 0].astype(int)[z // 2, y // 2, x // 2]
+    return np.asarray((bits >> (x % 2 + 2 * (y % 2) + 4 * (z % 2)) & 1) > 0)
+
+
+def restrict(grid: Grid, variant: Variant, *, joined: Array | None = None, **given: Any) -> Array:
     """The residual, summed over the cells that one of the next coarser grid stands for."""
-    return _sum_of_eight(residual(grid, variant, **given))
+    return _sum_of_eight(residual(grid, variant, **given) * _stood_for(grid, joined)[..., None])
+
+
+def _finer(finest: tuple[int, int, int], stride: int) -> Grid:
+    """The grid whose cells are half of `stride` cells of the finest wide."""
+    nx, ny, nz = (-(-n // (stride // 2)) for n in finest)
+    return Grid((nx, ny, nz))
+
+
+def _eight(values: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The values of the finer cells of each coarse one, [z, y, x, x + 2 y + 4 z]; 0 past the end."""
+    values = np.pad(values, [(0, n % 2) for n in values.shape])
+    nz, ny, nx = (n // 2 for n in values.shape)
+    return values.reshape(nz, 2, ny, 2, nx, 2).transpose(0, 2, 4, 1, 3, 5).reshape(nz, ny, nx, 8)
+
+
+def join_cells(
+    grid: Grid,
+    variant: Variant,
+    *,
+    finest: tuple[int, int, int],
+    stride: int,
+    openings: Array | None = None,
+    fine_weights_x: Array | None = None,
+    fine_weights_y: Array | None = None,
+    fine_weights_z: Array | None = None,
+    fine_weights_sum: Array | None = None,
+) -> Array:
+    """Bits of the finer cells that each cell stands for: of those joined inside it the most."""
+    weights = _stacked(fine_weights_x, fine_weights_y, fine_weights_z, fine_weights_sum)
+    if weights is None:
+        masks = _open_masks(_finer(finest, stride), variant, openings)
+        fluid: NDArray[np.bool_] = np.any(masks, axis=0)
+        ways = [masks[2 * axis + 1] for axis in range(3)]
+    else:
+        fluid = weights[..., 3] > 0.0
+        ways = [_rolled(weights[..., axis], 1, 2 - axis) > 0.0 for axis in range(3)]
+    fluid, ways = _eight(fluid), [_eight(way) for way in ways]
+    part = np.where(fluid, np.arange(8), 8)
+    for _ in range(7):
+        for axis in range(3):
+            low = np.array([n for n in range(8) if not n >> axis & 1])
+            ends = part[..., low], part[..., low + 2**axis]
+            joined = ways[axis][..., low] & (np.maximum(*ends) < 8)
+            for end, at in zip(ends, (low, low + 2**axis), strict=True):
+                part[..., at] = np.where(joined, np.minimum(*ends), end)
+    sizes = (part[..., None, :] == np.arange(8)[:, None]).sum(-1)
+    chosen = fluid & (part == sizes.argmax(-1)[..., None])
+    return np.asarray(chosen @ 2.0 ** np.arange(8))[..., None]
+
+
+def _widths(finest: int, stride: int) -> Array:
+    """Widths of the cells of a row, in finest cells: `stride`, but for the last."""
+    return np.minimum(stride, finest - stride * np.arange(-(-finest // stride))).astype(float)
 
 
 def _distances(finest: int, stride: int) -> tuple[Array, tuple[float, float]]:
@@ -1464,7 +1546,7 @@ def _distances(finest: int, stride: int) -> tuple[Array, tuple[float, float]]:
     From each cell to the one before it (for the first round the box); and from the first and from the last
     to the centre of the finest cell beyond the side.
     """
-    widths = np.minimum(stride, finest - stride * np.arange(-(-finest // stride))).astype(float)
+    widths = _widths(finest, stride)
     return 0.5 * (widths + np.roll(widths, 1)), (0.5 * (widths[0] + 1.0), 0.5 * (widths[-1] + 1.0))
 
 
@@ -1475,6 +1557,7 @@ def coarse_weights(
     finest: tuple[int, int, int],
     stride: int,
     part: int,
+    joined: Array | None = None,
     openings: Array | None = None,
     fine_weights_x: Array | None = None,
     fine_weights_y: Array | None = None,
@@ -1483,32 +1566,34 @@ def coarse_weights(
 ) -> Array:
     """Area over distance of the low faces of coarse cells along axis `part`; 3: the sum over all faces."""
     fine_weights = _stacked(fine_weights_x, fine_weights_y, fine_weights_z, fine_weights_sum)
-    fine = [-(-n // (stride // 2)) for n in finest]
+    finer, narrow = _finer(finest, stride), stride // 2
+    kept = _stood_for(finer, joined)
     nx, ny, nz = grid.cells
     out = np.zeros((nz, ny, nx, 4))
     sides = variant.boundaries
-    beyond = np.zeros((fine[2], fine[1], fine[0]))  # weight of the open sides of the box
+    beyond = np.zeros(
+        kept.shape
+    )  # weight of the open sides of the box, and of faces to what nothing stands for
     if fine_weights is not None:
         inner = sum(
             fine_weights[..., axis] + _rolled(fine_weights[..., axis], 1, 2 - axis) for axis in range(3)
         )
-        beyond = np.maximum(fine_weights[..., 3] - inner, 0.0)
+        beyond = fine_weights[..., 3] - inner
+        beyond[beyond <= 1e-5 * fine_weights[..., 3]] = 0.0
     else:
-        finer = Grid((fine[0], fine[1], fine[2]))
         masks = _open_masks(finer, variant, openings)
-    touching = np.zeros(beyond.shape, bool)
-    shrink = np.zeros(beyond.shape)
+    lost = np.zeros(kept.shape)
+    shrink = np.full(kept.shape, (narrow + 1.0) / (stride + 1.0))
     for axis in range(grid.dimensions):
-        a = 2 - axis
-        near, fine_beyond = _distances(finest[axis], stride // 2)
+        a, n = 2 - axis, finer.cells[axis]
+        near, fine_beyond = _distances(finest[axis], narrow)
         far, coarse_beyond = _distances(finest[axis], stride)
         line = [1, 1, 1]
         line[a] = -1
-        place = np.indices(beyond.shape)[a]
+        place = np.indices(kept.shape)[a]
         for high in (False, True):
             if sides.open(axis, high):
-                here = place == (fine[axis] - 1 if high else 0)
-                touching |= here
+                here = place == (n - 1 if high else 0)
                 shrink = np.where(here, fine_beyond[high] / coarse_beyond[high], shrink)
                 if fine_weights is None:
                     beyond += here * masks[2 * axis + high] / coarse_beyond[high]
@@ -1518,16 +1603,24 @@ def coarse_weights(
             area = masks[2 * axis].astype(float)
             if not sides.periodic(axis):
                 area[place == 0] = 0.0
-        area = np.take(area, np.arange(0, fine[axis], 2), a)
+        if grid.cells[axis] == 1:
+            continue
+        before = kept.take(np.arange(n) - 1, a, mode="wrap")
+        width, coarse_width = (_widths(finest[axis], s) for s in (narrow, stride))
+        over = coarse_width.repeat(2)[:n]  # the width of the coarse cell over each
+        own = area * (kept & ~before) / (0.5 * (over + np.roll(width, 1))).reshape(line)
+        others = area * (before & ~kept) / (0.5 * (np.roll(over, 1) + width)).reshape(line)
+        lost += own + _rolled(others, 1, a)
+        area = np.take(area * (kept & before), np.arange(0, n, 2), a)
         for b in {0, 1, 2} - {a}:
             area = _sum_pairs(area, b)
-        if grid.cells[axis] > 1:
-            out[..., axis] = area / far.reshape(line)
+        out[..., axis] = area / far.reshape(line)
     if fine_weights is not None:
-        beyond = np.where(touching, beyond * shrink, 0.0)
+        beyond *= shrink
+    whole = np.where(kept, beyond + lost, 0.0)
     for a in range(3):
-        beyond = _sum_pairs(beyond, a)
-    out[..., 3] = beyond + sum(out[..., a] + _rolled(out[..., a], 1, 2 - a) for a in range(3))
+        whole = _sum_pairs(whole, a)
+    out[..., 3] = whole + sum(out[..., a] + _rolled(out[..., a], 1, 2 - a) for a in range(3))
     return out[..., part, None]
 
 
@@ -1538,6 +1631,7 @@ def prolong(
     pressure: Array,
     correction: Array,
     reach: float,
+    joined: Array | None = None,
     openings: Array | None = None,
     weights_x: Array | None = None,
     weights_y: Array | None = None,
@@ -1545,6 +1639,7 @@ def prolong(
     weights_sum: Array | None = None,
 ) -> Array:
     """The pressure with the coarser grid's correction, linear between cells that see each other."""
+    kept = _stood_for(grid, joined)
     weights = _stacked(weights_x, weights_y, weights_z, weights_sum)
     coarse, sides = correction[..., 0], variant.boundaries
     index = [np.arange(n) // 2 for n in grid.cells[::-1]]
@@ -1572,8 +1667,9 @@ def prolong(
         else:
             assert masks is not None
             open_ = np.where(up.reshape(line), masks[2 * axis + 1], masks[2 * axis])
+        open_ = open_ & kept.take((i + np.where(up, 1, -1)) % n, a)
         change += np.where(open_ | out, share.reshape(line) * (beside - own), 0.0)
-    return np.where(diagonal > 0.0, pressure[..., 0] + change, 0.0)[..., None]
+    return np.where(diagonal > 0.0, pressure[..., 0] + change * kept, 0.0)[..., None]
 
 
 # the same with the two colours of a chess-board apart
@@ -1668,13 +1764,14 @@ def restrict_half(
     other: Array,
     right: Array,
     colour: int,
+    joined: Array | None = None,
     openings: Array | None = None,
 ) -> Array:
     """What cells of one colour leave of their equation, summed over those that a coarser cell stands for."""
     pressure = _joined(grid, colour, own, other)
     divergence = _joined(grid, colour, right, np.zeros_like(right))
     left = residual(grid, variant, pressure=pressure, divergence=divergence, scale=1.0, openings=openings)
-    has_colour = _of_colour(colour, *left.shape[:3])
+    has_colour = _of_colour(colour, *left.shape[:3]) & _stood_for(grid, joined)
     return _sum_of_eight(left * has_colour[..., None])
 
 
@@ -1686,6 +1783,7 @@ def prolong_half(
     correction: Array,
     colour: int,
     reach: float,
+    joined: Array | None = None,
     openings: Array | None = None,
 ) -> Array:
     """The pressure of one colour with the coarser grid's correction."""
@@ -1695,6 +1793,7 @@ def prolong_half(
         pressure=_joined(grid, colour, own, np.zeros_like(own)),
         correction=correction,
         reach=reach,
+        joined=joined,
         openings=openings,
     )
     return half(grid, whole, colour)

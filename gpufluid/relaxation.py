@@ -17,6 +17,7 @@ ROUND = 100  # sweeps of one Chebyshev polynomial at most
 # of the residual's squares over their least, past which conjugate gradients stop; 60 is the most seen where
 # there is a solution (Gauss-Seidel at 72^3)
 GROWTH = {"multigrid": 1e2, "gauss-seidel": 3e3}
+V_CYCLES = 8  # that stand in for conjugate gradients where there is no solution; they leave 1e-5 and less
 LEFT = 0.01  # what such a polynomial leaves of the modes it is made for
 
 
@@ -82,8 +83,9 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     is in single precision, whatever the settings say.
 
     Gas that expands in a room without a way out leaves no solution: once all else is solved for, directions
-    go along that room's constant, the lengths and the residual grow without end. The steps up to the least
-    residual are then taken once more, and no others.
+    go along that room's constant, the lengths and the residual grow without end. V-cycles, which such a room
+    does not disturb, then solve for the others; without them the steps up to the least residual are taken
+    once more, and no others.
     """
     residual = problem.residual()
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
@@ -93,7 +95,9 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     change.fill([0.0])
     before = length = first = 0.0
     least, best = math.inf, 0  # of the residual's squares, and the steps that leave them
-    for n in range(rules.iterations):
+
+    def precondition() -> None:
+        """Put what about takes the residual away into `relaxed`."""
         relaxed.fill([0.0])
         if finest is not None:
             finest.load()
@@ -102,11 +106,20 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
         else:
             for half in halves:
                 half()
+
+    for n in range(rules.iterations):
+        precondition()
         now, squares = problem.dot(residual, relaxed)
         if rules.tolerance is not None and problem.share(squares) <= rules.tolerance:
             break
         if not squares <= GROWTH[rules.preconditioner] * least:
-            conjugate_gradient(replace(rules, iterations=best), problem, hierarchy)
+            if finest is None:
+                conjugate_gradient(replace(rules, iterations=best), problem, hierarchy)
+                return
+            for _ in range(min(rules.iterations, V_CYCLES)):
+                problem.residual()
+                precondition()
+                problem.add(problem.pressure, relaxed, -1.0)
             return
         if squares < least:
             least, best = squares, n

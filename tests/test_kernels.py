@@ -64,6 +64,8 @@ VARIANTS = {
     "coarse": Variant(boundaries=SIDES, weighted=True),
     "coarse, periodic, open, inflow": Variant(boundaries=MIXED, weighted=True),
     "coarse, open all round": Variant(boundaries=Boundaries.all(Open()), weighted=True),
+    "coarse, solids": Variant(True, boundaries=SIDES, weighted=True),
+    "coarse, solids, periodic, open, inflow": Variant(True, boundaries=MIXED, weighted=True),
     "coarse, periodic all round": Variant(boundaries=Boundaries.all(Periodic()), weighted=True),
     "cubic": Variant(boundaries=SIDES, cubic=True),
     "cubic, solids": Variant(True, "euler", boundaries=SIDES, cubic=True),
@@ -147,13 +149,19 @@ class Case:
         finer, solids = Grid((nx, ny, nz), H / 2), Variant(True, boundaries=self.variant.boundaries)
         solid = (self.rng.random((nz, ny, nx, 1)) < 0.3).astype(float)
         openings = reference.open_neighbours(finer, solids, solid=solid)
-        parts = [
-            reference.coarse_weights(
-                finer.coarser(), solids, finest=finer.cells, stride=2, part=part, openings=openings
-            )
-            for part in range(4)
-        ]
+        given = {"finest": finer.cells, "stride": 2, "openings": openings}
+        given["joined"] = reference.join_cells(finer.coarser(), solids, **given)
+        parts = [reference.coarse_weights(finer.coarser(), solids, part=part, **given) for part in range(4)]
         return np.concatenate(parts, -1)
+
+    def joined(self) -> np.ndarray:
+        """What the next coarser grid's cells stand for."""
+        given: dict[str, Any] = {"openings": self.openings}
+        if self.variant.weighted:
+            parts = ("x", "y", "z", "sum")
+            given = {f"fine_weights_{p}": self.weights[..., n, None] for n, p in enumerate(parts)}
+        coarser = self.grid.coarser()
+        return reference.join_cells(coarser, self.variant, finest=self.grid.cells, stride=2, **given)
 
     @staticmethod
     def single(values: np.ndarray) -> np.ndarray:
@@ -172,6 +180,8 @@ class Case:
         fixed |= {"roots": self.single(roots(max(self.grid.cells)))}
         if name in fixed:
             return fixed[name]
+        if name == "joined":
+            return self.joined()
         values = self.single(self.rng.normal(size=shape))
         faces = {"solid_faces": self.faces} if self.variant.solids else {}
         if kind in ("face", "bounded"):
@@ -219,7 +229,7 @@ class Case:
         own = {"pushes": pushes.reshape(-1, 4), "emitters": emitters, "motion": self.rng.normal(size=(4, 4))}
         own |= {"shift": (3, -2, 1 if self.grid.dimensions == 3 else 0)}
         own |= {"bits": 1 if kernel.name == "fft_rows" else 2}  # of 8 cells: 4 numbers along x, 8 along z
-        if kernel.name == "coarse_weights":
+        if kernel.name in BETWEEN:
             wide = 2 if self.variant.weighted else 1  # cells of the finest grid in one of this
             cells = tuple(wide * n - (wide - 1) for n in self.grid.cells)
             own |= {"finest": cells, "stride": 2 * wide}
@@ -230,7 +240,7 @@ def run(backend: GLBackend, kernel: Kernel, case: Case, shift: Any = None) -> tu
     """Return what the backend and the reference wrote; a kernel between two grids runs on its own."""
     fields, arrays = {}, {}
     below = backend.coarser()
-    if kernel.name == "coarse_weights":  # the finer grid's are read
+    if kernel.name in BETWEEN:  # the finer grid's are read
         backend = below
     for slot in kernel.slots(case.variant):
         field = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)
@@ -290,6 +300,9 @@ def relevant(name: str, variant: str, size: str) -> bool:
         return False
     if name == "apply_inverse" and lanes(Grid(SIZES[size])) > SOLVED:
         return False
+    if "coarse, solids" in variant:
+        own = KERNELS[name]
+        return bool(own.parted_reads and own.weighted_reads) or name == "join_cells"
     if "coarse" in variant:
         return bool(KERNELS[name].weighted_reads)
     if "cubic" in variant:
@@ -306,6 +319,7 @@ ALL_AT_ONCE = "solids, periodic, open, inflow"
 FAR_READING = (
     *(
         "advect",
+        "join_cells",
         "predict",
         "correct",
         "jacobi",
@@ -319,6 +333,7 @@ FAR_READING = (
     *("close_faces", "let_slip", "diffuse_velocity"),
 )
 STAGES = ("fragment", "compute")
+BETWEEN = ("join_cells", "coarse_weights")  # from a finer grid to this one
 
 
 def covering() -> dict[tuple[str, str, str], tuple[str, ...]]:

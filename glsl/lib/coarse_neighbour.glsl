@@ -5,20 +5,24 @@
 uniform float reach;  // how far a cell is on the way from the coarse centre to where the pressure is 0
 
 // The coarse neighbour of cell `i` along an axis, and how much of it is taken: of the cell's own value, or of 0.
+// odd: 1 where the cell next to `i` there is an odd one, else 0.
 struct Beside {
     int at;
     float share;
     bool outside;
+    int odd;
 };
 
 Beside beside(int i, int axis) {
     bool up = (i & 1) == 1;
-    int at = (i >> 1) + (up ? 1 : -1), count = (cells[axis] + 1) / 2;
+    int at = (i >> 1) + (up ? 1 : -1), count = (cells[axis] + 1) / 2, next = i + (up ? 1 : -1);
     bool low = at < 0, high = at >= count;
-    Beside b = Beside(at, 0.25, false);
+    if (next < 0) next += cells[axis];
+    else if (next == cells[axis]) next = 0;
+    Beside b = Beside(at, 0.25, false, next & 1);
     if (periodic[axis]) b.at += count * (int(low) - int(high));
-    else if ((low && open_low[axis]) || (high && open_high[axis])) b = Beside(i / 2, reach, true);
-    else if (low || high) b = Beside(i / 2, 0.0, false);
+    else if ((low && open_low[axis]) || (high && open_high[axis])) b = Beside(i / 2, reach, true, 0);
+    else if (low || high) b = Beside(i / 2, 0.0, false, 0);
     if (i == cells[axis] - 1 && !up) b.share = 0.0;
     return b;
 }

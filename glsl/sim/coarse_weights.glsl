@@ -1,15 +1,14 @@
 // Weights of the faces of a coarse grid: open area over the distance between the cells' centres, both in cells of
 // the finest grid. Packed, four cells along x: the low faces along x, y or z, or the sum over all six. A low face at a
 // side of the box is 0 unless the box is periodic; a side that is open counts in the sum alone, since there the
-// pressure is 0.
-#include "lib/box.glsl"
+// pressure is 0. So does a face to a finer cell that no coarse one stands for (see join_cells.glsl): none is corrected.
+#include "lib/finer.glsl"
 #include "lib/turns.glsl"
 
-uniform ivec3 finest;  // cells of the finest grid
-uniform int stride;    // finest cells that a cell here is wide, but for the last of a row
 uniform int part;      // 0, 1, 2: of the low faces along that axis; 3: the sum
 
-int count_of(int n, int s) { return (n + s - 1) / s; }
+const float ROUNDING = 1e-5;  // share of a sum of weights that is none
+
 float width(int i, int n, int s) { return float(min(s, n - i * s)); }
 
 // From the centre of cell `i` to that of the cell before it, for the first one round the box.
@@ -22,76 +21,76 @@ float distance_beyond(bool high, int n, int s) {
     return 0.5 * (width(high ? count_of(n, s) - 1 : 0, n, s) + 1.0);
 }
 
-#if WEIGHTED
-float lane(vec4 pack, int x) { return pack[x & 3]; }
-
-// Of the low face of a finer cell along an axis, or the sum.
-float fine_weight(ivec3 fine, int which) {
-    ivec3 pack = ivec3(fine.x >> 2, fine.yz);
-    if (which == 0) return lane(fetch_fine_weights_x(pack), fine.x);
-    if (which == 1) return lane(fetch_fine_weights_y(pack), fine.x);
-    if (which == 2) return lane(fetch_fine_weights_z(pack), fine.x);
-    return lane(fetch_fine_weights_sum(pack), fine.x);
-}
-#else
-bool is_open(ivec3 cell, int side) {
+// Whether the coarse cell over a finer one stands for it.
+bool stood_for(ivec3 fine) {
 #if SOLIDS
-    return (int(fetch_openings(ivec3(cell.x / 4, cell.yz)).x) >> (6 * (cell.x % 4) + side) & 1) == 1;
+    ivec3 cell = fine >> 1, odd = fine & 1;
+    int joined = int(fetch_joined(ivec3(cell.x >> 2, cell.yz))[cell.x & 3]);
+    return (joined >> (odd.x + 2 * odd.y + 4 * odd.z) & 1) == 1;
 #else
     return true;
 #endif
 }
-#endif
 
 // Open area of the low face of a finer cell.
 float area(ivec3 fine, int axis) {
-    int half_stride = stride / 2;
     for (int a = 0; a < 3; ++a)
-        if (fine[a] >= count_of(finest[a], half_stride)) return 0.0;
+        if (fine[a] >= finer_cells(a)) return 0.0;
 #if WEIGHTED
-    return fine_weight(fine, axis) * distance_before(fine[axis], finest[axis], half_stride);
+    return fine_weight(fine, axis) * distance_before(fine[axis], finest[axis], stride / 2);
 #else
     if (fine[axis] == 0 && !periodic[axis]) return 0.0;
-    return float(is_open(fine, 2 * axis));
+    return float(open_sides(fine) >> (2 * axis) & 1);
 #endif
 }
 
-float face_weight(ivec3 cell, int axis) {
-    if (cells[axis] == 1) return 0.0;
+// Of the low face of a cell: its weight, and what faces to finer cells that nothing stands for add to the sum of this
+// cell and to that of the cell before it.
+vec3 face_weights(ivec3 cell, int axis) {
+    if (cells[axis] == 1) return vec3(0.0);
     if (cell[axis] == cells[axis]) cell[axis] = 0;
-    ivec3 a = axis == 0 ? Y : X, b = axis == 2 ? Y : Z, fine = 2 * cell;
-    float sum = 0.0;
-    for (int n = 0; n < turns(4); ++n) sum += area(fine + (n & 1) * a + (n >> 1) * b, axis);
-    return sum / distance_before(cell[axis], finest[axis], stride);
+    int half_stride = stride / 2, i = cell[axis], n = finest[axis];
+    ivec3 a = axis == 0 ? Y : X, b = axis == 2 ? Y : Z;
+    vec3 sum = vec3(0.0);
+    for (int quarter = 0; quarter < turns(4); ++quarter) {
+        ivec3 fine = 2 * cell + (quarter & 1) * a + (quarter >> 1) * b, before = fine;
+        before[axis] = (fine[axis] == 0 ? finer_cells(axis) : fine[axis]) - 1;
+        float open_area = area(fine, axis);
+        if (open_area == 0.0) continue;
+        bool own = stood_for(fine), others = stood_for(before);
+        sum += open_area * vec3(own && others, own && !others, others && !own);
+    }
+    return sum / vec3(distance_before(i, n, stride),
+                      0.5 * (width(i, n, stride) + width(i == 0 ? finer_cells(axis) - 1 : 2 * i - 1, n, half_stride)),
+                      0.5 * (width(i == 0 ? cells[axis] - 1 : i - 1, n, stride) + width(2 * i, n, half_stride)));
 }
 
-// What open sides of the box add to a finer cell's sum, as it counts here.
+// What of a finer cell's sum leads to where the pressure is 0, as it counts here: beyond open sides of the box.
 float beyond(ivec3 fine) {
     int half_stride = stride / 2;
-    float sum = 0.0, shrink = 0.0;
-    bool touching = false;
+    float sum = 0.0, shrink = float(half_stride + 1) / float(stride + 1);
+    if (!stood_for(fine)) return 0.0;
     for (int axis = 0; axis < DIMENSIONS; ++axis) {
         int n = finest[axis];
         for (int high = 0; high < 2; ++high) {
             if (!(high == 1 ? open_high[axis] : open_low[axis])) continue;
             if (fine[axis] != (high == 1 ? count_of(n, half_stride) - 1 : 0)) continue;
-            touching = true;
             float far = distance_beyond(high == 1, n, stride);
             shrink = distance_beyond(high == 1, n, half_stride) / far;
 #if !WEIGHTED
-            sum += float(is_open(fine, 2 * axis + high)) / far;
+            sum += float(open_sides(fine) >> (2 * axis + high) & 1) / far;
 #endif
         }
     }
 #if WEIGHTED
-    if (!touching) return 0.0;
-    sum = fine_weight(fine, 3);
+    float all = fine_weight(fine, 3);
+    sum = all;
     for (int axis = 0; axis < DIMENSIONS; ++axis) {
         ivec3 next = fine + step_along(axis);
-        if (next[axis] == count_of(finest[axis], half_stride)) next[axis] = 0;
+        if (next[axis] == finer_cells(axis)) next[axis] = 0;
         sum -= fine_weight(fine, axis) + fine_weight(next, axis);
     }
-    sum = max(sum, 0.0) * shrink;
+    sum = sum > ROUNDING * all ? sum * shrink : 0.0;
 #endif
     return sum;
 }
@@ -102,11 +101,14 @@ float weight_of(ivec3 cell) {
     int first = part < 3 ? part : 0, end = part < 3 ? part + 1 : DIMENSIONS;
     for (int axis = first; axis < end; ++axis) {
         float both = 0.0;
-        for (int high = 0; high < (part < 3 ? 1 : 2); ++high) both += face_weight(cell + high * step_along(axis), axis);
+        for (int high = 0; high < (part < 3 ? 1 : 2); ++high) {
+            vec3 weights = face_weights(cell + high * step_along(axis), axis);
+            both += part < 3 ? weights.x : weights.x + weights[1 + high];
+        }
         sum += both;
     }
     if (part < 3) return sum;
-    ivec3 most = ivec3(count_of(finest.x, stride / 2), count_of(finest.y, stride / 2), count_of(finest.z, stride / 2));
+    ivec3 most = ivec3(finer_cells(0), finer_cells(1), finer_cells(2));
     ivec3 low = 2 * cell, high = min(low + 2, most);
     for (int z = low.z; z < high.z; ++z)
         for (int y = low.y; y < high.y; ++y)
