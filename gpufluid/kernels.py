@@ -174,7 +174,7 @@ VELOCITY, SCALARS = _face("velocity"), _cell("scalars")
 SOLID, SOLID_FACES = Slot("solid", "cell", components=1), _face("solid_faces")
 SOLID_VELOCITY = _cell("solid_velocity")  # m/s, and 1 inside
 OPENINGS = Slot("openings", "pack", components=1, exact=True)
-WINDING = Slot("winding", "cell", components=1)
+WINDING = Slot("winding", "octet", exact=True)
 FLAME = Slot("flame", "cell", components=1, exact=True)  # burnt per second, 1/s
 MARKS = _cell("marks")  # of solids: temperature, rate, 1 where it is free-slip, 1 where it has a temperature
 MASK = Slot("mask", "cell", components=1)  # share of each cell in a source, 0 .. 1
@@ -384,9 +384,9 @@ KERNELS: dict[str, Kernel] = {
         Kernel("join_cells", JOINED, (), ("finest", "stride"), (FINE_OPENINGS,), weighted_reads=FINE_WEIGHTS),
         Kernel(
             "coarse_weights",
-            Slot("weights", "packed", exact=True),
+            Slot("weights", "weights", exact=True),
             (),
-            ("finest", "stride", "part"),
+            ("finest", "stride"),
             (FINE_OPENINGS,),
             weighted_reads=FINE_WEIGHTS,
             parted_reads=(JOINED,),

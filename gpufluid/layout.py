@@ -25,9 +25,11 @@ STRIP_ROWS = {True: 32, False: 4}  # of it, in software and on a GPU, which find
 JOINED_ROWS = 32  # of strips, one above the other, that two triangles are drawn round
 PIECE = (32, 4)  # cells along x and y of such a rectangle that a workgroup takes
 # textures that share the values of a kind, where it is not one
-PARTS = {"bounded": 3, "eighth": 8, "halves": 3}
+PARTS = {"bounded": 3, "eighth": 8, "halves": 3, "weights": 4}
 EIGHTHS = 2, 4  # cells along y and z that share a texel of eight textures
 SOLVED = 512  # lanes in the texels of a grid that is solved by its inverse, at most
+OCTET = 8  # cells along z in a texel, two in each channel: the second times `DIGIT`, as in octet.glsl
+DIGIT = 4096.0
 BLOCK = 4  # edge of the blocks of faces that a reduction reads
 SQUARE = 64  # texels a side of the squares that llvmpipe's threads take one by one
 SHARED = 1024, 65536  # texels: from where two threads are worth it, to where squares are too many to matter
@@ -176,6 +178,8 @@ def layouts(grid: Grid, limit: int = 16384, software: bool = False) -> dict[str,
     strip: one texel for STRIP by STRIP_ROWS cells of a slice; piece: room for one for each PIECE of cells;
     block: one texel for BLOCK^3 faces; group: one for BLOCK^3 blocks;
     found: as strip, and behind that one for each slice of blocks at most;
+    weights: as packed, in four textures, of the faces of a coarse grid;
+    octet: one texel for OCTET cells along z, two in each channel, see `octets`;
     row, slice, whole: one texel for a row of cells along x, for a slice, for the whole box;
     eighth: as packed, in eight textures by y modulo 2 and z modulo 4, see `EIGHTHS`;
     half: as packed, of one colour of a chess-board the cells alone, which are every second one along x;
@@ -199,6 +203,7 @@ def layouts(grid: Grid, limit: int = 16384, software: bool = False) -> dict[str,
         "block": FlatLayout(blocks, 1, limit),
         "group": FlatLayout(groups, 1, limit),
         "packed": FlatLayout((nx, ny, nz), LANES, limit),
+        "weights": FlatLayout((nx, ny, nz), LANES, limit),
         "eighth": FlatLayout((nx, -(-ny // EIGHTHS[0]), -(-nz // EIGHTHS[1])), LANES, limit),
         "half": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
         "halves": FlatLayout((LANES * -(-nx // (2 * LANES)), ny, nz), LANES, limit),
@@ -206,6 +211,7 @@ def layouts(grid: Grid, limit: int = 16384, software: bool = False) -> dict[str,
         "strip": FlatLayout((*strips, nz), 1, limit),
         "piece": FlatLayout((strips[0] * STRIP // PIECE[0], -(-ny // PIECE[1]), nz), 1, limit),
         "found": FlatLayout((*strips, nz + -(-blocks[2] // (strips[0] * strips[1]))), 1, limit),
+        "octet": FlatLayout((nx, ny, -(-nz // OCTET)), 1, limit),
         "row": FlatLayout((1, ny, nz), 1, limit),
         "slice": FlatLayout((1, 1, nz), 1, limit),
         "whole": FlatLayout((1, 1, 1), 1, limit),
@@ -214,6 +220,22 @@ def layouts(grid: Grid, limit: int = 16384, software: bool = False) -> dict[str,
         "root": FlatLayout((1, 1, max(grid.cells)), 1, limit),
         "matrix": FlatLayout((few, few, 1), LANES, limit),
     }
+
+
+def octets(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Return whole numbers [nz, ny, nx], at most `DIGIT` / 2 - 1 either way, as [nz / OCTET, ny, nx, 4]."""
+    nz, ny, nx = numbers.shape
+    padded = np.zeros((-(-nz // OCTET), 4, 2, ny, nx))
+    padded.reshape(-1, ny, nx)[:nz] = numbers
+    return np.moveaxis(padded[:, :, 0] + DIGIT * padded[:, :, 1], 1, -1)
+
+
+def of_octets(texels: NDArray[Any], nz: int) -> NDArray[np.float64]:
+    """Return the numbers [nz, ny, nx] that `octets` has put together."""
+    two = np.moveaxis(texels, -1, 1)
+    second = np.floor(two / DIGIT + 0.5)
+    both = np.stack([two - DIGIT * second, second], axis=2)
+    return both.reshape(-1, *both.shape[3:])[:nz]
 
 
 def link(fine: dict[str, FlatLayout], coarse: dict[str, FlatLayout]) -> None:

@@ -50,7 +50,8 @@ class Level:
         self.faces: dict[str, FieldStore] = {}  # what kernels take of the faces
         self.pressure = backend.field("pressure", "packed")
         self.divergence = backend.field("divergence", "packed", buffers=1)
-        self.weights = {name: backend.field(name, "packed", buffers=1, exact=True) for name in WEIGHTS}
+        self._weights = backend.field("weights", "weights", buffers=1, exact=True)
+        self.weights = dict(zip(WEIGHTS, self._weights.parts, strict=True))
         # which finer cells each stands for, and what kernels of the finer grid take of it
         self._joined: FieldStore | None = None
         self.parts: dict[str, FieldStore] = {}
@@ -70,19 +71,19 @@ class Level:
         self.variant = Variant(problem.variant.solids, boundaries=sides, weighted=not same)
         self.faces = {} if same else dict(self.weights)
 
-    def join(self, variant: Variant, given: dict[str, Any]) -> dict[str, FieldStore]:
-        """Find out which finer cells each cell stands for: what kernels take of it, {} without solids."""
+    def weigh(self, variant: Variant, given: dict[str, Any]) -> None:
+        """Weigh the faces, and find out which finer cells each cell stands for: solids tell these apart."""
         self.parts = {}
         if variant.solids:
             if self._joined is None:
                 self._joined = self.backend.field("joined", "packed", buffers=1, exact=True)
             self.parts = {"joined": self._joined}
             self.backend.kernel("join_cells", variant)(**given, **self.parts)
-        return self.parts
+        self.backend.kernel("coarse_weights", variant)(weights=self._weights, **given, **self.parts)
 
     def release(self) -> None:
         """Release the fields."""
-        for field in (self.pressure, self.divergence, *self.weights.values(), self.inverse, self._joined):
+        for field in (self.pressure, self.divergence, self._weights, self.inverse, self._joined):
             if field is not None:
                 field.release()
 
@@ -141,10 +142,7 @@ class Hierarchy:
         variant = Variant(solids, boundaries=problem.variant.boundaries)
         for level in self.levels:
             given = {"finest": problem.grid.cells, "stride": level.stride, **finer}
-            joined = level.join(variant, given)
-            weigh = level.backend.kernel("coarse_weights", variant)
-            for part, weights in enumerate(level.weights.values()):
-                weigh(weights=weights, part=part, **given, **joined)
+            level.weigh(variant, given)
             finer = {f"fine_{name}": weights for name, weights in level.weights.items()}
             variant = Variant(solids, boundaries=problem.variant.boundaries, weighted=True)
 

@@ -16,7 +16,7 @@ from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import TINY, Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
-from gpufluid.layout import LANES, PARTS, SOLVED, lanes, layouts, link
+from gpufluid.layout import LANES, PARTS, SOLVED, lanes, layouts, link, octets
 from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
@@ -232,7 +232,7 @@ class NumpyBackend:
 
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Mark the cells whose centre is inside `mesh` with 1."""
-        winding.write(inside_mesh(self.grid.local, mesh, matrix)[..., None])
+        winding.write(octets(inside_mesh(self.grid.local, mesh, matrix)))
 
     def check_memory(self, cells: int, what: str) -> None:
         """Raise GpufluidError where so many cells take more memory than the machine has."""

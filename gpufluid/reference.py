@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpufluid.boundaries import Inflow, Open
 from gpufluid.grid import LARGEST_HALF, Grid
 from gpufluid.kernels import EMITTER_ROWS, PATH, Variant
-from gpufluid.layout import BLOCK, LANES
+from gpufluid.layout import BLOCK, LANES, of_octets
 from gpufluid.shapes import HALF_SPACE, MESH, ROUND
 from gpufluid.user_forces import VORTEX, WIND
 from gpufluid.voxels import beyond_squared, cover
@@ -1556,7 +1556,6 @@ def coarse_weights(
     *,
     finest: tuple[int, int, int],
     stride: int,
-    part: int,
     joined: Array | None = None,
     openings: Array | None = None,
     fine_weights_x: Array | None = None,
@@ -1564,7 +1563,7 @@ def coarse_weights(
     fine_weights_z: Array | None = None,
     fine_weights_sum: Array | None = None,
 ) -> Array:
-    """Area over distance of the low faces of coarse cells along axis `part`; 3: the sum over all faces."""
+    """Area over distance of the low faces of coarse cells along x, y and z, and the sum over all six."""
     fine_weights = _stacked(fine_weights_x, fine_weights_y, fine_weights_z, fine_weights_sum)
     finer, narrow = _finer(finest, stride), stride // 2
     kept = _stood_for(finer, joined)
@@ -1621,7 +1620,7 @@ def coarse_weights(
     for a in range(3):
         whole = _sum_pairs(whole, a)
     out[..., 3] = whole + sum(out[..., a] + _rolled(out[..., a], 1, 2 - a) for a in range(3))
-    return out[..., part, None]
+    return out
 
 
 def prolong(
@@ -1929,7 +1928,7 @@ def _inside(
     """Cells whose centre is inside an obstacle, as in inside.glsl."""
     q = np.moveaxis(_places(grid) @ np.asarray(to_local, float).T, -1, 0)[:3]
     inside: NDArray[np.bool_] = beyond_squared(shape, list(q), extent) <= rounding**2
-    return inside & (np.abs(winding[..., 0]) > 0.5) if shape == MESH else inside
+    return inside & (np.abs(of_octets(winding, grid.cells[2])) > 0.5) if shape == MESH else inside
 
 
 def add_drift(

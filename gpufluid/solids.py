@@ -302,7 +302,7 @@ class Solids:
             self._fields = {
                 "solid": backend.field("solid", "cell", 1, buffers=1),
                 "solid_velocity": backend.field("solid_velocity", "cell"),
-                "winding": backend.field("winding", "cell", 1, buffers=1),
+                "winding": backend.field("winding", "octet", buffers=1, exact=True),
                 "solid_faces": backend.field("solid_faces", "face", buffers=1),
                 "openings": backend.field("openings", "pack", 1, buffers=1, exact=True),
             }

@@ -59,7 +59,7 @@ def test_a_broken_mesh_shader_names_its_own_stage(shaders: Path, ctx: moderngl.C
     from gpufluid.gl.voxelizer import Voxelizer
 
     name = "sim/voxelize_vertex.glsl"
-    line = spoil(shaders / name, "slice = gl_InstanceID", "slice = gl_InstanceId")
+    line = spoil(shaders / name, "octet = gl_InstanceID", "octet = gl_InstanceId")
     with pytest.raises(ShaderError, match=rf"pass voxelize \(vertex\): glsl/{name}:{line}:"):
         Voxelizer(GLBackend(Grid((4, 4, 4)), "fragment", ctx).device, Grid((4, 4, 4)))
 

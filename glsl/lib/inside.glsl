@@ -1,5 +1,6 @@
 // Which cells have their centre inside an obstacle, or on its surface.
 #include "lib/box.glsl"
+#include "lib/octet.glsl"
 #include "lib/shape.glsl"
 
 uniform int shape;         // kind of the form, see shape.glsl; 3: a mesh (`winding` counts its surfaces)
@@ -7,7 +8,10 @@ uniform mat4 to_local;     // m from the low corner of the box -> the form's own
 uniform vec3 extent;       // core of the form, m; half the bounds of a mesh, outside which nothing is solid
 uniform float rounding;    // of the form, m
 
+// Surfaces of the mesh above a cell's centre, those that face up less those that face down.
+float surfaces_above(ivec3 cell) { return of_octet(fetch_winding(ivec3(cell.xy, cell.z >> 3)), cell.z); }
+
 bool is_inside(ivec3 cell, vec4 place) {
     vec3 v = beyond(shape, (to_local * place).xyz, extent);
-    return dot(v, v) <= rounding * rounding && (shape != 3 || abs(fetch_winding(cell).x) > 0.5);
+    return dot(v, v) <= rounding * rounding && (shape != 3 || abs(surfaces_above(cell)) > 0.5);
 }

@@ -1,13 +1,12 @@
 // Weights of the faces of a coarse grid: open area over the distance between the cells' centres, both in cells of
-// the finest grid. Packed, four cells along x: the low faces along x, y or z, or the sum over all six. A low face at a
+// the finest grid. Packed, four cells along x: the low faces along x, y and z, and the sum over all six. A low face at a
 // side of the box is 0 unless the box is periodic; a side that is open counts in the sum alone, since there the
 // pressure is 0. So does a face to a finer cell that no coarse one stands for (see join_cells.glsl): none is corrected.
 #include "lib/finer.glsl"
 #include "lib/turns.glsl"
 
-uniform int part;      // 0, 1, 2: of the low faces along that axis; 3: the sum
-
 const float ROUNDING = 1e-5;  // share of a sum of weights that is none
+const bool LEADS_OUT = WEIGHTED != 0 || any(open_low) || any(open_high);
 
 float width(int i, int n, int s) { return float(min(s, n - i * s)); }
 
@@ -95,31 +94,29 @@ float beyond(ivec3 fine) {
     return sum;
 }
 
-// Of the low face along `part`, or the sum. One loop for both: compiled once.
-float weight_of(ivec3 cell) {
-    float sum = 0.0;
-    int first = part < 3 ? part : 0, end = part < 3 ? part + 1 : DIMENSIONS;
-    for (int axis = first; axis < end; ++axis) {
-        float both = 0.0;
-        for (int high = 0; high < (part < 3 ? 1 : 2); ++high) {
-            vec3 weights = face_weights(cell + high * step_along(axis), axis);
-            both += part < 3 ? weights.x : weights.x + weights[1 + high];
-        }
-        sum += both;
+// Of the low faces along x, y and z, and the sum.
+vec4 weights_of(ivec3 cell) {
+    vec4 found = vec4(0.0);
+    for (int axis = 0; axis < DIMENSIONS; ++axis) {
+        vec3 low = face_weights(cell, axis), high = face_weights(cell + step_along(axis), axis);
+        found[axis] = low.x;
+        found.w += low.x + low.y + high.x + high.z;
     }
-    if (part < 3) return sum;
+    if (!LEADS_OUT) return found;
     ivec3 most = ivec3(finer_cells(0), finer_cells(1), finer_cells(2));
     ivec3 low = 2 * cell, high = min(low + 2, most);
     for (int z = low.z; z < high.z; ++z)
         for (int y = low.y; y < high.y; ++y)
-            for (int x = low.x; x < high.x; ++x) sum += beyond(ivec3(x, y, z));
-    return sum;
+            for (int x = low.x; x < high.x; ++x) found.w += beyond(ivec3(x, y, z));
+    return found;
 }
 
 void kernel(ivec3 pack) {
+    for (int part = 0; part < 4; ++part) weights_out[part] = vec4(0.0);
     for (int lane = 0; lane < turns(4); ++lane) {
         ivec3 cell = ivec3(4 * pack.x + lane, pack.yz);
-        if (cell.x >= cells.x || part < 3 && part >= DIMENSIONS) continue;
-        weights_out[lane] = weight_of(cell);
+        if (cell.x >= cells.x) continue;
+        vec4 found = weights_of(cell);
+        for (int part = 0; part < 4; ++part) weights_out[part][lane] = found[part];
     }
 }

@@ -26,18 +26,19 @@ ivec4 inside(ivec3 cell) {
 
 int most_joined(ivec3 cell) {
     ivec4 here = inside(cell);
-    int best = 0, most = 0, seen = 0;
-    for (int n = 0; n < turns(8); ++n) {
-        if ((here.x & ~seen & (1 << n)) == 0) continue;
-        int part = 1 << n;
-        for (int far = 0; far < turns(7); ++far) {
+    int best = 0, most = 0, rest = here.x;
+    while (rest != 0) {
+        int part = rest & -rest, before = 0;
+        while (part != before) {
+            before = part;
             part |= ((part & here.y) << 1 | (part >> 1 & here.y)) & here.x;
             part |= ((part & here.z) << 2 | (part >> 2 & here.z)) & here.x;
             part |= ((part & here.w) << 4 | (part >> 4 & here.w)) & here.x;
         }
-        seen |= part;
-        int count = 0;
-        for (int bit = 0; bit < 8; ++bit) count += part >> bit & 1;
+        rest &= ~part;
+        int count = (part & 0x55) + (part >> 1 & 0x55);
+        count = (count & 0x33) + (count >> 2 & 0x33);
+        count = (count & 0x0f) + (count >> 4);
         if (count > most) {
             most = count;
             best = part;

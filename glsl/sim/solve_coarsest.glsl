@@ -18,6 +18,18 @@ int beside(int row, int along, int by) {
 
 vec4 p[rows], next[rows], right[rows], wx[rows], wy[rows], wz[rows], sum[rows];
 
+void load() {
+    for (int row = 0; row < rows; ++row) {
+        ivec3 at = ivec3(0, row % cells.y, row / cells.y);
+        p[row] = vec4(0.0);
+        right[row] = scale * fetch_divergence(at);
+        wx[row] = fetch_weights_x(at);
+        wy[row] = fetch_weights_y(at);
+        wz[row] = fetch_weights_z(at);
+        sum[row] = fetch_weights_sum(at);
+    }
+}
+
 // Of each cell of a row what is stored of the cell before and after it along x; round the box.
 void along_row(vec4 own, out vec4 before, out vec4 after) {
     before = vec4(0.0, own.xyz);
@@ -74,15 +86,7 @@ void balance_rooms() {
 #endif
 
 void kernel(ivec3 pack) {
-    for (int row = 0; row < rows; ++row) {
-        ivec3 at = ivec3(0, row % cells.y, row / cells.y);
-        p[row] = vec4(0.0);
-        right[row] = scale * fetch_divergence(at);
-        wx[row] = fetch_weights_x(at);
-        wy[row] = fetch_weights_y(at);
-        wz[row] = fetch_weights_z(at);
-        sum[row] = fetch_weights_sum(at);
-    }
+    load();
 #if SOLIDS
     balance_rooms();
 #endif

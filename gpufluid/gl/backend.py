@@ -23,7 +23,7 @@ from gpufluid.gl.trial import choose
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant
-from gpufluid.layout import PARTS, lanes, layouts, link
+from gpufluid.layout import PARTS, lanes, layouts, link, octets
 from gpufluid.memory import check_memory
 from gpufluid.shapes import Mesh
 from gpufluid.voxels import inside_mesh
@@ -32,7 +32,7 @@ from gpufluid.voxels import inside_mesh
 # cache each: 0.75 of the time at 64^3, 0.85 at 80^3. In smaller ones what a pass costs by itself counts more,
 # and larger ones leave the cache sooner: at 128^3 they took 1.6 times as long.
 SPLIT = 100_000, 600_000
-MOST_DRAWN = 1 << 23  # triangles in all slices; beyond, NumPy was faster than two cores of llvmpipe
+MOST_DRAWN = 1 << 15  # triangles in all octets of slices; beyond, NumPy was faster than two cores of llvmpipe
 
 
 class GLBackend:
@@ -148,11 +148,10 @@ class GLBackend:
     def voxelize(self, mesh: Mesh, matrix: NDArray[np.float64], winding: FieldStore) -> None:
         """Count surfaces; see `gpufluid.gl.voxelizer`.
 
-        A software renderer draws each triangle once for every slice: a mesh of very many goes to NumPy.
+        A software renderer draws each triangle once for every octet: a mesh of very many goes to NumPy.
         """
-        if self.device.software and len(mesh.triangles) * self.grid.cells[2] > MOST_DRAWN:
-            local = Grid(self.grid.cells, self.grid.cell_size)
-            winding.write(inside_mesh(local, mesh, matrix)[..., None])
+        if self.device.software and len(mesh.triangles) * self.layouts["octet"].size[2] > MOST_DRAWN:
+            winding.write(octets(inside_mesh(self.grid.local, mesh, matrix)))
             return
         if self._voxelizer is None:
             self._voxelizer = Voxelizer(self.device, self.grid.local)

@@ -1,8 +1,8 @@
 """Solid voxels of a triangle mesh in one instanced draw (Crane, Llamas & Tariq 2007, GPU Gems 3 ch. 30).
 
-Every slice of the volume is an instance drawn into its own tile, seen along -z. Of each column only the
-surfaces above the slice's cell centres count: front faces +1 and back faces -1, added by blending. Inside
-a closed mesh the sum is not 0, however its triangles overlap.
+Every eight slices of the volume are an instance drawn into their own tile, seen along -z. Of each column
+the surfaces above the slices' cell centres count: front faces +1 and back faces -1, added by blending, for
+two slices in each channel. Inside a closed mesh the sum is not 0, however its triangles overlap.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Voxelizer:
             ctx.enable_only(moderngl.BLEND)
             ctx.blend_func = moderngl.ONE, moderngl.ONE
             ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
-            vertex_array.render(moderngl.TRIANGLES, instances=self.grid.cells[2])
+            vertex_array.render(moderngl.TRIANGLES, instances=winding.layout.size[2])
             ctx.enable_only(moderngl.NOTHING)
         winding.swap()
 
