@@ -8,115 +8,202 @@
 const float ROUNDING = 1e-5;  // share of a sum of weights that is none
 const bool LEADS_OUT = WEIGHTED != 0 || any(open_low) || any(open_high);
 
-float width(int i, int n, int s) { return float(min(s, n - i * s)); }
+// Widths of cells of a row of the finest grid's n.
+vec4 widths(ivec4 i, int n, int s) { return vec4(min(ivec4(s), n - i * s)); }
 
-// From the centre of cell `i` to that of the cell before it, for the first one round the box.
-float distance_before(int i, int n, int s) {
-    return 0.5 * (width(i, n, s) + width(i == 0 ? count_of(n, s) - 1 : i - 1, n, s));
+ivec4 or_round(ivec4 i, int count) { return i + count * (ivec4(lessThan(i, ivec4(0))) - ivec4(greaterThanEqual(i, ivec4(count)))); }
+
+// From the centres of cells to those of the cells before them, for the first round the box.
+vec4 distances_before(ivec4 i, int n, int s) {
+    return 0.5 * (widths(i, n, s) + widths(or_round(i - 1, count_of(n, s)), n, s));
 }
 
 // From the centre of the cell at a side to that of the finest cell beyond it.
 float distance_beyond(bool high, int n, int s) {
-    return 0.5 * (width(high ? count_of(n, s) - 1 : 0, n, s) + 1.0);
+    return 0.5 * (widths(ivec4(high ? count_of(n, s) - 1 : 0), n, s).x + 1.0);
 }
 
-// Whether the coarse cell over a finer one stands for it.
-bool stood_for(ivec3 fine) {
+// Of the finer cells 2 i and 2 i + 1 of a row over a pack of coarse cells i one number each.
+struct Pairs {
+    vec4 even, odd;
+};
+
+#if WEIGHTED
+Pairs paired(vec4 a, vec4 b) { return Pairs(vec4(a.xz, b.xz), vec4(a.yw, b.yw)); }
+
+// Weights of low faces along an axis, or the sums: 0 past the row.
+Pairs weights_in(ivec3 pack, int which, int y, int z) {
+    ivec3 a = ivec3(2 * pack.x, y, z), b = a + X;
+    bool more = 4 * b.x < finer_cells(0);
+    vec4 none = vec4(0.0);
+    if (which == 0) return paired(fetch_fine_weights_x(a), more ? fetch_fine_weights_x(b) : none);
+    if (which == 1) return paired(fetch_fine_weights_y(a), more ? fetch_fine_weights_y(b) : none);
+    if (which == 2) return paired(fetch_fine_weights_z(a), more ? fetch_fine_weights_z(b) : none);
+    return paired(fetch_fine_weights_sum(a), more ? fetch_fine_weights_sum(b) : none);
+}
+#else
+// Whether neighbours on a side are open, 1 or 0: 0 past the row.
+Pairs open_in(ivec3 pack, int side, int y, int z) {
 #if SOLIDS
-    ivec3 cell = fine >> 1, odd = fine & 1;
-    int joined = int(fetch_joined(ivec3(cell.x >> 2, cell.yz))[cell.x & 3]);
-    return (joined >> (odd.x + 2 * odd.y + 4 * odd.z) & 1) == 1;
+    ivec3 a = ivec3(2 * pack.x, y, z), b = a + X;
+    int low = int(fetch_openings(a).x), high = 4 * b.x < finer_cells(0) ? int(fetch_openings(b).x) : 0;
+    ivec4 bits = ivec4(low, low >> 12, high, high >> 12) >> side;
+    return Pairs(vec4(bits & 1), vec4(bits >> 6 & 1));
 #else
-    return true;
+    ivec4 even = 2 * (4 * pack.x + ivec4(0, 1, 2, 3));
+    return Pairs(vec4(lessThan(even, ivec4(finer_cells(0)))), vec4(lessThan(even + 1, ivec4(finer_cells(0)))));
 #endif
 }
-
-// Open area of the low face of a finer cell.
-float area(ivec3 fine, int axis) {
-    for (int a = 0; a < 3; ++a)
-        if (fine[a] >= finer_cells(a)) return 0.0;
-#if WEIGHTED
-    return fine_weight(fine, axis) * distance_before(fine[axis], finest[axis], stride / 2);
-#else
-    if (fine[axis] == 0 && !periodic[axis]) return 0.0;
-    return float(open_sides(fine) >> (2 * axis) & 1);
 #endif
-}
 
-// Of the low face of a cell: its weight, and what faces to finer cells that nothing stands for add to the sum of this
-// cell and to that of the cell before it.
-vec3 face_weights(ivec3 cell, int axis) {
-    if (cells[axis] == 1) return vec3(0.0);
-    if (cell[axis] == cells[axis]) cell[axis] = 0;
-    int half_stride = stride / 2, i = cell[axis], n = finest[axis];
-    ivec3 a = axis == 0 ? Y : X, b = axis == 2 ? Y : Z;
-    vec3 sum = vec3(0.0);
-    for (int quarter = 0; quarter < turns(4); ++quarter) {
-        ivec3 fine = 2 * cell + (quarter & 1) * a + (quarter >> 1) * b, before = fine;
-        before[axis] = (fine[axis] == 0 ? finer_cells(axis) : fine[axis]) - 1;
-        float open_area = area(fine, axis);
-        if (open_area == 0.0) continue;
-        bool own = stood_for(fine), others = stood_for(before);
-        sum += open_area * vec3(own && others, own && !others, others && !own);
-    }
-    return sum / vec3(distance_before(i, n, stride),
-                      0.5 * (width(i, n, stride) + width(i == 0 ? finer_cells(axis) - 1 : 2 * i - 1, n, half_stride)),
-                      0.5 * (width(i == 0 ? cells[axis] - 1 : i - 1, n, stride) + width(2 * i, n, half_stride)));
-}
-
-// What of a finer cell's sum leads to where the pressure is 0, as it counts here: beyond open sides of the box.
-float beyond(ivec3 fine) {
-    int half_stride = stride / 2;
-    float sum = 0.0, shrink = float(half_stride + 1) / float(stride + 1);
-    if (!stood_for(fine)) return 0.0;
-    for (int axis = 0; axis < DIMENSIONS; ++axis) {
-        int n = finest[axis];
-        for (int high = 0; high < 2; ++high) {
-            if (!(high == 1 ? open_high[axis] : open_low[axis])) continue;
-            if (fine[axis] != (high == 1 ? count_of(n, half_stride) - 1 : 0)) continue;
-            float far = distance_beyond(high == 1, n, stride);
-            shrink = distance_beyond(high == 1, n, half_stride) / far;
-#if !WEIGHTED
-            sum += float(open_sides(fine) >> (2 * axis + high) & 1) / far;
-#endif
-        }
+// Of the low faces of a row along an axis: open area over distance on a WEIGHTED finer grid, open area on the finest.
+// The row after the last is the first one: its low faces are high faces of the last, 0 unless the box is periodic.
+Pairs low_faces(ivec3 pack, int axis, ivec3 row) {
+    for (int a = 1; a < 3; ++a) {
+        if (row[a] > finer_cells(a) || (row[a] == finer_cells(a) && a != axis)) return Pairs(vec4(0.0), vec4(0.0));
+        if (row[a] == finer_cells(a)) row[a] = 0;
     }
 #if WEIGHTED
-    float all = fine_weight(fine, 3);
-    sum = all;
-    for (int axis = 0; axis < DIMENSIONS; ++axis) {
-        ivec3 next = fine + step_along(axis);
-        if (next[axis] == finer_cells(axis)) next[axis] = 0;
-        sum -= fine_weight(fine, axis) + fine_weight(next, axis);
-    }
-    sum = sum > ROUNDING * all ? sum * shrink : 0.0;
+    return weights_in(pack, axis, row.y, row.z);
+#else
+    if (axis > 0 && row[axis] == 0 && !periodic[axis]) return Pairs(vec4(0.0), vec4(0.0));
+    Pairs open = open_in(pack, 2 * axis, row.y, row.z);
+    if (axis == 0 && pack.x == 0 && !periodic.x) open.even.x = 0.0;
+    return open;
 #endif
-    return sum;
 }
 
-// Of the low faces along x, y and z, and the sum.
-vec4 weights_of(ivec3 cell) {
-    vec4 found = vec4(0.0);
-    for (int axis = 0; axis < DIMENSIONS; ++axis) {
-        vec3 low = face_weights(cell, axis), high = face_weights(cell + step_along(axis), axis);
-        found[axis] = low.x;
-        found.w += low.x + low.y + high.x + high.z;
+// Bits of finer cells, see join_cells.glsl.
+ivec4 joined_of(ivec3 pack) {
+#if SOLIDS
+    return ivec4(fetch_joined(pack));
+#else
+    return ivec4(255);
+#endif
+}
+
+// What goes through a face of four cells, by the finer cells on both sides of it, and what is lost to cells that
+// nothing stands for.
+struct Through {
+    vec4 joined, lost;
+};
+
+void pass(vec4 area, ivec4 own, ivec4 others, inout Through sum) {
+    vec4 open = area * vec4(own & 1);
+    sum.joined += open * vec4(others & 1);
+    sum.lost += open * vec4(1 - (others & 1));
+}
+
+// The low faces along an axis of the finer cells 2 i and 2 i + 1 of coarse cells i and of those after them.
+struct Faces {
+    vec4 first, second, third;
+};
+
+// Of those whose other coordinates are the low ones of the coarse cells and `across`.
+Faces faces_of(ivec3 pack, int axis, ivec3 across) {
+    int edge = cells.x - 1, last = edge >> 2;
+    ivec3 row = 2 * ivec3(0, pack.yz) + ivec3(0, across.yz), step = step_along(axis);
+    bool in_row = axis == 0;
+    Pairs here = low_faces(pack, axis, row);
+    Pairs next = low_faces(ivec3(in_row ? min(pack.x + 1, last) : pack.x, pack.yz), axis, in_row ? row : row + step);
+    Pairs far = low_faces(ivec3(in_row ? 0 : pack.x, pack.yz), axis, in_row ? row : row + 2 * step);
+    if (!in_row) return across.x == 0 ? Faces(here.even, next.even, far.even) : Faces(here.odd, next.odd, far.odd);
+    Faces found = Faces(here.even, here.odd, vec4(here.even.yzw, next.even.x));
+    if (pack.x == last) {  // the low face of the first cell is the high one of the last
+        found.third[edge & 3] = far.even.x;
+        if ((finer_cells(0) & 1) == 1) found.second[edge & 3] = far.even.x;
     }
-    if (!LEADS_OUT) return found;
-    ivec3 most = ivec3(finer_cells(0), finer_cells(1), finer_cells(2));
-    ivec3 low = 2 * cell, high = min(low + 2, most);
-    for (int z = low.z; z < high.z; ++z)
-        for (int y = low.y; y < high.y; ++y)
-            for (int x = low.x; x < high.x; ++x) found.w += beyond(ivec3(x, y, z));
     return found;
 }
 
-void kernel(ivec3 pack) {
-    for (int part = 0; part < 4; ++part) weights_out[part] = vec4(0.0);
-    for (int lane = 0; lane < turns(4); ++lane) {
-        ivec3 cell = ivec3(4 * pack.x + lane, pack.yz);
-        if (cell.x >= cells.x) continue;
-        vec4 found = weights_of(cell);
-        for (int part = 0; part < 4; ++part) weights_out[part][lane] = found[part];
+// The bits of the coarse cells before and after those of a pack, `own`.
+ivec4[2] beside_along(ivec3 pack, int axis, ivec4 own) {
+    ivec3 last = ivec3(cells.x - 1 >> 2, cells.yz - 1), down = pack, up = pack;
+    down[axis] = pack[axis] == 0 ? last[axis] : pack[axis] - 1;
+    up[axis] = pack[axis] == last[axis] ? 0 : pack[axis] + 1;
+    ivec4 before = joined_of(down), after = joined_of(up);
+    if (axis != 0) return ivec4[2](before, after);
+    int lane = cells.x - 1 & 3;
+    ivec4 behind = ivec4(own.yzw, after.x);
+    if (pack.x == last.x) behind[lane] = after.x;
+    return ivec4[2](ivec4(pack.x == 0 ? before[lane] : before.w, own.xyz), behind);
+}
+
+// Of finer cells, what of their sum leads to where the pressure is 0, as it counts here. at: the cells.
+vec4 leads_out(vec4 sum, vec4 inner, ivec4 x, int y, int z, vec4 open_side[6]) {
+    int s = stride / 2;
+    vec4 out_of = vec4(0.0), shrink = vec4(float(s + 1) / float(stride + 1));
+    for (int side = 0; side < turns(2 * DIMENSIONS); ++side) {
+        int axis = side >> 1;
+        bool high = (side & 1) == 1;
+        if (!(high ? open_high[axis] : open_low[axis])) continue;
+        int end = high ? finer_cells(axis) - 1 : 0;
+        bvec4 touching = axis == 0 ? equal(x, ivec4(end)) : bvec4((axis == 1 ? y : z) == end);
+        float far = distance_beyond(high, finest[axis], stride);
+        shrink = mix(shrink, vec4(distance_beyond(high, finest[axis], s) / far), touching);
+        out_of += mix(vec4(0.0), open_side[side] / far, touching);
     }
+#if WEIGHTED
+    out_of = sum - inner;
+    return mix(vec4(0.0), out_of * shrink, greaterThan(out_of, ROUNDING * sum));
+#else
+    return out_of;
+#endif
+}
+
+void kernel(ivec3 pack) {
+    ivec4 x = 4 * pack.x + ivec4(0, 1, 2, 3), own = joined_of(pack);
+    vec4 sum = vec4(0.0), inner[8] = vec4[8](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
+    for (int part = 0; part < 4; ++part) weights_out[part] = vec4(0.0);
+
+    // one loop over the axes: a software renderer compiles what is in it once
+    for (int axis = 0; axis < turns(DIMENSIONS); ++axis) {
+        int n = finest[axis], s = stride / 2, count = finer_cells(axis), end = cells[axis] - 1, step = 1 << axis;
+        ivec4 i = axis == 0 ? x : ivec4(pack[axis]), after_i = or_round(min(2 * i + 2, count), count);
+        bool single = (count & 1) == 1;  // the last cell is a finer one by itself
+        bvec4 alone = bvec4(ivec4(equal(i, ivec4(end))) * int(single));
+        ivec4 far_low = step * (1 - ivec4(equal(i, ivec4(0))) * int(single)), far_high = step * (1 - ivec4(alone));
+        vec4 low_scale = vec4(1.0), high_scale = vec4(1.0);
+#if WEIGHTED  // to areas
+        low_scale = distances_before(2 * i, n, s);
+        high_scale = distances_before(after_i, n, s);
+#endif
+        ivec4 beside[2] = beside_along(pack, axis, own);
+        Through low = Through(vec4(0.0), vec4(0.0)), high = low;
+        for (int quarter = 0; quarter < turns(4); ++quarter) {
+            ivec2 other = ivec2(quarter) >> ivec2(0, 1) & 1;
+            ivec3 across = axis == 0 ? ivec3(0, other) : axis == 1 ? ivec3(other.x, 0, other.y) : ivec3(other, 0);
+            int at = across.x + 2 * across.y + 4 * across.z;
+            Faces faces = faces_of(pack, axis, across);
+            pass(faces.first * low_scale, own >> at, beside[0] >> (at + far_low), low);
+            pass(mix(faces.third, faces.second, alone) * high_scale, own >> (at + far_high), beside[1] >> at, high);
+            inner[at] += faces.first + faces.second;
+            inner[at + step] += faces.second + faces.third;
+        }
+        if (end == 0) continue;
+        vec4 wide = widths(i, n, stride), lower = low.joined / distances_before(i, n, stride);
+        weights_out[axis] = mix(vec4(0.0), lower, lessThan(x, ivec4(cells.x)));
+        sum += lower + high.joined / distances_before(or_round(i + 1, end + 1), n, stride);
+        sum += low.lost / (0.5 * (wide + widths(or_round(2 * i - 1, count), n, s)));
+        sum += high.lost / (0.5 * (wide + widths(after_i, n, s)));
+    }
+
+    for (int n = 0; n < (LEADS_OUT ? turns(8) : 0); ++n) {
+        ivec3 odd = ivec3(n) >> ivec3(0, 1, 2) & 1;
+        ivec2 row = 2 * pack.yz + odd.yz;
+        if (row.x >= finer_cells(1) || row.y >= finer_cells(2)) continue;
+        vec4 whole = vec4(0.0), open_side[6];
+#if WEIGHTED
+        Pairs all = weights_in(pack, 3, row.x, row.y);
+        whole = odd.x == 0 ? all.even : all.odd;
+        for (int side = 0; side < 6; ++side) open_side[side] = vec4(0.0);
+#else
+        for (int side = 0; side < turns(6); ++side) {
+            Pairs open = open_in(pack, side, row.x, row.y);
+            open_side[side] = odd.x == 0 ? open.even : open.odd;
+        }
+#endif
+        sum += vec4(own >> n & 1) * leads_out(whole, inner[n], 2 * x + odd.x, row.x, row.y, open_side);
+    }
+    weights_out[3] = mix(vec4(0.0), sum, lessThan(x, ivec4(cells.x)));
 }
