@@ -6,10 +6,10 @@ wall that is thinner than a coarse cell still holds, a gap in it still lets thro
 stays where it is. A finer residual is summed up, a correction is interpolated linearly, but not through
 faces that are closed on the finer grid.
 
-A wall may cut the finer cells of a coarse one in parts that have nothing to do with each other. It then
-stands for the largest part alone: the others are left to the finer grid, where they count as cells whose
-correction is 0. So rooms that solids shut off from each other stay apart on every grid, and a room into
-which more flows than out, which has no solution, spoils none of the others.
+A wall may cut the finer cells of a coarse one in parts that have nothing to do with each other, not even
+through the cells next to it. It then stands for the largest part alone: the others are left to the finer
+grid, and count as cells whose correction is 0. So rooms that solids shut off from each other stay apart on
+every grid, and a room into which more flows than out, which has no solution, spoils none of the others.
 """
 
 from __future__ import annotations

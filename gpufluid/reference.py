@@ -1493,13 +1493,6 @@ def _finer(finest: tuple[int, int, int], stride: int) -> Grid:
     return Grid((nx, ny, nz))
 
 
-def _eight(values: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The values of the finer cells of each coarse one, [z, y, x, x + 2 y + 4 z]; 0 past the end."""
-    values = np.pad(values, [(0, n % 2) for n in values.shape])
-    nz, ny, nx = (n // 2 for n in values.shape)
-    return values.reshape(nz, 2, ny, 2, nx, 2).transpose(0, 2, 4, 1, 3, 5).reshape(nz, ny, nx, 8)
-
-
 def join_cells(
     grid: Grid,
     variant: Variant,
@@ -1512,27 +1505,46 @@ def join_cells(
     fine_weights_z: Array | None = None,
     fine_weights_sum: Array | None = None,
 ) -> Array:
-    """Bits of the finer cells that each cell stands for: of those joined inside it the most."""
+    """Bits of the finer cells that each cell stands for: of those joined in it and round it the most."""
     weights = _stacked(fine_weights_x, fine_weights_y, fine_weights_z, fine_weights_sum)
     if weights is None:
         masks = _open_masks(_finer(finest, stride), variant, openings)
         fluid: NDArray[np.bool_] = np.any(masks, axis=0)
-        ways = [masks[2 * axis + 1] for axis in range(3)]
+        ways = [masks[2 * axis] for axis in range(3)]
     else:
-        fluid = weights[..., 3] > 0.0
-        ways = [_rolled(weights[..., axis], 1, 2 - axis) > 0.0 for axis in range(3)]
-    fluid, ways = _eight(fluid), [_eight(way) for way in ways]
-    part = np.where(fluid, np.arange(8), 8)
-    for _ in range(7):
-        for axis in range(3):
-            low = np.array([n for n in range(8) if not n >> axis & 1])
-            ends = part[..., low], part[..., low + 2**axis]
-            joined = ways[axis][..., low] & (np.maximum(*ends) < 8)
-            for end, at in zip(ends, (low, low + 2**axis), strict=True):
-                part[..., at] = np.where(joined, np.minimum(*ends), end)
+        fluid, ways = weights[..., 3] > 0.0, [weights[..., axis] > 0.0 for axis in range(3)]
+    fluid, ways = _rounds(fluid), [_rounds(way) for way in ways]
+    # its own finer cells first, in the order x + 2 y + 4 z, then those round them; 64: none
+    number = np.full((4, 4, 4), 8)
+    number[1:3, 1:3, 1:3] = np.arange(8).reshape(2, 2, 2)
+    number[number == 8] = np.arange(8, 64)
+    part = np.where(fluid, number, 64)
+    before = np.zeros_like(part)
+    while (before != part).any():
+        before = part.copy()
+        for axis, way in enumerate(ways):
+            lines = np.moveaxis(part, 5 - axis, 0)
+            met = np.moveaxis(way & fluid, 5 - axis, 0)[1:] & np.moveaxis(fluid, 5 - axis, 0)[:-1]
+            least = np.where(met, np.minimum(lines[1:], lines[:-1]), 64)
+            lines[1:] = np.minimum(lines[1:], least)
+            lines[:-1] = np.minimum(lines[:-1], least)
+    own = (slice(None), slice(None), slice(None), slice(1, 3), slice(1, 3), slice(1, 3))
+    part = part[own].reshape(*grid.cells[::-1], 8)
     sizes = (part[..., None, :] == np.arange(8)[:, None]).sum(-1)
-    chosen = fluid & (part == sizes.argmax(-1)[..., None])
+    chosen = (part < 64) & (part == sizes.argmax(-1)[..., None])
     return np.asarray(chosen @ 2.0 ** np.arange(8))[..., None]
+
+
+def _rounds(values: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of each coarse cell the values of the 4 x 4 x 4 finer ones in it and round it; False past the sides."""
+    counts = [-(-n // 2) for n in values.shape]
+    padded = np.pad(values, [(1, 2 * count - n + 1) for n, count in zip(values.shape, counts, strict=True)])
+    z, y, x = (2 * np.arange(count)[:, None] + np.arange(4) for count in counts)
+    return np.asarray(
+        padded[
+            z[:, None, None, :, None, None], y[None, :, None, None, :, None], x[None, None, :, None, None, :]
+        ]
+    )
 
 
 def _widths(finest: int, stride: int) -> Array:

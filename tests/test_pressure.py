@@ -21,7 +21,7 @@ from gpufluid.gl.device import Device
 from gpufluid.kernels import Variant
 from gpufluid.layout import EIGHTHS, SOLVED, lanes
 from gpufluid.multigrid import Chessboard
-from gpufluid.numpy_backend import ReferenceKernel
+from gpufluid.numpy_backend import NumpyBackend, ReferenceKernel
 from gpufluid.relaxation import chebyshev_weights
 
 BACKENDS = ("numpy", "fragment", "compute")
@@ -765,6 +765,47 @@ def test_steps_up_to_four_times_as_long_keep_the_pressure(backend: str) -> None:
         for dt in (0.08, 0.02, 0.05, 0.08):
             fluid.step(dt)
         assert np.abs(fluid.velocity.read()).max() <= max(4.5 * before, 1e-4)
+
+
+def joined(solid: np.ndarray, backend: str, ctx: moderngl.Context) -> np.ndarray:
+    """Bits of the cells that each of the next coarser grid stands for, [z, y, x]."""
+    grid, variant = gf.Grid(solid.shape[::-1]), Variant(True)
+    finest: Any = NumpyBackend(grid) if backend == "numpy" else GLBackend(grid, backend, ctx)
+    openings = finest.field("openings", "pack", 1, exact=True)
+    openings.write(reference.open_neighbours(grid, variant, solid=solid[..., None]))
+    coarser = finest.coarser()
+    found = coarser.field("joined", "packed", exact=True)
+    coarser.kernel("join_cells", variant)(joined=found, openings=openings, finest=grid.cells, stride=2)
+    return np.asarray(found.read()[..., 0])
+
+
+@pytest.mark.parametrize("backend", ["numpy", "fragment", "compute"])
+def test_a_coarse_cell_stands_for_what_is_joined_in_it_or_just_outside(
+    backend: str, ctx: moderngl.Context
+) -> None:
+    """Bits 1, 2, 4, 8 are the cells x, x + 1, y + 1 and both of a slice. Solids touch at their corners."""
+    solid = np.zeros((1, 12, 12))
+    solid[0, 4, 5] = solid[0, 5, 4] = 1.0  # a way round through the next cells
+    assert joined(solid, backend, ctx)[0, 2, 2] == 1 + 8
+    solid[0, np.arange(12), 9 - np.arange(12)] = (
+        1.0  # a slanted wall from side to side, two cells long beyond
+    )
+    assert joined(solid, backend, ctx)[0, 2, 2] == 1  # of two alone the first
+    solid[0, 4, 4] = 1.0
+    assert joined(solid, backend, ctx)[0, 2, 2] == 8
+    solid[0, 5, 5] = 1.0
+    assert joined(solid, backend, ctx)[0, 2, 2] == 0
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+@pytest.mark.parametrize("share", [0.35, 0.5, 0.65])
+def test_cells_are_joined_as_the_reference_joins_them(
+    share: float, backend: str, ctx: moderngl.Context
+) -> None:
+    solid = (np.random.default_rng(8).random((21, 26, 33)) < share).astype(float)
+    expected = joined(solid, "numpy", ctx)
+    assert len(np.unique(expected)) > 100
+    np.testing.assert_array_equal(joined(solid, backend, ctx), expected)
 
 
 def pushed(

@@ -1,55 +1,77 @@
-// Which finer cells a coarse cell stands for, bits x + 2 y + 4 z: of those that are joined through faces inside it
-// the most, of as many the first. What a solid cuts off from them it would stand for wrongly. Packed, four cells along x.
+// Which finer cells a coarse cell stands for, bits x + 2 y + 4 z: of those that are joined through open faces the most,
+// of as many the first. Ways round through the finer cells next to it count: only what a wall cuts off is left out, for
+// which it would stand wrongly. Packed, four cells along x.
 #include "lib/finer.glsl"
 #include "lib/turns.glsl"
 
-// Of the finer cells of a coarse one, bit by bit: which hold fluid; from which one gets to the next along x, y and z.
-ivec4 inside(ivec3 cell) {
-    ivec4 found = ivec4(0);
-    for (int n = 0; n < turns(8); ++n) {
-        ivec3 fine = 2 * cell + (ivec3(n) >> ivec3(0, 1, 2) & 1);
-        if (fine.x >= finer_cells(0) || fine.y >= finer_cells(1) || fine.z >= finer_cells(2)) continue;
+// Of four finer cells along x: bit 0, 1, 2 where the low face along x, y, z is open, bit 3 where there is fluid.
+ivec4 open_faces(int x, int y, int z) {
+    ivec3 pack = ivec3(x, y, z);
+    if (x < 0 || 4 * x >= finer_cells(0) || y < 0 || y >= finer_cells(1) || z < 0 || z >= finer_cells(2)) return ivec4(0);
 #if WEIGHTED
-        bool fluid = fine_weight(fine, 3) > 0.0;
-        ivec3 joined = ivec3(0);
-        for (int axis = 0; axis < DIMENSIONS; ++axis)
-            if (fine[axis] + 1 < finer_cells(axis)) joined[axis] = int(fine_weight(fine + step_along(axis), axis) > 0.0);
+    vec4 none = vec4(0.0);
+    ivec4 open = ivec4(greaterThan(fetch_fine_weights_x(pack), none)) | ivec4(greaterThan(fetch_fine_weights_y(pack), none)) << 1;
+    open |= ivec4(greaterThan(fetch_fine_weights_z(pack), none)) << 2;
+    return open | ivec4(greaterThan(fetch_fine_weights_sum(pack), none)) << 3;
+#elif SOLIDS
+    ivec4 sides = ivec4(int(fetch_openings(pack).x)) >> ivec4(0, 6, 12, 18) & 63;
+    return sides & 1 | (sides >> 2 & 1) << 1 | (sides >> 4 & 1) << 2 | ivec4(notEqual(sides, ivec4(0))) << 3;
 #else
-        int sides = open_sides(fine);
-        bool fluid = sides != 0;
-        ivec3 joined = ivec3(sides) >> ivec3(1, 3, 5) & 1;
+    return 15 * ivec4(lessThan(4 * x + ivec4(0, 1, 2, 3), ivec4(finer_cells(0))));
 #endif
-        found |= ivec4(int(fluid), joined) << n;
-    }
-    return found & ivec4(0xff, 0x55, 0x33, 0x0f);  // not out of the coarse cell
 }
 
-int most_joined(ivec3 cell) {
-    ivec4 here = inside(cell);
-    int best = 0, most = 0, rest = here.x;
-    while (rest != 0) {
-        int part = rest & -rest, before = 0;
-        while (part != before) {
-            before = part;
-            part |= ((part & here.y) << 1 | (part >> 1 & here.y)) & here.x;
-            part |= ((part & here.z) << 2 | (part >> 2 & here.z)) & here.x;
-            part |= ((part & here.w) << 4 | (part >> 4 & here.w)) & here.x;
-        }
-        rest &= ~part;
-        int count = (part & 0x55) + (part >> 1 & 0x55);
-        count = (count & 0x33) + (count >> 2 & 0x33);
-        count = (count & 0x0f) + (count >> 4);
-        if (count > most) {
-            most = count;
-            best = part;
-        }
-    }
-    return best;
-}
+// Bits 0, 4, 8 and 12 side by side.
+ivec4 every_fourth(ivec4 bits) { return (bits & 0x1111) * 0x1248 >> 12 & 15; }
+
+// A layer of 4 x 4 finer cells round a coarse one, bits x + 4 y. Its own are the four in the middle.
+ivec4 spread(ivec4 four) { return (four & 3) << 5 | (four & 12) << 7; }
+ivec4 middle(ivec4 layer) { return layer >> 5 & 3 | layer >> 7 & 12; }
 
 void kernel(ivec3 pack) {
-    for (int lane = 0; lane < turns(4); ++lane) {
-        ivec3 cell = ivec3(4 * pack.x + lane, pack.yz);
-        if (cell.x < cells.x) joined_out[lane] = float(most_joined(cell));
+    // of each of four coarse cells, by layers along z
+    ivec4 fluid[4], open_x[4], open_y[4], open_z[4];
+    for (int k = 0; k < 4; ++k) fluid[k] = open_x[k] = open_y[k] = open_z[k] = ivec4(0);
+    const int first = DIMENSIONS == 3 ? 0 : 1, count = DIMENSIONS == 3 ? 4 : 1;
+    for (int k = first; k < first + turns(count); ++k) {
+        ivec4 found[4] = ivec4[4](ivec4(0), ivec4(0), ivec4(0), ivec4(0));
+        for (int j = 0; j < turns(4); ++j) {
+            ivec4 codes[4];
+            for (int n = 0; n < 4; ++n) codes[n] = open_faces(2 * pack.x - 1 + n, 2 * pack.y - 1 + j, 2 * pack.z - 1 + k);
+            ivec4 even = ivec4(codes[1].xz, codes[2].xz), odd = ivec4(codes[1].yw, codes[2].yw);
+            ivec4 row = ivec4(codes[0].w, odd.xyz) | even << 4 | odd << 8 | ivec4(even.yzw, codes[3].x) << 12;
+            for (int bit = 0; bit < 4; ++bit) found[bit] |= every_fourth(row >> bit) << (4 * j);
+        }
+        open_x[k] = found[0] & 0xeeee;  // not from one row to the next
+        open_y[k] = found[1];
+        open_z[k] = found[2];
+        fluid[k] = found[3];
     }
+
+    ivec4 rest = middle(fluid[1]) | middle(fluid[2]) << 4, most = ivec4(0), best = ivec4(0);
+    while (rest != ivec4(0)) {
+        ivec4 seed = rest & -rest, part[4] = ivec4[4](ivec4(0), spread(seed & 15), spread(seed >> 4), ivec4(0));
+        bool grown = true;
+        while (grown) {
+            grown = false;
+            for (int k = 0; k < 4; ++k) {
+                ivec4 was = part[k], now = was;
+                if (k > 0) now |= part[k - 1] & open_z[k];
+                if (k < 3) now |= part[k + 1] & open_z[k + 1];
+                now |= now << 1 & open_x[k] | (now & open_x[k]) >> 1;
+                now |= now << 4 & open_y[k] | (now & open_y[k]) >> 4;
+                part[k] = now & fluid[k];
+                grown = grown || part[k] != was;
+            }
+        }
+        ivec4 own = middle(part[1]) | middle(part[2]) << 4;
+        rest &= ~own;
+        ivec4 count = (own & 0x55) + (own >> 1 & 0x55);
+        count = (count & 0x33) + (count >> 2 & 0x33);
+        count = (count & 0x0f) + (count >> 4);
+        bvec4 more = greaterThan(count, most);
+        most = max(most, count);
+        best = best * ivec4(not(more)) + own * ivec4(more);
+    }
+    joined_out = vec4(best);
 }
