@@ -745,7 +745,8 @@ class Fluid:
     def reset(self) -> None:
         """Back to rest and clean air, the box to where it was made; emitters and obstacles stay.
 
-        A step under way is given up.
+        The next step is that of a new fluid with them: where obstacles were before counts no more. A step
+        under way is given up.
         """
         self._drop_step()
         solver = self._solver
@@ -757,6 +758,7 @@ class Fluid:
         ):
             store.fill(values)
         solver.colors.clear()
+        solver.solids.begin_anew(list(self.obstacles))
         solver.cover()
         solver.fire.clear()
         solver.projection.clear()

@@ -150,6 +150,11 @@ class Solids:
             self.uncovered = self.present
         return changed
 
+    def begin_anew(self, obstacles: Sequence[Obstacle]) -> None:
+        """Voxelize `obstacles` where they are now, at rest: where any was before is forgotten."""
+        self._before.clear()
+        self.update(obstacles, None)
+
     def scroll(self, obstacles: Sequence[Obstacle], before: Grid) -> None:
         """Voxelize what is voxelized anew, where it is seen from a box that stood at `before`."""
         then, now = _to_box(before), _to_box(self.backend.grid)

@@ -420,6 +420,40 @@ def test_a_reset_leaves_solids_empty(backend: str) -> None:
         assert (scalars[solid] == 0.0).all() and (scalars[~solid] == (0.0, 0.0, 0.0, 1.0)).all()
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("change", ["taken away", "moved", "put in"])
+def test_a_reset_knows_the_obstacles_as_they_are(backend: str, change: str) -> None:
+    """Afterwards a fluid steps as a new one does: one that was taken away, or moved, leaves no trace."""
+    rules = gf.Settings(ambient_temperature=2.0)
+
+    def made() -> gf.Fluid:
+        fluid = gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend=backend)
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.3, 0.3, 0.3), 0.25), density=5.0))
+        return fluid
+
+    ball = gf.Obstacle(gf.Sphere(radius=0.15), (0.3, 0.3, 0.3))
+    with made() as fluid, made() as fresh:
+        if change != "put in":
+            fluid.obstacles.add(ball)
+        for _ in range(2):
+            fluid.step(0.02)
+        if change == "taken away":
+            fluid.obstacles.remove(ball)
+        elif change == "moved":
+            ball.position = (0.35, 0.3, 0.3)
+        else:
+            fluid.obstacles.add(ball)
+        for obstacle in fluid.obstacles:
+            fresh.obstacles.add(obstacle)
+        fluid.reset()
+        solid = fluid.solid.read() > 0.5
+        assert (fluid.temperature.read() == np.where(solid, 0.0, 2.0)).all()
+        for one in (fluid, fresh):
+            one.step(0.02)
+        for name in ("density", "temperature", "velocity"):
+            np.testing.assert_array_equal(getattr(fluid, name).read(), getattr(fresh, name).read(), name)
+
+
 # What pictures show of them
 
 
