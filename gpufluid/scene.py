@@ -13,7 +13,7 @@ from gpufluid.checkpoint import saved_time
 from gpufluid.errors import GpufluidError, named
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
-from gpufluid.grid import finite_number, finite_triple, whole_number
+from gpufluid.grid import TINY, finite_number, finite_triple, whole_number
 from gpufluid.hand import REACH, Hand
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
@@ -215,12 +215,15 @@ class Scene:
     def wait(self, seconds: float) -> Story:
         """Frames that take `seconds` > 0 together, at least one: ``yield from scene.wait(2.0)``.
 
-        Raises GpufluidError for other seconds, with the first frame.
+        Raises GpufluidError for other seconds, with the first frame, and where `dt` is 0, as no time passes.
         """
         end = self.time + finite_number(seconds, "seconds", above=0.0)
-        yield
-        while self.time < end - 0.5 * self.dt:
+        while True:
+            if self.dt < TINY:  # over which a fluid stands still
+                raise GpufluidError(f"wait({seconds:g}) never ends: Scene.dt is {self.dt:g} s a frame")
             yield
+            if self.time >= end - 0.5 * self.dt:
+                return
 
     def draw(
         self,
@@ -277,7 +280,8 @@ class Scene:
     def save_frame(self, path: str | os.PathLike[str]) -> None:
         """Ask for a picture (.png) of the next frame once it is drawn; a file of that name is replaced.
 
-        Raises GpufluidError for another ending.
+        Where the story ends before another frame it is of the scene as it is then. Raises GpufluidError for
+        another ending.
         """
         target = Path(path)
         if target.suffix.lower() != ".png":

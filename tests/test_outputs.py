@@ -401,6 +401,44 @@ def test_a_stop_waits_for_the_frame_whose_state_is_saved(folder: Path) -> None:
     assert (folder / "cut.fluid").read_bytes() == (folder / "whole.fluid").read_bytes()
 
 
+# -- pictures that a story asks for --------------------------------------------------------------------------
+
+SNAPS = """
+import gpufluid as gf
+
+def scene(ctx=None, frames=2):
+    fluid = gf.Fluid(gf.Grid((8, 12, 8), 0.1), ctx=ctx)
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.4), 0.2), density=9.0))
+    camera = gf.Camera(target=(0.4, 0.6, 0.4), distance=2.5)
+    made = gf.Scene(fluid, camera, dt=0.05, picture=gf.Picture(size=(32, 24)))
+    yield made
+    for _ in range(frames):
+        yield
+    made.save_frame("end.png")
+    made.save_frame("again.png")
+"""
+
+
+@pytest.mark.parametrize("more", ["-o film.mp4", "-o pictures", "--volumes vol", "-o still.png"])
+def test_a_picture_asked_for_last_is_written(folder: Path, more: str) -> None:
+    """By the last statement of a story, after which no frame comes: it is of the scene as it is then."""
+    (folder / "snaps.py").write_text(SNAPS)
+    assert main(words(f"run snaps.py {more}")) == 0
+    end, again = ((folder / name).read_bytes() for name in ("end.png", "again.png"))
+    assert end == again
+    if more == "-o pictures":
+        assert end == (folder / "pictures/frame_0002.png").read_bytes()
+    if more == "-o still.png":
+        assert end == (folder / "still.png").read_bytes()
+
+
+def test_a_picture_asked_for_last_shows_what_was_changed(folder: Path) -> None:
+    (folder / "snaps.py").write_text(SNAPS + "    made.camera.elevation = 80.0\n")
+    assert main(words("run snaps.py -o pictures")) == 0
+    assert names(folder / "pictures") == ["frame_0001.png", "frame_0002.png", "frames.json"]
+    assert (folder / "end.png").read_bytes() != (folder / "pictures/frame_0002.png").read_bytes()
+
+
 # -- the thread behind ---------------------------------------------------------------------------------------
 
 

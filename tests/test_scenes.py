@@ -6,6 +6,7 @@ import copy
 import random
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -620,6 +621,24 @@ def test_a_story_goes_on_with_each_frame(tmp_path: Path) -> None:
     assert not scene.over
     scene.advance()
     assert scene.over and scene.frame == 5
+    scene.release()
+
+
+@pytest.mark.parametrize("dt", [0.0, 1e-40])
+@pytest.mark.parametrize("later", [False, True], ids=["from the start", "set meanwhile"])
+def test_no_time_passes_to_be_waited_for(dt: float, later: bool) -> None:
+    """Without steps of time a wait had no end."""
+
+    def story() -> Iterator[None]:
+        yield from scene.wait(0.5)
+
+    scene = gf.Scene(gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy"), dt=0.1 if later else dt, story=story())
+    if later:
+        scene.advance()
+        scene.dt = dt
+    with pytest.raises(gf.GpufluidError, match=r"wait\(0.5\) never ends: Scene.dt is (0|1e-40) s a frame"):
+        for _ in range(9):
+            scene.advance()
     scene.release()
 
 

@@ -321,6 +321,8 @@ def _render(
         finish(stop)
         raise
     finish()
+    for snap in scene.take_snaps():  # asked for as the story ended: it may have changed what is seen
+        write_png(snap, Shot(scene, draw, alpha).picture, overwrite=True)
 
 
 def _went_on(scene: Scene) -> bool:
