@@ -99,6 +99,33 @@ class TestCommand:
         with pytest.raises(gf.GpufluidError, match=r"figures\.md: the folder .* does not exist"):
             write_page(tmp_path / "none" / "figures.md", ctx, samples=0)  # nothing is measured before that
 
+    @pytest.mark.parametrize(
+        ("options", "named"),
+        [
+            ("--cells 32 32 32", "--cells"),
+            ("--cells 64 64 64 --json", "--cells, --json"),
+            ("--profile plain", "--profile"),
+            ("--backend numpy", "--backend"),
+            ("--no-baseline --no-render", "--no-baseline, --no-render"),
+            ("--no-solids", "--solids"),
+        ],
+    )
+    def test_the_page_chooses_what_it_measures(
+        self,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+        options: str,
+        named: str,
+    ) -> None:
+        """It took no notice of the other options."""
+        page = tmp_path / "figures.md"
+        monkeypatch.setattr(performance, "write_page", lambda *given: page.touch())
+        assert main(["bench", "--page", str(page), *options.split()]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"gpufluid: error: --page chooses itself what it measures: leave out {named} ")
+        assert told.count("\n") == 1 and not page.exists()
+
     def test_on_a_gpu_one_kind_is_stepped_after_the_other(
         self, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -64,38 +64,49 @@ COPIED = {
 
 COPIED_EACH = 1 << 14  # by a workgroup: 256 invocations, four vec4 each
 
+UNSAID: dict[str, Any] = {  # what holds for options that are not given
+    "cells": (64, 64, 64),
+    "backend": "auto",
+    "profile": "plain",
+    "trace": None,
+    "precision": "single",
+    "samples": None,
+    "solids": True,
+    "baseline": True,
+    "render": True,
+    "method": METHODS[0],
+    "page": None,
+    "json": False,
+}
+
 Milliseconds = dict[str, list[float]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
-    add = parser.add_argument
-    add("--cells", type=int, nargs=3, default=(64, 64, 64), metavar=("X", "Y", "Z"), help="(64 64 64)")
-    add("--backend", default="auto", metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
-    add("--profile", default="plain", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
+    """Declare the options of the command; those of UNSAID are left out of what is parsed where they are."""
+    add = partial(parser.add_argument, default=argparse.SUPPRESS)
+    add("--cells", type=int, nargs=3, metavar=("X", "Y", "Z"), help="(64 64 64)")
+    add("--backend", metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
+    add("--profile", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
     add("--trace", metavar="NAME", help=f"of what is carried, one of {', '.join(TRACES)} (the profile's)")
-    add("--precision", default="single", metavar="NAME", help=f"one of {', '.join(PRECISIONS)}")
+    add("--precision", metavar="NAME", help=f"one of {', '.join(PRECISIONS)}")
     add("--samples", type=int, metavar="N", help=f"steps measured ({SAMPLES}; on numpy {NUMPY_SAMPLES})")
-    add(
-        "--solids",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="with a mesh as an obstacle, or without",
-    )
+    add("--solids", action=argparse.BooleanOptionalAction, help="with a mesh as an obstacle, or without")
     add("--no-baseline", dest="baseline", action="store_false", help="leave out what plain is compared with")
     add("--no-render", dest="render", action="store_false", help="leave out the picture")
-    add("--method", default=METHODS[0], metavar="NAME", help=f"of the picture, one of {', '.join(METHODS)}")
+    add("--method", metavar="NAME", help=f"of the picture, one of {', '.join(METHODS)}")
     add(
         "--page",
         type=Path,
         metavar="FILE",
-        help="measure sizes, solvers, stages and write them to FILE (.md) instead",
+        help="measure sizes, solvers, stages and write them to FILE (.md) instead; with --samples only",
     )
     add("--json", action="store_true", help="print one JSON object as the last line")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Measure what `args` asks for and print it. Raises GpufluidError for bad sizes and names."""
+def run(given: argparse.Namespace) -> int:
+    """Measure what is `given` and print it. Raises GpufluidError for bad sizes and names."""
+    args = argparse.Namespace(**UNSAID | vars(given))
     one_of(args.backend, BACKENDS, "backend")
     one_of(args.profile, tuple(PROFILES), "profile")
     one_of(args.method, METHODS, "method")
@@ -105,6 +116,7 @@ def run(args: argparse.Namespace) -> int:
     if args.samples is not None and args.samples < 1:
         raise GpufluidError(f"samples must be a whole number >= 1, got {args.samples}")
     if args.page is not None:
+        _refuse_choices(given)
         return _page(args.page, args.samples or SAMPLES)
     case = Case(tuple(args.cells), args.profile, args.solids, trace=args.trace, precision=args.precision)
     if args.backend == "numpy":
@@ -126,6 +138,17 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(report))
     return 0
+
+
+def _refuse_choices(given: argparse.Namespace) -> None:
+    """Raise GpufluidError for options `given` beside --page that it would not go by."""
+    names = {"baseline": "no-baseline", "render": "no-render"}
+    refused = [name for name in UNSAID if name in given and name not in ("page", "samples")]
+    if refused:
+        options = ", ".join(f"--{names.get(name, name)}" for name in refused)
+        raise GpufluidError(
+            f"--page chooses itself what it measures: leave out {options} (--samples goes with it)"
+        )
 
 
 def _page(path: Path, samples: int) -> int:
