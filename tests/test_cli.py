@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from PIL import Image
 import gpufluid
 from gpufluid.app import cli, play
 from gpufluid.app.cli import main
+from gpufluid.app.demos import demo_names
 from gpufluid.app.info import largest_cube
 from gpufluid.grid import Grid
 from gpufluid.layout import layouts
@@ -183,6 +185,81 @@ def test_output_that_nobody_reads_is_no_error(tmp_path: Path) -> None:
             [sys.executable, "-m", "gpufluid", "info"], cwd=tmp_path, stdout=pipe, stderr=subprocess.PIPE
         )
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+FULL = Path("/dev/full")
+LISTED = (
+    "info",
+    "demo --list",
+    "scenes",
+    "run --help",
+    "--version",
+    "bench --cells 6 6 6 --samples 1 --json",
+)
+
+
+def spoken(words: str, cwd: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """The command in a process of its own, whose output is buffered, with a locale that knows ASCII only."""
+    env = HEADLESS | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    env |= options.pop("env", {})
+    env.pop("PYTHONUNBUFFERED", None)
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.run([sys.executable, "-m", "gpufluid", *words.split()], cwd=cwd, env=env, **options)
+
+
+@pytest.mark.parametrize("env", [{}, {"PYTHONIOENCODING": "ascii:strict"}], ids=["locale", "variable"])
+def test_what_an_encoding_lacks_is_escaped(tmp_path: Path, env: dict[str, str]) -> None:
+    done = spoken("scenes", tmp_path, env=env)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"B\\xe9nard" in done.stdout and len(done.stdout.splitlines()) == len(demo_names())
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="a device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["at once", "line by line"])
+@pytest.mark.parametrize("words", LISTED)
+def test_output_that_cannot_be_written_is_one_line(tmp_path: Path, words: str, unbuffered: str) -> None:
+    with FULL.open("w") as full:
+        done = spoken(words, tmp_path, stdout=full, env={"PYTHONUNBUFFERED": unbuffered})
+    told = done.stderr.decode()
+    assert told == "gpufluid: error: standard output could not be written: No space left on device\n"
+    assert done.returncode == 2
+    if words == "info":  # where nobody can be told it is at least no success
+        with FULL.open("w") as full:
+            assert spoken(words, tmp_path, stdout=full, stderr=full).returncode == 2
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="a device that is always full")
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_run_is_not_lost_with_what_tells_of_it(folder: Path, stream: str) -> None:
+    """Neither where the lines of what was written nor where the bar of progress finds no room."""
+    with FULL.open("w") as full:
+        words = f"demo --frames 3 -o fr --save end.fluid {' '.join(SMALL)}"
+        done = spoken(words, folder, **{stream: full})
+    assert done.returncode == (2 if stream == "stdout" else 0)
+    assert b"Traceback" not in (done.stderr or b"")
+    assert names(folder) == ["end.fluid", "fr"]
+    about = json.loads((folder / "fr/frames.json").read_text())
+    assert (about["frames"], about["complete"]) == (3, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+def test_a_run_is_not_lost_with_who_reads_of_it(folder: Path) -> None:
+    """As of ``gpufluid demo ... | head -1``, which has read its line and is gone."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "w") as pipe:
+        done = spoken(f"demo --frames 2 -o fr --save end.fluid {' '.join(SMALL)}", folder, stdout=pipe)
+    assert done.returncode == 141 and b"rror" not in done.stderr
+    assert json.loads((folder / "fr/frames.json").read_text())["complete"] is True
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams(folder: Path, closed: str) -> None:
+    script = f'exec "$0" -m gpufluid demo --frames 2 -o fr {" ".join(SMALL)} {closed}'
+    done = subprocess.run(["sh", "-c", script, sys.executable], cwd=folder, env=HEADLESS, capture_output=True)
+    assert done.returncode == 0 and b"Traceback" not in done.stderr
+    assert json.loads((folder / "fr/frames.json").read_text())["complete"] is True
 
 
 def test_demo_without_a_display_leaves_film_and_picture(folder: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any, NoReturn, TypeVar
 
 import gpufluid
 from gpufluid.app.hurry import hurry
+from gpufluid.app.streams import lasting_streams
 from gpufluid.errors import GpufluidError
 from gpufluid.files import abandon
 
@@ -365,35 +366,50 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv: its words; None: those of the process, which ends here after Ctrl-C (130) or SIGTERM (143).
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    with _manners():
+    with _manners(), lasting_streams(last=argv is None) as output:
+        ended = None
         try:
-            args = build_parser(words[0] if words else "").parse_args(words)
-            args.last = argv is None
-            return int(args.run(args))
-        except GpufluidError as error:
-            print(f"gpufluid: error: {error}", file=sys.stderr)
-            return BAD_INPUT
-        except BrokenPipeError:  # whoever read what is printed has gone: ``gpufluid info | head -1``
-            with contextlib.suppress(OSError, ValueError):  # what is left to print goes nowhere
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return UNREAD
-        except KeyboardInterrupt:
-            print("gpufluid: stopped", file=sys.stderr)
-            if argv is None:
-                _leave(STOPPED)
-            return STOPPED
-        except _Ended as end:
-            if argv is None:
-                _leave(int(str(end)))
-            raise
+            code = _obey(words, last=argv is None)
+        except SystemExit as end:  # of --help and --version; of SIGTERM
+            ended, code = end, int(end.code or 0)
+        output.flush()
+        if output.failed is not None and code == 0:
+            if isinstance(output.failed, BrokenPipeError):  # as of ``gpufluid info | head -1``
+                return UNREAD
+            return _refuse(f"standard output could not be written: {output.failed.strerror}")
+        if ended is not None:
+            raise ended
+        return code
+
+
+def _obey(words: Sequence[str], last: bool) -> int:
+    """Do what the `words` say; return the exit code. last: the process ends with this."""
+    try:
+        args = build_parser(words[0] if words else "").parse_args(words)
+        args.last = last
+        return int(args.run(args))
+    except GpufluidError as error:
+        return _refuse(str(error))
+    except KeyboardInterrupt:
+        print("gpufluid: stopped", file=sys.stderr)
+        if last:
+            _leave(STOPPED)
+        return STOPPED
+    except _Ended as end:
+        if last:
+            _leave(int(str(end)))
+        raise
+
+
+def _refuse(why: str) -> int:
+    print(f"gpufluid: error: {why}", file=sys.stderr)
+    return BAD_INPUT
 
 
 def _leave(code: int) -> NoReturn:
     """End the process at once: finished files are closed, and the driver may still draw for seconds."""
     abandon()
-    with contextlib.suppress(OSError, ValueError):
-        sys.stdout.flush()
-    with contextlib.suppress(OSError, ValueError):
-        sys.stderr.flush()
+    sys.stdout.flush()
+    sys.stderr.flush()
     hurry()
     os._exit(code)
