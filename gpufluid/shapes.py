@@ -35,6 +35,7 @@ Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]
 
 MESH_SUFFIXES = (".glb", ".obj", ".ply", ".stl")
+STL_HEADER, STL_TRIANGLE = 84, 50  # bytes of a binary one
 MOST_MESH_BYTES = 1 << 30  # of a file
 MOST_TRIANGLES = 10_000_000  # of a file
 GLTF_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}  # glTF 2.0, 3.6.2.2: of a component
@@ -717,6 +718,33 @@ def _reason(error: Exception) -> str:
     return " ".join(text.split()) or type(error).__name__
 
 
+def _whole_stl(file: Path, data: bytes) -> bytes:
+    """The bytes of an STL `file`, without what lies behind the triangles of a binary one.
+
+    trimesh takes a binary one of another length than it says for a text. Raises GpufluidError for one that
+    is cut short, binary or text.
+    """
+    short = f"mesh file {file} is damaged or cut short:"
+    begin = data[:1000].lower().lstrip()
+    if begin.startswith(b"solid") and b"facet" in begin:  # not only the 80 free bytes of a binary one
+        text = data.lower()
+        if text.rfind(b"endsolid") < text.rfind(b"facet normal"):
+            raise GpufluidError(f"{short} no endsolid follows its last facet")
+        return data
+    if b"\0" not in data:
+        return data
+    if len(data) < STL_HEADER:
+        raise GpufluidError(f"{short} a binary STL begins with {STL_HEADER} bytes, and it has {len(data)}")
+    count = int.from_bytes(data[STL_HEADER - 4 : STL_HEADER], "little")
+    size = STL_HEADER + STL_TRIANGLE * count
+    if size > len(data):
+        raise GpufluidError(
+            f"{short} its {count} triangles take {size} bytes, and it has {len(data)}, enough for "
+            f"{(len(data) - STL_HEADER) // STL_TRIANGLE}"
+        )
+    return data[:size]
+
+
 def _check_glb(data: bytes) -> None:
     """Raise GpufluidError where a binary glTF asks for more than its own bytes: files, endless arrays."""
     header = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
@@ -811,6 +839,8 @@ def _read_triangles(file: Path, data: bytes) -> tuple[Floats, NDArray[np.int64]]
     except ImportError:
         raise MissingDependencyError("trimesh", f"loading the mesh file {file}") from None
     suffix = file.suffix.lower()
+    if suffix == ".stl":
+        data = _whole_stl(file, data)
     # From a stream trimesh knows no folder, so it follows no names in the file to materials and textures.
     # Text that is not UTF-8 (a comment, as a rule) would make it ask for one more package to guess with.
     try:

@@ -368,6 +368,37 @@ def test_bad_file_is_named_on_one_line(tmp_path: Path, capfd, name: str) -> None
     assert capfd.readouterr() == ("", "")
 
 
+def test_an_stl_that_is_cut_short_says_so(tmp_path: Path) -> None:
+    """Binary and text, wherever the cut is; bytes behind the triangles do no harm."""
+    trimesh = pytest.importorskip("trimesh")
+    mesh, path = Mesh.icosphere(1), tmp_path / "ball.stl"
+    made = trimesh.Trimesh(mesh.vertices, mesh.triangles, process=False)
+    binary, text = made.export(file_type="stl"), made.export(file_type="stl_ascii").encode()
+    path.write_bytes(binary + bytes(10))
+    assert len(Mesh.load(path).triangles) == 80
+    for size, whole in ((len(binary) - 1, 79), (len(binary) - 50, 79), (1000, 18), (84, 0)):
+        path.write_bytes(binary[:size])
+        says = f"its 80 triangles take 4084 bytes, and it has {size}, enough for {whole}"
+        with pytest.raises(GpufluidError, match=rf"ball\.stl is damaged or cut short: {says}$"):
+            Mesh.load(path)
+    path.write_bytes(binary[:20])
+    with pytest.raises(
+        GpufluidError, match="is damaged or cut short: a binary STL begins with 84 bytes, and it has 20"
+    ):
+        Mesh.load(path)
+    for size in (len(text) - 40, 1000, 100):
+        path.write_bytes(text[:size])
+        with pytest.raises(
+            GpufluidError, match="is damaged or cut short: no endsolid follows its last facet"
+        ):
+            Mesh.load(path)
+    path.write_bytes(text + bytes(10))
+    assert len(Mesh.load(path).triangles) == 80
+    path.write_bytes(text + text[:1000])
+    with pytest.raises(GpufluidError, match="is damaged or cut short: no endsolid follows its last facet"):
+        Mesh.load(path)
+
+
 def test_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(GpufluidError, match=r"cow.obj does not exist"):
         Mesh.load(tmp_path / "cow.obj")
