@@ -40,6 +40,7 @@ LARGEST = 1 << 20  # bytes of a description
 DEEPEST = 32  # tables and arrays within one another, and names in a row with dots between
 MOST_THINGS = 1000  # emitters, obstacles, forces or views
 MOST_BOXES = 64
+LISTS = "emitters", "obstacles", "forces", "views", "lights", "containers"
 MOST_POINTS = 10_000  # of a line
 MOST_TOLD = 600  # characters of an error
 
@@ -323,26 +324,34 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
     except ValueError:
         value = text.strip()  # a word without its quotes
     place: Any = given
+    told = f"{path}: {_short(name.strip())}"
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         key: Any = step
         if isinstance(place, list):
-            found = [i for i, part in enumerate(place) if isinstance(part, dict) and part.get("name") == step]
-            if not step.isdigit() and not found:
-                known = [part["name"] for part in place if isinstance(part, dict) and "name" in part]
-                raise SceneError(
-                    f"{path}: {name.strip()}: there is none with the name {step!r}{near(step, known)}"
-                )
-            key = int(step) if step.isdigit() else found[0]
-            if key >= len(place):
-                raise SceneError(f"{path}: {name.strip()}: there are {len(place)}, counted from 0")
+            key = _index(place, step, told)
         elif not isinstance(place, dict):
-            raise SceneError(f"{path}: {name.strip()}: {step!r} lies in what is no table")
+            raise SceneError(f"{told}: {step!r} lies in what is no table")
+        elif following is not None and key in LISTS and key not in place:
+            raise SceneError(f"{told}: there are no {key}")
         if following is None:
             place[key] = value
         elif isinstance(place, dict):
             place = place.setdefault(key, {})
         else:
             place = place[key]
+
+
+def _index(things: Sequence[Any], step: str, told: str) -> int:
+    """Which of `things` a change means by a number or a name. Raises SceneError where there is none."""
+    if step.isascii() and step.isdigit():
+        if len(step) > 9 or int(step) >= len(things):
+            raise SceneError(f"{told}: there are {len(things)}, counted from 0")
+        return int(step)
+    names = [thing.get("name") if isinstance(thing, dict) else None for thing in things]
+    if step not in names:
+        known = [name for name in names if name is not None]
+        raise SceneError(f"{told}: there is none with the name {step!r}{near(step, known)}")
+    return names.index(step)
 
 
 def checked(given: Mapping[str, Any], path: Path) -> Any:

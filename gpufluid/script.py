@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import inspect
 import sys
@@ -11,7 +10,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from gpufluid.errors import SceneError
+from gpufluid.errors import SceneError, near
 from gpufluid.scene import Cells, Scene
 
 NAMES = ("scene", "story")  # what the function may be called
@@ -42,13 +41,20 @@ def load_script(
     if "backend" not in known and backend != "auto":
         raise SceneError(f"{path}: its function scene has no choice of backend")
     given = {name: value for name, value in given.items() if name in known}
+    free = [name for name in known if name not in ("ctx", "cells", "backend")]
     for change in changes:
-        name, sign, text = change.partition("=")
-        if not sign or name not in known or name in ("ctx", "cells", "backend"):
-            near = difflib.get_close_matches(name, sorted(known), 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise SceneError(f"{path}: its function scene has no parameter {name!r} to set{hint}")
+        name, sign, text = (part.strip() for part in change.partition("="))
+        if not sign or not name:
+            raise SceneError(f"{path}: a change must look like strength=5, got {change!r}")
+        if name not in free:
+            raise SceneError(
+                f"{path}: its function scene has no parameter {name!r} to set{near(name, sorted(free))}"
+            )
         given[name] = _value(text)
+    try:
+        inspect.signature(make).bind(**given)
+    except TypeError as error:
+        raise SceneError(f"{path}: its function scene is {error}; give it a default, or set it") from None
     return scene_of(make(**given), str(path))
 
 

@@ -14,6 +14,7 @@ from gpufluid.settings import one_of
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
 METHODS = ("view-slices", "axis-slices", "ray-march")  # to draw smoke
+BACKGROUNDS = ("studio", "sky", "transparent")
 
 
 @named
@@ -72,6 +73,14 @@ def _share(value: Any, name: str) -> tuple[float, float, float]:
     if min(triple) < 0.0 or max(triple) > 1.0:
         raise GpufluidError(f"{name} must lie in 0 .. 1, got {triple}")
     return triple
+
+
+def checked_background(value: Any, name: str) -> str | tuple[float, float, float]:
+    """Return `value` as what a picture has behind it, a word or (r, g, b), or raise naming it."""
+    if not isinstance(value, str):
+        return finite_triple(value, name)
+    one_of(value, BACKGROUNDS, name)
+    return value
 
 
 @named
@@ -223,8 +232,7 @@ class Picture:
         finite_number(self.resolution, "Picture.resolution", above=0.0)
         if self.slices is not None:
             whole_number(self.slices, "Picture.slices", low=1)
-        if not isinstance(self.background, str):
-            self.background = finite_triple(self.background, "Picture.background")
+        self.background = checked_background(self.background, "Picture.background")
         try:
             width, height = self.size
         except (TypeError, ValueError):

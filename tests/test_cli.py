@@ -141,6 +141,13 @@ def test_bad_input_of_the_process(folder: Path) -> None:
     assert names(folder) == []
 
 
+def test_a_bad_variable_is_not_blamed_on_an_option(tmp_path: Path) -> None:
+    for words in ("demo --size 64x36 -o a.png", "info"):
+        done = spoken(words, tmp_path, env={"GPUFLUID_DEBUG": "foo"})
+        told = b"gpufluid: error: GPUFLUID_DEBUG must be one of 'gl', 'numbers', got 'foo'\n"
+        assert (done.returncode, done.stderr) == (2, told)
+
+
 def test_an_open_mesh_is_a_warning_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     assert main(["run", "--obstacle", "open.obj", "-o", "x.png", "--frames", "1", *SMALL]) == 0

@@ -373,11 +373,33 @@ def test_changes_over_the_file(full: Path) -> None:
         ("smoke.visible=3", "smoke.visible: expected bool | table, got int"),
         ("foo=1", "the top: the table contains unknown field foo"),
         ("settings", "a change must look like settings.viscosity=0.1"),
+        ("picture.background=stuido", "picture: Picture.background must be one of .*did you mean 'studio'"),
+        ("picture.background=[1,2]", "picture.background: expected array of length 3, got 2"),
+        ("picture.background=[1,2,nan]", "picture: Picture.background must be three finite numbers"),
+        ("emitters[²].density=1", r"emitters\[²\].density: there is none with the name '²'$"),
+        (f"emitters[{'9' * 5000}].density=1", "there are 2, counted from 0"),
     ],
 )
 def test_what_is_wrong_is_named(full: Path, change: str, words: str) -> None:
     with pytest.raises(gf.SceneError, match=words):
         gf.Scene.load(full, changes=[change], backend="numpy").release()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("obstacles.ball.radius=1", "obstacles.ball.radius: there are no obstacles"),
+        ("obstacles[0].radius=1", r"obstacles\[0\].radius: there are no obstacles"),
+        ("forces.x=1", "forces.x: there are no forces"),
+        ("containers[0].emitters.x=1", r"containers\[0\].emitters.x: there are no containers"),
+        ("views.cut.visible=false", "views.cut.visible: there are no views"),
+    ],
+)
+def test_a_change_to_what_there_is_none_of(tmp_path: Path, change: str, words: str) -> None:
+    path = tmp_path / "bare.toml"
+    path.write_text("[grid]\ncells = [4, 4, 4]\n")
+    with pytest.raises(gf.SceneError, match=f"bare.toml: {words}$"):
+        gf.Scene.load(path, backend="numpy", changes=[change])
 
 
 def test_files_that_are_no_scene(tmp_path: Path) -> None:
@@ -681,6 +703,32 @@ def test_a_mistaken_change_to_a_script(tmp_path: Path) -> None:
         gf.Scene.load(path, changes=["stength=1"])
     with pytest.raises(gf.SceneError, match="no choice of cells"):
         gf.Scene.load(path, cells=(4, 4, 4))
+
+
+@pytest.mark.parametrize("change", ["strength=5", "strength = 5", " strength= 5 "])
+def test_a_change_to_a_script_may_have_spaces(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "story.py"
+    path.write_text(STORY)
+    with gf.Scene.load(path, changes=[change], backend="numpy").fluid as fluid:
+        assert fluid.emitters[0].density == 5.0
+
+
+@pytest.mark.parametrize(
+    ("header", "changes", "words"),
+    [
+        ("a", [], "its function scene is missing a required argument: 'a'; give it a default, or set it"),
+        ("a, b=1", ["b=2"], "is missing a required argument: 'a'; give it a default, or set it"),
+        ("*, size", [], "is missing a required .*argument: 'size'"),
+        ("ctx=None", ["ctx=3"], "no parameter 'ctx' to set$"),
+        ("ctx=None, strength=1", ["strength"], "a change must look like strength=5, got 'strength'"),
+        ("ctx=None, strength=1", ["=5"], "a change must look like strength=5, got '=5'"),
+    ],
+)
+def test_parameters_of_a_script(tmp_path: Path, header: str, changes: list[str], words: str) -> None:
+    path = tmp_path / "story.py"
+    path.write_text(f"def scene({header}): return None\n")
+    with pytest.raises(gf.SceneError, match=f"story.py: .*{words}"):
+        gf.Scene.load(path, changes=changes)
 
 
 def test_a_script_and_the_module_beside_it(tmp_path: Path) -> None:

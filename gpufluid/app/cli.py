@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import importlib
 import inspect
 import os
 import re
@@ -385,6 +386,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _obey(words: Sequence[str], last: bool) -> int:
     """Do what the `words` say; return the exit code. last: the process ends with this."""
     try:
+        if "GPUFLUID_DEBUG" in os.environ:  # or the first option whose check needs the engine would be blamed
+            importlib.import_module("gpufluid.debugging")
         args = build_parser(words[0] if words else "").parse_args(words)
         args.last = last
         return int(args.run(args))

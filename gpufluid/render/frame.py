@@ -23,7 +23,6 @@ from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
-from gpufluid.grid import finite_triple
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.scene_views import SceneViews
@@ -33,7 +32,7 @@ from gpufluid.render.volume import VolumeRenderer, eye_of
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
 from gpufluid.settings import one_of
 from gpufluid.shapes import Mesh
-from gpufluid.view import EXPOSURE, Look, Picture
+from gpufluid.view import EXPOSURE, Look, Picture, checked_background
 
 SAMPLES = 4  # a pixel, for the outlines of solids
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
@@ -41,7 +40,6 @@ COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for b
 CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
 ROUND = 0.25  # pixels by which an outline may be off
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
-BACKGROUNDS = ("studio", "sky", "transparent")
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
@@ -72,10 +70,7 @@ class FrameRenderer(Guest):
         volume: VolumeRenderer | None = None,
         background: str | tuple[float, float, float] = "studio",
     ) -> None:
-        if isinstance(background, str):
-            one_of(background, BACKGROUNDS, "background")
-        else:
-            background = finite_triple(background, "background")
+        background = checked_background(background, "background")
         self.ctx, self.exposure, self.paint, self.background = ctx, exposure, paint, background
         # called where a driver may wait for all that was drawn before, in one call that nothing interrupts
         self.pause: Callable[[], None] = lambda: None
