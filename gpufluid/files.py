@@ -49,8 +49,8 @@ def named_file(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> 
 def check_file(path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = ()) -> Path:
     """Return `path` as a Path under which a file may be written.
 
-    Raises GpufluidError for a name with another ending, a folder, a folder that is missing, and a file that
-    exists, unless `overwrite`.
+    Raises GpufluidError for a name with another ending, a folder, a folder that is missing, a device or a
+    pipe, and a file that exists, unless `overwrite`.
     """
     target = named_file(path, suffixes)
     try:
@@ -58,11 +58,18 @@ def check_file(path: str | os.PathLike[str], overwrite: bool = False, suffixes: 
             raise GpufluidError(f"{target}: is a folder; name a file in it")
         if not overwrite and (target.exists() or target.is_symlink()):
             raise GpufluidError(f"{target}: exists already; {REMEDY}")
+        refuse_device(target)
         if not target.parent.is_dir():
             raise GpufluidError(f"{target}: the folder {target.parent} does not exist; make it first")
     except OSError as error:
         raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
     return target
+
+
+def refuse_device(target: Path) -> None:
+    """Raise GpufluidError for what no file may replace: a device, as /dev/null is one, or a pipe."""
+    if target.exists() and not target.is_file():
+        raise GpufluidError(f"{target}: is no plain file, but a pipe or a device; choose another name")
 
 
 @contextmanager

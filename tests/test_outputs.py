@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -239,6 +240,22 @@ def test_what_cannot_be_is_refused_early(
     assert told.err.startswith("gpufluid: error: ") and told.err.count("\n") == 1
     assert message in told.err
     assert (names(folder), names(folder / "old")) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+@pytest.mark.parametrize(
+    "options",
+    ["--save pipe", "-o pipe.mp4", "-o pipe.png", "-o fr --flip-book pipe.png", "-o pipe.exr", "-o link.png"],
+)
+def test_overwriting_is_for_files(folder: Path, capsys: pytest.CaptureFixture[str], options: str) -> None:
+    """A device or a pipe, as /dev/null is one, was replaced by a file."""
+    for name in ("pipe", "pipe.mp4", "pipe.png", "pipe.exr"):
+        os.mkfifo(name)
+    (folder / "link.png").symlink_to("pipe.png")
+    before = names(folder)
+    assert main(words(f"run one.toml --frames 1 --overwrite {options}")) == 2
+    assert "is no plain file, but a pipe or a device; choose another name" in capsys.readouterr().err
+    assert names(folder) == before and (folder / "pipe.png").is_fifo() and (folder / "link.png").is_symlink()
 
 
 def test_a_missing_package_is_named_early(

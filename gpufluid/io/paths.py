@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from gpufluid.errors import GpufluidError
-from gpufluid.files import REMEDY
+from gpufluid.files import REMEDY, refuse_device
 
 Kind = Literal["film", "picture", "folder"]
 
@@ -94,6 +94,8 @@ def check_place(target: Path, kind: Kind, what: str = PICTURES) -> None:
             raise GpufluidError(f"{target}: is a file; a folder of {what} needs another name")
     elif target.is_dir():
         raise GpufluidError(f"{target}: is a folder; name a file in it ({target / f'out{target.suffix}'})")
+    else:
+        refuse_device(target)
     folder = target if target.is_dir() else target.parent
     if not folder.exists():
         raise GpufluidError(f"{target}: the folder {folder} does not exist; make it first")
