@@ -8,10 +8,15 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Iterable
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+MOST_TOLD = 600  # characters of an error
 
 
 class GpufluidError(ValueError):
@@ -46,6 +51,43 @@ class MeshWarning(UserWarning):
 
 class SceneError(GpufluidError):
     """A scene file that cannot be played: names the file, the place in it and what was expected there."""
+
+
+def short(text: str) -> str:
+    """A message on one line, without the middle of a long one."""
+    line = " ".join(text.split())
+    half = MOST_TOLD // 2
+    return line if len(line) <= MOST_TOLD else f"{line[:half]} ... {line[-half:]}"
+
+
+@contextmanager
+def told_of(file: Path, place: Callable[[Exception], str]) -> Iterator[None]:
+    """Errors inside become a SceneError that names `file` and the `place` in it that they come from.
+
+    What has no place stays what it is, unless it is a GpufluidError; so does what this machine cannot do.
+    """
+    try:
+        yield
+    except (SceneError, GLUnavailableError, MissingDependencyError):
+        raise
+    except Exception as error:
+        where, known = place(error), isinstance(error, GpufluidError)
+        if not (where or known):
+            raise
+        what = str(error) if known else traceback.format_exception_only(error)[-1]
+        raise SceneError(f"{file}: {f'{where}: ' if where else ''}{short(what)}") from error
+
+
+def script_line(script: Path, error: Exception) -> str:
+    """Where `error` left a Python file, "line 3", or one beside it, "other.py line 3"; "": neither."""
+    folder = script.resolve().parent
+    frames = traceback.walk_tb(error.__traceback__)
+    found = [(Path(frame.f_code.co_filename).resolve(), line) for frame, line in frames]
+    within = [(file, line) for file, line in found if file.parent == folder]
+    if not within:
+        return ""
+    file, line = within[-1]
+    return f"line {line}" if file == script.resolve() else f"{file.name} line {line}"
 
 
 def near(value: Any, names: Iterable[Any]) -> str:

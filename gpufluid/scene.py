@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gpufluid.checkpoint import saved_time
-from gpufluid.errors import GpufluidError, named
+from gpufluid.errors import GpufluidError, named, script_line, told_of
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
 from gpufluid.grid import TINY, finite_number, finite_triple, whole_number
@@ -74,6 +75,8 @@ class Scene:
     _origins: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)  # of a description's parts
     _described: bool = False  # whether `update` says nothing but what a description does
     _held: dict[tuple[int, str], Any] = field(default_factory=dict)  # fields that follow a hand, not the file
+    _file: Path | None = None  # that it was read from
+    _places: list[tuple[Any, str]] = field(default_factory=list)  # of a description's parts
 
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)
@@ -114,19 +117,20 @@ class Scene:
         says, as in "settings.viscosity=0.1" (of a script: parameters of its function). cells: of the first
         grid, or, of a description, for each grid its own or None; they keep their sizes in metres.
         backend: as in `Fluid`.
-        Raises SceneError naming the file, the place in it and what was expected there. A script is Python and
-        may do anything: run only those you trust. A description runs nothing.
+        Raises SceneError naming the file, the place in it and what was expected there; of what a script
+        raises, later on too, the line. A script is Python and may do anything: run only those you trust. A
+        description runs nothing.
         """
         suffix = Path(path).suffix.lower()
         if suffix == ".toml":
-            from gpufluid.scene_file import load_description
-
-            return load_description(Path(path), ctx, changes, cells, backend)
-        if suffix == ".py":
-            from gpufluid.script import load_script
-
-            return load_script(Path(path), ctx, changes, cells, backend)
-        raise GpufluidError(f"{os.fspath(path)}: a scene is a .toml or a .py file")
+            from gpufluid.scene_file import load_description as read
+        elif suffix == ".py":
+            from gpufluid.script import load_script as read
+        else:
+            raise GpufluidError(f"{os.fspath(path)}: a scene is a .toml or a .py file")
+        scene = read(Path(path), ctx, changes, cells, backend)
+        scene._file = Path(path)
+        return scene
 
     @property
     def fluids(self) -> tuple[Fluid, ...]:
@@ -173,21 +177,46 @@ class Scene:
         for fluid, path in zip(self.fluids, paths, strict=True):
             fluid.restore(path)
 
+    @contextmanager
+    def told(self, place: str = "") -> Iterator[None]:
+        """Errors inside name the file that the scene was read from, and the place or the line in it.
+
+        place: where nothing tells it better.
+        """
+        if self._file is None:
+            yield
+            return
+        with told_of(self._file, lambda error: self._place_of(error) or place):
+            yield
+
+    def _place_of(self, error: Exception) -> str:
+        """Which part of its file is to blame for `error`; "" where that is not known."""
+        if self._file is not None and self._file.suffix.lower() == ".py":
+            return script_line(self._file, error)
+        for thing, place in self._places:
+            try:
+                getattr(thing, "check", lambda: None)()
+            except GpufluidError as wrong:
+                if str(wrong) == str(error):
+                    return place
+        return ""
+
     def _advance(self, step: bool) -> None:
         if self.over:
             return
-        if self.story is not None:
-            try:
-                next(self.story)
-            except StopIteration:
-                self._over = True
-                return
-        if self.update is not None:
-            self.update(self, self.time)
-        for fluid in self.fluids if step else ():
-            fluid.step(self.dt)
-        if self.live is not None:
-            self.live.advance(self.dt)
+        with self.told():
+            if self.story is not None:
+                try:
+                    next(self.story)
+                except StopIteration:
+                    self._over = True
+                    return
+            if self.update is not None:
+                self.update(self, self.time)
+            for fluid in self.fluids if step else ():
+                fluid.step(self.dt)
+            if self.live is not None:
+                self.live.advance(self.dt)
         self.frame += 1
         self._time += self.dt
         for fluid, emitter in self._marks:

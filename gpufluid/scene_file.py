@@ -24,7 +24,7 @@ import numpy as np
 from gpufluid import boundaries, flow_views, hand, settings, shapes, solvers, sources, user_forces, view
 from gpufluid.boundaries import SIDES, Boundaries
 from gpufluid.combustion import Combustion
-from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError, near
+from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError, near, short
 from gpufluid.files import open_plain, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
@@ -42,7 +42,6 @@ MOST_THINGS = 1000  # emitters, obstacles, forces or views
 MOST_BOXES = 64
 LISTS = "emitters", "obstacles", "forces", "views", "lights", "containers"
 MOST_POINTS = 10_000  # of a line
-MOST_TOLD = 600  # characters of an error
 
 # What a TOML text holds besides its keys: comments and strings, unfinished ones too (TOML 1.0). It never
 # fails, so it takes a time that grows with the text alone.
@@ -307,7 +306,7 @@ def read_description(path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
     except SceneError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise SceneError(f"{path}: not TOML: {_short(str(error))}") from None
+        raise SceneError(f"{path}: not TOML: {short(str(error))}") from None
     for change in changes:
         _change(given, change, path)
     return given
@@ -324,7 +323,7 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
     except ValueError:
         value = text.strip()  # a word without its quotes
     place: Any = given
-    told = f"{path}: {_short(name.strip())}"
+    told = f"{path}: {short(name.strip())}"
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         key: Any = step
         if isinstance(place, list):
@@ -361,7 +360,7 @@ def checked(given: Mapping[str, Any], path: Path) -> Any:
     try:
         return tables.msgspec.convert(given, tables.scene)
     except tables.msgspec.ValidationError as error:
-        raise SceneError(f"{path}: {_short(_explained(str(error)))}") from None
+        raise SceneError(f"{path}: {short(_explained(str(error)))}") from None
 
 
 def _check_plain(given: Any, path: Path) -> None:
@@ -376,13 +375,6 @@ def _check_plain(given: Any, path: Path) -> None:
             todo += [(part, depth + 1) for part in parts if isinstance(part, dict | list | int)]
         elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
             raise SceneError(f"{path}: a whole number in it has over 64 bits")
-
-
-def _short(text: str) -> str:
-    """A message on one line, without the middle of a long one."""
-    line = " ".join(text.split())
-    half = MOST_TOLD // 2
-    return line if len(line) <= MOST_TOLD else f"{line[:half]} ... {line[-half:]}"
 
 
 def _explained(text: str) -> str:
@@ -436,6 +428,7 @@ class _Builder:
         self.moves: Moves = {}
         self.names: dict[str, Any] = {}
         self.origins: Origins = {}
+        self.made: list[tuple[Any, str]] = []  # what may be wrong later, with its places
 
     def at(self, place: str) -> _Place:
         """A block in which errors are told to be at `place`."""
@@ -484,6 +477,7 @@ class _Builder:
         }
         with self.at(place):
             made = kind(**{name: make(0.0) for name, make in makers.items()})
+        self.made.append((made, place))
         for name, make in makers.items():
             if self.moving(given[name]) or _is_read(given[name]):
                 told = schema().msgspec.to_builtins(given[name])
@@ -651,9 +645,9 @@ class _Place:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, GpufluidError) and not isinstance(error, SceneError):
-            raise SceneError(f"{self.path}: {self.place}: {_short(str(error))}") from None
+            raise SceneError(f"{self.path}: {self.place}: {short(str(error))}") from None
         if isinstance(error, TypeError | OverflowError):
-            raise SceneError(f"{self.path}: {self.place}: {_short(str(error))}") from None
+            raise SceneError(f"{self.path}: {self.place}: {short(str(error))}") from None
 
 
 def build(
@@ -736,6 +730,7 @@ def build(
                 views=views,
                 _origins=builder.origins,
                 _described=True,
+                _places=builder.made,
                 update=_updater(builder.moves),
             )
     except BaseException:

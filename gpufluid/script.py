@@ -6,11 +6,13 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from gpufluid.errors import SceneError, near
+from gpufluid.errors import SceneError, near, script_line, told_of
 from gpufluid.scene import Cells, Scene
 
 NAMES = ("scene", "story")  # what the function may be called
@@ -55,7 +57,8 @@ def load_script(
         inspect.signature(make).bind(**given)
     except TypeError as error:
         raise SceneError(f"{path}: its function scene is {error}; give it a default, or set it") from None
-    return scene_of(make(**given), str(path))
+    with told_of(path, partial(script_line, path)):
+        return scene_of(make(**given), str(path))
 
 
 def scene_function(path: Path) -> Callable[..., Any]:
@@ -70,10 +73,10 @@ def scene_function(path: Path) -> Callable[..., Any]:
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)  # of modules beside it, as where Python runs it
     try:
-        spec.loader.exec_module(module)
-    except SyntaxError as error:
-        where = path if error.filename in (None, str(path)) else error.filename
-        raise SceneError(f"{where}: line {error.lineno}: {error.msg}") from None
+        with told_of(path, partial(script_line, path)), _syntax_told(path):
+            spec.loader.exec_module(module)
+    except OSError as error:  # of the file itself: one of its own has a line
+        raise SceneError(f"{path}: cannot be read: {error.strerror or error}") from None
     finally:
         if folder in sys.path:
             sys.path.remove(folder)
@@ -82,6 +85,17 @@ def scene_function(path: Path) -> Callable[..., Any]:
         if callable(make):
             return make  # type: ignore[no-any-return]
     raise SceneError(f"{path}: a scene script must define a function scene(ctx=None)")
+
+
+@contextmanager
+def _syntax_told(path: Path) -> Iterator[None]:
+    """A SyntaxError inside, of the file or of a module that it imports, becomes a SceneError."""
+    try:
+        yield
+    except SyntaxError as error:
+        where = path if error.filename in (None, str(path)) else error.filename
+        line = "" if error.lineno is None else f"line {error.lineno}: "
+        raise SceneError(f"{where}: {line}{error.msg}") from None
 
 
 def scene_of(made: Any, name: str) -> Scene:

@@ -14,6 +14,7 @@ from gpufluid.settings import one_of
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
 METHODS = ("view-slices", "axis-slices", "ray-march")  # to draw smoke
+FRAME_RATES = 0.001, 1000.0  # frames a second that a film may have
 BACKGROUNDS = ("studio", "sky", "transparent")
 
 
@@ -227,7 +228,9 @@ class Picture:
 
     def __post_init__(self) -> None:
         one_of(self.method, METHODS, "Picture.method")
-        finite_number(self.fps, "Picture.fps", above=0.0)
+        slowest, fastest = FRAME_RATES
+        if not slowest <= finite_number(self.fps, "Picture.fps", above=0.0) <= fastest:
+            raise GpufluidError(f"Picture.fps must lie in {slowest:g} .. {fastest:g}, got {self.fps!r}")
         finite_number(self.exposure, "Picture.exposure", above=0.0)
         finite_number(self.resolution, "Picture.resolution", above=0.0)
         if self.slices is not None:

@@ -373,6 +373,7 @@ def test_changes_over_the_file(full: Path) -> None:
         ("smoke.visible=3", "smoke.visible: expected bool | table, got int"),
         ("foo=1", "the top: the table contains unknown field foo"),
         ("settings", "a change must look like settings.viscosity=0.1"),
+        ("picture.fps=1e9", "picture: Picture.fps must lie in 0.001 .. 1000, got 1000000000.0"),
         ("picture.background=stuido", "picture: Picture.background must be one of .*did you mean 'studio'"),
         ("picture.background=[1,2]", "picture.background: expected array of length 3, got 2"),
         ("picture.background=[1,2,nan]", "picture: Picture.background must be three finite numbers"),
@@ -729,6 +730,101 @@ def test_parameters_of_a_script(tmp_path: Path, header: str, changes: list[str],
     path.write_text(f"def scene({header}): return None\n")
     with pytest.raises(gf.SceneError, match=f"story.py: .*{words}"):
         gf.Scene.load(path, changes=changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import gpufluid as gf\nx = gff.Grid", r"line 2: NameError: name 'gff' is not defined"),
+        ("import no_such_module", r"line 1: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("x = 1\0", "source code string cannot contain null bytes$"),
+        ("def scene(:", "line 1: invalid syntax"),
+        (
+            "import gpufluid as gf\n\ndef scene():\n    gf.Sphere((0, 0, 0), -1)",
+            "line 4: Sphere.radius must be",
+        ),
+        ("import gpufluid as gf\ndef scene(): yield gf.Scene(3)", "line 2: Scene.fluid must be a gf.Fluid"),
+        (
+            "import gpufluid as gf\ndef scene():\n return gf.Grid((4, 4, 4), cel_size=1)",
+            "line 3: .*'cell_size'",
+        ),
+        ("import told_helper\ndef scene(): told_helper.help()", "told_helper.py line 2: ZeroDivisionError: "),
+        ("def scene(): open('no\\nfile')", "line 1: FileNotFoundError: .*'no.*file'"),
+    ],
+)
+def test_mistakes_in_a_script_are_told_with_their_line(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "told.py"
+    path.write_text(text)
+    (tmp_path / "told_helper.py").write_text("def help():\n    1 / 0\n")
+    with pytest.raises(gf.SceneError, match=rf"told\.py: {words}") as caught:
+        gf.Scene.load(path)
+    assert "\n" not in str(caught.value)
+    sys.modules.pop("told_helper", None)
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("source.density = -1.0", "Emitter.density must be a finite number >= 0, got -1.0"),
+        ("source.density = -1.0; yield", "Emitter.density must be a finite number >= 0, got -1.0"),
+        ("gf.Sphere((0, 0, 0), -1)", "line 10: Sphere.radius must be a finite number > 0, got -1"),
+        ("source.densty()", "line 10: AttributeError: 'Emitter' object has no attribute 'densty'"),
+    ],
+)
+def test_mistakes_in_a_story_are_told_with_their_line(tmp_path: Path, statement: str, words: str) -> None:
+    path = tmp_path / "story.py"
+    path.write_text(STORY.replace("source.active = False", statement))
+    scene = gf.Scene.load(path, backend="numpy")
+    with pytest.raises(gf.SceneError, match=rf"story\.py: {words}"):
+        for _ in range(5):
+            scene.advance()
+    scene.release()
+
+
+def test_a_script_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: Any) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "told.py").touch()
+    monkeypatch.setattr("importlib.machinery.SourceFileLoader.get_data", refuse)
+    with pytest.raises(gf.SceneError, match=r"told\.py: cannot be read: Permission denied"):
+        gf.Scene.load(tmp_path / "told.py")
+
+
+def test_what_a_description_makes_wrong_later_is_told_with_its_place(full: Path) -> None:
+    """A formula whose values are right at first, a field that meets another, and what no step can solve."""
+    for change, words in (
+        (
+            "emitters.source.density={formula='0.1 - t'}",
+            r"emitters\[0\]: Emitter.density must be .* >= 0, got -0.05",
+        ),
+        ("forces.breeze.rate={formula='0.1 - t'}", r"forces\[0\]: Wind.rate must be .* >= 0, got -0.05"),
+        ("views[1].line_width={formula='0.1 - t'}", r"views\[1\]: StreamlinesView.line_width must be .* > 0"),
+        (
+            "settings.density_diffusivity=1e9",
+            "Settings.density_diffusivity = 1e.09 m.2/s over dt = 0.05 s reaches",
+        ),
+    ):
+        scene = gf.Scene.load(full, changes=[change], backend="numpy")
+        with pytest.raises(gf.SceneError, match=rf"full\.toml: {words}"):
+            for _ in range(5):
+                scene.advance()
+                with scene.told():  # as who draws it does
+                    scene.views[1].check()
+        scene.release()
+
+
+def test_errors_of_programs_stay_what_they_are() -> None:
+    """A scene that comes from no file names none, and what is no mistake of a script is not hidden."""
+    scene = gf.Scene(gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy"))
+    scene.update = lambda scene, time: gf.Sphere((0, 0, 0), -1) and None
+    with pytest.raises(gf.GpufluidError, match="^Sphere.radius must be") as caught:
+        scene.advance()
+    assert type(caught.value) is gf.GpufluidError
+    scene.update = lambda scene, time: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        scene.advance()
+    scene.release()
 
 
 def test_a_script_and_the_module_beside_it(tmp_path: Path) -> None:

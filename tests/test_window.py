@@ -86,6 +86,29 @@ def test_the_demo_opens_a_window_where_there_is_a_display(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == [], "a film was rendered instead"
 
 
+RENEWED = """
+import time
+from pathlib import Path
+import gpufluid as gf
+
+def scene(ctx=None):
+    made = gf.Scene(gf.Fluid(gf.Grid((8, 8, 8), cell_size=0.1), ctx=ctx))
+    yield made
+    yield
+    Path(__file__).write_text("import gpufluid as gf\\nx = gff.Grid")
+    time.sleep(0.4)
+    while True:
+        yield
+"""
+
+
+def test_a_script_that_is_saved_with_a_mistake_does_not_end_the_window(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(RENEWED)
+    done = run_under_xvfb(tmp_path, "-m", "gpufluid", "run", "mine.py", "--frames", "6")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("gpufluid: mine.py: line 2: NameError: name 'gff' is not defined")
+
+
 def test_a_scene_with_a_context_of_its_own_becomes_a_film(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import gpufluid as gf\n"

@@ -126,7 +126,10 @@ def play(
         if not isinstance(built, Scene):
             built = checked_scene(scene_of(built(), name))
             undo.callback(built.release)
-        size, fps = size or check_size(built.picture.size), fps or built.picture.fps
+        if size is None:
+            with built.told("picture"):
+                size = check_size(built.picture.size)
+        fps = fps or built.picture.fps
         if frames is None and built.frames is None and built.story is None:
             frames = FRAMES
         if built.over:
@@ -263,13 +266,15 @@ def _render(
     look, alpha = scene.picture, None
     if wanted.transparent or look.background == "transparent":
         look, alpha = replace(look, background="transparent"), "straight"
-    renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
+    with scene.told("picture"):
+        renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
     undo.callback(renderer.release)
     renderer.pause = partial(settle, scene.fluid.ctx)
     renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
 
     def draw() -> FrameRenderer:
-        renderer.draw(scene)
+        with scene.told():
+            renderer.draw(scene)
         return renderer
 
     shot: Shot | None = None

@@ -318,7 +318,8 @@ class Player:
     def _draw(self) -> None:
         """Draw the picture; in the studio without the views that cannot be drawn any more."""
         try:
-            self.renderer.draw(self.scene)
+            with self.scene.told():
+                self.renderer.draw(self.scene)
         except GpufluidError as error:
             if self.studio is None or not self.studio.hide_failing():
                 raise
@@ -477,7 +478,8 @@ class Player:
 
     def _new_renderer(self, size: tuple[int, int]) -> FrameRenderer:
         self._drawn_by = self._ways_to_draw
-        return FrameRenderer.of(self.scene.picture, self.window.ctx, size, **self.volume_options)
+        with self.scene.told("picture"):
+            return FrameRenderer.of(self.scene.picture, self.window.ctx, size, **self.volume_options)
 
     @property
     def _ways_to_draw(self) -> dict[str, Any]:
