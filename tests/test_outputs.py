@@ -456,6 +456,17 @@ def test_a_picture_asked_for_last_shows_what_was_changed(folder: Path) -> None:
     assert (folder / "end.png").read_bytes() != (folder / "pictures/frame_0002.png").read_bytes()
 
 
+@pytest.mark.parametrize("more", ["-o film.mp4", "-o pictures/", "--volumes vol", "--flip-book a.png", ""])
+def test_a_story_without_frames_is_told(folder: Path, capsys: pytest.CaptureFixture[str], more: str) -> None:
+    """Where there was nothing to write the command ended as if it had written it."""
+    (folder / "none.py").write_text(SNAPS.replace("frames=2", "frames=0"))
+    assert main(words(f"run none.py {more}")) == 2
+    assert "none.py: the scene is over before its first frame: none was written" in capsys.readouterr().err
+    left = {"again.png", "end.png", "none.py", "one.toml", "two.toml"}
+    assert set(names(folder)) == left | (set() if more else {"none.png"})  # the picture of how it begins
+    assert main(words("run none.py -o last.png")) == 0
+
+
 # -- the thread behind ---------------------------------------------------------------------------------------
 
 

@@ -328,6 +328,9 @@ def _render(
     finish()
     for snap in scene.take_snaps():  # asked for as the story ended: it may have changed what is seen
         write_png(snap, Shot(scene, draw, alpha).picture, overwrite=True)
+    if done == 0 and outputs:
+        with scene.told():
+            raise GpufluidError("the scene is over before its first frame: none was written")
 
 
 def _went_on(scene: Scene) -> bool:
