@@ -23,6 +23,7 @@ from gpufluid.view import Camera, Fire, Light, Picture, PointLight, Smoke
 Story = Iterator[Any]
 Cells = tuple[int, int, int]
 
+SUFFIXES = ".toml", ".py"
 SOFT = 0.5  # of a hand's reach, over which it fades outside that
 FASTEST = 4.0  # lengths of the box per second that a hand can push at
 
@@ -121,13 +122,10 @@ class Scene:
         raises, later on too, the line. A script is Python and may do anything: run only those you trust. A
         description runs nothing.
         """
-        suffix = Path(path).suffix.lower()
-        if suffix == ".toml":
+        if scene_suffix(path) == ".toml":
             from gpufluid.scene_file import load_description as read
-        elif suffix == ".py":
-            from gpufluid.script import load_script as read
         else:
-            raise GpufluidError(f"{os.fspath(path)}: a scene is a .toml or a .py file")
+            from gpufluid.script import load_script as read
         scene = read(Path(path), ctx, changes, cells, backend)
         scene._file = Path(path)
         return scene
@@ -335,6 +333,17 @@ class Scene:
             self.story.close()
         for fluid in reversed(self.fluids):  # the first may own the context of all
             fluid.release()
+
+
+def scene_suffix(path: str | os.PathLike[str]) -> str:
+    """ ".toml" or ".py", as what the scene in `path` is read. Raises GpufluidError for any other name."""
+    suffix = Path(path).suffix.lower()
+    if suffix in SUFFIXES:
+        return suffix
+    name = os.fspath(path)
+    beside = [name + ending for ending in SUFFIXES if name and Path(name + ending).is_file()]
+    hint = f"; did you mean {beside[0]!r}?" if beside else ""
+    raise GpufluidError(f"{name or repr(name)}: a scene is a .toml or a .py file{hint}")
 
 
 def box_names(fluids: Sequence[Fluid], names: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ number may be followed over time: ``{ keys = [[0, 1], [2, 5]] }`` or ``{ formula
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import os
 import re
 import types
@@ -384,9 +383,8 @@ def _explained(text: str) -> str:
     what = what.replace("`float | object`", "a number, or a table of keys").replace("`", "")
     what = re.sub(r"\bobject\b", "table", what.replace("Object", "the table"))
     word = re.search(r"(?:unknown field|Invalid value) '?([^' ]+)'?", what)
-    if word:
-        near = difflib.get_close_matches(word[1], sorted(_words()), 1)
-        what += f"; did you mean {near[0]!r}?" if near else ""
+    if word and word[1] not in _words():  # a right one elsewhere is not misspelt
+        what += near(word[1], sorted(_words()))
     return f"{place}: {what[0].lower()}{what[1:]}"
 
 

@@ -107,6 +107,10 @@ BAD = [
     ("run --obstacle words.obj -o x.mp4", "words.obj"),
     ("run --obstacle words.txt -o x.mp4", "words.txt must end in"),
     ("run --obstacle box.png -o x.mp4", "box.png must end in"),
+    ("run candle", "candle is a demo: play it with gpufluid demo candle"),
+    ("run mine", "mine: a scene is a .toml or a .py file; did you mean 'mine.toml'?"),
+    ("run .", ".: a scene is a .toml or a .py file"),
+    ("run nothing", "nothing: a scene is a .toml or a .py file"),
     ("studio plume --set settings.viscosity=1", "--set changes a scene, and plume is a demo"),
     ("demo --cells 3000 3000 3000 -o x.mp4", "the limit here is"),
 ]
@@ -121,6 +125,7 @@ def test_bad_input_is_one_line(
     (folder / "taken/frame_0001.png").write_text("mine")
     (folder / "box.png").mkdir()
     (folder / "empty.obj").touch()
+    (folder / "mine.toml").touch()
     for name in ("words.obj", "words.txt"):
         (folder / name).write_text("no mesh at all\n")
     before = names(folder)
@@ -146,6 +151,11 @@ def test_a_bad_variable_is_not_blamed_on_an_option(tmp_path: Path) -> None:
         done = spoken(words, tmp_path, env={"GPUFLUID_DEBUG": "foo"})
         told = b"gpufluid: error: GPUFLUID_DEBUG must be one of 'gl', 'numbers', got 'foo'\n"
         assert (done.returncode, done.stderr) == (2, told)
+
+
+def test_an_empty_name_is_no_scene(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", ""]) == 2
+    assert capsys.readouterr().err == "gpufluid: error: '': a scene is a .toml or a .py file\n"
 
 
 def test_an_open_mesh_is_a_warning_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

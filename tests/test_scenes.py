@@ -374,6 +374,8 @@ def test_changes_over_the_file(full: Path) -> None:
         ("foo=1", "the top: the table contains unknown field foo"),
         ("settings", "a change must look like settings.viscosity=0.1"),
         ("picture.fps=1e9", "picture: Picture.fps must lie in 0.001 .. 1000, got 1000000000.0"),
+        ("obstacles[1].shape={kind='line',points=[]}", r"obstacles\[1\].shape.kind: invalid value 'line'$"),
+        ("forces[0].expression=a", r"forces\[0\]: the table contains unknown field expression$"),
         ("picture.background=stuido", "picture: Picture.background must be one of .*did you mean 'studio'"),
         ("picture.background=[1,2]", "picture.background: expected array of length 3, got 2"),
         ("picture.background=[1,2,nan]", "picture: Picture.background must be three finite numbers"),

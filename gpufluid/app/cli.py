@@ -239,12 +239,16 @@ def _new(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from gpufluid.app.demos import load_demo
+    from gpufluid.app.demos import demo_names, load_demo
+    from gpufluid.scene import scene_suffix
 
     if args.scene is not None:
         if args.obstacle is not None:
             raise GpufluidError("--obstacle goes with the plume; a scene names its obstacles itself")
         path = Path(args.scene)
+        if args.scene in demo_names() and not path.exists():
+            raise GpufluidError(f"{args.scene} is a demo: play it with gpufluid demo {args.scene}")
+        scene_suffix(args.scene)  # before its name is one of a film
         load = functools.partial(gpufluid.Scene.load, path, changes=args.set)
         return _play(load, path.stem, args, watch=path)
     if args.set:
