@@ -46,6 +46,14 @@ def named_file(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> 
     return Path(text)
 
 
+def readable(name: str) -> str:
+    """The name of a file as any text can hold it: a byte that is of no letter becomes one that says so.
+
+    In a locale without letters beyond ASCII, whose names Python holds as bytes, they are taken for UTF-8.
+    """
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def check_file(path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = ()) -> Path:
     """Return `path` as a Path under which a file may be written.
 

@@ -24,7 +24,7 @@ from gpufluid import boundaries, flow_views, hand, settings, shapes, solvers, so
 from gpufluid.boundaries import SIDES, Boundaries
 from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError, near, short
-from gpufluid.files import open_plain, whole_file
+from gpufluid.files import open_plain, readable, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
 from gpufluid.keyframes import Formula, Keys, Track
@@ -720,7 +720,7 @@ def build(
                 **looks,
                 dt=dt,
                 floor=None if table.floor is unset else table.floor,
-                title=path.stem if table.title is unset else table.title,
+                title=readable(path.stem) if table.title is unset else table.title,
                 frames=frames,
                 others=fluids[1:],
                 names=builder.names,

@@ -158,6 +158,41 @@ def test_an_empty_name_is_no_scene(folder: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == "gpufluid: error: '': a scene is a .toml or a .py file\n"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="file names that are no text")
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+@pytest.mark.parametrize("name", [b"caf\xc3\xa9", b"caf\xe9"], ids=["UTF-8", "Latin-1"])
+def test_names_that_are_no_text(folder: Path, name: bytes, locale: str) -> None:
+    """As of files from other machines: a scene is written, titled and played, by whatever name."""
+    env = HEADLESS | {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+    def run(*words: bytes | str) -> None:
+        command = [sys.executable, "-m", "gpufluid", *words]
+        subprocess.run(command, check=True, cwd=folder, env=env, capture_output=True)
+
+    run("new", name)
+    (path,) = folder.iterdir()
+    assert os.fsencode(path.name) == name + b".toml"
+    title = name.decode(errors="replace")
+    assert f'title = "{title}"' in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace("title =", "#"), encoding="utf-8")
+    run(
+        "run",
+        name + b".toml",
+        "--frames",
+        "1",
+        "-o",
+        name + b"/",
+        "--size",
+        "16x16",
+        "--cells",
+        "8",
+        "12",
+        "8",
+    )
+    told = json.loads((Path(os.fsdecode(name)) / "frames.json").read_text())
+    assert (told["title"], told["frames"]) == (title, 1)
+
+
 def test_an_open_mesh_is_a_warning_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     assert main(["run", "--obstacle", "open.obj", "-o", "x.png", "--frames", "1", *SMALL]) == 0

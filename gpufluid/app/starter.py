@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from gpufluid.errors import GpufluidError
-from gpufluid.files import whole_file
+from gpufluid.files import readable, whole_file
 
 STARTER = """\
 # A scene of gpufluid. Play it with:   gpufluid run {name}
@@ -78,7 +78,6 @@ def write_starter(name: str, overwrite: bool = False) -> Path:
         )
     path = path if path.suffix.lower() == ".toml" else path.with_name(path.name + ".toml")
     with whole_file(path, overwrite, (".toml",)) as partial:
-        partial.write_text(
-            STARTER.format(name=path, title=json.dumps(path.stem, ensure_ascii=False)), encoding="utf-8"
-        )
+        title = json.dumps(readable(path.stem), ensure_ascii=False)
+        partial.write_text(STARTER.format(name=readable(str(path)), title=title), encoding="utf-8")
     return path

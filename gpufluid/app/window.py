@@ -22,6 +22,7 @@ from gpufluid.app.edits import STRONGER, History, blow, strengthen
 from gpufluid.app.hands import Brush, Drag, forward_of, grasp
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
+from gpufluid.files import readable
 from gpufluid.gl.device import VERSIONS, make_own
 from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, write_png
@@ -105,7 +106,7 @@ class Window:
             if not glfw.init():
                 raise GLUnavailableError(f"no window opens here ({self._problem})")
             undo.callback(glfw.terminate)
-            self.handle = self._create(size, title)
+            self.handle = self._create(size, readable(title))
             glfw.make_context_current(self.handle)
             glfw.swap_interval(1)
             loader: Any = _Loader()
