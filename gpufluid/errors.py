@@ -81,8 +81,8 @@ def told_of(file: Path, place: Callable[[Exception], str]) -> Iterator[None]:
 def script_line(script: Path, error: Exception) -> str:
     """Where `error` left a Python file, "line 3", or one beside it, "other.py line 3"; "": neither."""
     folder = script.resolve().parent
-    frames = traceback.walk_tb(error.__traceback__)
-    found = [(Path(frame.f_code.co_filename).resolve(), line) for frame, line in frames]
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    found = [(Path(name).resolve(), line) for name, line in frames if not name.startswith("<")]
     within = [(file, line) for file, line in found if file.parent == folder]
     if not within:
         return ""

@@ -18,7 +18,7 @@ from gpufluid.grid import TINY, finite_number, finite_triple, whole_number
 from gpufluid.hand import REACH, Hand
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
-from gpufluid.view import Camera, Fire, Light, Picture, PointLight, Smoke
+from gpufluid.view import Camera, Fire, Light, Look, Picture, PointLight, Smoke
 
 Story = Iterator[Any]
 Cells = tuple[int, int, int]
@@ -84,6 +84,7 @@ class Scene:
         for name, kind in (("fluid", Fluid), ("camera", Camera), ("light", Light), ("smoke", Smoke)):
             if not isinstance(getattr(self, name), kind):
                 raise GpufluidError(f"Scene.{name} must be a gf.{kind.__name__}, got {getattr(self, name)!r}")
+        Look(self.light, self.smoke, self.fire, self.lights).check()
         if not isinstance(self.hand, Hand | None):
             raise GpufluidError(f"Scene.hand must be a gf.Hand or None, got {self.hand!r}")
         for number, view in enumerate(self.views):

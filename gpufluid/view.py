@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 from gpufluid.errors import GpufluidError, named
@@ -14,6 +15,8 @@ from gpufluid.settings import one_of
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
 METHODS = ("view-slices", "axis-slices", "ray-march")  # to draw smoke
+RESOLUTIONS = (1.0, 0.5)  # of the rays of "ray-march", to the picture's
+MOST_SLICES = 1024  # slabs, whoever chooses
 FRAME_RATES = 0.001, 1000.0  # frames a second that a film may have
 BACKGROUNDS = ("studio", "sky", "transparent")
 
@@ -74,6 +77,19 @@ def _share(value: Any, name: str) -> tuple[float, float, float]:
     if min(triple) < 0.0 or max(triple) > 1.0:
         raise GpufluidError(f"{name} must lie in 0 .. 1, got {triple}")
     return triple
+
+
+def check_drawing(method: Any, slices: Any, resolution: Any, of: str = "") -> None:
+    """Raise GpufluidError where smoke is not drawn so; of: in front of the names, as in "Picture."."""
+    one_of(method, METHODS, f"{of}method")
+    whole = isinstance(slices, Integral) and not isinstance(slices, bool)
+    if slices is not None and not (whole and 1 <= slices <= MOST_SLICES):
+        raise GpufluidError(
+            f"{of}slices must be a whole number in 1 .. {MOST_SLICES} or None, got {slices!r}"
+        )
+    one_of(resolution, RESOLUTIONS, f"{of}resolution")
+    if resolution != 1.0 and method != "ray-march":
+        raise GpufluidError(f'{of}resolution={resolution} needs method="ray-march", got method={method!r}')
 
 
 def checked_background(value: Any, name: str) -> str | tuple[float, float, float]:
@@ -215,7 +231,7 @@ class Picture:
     tone map. background: "studio", "sky" (of the colours of the light), "transparent" or a linear radiance
     (r, g, b). method, slices, resolution: as in `VolumeRenderer`.
 
-    Raises GpufluidError naming the field and its limit; a renderer, that made with it, does so for the rest.
+    Raises GpufluidError naming the field and its limit; a renderer that is made with it does so for the size.
     """
 
     size: tuple[int, int] = (640, 360)
@@ -227,14 +243,11 @@ class Picture:
     resolution: float = 1.0
 
     def __post_init__(self) -> None:
-        one_of(self.method, METHODS, "Picture.method")
+        check_drawing(self.method, self.slices, self.resolution, "Picture.")
         slowest, fastest = FRAME_RATES
         if not slowest <= finite_number(self.fps, "Picture.fps", above=0.0) <= fastest:
             raise GpufluidError(f"Picture.fps must lie in {slowest:g} .. {fastest:g}, got {self.fps!r}")
         finite_number(self.exposure, "Picture.exposure", above=0.0)
-        finite_number(self.resolution, "Picture.resolution", above=0.0)
-        if self.slices is not None:
-            whole_number(self.slices, "Picture.slices", low=1)
         self.background = checked_background(self.background, "Picture.background")
         try:
             width, height = self.size

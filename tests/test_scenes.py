@@ -376,6 +376,16 @@ def test_changes_over_the_file(full: Path) -> None:
         ("picture.fps=1e9", "picture: Picture.fps must lie in 0.001 .. 1000, got 1000000000.0"),
         ("obstacles[1].shape={kind='line',points=[]}", r"obstacles\[1\].shape.kind: invalid value 'line'$"),
         ("forces[0].expression=a", r"forces\[0\]: the table contains unknown field expression$"),
+        (
+            "picture.slices=2000",
+            "picture: Picture.slices must be a whole number in 1 .. 1024 or None, got 2000",
+        ),
+        ("picture.resolution=2", "picture: Picture.resolution must be one of 1.0, 0.5, got 2.0"),
+        ("picture.resolution=0.5", "picture: Picture.resolution=0.5 needs method=.ray-march., got method="),
+        (
+            "lights=[" + 5 * "{kind='sun'}," + "]",
+            "the top: lights must be at most 4 beside the first, got 5",
+        ),
         ("picture.background=stuido", "picture: Picture.background must be one of .*did you mean 'studio'"),
         ("picture.background=[1,2]", "picture.background: expected array of length 3, got 2"),
         ("picture.background=[1,2,nan]", "picture: Picture.background must be three finite numbers"),
@@ -754,8 +764,11 @@ def test_parameters_of_a_script(tmp_path: Path, header: str, changes: list[str],
         ("def scene(): open('no\\nfile')", "line 1: FileNotFoundError: .*'no.*file'"),
     ],
 )
-def test_mistakes_in_a_script_are_told_with_their_line(tmp_path: Path, text: str, words: str) -> None:
-    path = tmp_path / "told.py"
+def test_mistakes_in_a_script_are_told_with_their_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where code that comes from no file, as dataclasses have some, seems to lie
+    path = Path("told.py")
     path.write_text(text)
     (tmp_path / "told_helper.py").write_text("def help():\n    1 / 0\n")
     with pytest.raises(gf.SceneError, match=rf"told\.py: {words}") as caught:

@@ -266,8 +266,7 @@ def _render(
     look, alpha = scene.picture, None
     if wanted.transparent or look.background == "transparent":
         look, alpha = replace(look, background="transparent"), "straight"
-    with scene.told("picture"):
-        renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
+    renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
     undo.callback(renderer.release)
     renderer.pause = partial(settle, scene.fluid.ctx)
     renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not

@@ -30,6 +30,7 @@ from gpufluid.flow_views import (
 from gpufluid.fluid import Fluid
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.histogram_view import HistogramView
+from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.texture_view import FlatTextureView
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.scene import Scene
@@ -116,21 +117,20 @@ def parameters(kind: type) -> tuple[Item, ...]:
         if name in ("linear", "range"):
             continue
         default = None if parameter.default is inspect.Parameter.empty else parameter.default
-        CHOICES.setdefault(f"{kind.__name__}.{name}", _choices(kind, name))
+        CHOICES.setdefault(f"{kind.__name__}.{name}", _choices(name))
         item = item_of(kind.__name__, name, hints.get(name), default)
         if item is not None and (item.kind != "text" or item.choices):
             found.append(item)
     return tuple(found)
 
 
-def _choices(kind: type, name: str) -> tuple[Any, ...]:
+def _choices(name: str) -> tuple[Any, ...]:
     """The words that parameter `name` may be."""
     if name == "field":
         return FIELDS
     if name == "colors":
         return (*MAPS, None)
-    constants = {"attenuation": "ATTENUATIONS", "method": "METHODS", "resolution": "RESOLUTIONS"}
-    return tuple(getattr(inspect.getmodule(kind), constants.get(name, ""), ()))
+    return ATTENUATIONS if name == "attenuation" else ()
 
 
 def renderer_items() -> tuple[Item, ...]:

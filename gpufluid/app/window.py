@@ -319,7 +319,8 @@ class Player:
     def _draw(self) -> None:
         """Draw the picture; in the studio without the views that cannot be drawn any more."""
         try:
-            with self.scene.told():
+            # with the studio the file is not to blame for what may have been changed by hand
+            with self.scene.told() if self.studio is None else contextlib.nullcontext():
                 self.renderer.draw(self.scene)
         except GpufluidError as error:
             if self.studio is None or not self.studio.hide_failing():
@@ -479,8 +480,7 @@ class Player:
 
     def _new_renderer(self, size: tuple[int, int]) -> FrameRenderer:
         self._drawn_by = self._ways_to_draw
-        with self.scene.told("picture"):
-            return FrameRenderer.of(self.scene.picture, self.window.ctx, size, **self.volume_options)
+        return FrameRenderer.of(self.scene.picture, self.window.ctx, size, **self.volume_options)
 
     @property
     def _ways_to_draw(self) -> dict[str, Any]:

@@ -19,8 +19,9 @@ from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.slabs import Rows
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import DEPTH, NOISE, bind, volume_program
+from gpufluid.view import MOST_SLICES
 
-LIMIT = 1024  # slabs, whoever chooses; in a box that has moved on one more is begun
+LIMIT = MOST_SLICES  # in a box that has moved on one more is begun
 
 
 @dataclass(frozen=True)

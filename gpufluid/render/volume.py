@@ -32,15 +32,14 @@ from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.lighting import Lighting
 from gpufluid.render.march import RayMarch
 from gpufluid.render.occupancy import Occupancy
-from gpufluid.render.painter import LIMIT, Painter, Sight
+from gpufluid.render.painter import Painter, Sight
 from gpufluid.render.quality import FrameClock, Quality
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import Program, bind, cells_program, computes, write_cells
 from gpufluid.settings import one_of
-from gpufluid.view import METHODS, Camera, Fire, Light, Look, PointLight, Smoke
+from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke, check_drawing
 
-RESOLUTIONS = (1.0, 0.5)
 JITTER = 0.4  # share of a slab over which noise spreads the samples: hides its edges, shows no grain itself
 SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike all round (pi / 4 pi)
 
@@ -77,17 +76,10 @@ class VolumeRenderer(Guest):
         frame_ms: float | None = None,
         skip_empty: bool = True,
     ) -> None:
-        if slices is not None and (
-            isinstance(slices, bool) or not isinstance(slices, int | np.integer) or not 1 <= slices <= LIMIT
-        ):
-            raise GpufluidError(f"slices must be a whole number in 1 .. {LIMIT} or None, got {slices!r}")
+        check_drawing(method, slices, resolution)
         one_of(attenuation, ATTENUATIONS, "attenuation")
         if finite_number(light_scale, "light_scale", above=0.0) > 1.0:
             raise GpufluidError(f"light_scale must be at most 1, got {light_scale!r}")
-        one_of(method, METHODS, "method")
-        one_of(resolution, RESOLUTIONS, "resolution")
-        if resolution != 1.0 and method != "ray-march":
-            raise GpufluidError(f'resolution={resolution} needs method="ray-march", got method={method!r}')
         if not isinstance(skip_empty, bool):
             raise GpufluidError(f"skip_empty must be True or False, got {skip_empty!r}")
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
