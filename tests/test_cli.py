@@ -422,6 +422,8 @@ class TestRun:
             ({"still": "b.mp4"}, r"must end in \.png"),
             ({"scene": "plume"}, "run needs a gpufluid.Scene or a function"),
             ({"scene": lambda ctx=None: None}, "must return a gpufluid.Scene"),
+            ({"scene": lambda size: None}, "is called without values, but is missing a .*argument: 'size'"),
+            ({"scene": lambda ctx: None}, "is called without values, but is missing a .*argument: 'ctx'"),
         ],
     )
     def test_bad_input(self, folder: Path, options: dict[str, object], message: str) -> None:

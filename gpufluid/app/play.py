@@ -124,6 +124,7 @@ def play(
     with contextlib.ExitStack() as undo:
         built = scene
         if not isinstance(built, Scene):
+            _check_call(built)
             built = checked_scene(scene_of(built(), name))
             undo.callback(built.release)
         if size is None:
@@ -190,6 +191,7 @@ def _play_in_window(
             f"{getattr(scene, '__name__', 'the scene function')}() takes no ctx=None, so it cannot build its "
             f"fluid in a window"
         )
+    _check_call(scene, ctx=None)
     try:
         from gpufluid.app.window import Player, Window
     except ImportError as error:
@@ -226,6 +228,19 @@ def _takes(make: Callable[..., Scene], name: str) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _check_call(make: Callable[..., Scene], **given: Any) -> None:
+    """Raise GpufluidError where `make` cannot be called with what is `given` by name, and no more."""
+    try:
+        signature = inspect.signature(make)
+    except (TypeError, ValueError):  # only a call tells
+        return
+    try:
+        signature.bind(**given)
+    except TypeError as error:
+        what = f"with {', '.join(given)} only" if given else "without values"
+        raise GpufluidError(f"the function that builds the scene is called {what}, but is {error}") from None
 
 
 def checked_scene(scene: Any) -> Scene:
