@@ -99,6 +99,8 @@ def keep(file: Path, driver: dict[str, str], kept: Kept, anew: bool = False) -> 
     }
     text = json.dumps(told, indent=1) + "\n"
     if anew:
+        if file.is_fifo():  # it has our name, and holds nothing
+            file.unlink()
         with whole_file(file, overwrite=True) as partial:
             partial.write_text(text, encoding="utf-8")
     else:
