@@ -153,6 +153,13 @@ def test_a_bad_variable_is_not_blamed_on_an_option(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (2, told)
 
 
+@pytest.mark.parametrize(("given", "code", "told"), [("", 0, ""), ("3", 3, ""), ("'enough'", 1, "enough\n")])
+def test_a_script_that_exits(folder: Path, given: str, code: int, told: str) -> None:
+    (folder / "mine.py").write_text(f"import sys\nsys.exit({given})\n")
+    done = command("run", "mine.py", "-o", "a.png", cwd=folder)
+    assert (done.returncode, done.stderr) == (code, told)
+
+
 def test_an_empty_name_is_no_scene(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", ""]) == 2
     assert capsys.readouterr().err == "gpufluid: error: '': a scene is a .toml or a .py file\n"

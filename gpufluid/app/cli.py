@@ -372,13 +372,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     with _manners(), lasting_streams(last=argv is None) as output:
-        ended = None
+        code, ended = 0, None
         try:
             code = _obey(words, last=argv is None)
         except SystemExit as end:  # of --help and --version; of SIGTERM
-            ended, code = end, int(end.code or 0)
+            ended = end
         output.flush()
-        if output.failed is not None and code == 0:
+        well = not (code if ended is None else ended.code)
+        if well and output.failed is not None:
             if isinstance(output.failed, BrokenPipeError):  # as of ``gpufluid info | head -1``
                 return UNREAD
             return _refuse(f"standard output could not be written: {output.failed.strerror}")
