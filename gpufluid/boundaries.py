@@ -69,7 +69,11 @@ class Inflow:
 @named
 @dataclass(frozen=True)
 class Periodic:
-    """What leaves through this side comes in through the opposite one, which must be periodic too."""
+    """What leaves through this side comes in through the opposite one, which must be periodic too.
+
+    So do emitters and obstacles that reach over it, and the forces of attractors and vortices: where those
+    stand counts modulo the box.
+    """
 
 
 Side = Wall | Open | Inflow | Periodic

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import product
-
-import numpy as np
 
 from gpufluid.backend import Backend, FieldStore, Strips
 from gpufluid.boundaries import Boundaries
-from gpufluid.forces import edge_width
+from gpufluid.forces import edge_width, emitter_images
 from gpufluid.grid import Grid
+from gpufluid.masks import CUT
+from gpufluid.periodic import bounds
 from gpufluid.settings import Settings
-from gpufluid.shapes import HALF_SPACE, ROUND, Analytic
+from gpufluid.shapes import HALF_SPACE, Analytic, Triple
 from gpufluid.sources import Emitter
 
-EDGE = 4.0  # widths of a Gaussian edge at which it ends, see emitter.glsl
 Box = tuple[Sequence[float], Sequence[float]]
 
 
@@ -65,11 +64,12 @@ class EmptySpace:
         strips = self._strips if self._on else None
         if strips is not None:
             known = all(strips.covers(f.mark) for f in (scalars, colors) if f is not None)
-            boxes = [emitter_box(e, self.backend.grid) for e in emitters if e.active]
-            inside = [box for box in boxes if box is not None]
-            if not known or len(inside) < len(boxes):
+            place = self.backend.grid, self.boundaries
+            boxes = [emitter_boxes(e, *place) for e in emitters if e.active]
+            inside = [box for of_one in boxes for box in of_one or ()]
+            if not known or None in boxes:
                 strips = None  # written whole, and looked at afterwards
-            elif boxes:
+            elif inside:
                 strips.add(inside)
         written = (scalars, colors, *others)
         _only(strips, written)
@@ -119,21 +119,24 @@ def _only(strips: Strips | None, fields: Iterable[FieldStore | None]) -> None:
             field.where = strips
 
 
-def emitter_box(emitter: Emitter, grid: Grid) -> Box | None:
-    """Return low and high corner of the cells that `emitter` reaches, in cells; None: perhaps all of them."""
-    shape = emitter.shape
-    if not isinstance(shape, Analytic) or shape.form.kind == HALF_SPACE:
+def emitter_boxes(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> list[Box] | None:
+    """Return low and high corners of what `emitter` and its images reach, in cells; None: perhaps all."""
+    if not isinstance(emitter.shape, Analytic):
         return None
-    form, width = shape.form, edge_width(emitter, grid)
-    place = emitter.matrix @ form.place
-    place[:3, 3] -= grid.origin
-    core = np.array(form.core)
-    if form.kind == ROUND:
-        core = core[[0, 1, 0]]
-    core = core + form.rounding + max(0.0 if width is None else EDGE * width, 2.0 * grid.cell_size)
-    corners = np.array([(*(core * signs), 1.0) for signs in product((-1.0, 1.0), repeat=3)]) @ place.T
-    low, high = corners[:, :3].min(axis=0), corners[:, :3].max(axis=0)
-    low, high = np.floor(low / grid.cell_size) - 1.0, np.ceil(high / grid.cell_size) + 1.0
+    form, place, there = emitter_images(emitter, grid, boundaries)
+    if form.kind == HALF_SPACE:
+        return None
+    width = edge_width(emitter, grid)
+    half = form.half + max(0.0 if width is None else CUT * width, 2.0 * grid.cell_size)
+    return [_cells(grid, shift, *bounds(place, half)) for shift in there]
+
+
+def _cells(grid: Grid, shift: Triple, low: Sequence[float], high: Sequence[float]) -> Box:
+    """Low and high corner of what lies `shift` off between two corners, all in m, in cells; a cell more."""
+    first, last = (
+        [min(max((x + d) / grid.cell_size, -1e6), 1e6) for x, d in zip(corner, shift, strict=True)]
+        for corner in (low, high)
+    )
     if grid.dimensions == 2:
-        low[2], high[2] = 0.0, 1.0
-    return np.clip(low, -1e6, 1e6).tolist(), np.clip(high, -1e6, 1e6).tolist()
+        first[2], last[2] = 0.0, 1.0
+    return [math.floor(x) - 1.0 for x in first], [math.ceil(x) + 1.0 for x in last]

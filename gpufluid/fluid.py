@@ -35,6 +35,7 @@ from gpufluid.grid import (
 )
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
+from gpufluid.periodic import periods
 from gpufluid.probes import Probes, Samples
 from gpufluid.reference import center_velocity
 from gpufluid.saved import Halves, Saved
@@ -1005,7 +1006,8 @@ class Fluid:
         doubts = []
         if where_open is not None and not mesh.is_closed:
             doubts.append(f"is not closed ({mesh.open_edges} open edges): {where_open}")
-        if (high < self.grid.origin).any() or (low > self.grid.upper).any():
+        beyond = (high < self.grid.origin) | (low > self.grid.upper)
+        if (beyond & (np.array(periods(self.grid, self.boundaries)) == 0.0)).any():
             doubts.append(
                 f"lies outside the box: it spans {_triple(low)} to {_triple(high)}, the box "
                 f"{_triple(self.grid.origin)} to {_triple(self.grid.upper)} m"

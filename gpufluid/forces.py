@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -12,55 +12,85 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
+from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError, ShaderError
 from gpufluid.grid import LARGEST, Grid
 from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
-from gpufluid.masks import source_mask
+from gpufluid.masks import CUT, source_box, source_mask
+from gpufluid.periodic import HERE, form_images, periods
 from gpufluid.settings import Settings
-from gpufluid.shapes import Analytic
+from gpufluid.shapes import Analytic, Floats, Form, Triple
 from gpufluid.sources import MAX_SEED, Array, Emitter
 from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, Vortex, Wind
+
+Rows = NDArray[np.float32]
+RowsOf = Callable[[Emitter, Grid, Boundaries, float, float], tuple[Rows, Sequence[float]]]
 
 SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
 
 
-def emitter_rows(emitter: Emitter, grid: Grid, dt: float, time: float) -> NDArray[np.float32]:
-    """Return the eight vec4 of an emitter that the emit kernels read, see emitter.glsl.
+def emitter_images(
+    emitter: Emitter, grid: Grid, boundaries: Boundaries
+) -> tuple[Form, Floats, Sequence[Triple]]:
+    """Return the form of an emitter, where it stands, and how far off those images are that reach the box, m.
 
-    time: seconds since the start, which tells the noise.
+    The place is [4, 4], the form's own space to metres from the low corner of the box.
     """
-    rows = np.zeros((EMITTER_ROWS, 4))
-    width = edge_width(emitter, grid)
+    assert isinstance(emitter.shape, Analytic)
+    form, width = emitter.shape.form, edge_width(emitter, grid)
+    place: Floats = emitter.matrix @ form.place
+    place[:3, 3] -= grid.origin
+    if grid.dimensions == 2:
+        place[2, 3] = 0.5 * grid.cell_size
+    reach = grid.cell_size if width is None else CUT * width  # a hard edge fades over a cell, askew too
+    form, there = form_images(grid, boundaries, form, place, reach, most=EMITTERS)
+    return form, place, there
+
+
+def emitter_rows(
+    emitter: Emitter, grid: Grid, boundaries: Boundaries, dt: float, time: float
+) -> tuple[Rows, Sequence[float]]:
+    """Return what the emit kernels read of an emitter, see emitter.glsl, and the middle of its shape, m.
+
+    [k, 8, 4] for its images that reach the box; k is 1 where it is a mask. time: seconds since the start,
+    which tells the noise.
+    """
+    middle: Sequence[float] = [0.5 * edge for edge in grid.size]
+    rows, width = np.zeros((1, EMITTER_ROWS, 4)), edge_width(emitter, grid)
     if isinstance(emitter.shape, Analytic):
-        form = emitter.shape.form
-        place = emitter.matrix @ form.place
-        place[:3, 3] -= grid.origin
-        if grid.dimensions == 2:
-            place[2, 3] = 0.5 * grid.cell_size
-        rows[:3] = np.linalg.inv(place)[:3]
-        rows[3] = *form.core, form.rounding
-        rows[4, 0] = form.kind
-    rows[4, 1:] = (
+        form, place, there = emitter_images(emitter, grid, boundaries)
+        rows, middle = np.zeros((len(there), EMITTER_ROWS, 4)), place[:3, 3].tolist()
+        inverse = np.linalg.inv(place)[:3]
+        rows[:, :3] = inverse
+        if there is not HERE:
+            rows[:, :3, 3] -= np.reshape(there, (-1, 3)) @ inverse[:, :3].T
+        rows[:, 3] = *form.core, form.rounding
+        rows[:, 4, 0] = form.kind
+    elif emitter.noise and not isinstance(emitter.shape, Array):
+        middle = source_box(grid, emitter.shape, emitter.matrix, width)[0][:3, 3].tolist()
+    rows[:, 4, 1:] = (
         0.0 if width is None else 1.0 / width,
         emitter.velocity is not None,
         emitter.temperature is not None,
     )
     turn, share = divmod(time / emitter.noise_time, 1.0)
     density, fuel = (min(amount * dt, LARGEST) for amount in (emitter.density, emitter.fuel))
-    rows[5] = density, emitter.temperature or 0.0, fuel, share
-    rows[6] = *(emitter.velocity or (0.0, 0.0, 0.0)), emitter.noise
+    rows[:, 5] = density, emitter.temperature or 0.0, fuel, share
+    rows[:, 6] = *(emitter.velocity or (0.0, 0.0, 0.0)), emitter.noise
     size = 4.0 * grid.cell_size if emitter.noise_size is None else emitter.noise_size
     seeds = ((int(emitter.seed) * SEED_STRIDE + int(turn) + n) % (MAX_SEED + 1) for n in (0, 1))
-    rows[7] = 1.0 / size, *seeds, 0.0
-    return rows.astype(np.float32)
+    rows[:, 7] = 1.0 / size, *seeds, 0.0
+    return rows.astype(np.float32), middle
 
 
-def color_rows(emitter: Emitter, grid: Grid, dt: float, time: float) -> NDArray[np.float32]:
-    """Return the eight vec4 with which the emit kernels add the colour of an emitter."""
-    rows = emitter_rows(emitter, grid, dt, time)
-    rows[4, 3] = 0.0  # add to the second channel, do not set it
-    rows[5, :3] = np.minimum(np.multiply(emitter.color or 0.0, dt), LARGEST)
-    return rows
+def color_rows(
+    emitter: Emitter, grid: Grid, boundaries: Boundaries, dt: float, time: float
+) -> tuple[Rows, Sequence[float]]:
+    """Return the same, with which the emit kernels add the colour of an emitter."""
+    rows, middle = emitter_rows(emitter, grid, boundaries, dt, time)
+    rows[:, 4, 3] = 0.0  # add to the second channel, do not set it
+    rows[:, 5, :3] = np.minimum(np.multiply(emitter.color or 0.0, dt), LARGEST)
+    return rows, middle
 
 
 def edge_width(emitter: Emitter, grid: Grid) -> float | None:
@@ -168,57 +198,67 @@ class Forces:
         active = [e for e in emitters if e.active]
         masked = [e for e in active if not isinstance(e.shape, Analytic)]
         active = [e for e in active if isinstance(e.shape, Analytic)]
-        for first in range(0, len(active), EMITTERS):
-            some = active[first : first + EMITTERS]
-            rows = self._rows(emitter_rows, some, dt, time)
-            count = {"emitters": rows, "emitter_count": len(some), **where}
-            kind = _noisy(variant, some)
-            run("emit_scalars", kind)(scalars=scalars, **count)
+        when = variant.boundaries, dt, time
+        for some, rows, count in self._passes(active, emitter_rows, *when):
+            given, kind = {**rows, **where, "emitter_count": count}, _noisy(variant, some)
+            run("emit_scalars", kind)(scalars=scalars, **given)
             if self.settings.solve_velocity and any(e.velocity is not None for e in some):
-                run("emit_velocity", kind)(velocity=velocity, **count, **solids)
+                run("emit_velocity", kind)(velocity=velocity, **given, **solids)
         for emitter in masked:
-            rows = self._rows(emitter_rows, [emitter], dt, time)
-            given = {"emitters": rows, "mask": self._mask(emitter), **where}
-            kind = _noisy(variant, [emitter])
-            run("emit_mask", kind)(scalars=scalars, **given)
-            if self.settings.solve_velocity and emitter.velocity is not None:
-                run("emit_mask_velocity", kind)(velocity=velocity, **given, **solids)
+            for some, rows, _ in self._passes([emitter], emitter_rows, *when):
+                given, kind = {**rows, **where, "mask": self._mask(emitter, variant)}, _noisy(variant, some)
+                run("emit_mask", kind)(scalars=scalars, **given)
+                if self.settings.solve_velocity and emitter.velocity is not None:
+                    run("emit_mask_velocity", kind)(velocity=velocity, **given, **solids)
         if colors is not None:
             active, masked = ([e for e in part if e.color is not None] for part in (active, masked))
-            for first in range(0, len(active), EMITTERS):
-                some = active[first : first + EMITTERS]
-                rows = self._rows(color_rows, some, dt, time)
-                run("emit_scalars", _noisy(variant, some))(
-                    scalars=colors, emitters=rows, emitter_count=len(some), **where
-                )
+            for some, rows, count in self._passes(active, color_rows, *when):
+                kind = _noisy(variant, some)
+                run("emit_scalars", kind)(scalars=colors, emitter_count=count, **rows, **where)
             for emitter in masked:
-                rows = self._rows(color_rows, [emitter], dt, time)
-                run("emit_mask", _noisy(variant, [emitter]))(
-                    scalars=colors, emitters=rows, mask=self._mask(emitter), **where
-                )
+                for some, rows, _ in self._passes([emitter], color_rows, *when):
+                    mask, kind = self._mask(emitter, variant), _noisy(variant, some)
+                    run("emit_mask", kind)(scalars=colors, mask=mask, **rows, **where)
 
-    def _rows(
+    def _passes(
         self,
-        rows_of: Callable[[Emitter, Grid, float, float], NDArray[np.float32]],
         emitters: Sequence[Emitter],
+        rows_of: RowsOf,
+        boundaries: Boundaries,
         dt: float,
         time: float,
-    ) -> NDArray[np.float32]:
-        """What a pass takes of up to EMITTERS emitters."""
-        rows = np.zeros((EMITTER_ROWS * EMITTERS, 4), np.float32)
-        for n, emitter in enumerate(emitters):
-            rows[EMITTER_ROWS * n : EMITTER_ROWS * (n + 1)] = rows_of(emitter, self.backend.grid, dt, time)
-        return rows
+    ) -> Iterator[tuple[list[Emitter], dict[str, Rows], int]]:
+        """Yield the emitters of each pass, what it takes of them, and how many images: all those of each."""
+        some, rows, images = list[Emitter](), list[Rows](), list[Sequence[float]]()
 
-    def _mask(self, emitter: Emitter) -> FieldStore:
+        def taken() -> tuple[list[Emitter], dict[str, Rows], int]:
+            of_each = np.zeros((EMITTERS, EMITTER_ROWS, 4), np.float32), np.zeros((EMITTERS, 4), np.float32)
+            of_each[0][: len(rows)], of_each[1][: len(rows)] = rows, images
+            return some, {"emitters": of_each[0].reshape(-1, 4), "images": of_each[1]}, len(rows)
+
+        for emitter in emitters:
+            own, middle = rows_of(emitter, self.backend.grid, boundaries, dt, time)
+            if len(images) + len(own) > EMITTERS:
+                yield taken()
+                some, rows, images = [], [], []
+            some.append(emitter)
+            rows.extend(own)
+            images.extend((*middle, float(more > 0)) for more in range(len(own) - 1, -1, -1))
+        if images:
+            yield taken()
+
+    def _mask(self, emitter: Emitter, variant: Variant) -> FieldStore:
         """The share of each cell in an emitter without a formula."""
         shape, grid = emitter.shape, self.backend.grid
         assert not isinstance(shape, Analytic)
         width, matrix = edge_width(emitter, grid), emitter.matrix
+        period = periods(grid, variant.boundaries)
         # an array belongs to the cells of the box, wherever that stands
         stands = None if isinstance(shape, Array) else grid.origin
         state = shape, matrix.tobytes(), width, stands
-        return self._masks.of(emitter, state, lambda: source_mask(grid, shape, matrix, width)[..., None])
+        return self._masks.of(
+            emitter, state, lambda: source_mask(grid, shape, matrix, width, period)[..., None]
+        )
 
     def compile(self, force: Force, variant: Variant) -> None:
         """Raise where `force` is an expression that this backend cannot take."""

@@ -198,16 +198,22 @@ ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "s
 KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
     for kernel in (
-        Kernel("emit_scalars", SCALARS, (SCALARS,), ("emitters", "emitter_count", "noise_shift")),
+        Kernel("emit_scalars", SCALARS, (SCALARS,), ("emitters", "images", "emitter_count", "noise_shift")),
         Kernel(
             "emit_velocity",
             VELOCITY,
             (VELOCITY,),
-            ("emitters", "emitter_count", "noise_shift"),
+            ("emitters", "images", "emitter_count", "noise_shift"),
             (SOLID_FACES,),
         ),
-        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters", "noise_shift")),
-        Kernel("emit_mask_velocity", VELOCITY, (VELOCITY, MASK), ("emitters", "noise_shift"), (SOLID_FACES,)),
+        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters", "images", "noise_shift")),
+        Kernel(
+            "emit_mask_velocity",
+            VELOCITY,
+            (VELOCITY, MASK),
+            ("emitters", "images", "noise_shift"),
+            (SOLID_FACES,),
+        ),
         Kernel("ignite", FLAME, (SCALARS,), ("dt", "ignition", "growth", "fuel_per_burn")),
         Kernel("burn", SCALARS, (SCALARS, FLAME), ("dt", "per_burn")),
         Kernel("vorticity", _cell("vorticity"), (VELOCITY,)),

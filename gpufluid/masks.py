@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
-from gpufluid.shapes import Mesh
+from gpufluid.periodic import bounds, images, moved
+from gpufluid.shapes import Mesh, Triple
 from gpufluid.sources import Array, Bezier, Image, Line, Surface
 from gpufluid.voxels import cover, inside_mesh
 
 Floats = NDArray[np.float64]
+Unformed = Mesh | Surface | Line | Bezier | Image
 
 CUT = 4.0  # widths of an edge past which nothing is emitted: exp(-16) is 1e-7
 PARTS = 8  # of a cell along each axis, where cover is counted out
@@ -26,19 +28,67 @@ MOST_PAIRS = 1 << 26  # some twenty seconds' work
 
 
 def source_mask(
-    grid: Grid, shape: Mesh | Surface | Line | Bezier | Image | Array, matrix: Floats, width: float | None
+    grid: Grid,
+    shape: Unformed | Array,
+    matrix: Floats,
+    width: float | None,
+    period: Triple = (0.0, 0.0, 0.0),
 ) -> Floats:
     """The share of each cell in a source whose space `matrix` [4, 4], a rigid motion, takes to the world.
 
     width: of the Gaussian edge, metres; None: a hard edge, where parts of a mesh thinner than a cell may
     count for up to half a cell more. In 2D the shape is moved along z, so that its
-    middle lies in the slice.
+    middle lies in the slice. period: as of `gpufluid.periodic.periods`; where images of a source overlap, a
+    cell has the share of the one with most of it.
     """
     if isinstance(shape, Array):
         return shape.values
+    there = images(period, *bounds(*source_box(grid, shape, matrix, width)))
+    shares = [_mask(grid, shape, moved(matrix, shift), width) for shift in there]
+    if isinstance(shape, Image):  # side by side the pixels at their edges make up for one another
+        return np.asarray(np.minimum(np.sum(shares, axis=0), 1.0))
+    return np.asarray(np.max(shares, axis=0))
+
+
+def source_box(grid: Grid, shape: Unformed, matrix: Floats, width: float | None) -> tuple[Floats, Floats]:
+    """The box round all that a source reaches: [4, 4], from its middle to metres from the low corner of the
+    grid, and half its edges, m, [3].
+    """
+    reach = _reach(grid, width)
+    if isinstance(shape, Image):
+        pixels = (size / n for size, n in zip(shape.size, shape.pixels.shape[::-1], strict=True))
+        beyond = [0.5 * max(pixel, grid.cell_size) for pixel in pixels]  # a pixel fades over the next
+        half = 0.5 * np.array((*shape.size, _thickness(grid, shape))) + (*beyond, 0.0)
+        low, high = shape.center - half, shape.center + half
+    elif isinstance(shape, Line | Bezier):
+        low, high = shape.path.min(axis=0) - shape.radius, shape.path.max(axis=0) + shape.radius
+    elif isinstance(shape, Surface):
+        low, high = shape.mesh.bounds
+        reach += 0.5 * _thickness(grid, shape)
+    else:
+        low, high = shape.bounds
+    middle = np.eye(4)
+    middle[:3, 3] = 0.5 * (low + high)
+    place = matrix @ middle
+    place[:3, 3] -= grid.origin
+    return place, 0.5 * (high - low) + reach
+
+
+def _reach(grid: Grid, width: float | None) -> float:
+    """How far beyond its surface a source is felt, metres."""
+    return 0.5 * grid.cell_size if width is None else CUT * width
+
+
+def _thickness(grid: Grid, shape: Surface | Image) -> float:
+    """Of a sheet, metres."""
+    return grid.cell_size if shape.thickness is None else shape.thickness
+
+
+def _mask(grid: Grid, shape: Unformed, matrix: Floats, width: float | None) -> Floats:
+    """The share of each cell in one image of a source, as in `source_mask`."""
     if isinstance(shape, Image):
         return _image(grid, shape, _into_slice(grid, matrix, np.array([shape.center])), width)
-    reach = 0.5 * grid.cell_size if width is None else CUT * width
+    reach = _reach(grid, width)
     if isinstance(shape, Line | Bezier):
         matrix = _into_slice(grid, matrix, shape.path)
         points = _moved(matrix, shape.path)
@@ -49,7 +99,7 @@ def source_mask(
     matrix = _into_slice(grid, matrix, np.stack(mesh.bounds))
     corners = _moved(matrix, mesh.vertices)[mesh.triangles]
     if isinstance(shape, Surface):
-        half = 0.5 * (grid.cell_size if shape.thickness is None else shape.thickness)
+        half = 0.5 * _thickness(grid, shape)
         return _edge(grid, _distance(grid, corners, half + reach), half, width)
     if width is None and grid.dimensions == 2:
         return _counted_cover(grid, mesh, matrix)
@@ -199,7 +249,6 @@ def _image(grid: Grid, image: Image, matrix: Floats, width: float | None) -> Flo
     x, y, z = _axes(grid)
     place = np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
     local = (place - matrix[:3, 3]) @ matrix[:3, :3] - image.center  # the inverse of a rotation
-    thickness = grid.cell_size if image.thickness is None else image.thickness
     pixels = _coarsened(image, grid.cell_size)
     rows, columns = pixels.shape
     u = (local[..., 0] / image.size[0] + 0.5) * columns - 0.5
@@ -213,7 +262,7 @@ def _image(grid: Grid, image: Image, matrix: Floats, width: float | None) -> Flo
     picture = np.where(inside, (1 - t) * here + t * below, 0.0)
     # in 2D the slice has no width across which a thin sheet would fill it in part
     wide = 1e-6 * grid.cell_size if grid.dimensions == 2 else None
-    return picture * _edge(grid, np.abs(local[..., 2]), 0.5 * thickness, width, wide)
+    return picture * _edge(grid, np.abs(local[..., 2]), 0.5 * _thickness(grid, image), width, wide)
 
 
 def _coarsened(image: Image, cell_size: float) -> Floats:

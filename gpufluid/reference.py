@@ -518,15 +518,31 @@ def _patches(place: Array, seed: int) -> Array:
 
 
 def _flicker(
-    grid: Grid, variant: Variant, emitter: Array, place: Array, noise_shift: tuple[float, ...]
+    grid: Grid,
+    variant: Variant,
+    emitter: Array,
+    middle: Array,
+    place: Array,
+    noise_shift: tuple[float, ...],
 ) -> Array:
-    """What noise leaves of an emitter, [nz, ny, nx]; place: m from the low corner, [..., 3]."""
+    """What noise leaves of an emitter, [nz, ny, nx].
+
+    middle: of its shape, [3]; place: m from the low corner of the box, as that, [..., 3].
+    """
     strength = emitter[6, 3]
     if not variant.noise or strength == 0.0:
         return np.ones(place.shape[:-1])
+    place = place - _boxes_off(grid, variant, place - middle)
     lattice = (place + np.asarray(noise_shift)) * emitter[7, 0]
     now, after = (_patches(lattice, int(emitter[7, column])) for column in (1, 2))
     return np.asarray(1.0 - strength * (now + (after - now) * emitter[5, 3]))
+
+
+def _boxes_off(grid: Grid, variant: Variant, way: Array) -> Array:
+    """The whole boxes in ways [..., 3], m, along periodic axes: what is left without them is shortest."""
+    size = np.array(grid.size)
+    along = np.array(_periods(grid, variant)) > 0
+    return np.asarray(along * size * np.floor(way / size + 0.5))
 
 
 def _emitter_cover(
@@ -548,23 +564,15 @@ def _emitter_cover(
     return np.asarray(np.prod(list(along), axis=0))
 
 
-def _emitter_weight(
-    grid: Grid,
-    variant: Variant,
-    emitter: Array,
-    noise_shift: tuple[float, ...],
-    face_axis: int | None = None,
-) -> Array:
-    places = _centers(grid) if face_axis is None else _home(grid, variant, face_axis)
-    place = np.stack(places, -1) * grid.cell_size
+def _emitter_share(grid: Grid, emitter: Array, place: Array) -> Array:
+    """The share of an emitter, without its noise, at places [..., 3], m from the low corner."""
     local = place @ emitter[:3, :3].T + emitter[:3, 3]
     kind, core, rounding = int(emitter[4, 0]), emitter[3, :3].tolist(), float(emitter[3, 3])
     if emitter[4, 1] == 0.0:
-        share = _emitter_cover(grid, emitter, local, kind, core, rounding)
-        return share * _flicker(grid, variant, emitter, place, noise_shift)
+        return _emitter_cover(grid, emitter, local, kind, core, rounding)
     beyond = beyond_squared(kind, list(np.moveaxis(local, -1, 0)), core)
     t = np.minimum(np.maximum(np.sqrt(beyond) - rounding, 0.0) * emitter[4, 1], 4.0)
-    return np.where(t < 4.0, np.exp(-t * t), 0.0) * _flicker(grid, variant, emitter, place, noise_shift)
+    return np.where(t < 4.0, np.exp(-t * t), 0.0)
 
 
 def _with_emitted(emitter: Array, weight: Array, scalars: Array) -> Array:
@@ -576,8 +584,33 @@ def _with_emitted(emitter: Array, weight: Array, scalars: Array) -> Array:
     return out
 
 
-def _emitters(emitters: Array) -> Array:
-    return emitters.reshape(-1, EMITTER_ROWS, 4).astype(float)
+def _rows(emitters: Array) -> Array:
+    """The rows of emitters, [n, 8, 4]."""
+    return np.asarray(emitters, float).reshape(-1, EMITTER_ROWS, 4)
+
+
+def _sources(
+    grid: Grid, variant: Variant, emitters: Array, images: Array, count: int
+) -> list[tuple[Array, Array]]:
+    """The sources of a pass: the rows of all images of each, [k, 8, 4], and the middle of its shape, [3]."""
+    last = images[:count, 3] == 0.0 if any(_periods(grid, variant)) else np.ones(count)
+    ends = np.flatnonzero(last) + 1
+    parts = np.split(_rows(emitters)[:count], ends)
+    return [(part, images[end - 1, :3]) for part, end in zip(parts, ends, strict=False)]
+
+
+def _source_weight(
+    grid: Grid,
+    variant: Variant,
+    source: tuple[Array, Array],
+    noise_shift: tuple[float, ...],
+    face_axis: int | None = None,
+) -> Array:
+    """What there is of a source in cells or on the faces along one axis: the most that an image has there."""
+    places = _centers(grid) if face_axis is None else _home(grid, variant, face_axis)
+    place, (emitters, middle) = np.stack(places, -1) * grid.cell_size, source
+    share = reduce(np.maximum, (_emitter_share(grid, emitter, place) for emitter in emitters))
+    return share * _flicker(grid, variant, emitters[0], middle, place, noise_shift)
 
 
 def emit_scalars(
@@ -586,12 +619,14 @@ def emit_scalars(
     *,
     scalars: Array,
     emitters: Array,
+    images: Array,
     emitter_count: int,
     noise_shift: tuple[float, ...],
 ) -> Array:
     """Density and fuel added and temperature set where the emitters are."""
-    for emitter in _emitters(emitters)[:emitter_count]:
-        scalars = _with_emitted(emitter, _emitter_weight(grid, variant, emitter, noise_shift), scalars)
+    for source in _sources(grid, variant, emitters, images, emitter_count):
+        weight = _source_weight(grid, variant, source, noise_shift)
+        scalars = _with_emitted(source[0][0], weight, scalars)
     return scalars.copy()
 
 
@@ -601,15 +636,17 @@ def emit_velocity(
     *,
     velocity: Array,
     emitters: Array,
+    images: Array,
     emitter_count: int,
     noise_shift: tuple[float, ...],
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity set where the emitters are."""
     out = velocity.copy()
-    for emitter in _emitters(emitters)[:emitter_count]:
+    for source in _sources(grid, variant, emitters, images, emitter_count):
+        emitter = source[0][0]
         for axis in range(grid.dimensions):
-            weight = _emitter_weight(grid, variant, emitter, noise_shift, axis) * emitter[4, 2]
+            weight = _source_weight(grid, variant, source, noise_shift, axis) * emitter[4, 2]
             u = _component(grid, out, axis)
             u += (emitter[6, axis] - u) * weight
     return _constrained(grid, variant, solid_faces, out)
@@ -622,14 +659,13 @@ def emit_mask(
     scalars: Array,
     mask: Array,
     emitters: Array,
+    images: Array,
     noise_shift: tuple[float, ...],
 ) -> Array:
     """Density and fuel added and temperature set by the share of each cell in one source."""
-    emitter = _emitters(emitters)[0]
-    place = np.stack(_centers(grid), -1) * grid.cell_size
-    return _with_emitted(
-        emitter, mask[..., 0] * _flicker(grid, variant, emitter, place, noise_shift), scalars
-    )
+    emitter, place = _rows(emitters)[0], np.stack(_centers(grid), -1) * grid.cell_size
+    flicker = _flicker(grid, variant, emitter, images[0, :3], place, noise_shift)
+    return _with_emitted(emitter, mask[..., 0] * flicker, scalars)
 
 
 def emit_mask_velocity(
@@ -639,15 +675,16 @@ def emit_mask_velocity(
     velocity: Array,
     mask: Array,
     emitters: Array,
+    images: Array,
     noise_shift: tuple[float, ...],
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity set by the share of each cell in one source; a face has the mean of its two cells."""
-    out, emitter = velocity.copy(), _emitters(emitters)[0]
+    out, emitter = velocity.copy(), _rows(emitters)[0]
     for axis in range(grid.dimensions):
         place = np.stack(_home(grid, variant, axis), -1) * grid.cell_size
         share = 0.5 * sum(_round_faces(grid, variant, axis, mask[..., 0]))
-        share = share * _flicker(grid, variant, emitter, place, noise_shift)
+        share = share * _flicker(grid, variant, emitter, images[0, :3], place, noise_shift)
         u = _component(grid, out, axis)
         u += (emitter[6, axis] - u) * share
     return _constrained(grid, variant, solid_faces, out)
@@ -771,11 +808,12 @@ def push(
     for axis in range(grid.dimensions):
         u = _component(grid, out, axis)
         place = np.stack(_home(grid, variant, axis), -1) * grid.cell_size
-        for (*center, kind), (*way, amount), (scale, *_) in rows:
+        for (*center, kind), (*way, amount), (scale, *repeats) in rows:
             if kind == WIND:
                 u += (way[axis] - u) * amount
                 continue
             d = place - center
+            d -= _boxes_off(grid, variant, d) * repeats
             if grid.dimensions == 2:
                 d[..., 2] = 0.0
             turn = np.cross(way, d) if kind == VORTEX else -d

@@ -97,6 +97,12 @@ class Form:
     rounding: float
     place: Floats
 
+    @property
+    def half(self) -> Floats:
+        """Half the edges of the box round it in its own space, m, [3]; of no meaning for a HALF_SPACE."""
+        x, y, z = self.core
+        return np.array((x, y, x if self.kind == ROUND else z)) + self.rounding
+
 
 def _frame(origin: Sequence[float], up: Sequence[float] = (0.0, 1.0, 0.0)) -> Floats:
     """[4, 4]: a rotation that takes the y axis to `up`, of any length > 0, then a shift to `origin`."""
@@ -550,6 +556,9 @@ class Obstacle:
 
     A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
     put there: it gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
+
+    In a periodic box what reaches over a side comes in at the other one, and the way is the shortest there is
+    modulo the box: a position may be kept in the box or go on for ever. A Plane ends at the sides.
 
     Raises GpufluidError naming the field and its limit.
     """

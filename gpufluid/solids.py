@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
-from gpufluid.shapes import MESH, ROUND, Box, Mesh, Obstacle, Plane, Shape, Sphere
+from gpufluid.periodic import form_images, images, moved, nearest, periods
+from gpufluid.shapes import MESH, Box, Mesh, Obstacle, Plane, Shape, Sphere, Triple
 from gpufluid.voxels import surface_velocity
 
 Matrix = NDArray[np.float64]
+CORNERS = np.array([(*signs, 1.0) for signs in product((-1.0, 1.0), repeat=3)])  # of a box of half edges 1
 GIVEN = ("faces", "cells", "openings", "heat")  # what kernels take of solids
 SHOWN = ("solid", "solid_faces", "openings", "marks", "slip_faces")  # the fields that hold it
 
@@ -72,6 +75,15 @@ def _to_box(grid: Grid) -> Matrix:
     return matrix
 
 
+def _corners(shape: Shape) -> Matrix:
+    """The corners of the box round a shape, and 1, in its own space, [8, 4]: first and last are opposite."""
+    if isinstance(shape, Mesh):
+        low, high = (corner.tolist() for corner in shape.bounds)
+        return np.array([(*corner, 1.0) for corner in product(*zip(low, high, strict=True))])
+    form = shape.form
+    return np.array((CORNERS * (*form.half, 1.0)) @ form.place.T)
+
+
 class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
 
@@ -93,6 +105,11 @@ class Solids:
         self._before: dict[Obstacle, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
         self.version = 0
         self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
+
+    @property
+    def _period(self) -> Triple:
+        """The edges of the box along the axes it repeats along."""
+        return periods(self.backend.grid, self.boundaries)
 
     @property
     def present(self) -> bool:
@@ -130,9 +147,11 @@ class Solids:
             bends: tuple[Any, ...] = ()  # the mesh and its place before, and dt, where vertices have moved
             if dt and isinstance(shape, Mesh) and isinstance(was, Mesh) and _bent(was, shape):
                 bends = was, before.tobytes(), dt
-            elif dt and not np.array_equal(before, place) and not self._jumped(shape, before, place):
-                # central differences: what only turns then pushes as much fluid out as it takes in
-                motion += (place @ np.linalg.inv(before) - before @ np.linalg.inv(place)) / (2.0 * dt)
+            elif dt and not np.array_equal(before, place):
+                came = self._came_from(shape, before, place)
+                if came is not None:
+                    # central differences: what only turns then pushes as much fluid out as it takes in
+                    motion += (place @ np.linalg.inv(came) - came @ np.linalg.inv(place)) / (2.0 * dt)
             mark = 0.0, 0.0, float(obstacle.slip == "free"), 0.0
             if obstacle.slip == "free":
                 motion = _pushing(shape, place, motion)
@@ -246,13 +265,22 @@ class Solids:
         if "normals" not in self._fields:
             self._fields["normals"] = self.backend.field("normals", "cell", buffers=1)
         normals = self._fields["normals"]
-        self.backend.kernel("solid_normals", Variant(solids=True))(normals=normals, **self.cells)
+        variant = Variant(solids=True, boundaries=self.boundaries)
+        self.backend.kernel("solid_normals", variant)(normals=normals, **self.cells)
         return normals
 
     def _bend(
-        self, mesh: Mesh, place: Matrix, bends: tuple[Mesh, bytes, float], given: dict[str, Any]
+        self,
+        mesh: Mesh,
+        place: Matrix,
+        bends: tuple[Mesh, bytes, float],
+        shift: Triple,
+        given: dict[str, Any],
     ) -> None:
-        """Give the voxels of a mesh the velocity of its surface, from where its vertices were before."""
+        """Give the voxels of an image of a mesh, `shift` off (m), the velocity of its surface.
+
+        That is from where its vertices were before.
+        """
         (was, before, dt), backend = bends, self.backend
         then, now = (
             vertices @ matrix[:3, :3].T + matrix[:3, 3]
@@ -261,11 +289,12 @@ class Solids:
                 (mesh.vertices, place),
             )
         )
+        then = then + nearest(self._period, (now - then).mean(axis=0))
         if np.linalg.norm(now - then, axis=1).max() > np.linalg.norm(np.ptp(now, axis=0)):
             return
         if "drift" not in self._fields:
             self._fields["drift"] = backend.field("drift", "cell", buffers=1)
-        drift = surface_velocity(backend.grid.local, then, now, mesh.triangles)
+        drift = surface_velocity(backend.grid.local, then + shift, now + shift, mesh.triangles)
         drift[..., :3] /= dt
         self._fields["drift"].write(drift)
         backend.kernel("add_drift", Variant(solids=True))(
@@ -275,23 +304,38 @@ class Solids:
             **given,
         )
 
-    def _jumped(self, shape: Shape, before: Matrix, place: Matrix) -> bool:
-        """True where a shape moved further than its own size: it was put there, and did not travel."""
-        if isinstance(shape, Mesh):
-            low, high = shape.bounds
-        else:
-            core, form = np.array(shape.form.core), shape.form
-            reach = form.rounding + (core[[0, 1, 0]] if form.kind == ROUND else core)
-            place, before = place @ form.place, before @ form.place
-            low, high = -reach, reach
-        corners = np.array(
-            [(x, y, z, 1.0) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
-        )
-        now = corners @ place.T
+    def _came_from(self, shape: Shape, before: Matrix, place: Matrix) -> Matrix | None:
+        """Where a shape now at `place` was before, or the image of it there that is nearest.
+
+        None where even that is further off than the shape is large: it was put there, and did not travel.
+        """
+        corners = _corners(shape)
+        now, way = corners @ place.T, corners @ (place - before).T
         size = np.linalg.norm(now[0] - now[-1])
         if isinstance(shape, Plane):
             size = np.linalg.norm(self.backend.grid.size)
-        return bool(np.linalg.norm(now - corners @ before.T, axis=1).max() > size)
+        elif any(period := self._period):
+            shift = nearest(period, way[:, :3].mean(axis=0))
+            before, way = moved(before, shift), way - (*shift, 0.0)
+        return before if np.linalg.norm(way, axis=1).max() <= size else None
+
+    def _images(self, shape: Shape, place: Matrix) -> Iterator[tuple[Triple, dict[str, Any]]]:
+        """Yield by how much each image in the box is off, m, and what tells kernels of its voxels."""
+        given: dict[str, Any] = {"winding": self._fields["winding"]}
+        if not isinstance(shape, Mesh):
+            form = shape.form
+            frame = place @ form.place
+            form, there = form_images(self.backend.grid, self.boundaries, form, frame)
+            given |= {"shape": form.kind, "extent": form.core, "rounding": form.rounding}
+            for shift in there:
+                yield shift, {**given, "to_local": np.linalg.inv(moved(frame, shift))}
+            return
+        corners = shape.vertices @ place[:3, :3].T + place[:3, 3]
+        low, high = corners.min(0), corners.max(0)
+        given |= {"shape": MESH, "extent": tuple((high - low) / 2), "rounding": 0.0}
+        for shift in images(self._period, low.tolist(), high.tolist()):
+            self.backend.voxelize(shape, moved(place, shift), self._fields["winding"])
+            yield shift, {**given, "to_local": moved(np.eye(4), -(low + high) / 2 - shift)}
 
     def _voxelize(self) -> None:
         self.version += 1
@@ -322,23 +366,13 @@ class Solids:
         if self.slips and "slip_faces" not in fields:
             fields["slip_faces"] = backend.field("slip_faces", "face", buffers=1)
         for shape, _, mark, _, bends, place, motion in self._voxels:
-            if isinstance(shape, Mesh):
-                backend.voxelize(shape, place, fields["winding"])
-                corners = shape.vertices @ place[:3, :3].T + place[:3, 3]
-                low, high = corners.min(0), corners.max(0)
-                kind, extent, rounding, to_local = MESH, tuple((high - low) / 2), 0.0, np.eye(4)
-                to_local[:3, 3] = -(low + high) / 2
-            else:
-                form = shape.form
-                kind, extent, rounding = form.kind, form.core, form.rounding
-                to_local = np.linalg.inv(place @ form.place)
-            given = {"winding": fields["winding"], "shape": kind, "to_local": to_local}
-            given |= {"extent": extent, "rounding": rounding}
-            run("add_obstacle", variant)(solid_velocity=solids, motion=motion, **given)
-            if bends:
-                self._bend(shape, place, bends, given)
-            if heated or self.slips:
-                run("mark_obstacle", variant)(marks=fields["marks"], mark=mark, **given)
+            for shift, given in self._images(shape, place):
+                seen = motion if not any(shift) else motion @ moved(np.eye(4), np.negative(shift))
+                run("add_obstacle", variant)(solid_velocity=solids, motion=seen, **given)
+                if bends:
+                    self._bend(shape, place, bends, shift, given)
+                if heated or self.slips:
+                    run("mark_obstacle", variant)(marks=fields["marks"], mark=mark, **given)
         slip = {"marks": fields["marks"]} if self.slips else {}
         run("close_faces", replace(variant, slip=self.slips))(
             solid_velocity=solids, solid_faces=fields["solid_faces"], **slip

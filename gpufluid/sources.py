@@ -155,6 +155,11 @@ class Emitter:
         takes away; it is another one after every `noise_time` seconds. seed: a whole number; the same seed
         gives the same patches.
     position, rotation: where the shape's own origin stands, and how it is turned about it; see `Obstacle`.
+        In a periodic box what reaches over a side comes in at the other one, with the same patches, and where
+        the shape meets itself there it counts once. A Plane, without bounds as it is, and an Array, which has
+        a share for each cell already, end at the sides. A Box, Cylinder or Capsule that runs along an axis as
+        long as the box is has no ends there; of other shapes longer than the box the eight images count that
+        are nearest to its middle.
     active: False switches the emitter off.
 
     For a Mesh and what follows it in that list the share of each cell is worked out on the CPU, when it is

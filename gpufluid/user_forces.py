@@ -19,6 +19,7 @@ from gpufluid.shapes import Triple, direction
 
 Floats = NDArray[np.float64]
 WIND, VORTEX, ATTRACTOR = range(3)  # as in push.glsl
+STRAIGHT = 1e-9  # part of a direction below which it runs across an axis
 
 
 def _active(value: Any, name: str) -> None:
@@ -60,7 +61,7 @@ class Vortex:
 
     center: a point of the axis, metres. axis: its direction. strength: m/s^2, the largest push, at `radius`
     metres (> 0) from the axis; at the distance s * radius it is strength * s * exp((1 - s^2) / 2). active:
-    whether it acts.
+    whether it acts. In a periodic box its nearest image acts, along the axes of the box that it runs across.
     """
 
     center: Triple
@@ -82,7 +83,8 @@ class Vortex:
 
     def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
         """The three vec4 that the push kernel reads, see push.glsl."""
-        return (*self.center, VORTEX), (*self.axis, self.strength * dt), (1.0 / self.radius, 0.0, 0.0, 0.0)
+        across = (float(abs(a) < STRAIGHT) for a in self.axis)  # along itself it has no images
+        return (*self.center, VORTEX), (*self.axis, self.strength * dt), (1.0 / self.radius, *across)
 
 
 @named
@@ -91,7 +93,8 @@ class Attractor:
     """Draws the fluid to a point, or drives it away. Change any field at any time.
 
     center: metres. strength: m/s^2 towards it, < 0 away from it, largest at `radius` metres (> 0); at the
-    distance s * radius it is strength * s * exp((1 - s^2) / 2). active: whether it acts.
+    distance s * radius it is strength * s * exp((1 - s^2) / 2). active: whether it acts. In a periodic box
+    its nearest image acts.
     """
 
     center: Triple
@@ -114,7 +117,7 @@ class Attractor:
         return (
             (*self.center, ATTRACTOR),
             (0.0, 0.0, 0.0, self.strength * dt),
-            (1.0 / self.radius, 0.0, 0.0, 0.0),
+            (1.0 / self.radius, 1.0, 1.0, 1.0),
         )
 
 

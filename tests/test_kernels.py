@@ -220,12 +220,17 @@ class Case:
         )  # the others have hard edges, every kind of form
         emitters[6:, 3, 3] = 0.0  # and are not rounded
         emitters[:, 7, :3] = 5.3, 12345.0, 12346.0
+        images = self.rng.random((EMITTERS, 4))
+        images[:, 3] = np.arange(EMITTERS) == 0  # the second is an image of the first
+        emitters[1, 4:], images[1, :3] = emitters[0, 4:], images[0, :3]
         emitters = emitters.reshape(-1, 4)
         pushes = self.rng.normal(size=(PUSHES, 3, 4)).astype(np.float32)
         pushes[:, 0, 3] = np.arange(PUSHES) % 3
         pushes[:, 1, :3] /= np.linalg.norm(pushes[:, 1, :3], axis=1, keepdims=True)
         pushes[:, 2, 0] = 3.0
+        pushes[:, 2, 1:] = self.rng.random((PUSHES, 3)) < 0.5
         own = {"pushes": pushes.reshape(-1, 4), "emitters": emitters, "motion": self.rng.normal(size=(4, 4))}
+        own |= {"images": images.astype(np.float32)}
         own |= {"shift": (3, -2, 1 if self.grid.dimensions == 3 else 0)}
         own |= {"bits": 1 if kernel.name == "fft_rows" else 2}  # of 8 cells: 4 numbers along x, 8 along z
         if kernel.name in BETWEEN:

@@ -19,7 +19,7 @@ PACKAGE = Path(gpufluid.__file__).parent
 LAYERS = {
     "description": (
         "errors files memory records grid layout boundaries combustion kernels reference cases shapes "
-        "sources masks user_forces voxels settings solvers view flow_views keyframes hand debugging "
+        "sources masks periodic user_forces voxels settings solvers view flow_views keyframes hand debugging "
         "stops",
         "description",
     ),

@@ -341,13 +341,14 @@ def test_sweeps_in_eighths_are_those_of_the_whole_to_the_bit(
     cells, stage, solver, precision = SPLIT[box]
     pressures, rules = [], SIDES[sides]
     uneven = any(rules.periodic(axis) and cells[axis] % EIGHTHS[axis - 1] for axis in (1, 2))
+    radius = 0.25 if box == "tiny" else 0.4  # or nothing were left of a box that repeats
     if box == "tiny":
         monkeypatch.setattr(pressure_problem, "SPARE", 1.0)
     for apart in (True, False):
         monkeypatch.setattr(GLBackend, "eighths", apart)
         with noisy(cells, solver, stage, rules, precision=precision) as fluid:
             if solids == "solids":
-                fluid.obstacles.add(gf.Obstacle(gf.Sphere((0, 0, 0), 0.4), position=(0.5, 0.4, 0.3)))
+                fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=radius), position=(0.5, 0.4, 0.3)))
             fluid.project()
             assert ("eighths" in fluid._solver.projection.problem._fields) == (apart and not uneven)
             cold = fluid.pressure.read()

@@ -13,13 +13,29 @@
 // 6: velocity (m/s); strength of the noise, 0 .. 1
 // 7: 1 / size of a patch (1/m); seeds of this noise and of the next; 0
 uniform vec4 emitters[8 * EMITTERS];
+// In a periodic box a shape has images, whole boxes away: each is a source of its own here, one behind the other.
+// xyz: middle of the shape, not of the image (m from the low corner); w: 1 where the next is one more image of it
+uniform vec4 images[EMITTERS];
 uniform vec3 noise_shift;  // m from where the box first stood to where it stands: noise stays where it is
+
+// Whether emitter `n` is the last image of its shape.
+bool last_image(int n) {
+#if ANY_PERIODIC
+    return images[n].w == 0.0;
+#else
+    return true;
+#endif
+}
 
 // What noise leaves of emitter `n` at `p` (m from the low corner).
 float flicker(int n, vec3 p) {
 #if NOISE
     float strength = emitters[8 * n + 6].w;
     if (strength == 0.0) return 1.0;
+#if ANY_PERIODIC
+    vec3 size = vec3(cells) * cell_size;  // where the shape itself is that has an image here
+    p -= vec3(periodic) * size * floor((p - images[n].xyz) / size + 0.5);
+#endif
     vec4 noise = emitters[8 * n + 7];
     vec3 q = (p + noise_shift) * noise.x;
     float now = patches(q, uint(noise.y)), next = patches(q, uint(noise.z));

@@ -6,7 +6,14 @@ uniform int emitter_count;  // at least 1: the test comes last, a software rende
 void kernel(ivec3 cell) {
     vec4 here = fetch_scalars(cell);
     vec3 p = (vec3(cell) + 0.5) * cell_size;
+    float weight = 0.0;
     int n = 0;
-    do here = with_emitted(n, emitter_weight(n, p), here); while (++n < emitter_count);
+    do {
+        weight = max(weight, emitter_weight(n, p));
+        if (last_image(n)) {
+            here = with_emitted(n, weight, here);
+            weight = 0.0;
+        }
+    } while (++n < emitter_count);
     scalars_out = here;
 }

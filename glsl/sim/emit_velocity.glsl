@@ -6,14 +6,17 @@ uniform int emitter_count;  // at least 1: the test comes last, a software rende
 
 void kernel(ivec3 face) {
     vec3 u = fetch_velocity(face).xyz;
+    vec3 weight = vec3(0.0);
     int n = 0;
     do {
         vec3 values = emitters[8 * n + 6].xyz;
-        float moves = emitters[8 * n + 4].z;
+        float moves = last_image(n) ? emitters[8 * n + 4].z : 0.0;
         for (int axis = 0; axis < DIMENSIONS; ++axis) {
             vec3 p = face_center(home(face), axis) * cell_size;
-            u[axis] = mix(u[axis], values[axis], emitter_weight(n, p) * moves);
+            weight[axis] = max(weight[axis], emitter_weight(n, p));
+            u[axis] = mix(u[axis], values[axis], weight[axis] * moves);
         }
+        if (last_image(n)) weight = vec3(0.0);
     } while (++n < emitter_count);
     velocity_out = vec4(constrained(face, u), 0.0);
 }

@@ -2,7 +2,8 @@
 #include "lib/solids.glsl"
 
 // Three vec4 a force: centre (m from the low corner), kind (0 wind, 1 vortex, 2 attractor); velocity of the
-// wind (m/s) and share of it taken, or axis (unit) and push in this step (m/s); 1 / radius (1/m), 0, 0, 0
+// wind (m/s) and share of it taken, or axis (unit) and push in this step (m/s); 1 / radius (1/m), and 1 along the
+// axes along which, where the box is periodic, the image of its centre counts that is nearest, else 0
 uniform vec4 pushes[3 * PUSHES];
 uniform int push_count;  // at least 1: the test comes last, a software renderer goes through a loop once before it knows
 
@@ -13,6 +14,10 @@ vec3 pushed(int n, vec3 u, vec3 p) {
     vec4 place = pushes[3 * n], way = pushes[3 * n + 1];
     if (place.w < 0.5) return mix(u, way.xyz, way.w);
     vec3 d = p - place.xyz;
+#if ANY_PERIODIC
+    vec3 size = vec3(cells) * cell_size;
+    d -= vec3(periodic) * pushes[3 * n + 2].yzw * size * floor(d / size + 0.5);
+#endif
 #if DIMENSIONS == 2
     d.z = 0.0;
 #endif

@@ -31,7 +31,7 @@ def upload(uniform: moderngl.Uniform, value: Any) -> None:
     if isinstance(value, bytes):
         uniform.write(value)
     elif isinstance(value, np.ndarray):
-        matrix = value.T if uniform.array_length == 1 else value[: uniform.array_length]
+        matrix = value.T if uniform.dimension == 16 else value[: uniform.array_length]
         uniform.write(np.ascontiguousarray(matrix, np.float32).tobytes())
     else:
         uniform.value = value

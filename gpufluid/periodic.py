@@ -1,0 +1,139 @@
+"""What a periodic box holds of a thing that stands in it: the thing and its images, whole boxes apart.
+
+The box repeats without end along its periodic axes, and so does all that stands in it (Born & von Karman
+1912). An image of a thing is the thing moved by whole edges of the box; those that touch the box are what it
+holds. So where a thing stands counts modulo the box. Lengths are metres, from the low corner of the box.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.boundaries import Boundaries
+from gpufluid.grid import Grid
+from gpufluid.shapes import BOX, HALF_SPACE, Form, Triple
+from gpufluid.voxels import beyond_squared
+
+Floats = NDArray[np.float64]
+
+MOST = 5  # images along an axis: all there are of things up to four boxes long
+ALIGNED = 1e-9  # how far a direction may be off an axis of the box and is one
+CLOSE = 1e-9  # of the box: what reaches no further beyond a side ends there
+HERE = ((0.0, 0.0, 0.0),)  # the thing itself
+
+
+def periods(grid: Grid, boundaries: Boundaries) -> Triple:
+    """Return the edges of the box along (x, y, z), m, and 0 along the axes it does not repeat along."""
+    x, y, z = (
+        edge if boundaries.periodic(axis) and axis < grid.dimensions else 0.0
+        for axis, edge in enumerate(grid.size)
+    )
+    return x, y, z
+
+
+def nearest(period: Triple, way: Floats) -> Floats:
+    """Return the shift, m, [3], that brings an image as near as any to what is `way` (m) from the thing."""
+    off = zip(way.tolist(), period, strict=True)
+    return np.array([round(d / edge) * edge if edge else 0.0 for d, edge in off])
+
+
+def moved(place: Floats, shift: Floats | Triple) -> Floats:
+    """`place` [4, 4] moved by `shift`, m."""
+    there = place.copy()
+    there[:3, 3] += shift
+    return there
+
+
+def bounds(place: Floats, half: Floats) -> tuple[list[float], list[float]]:
+    """Return low and high corner of what a box of half edges `half` takes up where `place` [4, 4] puts it."""
+    reach, middle = np.abs(place[:3, :3]) @ half, place[:3, 3]
+    return (middle - reach).tolist(), (middle + reach).tolist()
+
+
+def images(period: Triple, low: Sequence[float], high: Sequence[float]) -> Sequence[Triple]:
+    """Return by how much to move what lies between two corners to get its images that touch the box, m.
+
+    One at least. Of what is more than four boxes long along an axis, the MOST nearest there.
+    """
+    if not any(period):
+        return HERE
+    return _shifts(period, [_along(edge, a, b) for edge, a, b in zip(period, low, high, strict=True)])
+
+
+def form_images(
+    grid: Grid,
+    boundaries: Boundaries,
+    form: Form,
+    place: Floats,
+    reach: float = 0.0,
+    most: int = MOST**3,
+) -> tuple[Form, Sequence[Triple]]:
+    """Return a form, and by how much to move it to get its images that touch the box, m.
+
+    place: [4, 4], the form's own space to metres from the low corner of the box; without scale where the
+    form is felt as far as `reach` beyond its surface. most: of the images, those nearest to the middle.
+
+    A half space has no images: it has no bounds as it is, and they would fill the box. What runs along an
+    axis for as long as the box is has no ends there: one image will do, of a form long enough for the box.
+    """
+    period = periods(grid, boundaries)
+    if form.kind == HALF_SPACE or not any(period):
+        return form, HERE
+    low, high = bounds(place, form.half + reach)
+    along = [_along(edge, a, b) for edge, a, b in zip(period, low, high, strict=True)]
+    for axis, edge in enumerate(period):
+        column = _endless(form, place, axis, edge) if len(along[axis]) > 1 else None
+        if column is not None:
+            x, y, z = (3.0 * core if n == column else core for n, core in enumerate(form.core))
+            form, along[axis] = replace(form, core=(x, y, z)), (round(0.5 - float(place[axis, 3]) / edge),)
+    there = _shifts(period, along)
+    return form, there if len(there) == 1 else _touching(grid, form, place, reach, there, most)
+
+
+def _touching(
+    grid: Grid, form: Form, place: Floats, reach: float, there: Sequence[Triple], most: int
+) -> Sequence[Triple]:
+    """Those of the images of a form that its own axes do not keep off the box, at most so many."""
+    inverse, half = np.linalg.inv(place)[:3, :3], 0.5 * np.array(grid.size)
+    off = (half - place[:3, 3] - there) @ inverse.T
+    touches = (np.abs(off) <= form.half + reach + np.abs(inverse) @ half).all(axis=1)
+    found = np.flatnonzero(touches)
+    if len(found) > most:
+        distance = beyond_squared(form.kind, list(off[found].T), form.core)
+        found = found[np.argsort(distance, kind="stable")[:most]]
+    return [there[n] for n in found.tolist()]
+
+
+def _along(edge: float, low: float, high: float) -> Sequence[int]:
+    """By how many boxes to move what lies from `low` to `high` along an axis. edge: see `periods`."""
+    if not edge or (low >= 0.0 and high <= edge):
+        return (0,)
+    first, last = math.floor(CLOSE - high / edge) + 1, math.ceil(1.0 - low / edge - CLOSE) - 1
+    if last - first >= MOST:
+        first = round(0.5 - 0.5 * (low + high) / edge) - MOST // 2
+        last = first + MOST - 1
+    return range(first, max(first, last) + 1)
+
+
+def _shifts(period: Triple, along: Sequence[Sequence[int]]) -> Sequence[Triple]:
+    """By how much to move by so many boxes along each axis, in all combinations, m."""
+    if all(tuple(numbers) == (0,) for numbers in along):
+        return HERE
+    x, y, z = ([n * edge for n in numbers] for numbers, edge in zip(along, period, strict=True))
+    return [(i, j, k) for k, j, i in product(z, y, x)]
+
+
+def _endless(form: Form, place: Floats, axis: int, edge: float) -> int | None:
+    """Which axis of a form runs along `axis` of the box for all of its `edge`, if one does."""
+    for column in range(3) if form.kind == BOX else (1,):
+        x, y, z = np.abs(place[:3, column]).tolist()
+        length = (x, y, z)[axis]
+        if x + y + z <= length * (1.0 + ALIGNED) and 2.0 * form.core[column] * length >= edge * (1.0 - 1e-6):
+            return column
+    return None
