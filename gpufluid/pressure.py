@@ -7,8 +7,9 @@ In a box without an open side nothing tells how high the pressure is, and there 
 much flows in as out. Where an inflow or a solid brings a net inflow all the same, it is spread evenly over
 the fluid cells and left there as divergence; the pressure keeps the mean 0. So it is with the volume that
 burning gas makes: what does not fit into a closed box is taken off everywhere alike, and the rest of the gas
-is so pushed out of the flame and spread over the box. A room that solids cut off from the rest is not told
-apart: burning in it moves its pressure by a constant, which moves nothing.
+is so pushed out of the flame and spread over the box. A room that solids cut off from the rest is told apart
+by multigrid's coarse grids alone: what has no solution there moves its pressure by a constant, which moves
+nothing.
 """
 
 from __future__ import annotations
