@@ -26,6 +26,7 @@ from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, 
 Rows = NDArray[np.float32]
 RowsOf = Callable[[Emitter, Grid, Boundaries, float, float], tuple[Rows, Sequence[float]]]
 
+MORE = 4  # added to the kind of a form that is one more image, see emitter.glsl
 SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
 
 
@@ -80,6 +81,9 @@ def emitter_rows(
     size = 4.0 * grid.cell_size if emitter.noise_size is None else emitter.noise_size
     seeds = ((int(emitter.seed) * SEED_STRIDE + int(turn) + n) % (MAX_SEED + 1) for n in (0, 1))
     rows[:, 7] = 1.0 / size, *seeds, 0.0
+    if len(rows) > 1:  # the last brings what there is
+        rows[1:, 4, 0] += MORE
+        rows[:-1, 4, 2:] = rows[:-1, 5, :3] = 0.0
     return rows.astype(np.float32), middle
 
 
@@ -88,8 +92,8 @@ def color_rows(
 ) -> tuple[Rows, Sequence[float]]:
     """Return the same, with which the emit kernels add the colour of an emitter."""
     rows, middle = emitter_rows(emitter, grid, boundaries, dt, time)
-    rows[:, 4, 3] = 0.0  # add to the second channel, do not set it
-    rows[:, 5, :3] = np.minimum(np.multiply(emitter.color or 0.0, dt), LARGEST)
+    rows[-1:, 4, 3] = 0.0  # add to the second channel, do not set it
+    rows[-1:, 5, :3] = np.minimum(np.multiply(emitter.color or 0.0, dt), LARGEST)
     return rows, middle
 
 
@@ -229,22 +233,22 @@ class Forces:
         time: float,
     ) -> Iterator[tuple[list[Emitter], dict[str, Rows], int]]:
         """Yield the emitters of each pass, what it takes of them, and how many images: all those of each."""
-        some, rows, images = list[Emitter](), list[Rows](), list[Sequence[float]]()
+        some, rows, middles = list[Emitter](), list[Rows](), list[Sequence[float]]()
 
         def taken() -> tuple[list[Emitter], dict[str, Rows], int]:
             of_each = np.zeros((EMITTERS, EMITTER_ROWS, 4), np.float32), np.zeros((EMITTERS, 4), np.float32)
-            of_each[0][: len(rows)], of_each[1][: len(rows)] = rows, images
-            return some, {"emitters": of_each[0].reshape(-1, 4), "images": of_each[1]}, len(rows)
+            of_each[0][: len(rows)], of_each[1][: len(rows), :3] = rows, middles
+            return some, {"emitters": of_each[0].reshape(-1, 4), "middles": of_each[1]}, len(rows)
 
         for emitter in emitters:
             own, middle = rows_of(emitter, self.backend.grid, boundaries, dt, time)
-            if len(images) + len(own) > EMITTERS:
+            if len(rows) + len(own) > EMITTERS:
                 yield taken()
-                some, rows, images = [], [], []
+                some, rows, middles = [], [], []
             some.append(emitter)
             rows.extend(own)
-            images.extend((*middle, float(more > 0)) for more in range(len(own) - 1, -1, -1))
-        if images:
+            middles.extend([middle] * len(own))
+        if rows:
             yield taken()
 
     def _mask(self, emitter: Emitter, variant: Variant) -> FieldStore:

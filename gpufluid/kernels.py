@@ -198,20 +198,20 @@ ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "s
 KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
     for kernel in (
-        Kernel("emit_scalars", SCALARS, (SCALARS,), ("emitters", "images", "emitter_count", "noise_shift")),
+        Kernel("emit_scalars", SCALARS, (SCALARS,), ("emitters", "middles", "emitter_count", "noise_shift")),
         Kernel(
             "emit_velocity",
             VELOCITY,
             (VELOCITY,),
-            ("emitters", "images", "emitter_count", "noise_shift"),
+            ("emitters", "middles", "emitter_count", "noise_shift"),
             (SOLID_FACES,),
         ),
-        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters", "images", "noise_shift")),
+        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters", "middles", "noise_shift")),
         Kernel(
             "emit_mask_velocity",
             VELOCITY,
             (VELOCITY, MASK),
-            ("emitters", "images", "noise_shift"),
+            ("emitters", "middles", "noise_shift"),
             (SOLID_FACES,),
         ),
         Kernel("ignite", FLAME, (SCALARS,), ("dt", "ignition", "growth", "fuel_per_burn")),

@@ -8,8 +8,9 @@ corner of the box. The numbers come from the papers named in the GLSL files.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache, reduce
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -567,7 +568,7 @@ def _emitter_cover(
 def _emitter_share(grid: Grid, emitter: Array, place: Array) -> Array:
     """The share of an emitter, without its noise, at places [..., 3], m from the low corner."""
     local = place @ emitter[:3, :3].T + emitter[:3, 3]
-    kind, core, rounding = int(emitter[4, 0]), emitter[3, :3].tolist(), float(emitter[3, 3])
+    kind, core, rounding = int(emitter[4, 0]) % 4, emitter[3, :3].tolist(), float(emitter[3, 3])
     if emitter[4, 1] == 0.0:
         return _emitter_cover(grid, emitter, local, kind, core, rounding)
     beyond = beyond_squared(kind, list(np.moveaxis(local, -1, 0)), core)
@@ -589,28 +590,25 @@ def _rows(emitters: Array) -> Array:
     return np.asarray(emitters, float).reshape(-1, EMITTER_ROWS, 4)
 
 
-def _sources(
-    grid: Grid, variant: Variant, emitters: Array, images: Array, count: int
-) -> list[tuple[Array, Array]]:
-    """The sources of a pass: the rows of all images of each, [k, 8, 4], and the middle of its shape, [3]."""
-    last = images[:count, 3] == 0.0 if any(_periods(grid, variant)) else np.ones(count)
-    ends = np.flatnonzero(last) + 1
-    parts = np.split(_rows(emitters)[:count], ends)
-    return [(part, images[end - 1, :3]) for part, end in zip(parts, ends, strict=False)]
-
-
-def _source_weight(
+def _shares(
     grid: Grid,
     variant: Variant,
-    source: tuple[Array, Array],
+    emitters: Array,
+    middles: Array,
     noise_shift: tuple[float, ...],
     face_axis: int | None = None,
-) -> Array:
-    """What there is of a source in cells or on the faces along one axis: the most that an image has there."""
+) -> Iterator[tuple[Array, Array]]:
+    """Yield the rows of each emitter, and what there is of it in cells or on the faces along one axis.
+
+    Of an image of the shape before it is the larger of both.
+    """
     places = _centers(grid) if face_axis is None else _home(grid, variant, face_axis)
-    place, (emitters, middle) = np.stack(places, -1) * grid.cell_size, source
-    share = reduce(np.maximum, (_emitter_share(grid, emitter, place) for emitter in emitters))
-    return share * _flicker(grid, variant, emitters[0], middle, place, noise_shift)
+    place, share = np.stack(places, -1) * grid.cell_size, None
+    for emitter, middle in zip(_rows(emitters), middles[:, :3], strict=False):
+        own = _emitter_share(grid, emitter, place)
+        own = own * _flicker(grid, variant, emitter, middle, place, noise_shift)
+        share = own if share is None or emitter[4, 0] < 4.0 else np.maximum(share, own)
+        yield emitter, share
 
 
 def emit_scalars(
@@ -619,14 +617,13 @@ def emit_scalars(
     *,
     scalars: Array,
     emitters: Array,
-    images: Array,
+    middles: Array,
     emitter_count: int,
     noise_shift: tuple[float, ...],
 ) -> Array:
     """Density and fuel added and temperature set where the emitters are."""
-    for source in _sources(grid, variant, emitters, images, emitter_count):
-        weight = _source_weight(grid, variant, source, noise_shift)
-        scalars = _with_emitted(source[0][0], weight, scalars)
+    for emitter, weight in islice(_shares(grid, variant, emitters, middles, noise_shift), emitter_count):
+        scalars = _with_emitted(emitter, weight, scalars)
     return scalars.copy()
 
 
@@ -636,19 +633,17 @@ def emit_velocity(
     *,
     velocity: Array,
     emitters: Array,
-    images: Array,
+    middles: Array,
     emitter_count: int,
     noise_shift: tuple[float, ...],
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity set where the emitters are."""
     out = velocity.copy()
-    for source in _sources(grid, variant, emitters, images, emitter_count):
-        emitter = source[0][0]
-        for axis in range(grid.dimensions):
-            weight = _source_weight(grid, variant, source, noise_shift, axis) * emitter[4, 2]
-            u = _component(grid, out, axis)
-            u += (emitter[6, axis] - u) * weight
+    for axis in range(grid.dimensions):
+        u, shares = _component(grid, out, axis), _shares(grid, variant, emitters, middles, noise_shift, axis)
+        for emitter, share in islice(shares, emitter_count):
+            u += (emitter[6, axis] - u) * (share * emitter[4, 2])
     return _constrained(grid, variant, solid_faces, out)
 
 
@@ -659,12 +654,12 @@ def emit_mask(
     scalars: Array,
     mask: Array,
     emitters: Array,
-    images: Array,
+    middles: Array,
     noise_shift: tuple[float, ...],
 ) -> Array:
     """Density and fuel added and temperature set by the share of each cell in one source."""
     emitter, place = _rows(emitters)[0], np.stack(_centers(grid), -1) * grid.cell_size
-    flicker = _flicker(grid, variant, emitter, images[0, :3], place, noise_shift)
+    flicker = _flicker(grid, variant, emitter, middles[0, :3], place, noise_shift)
     return _with_emitted(emitter, mask[..., 0] * flicker, scalars)
 
 
@@ -675,7 +670,7 @@ def emit_mask_velocity(
     velocity: Array,
     mask: Array,
     emitters: Array,
-    images: Array,
+    middles: Array,
     noise_shift: tuple[float, ...],
     solid_faces: Array | None = None,
 ) -> Array:
@@ -684,7 +679,7 @@ def emit_mask_velocity(
     for axis in range(grid.dimensions):
         place = np.stack(_home(grid, variant, axis), -1) * grid.cell_size
         share = 0.5 * sum(_round_faces(grid, variant, axis, mask[..., 0]))
-        share = share * _flicker(grid, variant, emitter, images[0, :3], place, noise_shift)
+        share = share * _flicker(grid, variant, emitter, middles[0, :3], place, noise_shift)
         u = _component(grid, out, axis)
         u += (emitter[6, axis] - u) * share
     return _constrained(grid, variant, solid_faces, out)

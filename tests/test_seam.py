@@ -212,11 +212,12 @@ def test_images_of_one_source_do_not_add_up(style: str, backend: str) -> None:
     )
     small = emitter(gf.Sphere((0.6, 0, 0), 0.05), density=0.6, edge=style)
     parts = []
-    for one in (rod, ball, small):
+    rough = emitter(gf.Mesh.icosphere(1, 0.55, (0.4, 0.5, 0.5)), edge=style, falloff=0.02)
+    for one in (rod, ball, rough, small):
         parts.append(folded(emitted("numpy", one, grid=wide, sides=gf.Boundaries())["density"], grid))
         assert 0.05 < parts[-1].max() < 0.5001 * one.density
-    got = emitted(backend, small, rod, ball, small, grid=grid)["density"]
-    np.testing.assert_allclose(got, parts[0] + parts[1] + 2.0 * parts[2], atol=5e-5)
+    got = emitted(backend, small, rod, ball, rough, small, grid=grid)["density"]
+    np.testing.assert_allclose(got, sum(parts) + parts[3], atol=5e-5)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -7,23 +7,23 @@
 
 // 0 .. 2: rows of the matrix from m from the low corner to the form's own space
 // 3: core of the form, rounding (m)
-// 4: kind of the form; 1 / width of the edge (1/m), 0 for a hard one; 1 where it sets the velocity; 1 where the temperature
+// 4: kind of the form, 4 more where it is one more image of the shape before; 1 / width of the edge (1/m), 0 for a hard one; 1 where it sets the velocity; 1 where the temperature
 // 5: density added in this step; temperature; fuel added in this step; share of the next noise, 0 .. 1
 //    for coloured smoke: red, green and blue added in this step (and no temperature set); that share
 // 6: velocity (m/s); strength of the noise, 0 .. 1
 // 7: 1 / size of a patch (1/m); seeds of this noise and of the next; 0
 uniform vec4 emitters[8 * EMITTERS];
-// In a periodic box a shape has images, whole boxes away: each is a source of its own here, one behind the other.
-// xyz: middle of the shape, not of the image (m from the low corner); w: 1 where the next is one more image of it
-uniform vec4 images[EMITTERS];
+// In a periodic box a shape has images, whole boxes away: each stands here by itself, one behind the other. A cell has the
+// largest of their shares: the last brings it, the others bring nothing.
+uniform vec4 middles[EMITTERS];  // of the shapes, not of their images (m from the low corner)
 uniform vec3 noise_shift;  // m from where the box first stood to where it stands: noise stays where it is
 
-// Whether emitter `n` is the last image of its shape.
-bool last_image(int n) {
+// The share of emitter `n`, which by itself is `share`, where that of the one before is `before`.
+float with_image(int n, float before, float share) {
 #if ANY_PERIODIC
-    return images[n].w == 0.0;
+    return emitters[8 * n + 4].x > 3.5 ? max(before, share) : share;
 #else
-    return true;
+    return share;
 #endif
 }
 
@@ -34,7 +34,7 @@ float flicker(int n, vec3 p) {
     if (strength == 0.0) return 1.0;
 #if ANY_PERIODIC
     vec3 size = vec3(cells) * cell_size;  // where the shape itself is that has an image here
-    p -= vec3(periodic) * size * floor((p - images[n].xyz) / size + 0.5);
+    p -= vec3(periodic) * size * floor((p - middles[n].xyz) / size + 0.5);
 #endif
     vec4 noise = emitters[8 * n + 7];
     vec3 q = (p + noise_shift) * noise.x;
@@ -63,11 +63,15 @@ float emitter_cover(int n, int kind, vec3 q, vec4 core) {
 float emitter_weight(int n, vec3 p) {
     vec4 place = vec4(p, 1.0), core = emitters[8 * n + 3], edge = emitters[8 * n + 4];
     vec3 q = vec3(dot(emitters[8 * n], place), dot(emitters[8 * n + 1], place), dot(emitters[8 * n + 2], place));
+    int kind = int(edge.x);
+#if ANY_PERIODIC
+    kind &= 3;
+#endif
     if (edge.y == 0.0) {
-        float share = emitter_cover(n, int(edge.x), q, core);
+        float share = emitter_cover(n, kind, q, core);
         return share > 0.0 ? share * flicker(n, p) : 0.0;
     }
-    float t = max(length(beyond(int(edge.x), q, core.xyz)) - core.w, 0.0) * edge.y;
+    float t = max(length(beyond(kind, q, core.xyz)) - core.w, 0.0) * edge.y;
     return t < 4.0 ? exp(-t * t) * flicker(n, p) : 0.0;
 }
 

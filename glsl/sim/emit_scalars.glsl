@@ -9,11 +9,8 @@ void kernel(ivec3 cell) {
     float weight = 0.0;
     int n = 0;
     do {
-        weight = max(weight, emitter_weight(n, p));
-        if (last_image(n)) {
-            here = with_emitted(n, weight, here);
-            weight = 0.0;
-        }
+        weight = with_image(n, weight, emitter_weight(n, p));
+        here = with_emitted(n, weight, here);
     } while (++n < emitter_count);
     scalars_out = here;
 }
