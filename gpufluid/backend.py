@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
-from gpufluid.grid import Grid
+from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import Variant
 from gpufluid.shapes import Mesh
 
@@ -101,7 +101,7 @@ class Strips(Protocol):
     def covers(self, mark: Any) -> bool:
         """Whether what a field's `mark` tells of is known still."""
 
-    def add(self, boxes: Sequence[tuple[Sequence[float], Sequence[float]]]) -> None:
+    def add(self, sources: Sequence[CellBox], changed: Sequence[CellBox]) -> None:
         """A stage that brings something into `boxes` alone: low and high corners, cells."""
 
     def carry(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from gpufluid.backend import Backend, FieldStore, Strips
 from gpufluid.boundaries import Boundaries
 from gpufluid.forces import edge_width, emitter_images
-from gpufluid.grid import Grid
-from gpufluid.masks import CUT
-from gpufluid.periodic import bounds
+from gpufluid.grid import CellBox, Grid
+from gpufluid.masks import CUT, source_box
+from gpufluid.periodic import bounds, cells_between, images, periods
 from gpufluid.settings import Settings
 from gpufluid.shapes import HALF_SPACE, Analytic, Triple
-from gpufluid.sources import Emitter
-
-Box = tuple[Sequence[float], Sequence[float]]
+from gpufluid.sources import Array, Emitter
 
 
 class EmptySpace:
@@ -30,6 +27,7 @@ class EmptySpace:
         self.backend, self.boundaries = backend, boundaries
         self._strips: Strips | None = None
         self._on = False
+        self._changed: Sequence[CellBox] | None = ()  # see `begin`
         self.use(settings)
 
     def use(self, settings: Settings) -> None:
@@ -44,10 +42,12 @@ class EmptySpace:
         far = {"bfecc": 2} if rules.limiter else {"bfecc": 3, "maccormack": 2}
         self._times = far.get(rules.advection, 1)
 
-    def begin(self, heated: bool, changed: bool) -> None:
-        """Begin a substep. heated: solids warm the fluid. changed: there are other solids than before."""
-        if self._strips is not None and changed:
-            self._strips.forget()
+    def begin(self, heated: bool, changed: Sequence[CellBox] | None) -> None:
+        """Begin a substep.
+
+        heated: solids warm the fluid. changed: where solids have come or gone; None: perhaps anywhere.
+        """
+        self._changed = changed
         free = not heated and self.backend.pace.pacer is None  # in slices a pass may be cut anywhere
         self._on = self._strips is not None and free and self._strips.wanted()
 
@@ -60,17 +60,20 @@ class EmptySpace:
     def emitting(
         self, emitters: Sequence[Emitter], scalars: FieldStore, colors: FieldStore | None, *others: FieldStore
     ) -> Iterator[None]:
-        """While sources add to what is there, and fire burns it."""
-        strips = self._strips if self._on else None
-        if strips is not None:
-            known = all(strips.covers(f.mark) for f in (scalars, colors) if f is not None)
+        """While solids cover what is there, sources add to it, and fire burns it."""
+        strips, changed = self._strips if self._on else None, self._changed
+        if strips is not None and all(strips.covers(f.mark) for f in (scalars, colors) if f is not None):
             place = self.backend.grid, self.boundaries
             boxes = [emitter_boxes(e, *place) for e in emitters if e.active]
             inside = [box for of_one in boxes for box in of_one or ()]
-            if not known or None in boxes:
-                strips = None  # written whole, and looked at afterwards
-            elif inside:
-                strips.add(inside)
+            if None in boxes or changed is None:
+                strips = None
+            elif inside or changed:
+                strips.add(inside, changed)
+        else:
+            strips = None  # written whole, and looked at afterwards
+        if self._strips is not None and strips is None and (changed is None or changed):
+            self._strips.forget()  # each texture tells solids from air, and none knows of these yet
         written = (scalars, colors, *others)
         _only(strips, written)
         try:
@@ -119,24 +122,18 @@ def _only(strips: Strips | None, fields: Iterable[FieldStore | None]) -> None:
             field.where = strips
 
 
-def emitter_boxes(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> list[Box] | None:
-    """Return low and high corners of what `emitter` and its images reach, in cells; None: perhaps all."""
-    if not isinstance(emitter.shape, Analytic):
-        return None
-    form, place, there = emitter_images(emitter, grid, boundaries)
-    if form.kind == HALF_SPACE:
-        return None
+def emitter_boxes(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> list[CellBox] | None:
+    """Return the corners, in cells, of what `emitter` and its images reach; None: perhaps all."""
+    if isinstance(emitter.shape, Array):
+        return emitter.shape.boxes
     width = edge_width(emitter, grid)
-    half = form.half + max(0.0 if width is None else CUT * width, 2.0 * grid.cell_size)
-    return [_cells(grid, shift, *bounds(place, half)) for shift in there]
-
-
-def _cells(grid: Grid, shift: Triple, low: Sequence[float], high: Sequence[float]) -> Box:
-    """Low and high corner of what lies `shift` off between two corners, all in m, in cells; a cell more."""
-    first, last = (
-        [min(max((x + d) / grid.cell_size, -1e6), 1e6) for x, d in zip(corner, shift, strict=True)]
-        for corner in (low, high)
-    )
-    if grid.dimensions == 2:
-        first[2], last[2] = 0.0, 1.0
-    return [math.floor(x) - 1.0 for x in first], [math.ceil(x) + 1.0 for x in last]
+    there: Sequence[Triple]
+    if isinstance(emitter.shape, Analytic):
+        form, place, there = emitter_images(emitter, grid, boundaries)
+        if form.kind == HALF_SPACE:
+            return None
+        half = form.half + max(0.0 if width is None else CUT * width, 2.0 * grid.cell_size)
+    else:
+        place, half = source_box(grid, emitter.shape, emitter.matrix, width)
+        there = images(periods(grid, boundaries), *bounds(place, half))
+    return [cells_between(grid, shift, *bounds(place, half)) for shift in there]

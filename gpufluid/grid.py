@@ -20,6 +20,7 @@ MOST_CELLS = 1 << 20  # along an axis
 MANY = 1 << 20  # cells in a box
 
 AXES = ("x", "y", "z")
+CellBox = tuple[Sequence[float], Sequence[float]]  # low and high corner, cells
 
 FARTHEST = 2**40  # cells a box may be moved: a double still tells places a thousandth of a cell apart there
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
-from gpufluid.grid import Grid
+from gpufluid.grid import CellBox, Grid
 from gpufluid.shapes import BOX, HALF_SPACE, Form, Triple
 from gpufluid.voxels import beyond_squared
 
@@ -54,6 +54,17 @@ def bounds(place: Floats, half: Floats) -> tuple[list[float], list[float]]:
     """Return low and high corner of what a box of half edges `half` takes up where `place` [4, 4] puts it."""
     reach, middle = np.abs(place[:3, :3]) @ half, place[:3, 3]
     return (middle - reach).tolist(), (middle + reach).tolist()
+
+
+def cells_between(grid: Grid, shift: Triple, low: Sequence[float], high: Sequence[float]) -> CellBox:
+    """Return the corners, in cells, of what lies `shift` off between two corners, all in m; a cell more."""
+    first, last = (
+        [min(max((x + d) / grid.cell_size, -1e6), 1e6) for x, d in zip(corner, shift, strict=True)]
+        for corner in (low, high)
+    )
+    if grid.dimensions == 2:
+        first[2], last[2] = 0.0, 1.0
+    return [math.floor(x) - 1.0 for x in first], [math.ceil(x) + 1.0 for x in last]
 
 
 def images(period: Triple, low: Sequence[float], high: Sequence[float]) -> Sequence[Triple]:

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
-from gpufluid.grid import Grid
+from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import Variant
-from gpufluid.periodic import form_images, images, moved, nearest, periods
+from gpufluid.periodic import bounds, cells_between, form_images, images, moved, nearest, periods
 from gpufluid.shapes import MESH, Box, Mesh, Obstacle, Plane, Shape, Sphere, Triple
 from gpufluid.voxels import surface_velocity
 
 Matrix = NDArray[np.float64]
+Boxes = dict[tuple[Shape, bytes], Sequence[CellBox] | None]  # of shapes where they stand; None: perhaps all
 CORNERS = np.array([(*signs, 1.0) for signs in product((-1.0, 1.0), repeat=3)])  # of a box of half edges 1
 GIVEN = ("faces", "cells", "openings", "heat")  # what kernels take of solids
 SHOWN = ("solid", "solid_faces", "openings", "marks", "slip_faces")  # the fields that hold it
@@ -89,8 +90,7 @@ class Solids:
 
     The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
     that kernels take of them, empty dicts while there is no obstacle, or none with a temperature; a dict is
-    made anew with its fields, so that who keeps one can tell. slips: some are free-slip. version: another one
-    for other voxels.
+    made anew with its fields, so that who keeps one can tell. slips: some are free-slip.
     """
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
@@ -103,8 +103,9 @@ class Solids:
         self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
         self._fields: dict[str, FieldStore] = {}
         self._before: dict[Obstacle, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
-        self.version = 0
         self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
+        self._boxes: Boxes = {}  # where those are
+        self._changes: list[CellBox] | None = []  # see `take_changes`
 
     @property
     def _period(self) -> Triple:
@@ -169,6 +170,11 @@ class Solids:
             self.uncovered = self.present
         return changed
 
+    def take_changes(self) -> Sequence[CellBox] | None:
+        """Return where solids have come or gone since this was last asked, cells; None: perhaps anywhere."""
+        changes, self._changes = self._changes, []
+        return changes
+
     def begin_anew(self, obstacles: Sequence[Obstacle]) -> None:
         """Voxelize `obstacles` where they are now, at rest: where any was before is forgotten."""
         self._before.clear()
@@ -195,6 +201,7 @@ class Solids:
         if voxels:
             self._voxelize()
             self.uncovered = True
+        self._changes = None
 
     def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Any]]:
         """What `recall` takes: each obstacle as it was at the last step, or None, and what is voxelized."""
@@ -216,10 +223,11 @@ class Solids:
         self._before = {o: (was[0], was[1]) for o, was in known if was is not None}
         self._voxels = [tuple(v) for v in voxels]
         self._voxelize()
+        self._changes = None
 
     def take(self, other: Solids) -> Any:
         """Show what `other` holds, in fields of it that are held; return what `go_back` takes of it."""
-        self._voxels, self._before = list(other._voxels), dict(other._before)
+        self._voxels, self._before, self._boxes = list(other._voxels), dict(other._before), dict(other._boxes)
         self.slips, self.uncovered = other.slips, other.uncovered
         for name, field in other._fields.items():
             if name in SHOWN:
@@ -233,7 +241,8 @@ class Solids:
     def go_back(self, still: Solids, taken: Any) -> None:
         """Be again what `still` took; taken: what that returned."""
         given, fields = taken
-        self._voxels, self._before = list(still._voxels), dict(still._before)
+        self._voxels, self._before, self._boxes = list(still._voxels), dict(still._before), dict(still._boxes)
+        self._changes = None
         self.slips, self.uncovered = still.slips, still.uncovered
         for part in GIVEN:
             setattr(self, part, dict(given[part]))
@@ -337,8 +346,26 @@ class Solids:
             self.backend.voxelize(shape, moved(place, shift), self._fields["winding"])
             yield shift, {**given, "to_local": moved(np.eye(4), -(low + high) / 2 - shift)}
 
+    def _box(self, shape: Shape, place: Matrix) -> Sequence[CellBox] | None:
+        """The corners, in cells, of what a shape and its images take up; None: perhaps all."""
+        if isinstance(shape, Plane):
+            return None
+        grid = self.backend.grid
+        if isinstance(shape, Mesh):
+            corners = (_corners(shape) @ place.T)[:, :3]
+            low, high = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
+            there = images(self._period, low, high)
+        else:
+            frame = place @ shape.form.place
+            form, there = form_images(grid, self.boundaries, shape.form, frame)
+            low, high = bounds(frame, form.half)
+        return [cells_between(grid, shift, low, high) for shift in there]
+
     def _voxelize(self) -> None:
-        self.version += 1
+        before, self._boxes = self._boxes, {v[:2]: self._box(v[0], v[5]) for v in self._voxels}
+        for key, boxes in (*before.items(), *self._boxes.items()):
+            if (key in before) != (key in self._boxes):
+                self._changes = None if boxes is None or self._changes is None else [*self._changes, *boxes]
         if not self._voxels:
             self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False
             return

@@ -62,7 +62,6 @@ class Solver:
         self.diffusion = Diffusion(backend, settings, boundaries)
         self.projection = Projection(backend, settings)
         self.empty = EmptySpace(backend, settings, boundaries)
-        self._voxels = self.solids.version
         self._measured = -1  # the velocity whose speeds were taken last
 
     def check(self, settings: Settings) -> None:
@@ -134,8 +133,6 @@ class Solver:
             self.check_obstacles()
         self.diffusion.check(dt, solids=bool(obstacles))
         self.solids.update(obstacles, dt)
-        if self.solids.uncovered:
-            self.cover()
         if self.settings.solve_velocity:
             self.solids.slip(self.variant, velocity=self.velocity)
         count = self.substeps(dt)
@@ -170,12 +167,13 @@ class Solver:
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         faces, cells, openings = self.solids.faces, self.solids.cells, self.solids.openings
         empty, scratch = self.empty, self.advection.cells
-        empty.begin(bool(self.solids.heat), self.solids.version != self._voxels)
-        self._voxels = self.solids.version
+        empty.begin(bool(self.solids.heat), self.solids.take_changes())
         moving = self.settings.solve_velocity
         if moving:
             self.advection.carry_velocity(dt, variant, {**faces, **cells}, velocity=u)
         with empty.emitting(emitters, s, colors, *self.fire.fields):
+            if self.solids.uncovered:
+                self.cover()
             self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s, colors=colors)
             self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError, named
 from gpufluid.files import open_plain
-from gpufluid.grid import finite_number, finite_triple, held, real_array
+from gpufluid.grid import CellBox, finite_number, finite_triple, held, real_array
 from gpufluid.settings import one_of
 from gpufluid.shapes import Analytic, Floats, Mesh, Triple, rotation_matrix
 
@@ -62,7 +63,7 @@ class Bezier:
                 f"got {len(self.points)}"
             )
 
-    @property
+    @cached_property
     def path(self) -> Floats:
         """The points that straight parts join, [n, 3]."""
         t = np.linspace(0.0, 1.0, BEZIER_PARTS + 1)[:, None]
@@ -132,6 +133,14 @@ class Array:
 
     def __init__(self, values: ArrayLike) -> None:
         self.values: Final = _shares(values, "Array.values", 3)
+
+    @cached_property
+    def boxes(self) -> list[CellBox]:
+        """The corners of the box round all cells with a share, cells; none where there are no such cells."""
+        along = [np.flatnonzero(self.values.any(axis=axes)) for axes in ((0, 1), (0, 2), (1, 2))]
+        if not len(along[0]):
+            return []
+        return [([float(n[0]) for n in along], [float(n[-1] + 1) for n in along])]
 
 
 Source = Analytic | Mesh | Line | Bezier | Surface | Image | Array

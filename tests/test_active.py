@@ -507,6 +507,117 @@ def test_a_solid_moves_while_no_source_is_at_work(ctx: moderngl.Context, scheme:
     twins.release()
 
 
+MESH = gf.Mesh.trefoil(segments=24, sides=4).fitted(0.35)
+COMERS: tuple[Any, ...] = (
+    gf.Sphere(radius=0.17),
+    MESH,
+    gf.Box((0.02, 0.0, 0.0), (0.3, 0.2, 0.15)),
+    gf.Plane((0.0, -0.38, 0.0), (0.2, 1.0, 0.0)),
+    gf.Capsule((-0.2, 0.0, 0.0), (0.2, 0.1, 0.0), 0.07),
+)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "backend", "sides"),
+    [
+        ("maccormack", "fragment", {}),
+        ("maccormack", "compute", {}),
+        ("bfecc", "fragment", {"left": gf.Periodic(), "right": gf.Periodic()}),
+        ("fire", "fragment", {"top": gf.Open()}),
+    ],
+)
+@pytest.mark.usefixtures("strip_rows")
+def test_solids_of_every_kind_come_move_turn_and_go(
+    ctx: moderngl.Context, rng: np.random.Generator, scheme: str, backend: str, sides: Any
+) -> None:
+    """Near smoke, far from it, across a side and all over; known from the stage before, or not."""
+    twins = Twins(ctx, backend, SCHEMES[scheme], gf.Boundaries(**sides))
+    first = twins.tell(lambda fluid: source(fluid, (1.0, 0.4, 0.4), fuel=4.0, color=(1.0, 0.2, 0.5)))
+    far = BOX.size[0]
+    places = [(1.7, 0.5, 0.4), (far, 0.4, 0.4), (1.2, 0.3, 0.5), (2.2, 0.5, 0.4), (0.0, 0.2, 0.2)]
+    shares, held = [], list[list[gf.Obstacle]]()
+    for n in range(20):
+        if n % 4 == 0:
+            shape, place = COMERS[n // 4], places[n // 4]
+            held.append([fluid.obstacles.add(gf.Obstacle(shape, place)) for fluid in twins.fluids])
+        elif n % 4 == 3 and n > 4:
+            for fluid, solid in zip(twins.fluids, held.pop(-2), strict=True):
+                fluid.obstacles.remove(solid)
+        step, turn = rng.normal(size=3) * 0.03, rng.normal(size=4)
+        for solid in held[-1]:
+            solid.position = tuple(np.add(solid.position, step))
+            solid.rotation = tuple(turn / np.linalg.norm(turn)) if n % 3 == 0 else solid.rotation
+            solid.temperature = 0.5 if n == 9 else None
+            if isinstance(solid.shape, gf.Mesh):
+                solid.shape = MESH.moved(MESH.vertices * (1.0 + 0.1 * np.sin(n)))
+        if n in (6, 10):
+            twins.tell(lambda fluid: fluid.density.write(fluid.density.read()))
+        for emitter in first:
+            emitter.position, emitter.active = (0.05 * (n % 7), 0.0, 0.0), n % 8 < 4
+        twins.tell(lambda fluid: fluid.step(1 / 40))
+        twins.assert_equal()
+        shares.append(twins.share)
+    assert min(shares) < 0.5 and twins.fluids[0].density.read().max() > 0.1
+    twins.release()
+
+
+def test_a_solid_that_moves_has_little_written(ctx: moderngl.Context) -> None:
+    """Every texture is known to be at rest outside the spans, and they hold the solid but for little more."""
+    twins = Twins(ctx, "fragment", gf.Settings())
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
+    ball = gf.Sphere((1.8, 0.5, 0.4), 0.15)
+    solids = twins.tell(lambda fluid: fluid.obstacles.add(gf.Obstacle(ball)))
+    for n in range(6):
+        for solid in solids:
+            solid.position = (0.02 * n, 0.0, 0.0)
+        twins.tell(lambda fluid: fluid.step(1 / 60))
+        twins.assert_equal()
+        scalars: Any = twins.fluids[0]._solver.scalars
+        assert isinstance(twins.strips, Strips)
+        known = [twins.strips.covers(mark) for mark in (scalars.mark, scalars.back_mark)]
+        assert known == [n > 0] * 2 or n < 2
+        assert twins.share < 0.4
+    twins.release()
+
+
+FIELD = np.zeros(BOX.cells[::-1])
+FIELD[4:9, 3:12, 40:47] = 0.5
+MASKED: dict[str, gf.Emitter] = {
+    "mesh": gf.Emitter(MESH, density=3.0),
+    "hard mesh": gf.Emitter(MESH, density=3.0, edge="hard"),
+    "wide mesh": gf.Emitter(MESH, density=3.0, falloff=0.08),
+    "surface": gf.Emitter(gf.Surface(MESH, 0.03), density=3.0, noise=0.5),
+    "line": gf.Emitter(gf.Line([(-0.2, 0.1, 0.0), (0.3, -0.1, 0.1), (0.4, 0.2, 0.0)], 0.04), temperature=2.0),
+    "bezier": gf.Emitter(gf.Bezier(np.eye(4, 3) * 0.4, 0.03), density=3.0, edge="hard"),
+    "image": gf.Emitter(gf.Image(np.eye(5) * 0.5 + 0.5, size=(0.5, 0.4)), density=3.0, rotation=TURNED),
+    "array": gf.Emitter(gf.Array(FIELD), density=3.0),
+    "no array": gf.Emitter(gf.Array(0.0 * FIELD), density=3.0),
+}
+
+
+@pytest.mark.parametrize("round_x", [False, True], ids=["closed", "periodic"])
+@pytest.mark.parametrize("kind", MASKED)
+def test_sources_without_a_formula_bring_only_what_is_in_their_box(
+    ctx: moderngl.Context, kind: str, round_x: bool
+) -> None:
+    sides = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic()) if round_x else None
+    twins = Twins(ctx, "fragment", gf.Settings(), sides)
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
+    twins.tell(lambda fluid: fluid.step(1 / 60))
+    twins.tell(lambda fluid: fluid.emitters.add(MASKED[kind]))
+    for n in range(4):
+        MASKED[kind].position = (2.0, 0.5, 0.4) if n < 2 else (3.1, 0.6, 0.4)
+        twins.tell(lambda fluid: fluid.step(1 / 60))
+        twins.assert_equal()
+        scalars: Any = twins.fluids[0]._solver.scalars
+        assert isinstance(twins.strips, Strips)
+        assert twins.strips.covers(scalars.mark) and twins.strips.covers(scalars.back_mark)
+        assert n or twins.share < 0.75
+    field = twins.fluids[0].temperature if kind == "line" else twins.fluids[0].density
+    assert (field.read()[:, :, 30:].max() > 0.01) == (kind != "no array")
+    twins.release()
+
+
 def test_what_spans_cover_is_in_them(ctx: moderngl.Context) -> None:
     """The box of a source, stage by stage in air that stays empty: as long as it is known it is in them.
 

@@ -37,6 +37,7 @@ ROWS = (64, 4)  # invocations of a workgroup in software, which runs rows a quar
 STRIP_UNIT = 15  # texture unit of the spans
 GROUPS_ACROSS = 32768  # workgroups along x, of those of listed strips: OpenGL promises 65535
 SPARSE = {  # kernels of cells that keep what is at rest at rest
+    "cover_scalars",
     "emit_scalars",
     "emit_mask",
     "ignite",

@@ -8,7 +8,8 @@ rest already:
 
 Each texture of a field remembers the stage it was last written in; outside that stage's spans it is at rest.
 So a pass writes the spans of its own stage and of the two before it, and a texture that was written earlier,
-or by anyone else, is written whole. After solids have changed every texture is such a one.
+or by anyone else, is written whole. A texture also says which cells are solid: a stage holds the cells
+where solids have come or gone, and every texture is written there the next time.
 
 Whether it pays is looked at now and then in a copy that nothing waits for. The bits do not depend on that.
 """
@@ -37,7 +38,7 @@ from gpufluid.gl.kernel_source import (
 from gpufluid.gl.late import LateRead
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
-from gpufluid.grid import Grid
+from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import Variant
 from gpufluid.layout import JOINED_ROWS, STRIP, STRIP_ROWS, FlatLayout
 
@@ -61,7 +62,6 @@ NO_GROUPS = np.array((0, 0, 1, 0), np.uint32).tobytes()
 WORTH = 0.6  # share of the box from which on nothing is left out: finding the spans costs as well
 ASK_EVERY, TRY_EVERY = 8, 32  # stages between two looks at that share, while it pays and while it does not
 
-Box = tuple[Sequence[float], Sequence[float]]  # low and high corner, cells
 Mark = tuple["Strips", int]  # whose stage, and which
 
 
@@ -95,8 +95,8 @@ class Strips:
         self._pieces = _Pieces(device, layouts["piece"]) if device.stage == "compute" else None
         self.always = False  # whether it pays or not
         self._pays, self._count = True, 0
-        self._added: Sequence[Box] = ()  # by sources since the latest stage that carried
-        self._held: Sequence[Box] = ()  # by the latest stage, beside what it carried
+        self._added: Sequence[CellBox] = ()  # by sources since the latest stage that carried
+        self._held: Sequence[CellBox] = ()  # by the latest stage, beside what it carried
         self._asked: LateRead | None = None
 
     @property
@@ -131,12 +131,12 @@ class Strips:
         rows, cells = np.divmod(corners, ROW)
         return float((np.diff(rows) * np.diff(cells)).sum() / np.prod(self.grid.cells))
 
-    def add(self, boxes: Sequence[Box]) -> None:
-        """A stage that brings something into `boxes` alone, cells.
+    def add(self, sources: Sequence[CellBox], changed: Sequence[CellBox] = ()) -> None:
+        """A stage that brings something into the boxes `sources` alone, and writes `changed` anew.
 
-        The next one that carries holds them as well: sources that stay need no stage of their own.
+        The next one that carries holds the sources as well: those that stay need no stage of their own.
         """
-        self._added = boxes
+        self._added, boxes = sources, [*sources, *changed]
         if not all(box in self._held for box in boxes):
             self._next("strip add", None, {"CARRIED": 0}, {}, boxes)
 
@@ -180,7 +180,7 @@ class Strips:
         boundaries: Boundaries | None,
         macros: Mapping[str, int],
         fields: Mapping[str, tuple[str, Field]],
-        boxes: Sequence[Box],
+        boxes: Sequence[CellBox],
         **values: object,
     ) -> None:
         """Write the spans of a new stage, which is then the latest."""
