@@ -18,6 +18,7 @@ from soak import TINY, Busy, alive, decay, full_life, held, life, run_random
 import gpufluid as gf
 from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.mesh_buffers import MeshBuffers
+from gpufluid.gl.source import Source
 
 
 def test_lives_leave_nothing_behind(ctx: moderngl.Context) -> None:
@@ -201,3 +202,33 @@ def test_steps_leave_no_python_memory_behind(ctx: moderngl.Context) -> None:
     grown, all_grown = (sorted(b - a for a, b in pairwise(each))[1] for each in zip(*held, strict=True))
     assert grown < stretch * 8
     assert all_grown < stretch * 300
+
+
+def test_what_is_made_waits_for_the_threads_of_a_software_renderer(
+    ctx: moderngl.Context, monkeypatch: Any
+) -> None:
+    """Mesa's llvmpipe may write into memory that it has freed while they are at work, see `Device.settle`."""
+    told, device = [], Device(ctx, "fragment")
+
+    def noting(name: str) -> Any:
+        real = getattr(moderngl.Context, name)
+        return lambda self, *given, **by_name: told.append(name) or real(self, *given, **by_name)
+
+    for name in ("finish", "texture", "program"):
+        monkeypatch.setattr(moderngl.Context, name, noting(name))
+    empty = Source("empty").add("#version 330 core\nout vec4 v;\nvoid main() { v = vec4(0.7); }", "<x>")
+    for device.software, waits in ((True, 1), (False, 0)):
+        told.clear()
+        device.texture((3, 2), 4, "f4", "it").release()
+        assert told == ["finish"] * waits + ["texture"]
+        told.clear()
+        made = Device(ctx, "fragment")
+        made.software = device.software
+        program = made.fragment_program(empty.add(f"// {waits} {id(made)}", "<x>"))
+        assert told == ["finish"] * waits + ["program"]
+        for first in (True, False):
+            told.clear()
+            made.settle_first(program)
+            assert told == ["finish"] * (waits * first)
+        made.release()
+    device.release()

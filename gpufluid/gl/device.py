@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
-from time import thread_time
+from time import sleep, thread_time
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -28,6 +28,7 @@ from gpufluid.stops import unbroken
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
 OWN_VARYINGS = 16  # numbers that vertex shaders tell fragments beside uniforms
 GROUP = 8  # edge of a compute workgroup, texels
+SETTLED = 5e-5  # s, asleep: enough for threads that wait for a processor to get one
 # of OpenGL, the best first: 4.3 has compute shaders, 4.2 imageLoad, 3.3 all that the fragment stage needs. A
 # driver may give just what it is asked for.
 VERSIONS = 430, 420, 330
@@ -77,6 +78,7 @@ class _Programs:
         self.users = 0
         self.by_text: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
         self.sent: dict[int, dict[str, Any]] = {}  # by the program's name in OpenGL
+        self.fresh: set[int] = set()  # names of those that have not run yet
 
     def leave(self) -> None:
         """One device less uses them; the last one releases them."""
@@ -173,15 +175,16 @@ class Device:
             source = source.compiled_once()
         key = vertex.text + source.text
         if key not in self._programs:
+            self.settle()
             try:
                 with unbroken(None, insist=False):  # a handler that raised in it would kill the process
-                    self._programs[key] = self.ctx.program(
-                        vertex_shader=vertex.text, fragment_shader=source.text
-                    )
+                    made = self.ctx.program(vertex_shader=vertex.text, fragment_shader=source.text)
             except moderngl.Error as error:
                 take()  # what it says is in the error
                 blamed = vertex if "vertex_shader" in str(error) else source
                 raise blamed.explain(str(error)) from None
+            self._programs[key] = made
+            self._shared.fresh.add(made.glo)
         program = self._programs[key]
         assert isinstance(program, moderngl.Program)
         return program
@@ -189,12 +192,15 @@ class Device:
     def compute_program(self, source: Source) -> moderngl.ComputeShader:
         """Compile a compute pass. Raises ShaderError naming pass, glsl file and line."""
         if source.text not in self._programs:
+            self.settle()
             try:
                 with unbroken(None, insist=False):
-                    self._programs[source.text] = self.ctx.compute_shader(source.text)
+                    made = self.ctx.compute_shader(source.text)
             except moderngl.Error as error:
                 take()
                 raise source.explain(str(error)) from None
+            self._programs[source.text] = made
+            self._shared.fresh.add(made.glo)
         program = self._programs[source.text]
         assert isinstance(program, moderngl.ComputeShader)
         return program
@@ -259,6 +265,8 @@ class Device:
     def fullscreen(self, program: moderngl.Program) -> moderngl.VertexArray:
         """The triangle that covers the target, for `program`."""
         if program.glo not in self._fullscreen:
+            if program.glo in self._shared.fresh:
+                self.settle()
             self._fullscreen[program.glo] = self.ctx.vertex_array(program, [])
         return self._fullscreen[program.glo]
 
@@ -286,6 +294,7 @@ class Device:
                 f"{what} needs a texture of {size[0]} x {size[1]} texels, the limit of {self.renderer} is "
                 f"{self.max_texture_size}"
             )
+        self.settle()
         room = _available_memory() if self.software else None
         nbytes = size[0] * size[1] * components * int(dtype[1])
         if room is not None and nbytes > room:
@@ -299,6 +308,23 @@ class Device:
         texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
         texture.repeat_x = texture.repeat_y = False
         return texture
+
+    def settle(self) -> None:
+        """Let a software renderer's threads get through with what was drawn, before more is made or compiled.
+
+        Mesa's llvmpipe frees a fence as soon as its count says that all threads have passed it, while the
+        last of them may still be about to unlock it: four bytes of memory that is free by then become 0. The
+        next fence soon takes that memory; what is made meanwhile may get it in its place, and break.
+        """
+        if self.software:
+            self.ctx.finish()
+            sleep(SETTLED)
+
+    def settle_first(self, program: moderngl.Program | moderngl.ComputeShader) -> None:
+        """The same before `program` runs for the first time, when the driver compiles the rest of it."""
+        if program.glo in self._shared.fresh:
+            self._shared.fresh.discard(program.glo)
+            self.settle()
 
     def clear(
         self, texture: moderngl.Texture, target: moderngl.Framebuffer, color: tuple[float, ...]

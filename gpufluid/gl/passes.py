@@ -70,6 +70,7 @@ class Pass:
                 device.fragment_program(source.shader, source.vertex, twice=source.twice, handed=True)
             )
             self._program = self._triangle.program
+        self._ran = False
         program = self._program
         self._says = f"the kernel {kernel.name} (glsl/{kernel.folder}/{kernel.name}.glsl)"
         # a compiler drops what a variant does not use: such names are taken and not sent
@@ -266,6 +267,9 @@ class Pass:
         first, rows: of those to dispatch, 0 for all. strips: dispatch a workgroup for each of these alone.
         """
         device = self.device
+        if not self._ran:
+            device.settle_first(self._program)
+            self._ran = True
         if self.stage == "compute":
             if first != self._sent.get("first_row", 0):
                 self._compute["first_row"] = self._sent["first_row"] = first

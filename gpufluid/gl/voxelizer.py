@@ -42,6 +42,7 @@ class Voxelizer:
         values: dict[str, Any] = {"to_box": matrix, "columns": layout.columns}
         values["texture_size"] = layout.texture_size
         give(self._program, values)
+        self.device.settle_first(self._program)
         vertex_array = self._meshes.vertex_array(mesh, self._program)
         with self.device.timed("voxelize"):
             winding.back_target.clear()
