@@ -178,13 +178,13 @@ class Device:
             self.settle()
             try:
                 with unbroken(None, insist=False):  # a handler that raised in it would kill the process
-                    made = self.ctx.program(vertex_shader=vertex.text, fragment_shader=source.text)
+                    self._keep_compiled(
+                        key, self.ctx.program(vertex_shader=vertex.text, fragment_shader=source.text)
+                    )
             except moderngl.Error as error:
                 take()  # what it says is in the error
                 blamed = vertex if "vertex_shader" in str(error) else source
                 raise blamed.explain(str(error)) from None
-            self._programs[key] = made
-            self._shared.fresh.add(made.glo)
         program = self._programs[key]
         assert isinstance(program, moderngl.Program)
         return program
@@ -195,15 +195,17 @@ class Device:
             self.settle()
             try:
                 with unbroken(None, insist=False):
-                    made = self.ctx.compute_shader(source.text)
+                    self._keep_compiled(source.text, self.ctx.compute_shader(source.text))
             except moderngl.Error as error:
                 take()
                 raise source.explain(str(error)) from None
-            self._programs[source.text] = made
-            self._shared.fresh.add(made.glo)
         program = self._programs[source.text]
         assert isinstance(program, moderngl.ComputeShader)
         return program
+
+    def _keep_compiled(self, key: str, program: moderngl.Program | moderngl.ComputeShader) -> None:
+        self._programs[key] = program
+        self._shared.fresh.add(program.glo)
 
     def sent(self, program: moderngl.Program | moderngl.ComputeShader) -> dict[str, Any]:
         """The values of its uniforms that passes have sent and need not send again, by name."""
