@@ -27,7 +27,6 @@ class EmptySpace:
         self.backend, self.boundaries = backend, boundaries
         self._strips: Strips | None = None
         self._on = False
-        self._changed: Sequence[CellBox] | None = ()  # see `begin`
         self.use(settings)
 
     def use(self, settings: Settings) -> None:
@@ -42,12 +41,8 @@ class EmptySpace:
         far = {"bfecc": 2} if rules.limiter else {"bfecc": 3, "maccormack": 2}
         self._times = far.get(rules.advection, 1)
 
-    def begin(self, heated: bool, changed: Sequence[CellBox] | None) -> None:
-        """Begin a substep.
-
-        heated: solids warm the fluid. changed: where solids have come or gone; None: perhaps anywhere.
-        """
-        self._changed = changed
+    def begin(self, heated: bool) -> None:
+        """Begin a substep. heated: solids warm the fluid."""
         free = not heated and self.backend.pace.pacer is None  # in slices a pass may be cut anywhere
         self._on = self._strips is not None and free and self._strips.wanted()
 
@@ -58,10 +53,18 @@ class EmptySpace:
 
     @contextmanager
     def emitting(
-        self, emitters: Sequence[Emitter], scalars: FieldStore, colors: FieldStore | None, *others: FieldStore
+        self,
+        changed: Sequence[CellBox] | None,
+        emitters: Sequence[Emitter],
+        scalars: FieldStore,
+        colors: FieldStore | None,
+        *others: FieldStore,
     ) -> Iterator[None]:
-        """While solids cover what is there, sources add to it, and fire burns it."""
-        strips, changed = self._strips if self._on else None, self._changed
+        """While solids cover what is there, sources add to it, and fire burns it.
+
+        changed: where solids have come or gone; None: perhaps anywhere.
+        """
+        strips = self._strips if self._on else None
         if strips is not None and all(strips.covers(f.mark) for f in (scalars, colors) if f is not None):
             place = self.backend.grid, self.boundaries
             boxes = [emitter_boxes(e, *place) for e in emitters if e.active]

@@ -167,11 +167,11 @@ class Solver:
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         faces, cells, openings = self.solids.faces, self.solids.cells, self.solids.openings
         empty, scratch = self.empty, self.advection.cells
-        empty.begin(bool(self.solids.heat), self.solids.take_changes())
+        empty.begin(bool(self.solids.heat))
         moving = self.settings.solve_velocity
         if moving:
             self.advection.carry_velocity(dt, variant, {**faces, **cells}, velocity=u)
-        with empty.emitting(emitters, s, colors, *self.fire.fields):
+        with empty.emitting(self.solids.take_changes(), emitters, s, colors, *self.fire.fields):
             if self.solids.uncovered:
                 self.cover()
             self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s, colors=colors)

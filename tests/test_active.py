@@ -580,6 +580,29 @@ def test_a_solid_that_moves_has_little_written(ctx: moderngl.Context) -> None:
     twins.release()
 
 
+def test_a_step_that_fails_forgets_no_solid(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solid has come to another place when the step breaks off: the next one writes it anew."""
+    twins = Twins(ctx, "fragment", gf.Settings())
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
+    ball = gf.Sphere((1.8, 0.5, 0.4), 0.15)
+    solids = twins.tell(lambda fluid: fluid.obstacles.add(gf.Obstacle(ball)))
+    for _ in range(3):
+        twins.tell(lambda fluid: fluid.step(1 / 60))
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    for fluid, solid in zip(twins.fluids, solids, strict=True):
+        solid.position = (0.4, 0.0, 0.0)
+        with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
+            patch.setattr(fluid._solver.advection, "carry_velocity", broken)
+            fluid.step(1 / 60)
+    for _ in range(2):
+        twins.tell(lambda fluid: fluid.step(1 / 60))
+        twins.assert_equal()
+    twins.release()
+
+
 FIELD = np.zeros(BOX.cells[::-1])
 FIELD[4:9, 3:12, 40:47] = 0.5
 MASKED: dict[str, gf.Emitter] = {
