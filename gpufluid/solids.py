@@ -20,6 +20,7 @@ from gpufluid.shapes import MESH, Box, Mesh, Obstacle, Plane, Shape, Sphere, Tri
 from gpufluid.voxels import surface_velocity
 
 Matrix = NDArray[np.float64]
+MOST_CHANGES = 1024  # boxes kept while nobody steps: of a solid that is dragged about in a pause
 Boxes = dict[tuple[Shape, bytes], Sequence[CellBox] | None]  # of shapes where they stand; None: perhaps all
 CORNERS = np.array([(*signs, 1.0) for signs in product((-1.0, 1.0), repeat=3)])  # of a box of half edges 1
 GIVEN = ("faces", "cells", "openings", "heat")  # what kernels take of solids
@@ -366,6 +367,8 @@ class Solids:
         for key, boxes in (*before.items(), *self._boxes.items()):
             if (key in before) != (key in self._boxes):
                 self._changes = None if boxes is None or self._changes is None else [*self._changes, *boxes]
+        if self._changes is not None and len(self._changes) > MOST_CHANGES:
+            self._changes = None
         if not self._voxels:
             self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False
             return

@@ -603,6 +603,26 @@ def test_a_step_that_fails_forgets_no_solid(ctx: moderngl.Context, monkeypatch: 
     twins.release()
 
 
+@pytest.mark.parametrize("moves", [3, 600])
+def test_a_solid_moves_often_between_two_steps(ctx: moderngl.Context, moves: int) -> None:
+    """As in a pause, where it is only looked at: what is kept of its ways has an end."""
+    twins = Twins(ctx, "fragment", gf.Settings())
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
+    ball = gf.Sphere((1.2, 0.5, 0.4), 0.1)
+    solids = twins.tell(lambda fluid: fluid.obstacles.add(gf.Obstacle(ball)))
+    twins.tell(lambda fluid: fluid.step(1 / 60))
+    for fluid, solid in zip(twins.fluids, solids, strict=True):
+        for n in range(moves):
+            solid.position = (1.5 * (n + 1) / moves, 0.0, 0.0)
+            fluid._solver.solids.update(fluid.obstacles, None)
+        kept = fluid._solver.solids._changes
+        assert kept is None if moves > 512 else len(kept or ()) == 2 * moves
+    for _ in range(2):
+        twins.tell(lambda fluid: fluid.step(1 / 60))
+        twins.assert_equal()
+    twins.release()
+
+
 FIELD = np.zeros(BOX.cells[::-1])
 FIELD[4:9, 3:12, 40:47] = 0.5
 MASKED: dict[str, gf.Emitter] = {
