@@ -50,6 +50,8 @@ NO_KEYS = re.compile(
     re.DOTALL,
 )
 LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:[A-Za-z0-9_-]+[ \t]*\.[ \t]*){{{DEEPEST}}}")
+# The place a change is of, as in ``emitters[0].shape.radius``: names and numbers, after dots or in brackets.
+PLACE = re.compile(r"[^.\[\]]+(?:\.[^.\[\]]+|\[[^.\[\]]+\])*")
 
 # Names in a file, and the classes they build.
 SIDE_KINDS: dict[str, type] = {
@@ -315,7 +317,7 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
     """Make the assignment `change`, as in ``emitters[0].density=2``, to a description."""
     name, sign, text = change.partition("=")
     steps = re.findall(r"[^.\[\]]+", name.strip())
-    if not sign or not steps:
+    if not sign or not PLACE.fullmatch(name.strip()):
         raise SceneError(f"a change must look like settings.viscosity=0.1, got {change!r}")
     try:
         value = _msgspec().toml.decode(f"value = {text.strip()}")["value"]

@@ -95,7 +95,7 @@ def check_drawing(method: Any, slices: Any, resolution: Any, of: str = "") -> No
 def checked_background(value: Any, name: str) -> str | tuple[float, float, float]:
     """Return `value` as what a picture has behind it, a word or (r, g, b), or raise naming it."""
     if not isinstance(value, str):
-        return finite_triple(value, name)
+        return _color(value, name)
     one_of(value, BACKGROUNDS, name)
     return value
 

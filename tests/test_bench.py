@@ -126,6 +126,13 @@ class TestCommand:
         assert told.startswith(f"gpufluid: error: --page chooses itself what it measures: leave out {named} ")
         assert told.count("\n") == 1 and not page.exists()
 
+    def test_numpy_takes_no_option_of_a_picture(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """It took no notice of them."""
+        words = "--backend numpy --cells 8 8 8 --precision half --no-render --method ray-march"
+        assert main(["bench", *words.split()]) == 2
+        told = capsys.readouterr().err
+        assert told.endswith("leave out --precision, --no-render, --method\n") and told.count("\n") == 1
+
     def test_on_a_gpu_one_kind_is_stepped_after_the_other(
         self, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
     ) -> None:

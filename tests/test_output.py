@@ -149,6 +149,8 @@ def test_wrong_backgrounds_are_named(ctx: moderngl.Context) -> None:
         gf.FrameRenderer(ctx, SIZE, background="transparant")
     with pytest.raises(gf.GpufluidError, match="background"):
         gf.FrameRenderer(ctx, SIZE, background=(0.0, np.nan, 0.0))
+    with pytest.raises(gf.GpufluidError, match="Picture.background must not be negative"):
+        gf.Picture(background=(0.1, -0.1, 0.1))
 
 
 # -- several boxes -----------------------------------------------------------------------------------------

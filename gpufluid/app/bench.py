@@ -116,10 +116,13 @@ def run(given: argparse.Namespace) -> int:
     if args.samples is not None and args.samples < 1:
         raise GpufluidError(f"samples must be a whole number >= 1, got {args.samples}")
     if args.page is not None:
-        _refuse_choices(given)
+        measured = [name for name in UNSAID if name not in ("page", "samples")]
+        _refuse(given, measured, "--page chooses itself what it measures", " (--samples goes with it)")
         return _page(args.page, args.samples or SAMPLES)
     case = Case(tuple(args.cells), args.profile, args.solids, trace=args.trace, precision=args.precision)
     if args.backend == "numpy":
+        of_gl = "precision", "baseline", "render", "method"
+        _refuse(given, of_gl, "--backend numpy measures steps alone, in double precision")
         report = measure_numpy(case, args.samples or NUMPY_SAMPLES)
     else:
         from gpufluid.gl.device import create_context
@@ -140,15 +143,13 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_choices(given: argparse.Namespace) -> None:
-    """Raise GpufluidError for options `given` beside --page that it would not go by."""
+def _refuse(given: argparse.Namespace, without: Sequence[str], why: str, more: str = "") -> None:
+    """Raise GpufluidError for options `given` that are among those `without` any effect."""
     names = {"baseline": "no-baseline", "render": "no-render"}
-    refused = [name for name in UNSAID if name in given and name not in ("page", "samples")]
+    refused = [name for name in without if name in given]
     if refused:
         options = ", ".join(f"--{names.get(name, name)}" for name in refused)
-        raise GpufluidError(
-            f"--page chooses itself what it measures: leave out {options} (--samples goes with it)"
-        )
+        raise GpufluidError(f"{why}: leave out {options}{more}")
 
 
 def _page(path: Path, samples: int) -> int:
