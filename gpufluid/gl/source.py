@@ -139,11 +139,16 @@ class Source:
         by a macro stay uniforms, as do those over `room` numbers and those whose names `vertex` has in use.
         """
         out, stage, there = Source(self.label), Source(vertex.label), vertex.text
+        declared = {name for line in vertex._lines for _, name, *_ in _uniforms(line)}
         handed: dict[str, tuple[str, str]] = {}  # type and size, by name
         for line, origin in zip(self._lines, self._origin, strict=True):
             lines, found = [line], _uniforms(line)
             room -= sum(count for *_, count in found)
-            if found and room >= 0 and all(_may_declare(there, name) for _, name, *_ in found):
+            if (
+                found
+                and room >= 0
+                and all(name in declared or re.search(rf"\b{name}\b", there) is None for _, name, *_ in found)
+            ):
                 lines.clear()
                 for kind, name, size, _ in found:
                     handed[name] = kind, size
@@ -155,7 +160,7 @@ class Source:
             stage._lines.append(line.replace("void main()", "void place_corner()"))
             stage._origin.append(origin)
         for name, (kind, size) in handed.items():
-            own = "" if _declares(there, name) else f"uniform {kind} {name}{size}; "
+            own = "" if name in declared else f"uniform {kind} {name}{size}; "
             stage.add(f"{own}flat out {_flat(kind)} flat_{name}{size};", "<handed>")
         stage.add("void main() {\n    place_corner();", "<handed>")
         for name, (kind, _) in handed.items():
@@ -186,7 +191,7 @@ def _uniforms(line: str) -> list[tuple[str, str, str, int]]:
 
     None where one is an array of truth values, or of a size that is a macro.
     """
-    match = _UNIFORM.match(line)
+    match = _UNIFORM.match(line) if "uniform" in line else None  # sought in every line: this is soon told
     if match is None or match[1] not in _NUMBERS:
         return []
     found = [_DECLARED.match(each) for each in match[2].split(",")]
@@ -202,13 +207,3 @@ def _uniforms(line: str) -> list[tuple[str, str, str, int]]:
 def _flat(kind: str) -> str:
     """The type that a varying holds a uniform of type `kind` in."""
     return "int" if kind == "bool" else kind
-
-
-def _declares(text: str, name: str) -> bool:
-    """Whether a shader declares the uniform `name`."""
-    return any(name == found[1] for line in text.splitlines() for found in _uniforms(line))
-
-
-def _may_declare(text: str, name: str) -> bool:
-    """Whether the uniform `name` is there, or nothing of that name."""
-    return _declares(text, name) or re.search(rf"\b{name}\b", text) is None
