@@ -11,13 +11,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
 from gpufluid.grid import CellBox, Grid
-from gpufluid.shapes import BOX, HALF_SPACE, Form, Triple
+from gpufluid.shapes import BOX, HALF_SPACE, Form, Mesh, Shape, Triple
 from gpufluid.voxels import beyond_squared
 
 Floats = NDArray[np.float64]
@@ -105,6 +106,30 @@ def form_images(
             form, along[axis] = replace(form, core=(x, y, z)), (round(0.5 - float(place[axis, 3]) / edge),)
     there = _shifts(period, along)
     return form, there if len(there) == 1 else _touching(grid, form, place, reach, there, most)
+
+
+class Held(NamedTuple):
+    """What a box holds of a shape, m from its low corner.
+
+    form: what the shape and its images are voxelized as, see `form_images`; None: the mesh itself. low, high:
+    corners of what it takes up, of no meaning for a plane. there: by how much to move it to get each image.
+    """
+
+    form: Form | None
+    low: Sequence[float]
+    high: Sequence[float]
+    there: Sequence[Triple]
+
+
+def held(grid: Grid, boundaries: Boundaries, shape: Shape, place: Floats) -> Held:
+    """Return what the box holds of a shape. place: [4, 4], its own space to metres from the low corner."""
+    if isinstance(shape, Mesh):
+        corners = shape.vertices @ place[:3, :3].T + place[:3, 3]
+        low, high = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
+        return Held(None, low, high, images(periods(grid, boundaries), low, high))
+    frame = place @ shape.form.place
+    form, there = form_images(grid, boundaries, shape.form, frame)
+    return Held(form, *bounds(frame, form.half), there)
 
 
 def _touching(

@@ -15,7 +15,7 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import Variant
-from gpufluid.periodic import bounds, cells_between, form_images, images, moved, nearest, periods
+from gpufluid.periodic import Held, cells_between, held, moved, nearest, periods
 from gpufluid.shapes import MESH, Box, Mesh, Obstacle, Plane, Shape, Sphere, Triple
 from gpufluid.voxels import surface_velocity
 
@@ -75,6 +75,13 @@ def _to_box(grid: Grid) -> Matrix:
     matrix = np.eye(4)
     matrix[:3, 3] = np.negative(grid.origin)
     return matrix
+
+
+def _boxes(grid: Grid, shape: Shape, kept: Held) -> Sequence[CellBox] | None:
+    """The corners, in cells, of what a shape and its images take up; None: perhaps all."""
+    if isinstance(shape, Plane):
+        return None
+    return [cells_between(grid, shift, kept.low, kept.high) for shift in kept.there]
 
 
 def _corners(shape: Shape) -> Matrix:
@@ -329,41 +336,26 @@ class Solids:
             before, way = moved(before, shift), way - (*shift, 0.0)
         return before if np.linalg.norm(way, axis=1).max() <= size else None
 
-    def _images(self, shape: Shape, place: Matrix) -> Iterator[tuple[Triple, dict[str, Any]]]:
+    def _images(self, shape: Shape, place: Matrix, kept: Held) -> Iterator[tuple[Triple, dict[str, Any]]]:
         """Yield by how much each image in the box is off, m, and what tells kernels of its voxels."""
         given: dict[str, Any] = {"winding": self._fields["winding"]}
-        if not isinstance(shape, Mesh):
-            form = shape.form
-            frame = place @ form.place
-            form, there = form_images(self.backend.grid, self.boundaries, form, frame)
-            given |= {"shape": form.kind, "extent": form.core, "rounding": form.rounding}
-            for shift in there:
-                yield shift, {**given, "to_local": np.linalg.inv(moved(frame, shift))}
-            return
-        corners = shape.vertices @ place[:3, :3].T + place[:3, 3]
-        low, high = corners.min(0), corners.max(0)
-        given |= {"shape": MESH, "extent": tuple((high - low) / 2), "rounding": 0.0}
-        for shift in images(self._period, low.tolist(), high.tolist()):
-            self.backend.voxelize(shape, moved(place, shift), self._fields["winding"])
-            yield shift, {**given, "to_local": moved(np.eye(4), -(low + high) / 2 - shift)}
-
-    def _box(self, shape: Shape, place: Matrix) -> Sequence[CellBox] | None:
-        """The corners, in cells, of what a shape and its images take up; None: perhaps all."""
-        if isinstance(shape, Plane):
-            return None
-        grid = self.backend.grid
         if isinstance(shape, Mesh):
-            corners = (_corners(shape) @ place.T)[:, :3]
-            low, high = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
-            there = images(self._period, low, high)
-        else:
-            frame = place @ shape.form.place
-            form, there = form_images(grid, self.boundaries, shape.form, frame)
-            low, high = bounds(frame, form.half)
-        return [cells_between(grid, shift, low, high) for shift in there]
+            low, high = np.array(kept.low), np.array(kept.high)
+            given |= {"shape": MESH, "extent": tuple((high - low) / 2), "rounding": 0.0}
+            for shift in kept.there:
+                self.backend.voxelize(shape, moved(place, shift), self._fields["winding"])
+                yield shift, {**given, "to_local": moved(np.eye(4), -(low + high) / 2 - shift)}
+            return
+        form = kept.form
+        assert form is not None
+        given |= {"shape": form.kind, "extent": form.core, "rounding": form.rounding}
+        for shift in kept.there:
+            yield shift, {**given, "to_local": np.linalg.inv(moved(place @ form.place, shift))}
 
     def _voxelize(self) -> None:
-        before, self._boxes = self._boxes, {v[:2]: self._box(v[0], v[5]) for v in self._voxels}
+        grid, sides = self.backend.grid, self.boundaries
+        kept = {v[:2]: held(grid, sides, v[0], v[5]) for v in self._voxels}
+        before, self._boxes = self._boxes, {key: _boxes(grid, key[0], its) for key, its in kept.items()}
         for key, boxes in (*before.items(), *self._boxes.items()):
             if (key in before) != (key in self._boxes):
                 self._changes = None if boxes is None or self._changes is None else [*self._changes, *boxes]
@@ -372,11 +364,7 @@ class Solids:
         if not self._voxels:
             self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False
             return
-        backend, run, variant = (
-            self.backend,
-            self.backend.kernel,
-            Variant(solids=True, boundaries=self.boundaries),
-        )
+        backend, run, variant = self.backend, self.backend.kernel, Variant(solids=True, boundaries=sides)
         if not self._fields:
             self._fields = {
                 "solid": backend.field("solid", "cell", 1, buffers=1),
@@ -395,8 +383,8 @@ class Solids:
             fields["marks"].fill([0.0])
         if self.slips and "slip_faces" not in fields:
             fields["slip_faces"] = backend.field("slip_faces", "face", buffers=1)
-        for shape, _, mark, _, bends, place, motion in self._voxels:
-            for shift, given in self._images(shape, place):
+        for shape, at, mark, _, bends, place, motion in self._voxels:
+            for shift, given in self._images(shape, place, kept[shape, at]):
                 seen = motion if not any(shift) else motion @ moved(np.eye(4), np.negative(shift))
                 run("add_obstacle", variant)(solid_velocity=solids, motion=seen, **given)
                 if bends:

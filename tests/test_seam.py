@@ -493,6 +493,27 @@ def test_no_mesh_is_outside_a_box_that_repeats(recwarn: pytest.WarningsRecorder)
             assert len(recwarn.list) == warned
 
 
+@pytest.mark.parametrize("shape", [gf.Sphere(radius=0.15), gf.Capsule((0, 0, -0.1), (0, 0, 0.1), 0.1), RING])
+@pytest.mark.parametrize("views", [(), (gf.VoxelsView(surface=True),)], ids=["picture", "view"])
+def test_a_picture_shows_the_images_of_a_solid(shape: gf.Shape, views: Any) -> None:
+    """It showed the solid alone, and smoke that parted round nothing at the other side."""
+
+    def picture(sides: gf.Boundaries, *places: float) -> np.ndarray:
+        with gf.Fluid(GRID, sides) as fluid:
+            for x in places:
+                fluid.obstacles.add(gf.Obstacle(shape, off(x, 0.1, 0.0)))
+            scene = gf.Scene(fluid, camera=gf.Camera(tuple(MIDDLE), 2.5, azimuth=20.0), views=views)
+            frame = gf.FrameRenderer(fluid.ctx, (120, 80))
+            frame.draw(scene)
+            return frame.read().astype(int)
+
+    wide, side = SIZE[0], 0.5 * SIZE[0] - 0.02
+    both = picture(gf.Boundaries.all(gf.Open()), side, side - wide)
+    for x in (side, side - wide):
+        np.testing.assert_allclose(picture(ACROSS, x), both, atol=2)
+        assert np.abs(picture(gf.Boundaries.all(gf.Open()), x) - both).max() > 30
+
+
 # Forces
 
 

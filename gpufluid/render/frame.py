@@ -282,7 +282,7 @@ class FrameRenderer(Guest):
         """Backdrop, floor and solids, resolved into the picture and its depth."""
         ctx = self.ctx
         # samples are for the edges of solids: where none can be seen, a pixel has one
-        solids = [self._solids.shown(fluid) for fluid, _ in boxes]
+        solids = [list(self._solids.placed(fluid)) for fluid, _ in boxes]
         seen = self._solids.seen(list(chain(*solids)), view, self.size)
         whole = (0, 0, *self.size)
         parts = [(self._opaque, seen), *((self._scene, part) for part in _around(seen, whole))]
@@ -513,12 +513,6 @@ class _Solids(SolidMeshes):
         self._balls = [Mesh.icosphere(n) for n in COARSER] + [self._ball]
         # how far the middle of the longest edge lies within, share of the radius
         self._flat = [1.0 - np.linalg.norm(_edges(ball).mean(axis=1), axis=1).min() for ball in self._balls]
-
-    def shown(self, fluid: FluidLike) -> list[Placed]:
-        """The triangles of the obstacles of `fluid` that are drawn, and their places in the world."""
-        return [
-            placed for obstacle in fluid.obstacles if obstacle.visible for placed in self.placed(obstacle)
-        ]
 
     def seen(self, shown: Sequence[Placed], view: View, size: Size) -> Part:
         """The part of a picture of `size` outside which none of what is `shown` lies; it may be empty."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import product
+
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.mesh_buffers import MeshBuffers
-from gpufluid.render.subject import ObstacleLike
-from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+from gpufluid.periodic import HERE, held, moved, periods
+from gpufluid.render.subject import FluidLike, ObstacleLike
+from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere, Triple
 
 Floats = NDArray[np.float64]
 
@@ -25,8 +29,25 @@ class SolidMeshes(MeshBuffers):
         self._cube = _apart(Mesh.box(), lids_only=False)
         self._can = _apart(Mesh.cylinder(1.0, 1.0, 16 * fine), lids_only=True)
 
-    def placed(self, obstacle: ObstacleLike) -> list[tuple[Mesh, Floats]]:
-        """The triangles that stand for an obstacle, and their places in the world; a plane has none."""
+    def placed(self, fluid: FluidLike) -> Iterator[tuple[Mesh, Floats]]:
+        """The triangles that stand for the visible obstacles of `fluid`, and their places in the world.
+
+        In a periodic box also for the images that it holds.
+        """
+        grid, sides = fluid.grid, fluid.boundaries
+        for obstacle in fluid.obstacles:
+            if not obstacle.visible:
+                continue
+            there: Sequence[Triple] = HERE
+            if any(periods(grid, sides)):
+                there = held(
+                    grid, sides, obstacle.shape, moved(obstacle.matrix, np.negative(grid.origin))
+                ).there
+            for (mesh, place), shift in product(self._parts(obstacle), there):
+                yield mesh, moved(place, shift)
+
+    def _parts(self, obstacle: ObstacleLike) -> list[tuple[Mesh, Floats]]:
+        """The triangles that stand for an obstacle where it is; a plane has none."""
         shape: Shape = obstacle.shape
         if isinstance(shape, Mesh):
             return [(shape, obstacle.matrix)]

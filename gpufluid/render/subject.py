@@ -45,6 +45,9 @@ class FluidLike(Protocol):
     def grid(self) -> Grid: ...
 
     @property
+    def boundaries(self) -> Boundaries: ...
+
+    @property
     def scrolled(self) -> tuple[int, int, int]: ...
 
     @property
@@ -86,9 +89,6 @@ def lag(fluid: FluidLike) -> tuple[int, int, int]:
 
 class FlowLike(FluidLike, Protocol):
     """A fluid whose motion is looked at too. velocity_field: on faces. pressure_field: packed."""
-
-    @property
-    def boundaries(self) -> Boundaries: ...
 
     @property
     def velocity_field(self) -> Field: ...

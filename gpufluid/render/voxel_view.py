@@ -97,12 +97,11 @@ class VoxelView(InScene):
             },
         )
         with self.drawing(program, shot):
-            for obstacle in fluid.obstacles:
-                for mesh, matrix in self._meshes.placed(obstacle) if obstacle.visible else ():
-                    turn: Floats = np.eye(4)
-                    turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
-                    give(program, {"to_cells": cells @ matrix, "normals": turn})
-                    self._meshes.vertex_array(mesh, program).render(moderngl.TRIANGLES)
+            for mesh, matrix in self._meshes.placed(fluid):
+                turn: Floats = np.eye(4)
+                turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
+                give(program, {"to_cells": cells @ matrix, "normals": turn})
+                self._meshes.vertex_array(mesh, program).render(moderngl.TRIANGLES)
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
