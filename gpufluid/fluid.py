@@ -35,7 +35,7 @@ from gpufluid.grid import (
 )
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
-from gpufluid.periodic import periods
+from gpufluid.periodic import into_box, periods
 from gpufluid.probes import Probes, Samples
 from gpufluid.reference import center_velocity
 from gpufluid.saved import Halves, Saved
@@ -694,6 +694,7 @@ class Fluid:
         """Ask what flows at `points` [n, 3], metres, without waiting for the GPU.
 
         The answer is of this moment and comes a frame or so later: ``samples.ready``, ``samples.velocity``.
+        Along an axis the box repeats along a point counts modulo the box.
         Raises GpufluidError for points of another shape or that are not finite.
         """
         return self._ask(_places(points))
@@ -702,7 +703,11 @@ class Fluid:
         solver = self._state
         solver.solids.update(list(self.obstacles), None)
         return self._probes.ask(
-            places, solver.variant, solver.solids.cells, velocity=solver.velocity, scalars=solver.scalars
+            into_box(self.grid, self.boundaries, places),
+            solver.variant,
+            solver.solids.cells,
+            velocity=solver.velocity,
+            scalars=solver.scalars,
         )
 
     @_at_work
@@ -886,6 +891,7 @@ class Fluid:
             "gpufluid_origin": tuple(self.grid.origin),
             "gpufluid_cell_size": self.grid.cell_size,
             "gpufluid_cells": tuple(self.grid.cells),
+            "gpufluid_periodic": tuple(edge > 0.0 for edge in periods(self.grid, self.boundaries)),
             "gpufluid_tiles": (self.layouts["cell"].columns, self.layouts["face"].columns),
         }
         for at, (name, field) in enumerate(fields.items(), unit):

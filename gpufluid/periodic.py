@@ -38,6 +38,16 @@ def periods(grid: Grid, boundaries: Boundaries) -> Triple:
     return x, y, z
 
 
+def into_box(grid: Grid, boundaries: Boundaries, places: Floats) -> Floats:
+    """`places` [n, 3], metres in the world, each moved by whole boxes to where it lies in the box.
+
+    Along axes that the box does not repeat along they stay.
+    """
+    edges = np.array(periods(grid, boundaries))
+    boxes = (places - np.array(grid.origin)) / np.where(edges > 0.0, edges, 1.0)
+    return np.where(edges > 0.0, places - np.floor(boxes) * edges, places)
+
+
 def nearest(period: Triple, way: Floats) -> Floats:
     """Return the shift, m, [3], that brings an image as near as any to what is `way` (m) from the thing."""
     off = zip(way.tolist(), period, strict=True)

@@ -65,6 +65,40 @@ def test_outside_and_in_solids_there_is_nothing(backend: str) -> None:
         assert samples.density[3] > 1.0
 
 
+def rough(
+    backend: str, sides: gf.Boundaries, rng: np.random.Generator, deep: int = GRID.cells[2]
+) -> gf.Fluid:
+    """Random velocity and density."""
+    grid = gf.Grid((*GRID.cells[:2], deep), 0.1, GRID.origin)
+    fluid = gf.Fluid(grid, sides, gf.Settings(buoyancy=0.0), backend=backend)
+    for field in (fluid.velocity, fluid.density):
+        field.write(rng.uniform(0.5, 2.0, field.read().shape))
+    return fluid
+
+
+PERIODIC = gf.Boundaries.all(gf.Periodic())
+ACROSS = gf.Boundaries(gf.Open(), gf.Open(), gf.Periodic(), gf.Periodic(), gf.Open(), gf.Open())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("sides", [PERIODIC, ACROSS], ids=["all", "y"])
+def test_a_place_counts_modulo_a_periodic_box(
+    backend: str, sides: gf.Boundaries, rng: np.random.Generator
+) -> None:
+    """It was outside. Along other axes it still is."""
+    with rough(backend, sides, rng) as fluid:
+        points, size = places(fluid, rng, 200), np.array(fluid.grid.size)
+        inside, beyond = fluid.sample(points), fluid.sample(points + size * (0, -2, 0))
+        np.testing.assert_allclose(beyond.velocity, inside.velocity, atol=1e-4)
+        np.testing.assert_allclose(beyond.density, inside.density, atol=1e-4)
+        assert beyond.inside.all() and (inside.density > 0.4).all()
+        far = fluid.sample(points + size * (1, 0, -3))
+        assert far.inside.all() if sides is PERIODIC else not far.inside.any()
+        body = {"areas": 0.02, "volumes": 0.001}
+        parts = [fluid.forces_on(points + size * (0, n, 0), **body).parts for n in (0, 4)]
+        np.testing.assert_allclose(parts[1], parts[0], atol=1e-4)
+
+
 @pytest.mark.parametrize("settings", [{"sampler": "hardware"}, {"precision": "half"}])
 def test_whatever_the_settings(settings: dict[str, Any], rng: np.random.Generator) -> None:
     with flowing("fragment", **settings) as fluid:
@@ -168,6 +202,22 @@ def test_a_shader_sees_what_a_program_is_told(
         chosen = away if solid else slice(None)
         np.testing.assert_allclose(seen[chosen, 0], told.density[chosen], atol=2e-5)
         np.testing.assert_array_equal(seen[-2:], 0.0)
+
+
+@pytest.mark.parametrize("deep", [9, 1])
+@pytest.mark.parametrize("sides", [PERIODIC, ACROSS], ids=["all", "y"])
+def test_a_shader_sees_over_the_seam(sides: gf.Boundaries, deep: int, rng: np.random.Generator) -> None:
+    """It held to the last values there, and places in the next box were outside."""
+    with rough("fragment", sides, rng, deep) as fluid:
+        fluid.step(1e-3)
+        around = np.array(fluid.grid.size) * (0.0, 1.0, 0.0)
+        points = places(fluid, rng, 400)
+        points = np.concatenate([points, points + 2 * around, points - around])
+        assert fluid.ctx is not None
+        seen, told = by_shader(fluid.ctx, fluid, points), fluid.sample(points)
+        np.testing.assert_allclose(seen[:, 4:], told.velocity, atol=2e-4)
+        np.testing.assert_allclose(seen[:, 0], told.density, atol=2e-4)
+        assert told.inside.all()
 
 
 def test_a_wrong_name_of_glsl_is_named() -> None:

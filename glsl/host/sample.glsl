@@ -4,6 +4,7 @@ uniform sampler2D gpufluid_scalars, gpufluid_velocity;
 uniform vec3 gpufluid_origin;    // low corner of the box, m
 uniform float gpufluid_cell_size;  // m
 uniform ivec3 gpufluid_cells;
+uniform bvec3 gpufluid_periodic;  // along which axes the box repeats: there a place counts modulo the box
 uniform ivec2 gpufluid_tiles;    // slices in a row of the textures: of the scalars, of the velocity
 
 // Texel of value `index` of a flat texture whose slices are `tile` texels, `columns` to a row.
@@ -11,23 +12,31 @@ ivec2 gpufluid_texel(ivec3 index, ivec2 tile, int columns) {
     return ivec2(index.z % columns, index.z / columns) * tile + index.xy;
 }
 
+// A place in cells from the low corner of the box.
+vec3 gpufluid_in_cells(vec3 world) {
+    vec3 p = (world - gpufluid_origin) / gpufluid_cell_size, boxes = p / vec3(gpufluid_cells);
+    return p - mix(vec3(0.0), floor(boxes) * vec3(gpufluid_cells), gpufluid_periodic);
+}
+
 // Trilinear value at `p`, counted in values from 0 and held at the outermost, of a flat texture of `size` values.
 vec4 gpufluid_trilinear(sampler2D flat_texture, vec3 p, ivec3 size, ivec2 tile, int columns) {
-    p = clamp(p, vec3(0.0), vec3(size - 1));
-    ivec3 low = min(ivec3(p), max(size - 2, ivec3(0)));
+    p = mix(clamp(p, vec3(0.0), vec3(size - 1)), p, gpufluid_periodic);
+    ivec3 low = ivec3(floor(p));
+    low -= ivec3(not(gpufluid_periodic)) * (low - min(low, max(size - 2, ivec3(0))));
     vec3 part = p - vec3(low);
     vec4 sum = vec4(0.0);
     for (int n = 0; n < 8; ++n) {
-        ivec3 corner = ivec3(n & 1, n >> 1 & 1, n >> 2 & 1);
+        ivec3 corner = ivec3(n & 1, n >> 1 & 1, n >> 2 & 1), at = low + corner;
         vec3 share = mix(1.0 - part, part, equal(corner, ivec3(1)));
-        ivec2 texel = gpufluid_texel(min(low + corner, size - 1), tile, columns);
-        sum += share.x * share.y * share.z * texelFetch(flat_texture, texel, 0);
+        ivec3 away = ivec3(lessThan(at, ivec3(0))) - ivec3(greaterThanEqual(at, gpufluid_cells));
+        at = min(at + ivec3(gpufluid_periodic) * away * gpufluid_cells, size - 1);
+        sum += share.x * share.y * share.z * texelFetch(flat_texture, gpufluid_texel(at, tile, columns), 0);
     }
     return sum;
 }
 
 bool gpufluid_inside(vec3 world) {
-    vec3 p = (world - gpufluid_origin) / gpufluid_cell_size;
+    vec3 p = gpufluid_in_cells(world);
     return p == clamp(p, vec3(0.0), vec3(gpufluid_cells));
 }
 
@@ -35,7 +44,7 @@ bool gpufluid_inside(vec3 world) {
 // the mean is over the fluid alone.
 vec4 gpufluid_scalars_at(vec3 world) {
     if (!gpufluid_inside(world)) return vec4(0.0);
-    vec3 p = (world - gpufluid_origin) / gpufluid_cell_size - 0.5;
+    vec3 p = gpufluid_in_cells(world) - 0.5;
     vec4 mean = gpufluid_trilinear(gpufluid_scalars, p, gpufluid_cells, gpufluid_cells.xy, gpufluid_tiles.x);
     return mean.w > 0.05 ? mean / mean.w : vec4(0.0);
 }
@@ -43,7 +52,7 @@ vec4 gpufluid_scalars_at(vec3 world) {
 // Velocity at a place in metres, m/s; 0 outside the box.
 vec3 gpufluid_velocity_at(vec3 world) {
     if (!gpufluid_inside(world)) return vec3(0.0);
-    vec3 p = (world - gpufluid_origin) / gpufluid_cell_size - 0.5, u = vec3(0.0);
+    vec3 p = gpufluid_in_cells(world) - 0.5, u = vec3(0.0);
     ivec2 tile = gpufluid_cells.xy + 1;
     for (int axis = 0; axis < 3; ++axis) {
         if (axis == 2 && gpufluid_cells.z == 1) break;  // 2D: nothing flows across
