@@ -982,7 +982,8 @@ class Fluid:
         if isinstance(emitter.shape, Mesh | Surface):
             solid = isinstance(emitter.shape, Mesh)
             mesh = emitter.shape if isinstance(emitter.shape, Mesh) else emitter.shape.mesh
-            self._doubt(mesh, emitter.matrix, "what is inside it is a guess" if solid else None)
+            where_open = "what is inside it is a guess" if solid else None
+            self._doubt(mesh, emitter.matrix, where_open, self.grid.dimensions)
         if emitter.color is not None and not self._under_way:
             self._solver.prepare_colors()
 
@@ -1000,10 +1001,11 @@ class Fluid:
         if isinstance(obstacle.shape, Mesh):
             self._doubt(obstacle.shape, obstacle.matrix, "its solid is a guess inside its bounding box")
 
-    def _doubt(self, mesh: Mesh, matrix: NDArray[np.float64], where_open: str | None) -> None:
+    def _doubt(self, mesh: Mesh, matrix: NDArray[np.float64], where_open: str | None, axes: int = 3) -> None:
         """Warn of a mesh, placed by `matrix`, that will hardly be what was meant.
 
-        where_open: what follows for one that is not closed; None: nothing.
+        where_open: what follows for one that is not closed; None: nothing. axes: along which it must reach
+        into the box: a source is moved into the one slice of a box in 2D.
         """
         size, cell = max(self.grid.size), self.grid.cell_size
         corners = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
@@ -1013,7 +1015,7 @@ class Fluid:
         if where_open is not None and not mesh.is_closed:
             doubts.append(f"is not closed ({mesh.open_edges} open edges): {where_open}")
         beyond = (high < self.grid.origin) | (low > self.grid.upper)
-        if (beyond & (np.array(periods(self.grid, self.boundaries)) == 0.0)).any():
+        if (beyond & (np.array(periods(self.grid, self.boundaries)) == 0.0))[:axes].any():
             doubts.append(
                 f"lies outside the box: it spans {_triple(low)} to {_triple(high)}, the box "
                 f"{_triple(self.grid.origin)} to {_triple(self.grid.upper)} m"

@@ -93,6 +93,19 @@ STRANGE = {  # vertices, triangles, and what is said of them: a warning, None, o
 }
 
 
+@pytest.mark.parametrize("y", [0.0, 2.0])
+def test_a_source_that_is_moved_into_the_slice_is_not_outside(y: float, recwarn: Any) -> None:
+    """Its own z told that it lay outside; a solid stays where it is."""
+    with gf.Fluid(gf.Grid((16, 16, 1), 1 / 16), backend="numpy") as fluid:
+        ball = gf.Mesh.icosphere(2, 0.2).fitted(0.4, (0.5, 0.5, 40.0))
+        fluid.emitters.add(gf.Emitter(ball, density=1.0, position=(0.0, y, 0.0)))
+        assert [("lies outside" in str(w.message)) for w in recwarn.list] == [True] * (y > 0.0)
+        fluid.step(0.1)
+        assert fluid.density.read().any() == (y == 0.0)
+        with pytest.warns(gf.MeshWarning, match="lies outside the box"):
+            fluid.obstacles.add(gf.Obstacle(ball))
+
+
 @pytest.mark.parametrize("name", STRANGE)
 @pytest.mark.parametrize(
     ("use", "backend"),
