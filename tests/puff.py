@@ -33,6 +33,7 @@ class Puff:
     flame: Any = None
     obstacles: list[gf.Obstacle] = field(default_factory=list)
     scrolled: tuple[int, int, int] = (0, 0, 0)
+    boundaries: gf.Boundaries = field(default_factory=gf.Boundaries)
 
     def __post_init__(self) -> None:
         self.ctx = self.device.ctx

@@ -522,7 +522,7 @@ def test_only_where_a_solid_is_seen_a_pixel_has_samples(
     # one program for all of the floor: llvmpipe draws half a pixel too much where a part with samples begins
     monkeypatch.setattr(FrameRenderer, "_dimmed", lambda self, *given: (0, 0, *made.size))
     solids, view = made._solids, view_of(scene.camera, 1.5)
-    part = solids.seen(solids.shown(scene.fluid), view, made.size)
+    part = solids.seen(list(solids.placed(scene.fluid)), view, made.size)
     made.draw(scene)
     some, near = made.read_hdr(), made.read_depth()
     monkeypatch.setattr(frame._Solids, "seen", lambda self, *given: (0, 0, *made.size))
@@ -543,7 +543,7 @@ def test_a_solid_that_reaches_behind_the_eye_may_be_anywhere_in_the_picture(ctx:
         solids = frame._Solids(ctx)
         for distance, whole in ((1.0, True), (3.0, False)):  # from where it begins: 1.5
             view = view_of(gf.Camera(distance=distance, elevation=0.0), 1.5)
-            assert (solids.seen(solids.shown(fluid), view, (96, 64)) == (0, 0, 96, 64)) == whole
+            assert (solids.seen(list(solids.placed(fluid)), view, (96, 64)) == (0, 0, 96, 64)) == whole
         solids.release()
 
 

@@ -34,10 +34,10 @@ class SolidMeshes(MeshBuffers):
 
         In a periodic box also for the images that it holds.
         """
-        grid, sides = fluid.grid, fluid.boundaries
         for obstacle in fluid.obstacles:
             if not obstacle.visible:
                 continue
+            grid, sides = fluid.grid, fluid.boundaries
             there: Sequence[Triple] = HERE
             if any(periods(grid, sides)):
                 there = held(
