@@ -61,9 +61,10 @@ class Inflow:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "velocity", finite_triple(self.velocity, "Inflow.velocity"))
-        finite_number(self.density, "Inflow.density", low=0.0)
+        object.__setattr__(self, "density", finite_number(self.density, "Inflow.density", low=0.0))
         if self.temperature is not None:
-            finite_number(self.temperature, "Inflow.temperature")
+            temperature = finite_number(self.temperature, "Inflow.temperature")
+            object.__setattr__(self, "temperature", temperature)
 
 
 @named

@@ -887,12 +887,15 @@ class Fluid:
         """
         self.check_alive()
         fields = {"gpufluid_scalars": self.scalars, "gpufluid_velocity": self.velocity_field}
+        sides = self.boundaries
         values = {
             "gpufluid_origin": tuple(self.grid.origin),
             "gpufluid_cell_size": self.grid.cell_size,
             "gpufluid_cells": tuple(self.grid.cells),
             "gpufluid_periodic": tuple(edge > 0.0 for edge in periods(self.grid, self.boundaries)),
             "gpufluid_tiles": (self.layouts["cell"].columns, self.layouts["face"].columns),
+            "gpufluid_grips": [n < 2 * self.grid.dimensions and sides.grips(n) for n in range(6)],
+            "gpufluid_wall_velocities": [sides.velocity(n) for n in range(6)],
         }
         for at, (name, field) in enumerate(fields.items(), unit):
             field.front.use(at)
@@ -997,6 +1000,7 @@ class Fluid:
         self._solver.forces.compile(force, self._solver.variant)
 
     def _check_obstacle(self, obstacle: Obstacle) -> None:
+        self.check_alive()
         self._solver.check_obstacles()
         if isinstance(obstacle.shape, Mesh):
             self._doubt(obstacle.shape, obstacle.matrix, "its solid is a guess inside its bounding box")

@@ -177,7 +177,9 @@ class Forces:
         self.settings = settings
         length = float(np.linalg.norm(settings.up)) or 1.0
         self._up = tuple(u / length for u in settings.up)
-        if settings.vorticity_confinement and settings.solve_velocity and self._vorticity is None:
+        if not (settings.vorticity_confinement and settings.solve_velocity):
+            self._release_confinement()
+        elif self._vorticity is None:
             self._vorticity = self.backend.field("vorticity", "cell", buffers=1)
             self._force = self.backend.field("force", "cell", buffers=1)
 
@@ -368,6 +370,10 @@ class Forces:
         """Release the masks and the scratch fields."""
         self._masks.release()
         self._fields.release()
+        self._release_confinement()
+
+    def _release_confinement(self) -> None:
         for field in (self._vorticity, self._force):
             if field is not None:
                 field.release()
+        self._vorticity = self._force = None

@@ -70,7 +70,10 @@ def bounds(place: Floats, half: Floats) -> tuple[list[float], list[float]]:
 def cells_between(grid: Grid, shift: Triple, low: Sequence[float], high: Sequence[float]) -> CellBox:
     """Return the corners, in cells, of what lies `shift` off between two corners, all in m; a cell more."""
     first, last = (
-        [min(max((x + d) / grid.cell_size, -1e6), 1e6) for x, d in zip(corner, shift, strict=True)]
+        [
+            min(max((x + d) / grid.cell_size, -2.0), n + 2.0)
+            for x, d, n in zip(corner, shift, grid.cells, strict=True)
+        ]
         for corner in (low, high)
     )
     if grid.dimensions == 2:

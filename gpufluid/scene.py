@@ -25,6 +25,7 @@ Cells = tuple[int, int, int]
 
 SUFFIXES = ".toml", ".py"
 SOFT = 0.5  # of a hand's reach, over which it fades outside that
+FROM_FRONT = (0.3, -0.4, -1.0)  # along one slice light shows where its rays come into it, as stripes
 FASTEST = 4.0  # lengths of the box per second that a hand can push at
 
 
@@ -34,9 +35,9 @@ class Scene:
     """Everything a film or a window needs; `gpufluid.run` plays it.
 
     fluid: steps by `dt` seconds a frame. others: more fluids, each in its own box, stepped and drawn as well.
-    camera, light, smoke: the picture. lights: up to four more lights. fire: how hot gas glows; None: it does
-    not. floor: height of a ground plane that catches the shadow, metres, or None. picture: its size and how
-    it is drawn.
+    camera, light, smoke: the picture; light None: a `Light()`, in 2D one from the front. lights: up to four
+    more lights. fire: how hot gas glows; None: it does not. floor: height of a ground plane that catches the
+    shadow, metres, or None. picture: its size and how it is drawn.
     update: called as ``update(scene, time)`` before each frame, time in seconds. story: a generator; each
     ``yield`` of it is one frame, and where it ends the scene does. frames: after how many the scene ends;
     None: never. views: of the flow, in every box or in one, drawn into the picture: `gf.ParticlesView` and
@@ -50,7 +51,7 @@ class Scene:
 
     fluid: Fluid
     camera: Camera = field(default_factory=Camera)
-    light: Light = field(default_factory=Light)
+    light: Light = None  # type: ignore[assignment]  # see __post_init__
     smoke: Smoke = field(default_factory=Smoke)
     dt: float = 1.0 / 30.0
     floor: float | None = None
@@ -81,6 +82,9 @@ class Scene:
 
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)
+        if self.light is None:
+            flat = isinstance(self.fluid, Fluid) and self.fluid.grid.dimensions == 2
+            self.light = Light(FROM_FRONT) if flat else Light()
         for name, kind in (("fluid", Fluid), ("camera", Camera), ("light", Light), ("smoke", Smoke)):
             if not isinstance(getattr(self, name), kind):
                 raise GpufluidError(f"Scene.{name} must be a gf.{kind.__name__}, got {getattr(self, name)!r}")

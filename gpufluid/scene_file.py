@@ -714,7 +714,9 @@ def build(
             if table.duration is not unset:
                 if frames is not None:
                     raise GpufluidError("frames and duration say the same thing: give one of them")
-                if not 0.0 < table.duration < 1e9 or not dt > 0.0:
+                if not dt > 0.0:
+                    raise GpufluidError(f"dt must be > 0 seconds for a duration, got {dt:g}")
+                if not 0.0 < table.duration < 1e9:
                     raise GpufluidError(f"duration must be > 0 seconds, got {table.duration:g}")
                 frames = max(1, round(table.duration / dt))
             return Scene(

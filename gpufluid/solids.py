@@ -98,7 +98,8 @@ class Solids:
 
     The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
     that kernels take of them, empty dicts while there is no obstacle, or none with a temperature; a dict is
-    made anew with its fields, so that who keeps one can tell. slips: some are free-slip.
+    made anew with its fields, so that who keeps one can tell. slips: some are free-slip. left: the `cells` of
+    none, once the last obstacle has gone and until what it left has been filled.
     """
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
@@ -107,6 +108,7 @@ class Solids:
         self.cells: dict[str, Any] = {}
         self.openings: dict[str, Any] = {}
         self.heat: dict[str, Any] = {}
+        self.left: dict[str, Any] = {}
         self.slips = False
         self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
         self._fields: dict[str, FieldStore] = {}
@@ -231,12 +233,13 @@ class Solids:
         self._before = {o: (was[0], was[1]) for o, was in known if was is not None}
         self._voxels = [tuple(v) for v in voxels]
         self._voxelize()
+        self.uncovered = self.present  # perhaps, and once more changes nothing
         self._changes = None
 
     def take(self, other: Solids) -> Any:
         """Show what `other` holds, in fields of it that are held; return what `go_back` takes of it."""
         self._voxels, self._before, self._boxes = list(other._voxels), dict(other._before), dict(other._boxes)
-        self.slips, self.uncovered = other.slips, other.uncovered
+        self.slips, self.uncovered, self.left = other.slips, other.uncovered, dict(other.left)
         for name, field in other._fields.items():
             if name in SHOWN:
                 self._fields[name] = field.held(self._fields.get(name))
@@ -251,7 +254,7 @@ class Solids:
         given, fields = taken
         self._voxels, self._before, self._boxes = list(still._voxels), dict(still._before), dict(still._boxes)
         self._changes = None
-        self.slips, self.uncovered = still.slips, still.uncovered
+        self.slips, self.uncovered, self.left = still.slips, still.uncovered, dict(still.left)
         for part in GIVEN:
             setattr(self, part, dict(given[part]))
         for name, field in fields.items():
@@ -362,8 +365,12 @@ class Solids:
         if self._changes is not None and len(self._changes) > MOST_CHANGES:
             self._changes = None
         if not self._voxels:
+            if self.present:
+                self._fields["solid"].fill([0.0])
+                self.left = self.cells
             self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False
             return
+        self.left = {}
         backend, run, variant = self.backend, self.backend.kernel, Variant(solids=True, boundaries=sides)
         if not self._fields:
             self._fields = {
@@ -408,3 +415,4 @@ class Solids:
             field.release()
         self._fields.clear()
         self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False
+        self.left = {}

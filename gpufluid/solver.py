@@ -133,6 +133,8 @@ class Solver:
             self.check_obstacles()
         self.diffusion.check(dt, solids=bool(obstacles))
         self.solids.update(obstacles, dt)
+        if self.solids.left:
+            self.uncover()
         if self.settings.solve_velocity:
             self.solids.slip(self.variant, velocity=self.velocity)
         count = self.substeps(dt)
@@ -152,6 +154,16 @@ class Solver:
                 if carried is not None:
                     self.backend.kernel("cover_scalars", self.variant)(scalars=carried, **self.solids.cells)
         self.solids.uncovered = False
+
+    def uncover(self) -> None:
+        """Fill with air what the last solid left: scalars are carried for no time, as if one were there."""
+        cells, self.solids.left = self.solids.left, {}
+        scalars, colors, u = self.scalars, self.colors.field, self.velocity
+        variant, color_variant = replace(self.variant, solids=True), replace(self.color_variant, solids=True)
+        self.advection.carry_scalars(0.0, variant, cells, scalars=scalars, velocity=u)
+        if colors is not None:
+            self.advection.carry_colors(0.0, color_variant, cells, colors=colors, velocity=u)
+        self.empty.forget()
 
     def check_obstacles(self) -> None:
         """Raise GpufluidError where the pressure solver takes no obstacles."""
@@ -208,7 +220,15 @@ class Solver:
         faces, openings = self.solids.faces, self.solids.openings
         self.backend.kernel("constrain", self.variant)(velocity=self.velocity, **faces)
         swelling = self.fire.swelling
-        self.projection.project(dt, self.variant, faces, openings, velocity=self.velocity, swelling=swelling)
+        self.projection.project(
+            dt,
+            self.variant,
+            faces,
+            openings,
+            velocity=self.velocity,
+            displaced=self.solids.moving,
+            swelling=swelling,
+        )
         self.solids.slip(self.variant, velocity=self.velocity)
 
     def scroll(self, shift: tuple[int, int, int], obstacles: Sequence[Obstacle]) -> None:

@@ -23,6 +23,8 @@ def unbroken(numbers: tuple[int, ...] | None = STOPS, *, insist: bool = True) ->
         return
     if numbers is None:
         numbers = tuple(n for n in SIGNALS if callable(signal.getsignal(n)))
+    # one that was set in C could not be put back
+    numbers = tuple(n for n in numbers if signal.getsignal(n) is not None)
     before: dict[int, Any] = {}
     caught: list[tuple[int, Any]] = []
 

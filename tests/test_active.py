@@ -18,6 +18,7 @@ from gpufluid.gl.strips import BOXES, ROW, SHARES, Strips
 from gpufluid.layout import PIECE, STRIP_ROWS
 from gpufluid.render import volume
 from gpufluid.render.camera import view_of
+from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.slices import Slices
 from gpufluid.render.volume import VolumeRenderer
 
@@ -842,3 +843,17 @@ def test_the_numbers_of_a_pass_that_leaves_something_out_are_looked_at(ctx: mode
     finally:
         gf.debug("gl")
     twins.release()
+
+
+@pytest.mark.parametrize("cells", [(64, 64, 64), (512, 8, 8), (8, 704, 8), (8, 8, 2048)], ids=str)
+def test_a_block_is_no_larger_than_a_fragment_can_look_through(
+    device: Device, cells: tuple[int, int, int]
+) -> None:
+    """From 648 cells on llvmpipe broke off in the middle of a block, and smoke was missing from pictures."""
+    puff = Puff(device, gf.Grid(cells))
+    occupancy = Occupancy(device, puff)
+    blocks, edge = np.array(occupancy.boxes.layout.size), occupancy._defines["EDGE"]
+    assert edge**3 / 8 < 60_000, "rows of eight cells"
+    assert edge**3 < 1 << 22, "a cell's number in it has an exact quotient, see quotient.glsl"
+    assert (edge * blocks >= cells).all() and (edge * (blocks - 1) < cells).all()
+    occupancy.release()

@@ -401,3 +401,21 @@ def test_after_bad_input_a_fluid_is_as_it_was(backend: str) -> None:
                 assert [list(some) for some in things] == had, name
             for field, values in everything(fluid).items():
                 assert np.array_equal(values, before[field]), (name, field)
+
+
+def test_an_inflow_keeps_numbers_as_numbers() -> None:
+    """An array of one number had no hash, which each step asks for."""
+    sides = gf.Boundaries(left=gf.Inflow((1.0, 0.0, 0.0), density=np.array(0.5), temperature=np.float32(2.0)))
+    assert hash(sides) == hash(gf.Boundaries(left=gf.Inflow((1.0, 0.0, 0.0), 0.5, 2.0)))
+    assert sides == gf.Boundaries(left=gf.Inflow((1.0, 0.0, 0.0), 0.5, 2.0))
+
+
+def test_a_released_fluid_takes_no_obstacle() -> None:
+    fluid = gf.Fluid(gf.Grid((4, 4, 4), 0.1), backend="numpy")
+    fluid.release()
+    for things, thing in (
+        (fluid.obstacles, gf.Obstacle(gf.Sphere(radius=0.1))),
+        (fluid.emitters, gf.Emitter(gf.Sphere(radius=0.1), density=1.0)),
+    ):
+        with pytest.raises(gf.GpufluidError, match="released"):
+            things.add(thing)

@@ -621,3 +621,20 @@ def test_the_header_of_an_array_is_numpys(shape: tuple[int, ...], dtype: str) ->
     assert np.lib.format.read_array_header_1_0(stream) == (shape, False, np.dtype(dtype))
     assert stream.tell() == len(stream.getvalue())
     assert stream.tell() % 64 == 0
+
+
+def test_an_obstacle_that_was_only_looked_at_is_saved_so(tmp_path: Path) -> None:
+    """What it stands in was still there for the one that was loaded."""
+    with gf.Fluid(gf.Grid((12, 12, 12), 1 / 12), backend="fragment") as fluid:
+        rng = np.random.default_rng(3)
+        fluid.density.write(rng.uniform(0.0, 2.0, (12, 12, 12)))
+        fluid.temperature.write(rng.uniform(0.0, 2.0, (12, 12, 12)))
+        fluid.step(1 / 30)
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.5, 0.5, 0.5)))
+        assert fluid.solid.read().any()
+        fluid.save(tmp_path / "looked.fluid")
+        with gf.Fluid.load(tmp_path / "looked.fluid") as other:
+            for each in (fluid, other):
+                each.step(1 / 30)
+            for name in ("density", "temperature", "velocity"):
+                np.testing.assert_array_equal(getattr(other, name).read(), getattr(fluid, name).read())

@@ -36,6 +36,7 @@ from gpufluid.app.outputs import Outputs
 from gpufluid.checkpoint import saved_time
 from gpufluid.files import abandon
 from gpufluid.io.film import Film
+from gpufluid.stops import unbroken
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and limits")
 
@@ -615,3 +616,13 @@ def test_half_written_files_are_removed_when_a_process_leaves(tmp_path: Path) ->
     abandon()
     assert names(tmp_path) == ["b.bin"]
     assert os.stat(tmp_path / "b.bin").st_size == 5  # noqa: PTH116
+
+
+def test_a_handler_that_was_set_in_c_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python cannot put it back: the body ended in a TypeError, and the handler was lost."""
+    monkeypatch.setattr(signal, "getsignal", lambda number: None)
+    before, there = [], signal.signal
+    monkeypatch.setattr(signal, "signal", lambda *given: before.append(given) or there(*given))
+    with unbroken((signal.SIGTERM,)):
+        pass
+    assert not before

@@ -404,3 +404,17 @@ def test_wrong_values_are_named() -> None:
     ):
         with pytest.raises(gf.GpufluidError, match=words):
             make()
+
+
+def test_even_smoke_in_a_slice_is_evenly_lit(ctx: moderngl.Context) -> None:
+    """Light that came along the slice showed where its rays entered it, as stripes."""
+    with gf.Fluid(gf.Grid((32, 32, 1), 1 / 32), ctx=ctx) as fluid:
+        fluid.density.write(np.ones((1, 32, 32)))
+        camera = gf.Camera(target=(0.5, 0.5, 0.0), distance=1.6, elevation=0.0)
+        scene, frame = gf.Scene(fluid, camera), gf.FrameRenderer(ctx, (128, 128))
+        frame.draw(scene)
+        assert np.ptp(frame.read()[64, 44:84, 1].astype(int)) <= 4
+        frame.draw(gf.Scene(fluid, camera, gf.Light()))
+        assert np.ptp(frame.read()[64, 44:84, 1].astype(int)) > 15
+        frame.release()
+    assert gf.Scene(gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy")).light == gf.Light()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
+import weakref
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -232,3 +233,29 @@ def test_what_is_made_waits_for_the_threads_of_a_software_renderer(
             assert told == ["finish"] * (waits * first)
         made.release()
     device.release()
+
+
+def test_a_mesh_forgets_the_fluids_that_are_gone(ctx: moderngl.Context) -> None:
+    """It called one after the other when it went itself."""
+    mesh, known = gf.Mesh.icosphere(1), weakref.finalize._registry  # type: ignore[attr-defined]
+    before = len(known)
+    for _ in range(3):
+        with gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), ctx=ctx) as fluid:
+            fluid.obstacles.add(gf.Obstacle(mesh, (0.5, 0.5, 0.5)))
+            fluid.step(0.01)
+    gc.collect()
+    assert len(known) <= before + 1
+
+
+def test_confinement_that_is_no_more_holds_nothing(ctx: moderngl.Context) -> None:
+    """Its two fields stayed, and its passes ran on with strength 0."""
+    with gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), ctx=ctx) as fluid:
+        plain = fluid.settings.but(vorticity_confinement=0.0)
+        fluid.settings = plain
+        held = len(fluid.device.fields)
+        fluid.settings = plain.but(vorticity_confinement=0.3)
+        fluid.step(0.01)
+        assert len(fluid.device.fields) == held + 2
+        fluid.settings = plain
+        fluid.step(0.01)
+        assert len(fluid.device.fields) == held

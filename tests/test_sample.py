@@ -189,7 +189,7 @@ def by_shader(ctx: moderngl.Context, fluid: gf.Fluid, points: np.ndarray) -> np.
 def test_a_shader_sees_what_a_program_is_told(
     cells: tuple[int, int, int], solid: bool, rng: np.random.Generator
 ) -> None:
-    """Random fields; away from solids and no-slip walls the two are the same."""
+    """Random fields; away from solids the two are the same."""
     with flowing("fragment", cells) as fluid:
         if solid:
             fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.0, 0.5, 0.35), 0.12)))
@@ -218,6 +218,31 @@ def test_a_shader_sees_over_the_seam(sides: gf.Boundaries, deep: int, rng: np.ra
         np.testing.assert_allclose(seen[:, 4:], told.velocity, atol=2e-4)
         np.testing.assert_allclose(seen[:, 0], told.density, atol=2e-4)
         assert told.inside.all()
+
+
+WALLS = gf.Boundaries(
+    gf.Inflow((2.0, 0.3, -0.4)),
+    gf.Open(),
+    gf.Wall(),
+    gf.Wall(velocity=(1.0, 0.0, 0.5)),
+    gf.Wall(slip="free"),
+    gf.Wall(),
+)
+
+
+@pytest.mark.parametrize("deep", [9, 1])
+def test_a_shader_sees_the_flow_fall_off_beside_walls(deep: int, rng: np.random.Generator) -> None:
+    """Within half a cell of a no-slip wall it saw the flow of the nearest faces."""
+    with rough("fragment", WALLS, rng, deep) as fluid:
+        fluid.step(1e-3)
+        points = places(fluid, rng, 600)
+        low, cells = np.array(fluid.grid.origin), np.array(fluid.grid.cells)
+        at = (points - low) / 0.1
+        points = np.concatenate([points, low + 0.1 * np.where(at < 0.5 * cells, 0.1 * at, cells - 0.1 * at)])
+        points = np.clip(points, low + 1e-5, low + 0.1 * cells - 1e-5)
+        assert fluid.ctx is not None
+        seen, told = by_shader(fluid.ctx, fluid, points), fluid.sample(points)
+        np.testing.assert_allclose(seen[:, 4:], told.velocity, atol=5e-5)
 
 
 def test_a_wrong_name_of_glsl_is_named() -> None:

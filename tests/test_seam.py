@@ -17,7 +17,7 @@ from sharing import DRAWN
 import gpufluid as gf
 from gpufluid.forces import emitter_images
 from gpufluid.kernels import EMITTERS
-from gpufluid.periodic import HERE, MOST, bounds, form_images, images, moved, nearest, periods
+from gpufluid.periodic import HERE, MOST, bounds, cells_between, form_images, images, moved, nearest, periods
 from gpufluid.voxels import inside_shape
 
 BACKENDS = ("numpy", "fragment", "compute")
@@ -138,6 +138,14 @@ def test_a_form_has_images_only_where_it_ends() -> None:
         for many in (there, product((-2.0, -1.0, 0.0, 1.0, 2.0), repeat=3))
     )
     np.testing.assert_array_equal(np.any(held, axis=0), np.any(every, axis=0))
+
+
+def test_cells_are_counted_in_boxes_of_any_length() -> None:
+    """They ended at a million."""
+    long = gf.Grid((1 << 20, 4, 4), 0.5)
+    low, high = cells_between(long, (0.0, 0.0, 0.0), (524000.0, -1e30, 0.5), (524100.0, 1e30, 1.0))
+    assert (low[0], high[0]) == (1047999.0, 1048201.0)
+    assert low[1] <= 0.0 and high[1] >= 4.0 and (low[2], high[2]) == (0.0, 3.0)
 
 
 # Sources

@@ -506,3 +506,41 @@ def test_a_picture_shows_obstacles_where_they_are_now(backend: str, ctx: moderng
     for one, other in zip(*states, strict=True):
         np.testing.assert_array_equal(one, other)
     frames.release()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("looked", [False, True], ids=["stepped", "looked at"])
+def test_the_last_solid_leaves_air_of_the_ambient_temperature(backend: str, looked: bool) -> None:
+    """It left a hole at 0, which fell: the plain kernels take what was solid for air."""
+    rules = gf.Settings(ambient_temperature=20.0, buoyancy=1.0)
+    with gf.Fluid(gf.Grid((12, 12, 12), 1 / 12), settings=rules, backend=backend) as fluid:
+        fluid.density.write(np.ones((12, 12, 12)))
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.5, 0.5, 0.5)))
+        fluid.step(0.02)
+        was_solid = fluid.solid.read() > 0.5
+        assert was_solid.any()
+        fluid.obstacles.remove(ball)
+        if looked:
+            assert not fluid.solid.read().any()
+        for _ in range(3):
+            fluid.step(0.02)
+            assert np.ptp(fluid.temperature.read()) < 1e-4
+        assert fluid.diagnostics().max_speed < 1e-4
+        assert fluid.solid_field is None, "the kernels know of no solids any more"
+        density = fluid.density.read()
+        np.testing.assert_allclose(density[~was_solid], 1.0, atol=1e-4)
+        assert density[was_solid].min() >= 0.0 and density.max() < 1.0 + 1e-4
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_projecting_beside_a_solid_that_grew_leaves_the_mean_pressure(backend: str) -> None:
+    """It rose with every call: only a step knew that a solid took room."""
+    with gf.Fluid(gf.Grid((12, 12, 12), 1 / 12), backend=backend) as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.5, 0.5, 0.5)))
+        fluid.step(1 / 30)
+        ball.scale = 1.3
+        fluid.step(1 / 30)
+        rms = fluid.pressure.read().std()
+        for _ in range(20):
+            fluid.project()
+        assert abs(fluid.pressure.read().mean()) < 0.2 * max(rms, fluid.pressure.read().std())

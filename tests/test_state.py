@@ -6,6 +6,7 @@ import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from host import Host
 from sharing import CELLS
 
 import gpufluid as gf
+from gpufluid.gl.calls import calls
 from gpufluid.gl.device import create_context
 from gpufluid.gl.messages import take
 from gpufluid.gl.state import guard_of
+from gpufluid.render.light_volume import LightVolume
 
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.2, azimuth=25.0, elevation=10.0)
 SEEDS = gf.line_of_seeds((0.2, 0.1, 0.5), (0.8, 0.1, 0.5), 5)
@@ -493,3 +496,39 @@ def test_what_it_costs(host: Host) -> None:
         taken.append(time.perf_counter() - start)
     print(f"{1e3 * sorted(taken)[10]:.2f} ms")
     assert sorted(taken)[2] < 5e-3
+
+
+def test_every_image_unit_of_the_hosts_is_kept(host: Host) -> None:
+    """Sweeps in eighths bind ten; those from the ninth on were lost."""
+    ctx = host.ctx
+    gl = calls(ctx)
+    units = range(min(16, gl.integers(0x8F38)[0]))
+    textures = [ctx.texture((4, 4), 4, dtype="f4") for _ in units]
+    for unit, texture in zip(units, textures, strict=True):
+        texture.bind_to_image(unit, True, True)
+    with gf.Fluid(gf.Grid((64, 64, 64), 1 / 64), ctx=ctx) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.5, 0.5, 0.5)))
+        fluid.step(1 / 30)
+    assert [gl.integers(0x8F3A, 1, unit)[0] for unit in units] == [texture.glo for texture in textures]
+    assert guard_of(ctx).outside
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_hosts_blend_equation_dims_no_light(
+    host: Host, at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Light that is walked in two passes was blended by it."""
+    made = LightVolume.__init__
+    monkeypatch.setattr(LightVolume, "__init__", partialmethod(made, at_once=at_once))
+    pictures = []
+    with gf.Fluid(gf.Grid((16, 16, 16), 1 / 16), ctx=host.ctx) as fluid:
+        fluid.density.write(np.full((16, 16, 16), 4.0))
+        for equation in (moderngl.FUNC_ADD, moderngl.MAX):
+            volume = gf.VolumeRenderer(host.ctx, skip_empty=False)
+            frame = gf.FrameRenderer(host.ctx, (64, 48), volume=volume)
+            host.ctx.blend_equation = equation  # type: ignore[assignment]
+            frame.draw(gf.Scene(fluid, floor=0.0))
+            host.ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]
+            pictures.append(frame.read().astype(int))
+            frame.release()
+    np.testing.assert_allclose(pictures[1], pictures[0], atol=1)

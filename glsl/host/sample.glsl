@@ -6,6 +6,8 @@ uniform float gpufluid_cell_size;  // m
 uniform ivec3 gpufluid_cells;
 uniform bvec3 gpufluid_periodic;  // along which axes the box repeats: there a place counts modulo the box
 uniform ivec2 gpufluid_tiles;    // slices in a row of the textures: of the scalars, of the velocity
+uniform bool gpufluid_grips[6];  // whether the sides x-, x+, y-, y+, z-, z+ are no-slip walls
+uniform vec3 gpufluid_wall_velocities[6];  // of the sides, m/s
 
 // Texel of value `index` of a flat texture whose slices are `tile` texels, `columns` to a row.
 ivec2 gpufluid_texel(ivec3 index, ivec2 tile, int columns) {
@@ -52,7 +54,7 @@ vec4 gpufluid_scalars_at(vec3 world) {
 // Velocity at a place in metres, m/s; 0 outside the box.
 vec3 gpufluid_velocity_at(vec3 world) {
     if (!gpufluid_inside(world)) return vec3(0.0);
-    vec3 p = gpufluid_in_cells(world) - 0.5, u = vec3(0.0);
+    vec3 at = gpufluid_in_cells(world), p = at - 0.5, u = vec3(0.0);
     ivec2 tile = gpufluid_cells.xy + 1;
     for (int axis = 0; axis < 3; ++axis) {
         if (axis == 2 && gpufluid_cells.z == 1) break;  // 2D: nothing flows across
@@ -61,6 +63,11 @@ vec3 gpufluid_velocity_at(vec3 world) {
         vec3 q = p;
         q[axis] += 0.5;
         u[axis] = gpufluid_trilinear(gpufluid_velocity, q, size, tile, gpufluid_tiles.y)[axis];
+        for (int side = 0; side < 6; ++side) {  // within half a cell of a no-slip wall it falls to the wall's own
+            if (side / 2 == axis || !gpufluid_grips[side]) continue;
+            float off = side % 2 == 0 ? at[side / 2] : float(gpufluid_cells[side / 2]) - at[side / 2];
+            u[axis] = mix(gpufluid_wall_velocities[side][axis], u[axis], clamp(2.0 * off, 0.0, 1.0));
+        }
     }
     return u;
 }

@@ -33,8 +33,3 @@ bool past_cells(ivec3 face) { return any(equal(face, cells)); }
 
 // The face that `face` is: the high side of a periodic box is its low side.
 ivec3 home(ivec3 face) { return face * (1 - ivec3(periodic) * ivec3(equal(face, cells))); }
-
-// Component `axis` of `face` is a face of the high side of that axis, and open.
-bool on_open_high(ivec3 face, int axis) {
-    return open_high[axis] && face[axis] == cells[axis] && !past_cells(face - step_along(axis));
-}

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpufluid.gl.calls import calls
 from gpufluid.gl.messages import take
+from gpufluid.gl.state import IMAGES as KEPT_IMAGES
 from gpufluid.gl.state import keeping
 from gpufluid.stops import unbroken
 
@@ -72,7 +73,8 @@ def _tried(ctx: moderngl.Context) -> Capabilities:
     limits = calls(ctx).integers
     version = ctx.version_code
     images = [limits(name)[0] for name in IMAGES if version >= (430 if name == COMPUTE_IMAGES else 420)]
-    return Capabilities(limits(0x0D33)[0], min(images, default=0), limits(VARYINGS)[0], drawn, filtered)
+    most = min(*images, KEPT_IMAGES) if images else 0
+    return Capabilities(limits(0x0D33)[0], most, limits(VARYINGS)[0], drawn, filtered)
 
 
 def _draws(ctx: moderngl.Context, channels: int, dtype: str) -> bool:

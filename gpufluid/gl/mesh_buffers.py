@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, finalize, ref
 
 import moderngl
@@ -18,8 +19,11 @@ class _Drawable:
         self.indices = ctx.buffer(np.ascontiguousarray(mesh.triangles, np.int32).tobytes())
         self.arrays: dict[int, moderngl.VertexArray] = {}  # by program
         self.holds: ReferenceType[Mesh] = ref(mesh)
+        self.gone: finalize[Any, Any] | None = None  # what is called when no mesh of the family is left
 
     def release(self) -> None:
+        if self.gone is not None:
+            self.gone.detach()
         for array in self.arrays.values():
             array.release()
         self.arrays.clear()
@@ -45,7 +49,8 @@ class MeshBuffers:
         drawable = self._families.get(mesh.family)
         if drawable is None:
             drawable = self._families[mesh.family] = _Drawable(self.ctx, mesh, self._vertices(mesh))
-            finalize(mesh.family, self._orphans.append, drawable).atexit = False
+            drawable.gone = finalize(mesh.family, self._orphans.append, drawable)
+            drawable.gone.atexit = False
         elif drawable.holds() is not mesh:
             drawable.vertices.write(self._vertices(mesh))
             drawable.holds = ref(mesh)

@@ -25,7 +25,7 @@ from gpufluid.gl.calls import Calls, calls, current_context
 from gpufluid.gl.messages import complain, listen, take, tell
 
 UNITS = 16  # texture units the engine binds from 0 on; and the one moderngl makes textures on
-IMAGES = 8
+IMAGES = 12  # image units that it binds, at most
 
 # glEnable's, and what the engine draws with
 BLEND, SCISSOR_TEST = 0x0BE2, 0x0C11

@@ -293,6 +293,7 @@ class FrameRenderer(Guest):
             # what the further boxes take of the light on the floor
             ctx.enable_only(moderngl.BLEND)
             ctx.blend_func = moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA
+            ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
             for fluid, volume in boxes[1:]:
                 self._draw_studio(scene, fluid, volume, view, parts, shadow=True)
         if not (seen[2] and seen[3]):
@@ -448,18 +449,6 @@ class FrameRenderer(Guest):
         self.device.between.use(PICTURE)
         self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
         self.device.between.clear(PICTURE)
-
-
-def _scaled(x: float, y: float | None = None, z: float | None = None) -> Floats:
-    """A matrix that scales along each axis, or alike along all."""
-    return np.diag([x, x if y is None else y, x if z is None else z, 1.0])
-
-
-def _lifted(y: float) -> Floats:
-    """A matrix that moves along y."""
-    matrix = np.eye(4)
-    matrix[1, 3] = y
-    return matrix
 
 
 @contextmanager

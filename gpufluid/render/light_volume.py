@@ -191,6 +191,7 @@ class LightVolume:
         defines = self._defines(reach)
         parts.lasts.use(LASTS)
         ctx.blend_func = moderngl.ZERO, moderngl.SRC_COLOR
+        ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
         for name, target, state, first_rect in (
             ("parts", parts.target, moderngl.NOTHING, 0),
             ("carry", self._target, moderngl.BLEND, tiles),

@@ -40,6 +40,8 @@ from gpufluid.view import Look
 
 ROW = 8  # cells
 BLOCKS = 8  # along the longest side, about: what each costs a vertex shader is the same, however large
+# cells: a fragment loops over all rows of a block, and llvmpipe ends a shader's loops after 65,535 turns
+LARGEST_EDGE = 72
 SPAN = 64, 16  # cells that a span may be long and high, or a block
 WORTH = 0.6  # share of the box from which on all of it is written at once
 FAINT = 2.0**-30  # optical depth of a cell up to which it holds nothing
@@ -53,7 +55,7 @@ class Occupancy:
     def __init__(self, device: Device, fluid: FluidLike) -> None:
         self.device = device
         nx, ny, nz = fluid.grid.cells
-        edge = ROW * -(-max(fluid.grid.cells) // (ROW * BLOCKS))
+        edge = min(ROW * -(-max(fluid.grid.cells) // (ROW * BLOCKS)), LARGEST_EDGE)
         blocks = -(-nx // edge), -(-ny // edge), -(-nz // edge)
         long, high = (max(1, n // edge) for n in SPAN)
         self._defines = {"EDGE": edge, "SPAN": long, "ROWS": high}
