@@ -78,6 +78,8 @@ def take(fluid: Fluid) -> Taken:
     solver, write = fluid._state, Writer()
     for thing in (*fluid.emitters, *fluid.obstacles, *fluid.forces):
         thing.check()
+    if solver is fluid._solver and fluid._solver.solids.left:
+        fluid._solver.fill_left()  # as the next step would: who loads it knows of no solid that has gone
     before, voxels = solver.solids.history(list(fluid.obstacles))
     header: dict[str, Json] = {
         "format": FORMAT,

@@ -892,7 +892,7 @@ class Fluid:
             "gpufluid_origin": tuple(self.grid.origin),
             "gpufluid_cell_size": self.grid.cell_size,
             "gpufluid_cells": tuple(self.grid.cells),
-            "gpufluid_periodic": tuple(edge > 0.0 for edge in periods(self.grid, self.boundaries)),
+            "gpufluid_periodic": tuple(edge > 0.0 for edge in periods(self.grid, sides)),
             "gpufluid_tiles": (self.layouts["cell"].columns, self.layouts["face"].columns),
             "gpufluid_grips": [n < 2 * self.grid.dimensions and sides.grips(n) for n in range(6)],
             "gpufluid_wall_velocities": [sides.velocity(n) for n in range(6)],

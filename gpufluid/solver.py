@@ -134,7 +134,7 @@ class Solver:
         self.diffusion.check(dt, solids=bool(obstacles))
         self.solids.update(obstacles, dt)
         if self.solids.left:
-            self.uncover()
+            self.fill_left()
         if self.settings.solve_velocity:
             self.solids.slip(self.variant, velocity=self.velocity)
         count = self.substeps(dt)
@@ -155,7 +155,7 @@ class Solver:
                     self.backend.kernel("cover_scalars", self.variant)(scalars=carried, **self.solids.cells)
         self.solids.uncovered = False
 
-    def uncover(self) -> None:
+    def fill_left(self) -> None:
         """Fill with air what the last solid left: scalars are carried for no time, as if one were there."""
         cells, self.solids.left = self.solids.left, {}
         scalars, colors, u = self.scalars, self.colors.field, self.velocity

@@ -623,15 +623,19 @@ def test_the_header_of_an_array_is_numpys(shape: tuple[int, ...], dtype: str) ->
     assert stream.tell() % 64 == 0
 
 
-def test_an_obstacle_that_was_only_looked_at_is_saved_so(tmp_path: Path) -> None:
-    """What it stands in was still there for the one that was loaded."""
+@pytest.mark.parametrize("gone", [False, True], ids=["new", "gone"])
+def test_an_obstacle_that_was_only_looked_at_is_saved_so(tmp_path: Path, gone: bool) -> None:
+    """For the one that was loaded what it stands in was still there, or where it stood a hole."""
     with gf.Fluid(gf.Grid((12, 12, 12), 1 / 12), backend="fragment") as fluid:
         rng = np.random.default_rng(3)
         fluid.density.write(rng.uniform(0.0, 2.0, (12, 12, 12)))
         fluid.temperature.write(rng.uniform(0.0, 2.0, (12, 12, 12)))
         fluid.step(1 / 30)
-        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.5, 0.5, 0.5)))
-        assert fluid.solid.read().any()
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.5, 0.5, 0.5)))
+        if gone:
+            fluid.step(1 / 30)
+            fluid.obstacles.remove(ball)
+        assert fluid.solid.read().any() == (not gone)
         fluid.save(tmp_path / "looked.fluid")
         with gf.Fluid.load(tmp_path / "looked.fluid") as other:
             for each in (fluid, other):

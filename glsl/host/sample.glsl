@@ -6,7 +6,7 @@ uniform float gpufluid_cell_size;  // m
 uniform ivec3 gpufluid_cells;
 uniform bvec3 gpufluid_periodic;  // along which axes the box repeats: there a place counts modulo the box
 uniform ivec2 gpufluid_tiles;    // slices in a row of the textures: of the scalars, of the velocity
-uniform bool gpufluid_grips[6];  // whether the sides x-, x+, y-, y+, z-, z+ are no-slip walls
+uniform bool gpufluid_grips[6];  // whether the sides x-, x+, y-, y+, z-, z+ are no-slip walls or inflows
 uniform vec3 gpufluid_wall_velocities[6];  // of the sides, m/s
 
 // Texel of value `index` of a flat texture whose slices are `tile` texels, `columns` to a row.
@@ -63,7 +63,7 @@ vec3 gpufluid_velocity_at(vec3 world) {
         vec3 q = p;
         q[axis] += 0.5;
         u[axis] = gpufluid_trilinear(gpufluid_velocity, q, size, tile, gpufluid_tiles.y)[axis];
-        for (int side = 0; side < 6; ++side) {  // within half a cell of a no-slip wall it falls to the wall's own
+        for (int side = 0; side < 6; ++side) {  // within half a cell of those it falls to their own
             if (side / 2 == axis || !gpufluid_grips[side]) continue;
             float off = side % 2 == 0 ? at[side / 2] : float(gpufluid_cells[side / 2]) - at[side / 2];
             u[axis] = mix(gpufluid_wall_velocities[side][axis], u[axis], clamp(2.0 * off, 0.0, 1.0));
