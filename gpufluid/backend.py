@@ -329,6 +329,10 @@ class Backend(Protocol):
     def check_memory(self, cells: int, what: str) -> None:
         """Raise GpufluidError where a fluid of so many cells, told of as `what`, takes more than there is."""
 
+    @property
+    def gone(self) -> bool:
+        """Whether all that this backend holds went with the GL context of a host that released it."""
+
     def at_work(self, what: str) -> AbstractContextManager[None]:
         """While it is open, what is called reaches what this backend holds, and no host's GL state is lost.
 

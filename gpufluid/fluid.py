@@ -918,6 +918,8 @@ class Fluid:
 
     def release(self) -> None:
         """Release everything but a context of the caller's; idempotent."""
+        if self._backend.gone:
+            self._released = True
         if not self._released:
             with self._backend.at_work("Fluid.release"):
                 if self._slices is not None:

@@ -242,6 +242,11 @@ class NumpyBackend:
         """Place the box so many cells from where it was made."""
         self.scrolled, self.grid = scrolled, self.made.scrolled(scrolled)
 
+    @property
+    def gone(self) -> bool:
+        """Never: it holds arrays."""
+        return False
+
     @contextmanager
     def at_work(self, what: str) -> Iterator[None]:
         """There is nothing to switch."""

@@ -20,7 +20,7 @@ import gpufluid as gf
 from gpufluid.gl.calls import calls
 from gpufluid.gl.device import create_context
 from gpufluid.gl.messages import take
-from gpufluid.gl.state import guard_of
+from gpufluid.gl.state import guard_of, keeping
 from gpufluid.render.light_volume import LightVolume
 
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.2, azimuth=25.0, elevation=10.0)
@@ -484,8 +484,46 @@ def test_a_call_from_another_thread_says_so(host: Host, own: bool) -> None:
     host.ctx.__enter__()
 
 
+def test_a_call_after_the_release_of_its_context_says_so(host: Host) -> None:
+    """Once moderngl's own words came, of a framebuffer that its InvalidObject does not have."""
+    ctx = moderngl.create_context(standalone=True, require=330, backend="egl")  # type: ignore[call-arg]
+    fluid, renderer = burning(ctx, "fragment"), gf.VolumeRenderer(ctx)
+    target = ctx.simple_framebuffer((8, 8))
+    ctx.release()
+    for call, name in (
+        (lambda: fluid.step(0.1), "Fluid.step"),
+        (lambda: fluid.density.read(), "ScalarField.read"),
+        (lambda: renderer.render(fluid, CAMERA, target), "VolumeRenderer.render"),
+        (lambda: gf.Fluid(gf.Grid((6, 6, 6), 0.1), ctx=ctx), "Fluid"),
+        (lambda: gf.VolumeRenderer(ctx), "VolumeRenderer"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=f"{name}: its GL context has been released"):
+            call()
+    for _ in range(2):  # nothing is left to release, and nothing is said of it
+        renderer.release()
+        fluid.release()
+    with pytest.raises(gf.GpufluidError, match="this Fluid was released"):
+        fluid.step(0.1)
+    host.ctx.__enter__()
+
+
+def test_a_guard_lets_its_context_go() -> None:
+    import gc
+    import weakref
+
+    ctx = create_context()
+    gf.keep_state(ctx, True)
+    with keeping(ctx, "test"):
+        pass
+    kept = weakref.ref(ctx)
+    ctx.release()
+    del ctx
+    gc.collect()
+    assert kept() is None
+
+
 def test_what_it_costs(host: Host) -> None:
-    """Asking and putting back: under a millisecond, with room for a slow machine."""
+    """Asking and putting back: some tenths of a millisecond, with room for a slow machine."""
     import time
 
     guard, taken = guard_of(host.ctx), []

@@ -16,7 +16,7 @@ from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.gl.passes import Pass
-from gpufluid.gl.state import keeping
+from gpufluid.gl.state import gone, keeping
 from gpufluid.gl.strips import Strips
 from gpufluid.gl.timestamps import TimestampWatch
 from gpufluid.gl.trial import choose
@@ -165,6 +165,11 @@ class GLBackend:
         """Raise GpufluidError where the renderer keeps textures in main memory, and that is too small."""
         if self.device.software:
             check_memory(cells, "half" if self._dtype == "f2" else "single", what)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the caller has released its context."""
+        return gone(self.ctx)
 
     @contextmanager
     def at_work(self, what: str) -> Iterator[None]:

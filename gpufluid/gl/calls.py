@@ -88,11 +88,16 @@ class Calls:
         self._load = ctx.mglo._context.load_opengl_function  # moderngl's own way to the driver
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        result, *arguments = _SIGNATURES[name]
-        kind: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # the first on Windows alone
-        function: Callable[..., Any] = kind(result, *arguments)(self._load(name))
-        self.__dict__[name] = function
+        self.__dict__[name] = function = self._function(name, *_SIGNATURES[name])
         return function
+
+    def quick(self, name: str) -> Callable[..., Any]:
+        """That function in half the time: it takes whole numbers of 32 bits and `ctypes.byref` alone."""
+        return self._function(name, _SIGNATURES[name][0])
+
+    def _function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+        kind: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # the first on Windows alone
+        return kind(result, *arguments)(self._load(name))  # type: ignore[no-any-return]
 
     def integers(self, name: int, count: int = 1, index: int | None = None) -> tuple[int, ...]:
         """glGetIntegerv, or glGetIntegeri_v at `index`."""
@@ -101,15 +106,6 @@ class Calls:
             self.glGetIntegerv(name, out)
         else:
             self.glGetIntegeri_v(name, index, out)
-        return tuple(out[:count])
-
-    def floats(self, name: int, count: int = 1, index: int | None = None) -> tuple[float, ...]:
-        """glGetFloatv, or glGetFloati_v at `index`."""
-        out = (_FLOAT * 16)()
-        if index is None:
-            self.glGetFloatv(name, out)
-        else:
-            self.glGetFloati_v(name, index, out)
         return tuple(out[:count])
 
     def name_of_a_framebuffer(self) -> int:

@@ -80,7 +80,7 @@ def choose(ctx: moderngl.Context, backend: str = "auto", reading: str | None = N
     Raises GpufluidError where the context lacks what is asked for, or is not current.
     """
     one_of(backend, BACKENDS, "backend")
-    guard_of(ctx).check_current("Fluid")
+    guard_of(ctx).check_current(ctx, "Fluid")
     version, renderer = ctx.version_code, calls(ctx).renderer
     stage = None if backend == "auto" else backend
     named, read_by, rules = asked_for()
@@ -133,7 +133,7 @@ def tune(ctx: moderngl.Context | None = None) -> str:
     try:
         here = own or ctx
         assert here is not None
-        guard_of(here).check_current("gf.tune")
+        guard_of(here).check_current(here, "gf.tune")
         with _one_trial:
             found = _try_and_keep(here, anew=True)
         if not isinstance(found, Kept):
