@@ -74,7 +74,9 @@ class Scene:
     _over: bool = False
     _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list)
     _snaps: list[Path] = field(default_factory=list)
-    _origins: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)  # of a description's parts
+    _origins: dict[tuple[int, str], tuple[Any, Any, Any]] = field(
+        default_factory=dict
+    )  # of a description's parts
     _described: bool = False  # whether `update` says nothing but what a description does
     _held: dict[tuple[int, str], Any] = field(default_factory=dict)  # fields that follow a hand, not the file
     _file: Path | None = None  # that it was read from

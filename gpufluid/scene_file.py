@@ -31,9 +31,8 @@ from gpufluid.keyframes import Formula, Keys, Track
 from gpufluid.scene import Cells, Scene, box_names
 
 Triple = tuple[float, float, float]
-Origins = dict[
-    tuple[int, str], tuple[Any, Any]
-]  # (id of a thing, field): the thing, and what a file says there
+# (id of a thing, field): the thing, what a file says there, and what that has made (None: it changes)
+Origins = dict[tuple[int, str], tuple[Any, Any, Any]]
 Moves = dict[tuple[int, str], Callable[[float], None]]  # what assigns a field again, by the same keys
 LARGEST = 1 << 20  # bytes of a description
 DEEPEST = 32  # tables and arrays within one another, and names in a row with dots between
@@ -90,6 +89,7 @@ VIEW_KINDS: dict[str, type] = {
     "iso-surface": flow_views.IsoSurfaceView,
     "voxels": flow_views.VoxelsView,
 }
+OFF = "none"  # what TOML has no word for: a setting that is on unless it is None
 LIGHT_KINDS: dict[str, type] = {"sun": view.Light, "point": view.PointLight}
 
 
@@ -137,6 +137,8 @@ class _Schema:
                     continue
                 if moving and _moves(hint):
                     hint = hint | self.track
+                if part.name in _offs(kind) and str not in typing.get_args(hint):
+                    hint = hint | typing.Literal[OFF]
                 missing = dataclasses.MISSING
                 if part.default is missing and part.default_factory is missing:
                     fields.append((part.name, hint))
@@ -383,6 +385,7 @@ def _explained(text: str) -> str:
     what, _, place = text.partition(" - at `$")
     place = place.rstrip("`").lstrip(".") or "the top"
     what = what.replace("`float | object`", "a number, or a table of keys").replace("`", "")
+    what = re.sub(r"Invalid enum value (.*)", f"must be a number or {OFF!r}, got \\1", what)  # the one such
     what = re.sub(r"\bobject\b", "table", what.replace("Object", "the table"))
     word = re.search(r"(?:unknown field|Invalid value) '?([^' ]+)'?", what)
     if word and word[1] not in _words():  # a right one elsewhere is not misspelt
@@ -394,6 +397,17 @@ def _explained(text: str) -> str:
 def _hints(kind: type) -> dict[str, Any]:
     """The types of the fields of `kind`, by name: text, which takes long to understand."""
     return typing.get_type_hints(kind)
+
+
+@cache
+def _offs(kind: type) -> frozenset[str]:
+    """The fields of dataclass `kind` that are something unless they are None."""
+    return frozenset(
+        part.name
+        for part in dataclasses.fields(kind)
+        if types.NoneType in typing.get_args(_hints(kind)[part.name])
+        and part.default not in (None, dataclasses.MISSING)
+    )
 
 
 @cache
@@ -434,12 +448,17 @@ class _Builder:
         """A block in which errors are told to be at `place`."""
         return _Place(self.path, place)
 
-    def given(self, table: Any) -> dict[str, Any]:
-        """The fields that a table was given, of which there may be none."""
+    def given(self, table: Any, kind: type | None = None) -> dict[str, Any]:
+        """The fields that a table, of what makes a `kind`, was given, of which there may be none."""
         if table is self.unset:
             return {}
         pairs = ((name, getattr(table, name)) for name in table.__struct_fields__)
-        return {name: value for name, value in pairs if value is not self.unset}
+        offs = () if kind is None else _offs(kind)
+        return {
+            name: None if value == OFF and name in offs else value
+            for name, value in pairs
+            if value is not self.unset
+        }
 
     def track(self, value: Any) -> Track | None:
         """The track that `value` is, or None."""
@@ -468,7 +487,7 @@ class _Builder:
         assign: Callable[[str, Any], None] | None = None,
     ) -> Any:
         """An object of `kind` from a table; its changing fields are assigned again before each frame."""
-        given = self.given(table)
+        given = self.given(table, kind)
         named = given.pop("name", None)
         makers = {name: self.maker(value, f"{place}.{name}") for name, value in given.items()}
         hints = _hints(kind)
@@ -481,7 +500,8 @@ class _Builder:
         for name, make in makers.items():
             if self.moving(given[name]) or _is_read(given[name]):
                 told = schema().msgspec.to_builtins(given[name])
-                self.origins[id(made), name] = made, told
+                still = None if self.moving(given[name]) else getattr(made, name)
+                self.origins[id(made), name] = made, told, still
             if self.moving(given[name]):
                 move = self._mover(assign or partial(setattr, made), name, make, f"{place}.{name}")
                 self.moves[id(made), name] = move
@@ -555,7 +575,7 @@ class _Builder:
                 return lambda time: shape
             return lambda time: kind(**{key: part(time) for key, part in parts.items()})
         if tag in SOLVER_KINDS:
-            solver = SOLVER_KINDS[tag](**given)
+            solver = SOLVER_KINDS[tag](**self.given(table, SOLVER_KINDS[tag]))
             return lambda time: solver
         if name == "ArrayFile":
             values = self._array(given["file"])
@@ -785,11 +805,11 @@ def _fluid(
     with builder.at(f"{prefix}grid"):
         fluid = Fluid(grid, sides, rules, backend=backend, ctx=ctx)
     made.append(fluid)
-    for (_, name), (thing, told) in list(builder.origins.items()):
+    for (_, name), (thing, *told) in list(builder.origins.items()):
         if (
             thing is rules
         ):  # settings are replaced when they change: what was said of them stays with the fluid
-            builder.origins[id(fluid), name] = fluid, told
+            builder.origins[id(fluid), name] = fluid, *told
             if (id(rules), name) in builder.moves:
                 builder.moves[id(fluid), name] = builder.moves.pop((id(rules), name))
     try:
@@ -833,16 +853,35 @@ def save_description(scene: Scene, path: str | os.PathLike[str], overwrite: bool
 
     Values that follow keyframes or formulas stay so, and files that were read are named again. Raises
     GpufluidError for what only a script can make (a mesh of its own, an array, an `update`), for a file that
-    exists unless `overwrite`, and for one that cannot be written.
+    exists unless `overwrite`, for one that cannot be written, and for a folder without the files it names.
     """
     try:
         import tomli_w
     except ImportError:
         raise MissingDependencyError("tomli-w", "writing a scene file") from None
-    text = tomli_w.dumps(description_of(scene))
+    described = description_of(scene)
+    _check_files(described, scene, Path(path))
+    text = tomli_w.dumps(described)
     with whole_file(path, overwrite, (".toml",)) as partial:
         partial.write_text(text, encoding="utf-8")
     return Path(path)
+
+
+def _check_files(described: Any, scene: Scene, path: Path) -> None:
+    """Raise GpufluidError where a file that a description names, read from its folder, is not there."""
+    todo, folder = [described], path.parent
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            name = part.get("file")
+            if isinstance(name, str) and not (folder / name).is_file():
+                home = "" if scene._file is None else f", or save the scene in {scene._file.parent}"
+                raise GpufluidError(
+                    f"{path}: the scene reads {name!r}, which is not in that folder: copy it there{home}"
+                )
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
 
 
 def description_of(scene: Scene) -> dict[str, Any]:
@@ -910,13 +949,16 @@ class _Writer:
         for part in dataclasses.fields(thing):
             value = getattr(thing, part.name)
             found = self.origins.get((id(owner if owner is not None else thing), part.name))
-            if found is not None and (found[0] is thing or found[0] is owner):
+            ours = found is not None and (found[0] is thing or found[0] is owner)
+            if found is not None and ours and (found[2] is None or found[2] is value):
                 out[part.name] = found[1]
                 continue
             default = part.default
             if part.default_factory is not dataclasses.MISSING:
                 default = part.default_factory()
-            if value is not None and (default is dataclasses.MISSING or value != default):
+            if value is None and part.name in _offs(thing.__class__):
+                out[part.name] = OFF
+            elif value is not None and (default is dataclasses.MISSING or value != default):
                 out[part.name] = self.plain(value, f"{type(thing).__name__}.{part.name}")
         return out
 

@@ -610,6 +610,45 @@ def test_what_is_written_is_read_again(full: Path, tmp_path: Path) -> None:
         made.release()
 
 
+def test_what_is_off_is_written_so(tmp_path: Path) -> None:
+    """TOML has no word for None; left out, the file would say the default, which is on."""
+    off = gf.Settings(cfl=None, limiter=None, pressure=gf.ConjugateGradient(tolerance=None))
+    scene = gf.Scene(gf.Fluid(gf.Grid((4, 4, 4)), settings=off, backend="numpy"))
+    path = save_description(scene, tmp_path / "off.toml")
+    again = gf.Scene.load(path, backend="numpy")
+    assert again.fluid.settings == off
+    for made in (scene, again):
+        made.release()
+    path.write_text('[grid]\ncells = [4, 4, 4]\n[settings]\ncfl = "off"\n')
+    with pytest.raises(gf.SceneError, match="settings.cfl: must be a number or 'none', got 'off'"):
+        gf.Scene.load(path, backend="numpy")
+
+
+def test_what_took_the_place_of_a_file_is_not_written_as_the_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "dye.npy", np.ones((4, 4, 4)))
+    path = tmp_path / "a.toml"
+    path.write_text(
+        "[grid]\ncells = [4, 4, 4]\n"
+        '[[emitters]]\nshape = { kind = "array", file = "dye.npy" }\ndensity = 1.0\n'
+        '[[obstacles]]\nshape = { kind = "knot", fit = 2.0 }\n'
+    )
+    scene = gf.Scene.load(path, backend="numpy")
+    told = description_of(scene)
+    assert told["emitters"][0]["shape"] == {"kind": "array", "file": "dye.npy"}
+    assert told["obstacles"][0]["shape"] == {"kind": "knot", "fit": 2.0}
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(gf.GpufluidError, match="reads 'dye.npy', which is not in that folder"):
+        save_description(scene, tmp_path / "elsewhere" / "a.toml")
+    assert not list((tmp_path / "elsewhere").iterdir())
+    scene.fluid.emitters[0].shape = gf.Sphere((1.0, 2.0, 2.0), 1.0)
+    assert description_of(scene)["emitters"][0]["shape"]["kind"] == "sphere"
+    save_description(scene, tmp_path / "elsewhere" / "a.toml")  # which reads no file now
+    scene.fluid.obstacles[0].shape = gf.Mesh.icosphere(1)
+    with pytest.raises(gf.GpufluidError, match="Obstacle.shape: a description cannot say Mesh"):
+        description_of(scene)
+    scene.release()
+
+
 def test_only_a_script_can_say_some_things(full: Path) -> None:
     scene = gf.Scene.load(full, backend="numpy")
     scene.fluid.obstacles.add(gf.Obstacle(gf.Mesh.icosphere(1)))
