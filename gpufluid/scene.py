@@ -24,6 +24,7 @@ Story = Iterator[Any]
 Cells = tuple[int, int, int]
 
 SUFFIXES = ".toml", ".py"
+AZIMUTH, ELEVATION = 25.0, 12.0  # of a camera that nobody has placed, degrees
 SOFT = 0.5  # of a hand's reach, over which it fades outside that
 FROM_FRONT = (0.3, -0.4, -1.0)  # along one slice light shows where its rays come into it, as stripes
 FASTEST = 4.0  # lengths of the box per second that a hand can push at
@@ -35,7 +36,8 @@ class Scene:
     """Everything a film or a window needs; `gpufluid.run` plays it.
 
     fluid: steps by `dt` seconds a frame. others: more fluids, each in its own box, stepped and drawn as well.
-    camera, light, smoke: the picture; light None: a `Light()`, in 2D one from the front. lights: up to four
+    camera, light, smoke: the picture; camera None: one that sees all boxes whole; light None: a `Light()`, in
+    2D one from the front. lights: up to four
     more lights. fire: how hot gas glows; None: it does not. floor: height of a ground plane that catches the
     shadow, metres, or None. picture: its size and how it is drawn.
     update: called as ``update(scene, time)`` before each frame, time in seconds. story: a generator; each
@@ -50,8 +52,8 @@ class Scene:
     """
 
     fluid: Fluid
-    camera: Camera = field(default_factory=Camera)
-    light: Light = None  # type: ignore[assignment]  # see __post_init__
+    camera: Camera = None  # type: ignore[assignment]  # see __post_init__, and so of the light
+    light: Light = None  # type: ignore[assignment]
     smoke: Smoke = field(default_factory=Smoke)
     dt: float = 1.0 / 30.0
     floor: float | None = None
@@ -84,8 +86,14 @@ class Scene:
 
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)
+        flat = isinstance(self.fluid, Fluid) and self.fluid.grid.dimensions == 2
+        if self.camera is None:
+            self.camera = (
+                Camera(azimuth=0.0, elevation=0.0) if flat else Camera(azimuth=AZIMUTH, elevation=ELEVATION)
+            )
+            if all(isinstance(fluid, Fluid) for fluid in self.fluids):
+                self.frame_all()
         if self.light is None:
-            flat = isinstance(self.fluid, Fluid) and self.fluid.grid.dimensions == 2
             self.light = Light(FROM_FRONT) if flat else Light()
         for name, kind in (("fluid", Fluid), ("camera", Camera), ("light", Light), ("smoke", Smoke)):
             if not isinstance(getattr(self, name), kind):
@@ -156,6 +164,19 @@ class Scene:
     def over(self) -> bool:
         """Whether the scene has ended: its story, or its frames."""
         return self._over or (self.frames is not None and self.frame >= self.frames)
+
+    def frame_all(self, aspect: float | None = None) -> None:
+        """Let the camera see all boxes whole, from the side that it is on.
+
+        aspect: width of the picture over its height; None: that of `picture`.
+        """
+        low, high = zip(*((fluid.grid.origin, fluid.grid.upper) for fluid in self.fluids), strict=True)
+        width, height = self.picture.size
+        self.camera.frame(
+            [min(x) for x in zip(*low, strict=True)],
+            [max(x) for x in zip(*high, strict=True)],
+            aspect or width / height,
+        )
 
     def advance(self) -> None:
         """Let the story and `update` go on by one frame, then step the fluids; nothing once it is `over`."""

@@ -739,7 +739,7 @@ def build(
                 if not 0.0 < table.duration < 1e9:
                     raise GpufluidError(f"duration must be > 0 seconds, got {table.duration:g}")
                 frames = max(1, round(table.duration / dt))
-            return Scene(
+            scene = Scene(
                 fluids[0],
                 **looks,
                 dt=dt,
@@ -755,6 +755,9 @@ def build(
                 _places=builder.made,
                 update=_updater(builder.moves),
             )
+            if table.camera is not unset and not {"target", "distance"} & builder.given(table.camera).keys():
+                scene.frame_all()
+            return scene
     except BaseException:
         for fluid in reversed(fluids):  # the first may own the context of all
             fluid.release()
@@ -900,6 +903,8 @@ def description_of(scene: Scene) -> dict[str, Any]:
         thing = getattr(scene, name)
         if thing is not None:
             out[name] = writer.table(thing)
+    # at its defaults too: a file that says neither leaves it to the boxes
+    out["camera"] = {"target": list(scene.camera.target), "distance": scene.camera.distance} | out["camera"]
     if scene.views:
         out["views"] = [{"kind": _kind(VIEW_KINDS, v), **writer.table(v)} for v in scene.views]
     if scene.lights:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from numbers import Integral
 from typing import Any
 
@@ -18,6 +19,7 @@ METHODS = ("view-slices", "axis-slices", "ray-march")  # to draw smoke
 RESOLUTIONS = (1.0, 0.5)  # of the rays of "ray-march", to the picture's
 MOST_SLICES = 1024  # slabs, whoever chooses
 FRAME_RATES = 0.001, 1000.0  # frames a second that a film may have
+FILLED = 0.94  # share of the picture's width or height that a box takes which is looked at whole
 BACKGROUNDS = ("studio", "sky", "transparent")
 
 
@@ -61,6 +63,45 @@ class Camera:
         x, y, z = self.target
         across = self.distance * math.cos(e)
         return x + across * math.sin(a), y + self.distance * math.sin(e), z + across * math.cos(a)
+
+    @property
+    def axes(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        """What is to the right and up in its picture, each of length 1."""
+        a, e = math.radians(self.azimuth), math.radians(self.elevation)
+        right = (math.cos(a), 0.0, -math.sin(a))
+        return right, (-math.sin(a) * math.sin(e), math.cos(e), -math.cos(a) * math.sin(e))
+
+    def frame(self, low: Sequence[float], high: Sequence[float], aspect: float = 16.0 / 9.0) -> None:
+        """Look at the box from `low` to `high` (x, y, z), metres, from so far off that all of it is seen.
+
+        The direction stays. aspect: width of the picture over its height. The clipping distances give way
+        where the box does not lie between them. Raises GpufluidError for places that are not finite or do not
+        span a box, and for an aspect that is not > 0.
+        """
+        low, high = finite_triple(low, "low"), finite_triple(high, "high")
+        finite_number(aspect, "aspect", above=0.0)
+        if not all(a < b for a, b in zip(low, high, strict=True)):
+            raise GpufluidError(f"low must lie below high along every axis, got {low} and {high}")
+        half = math.tan(math.radians(self.fov) / 2.0) * FILLED
+        towards = tuple((e - t) / self.distance for e, t in zip(self.eye, self.target, strict=True))
+        (right, up), corners = (
+            self.axes,
+            list(product(*((0.5 * (a - b), 0.5 * (b - a)) for a, b in zip(low, high, strict=True)))),
+        )
+        x, y, z = (0.5 * (a + b) for a, b in zip(low, high, strict=True))
+        self.target = (x, y, z)
+        self.distance = max(
+            max(abs(_dot(corner, right)) / (half * aspect), abs(_dot(corner, up)) / half)
+            + _dot(corner, towards)
+            for corner in corners
+        )
+        radius = max(math.hypot(*corner) for corner in corners)
+        self.near = min(self.near, 0.02 * self.distance)
+        self.far = max(self.far, 2.0 * (self.distance + radius))
+
+
+def _dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return sum(p * q for p, q in zip(a, b, strict=True))
 
 
 def _color(value: Any, name: str) -> tuple[float, float, float]:

@@ -27,6 +27,7 @@ import gpufluid as gf
 from gpufluid.app import orbit
 from gpufluid.app.hands import Brush
 from gpufluid.render.camera import view_of
+from gpufluid.view import FILLED
 
 WAIT = 60.0  # seconds, for what comes in less than one
 CAMERA = ("target", "distance", "azimuth", "elevation")
@@ -423,12 +424,12 @@ def test_what_cannot_be_shown_is_named(ctx: moderngl.Context) -> None:
 def test_a_camera_sees_the_whole_box_and_no_more(view: tuple[float, float], aspect: float) -> None:
     camera = gf.Camera(target=(9.0, 9.0, 9.0), distance=7.0, azimuth=view[0], elevation=view[1])
     low, high = np.array([-1.0, 0.0, 2.0]), np.array([0.5, 2.5, 2.8])
-    orbit.look_at_box(camera, low.tolist(), high.tolist(), aspect)
+    camera.frame(low.tolist(), high.tolist(), aspect)
     corners = np.array([[x, y, z, 1.0] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
     corners[:, :3] = low + corners[:, :3] * (high - low)
     clip = corners @ view_of(camera, aspect).clip.T
     assert (clip[:, 3] > 0.0).all()
-    assert np.abs(clip[:, :2] / clip[:, 3:]).max() == pytest.approx(orbit.FILLED, abs=1e-5)
+    assert np.abs(clip[:, :2] / clip[:, 3:]).max() == pytest.approx(FILLED, abs=1e-5)
 
 
 def test_only_a_left_drag_reaches_into_the_fluid(ctx: moderngl.Context) -> None:

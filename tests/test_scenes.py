@@ -16,8 +16,11 @@ import pytest
 
 import gpufluid as gf
 from gpufluid.app.starter import write_starter
+from gpufluid.render.camera import view_of
+from gpufluid.scene import AZIMUTH
 from gpufluid.scene_file import SOLVER_KINDS, build, description_of, read_description, save_description
 from gpufluid.settings import SOLVERS
+from gpufluid.view import FILLED
 
 FULL = """
 title = "everything"
@@ -608,6 +611,42 @@ def test_what_is_written_is_read_again(full: Path, tmp_path: Path) -> None:
         assert words in text  # what changes with time, and what is read or computed, as it was said
     for made in (scene, again):
         made.release()
+
+
+@pytest.mark.parametrize("camera", ["", "[camera]\nazimuth = -70.0\nfov = 50.0\n"], ids=["none", "turned"])
+def test_a_camera_that_nobody_placed_sees_all_boxes_whole(tmp_path: Path, camera: str) -> None:
+    """It once looked at the origin from 2 m, wherever and however large the boxes were."""
+    path = tmp_path / "far.toml"
+    path.write_text(
+        "[[containers]]\ngrid = { cells = [4, 8, 4], cell_size = 40.0, origin = [900.0, 0.0, 0.0] }\n"
+        "[[containers]]\ngrid = { cells = [4, 4, 4], cell_size = 40.0, origin = [1200.0, 50.0, -80.0] }\n"
+        "[picture]\nsize = [300, 400]\n" + camera
+    )
+    scene = gf.Scene.load(path, backend="numpy")
+    low, high = np.array([900.0, 0.0, -80.0]), np.array([1360.0, 320.0, 160.0])
+    corners = np.array([[x, y, z, 1.0] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    corners[:, :3] = low + corners[:, :3] * (high - low)
+    clip = corners @ view_of(scene.camera, 300 / 400).clip.T
+    assert np.abs(clip[:, :2] / clip[:, 3:]).max() == pytest.approx(FILLED, abs=1e-4)
+    assert np.abs(clip[:, 2] / clip[:, 3]).max() < 1.0  # between the clipping planes
+    assert scene.camera.azimuth == (-70.0 if camera else AZIMUTH)
+    again = gf.Scene.load(save_description(scene, tmp_path / "again.toml"), backend="numpy")
+    assert again.camera == scene.camera
+    scene.camera.target, scene.camera.distance = gf.Camera().target, gf.Camera().distance
+    plain = gf.Scene.load(save_description(scene, tmp_path / "plain.toml"), backend="numpy")
+    assert plain.camera == scene.camera  # placed, if only where a plain one is
+    for made in (scene, again, plain):
+        made.release()
+
+
+def test_a_camera_in_front_of_a_slice() -> None:
+    with gf.Fluid(gf.Grid((8, 6, 1), 0.5), backend="numpy") as fluid:
+        camera = gf.Scene(fluid).camera
+        assert (camera.azimuth, camera.elevation, camera.target) == (0.0, 0.0, (2.0, 1.5, 0.25))
+        with pytest.raises(gf.GpufluidError, match="low must lie below high along every axis"):
+            camera.frame((0.0, 0.0, 0.0), (1.0, 1.0, 0.0))
+        with pytest.raises(gf.GpufluidError, match="aspect must be a finite number > 0"):
+            camera.frame((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0.0)
 
 
 def test_what_is_off_is_written_so(tmp_path: Path) -> None:

@@ -53,6 +53,10 @@ def test_a_session_in_the_window(tmp_path: Path, version: str) -> None:
     assert view[4][4] > view[3][4], "dragged down, the scene does not follow"
     assert view[4][:3] == view[3][:3]
 
+    assert view[5][3:] != pytest.approx(report["middle"])
+    assert view[8][3:] == pytest.approx(report["middle"]), "f does not look at the box"
+    assert view[8][:2] == view[5][:2]
+
     assert report["size1"] == [320, 200]
     assert report["size6"] == [260, 180]
     picture = np.asarray(Image.open(tmp_path / "session-0001.png"))

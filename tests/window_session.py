@@ -115,7 +115,8 @@ def main() -> None:
 
         def make() -> gf.Scene:
             scene = build(cells=CELLS, ctx=window.ctx)
-            given = scene.update
+            given, grid = scene.update, scene.fluid.grid
+            report["middle"] = [0.5 * (a + b) for a, b in zip(grid.origin, grid.upper, strict=True)]
 
             def update(scene: gf.Scene, time: float) -> None:
                 nonlocal frame
@@ -134,6 +135,7 @@ def main() -> None:
         steps[2] = hand.turn_wheel
         steps[3] = lambda: hand.drag(RIGHT, (100, 100), (80, 120))
         steps[4] = lambda: glfw.set_window_size(window.handle, 260, 180)
+        steps[5] = lambda: hand.press(ord("f"))
         steps[6] = lambda: hand.press(ord("s"))
         steps[7] = lambda: setattr(window, "hidden_until", time.monotonic() + 0.3)
         steps[8] = lambda: hand.press(0xFF0D)  # enter

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.app import orbit
 from gpufluid.app.hands import Brush, forward_of
 from gpufluid.app.play import check_size, checked_scene
 from gpufluid.app.studio_pick import Ray, ray_through
@@ -37,7 +36,6 @@ DT = 1.0 / 30.0  # seconds a frame, of a fluid that is shown without a scene
 SECONDS = 4.0  # of a film
 # light for a fluid in 2D: along its one slice it would be its own shadow
 ONTO_A_SLICE = {"direction": (0.0, -0.2, -1.0), "color": (3.2, 3.2, 3.2), "ambient": (0.6, 0.6, 0.6)}
-AZIMUTH, ELEVATION = 25.0, 12.0  # of the view of a fluid that is shown without a camera, degrees
 
 
 def show(
@@ -125,14 +123,10 @@ def _scene_of(
     else:
         dt, grid = dt or DT, fluid.grid
         deep = grid.dimensions == 3
-        width, height = size or (Picture().size if renderer is None else renderer.size)
-        if camera is None:
-            camera = Camera(azimuth=AZIMUTH if deep else 0.0, elevation=ELEVATION if deep else 0.0)
-            orbit.look_at_box(camera, grid.origin, grid.upper, width / height)
-        scene = Scene(fluid, camera=camera, dt=dt, floor=grid.origin[1] if deep else None)
-        scene.picture = Picture(size=(width, height), fps=1.0 / dt)
-        if not deep:
-            scene.light = Light(**ONTO_A_SLICE)
+        picture = Picture(size=size or (Picture().size if renderer is None else renderer.size), fps=1.0 / dt)
+        light = None if deep else Light(**ONTO_A_SLICE)
+        floor = grid.origin[1] if deep else None
+        scene = Scene(fluid, camera, light, dt=dt, floor=floor, picture=picture)  # type: ignore[arg-type]
     return checked_scene(scene)
 
 

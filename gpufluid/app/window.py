@@ -44,6 +44,7 @@ KEYS = (
     ("right drag", "move the view"),
     ("wheel", "nearer, away"),
     ("arrows", "turn"),
+    ("f", "see the whole box"),
     ("space", "pause, go on"),
     (".", "one frame"),
     ("enter", "start again"),
@@ -211,6 +212,7 @@ class Player:
             glfw.KEY_KP_ENTER: self.restart,
             "r": self.record,
             "s": self.snap,
+            "f": self.frame_all,
             "h": self.help,
             glfw.KEY_TAB: self.show_studio,
             glfw.KEY_ESCAPE: self.close,
@@ -424,6 +426,11 @@ class Player:
         self.paused = not self.paused
         self._titled = 0.0
         self._shown.clear()
+
+    def frame_all(self) -> None:
+        """Move the camera back to where it sees all boxes whole."""
+        _, _, width, height = self.picture
+        self.scene.frame_all(width / height)
 
     def single_step(self) -> None:
         """Simulate one frame and pause."""
