@@ -46,6 +46,10 @@ class FieldStore(Protocol):
     where: Any
 
     @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Of what `dump` returns: [z, y, x, c]."""
+
+    @property
     def parts(self) -> Sequence[FieldStore]:
         """For each of its parts a field to read that from; itself where it is one."""
 

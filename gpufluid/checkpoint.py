@@ -33,6 +33,7 @@ from gpufluid.grid import FARTHEST, Grid, finite_number, whole_triple
 from gpufluid.records import DTYPES, Json, Reader, Writer, index
 from gpufluid.settings import Settings
 from gpufluid.shapes import Mesh
+from gpufluid.solids import check_history
 
 if TYPE_CHECKING:
     import moderngl
@@ -136,6 +137,7 @@ def load(
             for name, some in found.things.items():
                 for thing in some:
                     getattr(fluid, name).add(thing)
+            _check(fluid, found, found.before, found.voxels)
             _recall(fluid, found, found.before, found.voxels)
     except BaseException as error:
         fluid.release()
@@ -166,8 +168,9 @@ def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
     voxels = found.voxels
     if len(voxels) == len(obstacles):
         voxels = [(_own(v[0], o.shape), *v[1:]) for v, o in zip(voxels, obstacles, strict=True)]
-    fluid._drop_step()
     try:
+        _check(fluid, found, before, voxels)
+        fluid._drop_step()
         _recall(fluid, found, before, voxels)
     except GpufluidError as error:
         raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
@@ -181,17 +184,26 @@ def _own(shape: Any, own: Any) -> Any:
     return shape
 
 
+def _check(fluid: Fluid, found: _Contents, before: list[Any], voxels: list[Any]) -> None:
+    """Raise GpufluidError where the state in a file does not fit `fluid`, which stays as it is."""
+    solver, state = fluid._solver, found.state
+    belong = solver.stores().keys() | ({"color"} & state.keys())  # which may come at any time
+    if belong != state.keys():
+        raise GpufluidError(f"it holds {', '.join(sorted(state))} where {', '.join(sorted(belong))} belong")
+    if solver.numbers().keys() != found.numbers.keys():
+        raise GpufluidError(f"it holds the numbers {', '.join(sorted(found.numbers))}")
+    check_history(before, voxels)
+    for name, store in solver.stores(state).items():
+        if state[name].shape != store.shape:
+            raise GpufluidError(f"its {name} is {state[name].shape} where {store.shape} belongs")
+
+
 def _recall(fluid: Fluid, found: _Contents, before: list[Any], voxels: list[Any]) -> None:
-    """Give `fluid` the state in a file. Raises GpufluidError where it does not fit."""
+    """Give `fluid` the state in a file, which fits it."""
     solver, state = fluid._solver, found.state
     fluid._backend.scroll_to(found.scrolled)
     solver.solids.recall(list(fluid.obstacles), before, voxels)
-    stores = solver.stores(state)
-    if stores.keys() != state.keys():
-        raise GpufluidError(f"it holds {', '.join(sorted(state))} where {', '.join(sorted(stores))} belong")
-    if solver.numbers().keys() != found.numbers.keys():
-        raise GpufluidError(f"it holds the numbers {', '.join(sorted(found.numbers))}")
-    for name, store in stores.items():
+    for name, store in solver.stores(state).items():
         store.restore(state[name])
     solver.start_from(found.numbers)
     fluid._last_dt = found.last_dt

@@ -92,6 +92,11 @@ class ArrayField:
         """Return a copy."""
         return self.values.copy()
 
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Of the values: [z, y, x, c]."""
+        return self.values.shape  # type: ignore[return-value]  # of four numbers
+
     def restore(self, volume: NDArray[Any]) -> None:
         """Set the values, as `write`."""
         self.write(volume)

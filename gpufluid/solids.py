@@ -64,6 +64,18 @@ def _pushing(shape: Shape, place: Matrix, motion: Matrix) -> Matrix:
     return motion - slid
 
 
+def check_history(before: list[Any], voxels: list[Any]) -> None:
+    """Raise GpufluidError for what is no `Solids.history`."""
+    for was in before:
+        if was is not None and not (isinstance(was[0], Shape) and _is_place(was[1])):
+            raise GpufluidError("it does not tell where an obstacle was")
+    for shape, at, _, way, bends, place, motion in voxels:
+        told = _is_place(place) and _is_place(motion) and (at, way) == (place.tobytes(), motion.tobytes())
+        bent = not bends or (isinstance(bends[0], Mesh) and len(bends[1]) == place.nbytes and bends[2] > 0.0)
+        if not (isinstance(shape, Shape) and told and bent):
+            raise GpufluidError("it does not tell what is solid")
+
+
 def _is_place(matrix: Any) -> bool:
     """True for a [4, 4] of finite float64."""
     array = isinstance(matrix, np.ndarray) and (matrix.shape, matrix.dtype) == ((4, 4), np.float64)
@@ -218,18 +230,8 @@ class Solids:
         return [self._before.get(o) for o in obstacles], list(self._voxels)
 
     def recall(self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any]) -> None:
-        """Go on from the `history` of solids with these obstacles; raises GpufluidError for what is none."""
-        known = list(zip(obstacles, before, strict=True))
-        for was in before:
-            if was is not None and not (isinstance(was[0], Shape) and _is_place(was[1])):
-                raise GpufluidError("it does not tell where an obstacle was")
-        for shape, at, _, way, bends, place, motion in voxels:
-            told = _is_place(place) and _is_place(motion) and (at, way) == (place.tobytes(), motion.tobytes())
-            bent = not bends or (
-                isinstance(bends[0], Mesh) and len(bends[1]) == place.nbytes and bends[2] > 0.0
-            )
-            if not (isinstance(shape, Shape) and told and bent):
-                raise GpufluidError("it does not tell what is solid")
+        """Go on from the `history`, which `check_history` knows, of solids with these obstacles."""
+        known = zip(obstacles, before, strict=True)
         self._before = {o: (was[0], was[1]) for o, was in known if was is not None}
         self._voxels = [tuple(v) for v in voxels]
         self._voxelize()

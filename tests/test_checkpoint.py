@@ -192,6 +192,28 @@ def test_solids_are_as_they_moved_last(tmp_path: Path) -> None:
     assert same(fluid, again)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+def test_a_refused_state_changes_nothing(tmp_path: Path, ctx: moderngl.Context, backend: str) -> None:
+    """The box had been scrolled by then to where the file's is."""
+    grid, context = gf.Grid((8, 8, 6), 0.1), None if backend == "numpy" else ctx
+    sides = gf.Boundaries.all(gf.Open())
+    with gf.Fluid(grid, sides, backend=backend, ctx=context) as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.4, 0.3), 0.2), color=(1.0, 0.5, 0.2)))
+        fluid.step(0.05)
+        fluid.scroll((2, 1, 0))
+        fluid.step(0.05)
+        path = fluid.save(tmp_path / "colored.fluid")
+    burning = gf.Settings(combustion=gf.Combustion())
+    with gf.Fluid(grid, sides, burning, backend, context) as other:
+        other.density.write(np.full((6, 8, 8), 0.3))
+        other.step(0.05)
+        before = other.save(tmp_path / "before.fluid").read_bytes()
+        with pytest.raises(gf.GpufluidError, match=r"cannot be loaded: it holds .* where .* belong"):
+            other.restore(path)
+        assert other.grid == grid
+        assert other.save(tmp_path / "after.fluid").read_bytes() == before
+
+
 def test_what_only_looks_at_a_moved_solid_is_remembered(tmp_path: Path) -> None:
     fluid = gf.Fluid(gf.Grid((8, 8, 6), 0.1), backend="numpy")
     ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.3, 0.4, 0.3)))

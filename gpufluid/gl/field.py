@@ -203,6 +203,12 @@ class Field:
             values = np.clip(values, -LARGEST_HALF, LARGEST_HALF)
         return values.astype(self.dtype)
 
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Of what it is written with: [z, y, x, c]."""
+        nx, ny, nz = self.layout.size
+        return nz, ny, nx, 1 if self.layout.packing > 1 else self.components
+
     def restore(self, volume: NDArray[np.floating]) -> None:
         """Set the front from what `dump` returned; as `write` where that came in another precision."""
         if volume.dtype == self.dtype:
@@ -211,10 +217,8 @@ class Field:
             self.write(volume)
 
     def _set(self, volume: NDArray[np.floating]) -> None:
-        nx, ny, nz = self.layout.size
-        expected = (nz, ny, nx, 1 if self.layout.packing > 1 else self.components)
-        if volume.shape != expected:
-            raise GpufluidError(f"the {self.name} field takes {expected}, got {volume.shape}")
+        if volume.shape != self.shape:
+            raise GpufluidError(f"the {self.name} field takes {self.shape}, got {volume.shape}")
         self.version += 1
         if self._held is not None:
             self._part()
