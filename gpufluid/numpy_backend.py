@@ -95,7 +95,7 @@ class ArrayField:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Of the values: [z, y, x, c]."""
-        return self.values.shape  # type: ignore[return-value]  # of four numbers
+        return self.values.shape
 
     def restore(self, volume: NDArray[Any]) -> None:
         """Set the values, as `write`."""
