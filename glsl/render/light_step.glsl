@@ -54,7 +54,7 @@ float after_layer(int layer, Column column, float light) {
 
 // Which column lies at a texel of the volume, and the first of the four layers of its tile.
 ivec2 column_at(ivec2 texel, out int first) {
-    ivec2 tile = texel / light_tiles.xy;
+    ivec2 tile = ivec2(quotient(texel.x, light_tiles.x), quotient(texel.y, light_tiles.y));
     first = 4 * (tile.y * light_tiles.z + tile.x);
     return texel - tile * light_tiles.xy + base_light(first);
 }

@@ -2,6 +2,7 @@
 // A column is a ray of light: it keeps its number in every layer, while its lateral place moves with the
 // shear. Four layers lie in the channels of a tile: layer m holds the share of light left at depth m + 1.
 // Lengths are light cells: layers along the walk axis, columns across it.
+#include "lib/quotient.glsl"
 
 uniform ivec4 FIELD_tiles;     // tile width and height (texels), tiles in a row of the texture, layers
 uniform ivec2 FIELD_shear;     // lateral place per layer, in 1/65536: whole numbers, so every pass agrees
@@ -19,6 +20,6 @@ vec2 start_FIELD() { return vec2(FIELD_start) / 65536.0; }
 
 // First texel of the tile that holds a layer.
 ivec2 corner_FIELD(int layer) {
-    int tile = layer >> 2;
-    return ivec2(tile % FIELD_tiles.z, tile / FIELD_tiles.z) * FIELD_tiles.xy;
+    int tile = layer >> 2, row = quotient(tile, FIELD_tiles.z);
+    return ivec2(tile - row * FIELD_tiles.z, row) * FIELD_tiles.xy;
 }
