@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 MOST_TOLD = 600  # characters of an error
+MISSPELT = 0.8  # likeness from which on a name is another one with a slip in it
 
 
 class GpufluidError(ValueError):
@@ -24,7 +25,7 @@ class GpufluidError(ValueError):
 
 
 class UnknownNameError(GpufluidError, TypeError):
-    """A keyword that no parameter has; the message names the nearest that one has."""
+    """A keyword that no parameter has, or a misspelt field; the message names the nearest that there is."""
 
 
 class ShaderError(GpufluidError):
@@ -97,8 +98,12 @@ def near(value: Any, names: Iterable[Any]) -> str:
 
 
 def named(cls: type[T]) -> type[T]:
-    """Class decorator: unknown keywords raise `UnknownNameError` with the nearest right one."""
-    make = cls.__init__
+    """Class decorator: misspelt names raise `UnknownNameError` with the nearest right one.
+
+    That is every unknown keyword, and what is assigned to an object of this very class by a name that is
+    nearly that of a field: it would be kept beside it, and change nothing. Other names are a program's own.
+    """
+    make, assign = cls.__init__, cls.__setattr__
     names = list(inspect.signature(make).parameters)[1:]
 
     @functools.wraps(make)
@@ -108,5 +113,14 @@ def named(cls: type[T]) -> type[T]:
                 raise UnknownNameError(f"gf.{cls.__name__} has no parameter {name!r}{near(name, names)}")
         make(self, *given, **by_name)
 
+    def checked_assign(self: Any, name: str, value: Any) -> None:
+        if name not in fields and type(self) is cls and not name.startswith("_") and not hasattr(self, name):
+            close = difflib.get_close_matches(name, fields, 1, MISSPELT)
+            if close and not name.startswith(close[0]):  # position_before is no slip of the finger
+                raise UnknownNameError(f"gf.{cls.__name__} has no {name!r}; did you mean {close[0]!r}?")
+        assign(self, name, value)
+
+    fields = {*names, *(n for n, v in vars(cls).items() if isinstance(v, property) and v.fset)}
     setattr(cls, "__init__", checked)  # noqa: B010 (mypy forbids the plain assignment)
+    setattr(cls, "__setattr__", checked_assign)  # noqa: B010
     return cls

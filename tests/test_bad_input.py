@@ -228,6 +228,40 @@ def test_a_misspelt_keyword_is_named_with_the_right_one(cls: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("make", "misspelt", "right"),
+    [
+        (lambda: gf.Emitter(gf.Sphere()), "densty", "density"),
+        (lambda: gf.Emitter(gf.Sphere()), "colour", "color"),
+        (lambda: gf.Obstacle(gf.Sphere()), "postion", "position"),
+        (gf.Camera, "elevaton", "elevation"),
+        (gf.Smoke, "extiction", "extinction"),
+        (lambda: gf.Wind((1.0, 0.0, 0.0)), "velocty", "velocity"),
+        (lambda: gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy"), "setings", "settings"),
+    ],
+)
+def test_a_misspelt_field_is_not_kept_beside_the_right_one(
+    make: Callable[[], Any], misspelt: str, right: str
+) -> None:
+    """It changed nothing, and nothing said so."""
+    thing = make()
+    with pytest.raises(gf.GpufluidError, match=rf"has no '{misspelt}'; did you mean '{right}'\?"):
+        setattr(thing, misspelt, 1.0)
+    assert misspelt not in vars(thing)
+    thing.owner = thing._densty = "a program's own"
+    setattr(thing, right + "_before", 3)
+    assert thing.owner == thing._densty and getattr(thing, right + "_before") == 3
+
+
+def test_a_program_may_add_fields_to_a_class_of_its_own() -> None:
+    class Torch(gf.Emitter):
+        def __init__(self) -> None:
+            super().__init__(gf.Sphere())
+            self.densities = [1.0, 2.0]
+
+    assert Torch().densities == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
     ("make", "says"),
     [
         (lambda: gf.Wall("fre"), r"Wall.slip must be one of 'no', 'free', got 'fre'; did you mean 'free'\?"),
