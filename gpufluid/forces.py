@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -26,6 +27,7 @@ from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, 
 Rows = NDArray[np.float32]
 RowsOf = Callable[[Emitter, Grid, Boundaries, float, float], tuple[Rows, Sequence[float]]]
 
+PLACES = 16  # at most along the way of an emitter in a substep
 MORE = 4  # added to the kind of a form that is one more image, see emitter.glsl
 SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
 
@@ -118,6 +120,27 @@ def as_now(thing: Any) -> Any:
     if isinstance(thing, Emitter) and thing.rotation is not None:
         same.rotation = np.array(thing.rotation, np.float64)
     return same
+
+
+def on_its_way(emitter: Emitter, dt: float, later: float, spacing: float) -> Sequence[Emitter]:
+    """`emitter`, or one for each place on the way that it comes in `dt` seconds: together they bring as much.
+
+    later: seconds from the end of that way to where it stands. spacing: metres between places, about.
+    """
+    if not any(emitter.motion) or isinstance(emitter.shape, Array):
+        return (emitter,)
+    count = min(max(math.ceil(math.hypot(*emitter.motion) * dt / spacing), 1), PLACES)
+    there = []
+    for n in range(count):
+        one = as_now(emitter)
+        back = later + dt * (n + 0.5) / count
+        x, y, z = (p - v * back for p, v in zip(emitter.position, emitter.motion, strict=True))
+        one.position, one.density, one.fuel = (x, y, z), emitter.density / count, emitter.fuel / count
+        if emitter.color is not None:
+            r, g, b = emitter.color
+            one.color = r / count, g / count, b / count
+        there.append(one)
+    return there
 
 
 def original(thing: Any) -> Any:

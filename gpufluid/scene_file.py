@@ -34,6 +34,11 @@ Triple = tuple[float, float, float]
 # (id of a thing, field): the thing, what a file says there, and what that has made (None: it changes)
 Origins = dict[tuple[int, str], tuple[Any, Any, Any]]
 Moves = dict[tuple[int, str], Callable[[float], None]]  # what assigns a field again, by the same keys
+Motions = list[tuple[sources.Emitter, Callable[[float], Triple]]]  # and how fast each moves at a time, m/s
+DT = 1.0 / 30.0  # seconds a frame
+SMOOTH = (
+    0.25  # of its way that the middle of a frame may find a thing beside the middle of the way; else it jumps
+)
 LARGEST = 1 << 20  # bytes of a description
 DEEPEST = 32  # tables and arrays within one another, and names in a row with dots between
 MOST_THINGS = 1000  # emitters, obstacles, forces or views
@@ -440,6 +445,8 @@ class _Builder:
         self.cells: Cells = (0, 0, 0)  # of the box that is being built
         self.unset = schema().msgspec.UNSET
         self.moves: Moves = {}
+        self.motions: Motions = []
+        self.dt = DT
         self.names: dict[str, Any] = {}
         self.origins: Origins = {}
         self.made: list[tuple[Any, str]] = []  # what may be wrong later, with its places
@@ -505,9 +512,25 @@ class _Builder:
             if self.moving(given[name]):
                 move = self._mover(assign or partial(setattr, made), name, make, f"{place}.{name}")
                 self.moves[id(made), name] = move
+        if kind is sources.Emitter and self.moving(given.get("position")) and "motion" not in given:
+            self.motions.append((made, self._motion(makers["position"])))
+            self.origins[id(made), "motion"] = made, self.unset, None
         if named is not None:
             self.call(made, named, f"{place}.name")
         return made
+
+    def _motion(self, position: Callable[[float], Triple]) -> Callable[[float], Triple]:
+        """How fast what follows `position` has moved in the last frame, m/s; 0 where it has jumped."""
+
+        def motion(time: float) -> Triple:
+            way = np.array([position(max(time - back * self.dt, 0.0)) for back in (1.0, 0.5, 0.0)])
+            beside = np.abs(way[1] - 0.5 * (way[0] + way[2])).max()
+            if self.dt <= 0.0 or beside > SMOOTH * np.abs(way[2] - way[0]).max():
+                return 0.0, 0.0, 0.0
+            u, v, w = ((way[2] - way[0]) / self.dt).tolist()
+            return u, v, w
+
+        return motion
 
     def call(self, made: Any, name: str, place: str) -> None:
         """Let `made` be known by `name`. Raises SceneError where something else is."""
@@ -680,6 +703,7 @@ def build(
     """Return the scene that a description, read from `path`, describes. Raises SceneError."""
     table = checked(given, path)
     builder = _Builder(path, table.seed)
+    builder.dt = DT if table.dt is builder.unset else table.dt
     unset = builder.unset
     boxes: list[tuple[str, Any]] = [("", table)] if table.grid is not unset else []
     boxes += [(f"containers[{n}].", box) for n, box in enumerate(table.containers)]
@@ -729,7 +753,7 @@ def build(
             with builder.at(f"views[{n}].box"):
                 shown.boxes(called)
         with builder.at("the top"):
-            dt = 1.0 / 30.0 if table.dt is unset else table.dt
+            dt = builder.dt
             frames = None if table.frames is unset else table.frames
             if table.duration is not unset:
                 if frames is not None:
@@ -753,7 +777,7 @@ def build(
                 _origins=builder.origins,
                 _described=True,
                 _places=builder.made,
-                update=_updater(builder.moves),
+                update=_updater(builder.moves, builder.motions),
             )
             if table.camera is not unset and not {"target", "distance"} & builder.given(table.camera).keys():
                 scene.frame_all()
@@ -772,7 +796,7 @@ def _chosen(cells: Cells | Sequence[Cells | None] | None, boxes: int, path: Path
     return [*given, *[None] * (boxes - len(given))]
 
 
-def _updater(moves: Moves) -> Callable[[Scene, float], None] | None:
+def _updater(moves: Moves, motions: Motions) -> Callable[[Scene, float], None] | None:
     if not moves:
         return None
 
@@ -780,6 +804,9 @@ def _updater(moves: Moves) -> Callable[[Scene, float], None] | None:
         for key, move in moves.items():
             if key not in scene._held:
                 move(time)
+        for emitter, motion in motions:
+            if not scene.is_held(emitter, "motion"):
+                emitter.motion = (0.0, 0.0, 0.0) if scene.is_held(emitter, "position") else motion(time)
 
     return update
 
@@ -924,6 +951,7 @@ class _Writer:
     """Turns what a scene is made of into plain values."""
 
     def __init__(self, scene: Scene) -> None:
+        self.unset = _msgspec().UNSET  # what is said of a field that others decide
         self.origins = {key: told for key, told in scene._origins.items() if key not in scene._held}
         self.names = {id(thing): name for name, thing in scene.names.items()}
 
@@ -956,7 +984,8 @@ class _Writer:
             found = self.origins.get((id(owner if owner is not None else thing), part.name))
             ours = found is not None and (found[0] is thing or found[0] is owner)
             if found is not None and ours and (found[2] is None or found[2] is value):
-                out[part.name] = found[1]
+                if found[1] is not self.unset:
+                    out[part.name] = found[1]
                 continue
             default = part.default
             if part.default_factory is not dataclasses.MISSING:

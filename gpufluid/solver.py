@@ -19,7 +19,7 @@ from gpufluid.diffusion import Diffusion
 from gpufluid.empty import EmptySpace
 from gpufluid.errors import GpufluidError
 from gpufluid.fire import Fire
-from gpufluid.forces import Forces
+from gpufluid.forces import Forces, on_its_way
 from gpufluid.fourier import check_box, refuse_obstacle
 from gpufluid.grid import AXES
 from gpufluid.kernels import Variant
@@ -137,10 +137,15 @@ class Solver:
             self.fill_left()
         if self.settings.solve_velocity:
             self.solids.slip(self.variant, velocity=self.velocity)
-        count = self.substeps(dt)
+        count, grid = self.substeps(dt), self.backend.grid
         for number in range(1, count + 1):
+            there = [
+                one
+                for emitter in emitters
+                for one in on_its_way(emitter, dt / count, dt - number * dt / count, grid.cell_size)
+            ]
             try:
-                self.substep(dt / count, emitters, forces)
+                self.substep(dt / count, there, forces)
             except NotFiniteError as error:
                 raise NotFiniteError(
                     f"{error} (substep {number} of {count}, from {self.time:.6g} s on)"

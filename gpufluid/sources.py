@@ -170,6 +170,9 @@ class Emitter:
         long as the box is has no ends there; of other shapes longer than the box the eight images count that
         are nearest to its middle.
     active: False switches the emitter off.
+    motion: how fast it moves, m/s; `position` is where it has come to. What it brings in a step is spread
+        over the way that it has come in it: so a fast one leaves a trail and not a row of puffs. It counts
+        until it is set back; a description finds it from the position.
 
     For a Mesh and what follows it in that list the share of each cell is worked out on the CPU, when it is
     new or has moved. Solids get nothing. Raises GpufluidError naming the field and its limit.
@@ -190,6 +193,7 @@ class Emitter:
     position: Triple = (0.0, 0.0, 0.0)
     rotation: ArrayLike | None = None
     color: Triple | None = None
+    motion: Triple = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         self.check()
@@ -228,6 +232,7 @@ class Emitter:
         if not isinstance(self.active, bool | np.bool_):
             raise GpufluidError(f"Emitter.active must be True or False, got {self.active!r}")
         self.position = finite_triple(self.position, "Emitter.position")
+        self.motion = finite_triple(self.motion, "Emitter.motion")
         rotation_matrix(self.rotation, "Emitter.rotation")
 
     @property

@@ -649,6 +649,38 @@ def test_a_camera_in_front_of_a_slice() -> None:
             camera.frame((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0.0)
 
 
+def test_a_description_tells_how_fast_an_emitter_moves(tmp_path: Path) -> None:
+    path = tmp_path / "torch.toml"
+    path.write_text(
+        "dt = 0.1\n[grid]\ncells = [4, 4, 4]\n"
+        '[[emitters]]\nname = "even"\nshape = { kind = "sphere" }\n'
+        'position = { formula = ["3 * t", "0", "1"] }\n'
+        '[[emitters]]\nname = "jumps"\nshape = { kind = "sphere" }\n'
+        'position = { keys = [[0, [0, 0, 0]], [0.2, [9, 0, 0]]], ease = "step" }\n'
+        '[[emitters]]\nname = "said"\nshape = { kind = "sphere" }\nmotion = [0, 1, 0]\n'
+        'position = { formula = ["3 * t", "0", "1"] }\n'
+    )
+    scene = gf.Scene.load(path, backend="numpy")
+    even, jumps, said = (scene.names[name] for name in ("even", "jumps", "said"))
+    scene.advance()
+    assert even.motion == (0.0, 0.0, 0.0)  # it has just come
+    for _ in range(3):
+        scene.advance()
+        assert even.motion == pytest.approx((3.0, 0.0, 0.0))
+        assert jumps.motion == (0.0, 0.0, 0.0) and said.motion == (0.0, 1.0, 0.0)
+    assert jumps.position == (9.0, 0.0, 0.0)
+    told = description_of(scene)["emitters"]
+    assert "motion" not in told[0] and "motion" not in told[1] and told[2]["motion"] == [0.0, 1.0, 0.0]
+    scene.hold(even, "position")  # a hand has it
+    scene.advance()
+    assert even.motion == (0.0, 0.0, 0.0)
+    scene.hold(even, "motion")
+    even.motion = (5.0, 0.0, 0.0)
+    scene.advance()
+    assert even.motion == (5.0, 0.0, 0.0) == tuple(description_of(scene)["emitters"][0]["motion"])
+    scene.release()
+
+
 def test_what_is_off_is_written_so(tmp_path: Path) -> None:
     """TOML has no word for None; left out, the file would say the default, which is on."""
     off = gf.Settings(cfl=None, limiter=None, pressure=gf.ConjugateGradient(tolerance=None))

@@ -446,3 +446,66 @@ def test_a_mask_is_made_once_and_again_when_its_source_moved(monkeypatch: pytest
 def test_bad_sources_and_shapes_are_named(make: Any, says: str) -> None:
     with pytest.raises(gf.GpufluidError, match=says):
         make()
+
+
+# -- on its way ------------------------------------------------------------------------------------------------
+
+
+def trail(backend: str, motion: float, dt: float = 1 / 30, **given: Any) -> np.ndarray:
+    """Density after the way of an emitter that goes 6 m/s along x."""
+    rules = gf.Settings(solve_velocity=False, buoyancy=0.0)
+    with gf.Fluid(gf.Grid((96, 12, 12), 1 / 48), settings=rules, backend=backend) as fluid:
+        source = fluid.emitters.add(gf.Emitter(**{"shape": gf.Sphere(radius=0.05), "density": 30.0, **given}))
+        source.motion = (motion, 0.0, 0.0)
+        for n in range(round(0.3 / dt)):
+            source.position = (0.1 + 6.0 * dt * (n + 1), 0.125, 0.125)
+            fluid.step(dt)
+        assert source.density == 30.0  # what is emitted on the way is not the emitter's own
+        return np.asarray(fluid.density.read())
+
+
+@pytest.mark.parametrize("backend", ["numpy", "fragment", "compute"])
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"edge": "hard"}, {"shape": gf.Mesh.icosphere(2).fitted(0.1)}],
+    ids=["gaussian", "hard", "mesh"],
+)
+def test_a_fast_emitter_leaves_a_trail_and_not_a_row_of_puffs(backend: str, given: dict[str, Any]) -> None:
+    """Each puff is 9.6 cells from the last one, and 4.8 wide."""
+    puffs, even = trail(backend, 0.0, **given), trail(backend, 6.0, **given)
+    middle = slice(24, 72)
+    assert np.ptp(puffs[6, 6, middle]) > 0.9 * puffs[6, 6, middle].mean()
+    assert np.ptp(even[6, 6, middle]) < 0.05 * even[6, 6, middle].mean()
+    assert even.sum() == pytest.approx(puffs.sum(), rel=0.02)
+    finer = trail(backend, 6.0, dt=1 / 120, **given)  # the same way in steps a fourth as long
+    assert np.abs(finer - even)[..., middle].max() < 0.1 * even.max()
+
+
+def test_a_moving_emitter_sets_what_it_sets_all_along(ctx: moderngl.Context) -> None:
+    rules = gf.Settings(solve_velocity=False, buoyancy=0.0)
+    with gf.Fluid(gf.Grid((64, 8, 8), 1 / 32), settings=rules, ctx=ctx) as fluid:
+        ball = gf.Sphere((1.6, 0.125, 0.125), 0.06)
+        fluid.emitters.add(gf.Emitter(ball, temperature=2.0, color=(3.0, 0.0, 6.0), motion=(36.0, 0.0, 0.0)))
+        fluid.step(1 / 30)
+        way = slice(16, 48)  # 1.2 m, which 16 places stand along
+        assert fluid.temperature.read()[4, 4, way].min() > 1.9
+        color = fluid.color.read()[4, 4, way]
+        assert np.ptp(color[:, 0]) < 0.2 * color[:, 0].mean()
+        assert color[:, 2] == pytest.approx(2.0 * color[:, 0], rel=1e-4)
+
+
+def test_an_emitter_that_does_not_move_costs_and_changes_nothing() -> None:
+    from gpufluid.forces import on_its_way
+
+    still = gf.Emitter(gf.Sphere(radius=0.1))
+    assert on_its_way(still, 0.1, 0.0, 0.1) == (still,)
+    dye = gf.Emitter(gf.Array(np.ones((4, 4, 4))), motion=(1.0, 0.0, 0.0))  # of the cells, wherever they are
+    assert on_its_way(dye, 0.1, 0.0, 0.1) == (dye,)
+    far = gf.Emitter(gf.Sphere(radius=0.1), motion=(0.0, 1e30, 0.0))
+    assert len(on_its_way(far, 0.1, 0.0, 0.1)) == 16
+    with pytest.raises(gf.GpufluidError, match="Emitter.motion"):
+        gf.Emitter(gf.Sphere(), motion=(0.0, math.nan, 0.0))
+    with gf.Fluid(gf.Grid((4, 4, 4)), backend="fragment") as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((2, 2, 2), 1.0), density=1.0, motion=(0.0, 1e37, 0.0)))
+        fluid.step(0.1)
+        assert np.isfinite(fluid.density.read()).all()

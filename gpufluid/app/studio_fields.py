@@ -70,6 +70,7 @@ RANGES: dict[str, Range] = {
     "Emitter.noise_size": Range(0.005, 1.0, "m", log=True),
     "Emitter.noise_time": Range(0.02, 2.0, "s"),
     "Emitter.seed": Range(0, 1000),
+    "Emitter.motion": Range(-5.0, 5.0, "m/s"),
     "Emitter.color": Range(0.0, 10.0, "1/s"),
     "Obstacle.scale": Range(0.1, 4.0),
     "Obstacle.spin": Range(-30.0, 30.0, "rad/s"),
