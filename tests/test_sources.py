@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import moderngl
 import numpy as np
 import pytest
 from sharing import DRAWN
@@ -448,7 +449,7 @@ def test_bad_sources_and_shapes_are_named(make: Any, says: str) -> None:
         make()
 
 
-# -- on its way ------------------------------------------------------------------------------------------------
+# -- on its way ----------------------------------------------------------------------------------------------
 
 
 def trail(backend: str, motion: float, dt: float = 1 / 30, **given: Any) -> np.ndarray:
