@@ -96,6 +96,8 @@ VIEW_KINDS: dict[str, type] = {
 }
 OFF = "none"  # what TOML has no word for: a setting that is on unless it is None
 LIGHT_KINDS: dict[str, type] = {"sun": view.Light, "point": view.PointLight}
+KINDS = {*SIDE_KINDS, *SOLVER_KINDS, *FORM_KINDS, *FORCE_KINDS, *VIEW_KINDS, *LIGHT_KINDS}
+KINDS |= {"mesh", "knot", "line", "bezier", "image", "surface", "array", "expression"}
 
 
 def _msgspec() -> Any:
@@ -368,7 +370,7 @@ def checked(given: Mapping[str, Any], path: Path) -> Any:
     try:
         return tables.msgspec.convert(given, tables.scene)
     except tables.msgspec.ValidationError as error:
-        raise SceneError(f"{path}: {short(_explained(str(error)))}") from None
+        raise SceneError(f"{path}: {short(_explained(str(error), given))}") from None
 
 
 def _check_plain(given: Any, path: Path) -> None:
@@ -385,16 +387,18 @@ def _check_plain(given: Any, path: Path) -> None:
             raise SceneError(f"{path}: a whole number in it has over 64 bits")
 
 
-def _explained(text: str) -> str:
-    """What msgspec says, with the place first and the nearest right word."""
+def _explained(text: str, given: Mapping[str, Any]) -> str:
+    """What msgspec says of the description `given`, with the place first and the nearest right word there."""
     what, _, place = text.partition(" - at `$")
     place = place.rstrip("`").lstrip(".") or "the top"
     what = what.replace("`float | object`", "a number, or a table of keys").replace("`", "")
     what = re.sub(r"Invalid enum value (.*)", f"must be a number or {OFF!r}, got \\1", what)  # the one such
     what = re.sub(r"\bobject\b", "table", what.replace("Object", "the table"))
     word = re.search(r"(?:unknown field|Invalid value) '?([^' ]+)'?", what)
-    if word and word[1] not in _words():  # a right one elsewhere is not misspelt
-        what += near(word[1], sorted(_words()))
+    if word:
+        words = sorted(_words_at(place, given))
+        hint = "" if word[1] in KINDS else near(word[1], words)  # a right one elsewhere is not misspelt
+        what += hint or (f"; one of {', '.join(words)}" if place.endswith("kind") else "")
     return f"{place}: {what[0].lower()}{what[1:]}"
 
 
@@ -415,23 +419,29 @@ def _offs(kind: type) -> frozenset[str]:
     )
 
 
-@cache
-def _words() -> set[str]:
-    """Every key and kind a description may hold."""
-    tables = schema()
-    words: set[str] = {*SIDE_KINDS, *SOLVER_KINDS, *FORM_KINDS, *FORCE_KINDS, *VIEW_KINDS, *LIGHT_KINDS}
-    words |= {"mesh", "knot", "line", "bezier", "image", "surface", "array", "expression"}
-    todo, seen = [tables.scene], set()
-    while todo:
-        hint = todo.pop()
-        if hint in seen:
-            continue
-        seen.add(hint)
-        if hasattr(hint, "__struct_fields__"):
-            words |= set(hint.__struct_fields__)
-            todo += list(_hints(hint).values())
-        todo += [part for part in typing.get_args(hint) if not isinstance(part, str)]
-    return words
+def _words_at(place: str, given: Mapping[str, Any]) -> set[str]:
+    """The keys of the table at `place` of a description; where that is a kind, all kinds that it may be."""
+    tables, kind = {schema().scene}, False
+    value: Any = given
+    for step in () if place == "the top" else re.findall(r"[^.\[\]]+", place):
+        kind = step == "kind"
+        if step.isdigit() and isinstance(value, list):
+            value = value[int(step)]
+        elif not kind and isinstance(value, dict):
+            of_kind = {t for t in tables if t.__struct_config__.tag in (None, value.get("kind"))}
+            hints = [_hints(t).get(step) for t in of_kind or tables]
+            tables, value = {t for hint in hints for t in _tables_in(hint)}, value.get(step)
+    if kind:
+        return {t.__struct_config__.tag for t in tables if t.__struct_config__.tag is not None}
+    said = value.get("kind") if isinstance(value, dict) else None
+    return {name for t in tables if t.__struct_config__.tag in (None, said) for name in t.__struct_fields__}
+
+
+def _tables_in(hint: Any) -> set[Any]:
+    """The tables among which a value of the type `hint` is, or its parts are."""
+    if hasattr(hint, "__struct_fields__"):
+        return {hint}
+    return {t for part in typing.get_args(hint) for t in _tables_in(part)}
 
 
 # -- building ------------------------------------------------------------------------------------------

@@ -371,6 +371,10 @@ def test_changes_over_the_file(full: Path) -> None:
         ("views[1].seeds=[]", r"views\[1\]: StreamlinesView.seeds must be one or more points"),
         ("views[1].fade=2", r"views\[1\]: StreamlinesView.fade must be at most 1"),
         ("views[1].range=[1,0]", r"views\[1\]: StreamlinesView.range: low must be less than high"),
+        # words of other tables are no help
+        ("settings.combustion={expansion=3.0}", r"field expansion; did you mean 'expansion_per_burn'"),
+        ("views[3].lvel=3.0", r"views\[3\]: the table contains unknown field lvel$"),
+        ('emitters[0].shape={kind="torus"}', "shape.kind: invalid value 'torus'; one of array, .*, surface$"),
         ("views[3].fild=1", r"views\[3\]: the table contains unknown field fild; did you mean 'field'"),
         ("views[3].field=spede", r"views\[3\]: SliceView.field must be one of .*did you mean 'speed'"),
         ("smoke.visible=3", "smoke.visible: expected bool | table, got int"),
@@ -382,7 +386,7 @@ def test_changes_over_the_file(full: Path) -> None:
         ("emitters[0]..density=1", "a change must look like settings.viscosity=0.1"),
         (".emitters[0].density=1", "a change must look like settings.viscosity=0.1"),
         ("picture.fps=1e9", "picture: Picture.fps must lie in 0.001 .. 1000, got 1000000000.0"),
-        ("obstacles[1].shape={kind='line',points=[]}", r"obstacles\[1\].shape.kind: invalid value 'line'$"),
+        ("obstacles[1].shape={kind='line',points=[]}", r"shape.kind: invalid value 'line'; one of box, .*"),
         ("forces[0].expression=a", r"forces\[0\]: the table contains unknown field expression$"),
         (
             "picture.slices=2000",
