@@ -229,6 +229,33 @@ def test_hidden_particles_stand_still(ctx: moderngl.Context) -> None:
     renderer.release()
 
 
+def test_legends_of_several_views_stand_side_by_side(ctx: moderngl.Context) -> None:
+    """They lay on one another, unreadable."""
+    fluid = gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), ctx=ctx)
+    views = [gf.SliceView("speed", axis=axis, range=(0.0, 1.0)) for axis in "xyz"]
+    scene, size = gf.Scene(fluid, views=views), (640, 360)
+    renderer = gf.FrameRenderer(ctx, size)
+
+    def columns(*shown: int) -> set[int]:
+        """Where a picture of the views with those legends differs from one without any."""
+        pictures = []
+        for some in (shown, ()):
+            for n, view in enumerate(views):
+                view.legend = n in some
+            renderer.draw(scene)
+            pictures.append(renderer.read().astype(int))
+        changed = np.abs(pictures[0] - pictures[1]).max(axis=(0, 2)) > 8
+        return set(np.flatnonzero(changed).tolist())
+
+    right, both, all_three = columns(0), columns(0, 1), columns(0, 1, 2)
+    assert right == columns(1) and min(right) > 480  # alone each is at the right
+    assert right < both and max(both - right) < 160
+    third = all_three - both
+    assert third and max(third) < min(right) and min(third) > 320
+    renderer.release()
+    fluid.release()
+
+
 def test_boxes_share_one_range_and_one_legend(ctx: moderngl.Context) -> None:
     """The slower box is drawn with the colours of the faster one; a bar is drawn once, over everything."""
     renderer = gf.FrameRenderer(ctx, (96, 72))

@@ -47,6 +47,7 @@ class Chart(QuantityOverlay):
         linear: bool,
     ) -> None:
         self.field, self.colors, self.range, self.legend = field, colors, range, legend
+        self.legend_place = 0  # of several in one picture
         self.check()
         super().__init__(ctx, linear=linear)
         self.maps = ColorMaps(self.device)
@@ -79,10 +80,11 @@ class Chart(QuantityOverlay):
         self.last_range = self.range_of(fluid, shown, self.field, self.range)
         return shown, self.maps.texture(self.color_map())
 
-    def draw_legend(self, target: moderngl.Framebuffer, size: tuple[int, int], side: str = "right") -> None:
+    def draw_legend(self, target: moderngl.Framebuffer, size: tuple[int, int]) -> None:
         """Draw the colour bar, if it is wanted."""
         if self.legend:
-            draw_legend(self.ink, size, self.field, QUANTITIES[self.field].unit, *self.last_range, side)
+            unit, place = QUANTITIES[self.field].unit, self.legend_place
+            draw_legend(self.ink, size, self.field, unit, *self.last_range, place)
             self.ink.draw(target, self.maps.texture(self.color_map()), linear=self.linear)
 
     def release(self) -> None:

@@ -156,9 +156,12 @@ def text_size(height: int) -> float:
 
 
 def legend(
-    ink: Ink, size: tuple[int, int], title: str, unit: str, low: float, high: float, side: str = "right"
+    ink: Ink, size: tuple[int, int], title: str, unit: str, low: float, high: float, place: int = 0
 ) -> None:
-    """A colour bar with a scale from `low` to `high`, in a picture of `size` pixels."""
+    """A colour bar with a scale from `low` to `high`, in a picture of `size` pixels.
+
+    place: of several in one picture, 0 at the right, 1 at the left, 2 beside 0 and so on.
+    """
     width, height = size
     cap = text_size(height)
     long = round(max(0.5 * height, 6 * cap))
@@ -170,7 +173,8 @@ def legend(
     inner = max(thick + cap + max(ink.text_width(t, cap) for t in texts), ink.text_width(head, cap))
     margin = round(1.2 * cap)
     panel = inner + 2 * margin, long + 3.2 * cap + 2 * margin
-    x = width - panel[0] - margin if side == "right" else margin
+    x = margin + place // 2 * (panel[0] + margin)
+    x = x if place % 2 else width - panel[0] - x
     y = round(0.5 * (height - panel[1]))
     ink.rectangle(x, y, *panel, PAPER, 0.72, 0.6 * cap)
     x, y = round(x + margin), y + margin

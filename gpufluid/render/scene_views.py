@@ -111,7 +111,9 @@ class SceneViews:
             grid = made.fluid.grid
             return -float(rays.depth(np.array(grid.origin) + 0.5 * np.array(grid.size)))
 
-        for view in {id(made.view): made.view for made in self._made}.values():
+        views = {id(made.view): made.view for made in self._made}.values()
+        bars = [id(view) for view in views if view.visible and getattr(view, "legend", False)]
+        for view in views:
             shown = [made for made in self._made if made.view is view and made.drawn is not None]
             if not view.visible or not shown or shown[0].drawn.opaque is not opaque:
                 continue
@@ -125,6 +127,8 @@ class SceneViews:
                     if hasattr(drawn, name)
                 }
                 drawn.linear = True
+                if isinstance(drawn, Chart) and id(view) in bars:
+                    drawn.legend_place = bars.index(id(view))
                 if common is not None:
                     drawn.range = common
                 if made is not shown[-1] and "legend" in before:
