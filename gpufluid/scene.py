@@ -37,9 +37,8 @@ class Scene:
 
     fluid: steps by `dt` seconds a frame. others: more fluids, each in its own box, stepped and drawn as well.
     camera, light, smoke: the picture; camera None: one that sees all boxes whole; light None: a `Light()`, in
-    2D one from the front. lights: up to four
-    more lights. fire: how hot gas glows; None: it does not. floor: height of a ground plane that catches the
-    shadow, metres, or None. picture: its size and how it is drawn.
+    2D one from the front. lights: up to four more lights. fire: how hot gas glows; None: it does not. floor:
+    height of a ground plane that catches the shadow, metres, or None. picture: its size and how it is drawn.
     update: called as ``update(scene, time)`` before each frame, time in seconds. story: a generator; each
     ``yield`` of it is one frame, and where it ends the scene does. frames: after how many the scene ends;
     None: never. views: of the flow, in every box or in one, drawn into the picture: `gf.ParticlesView` and
@@ -76,9 +75,8 @@ class Scene:
     _over: bool = False
     _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list)
     _snaps: list[Path] = field(default_factory=list)
-    _origins: dict[tuple[int, str], tuple[Any, Any, Any]] = field(
-        default_factory=dict
-    )  # of a description's parts
+    # of a description's parts, see scene_file
+    _origins: dict[tuple[int, str], tuple[Any, Any, Any]] = field(default_factory=dict)
     _described: bool = False  # whether `update` says nothing but what a description does
     _held: dict[tuple[int, str], Any] = field(default_factory=dict)  # fields that follow a hand, not the file
     _file: Path | None = None  # that it was read from
@@ -88,9 +86,8 @@ class Scene:
         finite_number(self.dt, "Scene.dt", low=0.0)
         flat = isinstance(self.fluid, Fluid) and self.fluid.grid.dimensions == 2
         if self.camera is None:
-            self.camera = (
-                Camera(azimuth=0.0, elevation=0.0) if flat else Camera(azimuth=AZIMUTH, elevation=ELEVATION)
-            )
+            azimuth, elevation = (0.0, 0.0) if flat else (AZIMUTH, ELEVATION)
+            self.camera = Camera(azimuth=azimuth, elevation=elevation)
             if all(isinstance(fluid, Fluid) for fluid in self.fluids):
                 self.frame_all()
         if self.light is None:

@@ -36,9 +36,7 @@ Origins = dict[tuple[int, str], tuple[Any, Any, Any]]
 Moves = dict[tuple[int, str], Callable[[float], None]]  # what assigns a field again, by the same keys
 Motions = list[tuple[sources.Emitter, Callable[[float], Triple]]]  # and how fast each moves at a time, m/s
 DT = 1.0 / 30.0  # seconds a frame
-SMOOTH = (
-    0.25  # of its way that the middle of a frame may find a thing beside the middle of the way; else it jumps
-)
+SMOOTH = 0.25  # of its way that a thing may be off the middle of it half a frame ago; else it has jumped
 LARGEST = 1 << 20  # bytes of a description
 DEEPEST = 32  # tables and arrays within one another, and names in a row with dots between
 MOST_THINGS = 1000  # emitters, obstacles, forces or views

@@ -84,10 +84,8 @@ class Camera:
             raise GpufluidError(f"low must lie below high along every axis, got {low} and {high}")
         half = math.tan(math.radians(self.fov) / 2.0) * FILLED
         towards = tuple((e - t) / self.distance for e, t in zip(self.eye, self.target, strict=True))
-        (right, up), corners = (
-            self.axes,
-            list(product(*((0.5 * (a - b), 0.5 * (b - a)) for a, b in zip(low, high, strict=True)))),
-        )
+        right, up = self.axes
+        corners = list(product(*((0.5 * (a - b), 0.5 * (b - a)) for a, b in zip(low, high, strict=True))))
         x, y, z = (0.5 * (a + b) for a, b in zip(low, high, strict=True))
         self.target = (x, y, z)
         self.distance = max(
