@@ -193,9 +193,10 @@ def _check(fluid: Fluid, found: _Contents, before: list[Any], voxels: list[Any])
     if solver.numbers().keys() != found.numbers.keys():
         raise GpufluidError(f"it holds the numbers {', '.join(sorted(found.numbers))}")
     check_history(before, voxels)
-    for name, store in solver.stores(state).items():
-        if state[name].shape != store.shape:
-            raise GpufluidError(f"its {name} is {state[name].shape} where {store.shape} belongs")
+    shapes = {"color": solver.scalars.shape} | {n: store.shape for n, store in solver.stores().items()}
+    for name, values in state.items():
+        if values.shape != shapes[name]:
+            raise GpufluidError(f"its {name} is {values.shape} where {shapes[name]} belongs")
 
 
 def _recall(fluid: Fluid, found: _Contents, before: list[Any], voxels: list[Any]) -> None:

@@ -116,7 +116,7 @@ def named(cls: type[T]) -> type[T]:
     def checked_assign(self: Any, name: str, value: Any) -> None:
         if name not in fields and type(self) is cls and not name.startswith("_") and not hasattr(self, name):
             close = difflib.get_close_matches(name, fields, 1, MISSPELT)
-            if close and not name.startswith(close[0]):  # position_before is no slip of the finger
+            if close and close[0] not in name:  # old_position is no slip of the finger
                 raise UnknownNameError(f"gf.{cls.__name__} has no {name!r}; did you mean {close[0]!r}?")
         assign(self, name, value)
 

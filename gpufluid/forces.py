@@ -127,8 +127,8 @@ def on_its_way(emitter: Emitter, dt: float, later: float, spacing: float) -> Seq
 
     later: seconds from the end of that way to where it stands. spacing: metres between places, about.
     """
-    if not any(emitter.motion) or isinstance(emitter.shape, Array):
-        return (emitter,)
+    if not any(emitter.motion) or not isinstance(emitter.shape, Analytic):
+        return (emitter,)  # what is worked out on the CPU would be so for each place
     count = min(max(math.ceil(math.hypot(*emitter.motion) * dt / spacing), 1), PLACES)
     there = []
     for n in range(count):

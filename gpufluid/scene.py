@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,8 @@ class Scene:
     _over: bool = False
     _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list)
     _snaps: list[Path] = field(default_factory=list)
+    _seen: Sequence[Camera] = ()  # how a camera looks that nobody has placed; none: somebody has
+    _placed: tuple[Any, ...] = ()  # where it has been placed since
     # of a description's parts, see scene_file
     _origins: dict[tuple[int, str], tuple[Any, Any, Any]] = field(default_factory=dict)
     _described: bool = False  # whether `update` says nothing but what a description does
@@ -85,14 +87,19 @@ class Scene:
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)
         flat = isinstance(self.fluid, Fluid) and self.fluid.grid.dimensions == 2
-        if self.camera is None:
-            azimuth, elevation = (0.0, 0.0) if flat else (AZIMUTH, ELEVATION)
+        unplaced = self.camera is None
+        if unplaced:
+            azimuth, elevation = direction_of_view(flat)
             self.camera = Camera(azimuth=azimuth, elevation=elevation)
-            if all(isinstance(fluid, Fluid) for fluid in self.fluids):
-                self.frame_all()
         if self.light is None:
             self.light = Light(FROM_FRONT) if flat else Light()
-        for name, kind in (("fluid", Fluid), ("camera", Camera), ("light", Light), ("smoke", Smoke)):
+        for name, kind in (
+            ("fluid", Fluid),
+            ("camera", Camera),
+            ("light", Light),
+            ("smoke", Smoke),
+            ("picture", Picture),
+        ):
             if not isinstance(getattr(self, name), kind):
                 raise GpufluidError(f"Scene.{name} must be a gf.{kind.__name__}, got {getattr(self, name)!r}")
         Look(self.light, self.smoke, self.fire, self.lights).check()
@@ -113,6 +120,8 @@ class Scene:
             whole_number(self.frames, "Scene.frames", low=1)
         whole_number(self.frame, "Scene.frame", low=0)
         whole_number(self.seed, "Scene.seed")
+        if unplaced:
+            self._place([self.camera])
 
     @classmethod
     def load(
@@ -165,15 +174,37 @@ class Scene:
     def frame_all(self, aspect: float | None = None) -> None:
         """Let the camera see all boxes whole, from the side that it is on.
 
-        aspect: width of the picture over its height; None: that of `picture`.
+        aspect: width of the picture over its height; None: that of `picture`. Raises GpufluidError for one
+        that is not > 0.
         """
-        low, high = zip(*((fluid.grid.origin, fluid.grid.upper) for fluid in self.fluids), strict=True)
+        self._frame([self.camera], aspect)
+
+    def fit(self, aspect: float) -> None:
+        """`frame_all` for a picture of that `aspect`, where nobody has placed the camera, nor moved it since.
+
+        One that a description turns or opens is far enough off for each of its frames.
+        """
+        if self._seen and self._placed == (id(self.camera), self.camera.target, self.camera.distance):
+            self._place(self._seen, aspect)
+
+    def _place(self, seen: Sequence[Camera], aspect: float | None = None) -> None:
+        """Place a camera that nobody has; seen: how it looks in its frames."""
+        self._seen = seen
+        self._frame(seen, aspect)
+        self._placed = id(self.camera), self.camera.target, self.camera.distance
+
+    def _frame(self, seen: Sequence[Camera], aspect: float | None) -> None:
+        """Move the camera as far off as it must be to see all boxes whole, looking in any of those ways."""
+        boxes = [(fluid.grid.origin, fluid.grid.upper) for fluid in self.fluids]
+        low = [min(box[0][axis] for box in boxes) for axis in range(3)]
+        high = [max(box[1][axis] for box in boxes) for axis in range(3)]
         width, height = self.picture.size
-        self.camera.frame(
-            [min(x) for x in zip(*low, strict=True)],
-            [max(x) for x in zip(*high, strict=True)],
-            aspect or width / height,
-        )
+        cameras = [replace(camera) for camera in seen]
+        for camera in cameras:
+            camera.frame(low, high, width / height if aspect is None else aspect)
+        farthest = max(cameras, key=lambda camera: camera.distance)
+        self.camera.target, self.camera.distance = farthest.target, farthest.distance
+        self.camera.near, self.camera.far = min(c.near for c in cameras), max(c.far for c in cameras)
 
     def advance(self) -> None:
         """Let the story and `update` go on by one frame, then step the fluids; nothing once it is `over`."""
@@ -369,6 +400,11 @@ def scene_suffix(path: str | os.PathLike[str]) -> str:
     beside = [name + ending for ending in SUFFIXES if name and Path(name + ending).is_file()]
     hint = f"; did you mean {beside[0]!r}?" if beside else ""
     raise GpufluidError(f"{name or repr(name)}: a scene is a .toml or a .py file{hint}")
+
+
+def direction_of_view(flat: bool) -> tuple[float, float]:
+    """Azimuth and elevation of a camera that nobody has placed, degrees; flat: before a slice."""
+    return (0.0, 0.0) if flat else (AZIMUTH, ELEVATION)
 
 
 def box_names(fluids: Sequence[Fluid], names: Mapping[str, Any]) -> tuple[str, ...]:

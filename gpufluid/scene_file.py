@@ -8,6 +8,7 @@ number may be followed over time: ``{ keys = [[0, 1], [2, 5]] }`` or ``{ formula
 from __future__ import annotations
 
 import dataclasses
+import filecmp
 import os
 import re
 import types
@@ -28,7 +29,7 @@ from gpufluid.files import open_plain, readable, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
 from gpufluid.keyframes import Formula, Keys, Track
-from gpufluid.scene import Cells, Scene, box_names
+from gpufluid.scene import Cells, Scene, box_names, direction_of_view
 
 Triple = tuple[float, float, float]
 # (id of a thing, field): the thing, what a file says there, and what that has made (None: it changes)
@@ -36,6 +37,10 @@ Origins = dict[tuple[int, str], tuple[Any, Any, Any]]
 Moves = dict[tuple[int, str], Callable[[float], None]]  # what assigns a field again, by the same keys
 Motions = list[tuple[sources.Emitter, Callable[[float], Triple]]]  # and how fast each moves at a time, m/s
 DT = 1.0 / 30.0  # seconds a frame
+SEEN, LOOKS = (
+    20.0,
+    64,
+)  # s of a scene without an end for which a moving camera is placed, and looks at it meanwhile
 SMOOTH = 0.25  # of its way that a thing may be off the middle of it half a frame ago; else it has jumped
 LARGEST = 1 << 20  # bytes of a description
 DEEPEST = 32  # tables and arrays within one another, and names in a row with dots between
@@ -787,13 +792,33 @@ def build(
                 _places=builder.made,
                 update=_updater(builder.moves, builder.motions),
             )
-            if table.camera is not unset and not {"target", "distance"} & builder.given(table.camera).keys():
-                scene.frame_all()
+            if table.camera is not unset:
+                _place(scene, builder, builder.given(table.camera))
             return scene
     except BaseException:
         for fluid in reversed(fluids):  # the first may own the context of all
             fluid.release()
         raise
+
+
+def _place(scene: Scene, builder: _Builder, given: Mapping[str, Any]) -> None:
+    """Place the camera of a description that says neither its target nor its distance."""
+    if {"target", "distance"} & given.keys():
+        return
+    camera = scene.camera
+    for name, angle in zip(
+        ("azimuth", "elevation"), direction_of_view(scene.fluid.grid.dimensions == 2), strict=True
+    ):
+        if name not in given:
+            setattr(camera, name, angle)
+    moves = [move for name in given if (move := builder.moves.get((id(camera), name))) is not None]
+    last = SEEN if scene.frames is None else scene.frames * scene.dt
+    seen = []
+    for time in np.linspace(last, 0.0, LOOKS if moves else 1):  # which ends where the scene begins
+        for move in moves:
+            move(float(time))
+        seen.append(dataclasses.replace(camera))
+    scene._place(seen)
 
 
 def _chosen(cells: Cells | Sequence[Cells | None] | None, boxes: int, path: Path) -> list[Cells | None]:
@@ -906,17 +931,21 @@ def save_description(scene: Scene, path: str | os.PathLike[str], overwrite: bool
 
 
 def _check_files(described: Any, scene: Scene, path: Path) -> None:
-    """Raise GpufluidError where a file that a description names, read from its folder, is not there."""
+    """Raise GpufluidError where a file that a description names is not the one in the folder of `path`."""
     todo, folder = [described], path.parent
+    home = folder if scene._file is None else scene._file.parent
     while todo:
         part = todo.pop()
         if isinstance(part, dict):
             name = part.get("file")
-            if isinstance(name, str) and not (folder / name).is_file():
-                home = "" if scene._file is None else f", or save the scene in {scene._file.parent}"
-                raise GpufluidError(
-                    f"{path}: the scene reads {name!r}, which is not in that folder: copy it there{home}"
-                )
+            if isinstance(name, str):
+                here, there = folder / name, home / name
+                what = "not" if not here.is_file() else "another one"
+                if what == "not" or (there.is_file() and not filecmp.cmp(here, there, shallow=False)):
+                    raise GpufluidError(
+                        f"{path}: the scene reads {name!r}, which is {what} in that folder: copy it there, "
+                        f"or save the scene in {home}"
+                    )
             todo += part.values()
         elif isinstance(part, list):
             todo += part

@@ -172,7 +172,8 @@ class Emitter:
     active: False switches the emitter off.
     motion: how fast it moves, m/s; `position` is where it has come to. What it brings in a step is spread
         over the way that it has come in it: so a fast one leaves a trail and not a row of puffs. It counts
-        until it is set back; a description finds it from the position.
+        until it is set back; a description finds it from the position. Not for a Mesh and what follows it in
+        that list.
 
     For a Mesh and what follows it in that list the share of each cell is worked out on the CPU, when it is
     new or has moved. Solids get nothing. Raises GpufluidError naming the field and its limit.

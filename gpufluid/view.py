@@ -94,7 +94,8 @@ class Camera:
             for corner in corners
         )
         radius = max(math.hypot(*corner) for corner in corners)
-        self.near = min(self.near, 0.02 * self.distance)
+        front = self.distance - max(_dot(corner, towards) for corner in corners)
+        self.near = min(self.near, 0.02 * self.distance, 0.5 * front)
         self.far = max(self.far, 2.0 * (self.distance + radius))
 
 

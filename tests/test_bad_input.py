@@ -250,6 +250,9 @@ def test_a_misspelt_field_is_not_kept_beside_the_right_one(
     thing.owner = thing._densty = "a program's own"
     setattr(thing, right + "_before", 3)
     assert thing.owner == thing._densty and getattr(thing, right + "_before") == 3
+    for before in ("old_", "my_", "is_"):
+        setattr(thing, before + right, 4)
+        assert getattr(thing, before + right) == 4
 
 
 def test_a_program_may_add_fields_to_a_class_of_its_own() -> None:

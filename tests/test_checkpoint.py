@@ -8,7 +8,7 @@ import os
 import tracemalloc
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +212,22 @@ def test_a_refused_state_changes_nothing(tmp_path: Path, ctx: moderngl.Context, 
             other.restore(path)
         assert other.grid == grid
         assert other.save(tmp_path / "after.fluid").read_bytes() == before
+
+
+def test_a_damaged_state_brings_no_colors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpufluid import checkpoint
+
+    with gf.Fluid(gf.Grid((8, 8, 6), 0.1), backend="numpy") as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.4, 0.3), 0.2), color=(1.0, 0.5, 0.2)))
+        fluid.step(0.05)
+        found = checkpoint._contents(fluid.save(tmp_path / "a.fluid"))
+    for name in ("pressure", "color"):
+        short = found.state | {name: found.state[name][:-1]}
+        monkeypatch.setattr(checkpoint, "_contents", lambda path, short=short: replace(found, state=short))
+        with gf.Fluid(gf.Grid((8, 8, 6), 0.1), backend="numpy") as other:
+            with pytest.raises(gf.GpufluidError, match=f"its {name} is .* belongs"):
+                other.restore(tmp_path / "a.fluid")
+            assert "color" not in other._solver.stores()
 
 
 def test_what_only_looks_at_a_moved_solid_is_remembered(tmp_path: Path) -> None:

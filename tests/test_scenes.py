@@ -17,7 +17,7 @@ import pytest
 import gpufluid as gf
 from gpufluid.app.starter import write_starter
 from gpufluid.render.camera import view_of
-from gpufluid.scene import AZIMUTH
+from gpufluid.scene import AZIMUTH, ELEVATION
 from gpufluid.scene_file import SOLVER_KINDS, build, description_of, read_description, save_description
 from gpufluid.settings import SOLVERS
 from gpufluid.view import FILLED
@@ -653,6 +653,64 @@ def test_a_camera_in_front_of_a_slice() -> None:
             camera.frame((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0.0)
 
 
+def reach(scene: gf.Scene, aspect: float) -> float:
+    """How far from its middle a picture shows the corners of the first box; 1: its edge."""
+    grid = scene.fluid.grid
+    corners = np.array([[x, y, z, 1.0] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    corners[:, :3] = np.array(grid.origin) + corners[:, :3] * np.array(grid.size)
+    clip = corners @ view_of(scene.camera, aspect).clip.T
+    return float(np.abs(clip[:, :2] / clip[:, 3:]).max())
+
+
+def test_a_camera_that_nobody_placed_fits_the_film_and_every_frame(
+    ctx: moderngl.Context, tmp_path: Path
+) -> None:
+    def scene(text: str) -> gf.Scene:
+        path = tmp_path / "a.toml"
+        path.write_text("frames = 60\n[grid]\ncells = [16, 8, 4]\ncell_size = 0.125\n" + text)
+        return gf.Scene.load(path, ctx)
+
+    made = scene("")
+    gf.run(made, frames=1, out=tmp_path / "tall.png", size=(90, 160), progress=False)
+    assert reach(made, 90 / 160) == pytest.approx(FILLED, abs=1e-4)
+    made.camera.distance *= 2.0  # placed now
+    made.fit(16 / 9)
+    assert reach(made, 90 / 160) < 0.6 * FILLED
+    made.release()
+    for moving in ("azimuth = { formula = '90 * t' }", "fov = { keys = [[0, 60], [2, 20]] }"):
+        made = scene(f"[camera]\n{moving}\n")
+        for aspect in (16 / 9, 1.0):
+            made.fit(aspect)
+            reaches = []
+            for time in np.linspace(0.0, 2.0, 21):
+                made.update(made, float(time))  # type: ignore[misc]
+                reaches.append(reach(made, aspect))
+            assert 0.9 < max(reaches) < 1.0, moving
+            made.update(made, 0.0)  # type: ignore[misc]
+        made.release()
+
+
+@pytest.mark.parametrize(("deep", "direction"), [(1, (0.0, 0.0)), (4, (AZIMUTH, ELEVATION))])
+def test_an_opening_alone_does_not_turn_the_camera(
+    tmp_path: Path, deep: int, direction: tuple[float, float]
+) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f"[grid]\ncells = [8, 8, {deep}]\n[camera]\nfov = 20.0\n")
+    scene = gf.Scene.load(path, backend="numpy")
+    assert (scene.camera.azimuth, scene.camera.elevation) == direction
+    again = gf.Scene.load(save_description(scene, tmp_path / "b.toml"), backend="numpy")
+    assert again.camera == scene.camera
+    with pytest.raises(gf.GpufluidError, match="aspect must be a finite number > 0"):
+        scene.frame_all(0)
+    with pytest.raises(gf.GpufluidError, match=r"Scene.picture must be a gf.Picture, got None"):
+        gf.Scene(scene.fluid, picture=None)  # type: ignore[arg-type]
+    camera = gf.Camera(azimuth=0.0, elevation=0.0)
+    camera.frame((0.0, 0.0, 0.0), (0.005, 0.005, 1.0))
+    assert camera.near < camera.eye[2] - 1.0  # in front of a long thin box
+    for made in (scene, again):
+        made.release()
+
+
 def test_a_description_tells_how_fast_an_emitter_moves(tmp_path: Path) -> None:
     path = tmp_path / "torch.toml"
     path.write_text(
@@ -715,6 +773,13 @@ def test_what_took_the_place_of_a_file_is_not_written_as_the_file(tmp_path: Path
     with pytest.raises(gf.GpufluidError, match="reads 'dye.npy', which is not in that folder"):
         save_description(scene, tmp_path / "elsewhere" / "a.toml")
     assert not list((tmp_path / "elsewhere").iterdir())
+    np.save(tmp_path / "elsewhere" / "dye.npy", np.zeros((4, 4, 4)))
+    with pytest.raises(gf.GpufluidError, match="reads 'dye.npy', which is another one in that folder"):
+        save_description(scene, tmp_path / "elsewhere" / "a.toml")
+    np.save(tmp_path / "elsewhere" / "dye.npy", np.ones((4, 4, 4)))
+    save_description(scene, tmp_path / "elsewhere" / "a.toml")
+    (tmp_path / "elsewhere" / "a.toml").unlink()
+    (tmp_path / "elsewhere" / "dye.npy").unlink()
     scene.fluid.emitters[0].shape = gf.Sphere((1.0, 2.0, 2.0), 1.0)
     assert description_of(scene)["emitters"][0]["shape"]["kind"] == "sphere"
     save_description(scene, tmp_path / "elsewhere" / "a.toml")  # which reads no file now

@@ -130,6 +130,7 @@ def play(
         if size is None:
             with built.told("picture"):
                 size = check_size(built.picture.size)
+        built.fit(size[0] / size[1])
         fps = fps or built.picture.fps
         if frames is None and built.frames is None and built.story is None:
             frames = FRAMES

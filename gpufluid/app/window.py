@@ -182,6 +182,7 @@ class Player:
         self.scene = make()
         self.volume_options: dict[str, Any] = {}
         self.renderer = self._new_renderer((max(width, 1), max(height, 1)))
+        self.scene.fit(max(width, 1) / max(height, 1))
         # Where the last event saw the pointer. Asked for at a press, glfw would tell where it is by now: at a
         # few frames a second that may be the end of the drag.
         self.pointer = glfw.get_cursor_pos(window.handle)
@@ -483,6 +484,8 @@ class Player:
             self._drag = None
         self.scene.release()
         self.scene = scene
+        _, _, width, height = self.picture
+        scene.fit(width / height)
         self._due = 0.0
 
     def _new_renderer(self, size: tuple[int, int]) -> FrameRenderer:
