@@ -239,8 +239,11 @@ class WallWatch:
         self._budget = 0.0
 
     def start(self, at: float, budget: float) -> None:
-        """A call has begun."""
-        self._start, self._last, self._budget = at, self._clock(), budget
+        """A call has begun. What its caller has asked for before, a picture say, is waited for uncounted."""
+        since = self._clock() - at
+        self._finish()
+        self._last = self._clock()
+        self._start, self._budget = self._last - since, budget
 
     def lap(self, work: Hashable | None, rows: int = 1) -> None:
         """Wait for `work`, and learn what it took."""

@@ -470,6 +470,29 @@ def test_a_slice_ends_before_the_pass_that_would_break_the_budget(monkeypatch: p
         assert len(passes) == 4
 
 
+def test_a_picture_drawn_before_a_call_takes_nothing_of_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step of 30 passes of 0.5 ms took a call for each where a picture of 5 ms was still being drawn."""
+    from gpufluid.numpy_backend import NumpyBackend
+
+    clock, drawing = Clock(monkeypatch, lambda name: 0.0005), [0.0]
+
+    def finish(_: NumpyBackend) -> None:
+        clock.now, drawing[0] = clock.now + drawing[0], 0.0
+
+    monkeypatch.setattr(NumpyBackend, "finish", finish)
+    with gf.Fluid(gf.Grid((4, 4, 4), 0.1), settings=gf.Settings(cfl=None), backend="numpy") as fluid:
+        whole(fluid, 0.1, 4.0)  # learns
+        calls = []
+        for picture in (0.0, 0.005):
+            first, done, count = len(clock.ran), False, 0
+            while not done:
+                drawing[0] = picture
+                done, count = fluid.advance(0.1, 4.0), count + 1
+            calls.append(count)
+            assert len(clock.ran) - first > 2 * count
+        assert calls[0] == calls[1]
+
+
 @pytest.mark.parametrize("where", ["compute", "fragment"])
 def test_a_pass_longer_than_the_budget_is_divided(
     where: str, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
