@@ -37,10 +37,8 @@ Origins = dict[tuple[int, str], tuple[Any, Any, Any]]
 Moves = dict[tuple[int, str], Callable[[float], None]]  # what assigns a field again, by the same keys
 Motions = list[tuple[sources.Emitter, Callable[[float], Triple]]]  # and how fast each moves at a time, m/s
 DT = 1.0 / 30.0  # seconds a frame
-SEEN, LOOKS = (
-    20.0,
-    64,
-)  # s of a scene without an end for which a moving camera is placed, and looks at it meanwhile
+SEEN = 20.0  # s of a scene without an end for which a camera that turns is placed
+LOOKS = 64  # at the scene meanwhile
 SMOOTH = 0.25  # of its way that a thing may be off the middle of it half a frame ago; else it has jumped
 LARGEST = 1 << 20  # bytes of a description
 DEEPEST = 32  # tables and arrays within one another, and names in a row with dots between
@@ -806,11 +804,9 @@ def _place(scene: Scene, builder: _Builder, given: Mapping[str, Any]) -> None:
     if {"target", "distance"} & given.keys():
         return
     camera = scene.camera
-    for name, angle in zip(
-        ("azimuth", "elevation"), direction_of_view(scene.fluid.grid.dimensions == 2), strict=True
-    ):
-        if name not in given:
-            setattr(camera, name, angle)
+    azimuth, elevation = direction_of_view(scene.fluid.grid.dimensions == 2)
+    camera.azimuth = camera.azimuth if "azimuth" in given else azimuth
+    camera.elevation = camera.elevation if "elevation" in given else elevation
     moves = [move for name in given if (move := builder.moves.get((id(camera), name))) is not None]
     last = SEEN if scene.frames is None else scene.frames * scene.dt
     seen = []
