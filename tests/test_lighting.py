@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -294,8 +295,45 @@ def test_fire_lights_a_surface_by_how_it_faces_it(ctx: moderngl.Context, device:
     height = 18.0 / 16
     expected = 0.06 * power * height / np.pi / (forward**2 + height**2) ** 1.5
     assert forward[-1] > 0.9 and forward[0] < 0.4
-    np.testing.assert_allclose(picture[rows, 48], expected, rtol=0.25)
+    np.testing.assert_allclose(picture[rows, 48], expected * there(forward, 2.0), rtol=0.03)
     frame.release()
+
+
+@pytest.mark.parametrize("middle", [(0.0, 0.25, 0.0), (0.07, 0.31, -0.16), (-0.21, 0.2, 0.11)])
+def test_fire_throws_a_round_light_on_the_floor(
+    ctx: moderngl.Context, device: Device, middle: tuple[float, float, float]
+) -> None:
+    """A ball of fire, against the sum over all its cells, wherever it hangs among the blocks, and past the box."""
+    grid = gf.Grid((32, 32, 32), 1 / 32, (-0.5, 0.0, -0.5))
+    z, y, x = (np.indices((32, 32, 32)) + 0.5) / 32 + np.reshape((-0.5, 0.0, -0.5), (3, 1, 1, 1))
+    hot = (x - middle[0]) ** 2 + (y - middle[1]) ** 2 + (z - middle[2]) ** 2 < 0.1**2
+    puff = Puff(device, grid, temperature=hot)
+    camera = gf.Camera(target=(0.0, 0.0, 0.0), distance=5.0, azimuth=0.0, elevation=89.0, fov=20.0)
+    frame = gf.FrameRenderer(ctx, (96, 96), background=(0.0, 0.0, 0.0))
+    fire = gf.Fire(0.0, 2000.0, intensity=50.0)
+    frame.draw(pictured(puff, camera=camera, light=DARK, fire=fire, floor=0.0, smoke=gf.Smoke(0.0)))
+    seen = frame.read_hdr()[..., 0].astype(float)
+    frame.release()
+    along = ((np.arange(96) + 0.5) / 48 - 1.0) * np.tan(np.radians(10.0))
+    right, down = np.meshgrid(along, along)  # from the top of the picture, where it looks to -z
+    sine, cosine = np.sin(np.radians(89.0)), np.cos(np.radians(89.0))
+    depth = 5.0 * sine / (sine + down * cosine)
+    right, down = depth * right, 5.0 * cosine + depth * (down * sine - cosine)
+    sources, places = np.stack([x[hot], y[hot], z[hot]], 1), np.stack([right, 0.0 * right, down], 2)
+    way = sources - places[:, :, None]
+    distance = np.linalg.norm(way, axis=3)
+    expected = 0.06 * 50.0 / 32**3 / np.pi * (way[..., 1] / distance**3).sum(axis=2)
+    expected *= there(np.hypot(right, down), 1.0)
+    nearer = 5.0 / (5.0 - middle[1])
+    clear = np.hypot(right - nearer * middle[0], down - nearer * middle[2]) > 0.2  # of the ball itself
+    assert abs(right).max() > 0.8, "past the box"
+    np.testing.assert_allclose(seen[clear], expected[clear], rtol=0.07)
+
+
+def there(aside: Any, edge: float) -> Any:
+    """How much of the floor is left, so many metres from the middle of a box whose longest edge that is."""
+    t = np.clip((1.0 - aside / (FLOOR_REACH * edge)) / 0.95, 0.0, 1.0)
+    return t * t * (3.0 - 2.0 * t)
 
 
 def test_fire_lights_the_floor(ctx: moderngl.Context, device: Device) -> None:
@@ -347,8 +385,7 @@ def test_other_lights_light_the_floor(ctx: moderngl.Context, device: Device) -> 
     np.testing.assert_allclose(shaded[1:], clear[1:], rtol=1e-3)
     # falls with the distance squared and with the angle to the floor, less what the floor fades by
     near, far = (np.hypot(np.hypot(x + 1.2, z), 1.2) for x, z in spots[1:])
-    t = [np.clip((1.0 - np.hypot(x, z) / FLOOR_REACH) / 0.95, 0.0, 1.0) for x, z in spots[1:]]
-    fade = [part**2 * (3.0 - 2.0 * part) for part in t]
+    fade = [there(np.hypot(x, z), 1.0) for x, z in spots[1:]]
     assert clear[2] / clear[1] == pytest.approx((near / far) ** 3 * fade[1] / fade[0], rel=0.05)
     assert clear[0] > clear[1]
 

@@ -1,12 +1,11 @@
 // Light of the fire that arrives in a place, as the mean radiance over all directions: the blocks of fire as
-// lights in one place each, weakened by the smoke on the way; of what a block sends out its own smoke lets
+// lights in the middle of what shines in each, weakened by the smoke on the way; of what a block sends out its own smoke lets
 // (1 - exp(-depth)) / depth escape, as from an even slab of that optical depth. Cells of half a block; the slices behind them hold
 // where it comes from: the mean of the unit vectors there, weighted by luminance, and the mean distance (m).
 #include "render/fire_box.glsl"
 #include "lib/quotient.glsl"
 
 const int STOPS = 4;  // on the way, where the smoke is looked up
-const vec3 LUMINANCE = vec3(0.2126, 0.7152, 0.0722);
 
 uniform float glow_strength;
 uniform sampler2D fire_list;  // numbers of the blocks that hold fire, see fire_list.glsl
@@ -37,17 +36,17 @@ void main() {
         if (number < 0) break;
         ivec3 its = counted(number, blocks_extent);
         vec4 block = fetch_blocks(its);
-        vec3 way = vec3(its) + 0.5 - place;
-        float distance2 = dot(way, way) * size * size;  // never near 0: no cell of half a block has its centre in common
+        vec3 way = fetch_middles(its).xyz - place;
+        float distance2 = max(dot(way, way), 1e-6) * size * size;
         float outside = max(1.0 - 0.5 * size / sqrt(distance2), 0.0);  // share of the way that is not its own
         float mean = 0.0;
         for (int n = 0; n < STOPS; ++n)
             mean += extinction_at(place + way * (outside * (float(n) + 0.5) / float(STOPS)));
-        float left = exp(-mean / float(STOPS) * outside * sqrt(distance2)) / (12.566371 * distance2);
+        float left = exp(-mean / float(STOPS) * outside * sqrt(distance2)) / (12.566371 * (distance2 + SOFT * size * size));
         float depth = block.w * size;
         left *= depth > 1e-3 ? (1.0 - exp(-depth)) / depth : 1.0;
         float weight = left * dot(block.xyz, LUMINANCE);
-        glow_out += ways ? weight * vec4(normalize(way), sqrt(distance2)) : vec4(glow_strength * left * block.xyz, 0.0);
+        glow_out += ways ? weight * vec4(way * (size / sqrt(distance2)), sqrt(distance2)) : vec4(glow_strength * left * block.xyz, 0.0);
         sum += weight;
     }
     if (ways) glow_out /= max(sum, 1e-30);

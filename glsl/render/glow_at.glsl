@@ -1,26 +1,45 @@
 // Light of the fire in a place; see fire_glow.glsl.
 #include "render/fire_box.glsl"
 
-// place: cells, inside the box. from: 0, or the first slice of where the light comes from.
-vec4 glow_between(vec3 place, int from) {
-    ivec3 last = min(2 * block_count(), ivec3(glow_extent.xy, glow_extent.z / 2)) - 1;
-    vec3 q = clamp((place + vec3(block_lag)) * (2.0 / float(BLOCK_SIZE)) - 0.5, vec3(0.0), vec3(last));
+ivec3 last_glow() { return min(2 * block_count(), ivec3(glow_extent.xy, glow_extent.z / 2)) - 1; }
+
+// A place among the cells of the glow.
+vec3 among_glow(vec3 place) { return (place + vec3(block_lag)) * (2.0 / float(BLOCK_SIZE)) - 0.5; }
+
+// The mean radiance over all directions; place: cells, inside the box.
+vec3 glow_inside(vec3 place) {
+    ivec3 last = last_glow();
+    vec3 q = clamp(among_glow(place), vec3(0.0), vec3(last));
     int low = int(q.z), high = min(low + 1, last.z);
-    return mix(filtered_glow(q.xy, from + low), filtered_glow(q.xy, from + high), q.z - float(low));
+    return mix(filtered_glow(q.xy, low), filtered_glow(q.xy, high), q.z - float(low)).xyz;
 }
 
-// The mean radiance over all directions.
-vec3 glow_inside(vec3 place) { return glow_between(place, 0).xyz; }
-
-// Radiance of a white matt surface of normal `n` in or out of the box. Outside the fire is taken for one light where
-// it seems to be, seen from the nearest place inside.
+// Radiance of a white matt surface of normal `n` in or out of the box. For each of the cells round it the fire is one
+// light where it seems to be from there: how its light falls off and where it comes from is then worked out for the
+// place itself, and the cells do not show.
 vec3 glow_on(vec3 place, vec3 n) {
-    vec3 nearest = clamp(place, vec3(0.0), vec3(cells));
-    vec4 from = glow_between(nearest, glow_extent.z / 2);
-    float one_way = length(from.xyz), reach = from.w / cell_size;  // the share of light from one side; cells
-    if (!(one_way > 0.0)) return vec3(0.0);
-    vec3 way = nearest + from.xyz * (reach / one_way) - place;
-    float off = max(length(way), 1e-3), further = min(reach / off, 1.0);
-    // of light from all round a surface shows as much as that is, of light from one side four times the mean
-    return glow_inside(nearest) * (further * further * mix(1.0, 4.0 * max(dot(n, way) / off, 0.0), one_way));
+    const float soft2 = SOFT * float(BLOCK_SIZE * BLOCK_SIZE);  // cells^2
+    const int deep = glow_extent.z / 2;
+    ivec3 last = last_glow();
+    vec3 q = clamp(among_glow(place), vec3(0.0), vec3(last));
+    ivec3 low = ivec3(q);
+    vec3 share = q - vec3(low), sum = vec3(0.0);
+    for (int corner = 0; corner < 8; ++corner) {
+        ivec3 side = ivec3(corner, corner >> 1, corner >> 2) & 1, index = min(low + side, last);
+        vec3 near = mix(1.0 - share, share, vec3(side));
+        float weight = near.x * near.y * near.z;
+        if (!(weight > 0.0)) continue;  // so it is with most beside the box
+        vec3 light = weight * fetch_glow(index).xyz;
+        vec4 from = fetch_glow(ivec3(index.xy, index.z + deep));
+        float one_way = length(from.xyz), reach = from.w / cell_size;  // the share of light from one side; cells
+        if (!(one_way > 0.0)) continue;
+        vec3 its = (vec3(index) + 0.5) * (0.5 * float(BLOCK_SIZE)) - vec3(block_lag);
+        vec3 way = its + from.xyz * (reach / one_way) - place;
+        float off2 = dot(way, way), nearer = (reach * reach + soft2) / (off2 + soft2);
+        // of light from all round a surface shows as much as that is, of light from one side four times the mean
+        float facing = 4.0 * max(dot(n, way), 0.0) * inversesqrt(off2 + soft2);
+        float round_it = 1.0 - one_way * sqrt(off2 / (off2 + soft2));
+        sum += light * (mix(1.0, nearer, one_way) * (one_way * facing + round_it));
+    }
+    return sum;
 }

@@ -6,7 +6,7 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.device import Device, let_go
-from gpufluid.gl.field import Field
+from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
@@ -32,7 +32,8 @@ class FireLight:
         self.size = max(2, -(-max(grid.cells) // BLOCKS))  # edge of a block, cells
         nx, ny, nz = (-(-(n + roomy * (self.size - 1)) // self.size) for n in grid.cells)
         limit = device.max_texture_size
-        self.blocks = Field(device, "fire blocks", FlatLayout((nx, ny, nz), 1, limit), 4, "f4", 1)
+        # what shines in each, and where its middle is
+        self.blocks = PartedField(device, "fire blocks", FlatLayout((nx, ny, nz), 1, limit), 4, "f4", 1, 2)
         # the numbers of those that hold fire
         self.list = device.texture((nx * ny * nz, 1), 1, "f4", "the list of fires")
         self._list_target = device.ctx.framebuffer([self.list])
@@ -75,7 +76,7 @@ class FireLight:
         self._list_target.use()
         with bind(device, program, blocks=self.blocks):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
-        layouts["glow"] = self.glow.layout
+        layouts |= {"middles": self.blocks.layout, "glow": self.glow.layout}
         program = volume_program(
             device, fluid, "fire glow", "render/fire_glow.glsl", defines=self.defines, volumes=layouts
         )
@@ -84,7 +85,7 @@ class FireLight:
         program["fire_list"] = LIST
         self.list.use(LIST)
         self.glow.back_target.use()
-        with bind(device, program, blocks=self.blocks):
+        with bind(device, program, blocks=self.blocks, middles=self.blocks.parts[1]):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
     def _place(self, program: Program, fluid: FluidLike) -> None:

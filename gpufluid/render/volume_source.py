@@ -32,6 +32,7 @@ UNITS = {
     "boxes": BLOCKS,
     "spans": BLOCKS,
     "glow": GLOW,
+    "middles": GLOW,
     "strips": GLOW,
 }
 Volumes = Mapping[str, FlatLayout]
