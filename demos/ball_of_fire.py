@@ -51,7 +51,11 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         light=gf.Light(direction=(-0.6, -0.8, -0.3), color=(0.25, 0.28, 0.4), ambient=(0.02, 0.025, 0.04)),
         smoke=gf.Smoke(extinction=16.0, albedo=(0.5, 0.45, 0.4)),
         fire=gf.Fire(
-            kelvin_at_zero=600.0, kelvin_per_temperature=330.0, intensity=40.0, core=(0.0, 0.01, 0.05)
+            kelvin_at_zero=600.0,
+            kelvin_per_temperature=330.0,
+            intensity=40.0,
+            core=(0.0, 0.01, 0.05),
+            hottest=4000.0,
         ),
         floor=0.0,
         update=churn,

@@ -45,7 +45,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         camera=gf.Camera(target=(2.0, 0.8, 0.0), distance=6.0, azimuth=25.0, elevation=14.0),
         light=gf.Light(direction=(-0.6, -0.8, -0.3), color=(0.5, 0.52, 0.6), ambient=(0.03, 0.035, 0.05)),
         smoke=gf.Smoke(extinction=9.0, albedo=(0.4, 0.38, 0.36)),
-        fire=gf.Fire(kelvin_per_temperature=850.0, intensity=14.0, core=(0.0, 0.005, 0.03)),
+        fire=gf.Fire(300.0, 850.0, intensity=14.0, core=(0.0, 0.005, 0.03), hottest=4000.0),
         dt=1.0 / 60.0,
         floor=0.0,
         update=light,

@@ -48,7 +48,7 @@ class Combustion:
     burn_per_temperature: float = 4.0
     fuel_per_burn: float = 0.25
     heat_per_burn: float = 5.0
-    smoke_per_burn: float = 3.0
+    smoke_per_burn: float = 0.5
     expansion_per_burn: float = 1.0
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import product
 from numbers import Integral
 from typing import Any
@@ -200,24 +200,27 @@ class Fire:
     radiance amounts to, 0 leaves that out. shimmer: how far hot gas bends the light of what is behind it,
     radians per temperature; 0 does not, 0.02 shows. soot: it is soot that glows in a flame: the share
     1 - exp(-(density / soot)^2) of what is said above. So a flame is clear and blue where it has made little
-    soot yet. 0: hot gas glows whatever its density.
+    soot yet. 0: hot gas glows whatever its density. hottest: K, as hot as gas may look (above 4000 as 4000).
+    With more fuel a real flame heats more air, and is no whiter; a fluid's temperature has no limit.
     """
 
-    kelvin_at_zero: float = 300.0
-    kelvin_per_temperature: float = 1000.0
-    intensity: float = 40.0
-    core: tuple[float, float, float] = (0.02, 0.08, 0.5)
+    kelvin_at_zero: float = 600.0
+    kelvin_per_temperature: float = 600.0
+    intensity: float = 30.0
+    core: tuple[float, float, float] = (0.0, 0.006, 0.035)
     glow: float = 1.0
     shimmer: float = 0.0
     soot: float = 0.0
+    hottest: float = 2200.0
 
     def __post_init__(self) -> None:
         self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value no fire has."""
-        for name in ("kelvin_at_zero", "kelvin_per_temperature", "intensity", "glow", "shimmer", "soot"):
-            finite_number(getattr(self, name), f"Fire.{name}", low=0.0)
+        for known in fields(self):
+            if known.name != "core":
+                finite_number(getattr(self, known.name), f"Fire.{known.name}", low=0.0)
         self.core = _color(self.core, "Fire.core")
 
 

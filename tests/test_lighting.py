@@ -245,6 +245,19 @@ def test_smoke_beside_the_way_takes_no_light_of_the_fire(device: Device) -> None
     light.release()
 
 
+def test_gas_looks_no_hotter_than_the_hottest(device: Device) -> None:
+    camera = gf.Camera(target=(0.5, 0.5, 0.5), distance=40.0, azimuth=0.0, elevation=0.0, fov=1.5)
+    seen = []
+    for temperature in (0.8, 1.0, 1.5, 40.0):
+        fire = gf.Fire(0.0, 2000.0, intensity=3.0, glow=0.0, hottest=2000.0)
+        puff = Puff(device, GRID, temperature=temperature)
+        seen.append(drawn(puff, camera, light=DARK, fire=fire)[MIDDLE][:3])
+    assert (seen[0][:2] < 0.9 * seen[1][:2]).all()
+    np.testing.assert_array_equal(seen[2:], [seen[1]] * 2)
+    cold = gf.Fire(hottest=700.0)
+    assert (drawn(Puff(device, GRID, temperature=40.0), camera, light=DARK, fire=cold) == 0.0).all()
+
+
 def test_soot_glows_and_clear_gas_does_not(device: Device) -> None:
     """1 - exp(-(density / soot)^2) of the glow; none where there is no soot."""
     camera = gf.Camera(target=(0.5, 0.5, 0.5), distance=40.0, azimuth=0.0, elevation=0.0, fov=1.5)
@@ -303,7 +316,7 @@ def test_fire_lights_a_surface_by_how_it_faces_it(ctx: moderngl.Context, device:
 def test_fire_throws_a_round_light_on_the_floor(
     ctx: moderngl.Context, device: Device, middle: tuple[float, float, float]
 ) -> None:
-    """A ball of fire, against the sum over all its cells, wherever it hangs among the blocks, and past the box."""
+    """A ball of fire, against the sum over its cells, wherever it hangs among the blocks; past the box."""
     grid = gf.Grid((32, 32, 32), 1 / 32, (-0.5, 0.0, -0.5))
     z, y, x = (np.indices((32, 32, 32)) + 0.5) / 32 + np.reshape((-0.5, 0.0, -0.5), (3, 1, 1, 1))
     hot = (x - middle[0]) ** 2 + (y - middle[1]) ** 2 + (z - middle[2]) ** 2 < 0.1**2
@@ -359,6 +372,24 @@ def test_fire_lights_the_floor(ctx: moderngl.Context, device: Device) -> None:
     assert change[:10].max() <= 1  # and not the wall behind
     beside = change[38:42].mean(axis=0)  # from the middle of the box to far out of it
     assert beside[48] > 1.5 * beside[66] > 3.0 * beside[84] > 0.0
+
+
+@pytest.mark.parametrize("background", [(0.9, 0.85, 0.8), (0.3, 0.3, 0.3)])
+def test_the_floor_before_a_plain_colour_is_of_it(
+    ctx: moderngl.Context, device: Device, background: tuple[float, float, float]
+) -> None:
+    """In full light it cannot be told from what is behind it; a cloud's shadow is darker."""
+    density = np.zeros((16, 16, 16))
+    density[4:12, 3:7, 4:12] = 1.0
+    puff = Puff(device, gf.Grid((16, 16, 16), 1 / 16, (-0.5, 0.0, -0.5)), density)
+    frame = gf.FrameRenderer(ctx, (96, 64), background=background)
+    light = gf.Light(direction=(-1.0, -0.8, 0.0), color=(2.0, 1.9, 1.7))
+    camera = gf.Camera(target=(-0.5, 0.0, 0.0), distance=5.0, azimuth=0.0, elevation=60.0)
+    frame.draw(pictured(puff, camera=camera, light=light, floor=0.0, smoke=gf.Smoke(30.0)))
+    seen = frame.read_hdr()[..., :3] / background
+    frame.release()
+    np.testing.assert_allclose(seen[:, -24:], 1.0, rtol=2e-3)  # towards the light
+    assert (seen[:, :48].min(axis=(0, 1)) < 0.4).all()
 
 
 def test_other_lights_light_the_floor(ctx: moderngl.Context, device: Device) -> None:

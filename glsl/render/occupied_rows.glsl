@@ -3,7 +3,7 @@
 
 uniform float faint;       // density up to which smoke neither shows nor stops light
 #if FIRE
-uniform vec2 fire_kelvin;  // K at temperature 0, K per temperature
+uniform vec3 fire_kelvin;  // K at temperature 0, K per temperature, K of the hottest
 #endif
 
 out float row_out;
@@ -22,7 +22,7 @@ void main() {
 #endif
         bool smoke = !(density <= faint), shows = smoke, stops = smoke;  // NaN is something
 #if FIRE
-        shows = shows || !(fire_kelvin.x + fire_kelvin.y * here.y <= GLOWS_FROM);
+        shows = shows || !(min(fire_kelvin.x + fire_kelvin.y * here.y, fire_kelvin.z) <= GLOWS_FROM);
 #if BURNING
         shows = shows || !(fetch_flame(cell).x <= 0.0);
 #endif

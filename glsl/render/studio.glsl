@@ -31,9 +31,11 @@ void main() {
         float there = smoothstep(1.0, 0.05, length(aside));
         if (there > 0.0) {
             Lit lit = light_on(place, vec3(0.0, 1.0, 0.0), 0.0);
-            vec4 ground = vec4(vec3(0.060, 0.058, 0.060) * (lit.sun + lit.around), 1.0);
+            vec3 full = sun_color * max(-sun_direction.y, 0.0) + ambient * (0.35 + 0.65), albedo = vec3(0.060, 0.058, 0.060);
+            // before a plain colour the floor is of it: where all light arrives it cannot be told from it
+            if (backdrop_kind == 0) albedo = max(albedo, min(plain.rgb / max(full, 1e-6), 1.0));
+            vec4 ground = vec4(albedo * (lit.sun + lit.around), 1.0);
             if (backdrop_kind == 0 && plain.w == 0.0) {
-                vec3 full = sun_color * max(-sun_direction.y, 0.0) + ambient * (0.35 + 0.65);
                 ground = vec4(0.0, 0.0, 0.0, max(1.0 - dot(lit.sun + lit.around, vec3(1.0)) / dot(full, vec3(1.0)), 0.0));
             }
             color = mix(color, ground, there);

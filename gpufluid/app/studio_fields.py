@@ -94,6 +94,7 @@ RANGES: dict[str, Range] = {
     "Fire.glow": Range(0.0, 4.0),
     "Fire.shimmer": Range(0.0, 0.1),
     "Fire.soot": Range(0.0, 1.0),
+    "Fire.hottest": Range(800.0, 4000.0, "K"),
     "Smoke.extinction": Range(0.0, 300.0, "1/m"),
     "Smoke.anisotropy": Range(-0.95, 0.95),
     "Picture.fps": Range(1.0, 120.0, "1/s"),

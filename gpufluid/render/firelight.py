@@ -99,7 +99,7 @@ class FireLight:
             return
         values = {
             "fire_table": FIRE_TABLE,
-            "fire_kelvin": (fire.kelvin_at_zero, fire.kelvin_per_temperature),
+            "fire_kelvin": (fire.kelvin_at_zero, fire.kelvin_per_temperature, fire.hottest),
             "fire_intensity": fire.intensity,
             "fire_core": fire.core,
             "fire_soot": fire.soot,

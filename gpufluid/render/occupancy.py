@@ -36,7 +36,7 @@ from gpufluid.render.volume_source import (
     volume_program,
     write_cells,
 )
-from gpufluid.view import Look
+from gpufluid.view import Fire, Look
 
 ROW = 8  # cells
 BLOCKS = 8  # along the longest side, about: what each costs a vertex shader is the same, however large
@@ -89,7 +89,7 @@ class Occupancy:
         defines: dict[str, float] = {}
         if fire is not None:
             defines = {"FIRE": 1, "GLOWS_FROM": GLOWS_FROM}
-            values["fire_kelvin"] = fire.kelvin_at_zero, fire.kelvin_per_temperature
+            values["fire_kelvin"] = _kelvin(fire)
         # a solid shows the mean of the fluid beside it, and what is softened its neighbours
         softened = fire is not None or fluid.color_field is not None
         self.margin = int(fluid.solid_field is not None) + int(softened)
@@ -233,8 +233,13 @@ def _strips_of(fluid: FluidLike, look: Look) -> Strips | None:
     return strips if strips is not None and all(strips.covers(mark) for mark in marks) else None
 
 
+def _kelvin(fire: Fire) -> tuple[float, float, float]:
+    """What decides where gas glows."""
+    return fire.kelvin_at_zero, fire.kelvin_per_temperature, fire.hottest
+
+
 def _state(fluid: FluidLike, look: Look) -> object:
     """What is another where there may be something elsewhere."""
     fields = {name: (f, f.front.mglo, f.version) for name, f in matter(fluid).items()}
-    fire = look.fire and (look.fire.kelvin_at_zero, look.fire.kelvin_per_temperature)
+    fire = look.fire and _kelvin(look.fire)
     return fields, look.smoke.extinction, fire, bool(look.lights)
