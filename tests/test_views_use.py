@@ -274,6 +274,42 @@ def test_targets_with_several_samples(
             np.testing.assert_allclose(pictures[0].mean(), pictures[1].mean(), rtol=0.1, err_msg=name)
 
 
+def test_the_other_colors_of_a_target_are_left_alone(
+    ctx: moderngl.Context, fluid: gf.Fluid, all_views: dict[str, Any]
+) -> None:
+    """Normals, motion: what a host draws beside the picture. The first color shows what it does alone."""
+    size = 240, 160
+    scene, beside = Scene(ctx, size), ctx.texture(size, 4, dtype="f4")
+    kept = np.random.default_rng(2).random((160, 240, 4)).astype("f4").tobytes()
+    smoke, frame = gf.VolumeRenderer(ctx), gf.FrameRenderer(ctx, size)
+    frame.draw(gf.Scene(fluid, camera=CAMERA))
+    draws: dict[str, Any] = {
+        name: lambda target, depth, view=view: view.render(fluid, CAMERA, target, depth)
+        for name, view in (*all_views.items(), ("smoke", smoke))
+    }
+    flat = {"flat": gf.FlatTextureView(ctx), "histogram": gf.HistogramView(ctx)}
+    draws |= {
+        name: lambda target, depth, view=view: view.render(fluid, target) for name, view in flat.items()
+    }
+    draws["frame"] = lambda target, depth: frame.present(target)
+    for attached in (None, scene.depth):
+        several = ctx.framebuffer([scene.texture, beside], attached)
+        for name, draw in draws.items():
+            pictures = []
+            for target in (several, ctx.framebuffer([scene.texture], attached)):
+                scene.clear()
+                beside.write(kept)
+                masks = target.color_mask
+                draw(target, scene.depth)
+                assert target.color_mask == masks
+                pictures.append(scene.read())
+                assert beside.read() == kept, name
+            assert scene.changed().any(), name
+            np.testing.assert_array_equal(*pictures, err_msg=name)
+    for made in (smoke, frame, *flat.values()):
+        made.release()
+
+
 def test_released_views_say_so(ctx: moderngl.Context, fluid: gf.Fluid) -> None:
     for view in views(ctx).values():
         view.release()

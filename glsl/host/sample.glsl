@@ -42,13 +42,15 @@ bool gpufluid_inside(vec3 world) {
     return p == clamp(p, vec3(0.0), vec3(gpufluid_cells));
 }
 
-// Density, temperature, fuel, and 1 in fluid, at a place in metres; 0 outside the box. Beside solids, which hold nothing,
-// the mean is over the fluid alone.
+// Density, temperature, fuel, and 1 in fluid, at a place in metres; 0 outside the box and in solids, which hold nothing.
+// Beside them the mean is over the fluid alone; past one thinner than a cell it sees the other side.
 vec4 gpufluid_scalars_at(vec3 world) {
     if (!gpufluid_inside(world)) return vec4(0.0);
-    vec3 p = gpufluid_in_cells(world) - 0.5;
+    vec3 at = gpufluid_in_cells(world), p = at - 0.5;
+    ivec3 cell = min(ivec3(at), gpufluid_cells - 1);
+    if (texelFetch(gpufluid_scalars, gpufluid_texel(cell, gpufluid_cells.xy, gpufluid_tiles.x), 0).w < 0.5) return vec4(0.0);
     vec4 mean = gpufluid_trilinear(gpufluid_scalars, p, gpufluid_cells, gpufluid_cells.xy, gpufluid_tiles.x);
-    return mean.w > 0.05 ? mean / mean.w : vec4(0.0);
+    return mean / max(mean.w, 0.05);
 }
 
 // Velocity at a place in metres, m/s; 0 outside the box.

@@ -418,6 +418,23 @@ def drawn_to(target: moderngl.Framebuffer) -> tuple[Any, ...]:
     return target.size, *(thing.mglo for thing in target.color_attachments)
 
 
+@contextmanager
+def first_color_alone(target: moderngl.Framebuffer) -> Iterator[None]:
+    """Write the first colour of `target` alone while the body draws: in its others a host has something else.
+
+    What a shader does not write is undefined there, and would be blended over them.
+    """
+    masks = target.color_mask
+    if isinstance(masks[0], bool):  # it has one
+        yield
+        return
+    target.color_mask = masks[0], *[(False,) * 4] * (len(masks) - 1)
+    try:
+        yield
+    finally:
+        target.color_mask = masks
+
+
 def _available_memory() -> int | None:
     """Bytes a program can take on Linux before it is killed for it; None where the system does not say."""
     try:

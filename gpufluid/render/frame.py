@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import let_go
+from gpufluid.gl.device import first_color_alone, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
@@ -239,7 +239,8 @@ class FrameRenderer(Guest):
     def present(self, framebuffer: moderngl.Framebuffer) -> None:
         """Show the picture drawn last in `framebuffer`, scaled to its viewport."""
         self._check()
-        self._tone_map(framebuffer)
+        with first_color_alone(framebuffer):
+            self._tone_map(framebuffer)
 
     @property
     def shown(self) -> moderngl.Framebuffer:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import let_go
+from gpufluid.gl.device import first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import Chart, check_flag
@@ -81,7 +81,8 @@ class HistogramView(Chart):
         self.check_fluid(fluid)
         _, size = self.check_target(target)
         self.count(fluid)
-        self._draw(target, *size)
+        with first_color_alone(target):
+            self._draw(target, *size)
 
     def _count(self, shown: Field) -> None:
         """Add every cell to its bin."""

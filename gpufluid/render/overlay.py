@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, drawn_to, let_go
+from gpufluid.gl.device import Device, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
@@ -180,7 +180,7 @@ class Overlay(Guest):
 
     def _without_depth(self, target: moderngl.Framebuffer) -> moderngl.Framebuffer:
         """`target` without its depth, which is read."""
-        colors = list(target.color_attachments)
+        colors = target.color_attachments[:1]
         bare: moderngl.Framebuffer = self._kept("bare", target, lambda: [self.ctx.framebuffer(colors)])[0]
         return bare
 
@@ -189,7 +189,7 @@ class Overlay(Guest):
 
         def make() -> list[Any]:
             depth = self.ctx.depth_renderbuffer(target.size, samples=target.samples)
-            colors = list(target.color_attachments)
+            colors = target.color_attachments[:1]
             return [self.ctx.framebuffer(colors, depth), self.ctx.framebuffer([], depth), depth]
 
         deep, alone, _ = self._kept("deep", target, make)
@@ -387,7 +387,9 @@ class InScene(Overlay, ABC):
         self.check_fluid(fluid)
         self.check()
         fluid.voxelize()
-        self.draw(fluid, self.shot(camera, target, depth, clip_z), target)
+        shot = self.shot(camera, target, depth, clip_z)
+        with first_color_alone(target):
+            self.draw(fluid, shot, target)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""

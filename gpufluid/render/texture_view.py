@@ -8,6 +8,7 @@ import moderngl
 import numpy as np
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.device import first_color_alone
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import Chart
@@ -101,14 +102,15 @@ class FlatTextureView(Chart):
                 "has_depth": False,
             },
         )
-        self.ink.rectangle(0, 0, *size, PAPER)
-        self.ink.draw(target, linear=self.linear)
         textures = {"flat_texture": field.front, "colors": colors}
-        target.use()
-        self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, None, textures, smooth=("colors",)):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
-        self.draw_legend(target, size)
+        with first_color_alone(target):
+            self.ink.rectangle(0, 0, *size, PAPER)
+            self.ink.draw(target, linear=self.linear)
+            target.use()
+            self.ctx.enable_only(moderngl.NOTHING)
+            with self.bound(program, None, textures, smooth=("colors",)):
+                self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.draw_legend(target, size)
 
     def _stored(self, fluid: FlowLike, shown: Field) -> tuple[Field, int]:
         """The field that holds what is shown, and the channel."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, drawn_to, let_go
+from gpufluid.gl.device import Device, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT
 from gpufluid.gl.passes import give
@@ -250,7 +250,8 @@ class VolumeRenderer(Guest):
                     self._find(fluid, look)
                 with self.timed(fluid, "shade"):
                     self._shade(fluid, look, view)
-                self._way.draw(sight, slabs)
+                with first_color_alone(bare):
+                    self._way.draw(sight, slabs)
         if self._clock is not None and self._steering is not None:
             taken = self._clock.next_frame(sight.quality if len(slabs) else 0.0)  # 0: tells nothing
             if taken is not None:
@@ -363,7 +364,7 @@ class VolumeRenderer(Guest):
         if self._color_only is None or self._color_only[0] != key:
             if self._color_only is not None:
                 let_go(self._color_only[1])
-            self._color_only = key, self.ctx.framebuffer(list(target.color_attachments))
+            self._color_only = key, self.ctx.framebuffer(target.color_attachments[:1])
         bare = self._color_only[1]
         bare.viewport = target.viewport
         return bare
