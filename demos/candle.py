@@ -32,7 +32,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         backend=backend,
         ctx=ctx,
     )
-    wick = gf.Capsule((0.0, TOP, 0.0), (0.0, WICK, 0.0), 0.0015)
+    wick = gf.Capsule((0.0, TOP, 0.0), (0.0, WICK, 0.0), 0.0019)
     for solid in (gf.Cylinder((0.0, 0.5 * TOP, 0.0), 0.028, TOP), wick):
         fluid.obstacles.add(gf.Obstacle(solid))
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, WICK, 0.0), 0.008), fuel=3.0, velocity=(0.0, 0.12, 0.0)))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gpufluid.errors import MeshWarning as MeshWarning
     from gpufluid.errors import MissingDependencyError as MissingDependencyError
     from gpufluid.errors import ShaderError as ShaderError
+    from gpufluid.errors import ShapeWarning as ShapeWarning
     from gpufluid.flow_views import GlyphsView as GlyphsView
     from gpufluid.flow_views import IsoSurfaceView as IsoSurfaceView
     from gpufluid.flow_views import ParticleSource as ParticleSource
@@ -136,6 +137,7 @@ _HOME = {
     "SceneError": "errors",
     "Settings": "settings",
     "ShaderError": "errors",
+    "ShapeWarning": "errors",
     "Smoke": "view",
     "Sphere": "shapes",
     "Surface": "sources",

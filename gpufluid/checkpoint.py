@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
-from gpufluid.errors import GLUnavailableError, GpufluidError, MeshWarning
+from gpufluid.errors import GLUnavailableError, GpufluidError, ShapeWarning
 from gpufluid.files import named_file, open_plain, whole_file
 from gpufluid.grid import FARTHEST, Grid, finite_number, whole_triple
 from gpufluid.records import DTYPES, Json, Reader, Writer, index
@@ -133,7 +133,7 @@ def load(
         raise _damaged(file, error) from error
     try:
         with fluid._backend.at_work("Fluid.load"), catch_warnings():
-            simplefilter("ignore", MeshWarning)  # they came when the obstacle was first added
+            simplefilter("ignore", ShapeWarning)  # they came when the obstacle was first added
             for name, some in found.things.items():
                 for thing in some:
                     getattr(fluid, name).add(thing)

@@ -46,7 +46,11 @@ class MissingDependencyError(GpufluidError):
         super().__init__(f"{purpose} needs the package {package!r}: pip install 'gpufluid[{extra}]'")
 
 
-class MeshWarning(UserWarning):
+class ShapeWarning(UserWarning):
+    """A solid or source that will hardly be what was meant: outside the box, or thinner than a cell."""
+
+
+class MeshWarning(ShapeWarning):
     """A mesh that works only in part: it is open, or it lies outside the box."""
 
 

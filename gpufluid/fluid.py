@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -19,9 +18,10 @@ from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.checkpoint import Taken, load, restore, take
 from gpufluid.diagnostics import Diagnostics, measure
+from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
-from gpufluid.errors import GpufluidError, MeshWarning, named
-from gpufluid.forces import as_now
+from gpufluid.errors import GpufluidError, named
+from gpufluid.forces import as_now, edge_width
 from gpufluid.grid import (
     AXES,
     FARTHEST,
@@ -40,7 +40,7 @@ from gpufluid.probes import Probes, Samples
 from gpufluid.reference import center_velocity
 from gpufluid.saved import Halves, Saved
 from gpufluid.settings import Settings, one_of
-from gpufluid.shapes import Mesh, Obstacle
+from gpufluid.shapes import Analytic, Mesh, Obstacle
 from gpufluid.solver import Solver
 from gpufluid.sources import Array, Emitter, Surface
 from gpufluid.still import State, Still
@@ -58,7 +58,6 @@ FIELDS = (
     *("pressure", "divergence", "solid", "solid_normals"),
 )
 HALVED = ("density", "temperature", "fuel", "color", "velocity", "solid")  # of them, for `take_halves`
-HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there
 FloatArray = NDArray[np.float32]
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -984,11 +983,14 @@ class Fluid:
     def _take_emitter(self, emitter: Emitter) -> None:
         """Check an emitter that is added, and make what it fills: no step is the time for that."""
         self._check_emitter(emitter)
-        if isinstance(emitter.shape, Mesh | Surface):
-            solid = isinstance(emitter.shape, Mesh)
-            mesh = emitter.shape if isinstance(emitter.shape, Mesh) else emitter.shape.mesh
-            where_open = "what is inside it is a guess" if solid else None
-            self._doubt(mesh, emitter.matrix, where_open, self.grid.dimensions)
+        shape, grid, period = emitter.shape, self.grid, periods(self.grid, self.boundaries)
+        if isinstance(shape, Mesh | Surface):
+            mesh, where_open = (
+                (shape, "what is inside it is a guess") if isinstance(shape, Mesh) else (shape.mesh, None)
+            )
+            doubt_mesh(mesh, emitter.matrix, grid, period, where_open, grid.dimensions)
+        elif isinstance(shape, Analytic) and not any(emitter.motion):
+            doubt_source(shape, shape.form, emitter.matrix, edge_width(emitter, grid) or 0.0, grid, period)
         if emitter.color is not None and not self._under_way:
             self._solver.prepare_colors()
 
@@ -1001,52 +1003,14 @@ class Fluid:
             )
         self._solver.forces.compile(force, self._solver.variant)
 
+    @_at_work
     def _check_obstacle(self, obstacle: Obstacle) -> None:
-        self.check_alive()
         self._solver.check_obstacles()
-        if isinstance(obstacle.shape, Mesh):
-            self._doubt(obstacle.shape, obstacle.matrix, "its solid is a guess inside its bounding box")
-
-    def _doubt(self, mesh: Mesh, matrix: NDArray[np.float64], where_open: str | None, axes: int = 3) -> None:
-        """Warn of a mesh, placed by `matrix`, that will hardly be what was meant.
-
-        where_open: what follows for one that is not closed; None: nothing. axes: along which it must reach
-        into the box: a source is moved into the one slice of a box in 2D.
-        """
-        size, cell = max(self.grid.size), self.grid.cell_size
-        corners = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
-        low, high = corners.min(0), corners.max(0)
-        extent = high - low
-        doubts = []
-        if where_open is not None and not mesh.is_closed:
-            doubts.append(f"is not closed ({mesh.open_edges} open edges): {where_open}")
-        beyond = (high < self.grid.origin) | (low > self.grid.upper)
-        if (beyond & (np.array(periods(self.grid, self.boundaries)) == 0.0))[:axes].any():
-            doubts.append(
-                f"lies outside the box: it spans {_triple(low)} to {_triple(high)}, the box "
-                f"{_triple(self.grid.origin)} to {_triple(self.grid.upper)} m"
-            )
-        elif extent.max() < cell:
-            doubts.append(
-                f"is {extent.max():.3g} m across, and a cell {cell:.3g} m: it may lie between the cells"
-            )
-        elif where_open is not None and mesh.is_closed:
-            pieces = _least_pieces(mesh)
-            across = np.cbrt(abs(mesh.volume * np.linalg.det(matrix[:3, :3])) / max(pieces, 1))
-            if pieces > 1 and across < cell:
-                doubts.append(
-                    f"falls into {pieces} pieces or more, {across:.3g} m across in the mean, and a cell is "
-                    f"{cell:.3g} m: most may lie between the cells"
-                )
-        if extent.max() > HUGE * size:
-            doubts.append(f"is {extent.max():.3g} m across, and the box {size:.3g} m: is its unit right?")
-        for doubt in doubts:
-            warnings.warn(f"{mesh!r} {doubt}", MeshWarning, stacklevel=5)
-
-
-def _least_pieces(mesh: Mesh) -> int:
-    """So many pieces a closed mesh has at least, by Euler's formula (1758): handles make it less."""
-    return (len(np.unique(mesh.triangles)) - len(mesh.triangles) // 2) // 2
+        shape, matrix, period = obstacle.shape, obstacle.matrix, periods(self.grid, self.boundaries)
+        if isinstance(shape, Mesh):
+            doubt_mesh(shape, matrix, self.grid, period, "its solid is a guess inside its bounding box")
+        else:
+            doubt_solid(shape, shape.form, matrix, self.grid)
 
 
 def _names(kind: Any) -> str:
@@ -1066,7 +1030,3 @@ def _places(points: ArrayLike) -> NDArray[np.float64]:
         where = int(np.argwhere(~held(places))[0][0])
         raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
     return places
-
-
-def _triple(values: ArrayLike) -> str:
-    return "(" + ", ".join(f"{v:.3g}" for v in np.asarray(values)) + ")"

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import moderngl
 import numpy as np
@@ -301,6 +302,37 @@ def test_meshes_that_work_only_in_part_warn() -> None:
             warnings.simplefilter("error")
             fluid.obstacles.add(gf.Obstacle(whole, position=(0.6, 0.6, 0.6)))
         fluid.step(0.01)
+
+
+def test_shapes_that_will_hardly_work_warn() -> None:
+    """Thinner than a cell, turned or scaled so too; outside the box, but not beside a periodic one."""
+    warns = partial(pytest.warns, gf.ShapeWarning)
+    middle = (0.6, 0.6, 0.6)
+    plate = gf.Box(size=(0.8, 0.05, 0.8))
+    with gf.Fluid(gf.Grid((12, 12, 12), 0.1), backend="numpy") as fluid:
+        with warns(match=r"is 0\.05 m thin, and a cell 0\.1 m") as told:
+            fluid.obstacles.add(gf.Obstacle(plate, middle, rotation=(0.0, 0.0, 0.38268343, 0.92387953)))
+        assert told[0].filename == __file__
+        with warns(match=r"is 0\.02 m thin"):
+            fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), middle, scale=(1.0, 1.0, 0.1)))
+        with warns(match="outside the box: it spans") as told:
+            fluid.emitters.add(gf.Emitter(gf.Sphere((0.6, -0.5, 0.6), 0.1), density=1.0))
+        assert told[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.8, 0.1, 0.8)), middle))
+            fluid.obstacles.add(gf.Obstacle(gf.Plane((0.0, -9.0, 0.0))))
+            fluid.obstacles.add(gf.Obstacle(gf.Capsule(), position=(5.0, 0.6, 0.6)))
+            fluid.emitters.add(gf.Emitter(gf.Sphere((0.6, -0.25, 0.6), 0.1), density=1.0))  # it fades in
+            fluid.emitters.add(gf.Emitter(gf.Sphere((-2, 0, 0), 0.1), density=1.0, motion=(9.0, 0.0, 0.0)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        around = gf.Boundaries(bottom=gf.Periodic(), top=gf.Periodic())
+        with gf.Fluid(gf.Grid((12, 12, 12), 0.1), around, backend="numpy") as fluid:
+            fluid.emitters.add(gf.Emitter(gf.Sphere((0.6, -0.5, 0.6), 0.1), density=1.0))
+        with gf.Fluid(gf.Grid((12, 12, 1), 0.1), backend="numpy") as flat:
+            flat.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.3, 0.05)), position=(0.6, 0.6, 0.05)))
+            flat.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.6, 3.0), 0.1), density=1.0))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -96,7 +96,10 @@ LIGHTS: dict[str, dict[str, Any]] = {
         ],
     },
     "within": {"light": NIGHT, "lights": [gf.PointLight((0.0, 0.3, 0.0), (0.3, 0.25, 0.18))]},
-    "fire": {"light": NIGHT, "fire": gf.Fire(intensity=12.0, shimmer=0.01)},
+    "fire": {
+        "light": NIGHT,
+        "fire": gf.Fire(300.0, 1000.0, 12.0, (0.02, 0.08, 0.5), shimmer=0.01, hottest=4000.0),
+    },
 }
 
 

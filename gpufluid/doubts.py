@@ -1,0 +1,112 @@
+"""What is hardly meant: solids and sources that will not work, or only in part, where they are added."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.errors import MeshWarning, ShapeWarning
+from gpufluid.grid import Grid
+from gpufluid.shapes import HALF_SPACE, Form, Mesh
+
+HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there
+CALLERS = 5  # from what warns here to the program that adds the shape
+
+Floats = NDArray[np.float64]
+
+
+def doubt_mesh(
+    mesh: Mesh, matrix: Floats, grid: Grid, period: ArrayLike, where_open: str | None, axes: int = 3
+) -> None:
+    """Warn of a mesh, placed by `matrix`, that will hardly be what was meant.
+
+    period: of the box along each axis, m; 0: it has none. where_open: what follows for one that is not
+    closed; None: nothing. axes: along which it must reach into the box: a source is moved into the one slice
+    of a box in 2D.
+    """
+    size, cell = max(grid.size), grid.cell_size
+    corners = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
+    low, high = corners.min(0), corners.max(0)
+    extent = high - low
+    doubts = []
+    if where_open is not None and not mesh.is_closed:
+        doubts.append(f"is not closed ({mesh.open_edges} open edges): {where_open}")
+    if _beyond(low, high, grid, period, axes):
+        doubts.append(_outside(low, high, grid))
+    elif extent.max() < cell:
+        doubts.append(
+            f"is {extent.max():.3g} m across, and a cell {cell:.3g} m: it may lie between the cells"
+        )
+    elif where_open is not None and mesh.is_closed:
+        pieces = _least_pieces(mesh)
+        across = np.cbrt(abs(mesh.volume * np.linalg.det(matrix[:3, :3])) / max(pieces, 1))
+        if pieces > 1 and across < cell:
+            doubts.append(
+                f"falls into {pieces} pieces or more, {across:.3g} m across in the mean, and a cell is "
+                f"{cell:.3g} m: most may lie between the cells"
+            )
+    if extent.max() > HUGE * size:
+        doubts.append(f"is {extent.max():.3g} m across, and the box {size:.3g} m: is its unit right?")
+    for doubt in doubts:
+        warnings.warn(f"{mesh!r} {doubt}", MeshWarning, stacklevel=CALLERS)
+
+
+def doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid) -> None:
+    """Warn of a solid of that form, placed by `matrix`, that holds no cell or lets the flow through.
+
+    One outside the box may be scenery, or on its way.
+    """
+    if form.kind == HALF_SPACE:
+        return
+    placed = matrix @ form.place
+    edges = np.linalg.norm(placed[:3, :3], axis=0)
+    thick = 2.0 * form.half * edges
+    if grid.dimensions == 2:  # how thick it is across the one slice says nothing
+        thick = thick[np.abs(placed[2, :3]) < 0.9 * edges]
+    if len(thick) and thick.min() < (1.0 - 1e-6) * grid.cell_size:
+        warnings.warn(
+            f"{shape!r} is {thick.min():.3g} m thin, and a cell {grid.cell_size:.3g} m: solid are only the "
+            "cells whose middle lies in it, so there may be gaps, or nothing",
+            ShapeWarning,
+            stacklevel=CALLERS,
+        )
+
+
+def doubt_source(
+    shape: object, form: Form, matrix: Floats, fade: float, grid: Grid, period: ArrayLike
+) -> None:
+    """Warn of a source of that form that lies outside the box; fade: m, of its edge."""
+    if form.kind == HALF_SPACE:
+        return
+    placed = matrix @ form.place
+    reach = np.abs(placed[:3, :3]) @ form.half
+    low, high = placed[:3, 3] - reach, placed[:3, 3] + reach
+    if _beyond(low - 3.0 * fade, high + 3.0 * fade, grid, period, grid.dimensions):
+        warnings.warn(
+            f"{shape!r} {_outside(low, high, grid)}, and brings nothing until one of them has moved",
+            ShapeWarning,
+            stacklevel=CALLERS,
+        )
+
+
+def _beyond(low: Floats, high: Floats, grid: Grid, period: ArrayLike, axes: int) -> bool:
+    beyond = (high < grid.origin) | (low > grid.upper)
+    return bool((beyond & (np.asarray(period) == 0.0))[:axes].any())
+
+
+def _outside(low: Floats, high: Floats, grid: Grid) -> str:
+    return (
+        f"lies outside the box: it spans {_triple(low)} to {_triple(high)}, the box "
+        f"{_triple(grid.origin)} to {_triple(grid.upper)} m"
+    )
+
+
+def _least_pieces(mesh: Mesh) -> int:
+    """So many pieces a closed mesh has at least, by Euler's formula (1758): handles make it less."""
+    return (len(np.unique(mesh.triangles)) - len(mesh.triangles) // 2) // 2
+
+
+def _triple(values: ArrayLike) -> str:
+    return "(" + ", ".join(f"{v:.3g}" for v in np.asarray(values)) + ")"
