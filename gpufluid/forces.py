@@ -335,18 +335,22 @@ class Forces:
         *,
         velocity: FieldStore,
         scalars: FieldStore,
+        colors: FieldStore | None,
     ) -> None:
         """Buoyancy and vorticity confinement."""
         rules, run = self.settings, self.backend.kernel
         rise = (rules.buoyancy, rules.ambient_temperature, rules.weight, 0.0)
-        weight = {"scalars": scalars, "rise": rise, "up": self._up}
+        weight: dict[str, Any] = {"scalars": scalars, "rise": rise, "up": self._up}
+        pulled = variant
+        if colors is not None and rules.weight:
+            pulled, weight["color"] = replace(variant, dyed=True), colors
         if self._vorticity is None:
-            run("buoyancy", variant)(velocity=velocity, dt=dt, **weight, **solids)
+            run("buoyancy", pulled)(velocity=velocity, dt=dt, **weight, **solids)
             return
         # both are pulls on cells: what each cell weighs is read once, not by all its faces
         strength = rules.vorticity_confinement
         run("vorticity", variant)(velocity=velocity, vorticity=self._vorticity)
-        run("confinement", variant)(vorticity=self._vorticity, force=self._force, strength=strength, **weight)
+        run("confinement", pulled)(vorticity=self._vorticity, force=self._force, strength=strength, **weight)
         run("force_field", variant)(velocity=velocity, force=self._force, dt=dt, **solids)
 
     def push_by(

@@ -48,6 +48,7 @@ class Variant:
     weighted: on a coarse grid, whose faces have weights in place of being open or closed.
     cubic: what is carried is read with monotone cubics, not trilinear; only the advect kernels know of it.
     slip: some solids are free-slip; only the kernel that closes faces is asked.
+    dyed: smoke has colours, and a weight; only the kernels of buoyancy are asked.
     """
 
     solids: bool = False
@@ -60,6 +61,7 @@ class Variant:
     weighted: bool = False
     cubic: bool = False
     slip: bool = False
+    dyed: bool = False
 
     @cached_property
     def _hash(self) -> int:
@@ -80,6 +82,7 @@ class Variant:
             "WEIGHTED": int(self.weighted),
             "CUBIC": int(self.cubic),
             "SLIP": int(self.slip),
+            "DYED": int(self.dyed),
             "NO_SLIP": sum(1 << i for i in range(number) if sides.grips(i)),
             "ANY_PERIODIC": int(any(sides.periodic(axis) for axis in range(dimensions))),
             "ALL_WALLS": int(all(isinstance(s, Wall) for s in sides.sides[:number])),
@@ -124,7 +127,8 @@ class Kernel:
     """A kernel's name, the slot it writes, the slots it reads, its parameters.
 
     solid_reads: slots read only where there are solids.
-    weighted_reads: those read on a weighted grid, in place of solid_reads. slip_reads: with free-slip solids.
+    weighted_reads: those read on a weighted grid, in place of solid_reads.
+    slip_reads: those read with free-slip solids. dyed_reads: where coloured smoke has a weight.
     parted_reads: those read on either where there are solids.
     sampled: names of the textures read between their values, which a filtering sampler can serve.
     folder: where its GLSL file lies, below ``glsl/``.
@@ -139,6 +143,7 @@ class Kernel:
     folder: str = "sim"
     weighted_reads: tuple[Slot, ...] = ()
     slip_reads: tuple[Slot, ...] = ()
+    dyed_reads: tuple[Slot, ...] = ()
     parted_reads: tuple[Slot, ...] = ()
 
     def slots(self, variant: Variant) -> tuple[Slot, ...]:
@@ -147,7 +152,8 @@ class Kernel:
         if variant.weighted:
             solids = self.weighted_reads
         solids += self.parted_reads if variant.solids else ()
-        return self.reads + solids + (self.slip_reads if variant.slip else ())
+        more = (self.slip_reads if variant.slip else ()) + (self.dyed_reads if variant.dyed else ())
+        return self.reads + solids + more
 
     def arguments(self, variant: Variant) -> set[str]:
         """The names a call of this variant takes."""
@@ -217,8 +223,21 @@ KERNELS: dict[str, Kernel] = {
         Kernel("ignite", FLAME, (SCALARS,), ("dt", "ignition", "growth", "fuel_per_burn")),
         Kernel("burn", SCALARS, (SCALARS, FLAME), ("dt", "per_burn")),
         Kernel("vorticity", _cell("vorticity"), (VELOCITY,)),
-        Kernel("confinement", _cell("force"), (_cell("vorticity"), SCALARS), ("strength", "rise", "up")),
-        Kernel("buoyancy", VELOCITY, (VELOCITY, SCALARS), ("dt", "rise", "up"), (SOLID_FACES,)),
+        Kernel(
+            "confinement",
+            _cell("force"),
+            (_cell("vorticity"), SCALARS),
+            ("strength", "rise", "up"),
+            dyed_reads=(_cell("color"),),
+        ),
+        Kernel(
+            "buoyancy",
+            VELOCITY,
+            (VELOCITY, SCALARS),
+            ("dt", "rise", "up"),
+            (SOLID_FACES,),
+            dyed_reads=(_cell("color"),),
+        ),
         Kernel(
             "diffuse_velocity",
             _face("diffused"),

@@ -748,6 +748,7 @@ def confinement(
     strength: float,
     rise: tuple[float, ...],
     up: tuple[float, ...],
+    color: Array | None = None,
 ) -> Array:
     """Vorticity confinement and buoyancy at the cell centres, m/s^2."""
     size = vorticity[..., 3]
@@ -758,13 +759,14 @@ def confinement(
     towards = growth / (np.linalg.norm(growth, axis=-1, keepdims=True) + CONFINEMENT_FLOOR)
     out = np.zeros_like(vorticity)
     out[..., :3] = strength * grid.cell_size * np.cross(towards, vorticity[..., :3])
-    out[..., :3] += _lift(scalars, rise)[..., None] * np.asarray(up)
+    out[..., :3] += _lift(scalars, color, rise)[..., None] * np.asarray(up)
     return out
 
 
-def _lift(scalars: Array, rise: tuple[float, ...]) -> Array:
+def _lift(scalars: Array, color: Array | None, rise: tuple[float, ...]) -> Array:
     """Buoyancy of cells, m/s^2 upwards."""
-    return np.asarray(rise[0] * (scalars[..., 1] - rise[1] * scalars[..., 3]) - rise[2] * scalars[..., 0])
+    density = scalars[..., 0] if color is None else scalars[..., 0] + color[..., :3].sum(-1)
+    return np.asarray(rise[0] * (scalars[..., 1] - rise[1] * scalars[..., 3]) - rise[2] * density)
 
 
 def buoyancy(
@@ -776,10 +778,11 @@ def buoyancy(
     dt: float,
     rise: tuple[float, ...],
     up: tuple[float, ...],
+    color: Array | None = None,
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity after buoyancy."""
-    lift = _lift(scalars, rise)
+    lift = _lift(scalars, color, rise)
     out = velocity.copy()
     for axis in range(grid.dimensions):
         force = up[axis] * 0.5 * sum(_round_faces(grid, variant, axis, lift))

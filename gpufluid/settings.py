@@ -58,7 +58,7 @@ class Settings:
         cell_size: one eps does half the work on a vortex with twice the cells (docs/validation.md).
     ambient_temperature: of the air that nothing has warmed.
     buoyancy: m/s^2 upward per unit of temperature above `ambient_temperature`. weight: m/s^2 downward per
-        unit of density. up: the direction against gravity.
+        unit of density, of smoke of any colour. up: the direction against gravity.
     viscosity, thermal_diffusivity, density_diffusivity: m^2/s, of velocity, temperature and density;
         implicit and stable; at 0 no pass runs. `gpufluid.diffusion` says how accurately they are solved.
     density_dissipation, cooling: rates, 1/s, at which smoke fades and heat falls back to ambient.

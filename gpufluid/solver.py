@@ -195,7 +195,7 @@ class Solver:
             self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
         if moving:
-            self.forces.push(dt, variant, faces, velocity=u, scalars=s)
+            self.forces.push(dt, variant, faces, velocity=u, scalars=s, colors=colors)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
             self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
             self.projection.project(

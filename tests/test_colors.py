@@ -178,3 +178,25 @@ def test_half_precision_carries_colour() -> None:
         density, color = play(fluid, 3)
     np.testing.assert_allclose(color, density[..., None] * TINT, atol=1e-2 * density.max())
     assert density.max() > 0.3
+
+
+@pytest.mark.parametrize("confinement", [0.0, 0.4])
+@pytest.mark.parametrize("backend", ["numpy", "fragment", "compute"])
+def test_coloured_smoke_weighs_as_much_as_grey(
+    backend: str, confinement: float, rng: np.random.Generator
+) -> None:
+    """Half of it coloured, all of it, or none; and without a weight no colour pulls at anything."""
+    amount, share = rng.random((9, 11, 13)), rng.dirichlet(np.ones(3), (9, 11, 13))
+    flows = []
+    for coloured, weight in ((0.0, 2.0), (0.5, 2.0), (1.0, 2.0), (1.0, 0.0)):
+        rules = gf.Settings(weight=weight, buoyancy=0.0, vorticity_confinement=confinement)
+        with gf.Fluid(gf.Grid((13, 11, 9), 0.1), settings=rules, backend=backend) as fluid:
+            fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.6, 0.5, 0.4), 0.2)))
+            fluid.step(0.0)
+            fluid.density.write((1.0 - coloured) * amount)
+            fluid.color.write(coloured * amount[..., None] * share)
+            fluid.step(0.1)
+            flows.append(fluid.velocity.read())
+    assert np.abs(flows[0]).max() > 0.02 and not flows[3].any()
+    for flow in flows[1:3]:
+        np.testing.assert_allclose(flow, flows[0], atol=1e-5)

@@ -56,6 +56,8 @@ VARIANTS = {
     "solids, open all round": Variant(
         True, "euler", None, boundaries=Boundaries.all(Open()), expression=FORCE
     ),
+    "coloured": Variant(boundaries=SIDES, dyed=True),
+    "coloured, solids, periodic, open, inflow": Variant(True, boundaries=MIXED, dyed=True),
     "free-slip solids": Variant(True, boundaries=SIDES, slip=True),
     "free-slip solids, periodic": Variant(True, boundaries=MIXED, slip=True),
     "periodic all round": Variant(
@@ -283,6 +285,8 @@ def relevant(name: str, variant: str, size: str) -> bool:
         return variant == "periodic all round" and size == "power of two"
     if "free-slip" in variant:
         return name in ("close_faces", "let_slip")
+    if "coloured" in variant:
+        return bool(KERNELS[name].dyed_reads)
     steps = (1, *EIGHTHS) if name == "jacobi_eighths" else (2, 2, 2)
     if name in APART and any(
         n % steps[axis]
@@ -517,7 +521,7 @@ def test_a_2d_kernel_never_mixes_slices() -> None:
 @pytest.mark.parametrize(
     ("size", "variant"),
     [
-        (size, ("open, rk2, clamp", "solids, periodic, open, inflow")[number % 2])
+        (size, ("open, rk2, clamp", "solids, periodic, open, inflow", "coloured")[number % 3])
         for number, size in enumerate(SIZES)
     ],
 )

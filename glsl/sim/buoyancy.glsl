@@ -5,9 +5,9 @@
 uniform float dt;  // s
 
 void kernel(ivec3 face) {
-    float here = lift(fetch_scalars(neighbour(face)));
+    float here = lift(neighbour(face));
     vec3 force = vec3(0.0);
     for (int axis = 0; axis < DIMENSIONS; ++axis)
-        force[axis] = up[axis] * 0.5 * (here + lift(fetch_scalars(neighbour(face - step_along(axis)))));
+        force[axis] = up[axis] * 0.5 * (here + lift(neighbour(face - step_along(axis))));
     velocity_out = vec4(constrained(face, fetch_velocity(face).xyz + dt * force), 0.0);
 }

@@ -15,5 +15,5 @@ void kernel(ivec3 cell) {
     growth *= 0.5 * reach_over(cell);
     vec3 towards = growth / (length(growth) + 1e-5);  // 1e-5 1/s: no direction where there is no spin
     vec3 confinement = strength * cell_size * cross(towards, fetch_vorticity(cell).xyz);
-    force_out = vec4(confinement + lift(fetch_scalars(cell)) * up, 0.0);
+    force_out = vec4(confinement + lift(cell) * up, 0.0);
 }
