@@ -136,7 +136,9 @@ def test_confinement_leaves_a_shear_flow_alone(backend: str, cells: tuple[int, i
             u[..., axis] = rates[axis, 0] * x + rates[axis, 1] * y + rates[axis, 2] * z * deep
         fluid.velocity.write(u)
         solver = fluid._solver
-        solver.forces.push(0.5, solver.variant, {}, velocity=solver.velocity, scalars=solver.scalars)
+        solver.forces.push(
+            0.5, solver.variant, {}, velocity=solver.velocity, scalars=solver.scalars, colors=None
+        )
         vorticity, after = solver.forces._vorticity.read(), fluid.velocity.read()
     curl = [0.5 - 1.0, -0.5 + 0.25, 1.25 - 0.75] if deep else [0.0, 0.0, 1.25 - 0.75]
     np.testing.assert_allclose(vorticity[..., :3], np.broadcast_to(curl, (*cells[::-1], 3)), atol=1e-6)

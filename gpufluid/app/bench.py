@@ -366,7 +366,7 @@ def measure_picture(
         across, up, deep = case.grid.size
         camera = Camera((across / 2, up / 2, deep / 2), distance=2.5 * max(across, up, deep), azimuth=25.0)
         scene = Scene(fluid, camera, floor=0.0)
-        volume = VolumeRenderer(ctx, method=method)
+        volume = VolumeRenderer(ctx, method=method, reuse=False)  # its smoke stands still
         renderer = FrameRenderer(ctx, size=PICTURE, volume=volume)
 
         def draw() -> None:

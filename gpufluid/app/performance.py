@@ -396,7 +396,7 @@ def _light_and_slices(
     from gpufluid.render.volume import VolumeRenderer
 
     camera, look = Camera((0.5, 0.5, 0.5), distance=2.5, azimuth=25.0), Look()
-    target, volumes = ctx.simple_framebuffer(PICTURE), [VolumeRenderer(ctx) for _ in range(2)]
+    target, volumes = ctx.simple_framebuffer(PICTURE), [VolumeRenderer(ctx, reuse=False) for _ in range(2)]
     with _full_and_tenth(ctx, n, backend) as fluids:
         for fluid in fluids:  # after steps it is known where there is nothing
             for _ in range(WARM_UP):

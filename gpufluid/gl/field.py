@@ -126,6 +126,7 @@ class Field:
             self._marks.append(None)  # of another time
         still._textures, still._targets = self._textures[:1], self._targets[:1]
         self._held = self.front
+        still.version += 1  # its texture may have held something else before
         return still
 
     def take_back(self, still: Field) -> None:

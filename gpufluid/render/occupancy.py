@@ -32,6 +32,7 @@ from gpufluid.render.volume_source import (
     UNITS,
     Program,
     bind,
+    contents,
     matter,
     volume_program,
     write_cells,
@@ -240,6 +241,5 @@ def _kelvin(fire: Fire) -> tuple[float, float, float]:
 
 def _state(fluid: FluidLike, look: Look) -> object:
     """What is another where there may be something elsewhere."""
-    fields = {name: (f, f.front.mglo, f.version) for name, f in matter(fluid).items()}
     fire = look.fire and _kelvin(look.fire)
-    return fields, look.smoke.extinction, fire, bool(look.lights)
+    return contents(fluid), look.smoke.extinction, fire, bool(look.lights)

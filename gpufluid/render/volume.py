@@ -8,6 +8,9 @@ rectangle of the picture that bounds what the box shows of it; its fragments int
 box, the slab and the scene's depth, and integrate the overlap at its true length. So opacity is right for any
 number of slabs, at any angle, in perspective or not, from inside the box too, and the cut by the scene is
 soft. Where there is no smoke the target keeps its bits.
+
+While nothing changes, neither smoke nor light, a further picture takes over the light of the one before, and
+the looks of cells as well where these are alike from everywhere: a second player's, one between two steps.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from gpufluid.render.painter import Painter, Sight
 from gpufluid.render.quality import FrameClock, Quality
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import Program, bind, cells_program, computes, write_cells
+from gpufluid.render.volume_source import Program, bind, cells_program, computes, contents, write_cells
 from gpufluid.settings import one_of
 from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke, check_drawing
 
@@ -59,6 +62,7 @@ class VolumeRenderer(Guest):
     too little `quality` falls: fewer slabs, at last half the resolution with "ray-march". OpenGL has one time
     query at a time: none of the host's may run meanwhile.
     skip_empty: leave out the places without smoke; the picture is the same but for rounding.
+    reuse: take over what is as it was in the picture before; not while `frame_ms` says how long one may take.
 
     Raises GpufluidError naming the parameter and its limit.
     """
@@ -75,16 +79,18 @@ class VolumeRenderer(Guest):
         resolution: float = 1.0,
         frame_ms: float | None = None,
         skip_empty: bool = True,
+        reuse: bool = True,
     ) -> None:
         check_drawing(method, slices, resolution)
         one_of(attenuation, ATTENUATIONS, "attenuation")
         if finite_number(light_scale, "light_scale", above=0.0) > 1.0:
             raise GpufluidError(f"light_scale must be at most 1, got {light_scale!r}")
-        if not isinstance(skip_empty, bool):
-            raise GpufluidError(f"skip_empty must be True or False, got {skip_empty!r}")
+        for name, value in (("skip_empty", skip_empty), ("reuse", reuse)):
+            if not isinstance(value, bool):
+                raise GpufluidError(f"{name} must be True or False, got {value!r}")
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = jitter, light_scale
-        self.method, self.resolution, self.skip_empty = method, resolution, skip_empty
+        self.method, self.resolution, self.skip_empty, self.reuse = method, resolution, skip_empty, reuse
         self._steering: Quality | None = None
         self._clock: FrameClock | None = None
         self.frame_ms = frame_ms
@@ -102,6 +108,8 @@ class VolumeRenderer(Guest):
         self._occupancy: Occupancy | None = None
         self._shaded: Field | None = None
         self._stepped: Field | None = None  # the same before it is softened, where it is
+        self._lit: object = None  # what the light was walked through, and how
+        self._shown: object = None  # of what the looks of cells are
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
 
     def another(self) -> VolumeRenderer:
@@ -116,6 +124,7 @@ class VolumeRenderer(Guest):
             resolution=self.resolution,
             frame_ms=self.frame_ms,
             skip_empty=self.skip_empty,
+            reuse=self.reuse,
         )
 
     @property
@@ -203,9 +212,21 @@ class VolumeRenderer(Guest):
         look.check()
         fluid.voxelize()
         self._allocate(fluid)
+        now = self._now(fluid, look)
+        if now is not None and now == self._lit:
+            return
+        self._lit = self._shown = None
         with self._counted(fluid):
             self._find(fluid, look)
             self.lighting.update(fluid, look, self._occupancy)
+        self._lit = now
+
+    def _now(self, fluid: FluidLike, look: Look) -> object:
+        """What is another where anything is, but for the camera; None: nothing is taken over."""
+        if not self.reuse or self._steering is not None:
+            return None
+        things = (look.light, look.smoke, look.fire, *look.lights)
+        return contents(fluid), fluid.scrolled, [(type(t), t and list(vars(t).values())) for t in things]
 
     def _find(self, fluid: FluidLike, look: Look) -> None:
         """Find where there is anything, where empty space is left out."""
@@ -227,6 +248,7 @@ class VolumeRenderer(Guest):
         camera, depth, look, clip_z: as in `render`, and it raises as that does.
         """
         self._check(target, depth)
+        look.check()
         width, height = target.viewport[2:]
         if width and height:
             self._draw(fluid, hosts_view(self.ctx, camera, width / height, clip_z), target, depth, look)
@@ -248,8 +270,14 @@ class VolumeRenderer(Guest):
             with self._counted(fluid):
                 if self._occupancy is not None and not self._occupancy.knows(fluid, look):
                     self._find(fluid, look)
-                with self.timed(fluid, "shade"):
-                    self._shade(fluid, look, view)
+                now = self._now(fluid, look)
+                # what scatters alike all round looks alike from everywhere
+                seen = now and (now, self._lit, eye_of(view, fluid) if look.smoke.anisotropy else None)
+                if seen is None or seen != self._shown:
+                    self._shown = None
+                    with self.timed(fluid, "shade"):
+                        self._shade(fluid, look, view)
+                    self._shown = seen
                 with first_color_alone(bare):
                     self._way.draw(sight, slabs)
         if self._clock is not None and self._steering is not None:
@@ -374,6 +402,7 @@ class VolumeRenderer(Guest):
             if thing is not None:
                 thing.release()
         self._lighting = self._occupancy = self._shaded = self._stepped = self._shape = None
+        self._lit = self._shown = None
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""

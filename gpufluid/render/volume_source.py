@@ -50,6 +50,11 @@ def matter(fluid: FluidLike) -> dict[str, Field]:
     return {name: field for name, field in fields.items() if field is not None}
 
 
+def contents(fluid: FluidLike) -> dict[str, object]:
+    """What is another where a picture of `fluid` may be."""
+    return {name: (field, field.front.mglo, field.version) for name, field in matter(fluid).items()}
+
+
 def volume_source(
     device: Device,
     label: str,
