@@ -57,7 +57,7 @@ def drawn(fluid: Any, camera: Any, skip: bool, corner: tuple[int, int] = (0, 0),
     canvas = Canvas(fluid.ctx, SIZE)
     canvas.target.viewport = *corner, SIZE[0] - corner[0], SIZE[1] - corner[1]
     look = {name: options.pop(name) for name in ("fire", "depth", "smoke") if name in options}
-    made = VolumeRenderer(fluid.ctx, skip_empty=skip, **options)
+    made = VolumeRenderer(fluid.ctx, skip_empty=skip, reuse=False, **options)
     for _ in range(2):  # the second time over what the first left behind
         canvas.target.clear()
         made.render(fluid, camera, canvas.target, **look)
