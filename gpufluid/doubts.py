@@ -12,19 +12,25 @@ from gpufluid.grid import Grid
 from gpufluid.shapes import HALF_SPACE, Form, Mesh
 
 HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there
-CALLERS = 5  # from what warns here to the program that adds the shape
 
 Floats = NDArray[np.float64]
 
 
 def doubt_mesh(
-    mesh: Mesh, matrix: Floats, grid: Grid, period: ArrayLike, where_open: str | None, axes: int = 3
+    mesh: Mesh,
+    matrix: Floats,
+    grid: Grid,
+    period: ArrayLike,
+    where_open: str | None,
+    *,
+    axes: int = 3,
+    callers: int,
 ) -> None:
     """Warn of a mesh, placed by `matrix`, that will hardly be what was meant.
 
     period: of the box along each axis, m; 0: it has none. where_open: what follows for one that is not
     closed; None: nothing. axes: along which it must reach into the box: a source is moved into the one slice
-    of a box in 2D.
+    of a box in 2D. callers: from here to the program that is told.
     """
     size, cell = max(grid.size), grid.cell_size
     corners = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
@@ -50,10 +56,10 @@ def doubt_mesh(
     if extent.max() > HUGE * size:
         doubts.append(f"is {extent.max():.3g} m across, and the box {size:.3g} m: is its unit right?")
     for doubt in doubts:
-        warnings.warn(f"{mesh!r} {doubt}", MeshWarning, stacklevel=CALLERS)
+        warnings.warn(f"{mesh!r} {doubt}", MeshWarning, stacklevel=callers)
 
 
-def doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid) -> None:
+def doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid, *, callers: int) -> None:
     """Warn of a solid of that form, placed by `matrix`, that holds no cell or lets the flow through.
 
     One outside the box may be scenery, or on its way.
@@ -70,12 +76,12 @@ def doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid) -> None:
             f"{shape!r} is {thick.min():.3g} m thin, and a cell {grid.cell_size:.3g} m: solid are only the "
             "cells whose middle lies in it, so there may be gaps, or nothing",
             ShapeWarning,
-            stacklevel=CALLERS,
+            stacklevel=callers,
         )
 
 
 def doubt_source(
-    shape: object, form: Form, matrix: Floats, fade: float, grid: Grid, period: ArrayLike
+    shape: object, form: Form, matrix: Floats, fade: float, grid: Grid, period: ArrayLike, *, callers: int
 ) -> None:
     """Warn of a source of that form that lies outside the box; fade: m, of its edge."""
     if form.kind == HALF_SPACE:
@@ -87,7 +93,7 @@ def doubt_source(
         warnings.warn(
             f"{shape!r} {_outside(low, high, grid)}, and brings nothing until one of them has moved",
             ShapeWarning,
-            stacklevel=CALLERS,
+            stacklevel=callers,
         )
 
 

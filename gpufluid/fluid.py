@@ -988,9 +988,11 @@ class Fluid:
             mesh, where_open = (
                 (shape, "what is inside it is a guess") if isinstance(shape, Mesh) else (shape.mesh, None)
             )
-            doubt_mesh(mesh, emitter.matrix, grid, period, where_open, grid.dimensions)
+            axes = grid.dimensions
+            doubt_mesh(mesh, emitter.matrix, grid, period, where_open, axes=axes, callers=5)
         elif isinstance(shape, Analytic) and not any(emitter.motion):
-            doubt_source(shape, shape.form, emitter.matrix, edge_width(emitter, grid) or 0.0, grid, period)
+            fade = edge_width(emitter, grid) or 0.0
+            doubt_source(shape, shape.form, emitter.matrix, fade, grid, period, callers=5)
         if emitter.color is not None and not self._under_way:
             self._solver.prepare_colors()
 
@@ -1003,14 +1005,15 @@ class Fluid:
             )
         self._solver.forces.compile(force, self._solver.variant)
 
-    @_at_work
     def _check_obstacle(self, obstacle: Obstacle) -> None:
+        self.check_alive()
         self._solver.check_obstacles()
         shape, matrix, period = obstacle.shape, obstacle.matrix, periods(self.grid, self.boundaries)
         if isinstance(shape, Mesh):
-            doubt_mesh(shape, matrix, self.grid, period, "its solid is a guess inside its bounding box")
+            where_open = "its solid is a guess inside its bounding box"
+            doubt_mesh(shape, matrix, self.grid, period, where_open, callers=4)
         else:
-            doubt_solid(shape, shape.form, matrix, self.grid)
+            doubt_solid(shape, shape.form, matrix, self.grid, callers=4)
 
 
 def _names(kind: Any) -> str:

@@ -13,6 +13,7 @@ import os
 import re
 import types
 import typing
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from numbers import Integral
@@ -24,7 +25,7 @@ import numpy as np
 from gpufluid import boundaries, flow_views, hand, settings, shapes, solvers, sources, user_forces, view
 from gpufluid.boundaries import SIDES, Boundaries
 from gpufluid.combustion import Combustion
-from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError, near, short
+from gpufluid.errors import GpufluidError, MissingDependencyError, SceneError, ShapeWarning, near, short
 from gpufluid.files import open_plain, readable, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
@@ -879,7 +880,9 @@ def _fluid(
             for n, table in enumerate(things):
                 place = f"{prefix}{name}[{n}]"
                 thing = builder.make(kind, table, place)
-                with builder.at(place):
+                with builder.at(place), warnings.catch_warnings():
+                    if (id(thing), "position") in builder.moves:  # it may be on its way
+                        warnings.filterwarnings("ignore", ".* lies outside the box", ShapeWarning)
                     owner.add(thing)
         for n, table in enumerate(box.forces):
             place = f"{prefix}forces[{n}]"

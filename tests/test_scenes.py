@@ -6,6 +6,7 @@ import copy
 import random
 import sys
 import textwrap
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -1135,7 +1136,7 @@ def mutated(value: Any, rng: random.Random) -> Any:
     return rng.choice(odd)
 
 
-@pytest.mark.filterwarnings("ignore::gpufluid.errors.MeshWarning")
+@pytest.mark.filterwarnings("ignore::gpufluid.errors.ShapeWarning")
 def test_2000_mutations_run_or_are_refused(full: Path) -> None:
     """Nothing but a scene error ever comes out, whatever a description says."""
     given = read_description(full)
@@ -1170,3 +1171,22 @@ def _cells(description: dict[str, Any]) -> list[float]:
     cells = grid.get("cells") if isinstance(grid, dict) else None
     good = isinstance(cells, list) and all(isinstance(n, int | float) and np.isfinite(n) for n in cells)
     return [float(n) for n in cells] if good and cells else [1.0]
+
+
+def test_a_source_that_is_on_its_way_into_the_box_does_not_warn(tmp_path: Path) -> None:
+    """One that the description moves; one that stands outside does."""
+    text = """
+[grid]
+cells = [8, 8, 8]
+cell_size = 0.1
+[[emitters]]
+shape = { kind = "sphere", radius = 0.1 }
+density = 1.0
+"""
+    (tmp_path / "way.toml").write_text(text + 'position = { formula = ["t - 2", 0.4, 0.4] }')
+    (tmp_path / "out.toml").write_text(text + "position = [-2.0, 0.4, 0.4]")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gf.Scene.load(tmp_path / "way.toml")
+    with pytest.warns(gf.ShapeWarning, match="outside the box"):
+        gf.Scene.load(tmp_path / "out.toml")
