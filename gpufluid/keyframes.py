@@ -11,7 +11,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.grid import finite_number
 from gpufluid.settings import one_of
 
-EASES = ("linear", "smooth", "step")
+EASES = ("linear", "smooth", "spline", "step")
 LONGEST = 500  # characters of a formula
 DEEPEST = 30  # nested terms of a formula
 
@@ -21,7 +21,8 @@ Value = float | tuple[float, ...]
 class Keys:
     """A value by keyframes: times, s, rising, and a number or several of them for each.
 
-    ease: between two keys "linear", "smooth" (starts and ends without speed) or "step" (holds the earlier).
+    ease: between two keys "linear", "smooth" (starts and ends without speed), "spline" (goes through the keys
+    with the speed it has there, and never beyond the values of two neighbours) or "step" (holds the earlier).
     repeat: begins again after the last key. Before the first key and after the last their values hold.
 
     Raises GpufluidError naming the first key that is wrong.
@@ -55,6 +56,7 @@ class Keys:
             self.values.append(value)
         if repeat and len(self.times) < 2:
             raise GpufluidError("keys that repeat must be two or more")
+        self._speeds = self._speeds_at_keys() if ease == "spline" and len(self.times) > 1 else []
 
     def at(self, time: float) -> Value:
         """The value at `time` seconds."""
@@ -65,10 +67,37 @@ class Keys:
         if after == 0 or after == len(times):
             value = values[0 if after == 0 else -1]
         else:
-            share = (time - times[after - 1]) / (times[after] - times[after - 1])
-            share = {"linear": share, "smooth": share * share * (3.0 - 2.0 * share), "step": 0.0}[self.ease]
-            value = tuple(a + (b - a) * share for a, b in zip(values[after - 1], values[after], strict=True))
+            length = times[after] - times[after - 1]
+            share = (time - times[after - 1]) / length
+            smooth = share * share * (3.0 - 2.0 * share)
+            part = {"linear": share, "smooth": smooth, "spline": smooth, "step": 0.0}[self.ease]
+            value = tuple(a + (b - a) * part for a, b in zip(values[after - 1], values[after], strict=True))
+            if self._speeds:  # the rest of Hermite's cubic
+                begins, ends = share * (1.0 - share) ** 2 * length, share**2 * (share - 1.0) * length
+                speeds = zip(value, self._speeds[after - 1], self._speeds[after], strict=True)
+                value = tuple(v + begins * a + ends * b for v, a, b in speeds)
         return value[0] if self.single else value
+
+    def _speeds_at_keys(self) -> list[tuple[float, ...]]:
+        """What each number of the value changes by in a second, at each key: Fritsch & Butland (1984)."""
+        steps = [b - a for a, b in zip(self.times, self.times[1:], strict=False)]
+        tracks = []
+        for values in zip(*self.values, strict=True):
+            slopes = [(b - a) / h for a, b, h in zip(values, values[1:], steps, strict=False)]
+            inner = [_speed(*some) for some in zip(slopes, slopes[1:], steps, steps[1:], strict=False)]
+            first, last = slopes[0], slopes[-1]
+            if self.repeat and values[0] == values[-1]:
+                first = last = _speed(slopes[-1], slopes[0], steps[-1], steps[0])
+            tracks.append([first, *inner, last])
+        return list(zip(*tracks, strict=True))
+
+
+def _speed(before: float, after: float, length: float, next_length: float) -> float:
+    """Between two slopes of lines so long a mean that leaves a cubic between their ends; 0 at a turn."""
+    if not 0.0 < before * after < math.inf:
+        return 0.0
+    one, other = 2.0 * next_length + length, next_length + 2.0 * length
+    return (one + other) / (one / before + other / after)
 
 
 def _noise(x: float, seed: int) -> float:

@@ -27,6 +27,53 @@ def test_keys_repeat_and_hold_several_numbers() -> None:
     assert track.at(2.0) == track.at(4.0) == track.at(0.0) == (2.0, 15.0)
 
 
+def test_a_spline_goes_through_its_keys() -> None:
+    """With one speed from both sides of a key, where "smooth" stops; none where it turns."""
+    keys = [[0.0, [0.0, 1.0]], [1.0, [1.0, 3.0]], [3.0, [5.0, 7.0]], [4.0, [2.0, 9.0]]]
+    track, tiny = Keys(keys, "spline"), 1e-6
+
+    def speed(time: float, axis: int, side: float) -> float:
+        there, near = track.at(time), track.at(time + side * tiny)
+        assert isinstance(there, tuple) and isinstance(near, tuple)
+        return (near[axis] - there[axis]) / (side * tiny)
+
+    assert [track.at(t) for t, _ in keys] == [tuple(v) for _, v in keys]
+    for time in (1.0, 3.0):
+        for axis in (0, 1):
+            assert speed(time, axis, -1.0) == pytest.approx(speed(time, axis, 1.0), abs=1e-4)
+    assert speed(1.0, 0, 1.0) == pytest.approx(
+        9.0 / (5.0 / 1.0 + 4.0 / 2.0), abs=1e-4
+    )  # slopes 1 and 2, 1 and 2 s
+    assert speed(3.0, 0, 1.0) == pytest.approx(0.0, abs=1e-4)  # it turns there
+    assert track.at(0.37) == pytest.approx((track.at(0.37)[0], 1.74))  # type: ignore[index]
+    around = Keys([[0.0, 0.0], [1.0, 1.0], [2.0, 3.0], [3.0, 0.0]], "spline", repeat=True)
+    assert around.at(3.0 - tiny) == pytest.approx(0.0, abs=1e-5) and around.at(3.0 + tiny) == pytest.approx(
+        0.0, abs=1e-5
+    )
+    assert around.at(tiny) / tiny == pytest.approx(0.0, abs=1e-3)  # type: ignore[operator]  # it turns there too
+
+
+@given(
+    st.lists(st.tuples(st.floats(1e-3, 1e3), st.floats(-1e6, 1e6)), min_size=2, max_size=6),
+    st.floats(0.0, 1.0),
+    st.booleans(),
+)
+def test_a_spline_stays_between_its_keys(
+    steps: list[tuple[float, float]], share: float, repeat: bool
+) -> None:
+    """So an amount that is nowhere negative stays so."""
+    times = list(itertools.accumulate(step for step, _ in steps))
+    track = Keys([[t, v] for t, (_, v) in zip(times, steps, strict=True)], "spline", repeat)
+    for (start, end), (a, b) in zip(
+        itertools.pairwise(times), itertools.pairwise(v for _, v in steps), strict=True
+    ):
+        value = track.at(start + share * (end - start))
+        if repeat and start + share * (end - start) >= times[-1]:
+            continue
+        slack = 1e-9 * max(abs(a), abs(b))
+        assert isinstance(value, float) and min(a, b) - slack <= value <= max(a, b) + slack
+
+
 @pytest.mark.parametrize(
     ("keys", "words"),
     [

@@ -63,6 +63,7 @@ class VolumeRenderer(Guest):
     query at a time: none of the host's may run meanwhile.
     skip_empty: leave out the places without smoke; the picture is the same but for rounding.
     reuse: take over what is as it was in the picture before; not while `frame_ms` says how long one may take.
+    What a shader of yours writes into a field's texture is not noticed: say False then.
 
     Raises GpufluidError naming the parameter and its limit.
     """
