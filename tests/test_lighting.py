@@ -392,6 +392,31 @@ def test_the_floor_before_a_plain_colour_is_of_it(
     assert (seen[:, :48].min(axis=(0, 1)) < 0.4).all()
 
 
+def test_the_shadow_of_a_solid_shows_no_stairs(ctx: moderngl.Context) -> None:
+    """A slab turned by two to one is stairs of cells; its shadow's edge is straight to a tenth of a cell."""
+    turn = np.arctan(0.5)
+    with gf.Fluid(gf.Grid((32, 32, 32), 1 / 32, (-0.5, 0.0, -0.5)), backend="fragment", ctx=ctx) as fluid:
+        quaternion = (0.0, np.sin(0.5 * turn), 0.0, np.cos(0.5 * turn))
+        slab = gf.Obstacle(gf.Box(size=(0.5, 0.1, 0.5)), (0.0, 0.5, 0.0), quaternion, visible=False)
+        fluid.obstacles.add(slab)
+        frame = gf.FrameRenderer(ctx, (256, 256), background=(0.8, 0.8, 0.8))
+        camera = gf.Camera(target=(0.0, 0.0, 0.0), distance=8.0, azimuth=0.0, elevation=89.0, fov=8.0)
+        light = gf.Light(direction=(0.0, -1.0, 0.0), ambient=(0.1, 0.1, 0.1))
+        frame.draw(gf.Scene(fluid, camera=camera, light=light, floor=0.0))
+        seen = frame.read_hdr()[..., 0].astype(float)
+        frame.release()
+    metres = 8.0 * np.tan(np.radians(4.0)) / 128  # of a pixel
+    along, aside = np.meshgrid(np.linspace(-0.15, 0.15, 61), np.linspace(0.15, 0.35, 201), indexing="ij")
+    x, z = along * np.cos(turn) + aside * np.sin(turn), -along * np.sin(turn) + aside * np.cos(turn)
+    column, row = (np.round(127.5 + v / metres).astype(int) for v in (x, z))
+    lit = seen[row, column]
+    lit = (lit - seen.min()) / (seen.max() - seen.min())
+    edge = aside[0, np.argmax(lit > 0.5, axis=1)] * 32
+    assert edge.mean() == pytest.approx(8.0, abs=0.3) and lit[:, 0].max() < 0.05 and lit[:, -1].min() > 0.95
+    straight = edge - np.polyval(np.polyfit(along[:, 0], edge, 1), along[:, 0])
+    assert straight.std() < 0.1
+
+
 def test_other_lights_light_the_floor(ctx: moderngl.Context, device: Device) -> None:
     """A lamp beside a cloud: the floor is lit round the cloud's shadow, and fades with the distance."""
     grid = gf.Grid((16, 16, 16), cell_size=1 / 16, origin=(-0.5, 0.0, -0.5))

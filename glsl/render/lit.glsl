@@ -24,6 +24,20 @@ float shade_from_above(vec3 place) {
     return under > 0.0 ? under * (1.0 - sqrt(light_at_sky(place))) : 0.0;
 }
 
+// The sun's light left on a surface: the mean of four places half a cell aside, across its way. The edges of solids are
+// stairs of cells; this wide, the filter leaves a fifteenth of stairs of two cells.
+float sun_left_at(vec3 place) {
+    vec3 u = normalize(cross(sun_direction, abs(sun_direction.y) < 0.9 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0)));
+    vec3 v = cross(sun_direction, u);
+    float sum = 0.0;
+    int n = 0;
+    do {
+        vec2 aside = vec2(n & 1, n >> 1) - 0.5;
+        sum += light_at_sun(place + aside.x * u + aside.y * v);
+    } while (++n < turns(4));
+    return 0.25 * sum;
+}
+
 // place: cells; n: normal; lift: how far from the surface light is looked up, cells, which keeps a solid from
 // standing in the shadow of its own cells.
 Lit light_on(vec3 place, vec3 n, float lift) {
@@ -32,7 +46,7 @@ Lit light_on(vec3 place, vec3 n, float lift) {
 #if CLEAR
     float sun_left = 1.0, shade = 0.0;
 #else
-    float sun_left = facing > 0.0 ? light_at_sun(at - 0.5 * lift * sun_direction) : 0.0;
+    float sun_left = facing > 0.0 ? sun_left_at(at - 0.5 * lift * sun_direction) : 0.0;
     float shade = shade_from_above(at + vec3(0.0, lift, 0.0));
 #endif
     float up = 0.5 + 0.5 * n.y;

@@ -39,6 +39,7 @@ PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for balls that look small
 CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
 ROUND = 0.25  # pixels by which an outline may be off
+ASIDE = 0.75  # cells round the box in whose shadow a surface may lie, which asks for light half a cell aside
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
@@ -356,8 +357,9 @@ class FrameRenderer(Guest):
         """The part of the picture outside which the floor has all the light of sun and sky."""
         if scene.floor is None:
             return 0, 0, 0, 0
-        low = np.array(fluid.grid.origin, np.float64)
-        corners = np.where(CORNERS, low, low + fluid.grid.size)
+        aside = ASIDE * fluid.grid.cell_size
+        low, high = np.array(fluid.grid.origin) - aside, np.add(fluid.grid.upper, aside)
+        corners = np.where(CORNERS, low, high)
         under = corners.copy()  # the sky is dimmed straight below the box alone, and above it
         under[:, 1] = scene.floor
         down = -float(volume.lighting.sun.frame.unit[1])
