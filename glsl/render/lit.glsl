@@ -25,17 +25,23 @@ float shade_from_above(vec3 place) {
 }
 
 // The sun's light left on a surface: the mean of four places half a cell aside, across its way. The edges of solids are
-// stairs of cells; this wide, the filter leaves a fifteenth of stairs of two cells.
+// stairs of cells; so wide a filter blots out those of two cells. Where two that lie across from each
+// other see the same, no edge is near, or one on which the other two make up for each other.
 float sun_left_at(vec3 place) {
+#if STAIRS
     vec3 u = normalize(cross(sun_direction, abs(sun_direction.y) < 0.9 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0)));
     vec3 v = cross(sun_direction, u);
-    float sum = 0.0;
+    float sum = 0.0, across = 0.0;
     int n = 0;
     do {
-        vec2 aside = vec2(n & 1, n >> 1) - 0.5;
-        sum += light_at_sun(place + aside.x * u + aside.y * v);
-    } while (++n < turns(4));
-    return 0.25 * sum;
+        float left = light_at_sun(place + (n == 0 || n == 3 ? -0.5 : 0.5) * u + (n == 0 || n == 2 ? -0.5 : 0.5) * v);
+        sum += left;
+        across = left - across;
+    } while (++n < turns(4) && !(n == 2 && abs(across) < 0.004));
+    return sum / float(n);
+#else
+    return light_at_sun(place);
+#endif
 }
 
 // place: cells; n: normal; lift: how far from the surface light is looked up, cells, which keeps a solid from
