@@ -12,7 +12,8 @@ import sys
 
 import pytest
 
-from gpufluid.gl.device import is_software
+import gpufluid as gf
+from gpufluid.gl.device import Device, is_software
 
 OPTIMISED = {"GALLIVM_PERF": ""}  # the code as users have it
 LONGEST = {"step": 5.2, "picture": 5.6, "solids": 3.8}  # of four short passes; any other pass 1.4
@@ -125,6 +126,31 @@ def test_nothing_takes_long_to_compile() -> None:
             break
     assert not too_long(shares), shares
     assert sum(least.values()) <= 15.0, least
+
+
+def test_a_solid_asks_for_no_more_programs_than_know_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing dims the light, and where what shows lies: those of the pictures before serve.
+
+    Anew: the rows and boxes of what shows, the light's walk and what it lights, the floor and the solid.
+    """
+    made: list[str] = []
+    keep = Device._keep_compiled
+
+    def counted(self: Device, key: str, program: object) -> None:
+        made.append(key)
+        keep(self, key, program)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Device, "_keep_compiled", counted)
+    fluid = gf.Fluid(gf.Grid((7, 6, 5), 0.25), backend="fragment")  # cells of no other test
+    frames, scene = gf.FrameRenderer(fluid.ctx, (64, 36)), gf.Scene(fluid, floor=0.0)
+    frames.draw(scene)
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.8, 0.7, 0.6), 0.3)))
+    fluid.step(1 / 60)
+    made.clear()
+    frames.draw(scene)
+    assert 4 <= len(made) <= 6, "\n".join(made)
+    frames.release()
+    fluid.release()
 
 
 @pytest.mark.parametrize("stage", ["fragment", "compute"])

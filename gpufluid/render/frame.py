@@ -343,8 +343,7 @@ class FrameRenderer(Guest):
         }
         # both programs are made with the first picture, wherever the light falls in it
         for clear in (False,) if shadow else (False, True):
-            given = {"CLEAR": int(clear)}
-            with self._lit(scene, fluid, volume, "studio", "render/studio.glsl", defines=given) as program:
+            with self._lit(scene, fluid, volume, "studio", "render/studio.glsl", clear=clear) as program:
                 give(program, values)
                 for target, part in parts:
                     shared = _common(part, dim)
@@ -415,10 +414,13 @@ class FrameRenderer(Guest):
         volume: VolumeRenderer,
         label: str,
         file: str,
+        clear: bool = False,
         **rules: Any,
     ) -> Iterator[moderngl.Program]:
-        """A program of the opaque scene with its light set, while the body runs."""
+        """A program of the opaque scene with its light set, while the body runs; clear: nothing dims it."""
         lighting, light = volume.lighting, scene.light
+        # in the shadow of solids light has edges of cells
+        rules["defines"] = {"CLEAR": int(clear), "STAIRS": int(not clear and fluid.solid_field is not None)}
         with lighting.program(fluid, label, file, solids=False, **rules) as program:
             give(program, {"sun_color": tuple(light.color), "ambient": tuple(light.ambient)})
             yield program

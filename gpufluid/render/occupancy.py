@@ -127,6 +127,7 @@ class Occupancy:
             fluid,
             label,
             f"render/{label.replace(' ', '_')}.glsl",
+            solids="solid" in given,
             defines={**self._defines, **(defines or {})},
             volumes=layouts,
             images=images,

@@ -79,9 +79,8 @@ def volume_source(
     source = Source(label).add(f"#version {version} core", "<stage>").add(box_constants(fluid.grid), "<box>")
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
-    macros: dict[str, object] = {"OTHERS": 0, "FIRE": 0, "ENDS": 0, "COMPUTED": 0, "CLEAR": 0}
+    macros: dict[str, object] = dict.fromkeys(("OTHERS", "FIRE", "ENDS", "COMPUTED", "CLEAR", "STAIRS"), 0)
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
-    macros["STAIRS"] = int("solid" in present)  # whether light may have edges of cells
     macros |= variant.defines(fluid.grid.dimensions) | device.defines | dict(defines or {})
     source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")
     source.add(variant.constants(fluid.grid.dimensions), "<variant>").include("lib/between.glsl")
