@@ -45,7 +45,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(0.0, 0.42, 0.0), distance=1.75, azimuth=20.0, elevation=6.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.4), color=(0.5, 0.5, 0.6), ambient=(0.03, 0.035, 0.05)),
-        smoke=gf.Smoke(extinction=12.0),
+        smoke=gf.Smoke(extinction=12.0, fade=0.2),
         fire=gf.Fire(
             600.0, 500.0, intensity=150.0, core=(0.0, 0.025, 0.13), soot=0.5, shimmer=0.004, hottest=4000.0
         ),

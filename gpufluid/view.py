@@ -233,6 +233,8 @@ class Smoke:
     anisotropy: g of Henyey & Greenstein (1941), -0.95 to 0.95; 0 scatters alike all round.
     pigments: albedos of the smoke that emitters with a `color` make, of its r, g and b densities.
     visible: False leaves it out of the picture, with its shadow; views of the flow and fire are drawn still.
+    fade: metres before the open sides of the box over which smoke and fire thin out to nothing, so that what
+    leaves the box seems to spread; 0: it ends there as if it were cut. It is their look alone.
     """
 
     extinction: float = 40.0
@@ -244,6 +246,7 @@ class Smoke:
         (0.1, 0.2, 0.97),
     )
     visible: bool = True
+    fade: float = 0.0
 
     def __post_init__(self) -> None:
         self.check()
@@ -253,6 +256,7 @@ class Smoke:
         if not isinstance(self.visible, bool):
             raise GpufluidError(f"Smoke.visible must be True or False, got {self.visible!r}")
         finite_number(self.extinction, "Smoke.extinction", low=0.0)
+        finite_number(self.fade, "Smoke.fade", low=0.0)
         self.albedo = _share(self.albedo, "Smoke.albedo")
         try:
             pigments = tuple(self.pigments)

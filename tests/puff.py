@@ -98,3 +98,8 @@ def pictured(fluid: Any, **given: Any) -> Any:
     looks = {"camera": gf.Camera(), "light": gf.Light(), "smoke": gf.Smoke()}
     rest = {"fire": None, "lights": (), "floor": None, "others": (), "views": (), "live": None}
     return SimpleNamespace(**{"fluid": fluid, **looks, **rest, **given})
+
+
+def exact(device: Device, tolerance: float) -> float:
+    """`tolerance` where texture filters weigh in floats; GPUs weigh in steps of 1/256."""
+    return tolerance if device.software else 0.02

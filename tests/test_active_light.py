@@ -78,8 +78,8 @@ def test_light_is_walked_only_past_what_stops_it(
             puff = Puff(device, grid, density, solids, color=dye, scrolled=(n, -n, 2 * n))
             occupancy = found(device, puff, Look(smoke=SMOKE))
             for one, other in zip(some, whole, strict=True):
-                one.update(puff, way, SMOKE.extinction, occupancy)
-                other.update(puff, way, SMOKE.extinction)
+                one.update(puff, way, SMOKE, occupancy)
+                other.update(puff, way, SMOKE)
                 light = other.read()
                 assert n == 0 or 0.0 <= light.min() < 0.99
                 np.testing.assert_allclose(one.read(), light, rtol=0.0, atol=rounded)
@@ -116,10 +116,10 @@ def test_light_follows_what_moves(
             nowhere = found(device, Puff(device, grid, 0.0 * density), Look(smoke=SMOKE))
             with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
                 broken.setattr(light_volume, "give", interrupt)
-                some.update(puff, way, SMOKE.extinction, nowhere)
+                some.update(puff, way, SMOKE, nowhere)
             nowhere.release()
-        some.update(puff, way, SMOKE.extinction, None if n == 4 else occupancy)
-        whole.update(puff, way, SMOKE.extinction)
+        some.update(puff, way, SMOKE, None if n == 4 else occupancy)
+        whole.update(puff, way, SMOKE)
         np.testing.assert_array_equal(some.read(), whole.read())
         seen.append(some.read().min() < 0.9)
         occupancy.release()
@@ -137,7 +137,7 @@ def test_light_is_left_alone_where_nothing_stops_it(device: Device) -> None:
     occupancy = found(device, puff, Look(smoke=SMOKE))
     assert occupancy._spans.read()[-1, 0, 0, 0] == 1.0  # cells that are shaded
     volume = LightVolume(device, grid, at_once=False)
-    volume.update(puff, (0.2, -1.0, 0.1), SMOKE.extinction, occupancy)
+    volume.update(puff, (0.2, -1.0, 0.1), SMOKE, occupancy)
     reach = volume._reach
     assert reach is not None
     image = np.frombuffer(reach.groups.read(), np.float32).reshape(*reach.groups.size[::-1], 4)
@@ -174,8 +174,8 @@ def test_other_lights_and_fire_meet_the_same(
         puff = Puff(device, grid, specks(rng, shape, n), solids, temperature=hot, flame=flame)
         occupancy = found(device, puff, Look(smoke=SMOKE, fire=fire, lights=tuple(LIGHTS)))
         for given, other, burning in zip((occupancy, None), others, fires, strict=True):
-            other.update(puff, LIGHTS, SMOKE.extinction, given)
-            burning.update(puff, fire, SMOKE.extinction, given)
+            other.update(puff, LIGHTS, SMOKE, given)
+            burning.update(puff, fire, SMOKE, given)
         values = others[1].field.read()[..., :3]
         assert (values.min() < 0.9) == (n > 0)
         np.testing.assert_array_equal(others[0].field.read(), others[1].field.read())
@@ -343,7 +343,7 @@ def test_the_thinnest_smoke_takes_next_to_no_light(device: Device) -> None:
         occupancy = found(device, puff, Look(smoke=SMOKE))
         assert (occupancy.boxes.read().max() < 0.0) == whole
         volume = LightVolume(device, grid, at_once=False)
-        volume.update(puff, (1.0, 0.0, 0.0), SMOKE.extinction)
+        volume.update(puff, (1.0, 0.0, 0.0), SMOKE)
         assert volume.read().min() > 1.0 - 1e-4  # floats round 512 times, which is more than the smoke takes
         occupancy.release()
         volume.release()

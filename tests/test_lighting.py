@@ -51,8 +51,8 @@ def test_one_dispatch_gives_the_bits_of_many_passes(
     puff = Puff(device, grid, rng.random(shape), solids, color=rng.random((3, *shape)))
     at_once, by_layers = (LightVolume(device, grid, at_once=way) for way in (True, False))
     for direction in itertools.product((-1.0, 0.0, 1.0), (-0.9, 0.2), (-0.8, 0.0, 1.1)):
-        at_once.update(puff, direction, 3.0)
-        by_layers.update(puff, direction, 3.0)
+        at_once.update(puff, direction, gf.Smoke(3.0))
+        by_layers.update(puff, direction, gf.Smoke(3.0))
         ends = by_layers.read()
         assert ends.min() < 0.6
         np.testing.assert_array_equal(at_once.read(), ends)
@@ -87,7 +87,7 @@ def test_a_light_that_turns_never_pops(device: Device, rng: np.random.Generator)
 def left(device: Device, puff: Puff, lights: list[gf.Light | gf.PointLight], extinction: float) -> np.ndarray:
     """Share of each light left, [z, y, x, light], in cells of twice the size."""
     others = OtherLights(device, puff.grid)
-    others.update(puff, lights, extinction)
+    others.update(puff, lights, gf.Smoke(extinction))
     values = others.field.read().astype(float)
     others.release()
     return values
@@ -212,7 +212,7 @@ def test_fire_lights_what_is_round_it(device: Device) -> None:
     temperature[8, 26, 26] = 1.0  # half a cell from the middle of its block
     fire = gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=2000.0, intensity=5.0)
     light = FireLight(device, grid)
-    light.update(Puff(device, grid, temperature=temperature), fire, 1.0)
+    light.update(Puff(device, grid, temperature=temperature), fire, gf.Smoke(1.0))
     glow, ways = np.split(light.glow.read().astype(float), 2)
     places = (np.arange(glow.shape[0]) + 0.5) / glow.shape[0]
     middle = glow.shape[1] // 2
@@ -237,7 +237,7 @@ def test_smoke_beside_the_way_takes_no_light_of_the_fire(device: Device) -> None
     light = FireLight(device, grid)
     glow = []
     for density in (np.zeros_like(wall), wall):
-        light.update(Puff(device, grid, density, temperature=temperature), fire, 1.386)
+        light.update(Puff(device, grid, density, temperature=temperature), fire, gf.Smoke(1.386))
         glow.append(light.glow.read()[:16, 8, 8, 0].astype(float))
     left = glow[1] / glow[0]
     np.testing.assert_allclose(left[:7], 1.0, rtol=0.02)

@@ -13,7 +13,7 @@ import moderngl
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from puff import SIZE, Canvas, Puff, drawn, pictured
+from puff import SIZE, Canvas, Puff, drawn, exact, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
@@ -44,11 +44,6 @@ def renderer(ctx: moderngl.Context) -> Iterator[VolumeRenderer]:
     made.release()
 
 
-def exact(device: Device, tolerance: float) -> float:
-    """`tolerance` where texture filters weigh in floats; GPUs weigh in steps of 1/256."""
-    return tolerance if device.software else 0.02
-
-
 # -- the light volume --------------------------------------------------------------------------------------
 
 
@@ -60,7 +55,7 @@ def test_light_fades_as_beer_lambert_says(device: Device) -> None:
     extinction = 3.0
     rng = np.random.default_rng(3)
     for direction in [*NEIGHBOURS, (0.3, -0.9, 0.2), (-0.8, 0.1, 0.55)]:
-        volume.update(puff, direction, extinction)
+        volume.update(puff, direction, gf.Smoke(extinction))
         layers = volume.read().astype(np.float64)
         unit = np.array(direction) / np.linalg.norm(direction)
         for place in rng.uniform(0.0, 1.0, (8, 3)) * grid.cells:
@@ -86,7 +81,7 @@ def test_light_volume_equals_its_twin(
     volume = LightVolume(device, grid, scale, attenuation)
     for direction in [*NEIGHBOURS, *rng.standard_normal((10, 3))]:
         puff.scrolled = tuple(rng.integers(-5, 5, 3).tolist())
-        volume.update(puff, tuple(direction), 4.0)
+        volume.update(puff, tuple(direction), gf.Smoke(4.0))
         twin = light_layers(volume.frame, density, 4.0, solids, attenuation)
         np.testing.assert_allclose(volume.read(), twin, atol=exact(device, 3e-5), err_msg=str(direction))
         assert twin.min() < 1e-3  # the solid shuts the light out
@@ -167,7 +162,7 @@ def test_shader_looks_light_up_as_its_twin_does(device: Device, rng: np.random.G
     volume = LightVolume(device, grid)
     for direction in [*NEIGHBOURS, (0.3, -0.9, 0.2), (-0.5, 0.4, 0.45)]:
         puff.scrolled = tuple(rng.integers(-5, 5, 3).tolist())
-        volume.update(puff, direction, 4.0)
+        volume.update(puff, direction, gf.Smoke(4.0))
         volume.give(program, "sun", SUN)
         program["points"].value = 0  # type: ignore[union-attr]
         points.use(0)
@@ -188,7 +183,7 @@ def test_light_textures_never_change_size(device: Device) -> None:
     puff, volume = Puff(device, grid), LightVolume(device, grid)
     before = [t.glo for t in volume.textures]
     for direction in NEIGHBOURS:
-        volume.update(puff, direction, 1.0)
+        volume.update(puff, direction, gf.Smoke(1.0))
         assert (volume.read() == 1.0).all()  # clean air takes nothing, to the bit
     assert [t.glo for t in volume.textures] == before
     volume.release()

@@ -73,6 +73,7 @@ CHANGES: list[tuple[str, Callable[[Stage], Any], bool]] = [
     ("albedo", _albedo, True),
     ("albedo again", _same_list_again, True),
     ("extinction", lambda s: setattr(s.look["smoke"], "extinction", 9.0), True),
+    ("fade", lambda s: setattr(s.look["smoke"], "fade", 0.3), True),
     ("fire", lambda s: s.look.update(fire=gf.Fire(600.0, 500.0)), True),
     ("hottest", lambda s: setattr(s.look["fire"], "hottest", 1500.0), True),
     ("colours", _color, True),

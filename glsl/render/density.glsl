@@ -1,13 +1,14 @@
-// Density of all smoke in a place (cells): the plain one, and the coloured ones where there are any.
+// Density of all smoke in a place (cells), as far as it shows: the plain one, and the coloured ones where there are any.
 #include "lib/cell_sample.glsl" for scalars
 #if COLORED
 #include "lib/cell_sample.glsl" for color
 #endif
+#include "render/fade.glsl"
 
 float density_at(vec3 place) {
     float density = max(sample_scalars(place).x, 0.0);
 #if COLORED
     density += dot(max(sample_color(place).xyz, 0.0), vec3(1.0));
 #endif
-    return density;
+    return density * fade(place);
 }

@@ -2,6 +2,7 @@
 // block's mean extinction (1/m); and the middle of that fire (blocks), weighted by luminance.
 #include "render/fire.glsl"
 #include "render/fire_box.glsl"
+#include "render/fade.glsl"
 #if ENDS
 #include "render/ends.glsl"
 #endif
@@ -33,8 +34,9 @@ void main() {
 #if BURNING
                 burn = fetch_flame(ivec3(x, y, z)).x;
 #endif
-                vec3 fire = fire_emission(here.y, burn, here.x) * here.w;
-                block_out += vec4(fire, here.x);
+                float there = fade(vec3(x, y, z) + 0.5);
+                vec3 fire = there * fire_emission(here.y, burn, here.x) * here.w;
+                block_out += vec4(fire, there * here.x);
                 middle += dot(fire, LUMINANCE) * vec4(vec3(ivec3(x, y, z) - start) + 0.5, 1.0);
             }
     if (middle.w > 0.0) middle_out.xyz = vec3(block) + middle.xyz / (middle.w * float(BLOCK_SIZE));

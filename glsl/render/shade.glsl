@@ -6,6 +6,7 @@
 #include "render/light_at.glsl" for sun
 #include "render/light_at.glsl" for sky
 #include "render/phase.glsl"
+#include "render/fade.glsl"
 #if OTHERS
 #include "render/other_left.glsl"
 #endif
@@ -47,9 +48,10 @@ vec4 shaded(ivec3 cell) {
     emitted = fire_emission(here.y, 0.0, here.x);
 #endif
 #endif
-    float thick = min(extinction * density, THICKEST);
-    if (!(thick + emitted.x + emitted.y + emitted.z > 0.0)) return vec4(0.0);
     vec3 place = vec3(cell) + 0.5, light = vec3(0.0);
+    float there = fade(place), thick = min(extinction * density * there, THICKEST);
+    emitted *= there;
+    if (!(thick + emitted.x + emitted.y + emitted.z > 0.0)) return vec4(0.0);
     if (thick > 0.0) {
         vec3 viewer = normalize(parallel_view ? eye : eye - place);
         light = sun * scattered(light_inside_sun(place), dot(sun_direction, viewer));

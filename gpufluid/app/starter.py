@@ -56,6 +56,7 @@ direction = [-0.85, -0.75, 0.3]   # the way the light travels
 
 [smoke]
 extinction = 60.0        # how thick it looks
+fade = 0.2               # metres over which it thins out before the open top; 0: cut off there
 
 [picture]
 size = [640, 360]

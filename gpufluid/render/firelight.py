@@ -11,10 +11,11 @@ from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.blackbody import COLDEST, HOTTEST, fire_table
+from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import FIRE_TABLE, PICTURE, Program, bind, matter, volume_program
-from gpufluid.view import Fire
+from gpufluid.view import Fire, Smoke
 
 BLOCKS = 8  # along the longest axis; each is one light
 LIST = PICTURE  # texture unit: no picture is read meanwhile
@@ -51,21 +52,20 @@ class FireLight:
         """The macros of a shader that knows of fire."""
         return {"FIRE": 1, "BLOCK_SIZE": self.size, "FIRE_COLDEST": COLDEST, "FIRE_HOTTEST": HOTTEST}
 
-    def update(
-        self, fluid: FluidLike, fire: Fire, extinction: float, occupancy: Occupancy | None = None
-    ) -> None:
+    def update(self, fluid: FluidLike, fire: Fire, smoke: Smoke, occupancy: Occupancy | None = None) -> None:
         """Gather the fire as it is now and spread its light; occupancy: where there is any fire or smoke."""
         device = self.device
         device.ctx.enable_only(moderngl.NOTHING)
         layouts = {"blocks": self.blocks.layout}
-        defines = {**self.defines, "ENDS": int(occupancy is not None)}
+        fades, values = fading(fluid, smoke)
+        defines = {**self.defines, "ENDS": int(occupancy is not None), **fades}
         program = volume_program(
             device, fluid, "fire blocks", "render/fire_blocks.glsl", defines=defines, volumes=layouts
         )
         self.give(program, fluid, fire)
         if occupancy is not None:
             occupancy.give_ends(program)
-        give(program, {"extinction": float(extinction)})
+        give(program, values)
         self.blocks.back_target.use()
         with bind(device, program, **matter(fluid)):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)

@@ -28,6 +28,7 @@ from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
+from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import NOWHERE, Occupancy
 from gpufluid.render.reference_light import LANES, ONE, LightFrame
 from gpufluid.render.subject import FluidLike, lag
@@ -43,6 +44,7 @@ from gpufluid.render.volume_source import (
     walking_program,
 )
 from gpufluid.settings import one_of
+from gpufluid.view import Smoke
 
 ATTENUATIONS = ("exponential", "harris")
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -124,10 +126,10 @@ class LightVolume:
         self,
         fluid: FluidLike,
         direction: tuple[float, float, float],
-        extinction: float,
+        smoke: Smoke,
         occupancy: Occupancy | None = None,
     ) -> None:
-        """Walk the light through the fluid as it is now. extinction: 1/m per unit of density.
+        """Walk the light through the fluid as it is now, in which there is `smoke`.
 
         occupancy: where there is anything that stops light; None: perhaps everywhere.
         """
@@ -144,9 +146,9 @@ class LightVolume:
             reach.before.use(BEFORE)
         elif self._reach is not None:
             self._reach.walked = False
-        values = {"extinction": float(extinction), **self._placed}
+        fades, values = fading(fluid, smoke)
         walk = self._walk_at_once if self.at_once else self._walk_in_passes
-        walk(fluid, values, reach)
+        walk(fluid, fades | self._defines(reach), values | self._placed, reach)
         if reach is not None:
             reach.walked = True
 
@@ -154,13 +156,15 @@ class LightVolume:
         """The macros of a walk."""
         return {"REACH": int(reach is not None), "HARRIS": int(self.attenuation == "harris"), **GROUPED}
 
-    def _walk_at_once(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
+    def _walk_at_once(
+        self, fluid: FluidLike, defines: dict[str, object], values: dict[str, Any], reach: _Reach | None
+    ) -> None:
         """One dispatch: columns do not depend on each other."""
         width, height = self._columns
         # a GPU ends a workgroup with nothing to do at once, and is slow where one thread looks at all of them
         few = not self.device.software or width * height <= FEW
         groups = None if reach is None or few else reach.find_groups()
-        defines = {**self._defines(reach), "LISTED": int(groups is not None)}
+        defines["LISTED"] = int(groups is not None)
         program = walking_program(self.device, fluid, "light walk", "render/light_walk.glsl", defines)
         give(program, values)
         self.layers.bind_to_image(0, read=False, write=True)
@@ -172,7 +176,9 @@ class LightVolume:
                 program.run_indirect(groups.buffer)
         self.device.ctx.memory_barrier()
 
-    def _walk_in_passes(self, fluid: FluidLike, values: dict[str, Any], reach: _Reach | None) -> None:
+    def _walk_in_passes(
+        self, fluid: FluidLike, defines: dict[str, object], values: dict[str, Any], reach: _Reach | None
+    ) -> None:
         """A pass over all tiles, each by itself, and one that multiplies them by what those before leave."""
         device, ctx, tiles = self.device, self.device.ctx, self.frame.tiles
         parts = self._parts = self._parts or _Parts(device, self.layers)
@@ -188,7 +194,6 @@ class LightVolume:
             }
             reach.rects.use(RECTS)
             values = {**values, "light_rects": RECTS, "light_bands": bands, "light_size": size}
-        defines = self._defines(reach)
         parts.lasts.use(LASTS)
         ctx.blend_func = moderngl.ZERO, moderngl.SRC_COLOR
         ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair

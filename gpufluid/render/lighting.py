@@ -41,20 +41,20 @@ class Lighting:
 
     def update(self, fluid: FluidLike, look: Look, occupancy: Occupancy | None = None) -> None:
         """Walk all light through `fluid` as it is now; occupancy: where in it there is anything."""
-        self._look, extinction = look, look.smoke.extinction
+        self._look, smoke = look, look.smoke
         with self.timed(fluid, "light"):
-            self.sun.update(fluid, look.light.direction, extinction, occupancy)
+            self.sun.update(fluid, look.light.direction, smoke, occupancy)
         with self.timed(fluid, "sky"):
-            self.sky.update(fluid, DOWN, extinction, occupancy)
+            self.sky.update(fluid, DOWN, smoke, occupancy)
         self._make_room(any(fluid.scrolled))
         if look.lights:
             self._others = self._others or OtherLights(self.device, self._grid, self._roomy)
             with self.timed(fluid, "other lights"):
-                self._others.update(fluid, look.lights, extinction, occupancy)
+                self._others.update(fluid, look.lights, smoke, occupancy)
         if look.fire is not None:
             self._fire = self._fire or FireLight(self.device, self._grid, self._roomy)
             with self.timed(fluid, "fire"):
-                self._fire.update(fluid, look.fire, extinction, occupancy)
+                self._fire.update(fluid, look.fire, smoke, occupancy)
 
     def _make_room(self, moved: bool) -> None:
         """Have what lies in coarse cells made anew, once, for a box that has moved on over them."""
@@ -84,18 +84,22 @@ class Lighting:
 
         defines: macros beyond those of the light. rules: as for `volume_program`, but for volumes.
         """
-        known = self._known
-        known["defines"] |= defines or {}
-        program = volume_program(self.device, fluid, label, file, *fields, **known, **rules)
+        program = volume_program(self.device, fluid, label, file, *fields, **self._known(defines), **rules)
         with self._bound(fluid, program):
             yield program
 
     @contextmanager
     def cells_program(
-        self, fluid: FluidLike, label: str, file: str, *fields: str, **rules: Any
+        self,
+        fluid: FluidLike,
+        label: str,
+        file: str,
+        *fields: str,
+        defines: Mapping[str, object] | None = None,
+        **rules: Any,
     ) -> Iterator[Program]:
-        """A `cells_program` that knows the light, in the same way; rules: but for macros, too."""
-        program = cells_program(self.device, fluid, label, file, *fields, **self._known, **rules)
+        """A `cells_program` that knows the light, in the same way."""
+        program = cells_program(self.device, fluid, label, file, *fields, **self._known(defines), **rules)
         with self._bound(fluid, program):
             yield program
 
@@ -109,10 +113,9 @@ class Lighting:
             given["glow"] = self._fire.glow
         return given
 
-    @property
-    def _known(self) -> dict[str, Any]:
-        """The macros of these lights, and the layouts of their volumes."""
-        defines: dict[str, object] = {}
+    def _known(self, beside: Mapping[str, object] | None) -> dict[str, Any]:
+        """The macros of these lights and those `beside`, and the layouts of their volumes."""
+        defines: dict[str, object] = dict(beside or {})
         if "others" in self._lit_by:
             defines["OTHERS"] = len(self._look.lights)
         if "glow" in self._lit_by and self._fire is not None:

@@ -14,10 +14,11 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
+from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import Program, bind, matter, volume_program
-from gpufluid.view import Light, PointLight
+from gpufluid.view import Light, PointLight, Smoke
 
 
 @dataclass(frozen=True)
@@ -58,23 +59,24 @@ class OtherLights:
         self,
         fluid: FluidLike,
         lights: Sequence[Light | PointLight],
-        extinction: float,
+        smoke: Smoke,
         occupancy: Occupancy | None = None,
     ) -> None:
         """Walk from every place to every light, through the fluid as it is now; at least one light.
 
         occupancy: where there is anything that stops light; None: perhaps everywhere.
         """
+        fades, values = fading(fluid, smoke)
         program = volume_program(
             self.device,
             fluid,
             "other lights",
             "render/other_layer.glsl",
-            defines={"OTHERS": len(lights), "ENDS": int(occupancy is not None)},
+            defines={"OTHERS": len(lights), "ENDS": int(occupancy is not None), **fades},
             volumes={"others": self.field.layout},
         )
         self.place(program, fluid, lights)
-        give(program, {"extinction": float(extinction)})
+        give(program, values)
         if occupancy is not None:
             occupancy.give_ends(program)
         self.device.ctx.enable_only(moderngl.NOTHING)

@@ -31,6 +31,7 @@ from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest
 from gpufluid.grid import finite_number
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
+from gpufluid.render.fading import fading
 from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.lighting import Lighting
 from gpufluid.render.march import RayMarch
@@ -341,9 +342,11 @@ class VolumeRenderer(Guest):
         covering: dict[str, Any] = self._occupancy.spanning if self._occupancy is not None else {}
         if self.computes:
             covering["form"] = IMAGE_FORMAT[target.components, target.dtype]
-        with self.lighting.cells_program(fluid, "shade", "render/shade.glsl", **covering) as program:
+        fades, fading_values = fading(fluid, smoke)
+        shading = self.lighting.cells_program(fluid, "shade", "render/shade.glsl", defines=fades, **covering)
+        with shading as program:
             values = {
-                "extinction": float(smoke.extinction),
+                **fading_values,
                 "anisotropy": float(smoke.anisotropy),
                 "albedo": smoke.albedo,
                 "pigments": list(smoke.pigments),

@@ -79,7 +79,9 @@ def volume_source(
     source = Source(label).add(f"#version {version} core", "<stage>").add(box_constants(fluid.grid), "<box>")
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
-    macros: dict[str, object] = dict.fromkeys(("OTHERS", "FIRE", "ENDS", "COMPUTED", "CLEAR", "STAIRS"), 0)
+    macros: dict[str, object] = dict.fromkeys(
+        ("OTHERS", "FIRE", "ENDS", "COMPUTED", "CLEAR", "STAIRS", "FADES"), 0
+    )
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
     macros |= variant.defines(fluid.grid.dimensions) | device.defines | dict(defines or {})
     source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")

@@ -1,0 +1,27 @@
+"""How much light smoke takes, as its shaders are told: ever less towards the open sides of the box."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpufluid.render.subject import FluidLike
+from gpufluid.view import Smoke
+
+
+def fading_sides(fluid: FluidLike, smoke: Smoke) -> int:
+    """The sides at which none of it is left, as bits in the order x-, x+, y-, y+, z-, z+."""
+    if not smoke.fade:
+        return 0
+    axes = range(fluid.grid.dimensions)
+    return sum(
+        fluid.boundaries.open(axis, high) << 2 * axis + high for axis in axes for high in (False, True)
+    )
+
+
+def fading(fluid: FluidLike, smoke: Smoke) -> tuple[dict[str, object], dict[str, Any]]:
+    """The macros and the values of a shader that reads ``fade.glsl`` and `extinction`."""
+    sides = fading_sides(fluid, smoke)
+    values: dict[str, Any] = {"extinction": float(smoke.extinction)}
+    if sides:
+        values["fade_rate"] = fluid.grid.cell_size / smoke.fade
+    return {"FADES": sides}, values
