@@ -23,7 +23,7 @@ class Fire:
 
     def use(self, settings: Settings) -> None:
         """Go on by these settings; without combustion the fire is out."""
-        self.rules = settings.combustion
+        self.rules, self.ambient = settings.combustion, settings.ambient_temperature
         self.swelling: dict[str, Any] = {}
         if self.rules is None:
             self.release()
@@ -40,7 +40,7 @@ class Fire:
         return [] if self.flame is None else [self.flame]
 
     def burn(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
-        """Burn for `dt` seconds, exactly: the result does not depend on how a time is split."""
+        """Burn for `dt` seconds, then radiate: each exactly, whatever its time is split into."""
         rules, run = self.rules, self.backend.kernel
         if rules is None:
             return
@@ -57,6 +57,8 @@ class Fire:
             flame=self.flame,
             dt=dt,
             per_burn=(rules.smoke_per_burn, rules.heat_per_burn, rules.fuel_per_burn),
+            radiation=rules.radiation,
+            ambient=self.ambient,
         )
 
     def scroll(self, shift: tuple[int, int, int], variant: Variant) -> None:

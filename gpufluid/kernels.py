@@ -221,7 +221,7 @@ KERNELS: dict[str, Kernel] = {
             (SOLID_FACES,),
         ),
         Kernel("ignite", FLAME, (SCALARS,), ("dt", "ignition", "growth", "fuel_per_burn")),
-        Kernel("burn", SCALARS, (SCALARS, FLAME), ("dt", "per_burn")),
+        Kernel("burn", SCALARS, (SCALARS, FLAME), ("dt", "per_burn", "radiation", "ambient")),
         Kernel("vorticity", _cell("vorticity"), (VELOCITY,)),
         Kernel(
             "confinement",

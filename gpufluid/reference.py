@@ -701,14 +701,25 @@ def ignite(
 
 
 def burn(
-    grid: Grid, variant: Variant, *, scalars: Array, flame: Array, dt: float, per_burn: tuple[float, ...]
+    grid: Grid,
+    variant: Variant,
+    *,
+    scalars: Array,
+    flame: Array,
+    dt: float,
+    per_burn: tuple[float, ...],
+    radiation: float = 0.0,
+    ambient: float = 0.0,
 ) -> Array:
-    """The scalars after the flame has been there for `dt` seconds."""
+    """The scalars after the flame has been there for `dt` seconds, and hot gas has radiated as long."""
     burnt = dt * flame[..., 0]
     out = scalars.copy()
     out[..., 0] += per_burn[0] * burnt
     out[..., 1] += per_burn[1] * burnt
     out[..., 2] -= np.minimum(per_burn[2] * burnt, np.maximum(out[..., 2], 0.0))
+    if radiation > 0.0:
+        excess = np.where(out[..., 3] > 0.5, np.maximum(out[..., 1] - ambient, 0.0), 0.0)
+        out[..., 1] -= excess * (1.0 - np.cbrt(1.0 / (1.0 + 3.0 * radiation * dt * excess**3)))
     return out
 
 

@@ -89,6 +89,33 @@ def test_ten_steps_burn_what_one_does(backend: str, heat: float) -> None:
     assert (before - ends[0])[..., 2].max() > 0.01
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_hot_gas_radiates_as_the_equation_says(backend: str) -> None:
+    """dT/dt = -r (T - ambient)^4, by Heun's rule in small steps: in one step and in ten, not in solids."""
+    rules, ambient, time = gf.Combustion(radiation=0.4, burn_per_temperature=0.0), 0.25, 0.5
+    ends = []
+    for count in (1, 10):
+        with burning(backend, combustion=rules, ambient_temperature=ambient, solve_velocity=False) as fluid:
+            hot = np.random.default_rng(6).uniform(-0.5, 6.0, (4, 5, 7))
+            fluid.obstacles.add(gf.Obstacle(gf.Box((0.05, 0.25, 0.2), (0.1, 0.5, 0.4))))
+            fluid.step(1e-9)
+            fluid.temperature.write(hot)
+            start = fluid.temperature.read().astype(float)
+            for _ in range(count):
+                fluid.step(time / count)
+            ends.append(fluid.temperature.read().astype(float))
+            solid = fluid.solid.read() > 0.5
+    expected, dt = start - ambient, time / 20000
+    for _ in range(20000):
+        first = -0.4 * np.maximum(expected, 0.0) ** 4
+        expected += 0.5 * dt * (first - 0.4 * np.maximum(expected + dt * first, 0.0) ** 4)
+    assert solid.any() and (start[~solid] < ambient).any()
+    for end in ends:
+        np.testing.assert_allclose((end - ambient)[~solid], expected[~solid], atol=3e-5)
+        np.testing.assert_array_equal(end[solid], start[solid])
+    assert ends[0].max() - ambient < (3.0 * 0.4 * time) ** (-1 / 3) < start.max() - ambient
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     density=st.floats(0, 50),

@@ -107,6 +107,7 @@ PARAMETERS: dict[str, Any] = {
     "growth": 0.6,
     "fuel_per_burn": 0.25,
     "per_burn": (3.0, 5.0, 0.25),
+    "radiation": 1.7,
     "expansion": 1.5,
     "own": 0.7,
     "share": 0.6,
