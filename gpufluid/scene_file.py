@@ -400,7 +400,8 @@ def _explained(text: str, given: Mapping[str, Any]) -> str:
     if word:
         words = sorted(_words_at(place, given))
         hint = "" if word[1] in KINDS else near(word[1], words)  # a right one elsewhere is not misspelt
-        what += hint or (f"; one of {', '.join(words)}" if place.endswith("kind") else "")
+        listed = "; one of" if place.endswith("kind") else "; it may have"
+        what += hint or (f"{listed} {', '.join(words)}" if words else "")
     return f"{place}: {what[0].lower()}{what[1:]}"
 
 
