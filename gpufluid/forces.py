@@ -17,10 +17,10 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError, ShaderError
 from gpufluid.grid import LARGEST, Grid
 from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
-from gpufluid.masks import CUT, source_box, source_mask
+from gpufluid.masks import CUT, covering, source_box, source_mask
 from gpufluid.periodic import HERE, form_images, periods
 from gpufluid.settings import Settings
-from gpufluid.shapes import Analytic, Floats, Form, Triple
+from gpufluid.shapes import ROUND, Analytic, Floats, Form, Triple
 from gpufluid.sources import MAX_SEED, Array, Emitter
 from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, Vortex, Wind
 
@@ -59,7 +59,7 @@ def emitter_rows(
     which tells the noise.
     """
     middle: Sequence[float] = [0.5 * edge for edge in grid.size]
-    rows, width = np.zeros((1, EMITTER_ROWS, 4)), edge_width(emitter, grid)
+    rows, width, counts = np.zeros((1, EMITTER_ROWS, 4)), edge_width(emitter, grid), 1.0
     if isinstance(emitter.shape, Analytic):
         form, place, there = emitter_images(emitter, grid, boundaries)
         rows, middle = np.zeros((len(there), EMITTER_ROWS, 4)), place[:3, 3].tolist()
@@ -67,12 +67,18 @@ def emitter_rows(
         rows[:, :3] = inverse
         if there is not HERE:
             rows[:, :3, 3] -= np.reshape(there, (-1, 3)) @ inverse[:, :3].T
-        rows[:, 3] = *form.core, form.rounding
+        (x, *core), rounding = form.core, form.rounding
+        along = float(np.linalg.norm(place[: grid.dimensions, 1]))  # of the axis of a round one, in the grid
+        if width is None and rounding:
+            rounding, counts = covering(grid, rounding, 2.0 * core[0] * along)
+        elif width is None and form.kind == ROUND and (grid.dimensions == 3 or along < 0.5):
+            x, counts = covering(grid, x, 0.0, ends=False)
+        rows[:, 3] = x, *core, rounding
         rows[:, 4, 0] = form.kind
     elif emitter.noise and not isinstance(emitter.shape, Array):
         middle = source_box(grid, emitter.shape, emitter.matrix, width)[0][:3, 3].tolist()
     rows[:, 4, 1:] = (
-        0.0 if width is None else 1.0 / width,
+        -counts if width is None else 1.0 / width,
         emitter.velocity is not None,
         emitter.temperature is not None,
     )

@@ -6,7 +6,9 @@ from 4 widths on, as in emitter.glsl; without a width a cell gets the share of i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +63,8 @@ def source_box(grid: Grid, shape: Unformed, matrix: Floats, width: float | None)
         half = 0.5 * np.array((*shape.size, _thickness(grid, shape))) + (*beyond, 0.0)
         low, high = shape.center - half, shape.center + half
     elif isinstance(shape, Line | Bezier):
-        low, high = shape.path.min(axis=0) - shape.radius, shape.path.max(axis=0) + shape.radius
+        radius = max(shape.radius, 0.5 * grid.cell_size)  # see `covering`
+        low, high = shape.path.min(axis=0) - radius, shape.path.max(axis=0) + radius
     elif isinstance(shape, Surface):
         low, high = shape.mesh.bounds
         reach += 0.5 * _thickness(grid, shape)
@@ -72,6 +75,39 @@ def source_box(grid: Grid, shape: Unformed, matrix: Floats, width: float | None)
     place = matrix @ middle
     place[:3, 3] -= grid.origin
     return place, 0.5 * (high - low) + reach
+
+
+def covering(grid: Grid, radius: float, length: float, ends: bool = True) -> tuple[float, float]:
+    """The reach of a `cover` that brings the volume of what is round, and the share of it that counts.
+
+    length: of its axis, metres, 0 for a ball; in 2D of what lies in the slice. ends: whether those are round,
+    as of a capsule, or flat, as of a cylinder.
+    A cover fades over a cell, and so brings the mean of the bodies parallel to it half a cell within and
+    beyond (Steiner 1840): of a ball that reaches R it is 4/3 pi (R^3 + R h^2/4), of a metre of a rod, and of
+    a disc in 2D, pi (R^2 + h^2/12). So R is less than the radius; but at least h/2, as what is smaller could
+    lie between the middles of cells.
+    """
+    return _covering(radius, length if ends else math.inf, grid.cell_size, grid.dimensions)
+
+
+@lru_cache(maxsize=256)
+def _covering(radius: float, length: float, h: float, dimensions: int) -> tuple[float, float]:
+    def brought(reach: float, h: float) -> float:
+        disc = math.pi * (reach * reach + h * h / 12.0)
+        if math.isinf(length):
+            return disc
+        if dimensions == 2:
+            return disc + 2.0 * reach * length
+        return 4.0 / 3.0 * math.pi * reach * (reach * reach + 0.25 * h * h) + disc * length
+
+    wanted, low, high = brought(radius, 0.0), 0.5 * h, radius
+    least = brought(low, h)
+    if wanted <= least:
+        return low, wanted / least
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if brought(middle, h) < wanted else (low, middle)
+    return high, 1.0
 
 
 def _reach(grid: Grid, width: float | None) -> float:
@@ -91,10 +127,13 @@ def _mask(grid: Grid, shape: Unformed, matrix: Floats, width: float | None) -> F
     reach = _reach(grid, width)
     if isinstance(shape, Line | Bezier):
         matrix = _into_slice(grid, matrix, shape.path)
-        points = _moved(matrix, shape.path)
+        points, radius, counts = _moved(matrix, shape.path), shape.radius, 1.0
+        if width is None:
+            parts = np.diff(points, axis=0)[:, : grid.dimensions]
+            radius, counts = covering(grid, radius, float(np.linalg.norm(parts, axis=1).sum()))
         chains = np.stack([points[:-1], points[1:], points[1:]], axis=1)
-        distance = _distance(grid, chains, shape.radius + reach, flat=True)
-        return _edge(grid, distance, shape.radius, width)
+        distance = _distance(grid, chains, radius + reach, flat=True)
+        return counts * _edge(grid, distance, radius, width)
     mesh = shape if isinstance(shape, Mesh) else shape.mesh
     matrix = _into_slice(grid, matrix, np.stack(mesh.bounds))
     corners = _moved(matrix, mesh.vertices)[mesh.triangles]

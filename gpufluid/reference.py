@@ -569,8 +569,8 @@ def _emitter_share(grid: Grid, emitter: Array, place: Array) -> Array:
     """The share of an emitter, without its noise, at places [..., 3], m from the low corner."""
     local = place @ emitter[:3, :3].T + emitter[:3, 3]
     kind, core, rounding = int(emitter[4, 0]) % 4, emitter[3, :3].tolist(), float(emitter[3, 3])
-    if emitter[4, 1] == 0.0:
-        return _emitter_cover(grid, emitter, local, kind, core, rounding)
+    if emitter[4, 1] <= 0.0:
+        return float(-emitter[4, 1]) * _emitter_cover(grid, emitter, local, kind, core, rounding)
     beyond = beyond_squared(kind, list(np.moveaxis(local, -1, 0)), core)
     t = np.minimum(np.maximum(np.sqrt(beyond) - rounding, 0.0) * emitter[4, 1], 4.0)
     return np.where(t < 4.0, np.exp(-t * t), 0.0)

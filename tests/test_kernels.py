@@ -218,9 +218,8 @@ class Case:
         emitters[:, :3, :3] += np.eye(3) - 0.5  # turned, sheared
         emitters[:, :4] *= 0.3
         emitters[:, 4, 0] = np.arange(EMITTERS) % 3
-        emitters[:, 4, 1] *= 12.0 * (
-            np.arange(EMITTERS) < 4
-        )  # the others have hard edges, every kind of form
+        # the others have hard edges, every kind of form
+        emitters[:, 4, 1] *= np.where(np.arange(EMITTERS) < 4, 12.0, -1.0)
         emitters[6:, 3, 3] = 0.0  # and are not rounded
         emitters[:, 7, :3] = 5.3, 12345.0, 12346.0
         if any(self.variant.boundaries.periodic(axis) for axis in range(self.grid.dimensions)):

@@ -7,8 +7,8 @@
 
 // 0 .. 2: rows of the matrix from m from the low corner to the form's own space
 // 3: core of the form, rounding (m)
-// 4: kind of the form, 4 more where it is one more image of the shape before; 1 / width of the edge (1/m), 0 for a hard
-//    one; 1 where it sets the velocity; 1 where the temperature
+// 4: kind of the form, 4 more where it is one more image of the shape before; 1 / width of the edge (1/m), for a hard one
+//    minus the share of what the form covers that counts; 1 where it sets the velocity; 1 where the temperature
 // 5: density added in this step; temperature; fuel added in this step; share of the next noise, 0 .. 1
 //    for coloured smoke: red, green and blue added in this step (and no temperature set); that share
 // 6: velocity (m/s); strength of the noise, 0 .. 1
@@ -68,8 +68,8 @@ float emitter_weight(int n, vec3 p) {
 #if ANY_PERIODIC
     kind &= 3;
 #endif
-    if (edge.y == 0.0) {
-        float share = emitter_cover(n, kind, q, core);
+    if (edge.y <= 0.0) {
+        float share = -edge.y * emitter_cover(n, kind, q, core);
         return share > 0.0 ? share * flicker(n, p) : 0.0;
     }
     float t = max(length(beyond(kind, q, core.xyz)) - core.w, 0.0) * edge.y;
