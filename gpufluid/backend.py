@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from time import perf_counter
@@ -310,6 +310,9 @@ class Backend(Protocol):
 
     def kernel(self, name: str, variant: Variant) -> KernelCall:
         """Return the kernel, compiled once for each variant."""
+
+    def forget(self, expressions: Collection[str]) -> None:
+        """Release what was compiled for other expressions of users than these, but for the latest few."""
 
     def coarser(self) -> Backend:
         """The same backend on a grid of half the cells, in single precision; made once, released with this.

@@ -372,6 +372,7 @@ class Forces:
         """The user's forces, in the order of their kinds."""
         grid, run = self.backend.grid, self.backend.kernel
         self._fields.keep(forces)
+        self.backend.forget({f.expression for f in forces if isinstance(f, ForceExpression)})
         active = [f for f in forces if f.active]
         simple = [f for f in active if isinstance(f, Wind | Vortex | Attractor)]
         for first in range(0, len(simple), PUSHES):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -211,6 +211,9 @@ class NumpyBackend:
         nx, ny, nz = layout.size
         channels = PARTS.get(kind, 1) * (1 if layout.packing == LANES else components)
         return ArrayField(name, (nz, ny, nx, channels))
+
+    def forget(self, expressions: Collection[str]) -> None:
+        """Nothing was compiled."""
 
     def kernel(self, name: str, variant: Variant) -> ReferenceKernel:
         """Return the reference function of that name as a kernel."""

@@ -87,6 +87,35 @@ def test_the_last_one_out_takes_the_programs_along() -> None:
     own.release()
 
 
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_expressions_that_no_force_has_any_more_are_let_go(backend: str) -> None:
+    """But for the latest few; another fluid goes on with one they share; and each does what it says."""
+    own = create_context()
+    host, cells, dt = Host(own), gf.Grid((4, 4, 4), 0.1), 0.1
+    rules = gf.Settings(buoyancy=0.0, pressure=gf.Jacobi(0))
+    sides = gf.Boundaries.all(gf.Periodic())
+    with (
+        gf.Fluid(cells, sides, rules, backend, own) as fluid,
+        gf.Fluid(cells, sides, rules, backend, own) as other,
+    ):
+        other.forces.add(gf.ForceExpression("vec3(0.0, float(3), 0.0)"))
+        counts, speed = [], 0.0
+        for n in range(40):
+            force = fluid.forces.add(gf.ForceExpression(f"vec3(0.0, float({n % 30}), 0.0)"))
+            fluid.step(dt)
+            fluid.forces.remove(force)
+            speed += dt * (n % 30)
+            np.testing.assert_allclose(fluid.velocity.read()[:4, :4, :4, 1], speed, rtol=1e-5)
+            counts.append(alive(host)["Program"])
+            if n in (5, 25):
+                other.step(dt)
+        other.step(dt)
+        np.testing.assert_allclose(other.velocity.read()[:4, :4, :4, 1], 0.9, rtol=1e-5)
+        assert max(counts) <= counts[3] + 8
+    host.release()
+    own.release()
+
+
 def test_steps_leave_nothing_behind(ctx: moderngl.Context) -> None:
     """200 of them, with pictures, samples, a solid that moves and a source that comes and goes."""
     busy = Busy(ctx)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import cast
 
@@ -32,6 +32,7 @@ from gpufluid.voxels import inside_mesh
 # cache each: 0.75 of the time at 64^3, 0.85 at 80^3. In smaller ones what a pass costs by itself counts more,
 # and larger ones leave the cache sooner: at 128^3 they took 1.6 times as long.
 SPLIT = 100_000, 600_000
+KEPT_EXPRESSIONS = 8  # of users, compiled, that no force has any more: one may come back
 MOST_DRAWN = 1 << 15  # triangles in all octets of slices; beyond, NumPy was faster than two cores of llvmpipe
 
 
@@ -122,6 +123,12 @@ class GLBackend:
         if known is None:
             known = self._passes[key] = Pass(self._source(KERNELS[name], variant))
         return known
+
+    def forget(self, expressions: Collection[str]) -> None:
+        """Release the passes of users' expressions that are not among these, but for the latest few."""
+        gone = [key for key in self._passes if key[1].expression and key[1].expression not in expressions]
+        for key in gone[:-KEPT_EXPRESSIONS]:
+            self._passes.pop(key).release()
 
     def _source(self, kernel: Kernel, variant: Variant) -> KernelSource:
         return KernelSource(self.device, self.grid, self.layouts, kernel, variant, self._dtype)

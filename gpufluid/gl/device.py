@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -79,6 +80,7 @@ class _Programs:
         self.by_text: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
         self.sent: dict[int, dict[str, Any]] = {}  # by the program's name in OpenGL
         self.fresh: set[int] = set()  # names of those that have not run yet
+        self.passes = Counter[int]()  # that run each, in all devices, by the program's name
 
     def leave(self) -> None:
         """One device less uses them; the last one releases them."""
@@ -210,6 +212,26 @@ class Device:
     def sent(self, program: moderngl.Program | moderngl.ComputeShader) -> dict[str, Any]:
         """The values of its uniforms that passes have sent and need not send again, by name."""
         return self._shared.sent.setdefault(program.glo, {})
+
+    def take_up(self, program: moderngl.Program | moderngl.ComputeShader) -> None:
+        """One pass more runs `program`."""
+        self._shared.passes[program.glo] += 1
+
+    def give_up(self, program: moderngl.Program | moderngl.ComputeShader) -> None:
+        """One pass less runs `program`, which goes with the last: for what users write anew and anew."""
+        shared, name = self._shared, program.glo
+        if name in self._fullscreen:
+            self._fullscreen.pop(name).release()
+        shared.passes[name] -= 1
+        if shared.passes[name] > 0:
+            return
+        for key in [key for key, one in shared.by_text.items() if one is program]:
+            del shared.by_text[key]
+        shared.sent.pop(name, None)
+        shared.fresh.discard(name)
+        del shared.passes[name]
+        self.settle()
+        program.release()
 
     def keep(self, key: Hashable, make: Callable[[], AnyProgram]) -> AnyProgram:
         """Return the program kept under `key`, made the first time: sources are read once, not each frame."""

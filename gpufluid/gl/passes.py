@@ -72,6 +72,7 @@ class Pass:
             self._program = self._triangle.program
         self._ran = False
         program = self._program
+        device.take_up(program)
         self._says = f"the kernel {kernel.name} (glsl/{kernel.folder}/{kernel.name}.glsl)"
         # a compiler drops what a variant does not use: such names are taken and not sent
         members = {n: program[n] for n in kernel.parameters if n in program}
@@ -87,6 +88,10 @@ class Pass:
         if self._sparse:
             sampler, kind = source.places
             program[sampler], self._everywhere = STRIP_UNIT, source.layouts[kind].texture_size
+
+    def release(self) -> None:
+        """Let go of the program. Only for a pass that never runs again."""
+        self.device.give_up(self._program)
 
     def __call__(self, **arguments: Any) -> None:
         """Run the kernel over every value of the field it writes."""
