@@ -38,7 +38,6 @@ class Slices:
         self._greenlets: Any = greenlet
         self.backend, self.watch = backend, backend.stopwatch()
         self._worker: Any = None
-        self._at_it = False  # in a slice right now
         self._running: tuple[Hashable, int] | tuple[None] = (
             None,
         )  # the last pass and its rows, not timed yet
@@ -72,7 +71,6 @@ class Slices:
         At least one pass is run, or a part of one that is longer than the budget. started: when the call
         began, by `time.perf_counter`. What the work raises comes out here, and the work is over.
         """
-        self._refuse_itself()
         worker, pace = self._worker, self.backend.pace
         self._budget, self._moved, self._running = budget - self._leaving, False, (None,)
         self.watch.start(started, self._budget)
@@ -82,11 +80,11 @@ class Slices:
             raise GpufluidError(
                 "a step is under way that was begun in another thread: it must be finished there"
             ) from None
-        self._at_it, pace.pacer = True, self
+        pace.pacer = self
         try:
             worker.switch()
         finally:
-            pace.pacer, self._at_it = None, False
+            pace.pacer = None
             if worker.dead:
                 self._worker = None
         self._lap()
@@ -101,16 +99,11 @@ class Slices:
 
     def drop(self) -> None:
         """Forget the work under way."""
-        self._refuse_itself()
         worker, self._worker = self._worker, None
         if worker is not None and not worker.dead:
             with suppress(ValueError):  # begun in another thread, it ends when that one comes to it
                 worker.parent = self._greenlets.getcurrent()
                 worker.throw()  # GreenletExit: what the work holds is let go
-
-    def _refuse_itself(self) -> None:
-        if self._at_it:
-            raise GpufluidError("a step under way cannot be gone on with, or given up, from inside itself")
 
     def release(self) -> None:
         """Forget the work, and give back what the watch holds."""

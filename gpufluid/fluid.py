@@ -82,6 +82,29 @@ def _at_work(method: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
+def _between_steps(method: Callable[P, R]) -> Callable[P, R]:
+    """Method decorator: raise where it is called from within itself or another that is so decorated.
+
+    A solver or a force of the user's is called in a step: it may look at the fluid, and not change it.
+    """
+
+    @functools.wraps(method)
+    def run(*given: P.args, **by_name: P.kwargs) -> R:
+        fluid: Any = given[0]
+        if fluid._within:
+            raise GpufluidError(
+                f"{method.__qualname__} cannot be called from within {fluid._within}: a pressure solver or a "
+                "force of yours may look at the fluid there, and not change it"
+            )
+        fluid._within = method.__qualname__
+        try:
+            return method(*given, **by_name)
+        finally:
+            fluid._within = ""
+
+    return run
+
+
 class Things(Generic[Thing]):
     """The emitters, obstacles or forces of a fluid, in the order they were added."""
 
@@ -330,6 +353,7 @@ class Fluid:
         self.boundaries = boundaries or Boundaries()
         self._settings = settings or Settings()
         self._released = False
+        self._within = ""  # what is at work that a caller's own solver or force may be called from
         self._last_dt = 1.0
         self._backend: Backend
         if backend == "numpy":
@@ -397,6 +421,7 @@ class Fluid:
 
     @settings.setter
     @_at_work
+    @_between_steps
     def settings(self, settings: Settings) -> None:
         if not isinstance(settings, Settings):
             raise GpufluidError(f"Fluid.settings must be gf.Settings, got {settings!r}")
@@ -415,6 +440,7 @@ class Fluid:
     # -- stepping --------------------------------------------------------------------------------------
 
     @_at_work
+    @_between_steps
     def step(self, dt: float) -> None:
         """Advance by `dt` seconds; 0 changes nothing, nor does what is next to 0 in single precision (1e-36).
 
@@ -431,6 +457,7 @@ class Fluid:
         self._solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
         self._last_dt = dt
 
+    @_between_steps
     def advance(self, dt: float, budget_ms: float = 4.0) -> bool:
         """Go on with a step of `dt` seconds for about `budget_ms`; return True when it is finished.
 
@@ -546,6 +573,7 @@ class Fluid:
         return self._solver
 
     @_at_work
+    @_between_steps
     def project(self) -> None:
         """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""
         self._finish_step()
@@ -554,6 +582,7 @@ class Fluid:
     # -- a box that moves ------------------------------------------------------------------------------
 
     @_at_work
+    @_between_steps
     def scroll(self, cells: tuple[int, int, int]) -> None:
         """Move the box by whole `cells` (i, j, k) along (x, y, z); the fluid stays where it is in the world.
 
@@ -569,6 +598,7 @@ class Fluid:
         self._scroll(whole_triple(cells, "cells", FARTHEST))
 
     @_at_work
+    @_between_steps
     def follow(
         self,
         point: Sequence[float],
@@ -747,6 +777,7 @@ class Fluid:
         return measure(state, self.grid, self._last_dt)
 
     @_at_work
+    @_between_steps
     def reset(self) -> None:
         """Back to rest and clean air, the box to where it was made; emitters and obstacles stay.
 
@@ -800,6 +831,7 @@ class Fluid:
         return load(cls, path, ctx, backend)
 
     @_at_work
+    @_between_steps
     def restore(self, path: str | os.PathLike[str]) -> None:
         """Take the state from a file of `save`, of a fluid with this one's grid and as many obstacles.
 
@@ -910,11 +942,13 @@ class Fluid:
         return field
 
     @_at_work
+    @_between_steps
     def finish(self) -> None:
         """Wait until every step asked for is done, one that `advance` is at as well."""
         self._finish_step()
         self._backend.finish()
 
+    @_between_steps
     def release(self) -> None:
         """Release everything but a context of the caller's; idempotent."""
         if self._backend.gone:

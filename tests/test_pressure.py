@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -723,6 +724,50 @@ def test_a_solver_of_the_users(backend: str) -> None:
         start = rms(fluid.divergence.read())
         fluid.project()
         assert rms(fluid.divergence.read()) <= 1.01e-3 * start
+
+
+class Meddler:
+    """A solver that does something with the fluid, the first time that it is asked to solve."""
+
+    def __init__(self) -> None:
+        self.deed: Any = None
+        self.said = ""
+
+    def solve(self, problem: Any) -> None:
+        deed, self.deed = self.deed, None
+        if deed is not None:
+            try:
+                deed()
+            except gf.GpufluidError as error:
+                self.said = str(error)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+def test_a_solver_may_look_at_the_fluid_and_not_change_it(backend: str, tmp_path: Path) -> None:
+    solver = Meddler()
+    with noisy((6, 5, 4), gf.Jacobi(), backend, SIDES["open top"]) as fluid:
+        fluid.save(tmp_path / "state.npz")
+    with noisy((6, 5, 4), solver, backend, SIDES["open top"]) as fluid:
+        deeds: dict[str, Any] = {
+            "step": lambda: fluid.step(0.01),
+            "advance": lambda: fluid.advance(0.01),
+            "project": fluid.project,
+            "finish": fluid.finish,
+            "scroll": lambda: fluid.scroll((1, 0, 0)),
+            "follow": lambda: fluid.follow((0.1, 0.1, 0.1)),
+            "reset": fluid.reset,
+            "restore": lambda: fluid.restore(tmp_path / "state.npz"),
+            "settings": lambda: setattr(fluid, "settings", gf.Settings()),
+            "release": fluid.release,
+        }
+        for name, deed in deeds.items():
+            solver.deed, solver.said = deed, ""
+            fluid.step(0.01)
+            assert solver.said.startswith(f"Fluid.{name} cannot be called from within Fluid.step: a pressure")
+        solver.deed = lambda: fluid.density.read()
+        fluid.project()
+        assert solver.deed is None
+        assert fluid.time == pytest.approx(0.01 * len(deeds))
 
 
 def test_wrong_solvers_are_refused() -> None:
