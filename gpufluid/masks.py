@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.periodic import bounds, images, moved
-from gpufluid.shapes import Mesh, Triple
+from gpufluid.shapes import Family, Mesh, Triple
 from gpufluid.sources import Array, Bezier, Image, Line, Surface
 from gpufluid.voxels import cover, inside_mesh
 
@@ -26,6 +27,9 @@ Unformed = Mesh | Surface | Line | Bezier | Image
 CUT = 4.0  # widths of an edge past which nothing is emitted: exp(-16) is 1e-7
 PARTS = 8  # of a cell along each axis, where cover is counted out
 PAIRS_AT_ONCE = 1 << 16  # pairs of triangle and cell held at once: about 50 MB of temporaries
+MOST_BEYOND = 8  # times the cells of the box that a mesh may reach over which is looked at whole
+THIN = 8.0  # cells, three times as thick as it is in the mean: thicker meshes are covered right to 1 %
+COUNTED = 48  # cells of a mesh along each axis, to see whether its volume is what is inside
 MOST_PAIRS = 1 << 26  # some twenty seconds' work
 
 
@@ -142,10 +146,84 @@ def _mask(grid: Grid, shape: Unformed, matrix: Floats, width: float | None) -> F
         return _edge(grid, _distance(grid, corners, half + reach), half, width)
     if width is None and grid.dimensions == 2:
         return _counted_cover(grid, mesh, matrix)
-    inside, distance = inside_mesh(grid, mesh, matrix), _distance(grid, corners, reach)
     if width is None:
-        return np.clip(0.5 + np.where(inside, distance, -distance) / grid.cell_size, 0.0, 1.0)
+        thin = _thin_cover(grid, mesh, matrix, corners)
+        return _solid_cover(grid, _depth(grid, mesh, matrix, corners, reach)) if thin is None else thin
+    inside, distance = inside_mesh(grid, mesh, matrix), _distance(grid, corners, reach)
     return np.where(inside, 1.0, _edge(grid, distance, 0.0, width))
+
+
+def _depth(grid: Grid, mesh: Mesh, matrix: Floats, corners: Floats, reach: float) -> Floats:
+    """How far within the surface of a mesh each cell centre lies, metres; infinite beyond `reach` from it."""
+    distance = _distance(grid, corners, reach)
+    return np.where(inside_mesh(grid, mesh, matrix), distance, -distance)
+
+
+def _solid_cover(grid: Grid, depth: Floats) -> Floats:
+    """The share of cells so far within a surface that it covers, were it flat there."""
+    return np.clip(0.5 + depth / grid.cell_size, 0.0, 1.0)
+
+
+def _thin_cover(grid: Grid, mesh: Mesh, matrix: Floats, corners: Floats) -> Floats | None:
+    """The share of each cell that a mesh covers which is few cells thick.
+
+    Its cover begins so far within its surface that its volume comes of it, wherever the box of `grid` ends.
+    None: many cells thick, where it makes no difference, or of a volume that is not known.
+    """
+    h, sides = grid.cell_size, np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area, wanted = 0.5 * float(np.linalg.norm(sides, axis=1).sum()), abs(mesh.volume) / h**3
+    if not 0.0 < 6.0 * wanted * h * h < THIN * area or not _is_its_volume(mesh):
+        return None
+    least, most = (
+        np.floor((corners.min(axis=(0, 1)) - grid.origin) / h) - 1.0,
+        np.ceil((corners.max(axis=(0, 1)) - grid.origin) / h) + 1.0,
+    )
+    if (
+        np.prod(most - least) > MOST_BEYOND * grid.cell_count
+        or (most <= 0.0).any()
+        or (least >= grid.cells).any()
+    ):
+        return None  # of which the most, or all, is not in the box
+    low, high = least.astype(int), most.astype(int)
+    (x, y, z), (i, j, k) = (np.array(grid.origin) + low * h).tolist(), (high - low).tolist()
+    depth = _depth(Grid((i, j, k), h, (x, y, z)), mesh, matrix, corners, h)
+    near = depth[depth > -h]
+
+    def covers(within: float) -> float:
+        return float(_solid_cover(grid, near - within).sum())
+
+    start, end, counts = 0.0, 0.5 * h, 1.0
+    if covers(start) <= wanted:
+        end = start
+    elif covers(end) >= wanted:
+        counts = wanted / covers(end)
+    else:
+        for _ in range(30):
+            middle = 0.5 * (start + end)
+            start, end = (middle, end) if covers(middle) > wanted else (start, middle)
+    out = np.zeros(grid.cells[::-1])
+    first, last = np.maximum(low, 0), np.minimum(high, grid.cells)
+    if (first < last).all():
+        there = tuple(slice(a, b) for a, b in zip(first[::-1], last[::-1], strict=True))
+        of_it = tuple(slice(a, b) for a, b in zip((first - low)[::-1], (last - low)[::-1], strict=True))
+        out[there] = counts * _solid_cover(grid, depth[of_it] - end)
+    return out
+
+
+_known_volumes: WeakKeyDictionary[Family, bool] = WeakKeyDictionary()
+
+
+def _is_its_volume(mesh: Mesh) -> bool:
+    """Whether the signed volume of a mesh is what lies inside: no parts overlap, or are inside out."""
+    if mesh.family not in _known_volumes:
+        low, high = mesh.bounds
+        whole = np.eye(4)  # takes its bounding box to that of a grid
+        whole[:3, :3] = np.diag(COUNTED / np.maximum(high - low, 1e-30))
+        whole[:3, 3] = -whole[:3, :3] @ low
+        inside = inside_mesh(Grid((COUNTED,) * 3, 1.0), mesh, whole)
+        share = abs(mesh.volume) / max(float(np.prod(high - low)), 1e-90)
+        _known_volumes[mesh.family] = mesh.is_closed and abs(inside.mean() - share) < 0.1 * share
+    return _known_volumes[mesh.family]
 
 
 def _counted_cover(grid: Grid, mesh: Mesh, matrix: Floats) -> Floats:

@@ -241,6 +241,43 @@ def test_a_mesh_source_is_its_volume_and_its_surface_a_sheet() -> None:
             np.testing.assert_allclose(sheet, edge(np.abs(out) - 0.05, width), atol=0.03)
 
 
+H = GRID.cell_size
+THIN = {
+    "cube of two cells": gf.Mesh.box((2 * H,) * 3),
+    "cube of a third of one": gf.Mesh.box((0.3 * H,) * 3),
+    "plate": gf.Mesh.box((0.4, 0.3, 0.3 * H)),
+    "ball": gf.Mesh.icosphere(2, 1.3 * H),
+    "knot": gf.Mesh.trefoil().fitted(0.4),
+}
+
+
+@pytest.mark.parametrize("name", THIN)
+def test_thin_meshes_emit_their_volume_wherever_they_stand(name: str, rng: np.random.Generator) -> None:
+    """Turned anyhow; beyond the sides of the box as if there were none; and solid cells have all of it."""
+    mesh, wide = THIN[name], gf.Grid((36, 32, 28), H, (-0.9, -0.3, -0.7))
+    for _ in range(4):
+        matrix = np.eye(4)
+        matrix[:3, :3] = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        matrix[:3, :3] *= np.linalg.det(matrix[:3, :3])
+        matrix[:3, 3] = rng.uniform((0.0, 0.2, -0.3), (0.6, 0.8, 0.3))
+        whole = source_mask(wide, mesh, matrix, None)
+        assert whole.sum() * H**3 == pytest.approx(abs(mesh.volume), rel=1e-5)
+        np.testing.assert_allclose(source_mask(GRID, mesh, matrix, None), whole[6:-6, 6:-6, 6:-6], atol=1e-9)
+    if name == "cube of two cells":
+        matrix[:3, :3], matrix[:3, 3] = np.eye(3), (0.0, 0.5, 0.0)
+        assert source_mask(GRID, gf.Mesh.box((4 * H,) * 3), matrix, None).max() == 1.0
+
+
+def test_what_is_inside_out_in_part_is_not_taken_for_thin() -> None:
+    """Two balls, one with its triangles turned: their signed volume is the difference, and both emit."""
+    one, two = gf.Mesh.icosphere(2, 2 * H, (-0.2, 0.5, 0.0)), gf.Mesh.icosphere(2, 1.5 * H, (0.2, 0.5, 0.0))
+    triangles = np.concatenate([one.triangles, two.triangles[:, ::-1] + len(one.vertices)])
+    both = gf.Mesh(np.concatenate([one.vertices, two.vertices]), triangles)
+    volume = abs(one.volume) + abs(two.volume)
+    assert abs(both.volume) < 0.5 * volume
+    assert source_mask(GRID, both, np.eye(4), None).sum() * H**3 == pytest.approx(volume, rel=0.12)
+
+
 def test_distance_to_single_triangles(rng: np.random.Generator) -> None:
     """Against the nearest of many points of the triangle."""
     from gpufluid.masks import _to_triangle
