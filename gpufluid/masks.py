@@ -42,8 +42,8 @@ def source_mask(
 ) -> Floats:
     """The share of each cell in a source whose space `matrix` [4, 4], a rigid motion, takes to the world.
 
-    width: of the Gaussian edge, metres; None: a hard edge, where parts of a mesh thinner than a cell may
-    count for up to half a cell more. In 2D the shape is moved along z, so that its
+    width: of the Gaussian edge, metres; None: a hard edge, where parts thinner than a cell of a mesh that
+    is open, overlaps itself or is inside out in part may count for up to half a cell more. In 2D the shape is moved along z, so that its
     middle lies in the slice. period: as of `gpufluid.periodic.periods`; where images of a source overlap, a
     cell has the share of the one with most of it.
     """
@@ -164,6 +164,11 @@ def _solid_cover(grid: Grid, depth: Floats) -> Floats:
     return np.clip(0.5 + depth / grid.cell_size, 0.0, 1.0)
 
 
+def _covered(grid: Grid, depth: Floats, within: float) -> float:
+    """Cells of volume that are covered where cover begins so far within the surface, metres."""
+    return float(_solid_cover(grid, depth - within).sum())
+
+
 def _thin_cover(grid: Grid, mesh: Mesh, matrix: Floats, corners: Floats) -> Floats | None:
     """The share of each cell that a mesh covers which is few cells thick.
 
@@ -186,21 +191,22 @@ def _thin_cover(grid: Grid, mesh: Mesh, matrix: Floats, corners: Floats) -> Floa
         return None  # of which the most, or all, is not in the box
     low, high = least.astype(int), most.astype(int)
     (x, y, z), (i, j, k) = (np.array(grid.origin) + low * h).tolist(), (high - low).tolist()
-    depth = _depth(Grid((i, j, k), h, (x, y, z)), mesh, matrix, corners, h)
-    near = depth[depth > -h]
-
-    def covers(within: float) -> float:
-        return float(_solid_cover(grid, near - within).sum())
-
-    start, end, counts = 0.0, 0.5 * h, 1.0
-    if covers(start) <= wanted:
+    whole = Grid((i, j, k), h, (x, y, z))
+    for most_within in (0.1 * h, 0.5 * h):  # most begin near: fewer cells to look at
+        depth = _depth(whole, mesh, matrix, corners, 0.5 * h + most_within)
+        near = depth[depth > -h]
+        end = most_within
+        if _covered(grid, near, end) < wanted:
+            break
+    start, counts = 0.0, 1.0
+    if _covered(grid, near, start) <= wanted:
         end = start
-    elif covers(end) >= wanted:
-        counts = wanted / covers(end)
+    elif _covered(grid, near, end) >= wanted:
+        counts = wanted / _covered(grid, near, end)
     else:
         for _ in range(30):
             middle = 0.5 * (start + end)
-            start, end = (middle, end) if covers(middle) > wanted else (start, middle)
+            start, end = (middle, end) if _covered(grid, near, middle) > wanted else (start, middle)
     out = np.zeros(grid.cells[::-1])
     first, last = np.maximum(low, 0), np.minimum(high, grid.cells)
     if (first < last).all():

@@ -161,7 +161,7 @@ class Emitter:
         there as well: a ball of three cells with a falloff of one 2.3 times its volume. "hard" ends at the
         shape: a cell that it covers in part gets as much less, so that the shape's volume decides what is
         emitted a second, on the mean over where it stands exactly, in one place within 5 %, a ball under two
-        cells across within 20 %. A closed mesh brings its volume in each place.
+        cells across within 20 %. A closed mesh brings its volume in each place, where no parts of it overlap.
     noise: 0 .. 1, how much of the emission a pattern of patches `noise_size` metres wide (None: four cells)
         takes away; it is another one after every `noise_time` seconds. seed: a whole number; the same seed
         gives the same patches.
