@@ -42,10 +42,10 @@ def source_mask(
 ) -> Floats:
     """The share of each cell in a source whose space `matrix` [4, 4], a rigid motion, takes to the world.
 
-    width: of the Gaussian edge, metres; None: a hard edge, where parts thinner than a cell of a mesh that
-    is open, overlaps itself or is inside out in part may count for up to half a cell more. In 2D the shape is moved along z, so that its
-    middle lies in the slice. period: as of `gpufluid.periodic.periods`; where images of a source overlap, a
-    cell has the share of the one with most of it.
+    width: of the Gaussian edge, metres; None: a hard edge, where parts thinner than a cell of a mesh that is
+    open, overlaps itself or is inside out in part may count for up to half a cell more. In 2D the shape is
+    moved along z, so that its middle lies in the slice. period: as of `gpufluid.periodic.periods`; where
+    images of a source overlap, a cell has the share of the one with most of it.
     """
     if isinstance(shape, Array):
         return shape.values
