@@ -455,6 +455,7 @@ def test_smoke_that_a_moving_side_drags(ctx: moderngl.Context) -> None:
     twins.release()
 
 
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")  # one stands outside
 def test_colours_solids_and_many_sources(ctx: moderngl.Context) -> None:
     """More emitters than spans are told one by one, a box and a line too, coloured; a solid moves."""
     twins = Twins(ctx, "fragment", gf.Settings(combustion=gf.Combustion()))

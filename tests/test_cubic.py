@@ -260,6 +260,7 @@ def test_the_observed_order_of_a_carried_wave(scheme: str, least: float, most: f
     assert orders(errors).max() <= most
 
 
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")  # of one cell
 @pytest.mark.parametrize("backend", DRAWN)
 def test_smoke_does_not_fade_beside_a_solid(backend: str) -> None:
     """Full of smoke a box stays full, whatever stands in it."""

@@ -51,6 +51,7 @@ def height(scene: gf.Scene, above: float) -> float:
     return float(rows.max(initial=-1) + 1) * scene.fluid.grid.cell_size
 
 
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")  # in few cells
 @pytest.mark.parametrize("name", demo_names())
 def test_every_demo_runs(name: str) -> None:
     """A few frames on two backends, one of them drawn; short, and its first line says what it shows."""

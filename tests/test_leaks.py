@@ -23,7 +23,7 @@ def stir(fluid: gf.Fluid, strength: float) -> None:
 def cell_box(fluid: gf.Fluid, slip: str, *index: int) -> None:
     """One solid cell."""
     center = tuple((i + 0.5) * H for i in index)
-    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.9 * H,) * 3), position=center, slip=slip))  # type: ignore[arg-type]
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(1.1 * H,) * 3), position=center, slip=slip))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("backend", DRAWN)

@@ -204,6 +204,7 @@ def test_the_first_pass_that_makes_one_is_named(backend: str, numbers: None, mon
         assert says.endswith("all that it read is finite (substep 1 of 1, from 0 s on)")
 
 
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # NumPy, of what it is about
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_without_the_check_nobody_looks(backend: str) -> None:
     with stirred(backend, pressure=Broken(since=0), cfl=None) as fluid:

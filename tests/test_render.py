@@ -532,6 +532,7 @@ def test_only_where_a_solid_is_seen_a_pixel_has_samples(
     scene.fluid.release()
 
 
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")  # it need not be in the fluid
 def test_a_solid_that_reaches_behind_the_eye_may_be_anywhere_in_the_picture(ctx: moderngl.Context) -> None:
     with gf.Fluid(gf.Grid((16, 8, 16), 0.25, (-2.0, -1.0, -2.0)), backend="fragment", ctx=ctx) as fluid:
         fluid.obstacles.add(gf.Obstacle(gf.Box((0.0, -0.3, 0.0), (0.2, 0.1, 3.0))))

@@ -283,6 +283,7 @@ def test_boxes_share_one_range_and_one_legend(ctx: moderngl.Context) -> None:
     renderer.release()
 
 
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")  # one lies in another box
 def test_a_box_has_what_lies_in_it(ctx: moderngl.Context) -> None:
     """Seeds and sources go to the box they lie in, emitters to their fluid; without any there is no view."""
     renderer = gf.FrameRenderer(ctx, (32, 24))
