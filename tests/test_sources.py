@@ -104,7 +104,7 @@ def test_shares_follow_the_distance(name: str, style: str, backend: str) -> None
         share = covered(
             shape
         )  # by counting; what is taken for flat across a cell is not, and corners are not cut
-        assert np.abs(got["density"] - share).max() < 0.22
+        assert np.abs(got["density"] - share).max() < (0.22 if name == "line" else 0.2)
         assert got["density"].sum() == pytest.approx(share.sum(), rel=0.04)
         whole = share > 1 - 1e-9
         np.testing.assert_allclose(got["density"][whole], 1.0, atol=2e-5)
@@ -136,7 +136,7 @@ def test_a_hard_source_emits_its_volume_wherever_it_stands_and_whatever_the_grid
                 if before is not None:  # no cell gains more than the shape has moved
                     assert np.abs(got - before).max() < 0.15 + 0.09 + 0.02
                 before = got
-            np.testing.assert_allclose(totals, volume, rtol=0.02)
+            np.testing.assert_allclose(totals, volume, rtol=0.01 if isinstance(shape, gf.Box) else 0.02)
 
 
 @pytest.mark.parametrize("flat", [False, True], ids=["3D", "2D"])
