@@ -93,6 +93,12 @@ def test_linear_pictures_with_depth_and_motion(folder: Path) -> None:
     assert 20 < moves.sum() < moves.size // 2, "the smoke moves, the rest does not"
     # it flows to the right and up, 0.05 s at 1 m/s of a picture that is about 2 m high
     assert 0.1 < channels["forward.u"].max() < 2.0 and 0.1 < channels["forward.v"].max() < 2.0
+    # smoke that fades out of the picture has no motion there
+    one = BOX.replace("\n[[containers.e", "\nsides = {{ top = {{ kind = 'open' }} }}\n[[containers.e", 1)
+    (folder / "one.toml").write_text(LOOK + "[smoke]\nfade = 1e4\n" + one.format(x=0.0, center=0.4))
+    assert main(words("run one.toml --frames 2 -o fades --format exr --motion")) == 0
+    file = OpenEXR.File("fades/frame_0002.exr", separate_channels=True)
+    assert not any(file.channels()[f"forward.{axis}"].pixels.any() for axis in "uv")
     assert main(words("run one.toml --frames 1 -o last.exr --bits 32")) == 0
     file = OpenEXR.File("last.exr", separate_channels=True)
     assert file.channels()["G"].pixels.dtype == np.float32

@@ -114,6 +114,7 @@ class Shot:
                 renderer.size,
                 scene.dt,
                 extinction=scene.smoke.extinction,
+                fade=scene.smoke.fade,
                 depth=depth,
             )
             for fluid in sorted(scene.fluids, key=distance, reverse=True)

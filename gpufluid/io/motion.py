@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from gpufluid.fluid import Fluid
 from gpufluid.grid import finite_number
 from gpufluid.render.camera import View, view_of
-from gpufluid.view import Camera
+from gpufluid.render.fading import fading_sides
+from gpufluid.render.reference_light import fade as fade_at
+from gpufluid.view import Camera, Smoke
 
 Floats = NDArray[np.float64]
 LEAST = 1e-3  # opacity of a ray under which a pixel shows no smoke and has no motion
@@ -25,6 +27,7 @@ def motion_of(
     dt: float,
     *,
     extinction: float = 40.0,
+    fade: float = 0.0,
     depth: NDArray[np.floating] | None = None,
 ) -> NDArray[np.float32]:
     """Return [h, w, 2], top row first: pixels (right, up) that the smoke in each pixel moves in `dt` seconds.
@@ -34,11 +37,12 @@ def motion_of(
     goes on with its velocity for `dt`, and both ends are seen by `camera`, which stands still. Pixels whose
     smoke hides less than a thousandth have 0, and so has what is not smoke.
 
-    extinction: 1/m per unit of density, as in `gf.Smoke`. depth: [h, w], metres along the camera's axis where
-    the opaque scene begins, as `FrameRenderer.read_depth` gives it; None: nothing stands in the way.
+    extinction, fade: 1/m per unit of density and metres, as in `gf.Smoke`. depth: [h, w], metres along the
+    camera's axis where the opaque scene begins, as `FrameRenderer.read_depth` gives it; None: nothing stands
+    in the way.
     Worked out on the CPU, a sample a cell.
     """
-    return motion_later(fluid, camera, size, dt, extinction=extinction, depth=depth)()
+    return motion_later(fluid, camera, size, dt, extinction=extinction, fade=fade, depth=depth)()
 
 
 def motion_later(
@@ -48,14 +52,14 @@ def motion_later(
     dt: float,
     *,
     extinction: float = 40.0,
+    fade: float = 0.0,
     depth: NDArray[np.floating] | None = None,
 ) -> Callable[[], NDArray[np.float32]]:
     """Read the fluid and the camera now, and return what works out `motion_of`, in any thread."""
     width, height = size
     dt = finite_number(dt, "dt")
-    extinction = finite_number(extinction, "extinction", low=0.0)
     view = camera if isinstance(camera, View) else view_of(camera, width / height)
-    smoke = _Smoke.of(fluid, extinction)
+    hiding = _Hiding.of(fluid, Smoke(extinction=extinction, fade=fade))
     x, y = np.meshgrid((np.arange(width) + 0.5) * 2 / width - 1, 1 - (np.arange(height) + 0.5) * 2 / height)
     picture = np.stack([np.ones_like(x), x, y], -1).reshape(-1, 3)
     far = np.full(len(picture), np.inf) if depth is None else np.asarray(depth, np.float64).reshape(-1)
@@ -64,14 +68,14 @@ def motion_later(
         found = np.zeros((len(picture), 2))
         for start in range(0, len(picture), CHUNK):
             part = slice(start, start + CHUNK)
-            found[part] = _motion(view, smoke, picture[part], far[part], dt)
+            found[part] = _motion(view, hiding, picture[part], far[part], dt)
         return (found * (0.5 * width, 0.5 * height)).reshape(height, width, 2).astype(np.float32)
 
     return motion
 
 
 @dataclass(frozen=True)
-class _Smoke:
+class _Hiding:
     """What hides, and how it moves.
 
     loss: [nz, ny, nx], 1/m. velocity: [nz, ny, nx, 3], m/s. low: corner of the box. first, last: corners of
@@ -86,10 +90,14 @@ class _Smoke:
     cell_size: float
 
     @classmethod
-    def of(cls, fluid: Fluid, extinction: float) -> _Smoke:
+    def of(cls, fluid: Fluid, smoke: Smoke) -> _Hiding:
         grid = fluid.grid
         low, h = np.array(grid.origin), grid.cell_size
-        loss = (extinction * sum_of_densities(fluid)).astype(np.float32)
+        sides = fading_sides(fluid, smoke)
+        loss = (smoke.extinction * sum_of_densities(fluid)).astype(np.float32)
+        if sides:
+            middles: Floats = np.moveaxis(0.5 + np.indices(loss.shape, np.float64)[::-1], 0, -1)
+            loss *= fade_at(middles, grid.cells, sides, h / smoke.fade)
         # all the cells left out, one behind the other, hide less than 1e-5
         hides = np.argwhere(loss * np.linalg.norm(grid.size) > 1e-5)[:, ::-1]
         first, last = (hides.min(0), hides.max(0) + 1) if len(hides) else (np.zeros(3), np.zeros(3))
@@ -103,7 +111,7 @@ def sum_of_densities(fluid: Fluid) -> Floats:
     return np.asarray(density + np.maximum(fluid.color.read().astype(np.float64), 0.0).sum(axis=-1))
 
 
-def _motion(view: View, smoke: _Smoke, picture: Floats, far: Floats, dt: float) -> Floats:
+def _motion(view: View, smoke: _Hiding, picture: Floats, far: Floats, dt: float) -> Floats:
     """The way of the smoke in picture coordinates, -1 .. 1, for rays [n, 3] of the picture."""
     rays, h = view.rays, smoke.cell_size
     origin, direction = picture @ rays.origin, picture @ rays.direction
