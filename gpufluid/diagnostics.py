@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpufluid.grid import Grid
-from gpufluid.reference import center_velocity, closed_faces
+from gpufluid.reference.arrays import center_velocity
+from gpufluid.reference.walls import closed_faces
 from gpufluid.still import State
 
 

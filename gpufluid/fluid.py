@@ -37,7 +37,7 @@ from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.periodic import into_box, periods
 from gpufluid.probes import Probes, Samples
-from gpufluid.reference import center_velocity
+from gpufluid.reference.arrays import center_velocity
 from gpufluid.saved import Halves, Saved
 from gpufluid.settings import Settings, one_of
 from gpufluid.shapes import Analytic, Mesh, Obstacle

@@ -14,6 +14,8 @@ import gpufluid as gf
 from gpufluid import reference
 from gpufluid.gl.device import Device
 from gpufluid.kernels import Variant
+from gpufluid.reference.arrays import periods_of
+from gpufluid.reference.sampling import trilinear
 from gpufluid.render.camera import view_of
 from gpufluid.render.colormaps import MAPS, colormap
 from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, number_text, ticks
@@ -178,9 +180,7 @@ def test_a_slice_shows_the_trilinear_value(
     values[..., 0], values[..., 3] = expected_quantity(fluid, "temperature"), fluid_share
     filtered = Variant(solids=solid is not None, sampler="hardware", boundaries=fluid.boundaries)
     stacked = tuple(p[None] for p in place)
-    total = reference._trilinear(
-        values, tuple(p - 0.5 for p in stacked), reference._periods(fluid.grid, filtered)
-    )[0][0]
+    total = trilinear(values, tuple(p - 0.5 for p in stacked), periods_of(fluid.grid, filtered))[0][0]
     expected = (reference.sample_cells(fluid.grid, filtered, values, stacked)[0, ..., 0] + 3.0) / 6.0
     fluid_there = total[..., 3] > 0.75
     assert fluid_there.mean() > 0.5 and expected[fluid_there].std() > 0.04

@@ -22,7 +22,7 @@ from gpufluid.io.background import Background
 from gpufluid.io.folders import NumberedFolder
 from gpufluid.io.vdb import SIZE, VdbGrid, write_vdb
 from gpufluid.io.vti import write_vti
-from gpufluid.reference import center_velocity
+from gpufluid.reference.arrays import center_velocity
 from gpufluid.settings import one_of
 
 FIELDS = ("density", "temperature", "fuel", "flame", "color", "velocity", "pressure", "divergence", "solid")

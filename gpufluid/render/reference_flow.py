@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from gpufluid.boundaries import Inflow, Open
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
-from gpufluid.reference import Places, _random, clipped, sample_component
+from gpufluid.reference.arrays import Places
+from gpufluid.reference.sampling import clipped, sample_component
+from gpufluid.reference.sources import random_of
 from gpufluid.shapes import HALF_SPACE, ROUND
 
 Floats = NDArray[np.float64]
@@ -155,7 +157,7 @@ def birthplaces(index: NDArray[np.int64], turn: int, seed: int, row: Floats) -> 
         lattice = np.stack(
             [np.stack([index, 0 * index + turn, 0 * index + 3 * n + a], -1) for a in range(3)], 1
         )
-        q = (2.0 * _random(lattice, seed) - 1.0) * reach
+        q = (2.0 * random_of(lattice, seed) - 1.0) * reach
         profile = np.abs(q)
         if kind == ROUND:
             profile = np.stack([np.hypot(q[:, 0], q[:, 2]), np.abs(q[:, 1]), 0.0 * q[:, 0]], -1)

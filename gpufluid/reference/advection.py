@@ -1,0 +1,315 @@
+"""The velocity, and what the fluid holds, carried along the velocity."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.boundaries import Inflow, Open
+from gpufluid.grid import LARGEST_HALF, Grid
+from gpufluid.kernels import Variant
+from gpufluid.reference.arrays import Array, Places, center_velocity, centers_of, face_count, faces_of
+from gpufluid.reference.sampling import (
+    bounded_component,
+    cell_bounds,
+    cubic_cells,
+    cubic_component,
+    face_velocity,
+    sample_cells,
+    sample_component,
+    trace,
+)
+from gpufluid.reference.walls import constrained
+
+
+def _saved(values: list[Array]) -> Array:
+    """Four channels in half floats; what is finite ends at the largest."""
+    single = np.stack(values, -1).astype(np.float32)
+    most = np.where(np.isinf(single), np.inf, np.float32(LARGEST_HALF))
+    return np.clip(single, -most, most).astype(np.float16).astype(np.float64)
+
+
+def save_velocity(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
+    """The velocity at the cell centres, as files hold it."""
+    x, y, z = np.moveaxis(center_velocity(grid, velocity), -1, 0)
+    return _saved([x, y, z, np.zeros_like(x)])
+
+
+def save_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array | None = None) -> Array:
+    """Three scalars or colours, and 1 in solids, as files hold them."""
+    inside = np.zeros(scalars.shape[:3]) if solid is None else solid[..., 0]
+    return _saved([*np.moveaxis(scalars[..., :3], -1, 0), inside])
+
+
+def _limited(variant: Variant, value: Array, plain: Array, low: Array, high: Array) -> Array:
+    if variant.limiter == "clamp":
+        return np.minimum(np.maximum(value, low), high)
+    if variant.limiter == "revert":
+        return np.where((value < low) | (value > high), plain, value)
+    return value
+
+
+def _still_air(grid: Grid, variant: Variant, place: Places) -> Array:
+    """Share of the velocity at an open side that is left at `place`: 0 from one cell beyond it."""
+    share = np.ones(place[0].shape)
+    for axis in range(grid.dimensions):
+        for high in (False, True):
+            if variant.boundaries.open(axis, high):
+                beyond = place[axis] - grid.cells[axis] if high else -place[axis]
+                share = share * np.clip(1.0 - beyond, 0.0, 1.0)
+    return share
+
+
+def advect_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+    solid: Array | None = None,
+) -> Array:
+    """Velocity carried along itself, semi-Lagrangian."""
+    parts = []
+    for axis in range(grid.dimensions):
+        u = face_velocity(grid, variant, velocity, axis)
+        place = trace(grid, variant, velocity, centers_of(grid, axis), u, dt, solid)
+        if variant.cubic:
+            carried = cubic_component(grid, variant, velocity, place, axis, solid_faces)
+        else:
+            carried = sample_component(grid, variant, velocity, place, axis)
+        parts.append(_still_air(grid, variant, place) * carried)
+    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+
+
+def predict_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+    solid: Array | None = None,
+) -> Array:
+    """MacCormack's first half for the velocity: values, the least and the largest they may be, [z, y, x, 12].
+
+    The last channel of each four: the share of still air at one of the components' places.
+    """
+    found: list[tuple[Array, ...]] = []  # of each axis
+    for axis in range(grid.dimensions):
+        u = face_velocity(grid, variant, velocity, axis)
+        place = trace(grid, variant, velocity, centers_of(grid, axis), u, dt, solid)
+        value, low, high = bounded_component(grid, variant, velocity, place, axis)
+        if variant.limiter is None:
+            low = high = np.zeros_like(value)
+        share = _still_air(grid, variant, place)
+        found.append((share * value, low, high, share))
+    *parts, shares = (
+        constrained(grid, variant, solid_faces, faces_of(grid, list(each)))
+        for each in zip(*found, strict=True)
+    )
+    for number, part in enumerate(parts):
+        part[..., 3] = shares[..., number]
+    return np.concatenate(parts, -1)
+
+
+def correct_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    predicted: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+    solid: Array | None = None,
+) -> Array:
+    """MacCormack's second half for the velocity."""
+    parts = []
+    forward, least, largest = np.split(predicted, 3, -1)
+    shares = predicted[..., 3::4]
+    for axis in range(grid.dimensions):
+        u = face_velocity(grid, variant, velocity, axis)
+        there = trace(grid, variant, velocity, centers_of(grid, axis), u, -dt, solid)
+        returned = sample_component(grid, variant, forward, there, axis)
+        z, y, x = face_count(grid, axis)
+        before, plain, low, high, share = (
+            values[:z, :y, :x, axis] for values in (velocity, forward, least, largest, shares)
+        )
+        value = _limited(variant, plain + 0.5 * (before - returned), plain, low, high)
+        parts.append(plain + (value - plain) * share)
+    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+
+
+def compensate_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    forward: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+    solid: Array | None = None,
+) -> Array:
+    """The velocity with the error of carrying it there and back taken off beforehand."""
+    parts = []
+    for axis in range(grid.dimensions):
+        u, start = face_velocity(grid, variant, velocity, axis), centers_of(grid, axis)
+        there = trace(grid, variant, velocity, start, u, -dt, solid)
+        z, y, x = face_count(grid, axis)
+        returned = sample_component(grid, variant, forward, there, axis)
+        parts.append(1.5 * velocity[:z, :y, :x, axis] - 0.5 * returned)
+    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+
+
+def finish_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    compensated: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+    solid: Array | None = None,
+) -> Array:
+    """The compensated velocity carried along the velocity."""
+    parts = []
+    for axis in range(grid.dimensions):
+        u, start = face_velocity(grid, variant, velocity, axis), centers_of(grid, axis)
+        place = trace(grid, variant, velocity, start, u, dt, solid)
+        plain, low, high = bounded_component(grid, variant, velocity, place, axis)
+        value = sample_component(grid, variant, compensated, place, axis)
+        parts.append(_still_air(grid, variant, place) * _limited(variant, value, plain, low, high))
+    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+
+
+def _finished_scalars(
+    variant: Variant, values: Array, keep: tuple[float, ...], ambient: float, solid: Array | None
+) -> Array:
+    rest = np.array([0.0, ambient, 0.0])
+    out = np.ones((*values.shape[:3], 4))
+    out[..., :3] = rest + (values[..., :3] - rest) * np.asarray(keep)
+    if variant.solids and solid is not None:
+        out[solid[..., 0] > 0.5] = 0.0
+    return out
+
+
+def _uncovered(variant: Variant, sample: Array, ambient: float) -> Array:
+    """A sample of scalars, with ambient air for the share of it that found no fluid."""
+    if not variant.solids:
+        return sample
+    out = sample.copy()
+    out[..., 1] += ambient * (1.0 - sample[..., 3])
+    return out
+
+
+def with_entering(
+    grid: Grid, variant: Variant, place: Places, ambient: float, values: Array
+) -> tuple[Array, NDArray[np.bool_]]:
+    """`values` [nz, ny, nx, 4] of `place` with their share of what sides bring, and which have any.
+
+    Beyond a side that lets fluid in lies a cell of what it brings.
+    """
+    among = np.zeros(place[0].shape, bool)
+    for side, kind in enumerate(variant.boundaries.sides[: 2 * grid.dimensions]):
+        if not isinstance(kind, Open | Inflow):
+            continue
+        p = place[side // 2]
+        share = np.clip(0.5 + (-p if side % 2 == 0 else p - grid.cells[side // 2]), 0.0, 1.0)[..., None]
+        density, temperature = (kind.density, kind.temperature) if isinstance(kind, Inflow) else (0.0, None)
+        brought = np.array([density, ambient if temperature is None else temperature, 0.0, 1.0])
+        values = (1.0 - share) * values + share * brought
+        among |= share[..., 0] > 1e-3  # not for rounding, of air that stands still
+    return values, among
+
+
+def _cell_trace(grid: Grid, variant: Variant, velocity: Array, dt: float, solid: Array | None) -> Places:
+    u = center_velocity(grid, velocity)
+    return trace(grid, variant, velocity, centers_of(grid), (u[..., 0], u[..., 1], u[..., 2]), dt, solid)
+
+
+def advect_scalars(
+    grid: Grid,
+    variant: Variant,
+    *,
+    scalars: Array,
+    velocity: Array,
+    dt: float,
+    keep: tuple[float, ...],
+    ambient: float,
+    solid: Array | None = None,
+) -> Array:
+    """Density, temperature and fuel carried along the velocity, semi-Lagrangian."""
+    place = _cell_trace(grid, variant, velocity, dt, solid)
+    if variant.cubic:
+        value = cubic_cells(grid, variant, scalars, place)
+    else:
+        value = sample_cells(grid, variant, scalars, place)
+    value, _ = with_entering(grid, variant, place, ambient, _uncovered(variant, value, ambient))
+    return _finished_scalars(variant, value, keep, ambient, solid)
+
+
+def correct_scalars(
+    grid: Grid,
+    variant: Variant,
+    *,
+    scalars: Array,
+    forward: Array,
+    velocity: Array,
+    dt: float,
+    keep: tuple[float, ...],
+    ambient: float,
+    solid: Array | None = None,
+) -> Array:
+    """MacCormack's second half for density, temperature and fuel."""
+    returned = sample_cells(grid, variant, forward, _cell_trace(grid, variant, velocity, -dt, solid))
+    value = forward + 0.5 * (scalars - returned)
+    if variant.solids:
+        value = np.where(scalars[..., 3:] < 0.5, forward, value)
+    place = _cell_trace(grid, variant, velocity, dt, solid)
+    low, high = cell_bounds(grid, variant, scalars, place)
+    some = low[..., 3:] <= high[..., 3:]
+    value = np.where(some, _limited(variant, value, forward, low, high), value)
+    _, among = with_entering(grid, variant, place, ambient, value)
+    value = np.where(among[..., None], forward, value)
+    return _finished_scalars(variant, value, keep, ambient, solid)
+
+
+def compensate_scalars(
+    grid: Grid,
+    variant: Variant,
+    *,
+    scalars: Array,
+    forward: Array,
+    velocity: Array,
+    dt: float,
+    solid: Array | None = None,
+) -> Array:
+    """Density, temperature and fuel with the error of carrying them there and back taken off beforehand."""
+    place = _cell_trace(grid, variant, velocity, -dt, solid)
+    out = 1.5 * scalars - 0.5 * sample_cells(grid, variant, forward, place)
+    out[..., 3] = 1.0
+    return np.where(scalars[..., 3:] < 0.5, 0.0, out) if variant.solids else out
+
+
+def finish_scalars(
+    grid: Grid,
+    variant: Variant,
+    *,
+    scalars: Array,
+    compensated: Array,
+    velocity: Array,
+    dt: float,
+    keep: tuple[float, ...],
+    ambient: float,
+    solid: Array | None = None,
+) -> Array:
+    """The compensated scalars carried along the velocity."""
+    place = _cell_trace(grid, variant, velocity, dt, solid)
+    value = _uncovered(variant, sample_cells(grid, variant, compensated, place), ambient)
+    plain = sample_cells(grid, variant, scalars, place)
+    low, high = cell_bounds(grid, variant, scalars, place)
+    plain = _uncovered(variant, plain, ambient)
+    some = low[..., 3:] <= high[..., 3:]
+    value = np.where(some, _limited(variant, value, plain, low, high), value)
+    value, _ = with_entering(grid, variant, place, ambient, value)
+    return _finished_scalars(variant, value, keep, ambient, solid)

@@ -1,0 +1,101 @@
+"""Viscosity and the diffusion of heat and matter: sweeps of an implicit step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpufluid.grid import Grid
+from gpufluid.kernels import Variant
+from gpufluid.reference.arrays import Array, cells_beside, face_count, faces_of, periods_of, shifted
+from gpufluid.reference.walls import constrained
+
+
+def _velocity_neighbour(
+    grid: Grid, variant: Variant, own: Array, component: int, axis: int, side: int
+) -> Array:
+    """The next face value of velocity `component` along `axis`, or what a side stands for."""
+    n, period = own.shape[2 - axis], periods_of(grid, variant)[axis]
+    at = np.arange(n) + 2 * side - 1
+    if period:
+        return np.asarray(np.take(own, at % period, axis=2 - axis))
+    out = np.take(own, np.clip(at, 0, n - 1), axis=2 - axis)
+    sides, number = variant.boundaries, 2 * axis + side
+    if axis != component and sides.grips(number):
+        line = np.moveaxis(out, 2 - axis, 0)
+        line[-side] = 2.0 * sides.velocity(number)[component] - np.moveaxis(own, 2 - axis, 0)[-side]
+    return out
+
+
+def _scalars_neighbour(grid: Grid, variant: Variant, own: Array, axis: int, side: int) -> Array:
+    """The next cell's scalars along `axis`, or what a side stands for: itself, but for a wall's heat."""
+    out = cells_beside(grid, variant, axis, 2 * side - 1, own)
+    heat = variant.boundaries.temperature(2 * axis + side)
+    if heat is not None:
+        line = np.moveaxis(out, 2 - axis, 0)
+        line[-side, ..., 1] = 2.0 * heat - np.moveaxis(own, 2 - axis, 0)[-side, ..., 1]
+    return out
+
+
+def _swept(latest: Array, previous: Array, left: Array, diagonal: Any, weight: float) -> Array:
+    return np.asarray(previous + weight * (latest + left / diagonal - previous))
+
+
+def diffuse_velocity(
+    grid: Grid,
+    variant: Variant,
+    *,
+    before: Array,
+    latest: Array,
+    previous: Array,
+    fourier_number: float,
+    weight: float,
+    relaxation: float,
+    solid_faces: Array | None = None,
+) -> Array:
+    """One sweep of implicit viscosity: the next of the iterates `previous`, `latest`."""
+    parts = []
+    for component in range(grid.dimensions):
+        z, y, x = face_count(grid, component)
+        start, own, older = (field[:z, :y, :x, component] for field in (before, latest, previous))
+        laplacian: Any = 0.0
+        for axis in range(grid.dimensions):
+            for side in range(2):
+                beside = _velocity_neighbour(grid, variant, own, component, axis, side)
+                if variant.solids and solid_faces is not None and axis != component:
+                    bits = solid_faces[:z, :y, :x, 3].astype(int) >> component
+                    bits = shifted(grid, variant, axis, 2 * side - 1, bits.astype(float)).astype(int)
+                    beside = np.where(bits & 64, 2.0 * beside - own, beside)
+                    beside = np.where(bits & 8, own, beside)
+                laplacian = laplacian + beside - own
+        left = start - own + fourier_number * laplacian
+        diagonal = (1.0 + 2.0 * grid.dimensions * fourier_number) / relaxation
+        parts.append(_swept(own, older, left, diagonal, weight))
+    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+
+
+def diffuse_scalars(
+    grid: Grid,
+    variant: Variant,
+    *,
+    before: Array,
+    latest: Array,
+    previous: Array,
+    fourier_numbers: tuple[float, ...],
+    weight: float,
+    relaxation: float,
+) -> Array:
+    """One sweep of implicit diffusion: the next of the iterates `previous`, `latest`."""
+    laplacian = np.zeros_like(latest)
+    for axis in range(grid.dimensions):
+        for side in range(2):
+            beside = _scalars_neighbour(grid, variant, latest, axis, side)
+            if variant.solids:
+                beside = np.where(beside[..., 3:] < 0.5, latest, beside)
+            laplacian += beside - latest
+    numbers = np.array([*fourier_numbers, 0.0])
+    left = before - latest + numbers * laplacian
+    out = _swept(latest, previous, left, (1.0 + 2.0 * grid.dimensions * numbers) / relaxation, weight)
+    out[..., 3] = latest[..., 3]
+    return np.where(latest[..., 3:] < 0.5, latest, out) if variant.solids else out

@@ -1,0 +1,326 @@
+"""Values between cells and faces, and where a trace through the fluid comes from."""
+
+from __future__ import annotations
+
+from functools import reduce
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.grid import Grid
+from gpufluid.kernels import PATH, Variant
+from gpufluid.reference.arrays import Array, Places, centers_of, face_count, on_faces, periods_of
+
+SOLID_FLOOR = 0.05  # share of fluid round a sample, as in cell_sample.glsl
+
+
+def trilinear(
+    values: Array, place: Places, periods: tuple[int, ...] = (0, 0, 0)
+) -> tuple[Array, list[Array], list[Array], list[Array]]:
+    """Trilinear `values` [z, y, x, ...] at `place` (x, y, z, from 0); the eight round it, weights, shares.
+
+    periods: cells after which the values repeat along (x, y, z), 0 where they do not.
+    """
+    ends, parts, share, stride = [], [], [], 1  # of each axis: the indices and the weights of low and high
+    for axis in range(3):
+        n, period = values.shape[2 - axis], periods[axis]
+        q = place[axis] % period if period else np.minimum(np.maximum(place[axis], 0), n - 1)
+        low = np.floor(q).astype(int)
+        if not period:
+            low = np.minimum(low, max(n - 2, 0))
+        high = (low + 1) % period if period else np.minimum(low + 1, n - 1)
+        share.append(q - low)
+        parts.append((1.0 - share[-1], share[-1]))
+        ends.append((stride * (low % period if period else low), stride * high))
+        stride *= n
+    flat = values.reshape(stride, *values.shape[3:])  # one index finds a value sooner than three
+    index = [x + y for y in ends[1] for x in ends[0]]
+    weights = [x * y for y in parts[1] for x in parts[0]]
+    index, weights = [xy + z for z in ends[2] for xy in index], [xy * z for z in parts[2] for xy in weights]
+    # what is no number has no index: it takes any value, with a weight that is none either
+    taken = [flat.take(each, axis=0, mode="clip") for each in index]
+    total = np.zeros(taken[0].shape)
+    for weight, value in zip(weights, taken, strict=True):
+        total += (weight[..., None] if values.ndim > 3 else weight) * value
+    return total, taken, weights, share
+
+
+def _walls_beside(grid: Grid, variant: Variant, place: Places, axis: int) -> list[tuple[Array, float]]:
+    """For each no-slip wall across from `axis`: distance (cells) and the wall's velocity component."""
+    beside = []
+    for side in range(2 * grid.dimensions):
+        sides, across = variant.boundaries, side // 2
+        if across != axis and sides.grips(side):
+            p = place[across]
+            beside.append((p if side % 2 == 0 else grid.cells[across] - p, sides.velocity(side)[axis]))
+    return beside
+
+
+def _round_component(
+    grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int
+) -> tuple[Array, list[Array]]:
+    """Velocity component `axis` at `place` (cells), as if no wall were near, and the eight round it."""
+    z, y, x = face_count(grid, axis)
+    q = tuple(place[a] - (0.0 if a == axis else 0.5) for a in range(3))
+    return trilinear(velocity[:z, :y, :x, axis], (q[0], q[1], q[2]), periods_of(grid, variant))[:2]
+
+
+def _slowed(value: Array, walls: list[tuple[Array, float]]) -> Array:
+    """`value`, of the fluid alone, as the no-slip `walls` beside it leave it."""
+    for distance, wall in walls:
+        value = wall + (value - wall) * np.clip(2.0 * distance, 0.0, 1.0)
+    return value
+
+
+def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int) -> Array:
+    """Velocity component `axis` at `place` (cells)."""
+    if axis == 2 and grid.dimensions == 2:
+        return np.zeros_like(place[0])
+    value, _ = _round_component(grid, variant, velocity, place, axis)
+    return _slowed(value, _walls_beside(grid, variant, place, axis))
+
+
+def bounded_component(
+    grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int
+) -> tuple[Array, Array, Array]:
+    """The same as `sample_component`, and the smallest and the largest of the values that it is made of."""
+    value, taken = _round_component(grid, variant, velocity, place, axis)
+    low, high = reduce(np.minimum, taken), reduce(np.maximum, taken)
+    walls = _walls_beside(grid, variant, place, axis)
+    for distance, wall in walls:
+        near = distance < 0.5
+        low = np.where(near, np.minimum(low, wall), low)
+        high = np.where(near, np.maximum(high, wall), high)
+    return _slowed(value, walls), low, high
+
+
+def _reachable(fluid: NDArray[np.bool_], nearest: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """Which of eight corners [8, ...] are reached from the nearest one without crossing a solid."""
+    corner = np.arange(8).reshape(-1, *[1] * (fluid.ndim - 1))
+    home = sum(bit.astype(int) << axis for axis, bit in enumerate(nearest))
+    found = fluid & (corner == home)
+    for axis in (0, 1, 2) * 3:
+        found = (found | found[np.arange(8) ^ (1 << axis)]) & fluid
+    return np.where(found.any(0), found, fluid)
+
+
+def cubic_component(
+    grid: Grid,
+    variant: Variant,
+    velocity: Array,
+    place: Places,
+    axis: int,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity component `axis` at `place` (cells), monotone cubic; trilinear beside solids."""
+    values = on_faces(grid, velocity, axis)
+    q = tuple(place[a] - (0.0 if a == axis else 0.5) for a in range(3))
+    value, index = _tricubic(values, (q[0], q[1], q[2]), periods_of(grid, variant), grid.dimensions)
+    value = _slowed(value, _walls_beside(grid, variant, place, axis))
+    if not variant.solids or solid_faces is None:
+        return value
+    z, y, x = values.shape
+    closed = (solid_faces[:z, :y, :x, 3].astype(int) >> axis & 1) > 0
+    if not variant.boundaries.periodic(axis):
+        np.moveaxis(closed, 2 - axis, 0)[[0, -1]] = False  # sides of the box
+    plain = sample_component(grid, variant, velocity, place, axis)
+    return np.where(_any_of(closed, index), plain, value)
+
+
+def _any_of(flags: NDArray[np.bool_], index: list[NDArray[np.int_]]) -> NDArray[np.bool_]:
+    """Where one of the `flags` [z, y, x] at the four indices along each axis [axis][four] is set."""
+    found = np.zeros(index[0].shape[1:], bool)
+    for z, y, x in product(index[2], index[1], index[0]):
+        found |= flags[z, y, x]
+    return found
+
+
+def _round_cells(
+    grid: Grid, variant: Variant, values: Array, place: Places
+) -> tuple[Array, Array, Array, Any]:
+    """Cell values at `place`, the eight round it [8, ...], their weights, and which of them count."""
+    shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
+    mean, corners, weights, share = trilinear(values, shifted, periods_of(grid, variant))
+    taken = np.stack(corners)
+    seen: Any = True
+    if variant.solids:
+        seen = _reachable(taken[..., 3] > 0.5, [part >= 0.5 for part in share])[..., None]
+    return mean, taken, np.stack(weights)[..., None], seen
+
+
+def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Array:
+    """Cell values [z, y, x, 4] at `place` (cells) over the fluid alone."""
+    if not variant.solids:
+        return trilinear(values, (place[0] - 0.5, place[1] - 0.5, place[2] - 0.5), periods_of(grid, variant))[
+            0
+        ]
+    mean, taken, weights, seen = _round_cells(grid, variant, values, place)
+    if variant.sampler == "exact" or any(periods_of(grid, variant)):
+        mean = (seen * weights * taken).sum(0)
+    return mean / np.maximum(mean[..., 3:], SOLID_FLOOR)
+
+
+def cell_bounds(grid: Grid, variant: Variant, values: Array, place: Places) -> tuple[Array, Array]:
+    """The smallest and the largest of the values that `sample_cells` makes its own of."""
+    _, taken, _, seen = _round_cells(grid, variant, values, place)
+    return np.where(seen, taken, np.inf).min(0), np.where(seen, taken, -np.inf).max(0)
+
+
+def cubic_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Array:
+    """Cell values [z, y, x, 4] at `place` (cells), monotone cubic; trilinear over the fluid beside solids."""
+    shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
+    value, index = _tricubic(values, shifted, periods_of(grid, variant), grid.dimensions)
+    if not variant.solids:
+        return value
+    beside = _any_of(values[..., 3] < 0.5, index)[..., None]
+    return np.where(beside, sample_cells(grid, variant, values, place), value)
+
+
+def monotone_cubic(four: list[Array], share: Array, low_slope: Array, high_slope: Array) -> Array:
+    """The value at `share` of the way from four[1] to four[2], monotone between them.
+
+    low_slope, high_slope: 1 over the distance of the two values that the slope at either end is taken from.
+    Hermite with slopes between 0 and three times the rise (Fedkiw, Stam & Jensen 2001; Fritsch & Carlson
+    1980). Third order; second in the intervals beside an extremum.
+    """
+    before, low, high, after = four
+    rise = high - low
+    least, most = np.minimum(3.0 * rise, 0.0), np.maximum(3.0 * rise, 0.0)
+    start = np.clip((high - before) * low_slope, least, most)
+    end = np.clip((after - low) * high_slope, least, most)
+    left = 1.0 - share
+    return np.asarray(
+        low + share**2 * (3.0 - 2.0 * share) * rise + share * left * (left * start - share * end)
+    )
+
+
+def _tricubic(values: Array, place: Places, periods: tuple[int, ...], dimensions: int) -> tuple[Array, Any]:
+    """Monotone cubic `values` [z, y, x, ...] at `place` (x, y, z, from 0), and the indices they are taken at.
+
+    Axis by axis, x first; the indices are [axis][four]. periods: as in `trilinear`.
+    """
+    index, share, slopes = [], [], []
+    for axis in range(3):
+        n, period = values.shape[2 - axis], periods[axis]
+        q = place[axis] % period if period else np.clip(place[axis], 0, n - 1)
+        low = np.floor(q).astype(int)
+        if not period:
+            low = np.minimum(low, max(n - 2, 0))
+        at = low + np.arange(-1, 3).reshape(-1, *[1] * q.ndim)
+        at = at % period if period else np.clip(at, 0, n - 1)
+        index.append(at)
+        tail = (...,) + (None,) * (values.ndim - 3)
+        share.append((q - low)[tail])
+        apart = (0 * at[2:] + 2 if period else np.maximum(at[2:] - at[:2], 1))[(..., *tail[1:])]
+        slopes.append(1.0 / apart)
+
+    def along(axis: int, corner: tuple[Any, ...]) -> Array:
+        if axis < 0:
+            return np.asarray(values[corner])
+        if axis >= dimensions:
+            return along(axis - 1, (*corner, index[axis][1]))
+        four = [along(axis - 1, (*corner, i)) for i in index[axis]]
+        return monotone_cubic(four, share[axis], *slopes[axis])
+
+    return along(2, ()), index
+
+
+def clipped(grid: Grid, variant: Variant, solid: Array | None, start: Places, end: Places) -> Places:
+    """`end`, or the last place before a solid or the first beyond a side on the way from `start` (cells).
+
+    Walks from cell to cell (Amanatides & Woo 1987).
+    """
+    if not variant.solids or solid is None:
+        return end
+    begin = np.stack(start)
+    way = np.stack(end) - begin
+    back = way < 0.0
+    cell = np.where(back, np.ceil(begin) - 1, np.floor(begin)).astype(int)
+    inverse = 1.0 / np.maximum(np.abs(way), 1e-20)
+    following = np.abs(np.where(back, begin - cell, cell + 1 - begin)) * inverse
+    stop = np.ones(way.shape[1:])
+    walking, cut = np.ones(way.shape[1:], bool), np.zeros(way.shape[1:], bool)
+    count = np.array(grid.cells).reshape(3, 1, 1, 1)
+    periods = np.array(periods_of(grid, variant)).reshape(3, 1, 1, 1)
+    length = np.maximum(np.linalg.norm(way, axis=0), 1e-20)
+    for _ in range(3 * PATH):
+        share = following.min(0)
+        walking = walking & (share < 1.0)
+        if not walking.any():
+            break
+        axis = np.argmax(following <= share, axis=0)
+        turn = (np.arange(3).reshape(3, 1, 1, 1) == axis) & walking
+        cell = cell + turn * np.where(back, -1, 1)
+        at = np.where(periods > 0, cell % np.maximum(periods, 1), cell)
+        inside = ((at >= 0) & (at < count)).all(0)
+        x, y, z = np.clip(at, 0, count - 1)
+        hit = walking & inside & (solid[z, y, x, 0] > 0.5)
+        stop = np.where(hit, np.maximum(share - 1e-3 / length, 0.0), stop)
+        stop = np.where(walking & ~inside, share + 1e-3 / length, stop)
+        cut |= walking & (hit | ~inside)
+        walking = walking & inside & ~hit
+        following = following + turn * inverse
+    x, y, z = np.where(cut, begin + stop * way, np.stack(end))
+    return x, y, z
+
+
+def trace(
+    grid: Grid,
+    variant: Variant,
+    velocity: Array,
+    start: Places,
+    u: Places,
+    dt: float,
+    solid: Array | None = None,
+) -> Places:
+    """Where what is at `start` with velocity `u` was `dt` seconds ago (cells).
+
+    Never in a solid, but perhaps beyond a side.
+    """
+    reach = dt / grid.cell_size
+
+    def back(amount: float, by: Places) -> Places:
+        x, y, z = (start[a] - amount * by[a] for a in range(3))
+        return x, y, z
+
+    if variant.trace == "rk2":
+        middle = back(0.5 * reach, u)
+        u = tuple(sample_component(grid, variant, velocity, middle, a) for a in range(3))  # type: ignore[assignment]
+    return clipped(grid, variant, solid, start, back(reach, u))
+
+
+def face_velocity(grid: Grid, variant: Variant, velocity: Array, axis: int) -> Places:
+    """The whole velocity at the faces along `axis`: the mean of the four nearest for the others."""
+    place = centers_of(grid, axis)
+    x, y, z = (sample_component(grid, variant, velocity, place, a) for a in range(3))
+    return x, y, z
+
+
+def _inside_box(grid: Grid, place: Places) -> NDArray[np.bool_]:
+    inside = np.ones(place[0].shape, bool)
+    for axis in range(3):
+        inside &= (place[axis] >= 0.0) & (place[axis] <= grid.cells[axis])
+    return inside
+
+
+def sample_velocity(grid: Grid, variant: Variant, *, velocity: Array, points: Array) -> Array:
+    """Velocity at points (cells) and 1 in the box; 0 outside."""
+    place = points[..., 0], points[..., 1], points[..., 2]
+    parts = [sample_component(grid, variant, velocity, place, axis) for axis in range(3)]
+    inside = _inside_box(grid, place)
+    return np.stack([*parts, np.ones(inside.shape)], -1) * inside[..., None]
+
+
+def sample_scalars(
+    grid: Grid, variant: Variant, *, scalars: Array, points: Array, solid: Array | None = None
+) -> Array:
+    """Density, temperature and fuel at points (cells) and 1 in fluid; 0 in solids and outside the box."""
+    place = points[..., 0], points[..., 1], points[..., 2]
+    inside, out = _inside_box(grid, place), sample_cells(grid, variant, scalars, place).copy()
+    if solid is not None:
+        x, y, z = (np.clip(np.floor(p).astype(int), 0, n - 1) for p, n in zip(place, grid.cells, strict=True))
+        inside &= solid[z, y, x, 0] < 0.5
+    out[..., 3] = 1.0
+    return np.asarray(out * inside[..., None])

@@ -1,0 +1,125 @@
+"""Obstacles in cells: where they are, how they move, how warm they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.grid import Grid
+from gpufluid.kernels import Variant
+from gpufluid.layout import of_octets
+from gpufluid.reference.arrays import Array, cells_beside, centers_of
+from gpufluid.shapes import MESH
+from gpufluid.voxels import beyond_squared
+
+
+def _places(grid: Grid) -> Array:
+    """Cell centres, m from the low corner, and 1: [nz, ny, nx, 4]."""
+    return np.stack([*(c * grid.cell_size for c in centers_of(grid)), np.ones(grid.cells[::-1])], -1)
+
+
+def _inside(
+    grid: Grid, winding: Array, shape: int, to_local: Array, extent: tuple[float, ...], rounding: float
+) -> NDArray[np.bool_]:
+    """Cells whose centre is inside an obstacle, as in inside.glsl."""
+    q = np.moveaxis(_places(grid) @ np.asarray(to_local, float).T, -1, 0)[:3]
+    inside: NDArray[np.bool_] = beyond_squared(shape, list(q), extent) <= rounding**2
+    return inside & (np.abs(of_octets(winding, grid.cells[2])) > 0.5) if shape == MESH else inside
+
+
+def add_drift(
+    grid: Grid,
+    variant: Variant,
+    *,
+    solid_velocity: Array,
+    winding: Array,
+    drift: Array,
+    shape: int,
+    to_local: Array,
+    extent: tuple[float, ...],
+    rounding: float,
+    mean_drift: tuple[float, ...],
+) -> Array:
+    """The solids, with the velocity of a mesh whose vertices move."""
+    inside = _inside(grid, winding, shape, to_local, extent, rounding)
+    out = solid_velocity.copy()
+    added = np.where(drift[..., 3:] > 0.5, drift[..., :3], mean_drift)
+    out[..., :3] += np.where(inside[..., None], added, 0.0)
+    return out
+
+
+def mark_obstacle(
+    grid: Grid,
+    variant: Variant,
+    *,
+    marks: Array,
+    winding: Array,
+    shape: int,
+    to_local: Array,
+    extent: tuple[float, ...],
+    rounding: float,
+    mark: tuple[float, ...],
+) -> Array:
+    """What the solids heat with and which are free-slip, with one obstacle more."""
+    out = marks.copy()
+    out[_inside(grid, winding, shape, to_local, extent, rounding)] = mark
+    return out
+
+
+def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, marks: Array, dt: float) -> Array:
+    """The temperature of fluid beside hot or cold solids drawn to theirs."""
+    both: Any = sum(
+        cells_beside(grid, variant, axis, by, marks) for axis in range(grid.dimensions) for by in (-1, 1)
+    )
+    faces = np.where(both[..., 3] > 0.0, both[..., 3], 1.0)
+    share = scalars[..., 3] * -np.expm1(-both[..., 1] / faces * dt) * (both[..., 3] > 0.0)
+    out = scalars.copy()
+    out[..., 1] += (both[..., 0] / faces - out[..., 1]) * share
+    return out
+
+
+def solid_normals(grid: Grid, variant: Variant, *, solid: Array) -> Array:
+    """Unit normals out of the solids and 1 where there is one: Sobel's gradient of the voxels."""
+    out = np.zeros((*solid.shape[:3], 4))
+    for axis in range(grid.dimensions):
+        growth = cells_beside(grid, variant, axis, 1, solid[..., 0]) - cells_beside(
+            grid, variant, axis, -1, solid[..., 0]
+        )
+        for other in {0, 1, 2} - {axis}:
+            growth = (
+                cells_beside(grid, variant, other, -1, growth)
+                + 2.0 * growth
+                + cells_beside(grid, variant, other, 1, growth)
+            )
+        out[..., axis] = -growth
+    size = np.linalg.norm(out[..., :3], axis=-1)
+    out[..., 3] = size > 0.5
+    out[..., :3] *= (out[..., 3] / np.where(size > 0.5, size, 1.0))[..., None]
+    return out
+
+
+def add_obstacle(
+    grid: Grid,
+    variant: Variant,
+    *,
+    solid_velocity: Array,
+    winding: Array,
+    shape: int,
+    to_local: Array,
+    extent: tuple[float, ...],
+    rounding: float,
+    motion: Array,
+) -> Array:
+    """The solids with one more: its velocity and 1 where a cell's centre is inside."""
+    inside = _inside(grid, winding, shape, to_local, extent, rounding)
+    out = solid_velocity.copy()
+    out[inside] = 1.0
+    out[inside, :3] = (_places(grid) @ np.asarray(motion, float).T)[inside, :3]
+    return out
+
+
+def cover_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array) -> Array:
+    """The scalars with nothing left in cells that a solid has just come into."""
+    return np.where(solid > 0.5, 0.0, scalars)
