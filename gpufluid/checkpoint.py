@@ -46,6 +46,7 @@ MOST_HEADER = 1 << 24  # bytes of JSON
 NAME = re.compile(r"[a-z]+(_[0-9]+)?")
 DATE = (1980, 1, 1, 0, 0, 0)  # of every part: the same state is the same file
 NEEDED = {"velocity", "scalars", "pressure"}
+COMES = {"color", "flame"}  # of what is 0 where it is not there: sources and settings may have changed since
 PARTS = {
     *("format", "engine", "backend", "grid", "boundaries", "settings", "numbers", "last_dt", "emitters"),
     *("obstacles", "forces", "state", "before", "voxels", "meshes", "arrays"),
@@ -187,13 +188,14 @@ def _own(shape: Any, own: Any) -> Any:
 def _check(fluid: Fluid, found: _Contents, before: list[Any], voxels: list[Any]) -> None:
     """Raise GpufluidError where the state in a file does not fit `fluid`, which stays as it is."""
     solver, state = fluid._solver, found.state
-    belong = solver.stores().keys() | ({"color"} & state.keys())  # which may come at any time
-    if belong != state.keys():
-        raise GpufluidError(f"it holds {', '.join(sorted(state))} where {', '.join(sorted(belong))} belong")
+    shapes = {name: store.shape for name, store in solver.stores().items()}
+    if strange := sorted(state.keys() - shapes.keys() - COMES):
+        raise GpufluidError(f"it holds {', '.join(strange)}, which is nothing of a fluid")
     if solver.numbers().keys() != found.numbers.keys():
         raise GpufluidError(f"it holds the numbers {', '.join(sorted(found.numbers))}")
     check_history(before, voxels)
-    shapes = {"color": solver.scalars.shape} | {n: store.shape for n, store in solver.stores().items()}
+    cells = solver.scalars.shape
+    shapes |= {"color": cells, "flame": (*cells[:3], 1)}
     for name, values in state.items():
         if values.shape != shapes[name]:
             raise GpufluidError(f"its {name} is {values.shape} where {shapes[name]} belongs")
@@ -204,8 +206,11 @@ def _recall(fluid: Fluid, found: _Contents, before: list[Any], voxels: list[Any]
     solver, state = fluid._solver, found.state
     fluid._backend.scroll_to(found.scrolled)
     solver.solids.recall(list(fluid.obstacles), before, voxels)
+    solver.colors.clear()
+    solver.fire.clear()
     for name, store in solver.stores(state).items():
-        store.restore(state[name])
+        if name in state:
+            store.restore(state[name])
     solver.start_from(found.numbers)
     fluid._last_dt = found.last_dt
 

@@ -795,7 +795,6 @@ class Fluid:
             store.fill(values)
         solver.colors.clear()
         solver.solids.begin_anew(list(self.obstacles))
-        solver.cover()
         solver.fire.clear()
         solver.projection.clear()
         solver.time = 0.0
@@ -836,7 +835,8 @@ class Fluid:
         """Take the state from a file of `save`, of a fluid with this one's grid and as many obstacles.
 
         Emitters, obstacles, forces, sides and settings stay this fluid's own: a program that has made them
-        again goes on, bit for bit where they are what they were. Raises GpufluidError as `load` does.
+        again goes on, bit for bit where they are what they were. Colour and flames that the file does not hold
+        are gone. Raises GpufluidError as `load` does.
         """
         restore(self, path)
 

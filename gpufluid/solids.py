@@ -201,6 +201,7 @@ class Solids:
         """Voxelize `obstacles` where they are now, at rest: where any was before is forgotten."""
         self._before.clear()
         self.update(obstacles, None)
+        self.uncovered = self.present  # but what they cover is left alone: they may be put elsewhere first
 
     def scroll(self, obstacles: Sequence[Obstacle], before: Grid) -> None:
         """Voxelize what is voxelized anew, where it is seen from a box that stood at `before`."""

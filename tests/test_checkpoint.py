@@ -193,8 +193,12 @@ def test_solids_are_as_they_moved_last(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["numpy", "fragment"])
-def test_a_refused_state_changes_nothing(tmp_path: Path, ctx: moderngl.Context, backend: str) -> None:
+def test_a_refused_state_changes_nothing(
+    tmp_path: Path, ctx: moderngl.Context, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The box had been scrolled by then to where the file's is."""
+    from gpufluid import checkpoint
+
     grid, context = gf.Grid((8, 8, 6), 0.1), None if backend == "numpy" else ctx
     sides = gf.Boundaries.all(gf.Open())
     with gf.Fluid(grid, sides, backend=backend, ctx=context) as fluid:
@@ -202,16 +206,69 @@ def test_a_refused_state_changes_nothing(tmp_path: Path, ctx: moderngl.Context, 
         fluid.step(0.05)
         fluid.scroll((2, 1, 0))
         fluid.step(0.05)
-        path = fluid.save(tmp_path / "colored.fluid")
+        found = checkpoint._contents(fluid.save(tmp_path / "colored.fluid"))
+    strange = replace(found, state=found.state | {"spin": found.state["color"]})
     burning = gf.Settings(combustion=gf.Combustion())
     with gf.Fluid(grid, sides, burning, backend, context) as other:
         other.density.write(np.full((6, 8, 8), 0.3))
         other.step(0.05)
         before = other.save(tmp_path / "before.fluid").read_bytes()
-        with pytest.raises(gf.GpufluidError, match=r"cannot be loaded: it holds .* where .* belong"):
-            other.restore(path)
+        monkeypatch.setattr(checkpoint, "_contents", lambda path: strange)
+        with pytest.raises(gf.GpufluidError, match=r"cannot be loaded: it holds spin, which is nothing of"):
+            other.restore(tmp_path / "colored.fluid")
         assert other.grid == grid
         assert other.save(tmp_path / "after.fluid").read_bytes() == before
+
+
+RED = (1.0, 0.0, 0.0)
+CHANGES: dict[str, Callable[[gf.Fluid], Any]] = {
+    "a source gets a colour": lambda fluid: setattr(next(iter(fluid.emitters)), "color", RED),
+    "a coloured source comes": lambda fluid: fluid.emitters.add(gf.Emitter(gf.Sphere(radius=0.2), color=RED)),
+    "it burns from now on": lambda fluid: setattr(
+        fluid, "settings", fluid.settings.but(combustion=gf.Combustion())
+    ),
+    "it burns no more": lambda fluid: setattr(fluid, "settings", fluid.settings.but(combustion=None)),
+}
+
+
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+@pytest.mark.parametrize("half_done", [False, True], ids=["between steps", "within one"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_comes_and_goes_with_sources_and_settings(
+    tmp_path: Path, ctx: moderngl.Context, change: str, half_done: bool, backend: str
+) -> None:
+    """Saved right after a change, where the state does not know of it yet; restored from a file before it."""
+    context = None if backend == "numpy" else ctx
+    burns = gf.Combustion() if change == "it burns no more" else None
+    settings = gf.Settings(combustion=burns, buoyancy=1.0)
+    with gf.Fluid(gf.Grid((8, 8, 6), 0.1), settings=settings, backend=backend, ctx=context) as fluid:
+        fluid.emitters.add(
+            gf.Emitter(gf.Sphere((0.4, 0.4, 0.3), 0.2), density=2.0, temperature=3.0, fuel=1.0)
+        )
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.3, 0.6, 0.3)))
+        fluid.step(0.05)
+        first, before = fluid.save(tmp_path / "first.fluid"), fluid.density.read()
+        if half_done:
+            assert not fluid.advance(0.05, budget_ms=1e-3)
+        CHANGES[change](fluid)
+        with gf.Fluid.load(fluid.save(tmp_path / "changed.fluid"), context) as again:
+            if half_done:  # the step under way is finished by the rules that it began with
+                assert np.array_equal(again.density.read(), before)
+                again.step(0.05)
+                assert again.density.read().sum() > before.sum()
+            else:
+                for one in (fluid, again):
+                    one.step(0.05)
+                assert same(fluid, again)
+        while not fluid.advance(0.05, budget_ms=1e3):
+            pass
+        fluid.step(0.05)
+        assert fluid.color.read().any() == ("colour" in change)
+        fluid.restore(first)
+        assert np.array_equal(fluid.density.read(), before)
+        assert not fluid.color.read().any()
+        fluid.step(0.05)
+        assert np.isfinite(fluid.velocity.read()).all()
 
 
 def test_a_damaged_state_brings_no_colors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -599,7 +656,7 @@ def one_field_more(header: Any, parts: Any) -> None:
         (no_voxels, "does not tell what is solid"),
         (no_place, "does not tell where an obstacle was"),
         (odd_family, "meshes of one family that differ"),
-        (one_field_more, "holds ghost, pressure, scalars, velocity where"),
+        (one_field_more, "holds ghost, which is nothing of a fluid"),
     ],
 )
 def test_hostile_files_are_refused(
