@@ -292,17 +292,17 @@ class VelocityField:
     def write(self, values: ArrayLike) -> None:
         """Set it from `values` [nz + 1, ny + 1, nx + 1, 3].
 
-        Faces of walls and solids keep the wall's velocity.
-
-        The high side of a periodic box is its low side: what is given for it is not used.
+        Faces of walls and solids get the wall's velocity in the next step or `project`, whatever is given.
+        Not used is what is given for z in a box one cell deep, and for the high side of a periodic box, which
+        is its low side.
 
         Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """
         array = checked_array(values, self._shape, self.name)
-        store = self._fluid._settled(self.name).velocity
+        store, dimensions = self._fluid._settled(self.name).velocity, self._fluid.grid.dimensions
         volume = store.read()
-        volume[..., :3] = array[: volume.shape[0]]
-        for axis in range(self._fluid.grid.dimensions):
+        volume[..., :dimensions] = array[: volume.shape[0], ..., :dimensions]
+        for axis in range(dimensions):
             if self._fluid.boundaries.periodic(axis):
                 line = np.moveaxis(volume, 2 - axis, 0)
                 line[-1] = line[0]
@@ -835,7 +835,7 @@ class Fluid:
         """Take the state from a file of `save`, of a fluid with this one's grid and as many obstacles.
 
         Emitters, obstacles, forces, sides and settings stay this fluid's own: a program that has made them
-        again goes on, bit for bit where they are what they were. Colour and flames that the file does not hold
+        again goes on, bit for bit where they are what they were. Colour and flames that are not in the file
         are gone. Raises GpufluidError as `load` does.
         """
         restore(self, path)

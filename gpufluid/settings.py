@@ -54,8 +54,8 @@ class Settings:
     max_substeps: how many a step is split into at most, whatever `cfl` asks for.
     pressure: a solver from `gpufluid.solvers`, or an object of yours with solve(problem). warm_start: begin
         from the last pressure.
-    vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), dimensionless. Its force has a factor
-        cell_size: one eps does half the work on a vortex with twice the cells (docs/validation.md).
+    vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), 1/s. Its force has a factor cell_size: one
+        eps does half the work on a vortex with twice the cells (docs/validation.md).
     ambient_temperature: of the air that nothing has warmed.
     buoyancy: m/s^2 upward per unit of temperature above `ambient_temperature`. weight: m/s^2 downward per
         unit of density, of smoke of any colour. up: the direction against gravity.

@@ -17,7 +17,7 @@ from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import Variant
 from gpufluid.periodic import Held, cells_between, held, moved, nearest, periods
 from gpufluid.shapes import MESH, Box, Mesh, Obstacle, Plane, Shape, Sphere, Triple
-from gpufluid.voxels import surface_velocity
+from gpufluid.voxels import surface_velocity, tie
 
 Matrix = NDArray[np.float64]
 MOST_CHANGES = 1024  # boxes kept while nobody steps: of a solid that is dragged about in a pause
@@ -354,9 +354,13 @@ class Solids:
             return
         form = kept.form
         assert form is not None
-        given |= {"shape": form.kind, "extent": form.core, "rounding": form.rounding}
         for shift in kept.there:
-            yield shift, {**given, "to_local": np.linalg.inv(moved(place @ form.place, shift))}
+            to_local = np.linalg.inv(moved(place @ form.place, shift))
+            reach = form.rounding + tie(self.backend.grid, to_local)
+            yield (
+                shift,
+                {**given, "shape": form.kind, "to_local": to_local, "extent": form.core, "rounding": reach},
+            )
 
     def _voxelize(self) -> None:
         grid, sides = self.backend.grid, self.boundaries

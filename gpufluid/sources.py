@@ -158,10 +158,11 @@ class Emitter:
     temperature: the value set inside the shape; None leaves it alone.
     velocity: m/s, (x, y, z), set inside the shape; None leaves it alone.
     edge: "gaussian" fades outside the shape, over `falloff` metres (> 0, None: one cell), and brings what is
-        there as well: a ball of three cells with a falloff of one 2.3 times its volume. "hard" ends at the
+        there as well: a ball six cells across with a falloff of one 2.3 times its volume. "hard" ends at the
         shape: a cell that it covers in part gets as much less, so that the shape's volume decides what is
-        emitted a second, on the mean over where it stands exactly, in one place within 5 %, a ball under two
-        cells across within 20 %. A closed mesh brings its volume in each place, where no parts of it overlap.
+        emitted a second, on the mean over where it stands exactly, in one place within 5 %, what is round and
+        under three cells across within 20 %. A closed mesh brings its volume in each place, where no parts
+        of it overlap.
     noise: 0 .. 1, how much of the emission a pattern of patches `noise_size` metres wide (None: four cells)
         takes away; it is another one after every `noise_time` seconds. seed: a whole number; the same seed
         gives the same patches.

@@ -21,6 +21,9 @@ Ints = NDArray[np.int64]
 # Pairs of triangle and column held at once: about 50 MB of temporaries.
 PAIRS_AT_ONCE = 1 << 18
 MOST_PAIRS = 1 << 28  # a minute's work, which no mesh needs that was meant for its grid
+# Cells: a middle so close to a surface lies on it. A radius or an edge of whole cells often puts many there,
+# and rounding would decide for each by itself.
+TIE = 2e-4
 POINTS_AT_ONCE = 1 << 20  # of surfaces, held at once: about 150 MB
 
 
@@ -43,8 +46,14 @@ def inside_shape(grid: Grid, shape: Shape, matrix: ArrayLike) -> Bools:
         to_x * x + to_y * y[:, None] + to_z * z[:, None, None] + offset
         for to_x, to_y, to_z, offset in inverse[:3].tolist()
     ]
-    inside: Bools = beyond_squared(form.kind, local, form.core) <= form.rounding**2
+    reach = form.rounding + tie(grid, inverse)
+    inside: Bools = beyond_squared(form.kind, local, form.core) <= reach**2
     return inside
+
+
+def tie(grid: Grid, to_local: Floats) -> float:
+    """`TIE` in a local space, by whose shortest axis in the world; to_local: metres to there, [4, 4]."""
+    return TIE * grid.cell_size * float(np.linalg.norm(to_local[:3, :3], axis=0).min())
 
 
 def beyond_squared(kind: int, local: Sequence[Floats], core: Sequence[float]) -> Floats:

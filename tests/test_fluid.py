@@ -167,8 +167,11 @@ def test_a_bad_dt_is_refused_and_nothing_moves(backend: str, dt: float) -> None:
         assert np.array_equal(before, fluid.density.read())
 
 
-def test_a_long_step_is_split() -> None:
-    with gf.Fluid(gf.Grid((16, 16, 1), 0.1), gf.Boundaries.all(gf.Wall("free"))) as fluid:
+@pytest.mark.parametrize("solved", [True, False])
+def test_a_long_step_is_split(solved: bool) -> None:
+    """Also of a velocity that is given."""
+    rules = gf.Settings(solve_velocity=solved)
+    with gf.Fluid(gf.Grid((16, 16, 1), 0.1), gf.Boundaries.all(gf.Wall("free")), rules) as fluid:
         u = np.zeros((2, 17, 17, 3))
         u[0, :16, 1:16, 0] = 1.0
         fluid.velocity.write(u)
@@ -208,6 +211,18 @@ def test_substeps_are_steps() -> None:
                 fluid.step(0.5 / parts)  # 8 cells in all
             ends.append(fluid.velocity.read())
     assert np.array_equal(ends[0], ends[1])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_flow_in_two_dimensions_knows_no_third(backend: str, rng: np.random.Generator) -> None:
+    """What is written for it is not kept: it would count as speed, and split steps."""
+    with gf.Fluid(gf.Grid((7, 6, 1), 0.1), backend=backend) as fluid:
+        values = rng.normal(size=(2, 7, 8, 3))
+        values[..., 2] = 500.0
+        fluid.velocity.write(values)
+        assert (fluid.velocity.read()[0, ..., :2] == values[0, ..., :2].astype(np.float32)).all()
+        assert not fluid.velocity.read()[..., 2].any()
+        assert fluid.diagnostics().max_speed < 10.0
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

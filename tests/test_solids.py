@@ -410,6 +410,31 @@ def test_nothing_is_left_where_a_solid_is_whoever_looked_at_it_first(backend: st
             assert (fluid.density.read() == 0.0).all()
 
 
+@pytest.mark.parametrize("origin", [(0.0, 0.0, 0.0), (3.0, -2.0, 1.0), (0.1, 70.3, -0.7)])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_surface_through_the_middles_of_cells(backend: str, origin: tuple[float, float, float]) -> None:
+    """Those cells are solid, all of them: rounding does not tell for each by itself."""
+    ball = np.indices((9, 9, 9)) - 4
+    counts = {
+        gf.Sphere(radius=0.3): np.count_nonzero((ball**2).sum(0) <= 9),
+        gf.Box(size=(0.4, 0.4, 0.4)): 5**3,
+        gf.Cylinder(radius=0.3, height=0.4): 5 * np.count_nonzero((ball[1:, 0] ** 2).sum(0) <= 9),
+        gf.Capsule((0.0, -0.1, 0.0), (0.0, 0.1, 0.0), 0.2): None,
+        gf.Plane(): 9 * 9 * 5,
+    }
+    with gf.Fluid(gf.Grid((9, 9, 9), 0.1, origin), backend=backend) as fluid:
+        middle = tuple(o + 0.45 for o in origin)
+        for shape, count in counts.items():
+            for scale in (1.0, 2.0, (2.0, 1.0, 1.0)):
+                obstacle = fluid.obstacles.add(gf.Obstacle(shape, middle, scale=scale))
+                solid = fluid.solid.read()
+                assert count is None or scale != 1.0 or solid.sum() == count
+                for axis in range(3):
+                    mirrored = not isinstance(shape, gf.Plane) or axis != 1
+                    assert (solid == np.flip(solid, axis)).all() == mirrored
+                fluid.obstacles.remove(obstacle)
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_reset_leaves_solids_empty(backend: str) -> None:
     """From the next step on: until then they may be put elsewhere, as in a new fluid."""

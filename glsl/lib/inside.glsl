@@ -6,7 +6,7 @@
 uniform int shape;         // kind of the form, see shape.glsl; 3: a mesh (`winding` counts its surfaces)
 uniform mat4 to_local;     // m from the low corner of the box -> the form's own space; of a mesh: to its middle
 uniform vec3 extent;       // core of the form, m; half the bounds of a mesh, outside which nothing is solid
-uniform float rounding;    // of the form, m
+uniform float rounding;    // of the form, m, and a trace more: a centre so close to the surface is on it
 
 // Surfaces of the mesh above a cell's centre, those that face up less those that face down.
 float surfaces_above(ivec3 cell) { return of_octet(fetch_winding(ivec3(cell.xy, cell.z >> 3)), cell.z); }
