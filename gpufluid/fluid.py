@@ -64,13 +64,17 @@ R = TypeVar("R")
 Thing = TypeVar("Thing", Emitter, Obstacle, Force)
 
 
+# What the caller has called, where it is another's work
+ADDING = {"_take_emitter": "Fluid.emitters.add", "_check_force": "Fluid.forces.add"}
+
+
 def _at_work(method: Callable[P, R]) -> Callable[P, R]:
     """Method decorator: raise after the fluid's release; make its own context current, where it has one.
 
     So fluids may take turns in one process. A caller's context must be current, and keeps its state.
     """
 
-    name = method.__qualname__
+    name = ADDING.get(method.__name__, method.__qualname__)
 
     @functools.wraps(method)
     def run(*given: P.args, **by_name: P.kwargs) -> R:
@@ -94,7 +98,7 @@ def _between_steps(method: Callable[P, R]) -> Callable[P, R]:
         if fluid._within:
             raise GpufluidError(
                 f"{method.__qualname__} cannot be called from within {fluid._within}: a pressure solver or a "
-                "force of yours may look at the fluid there, and not change it"
+                "force of yours, or another thread, may not change the fluid there"
             )
         fluid._within = method.__qualname__
         try:
@@ -350,7 +354,7 @@ class Fluid:
             raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
         if ctx is not None and not hasattr(ctx, "version_code"):
             raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
-        self.boundaries = boundaries or Boundaries()
+        self._boundaries = boundaries or Boundaries()
         self._settings = settings or Settings()
         self._released = False
         self._within = ""  # what is at work that a caller's own solver or force may be called from
@@ -393,6 +397,21 @@ class Fluid:
         self.flame = DerivedField(self, "flame", self._flame, "fluid.temperature and fluid.fuel, in a step")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
         self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ("grid", "boundaries"):
+            raise GpufluidError(f"fluid.{name} cannot be replaced: make another fluid")
+        part = self.__dict__.get(name)
+        if isinstance(part, Things):
+            raise GpufluidError(f"fluid.{name} cannot be replaced: add(...) to and remove(...) from it")
+        if isinstance(part, ScalarField | ColorField | VelocityField | DerivedField):
+            raise GpufluidError(f"fluid.{name} cannot be replaced: write(...) into it")
+        super().__setattr__(name, value)
+
+    @property
+    def boundaries(self) -> Boundaries:
+        """The six sides: those it was made with; for others make another fluid."""
+        return self._boundaries
 
     @property
     def grid(self) -> Grid:

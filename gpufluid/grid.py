@@ -38,6 +38,14 @@ def finite_triple(value: Sequence[float], name: str) -> tuple[float, float, floa
     return triple
 
 
+def color_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
+    """Return `value` as (r, g, b), shares of light in 0 .. 1, or raise naming it."""
+    triple = finite_triple(value, name)
+    if min(triple) < 0.0 or max(triple) > 1.0:
+        raise GpufluidError(f"{name} must lie in 0 .. 1, got {triple}")
+    return triple
+
+
 def whole_triple(value: Sequence[int], name: str, most: int) -> tuple[int, int, int]:
     """Return `value` as three whole numbers in -`most` .. `most`, or raise naming it."""
     try:

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError, named
 from gpufluid.files import open_plain
-from gpufluid.grid import finite_number, finite_triple, held, real_array
+from gpufluid.grid import color_triple, finite_number, finite_triple, held, real_array
 from gpufluid.settings import SLIPS, one_of
 
 Floats = NDArray[np.float64]
@@ -542,7 +542,7 @@ class Obstacle:
     shape: Sphere, Box, Cylinder, Capsule, Plane or Mesh, in local space.
     position: where its local origin stands, metres.
     rotation: about its local origin: a 3x3 rotation matrix, a quaternion (x, y, z, w) of any length > 0, or
-        None.
+        None. What has x, y, z and w is read by those names.
     scale: > 0, a number or one along each local axis (x, y, z).
     velocity: m/s, (x, y, z), and spin: rad/s about the world's axes through the local origin, of the surface
         alone: a conveyor, a spinning drum. Added to the motion that follows from position, rotation, scale.
@@ -553,6 +553,7 @@ class Obstacle:
     temperature: of the solid; None: it heats nothing. heating: 1/s, >= 0; in fluid cells that share a face
         with the solid the difference to its temperature falls by exp(-heating) in each second.
     visible: whether it is drawn; the fluid feels it in any case.
+    color: of its paint, linear albedo (r, g, b), 0 .. 1; None: terracotta, or what the renderer is told.
 
     A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
     put there: it gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
@@ -573,6 +574,7 @@ class Obstacle:
     heating: float = 10.0
     visible: bool = True
     slip: str = "no"
+    color: Triple | None = None
 
     def __post_init__(self) -> None:
         self.check()
@@ -591,6 +593,8 @@ class Obstacle:
         if not isinstance(self.visible, bool | np.bool_):
             raise GpufluidError(f"Obstacle.visible must be True or False, got {self.visible!r}")
         one_of(self.slip, SLIPS, "Obstacle.slip")
+        if self.color is not None:
+            self.color = color_triple(self.color, "Obstacle.color")
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale, "Obstacle.scale")
 
@@ -620,6 +624,8 @@ def rotation_matrix(rotation: ArrayLike | None, name: str) -> Floats:
     """The [3, 3] rotation that a matrix, a quaternion (x, y, z, w) or None stands for, or raise."""
     if rotation is None:
         return np.eye(3)
+    if all(hasattr(rotation, part) for part in "xyzw"):  # by name: others write them in another order
+        rotation = [rotation.x, rotation.y, rotation.z, rotation.w]  # type: ignore[union-attr]
     try:
         given = real_array(rotation)
     except (TypeError, ValueError):

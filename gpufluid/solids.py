@@ -355,7 +355,7 @@ class Solids:
         form = kept.form
         assert form is not None
         for shift in kept.there:
-            to_local = np.linalg.inv(moved(place @ form.place, shift))
+            to_local: Matrix = np.linalg.inv(moved(place @ form.place, shift)).astype(np.float64, copy=False)
             reach = form.rounding + tie(self.backend.grid, to_local)
             yield (
                 shift,

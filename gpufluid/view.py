@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any
 
 from gpufluid.errors import GpufluidError, named
-from gpufluid.grid import finite_number, finite_triple, whole_number
+from gpufluid.grid import color_triple, finite_number, finite_triple, whole_number
 from gpufluid.settings import one_of
 
 MOST_LIGHTS = 4  # beside the sun
@@ -108,14 +108,6 @@ def _color(value: Any, name: str) -> tuple[float, float, float]:
     triple = finite_triple(value, name)
     if min(triple) < 0.0:
         raise GpufluidError(f"{name} must not be negative, got {triple}")
-    return triple
-
-
-def _share(value: Any, name: str) -> tuple[float, float, float]:
-    """Return `value` as (r, g, b) in 0 .. 1, or raise naming it."""
-    triple = finite_triple(value, name)
-    if min(triple) < 0.0 or max(triple) > 1.0:
-        raise GpufluidError(f"{name} must lie in 0 .. 1, got {triple}")
     return triple
 
 
@@ -257,14 +249,14 @@ class Smoke:
             raise GpufluidError(f"Smoke.visible must be True or False, got {self.visible!r}")
         finite_number(self.extinction, "Smoke.extinction", low=0.0)
         finite_number(self.fade, "Smoke.fade", low=0.0)
-        self.albedo = _share(self.albedo, "Smoke.albedo")
+        self.albedo = color_triple(self.albedo, "Smoke.albedo")
         try:
             pigments = tuple(self.pigments)
         except TypeError:
             pigments = ()
         if len(pigments) != 3:
             raise GpufluidError(f"Smoke.pigments must be three colours (r, g, b), got {self.pigments!r}")
-        self.pigments = tuple(_share(p, f"Smoke.pigments[{n}]") for n, p in enumerate(pigments))
+        self.pigments = tuple(color_triple(p, f"Smoke.pigments[{n}]") for n, p in enumerate(pigments))
         if abs(finite_number(self.anisotropy, "Smoke.anisotropy")) > 0.95:
             raise GpufluidError(f"Smoke.anisotropy must lie in -0.95 .. 0.95, got {self.anisotropy!r}")
 
@@ -276,7 +268,8 @@ class Picture:
 
     size: (width, height), pixels. fps: frames a second of a film. exposure: factor on radiance before the
     tone map. background: "studio", "sky" (of the colours of the light), "transparent" or a linear radiance
-    (r, g, b). method, slices, resolution: as in `VolumeRenderer`.
+    (r, g, b). floor_color: linear albedo (r, g, b) of the floor, 0 .. 1; None: dark, or that of a background
+    of one colour. method, slices, resolution: as in `VolumeRenderer`.
 
     Raises GpufluidError naming the field and its limit; a renderer that is made with it does so for the size.
     """
@@ -288,6 +281,7 @@ class Picture:
     slices: int | None = None
     method: str = "view-slices"
     resolution: float = 1.0
+    floor_color: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
         check_drawing(self.method, self.slices, self.resolution, "Picture.")
@@ -296,6 +290,8 @@ class Picture:
             raise GpufluidError(f"Picture.fps must lie in {slowest:g} .. {fastest:g}, got {self.fps!r}")
         finite_number(self.exposure, "Picture.exposure", above=0.0)
         self.background = checked_background(self.background, "Picture.background")
+        if self.floor_color is not None:
+            self.floor_color = color_triple(self.floor_color, "Picture.floor_color")
         try:
             width, height = self.size
         except (TypeError, ValueError):

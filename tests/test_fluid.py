@@ -213,6 +213,30 @@ def test_substeps_are_steps() -> None:
     assert np.array_equal(ends[0], ends[1])
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("density", r"cannot be replaced: write\(\.\.\.\) into it"),
+        ("velocity", r"cannot be replaced: write\(\.\.\.\) into it"),
+        ("solid", r"cannot be replaced: write\(\.\.\.\) into it"),
+        ("emitters", r"cannot be replaced: add\(\.\.\.\) to and remove\(\.\.\.\) from it"),
+        ("obstacles", r"cannot be replaced: add"),
+        ("forces", r"cannot be replaced: add"),
+        ("boundaries", r"cannot be replaced: make another fluid"),
+        ("grid", r"cannot be replaced: make another fluid"),
+    ],
+)
+def test_the_parts_of_a_fluid_stay(name: str, says: str) -> None:
+    """A fluid with sides put in its place stepped on with the old ones, and was saved with the new."""
+    with gf.Fluid(gf.Grid((4, 4, 4), 0.1), backend="numpy") as fluid:
+        part = getattr(fluid, name)
+        with pytest.raises(gf.GpufluidError, match=f"fluid.{name} {says}"):
+            setattr(fluid, name, gf.Boundaries.all(gf.Open()) if name == "boundaries" else None)
+        assert getattr(fluid, name) == part
+        fluid.note = "a host's own"  # type: ignore[attr-defined]
+        fluid.note = "and another"
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_flow_in_two_dimensions_knows_no_third(backend: str, rng: np.random.Generator) -> None:
     """What is written for it is not kept: it would count as speed, and split steps."""

@@ -26,7 +26,7 @@ from gpufluid.render.noise import noise_tile
 from gpufluid.render.quality import LOWEST, FrameClock, Quality
 from gpufluid.render.slabs import axis_cuts, axis_shifts, axis_slabs, box_of, view_slabs
 from gpufluid.render.volume import VolumeRenderer
-from gpufluid.view import Look
+from gpufluid.view import METHODS, Look
 
 LARGE = (144, 96)  # pixels, where half of them are few
 HALF = {"method": "ray-march", "resolution": 0.5}
@@ -807,12 +807,47 @@ def test_bad_cameras_are_named(device: Device) -> None:
     camera.target = (0.0, nan, 0.0)
     with pytest.raises(gf.GpufluidError, match="Camera.target"):
         made.render(puff, camera, canvas.target)
-    with pytest.raises(gf.GpufluidError, match="clip_z must be one of"):
-        made.render(puff, OUTSIDE, canvas.target, clip_z=(1, 0))
+    for clip_z, words in (
+        ((1, 0), r"clip_z must be \(0, 1\) for reversed z"),
+        ((0, 2), "clip_z must be one of"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=words):
+            made.render(puff, OUTSIDE, canvas.target, clip_z=clip_z)
+    view = view_of(OUTSIDE, 1.5)
+    for pair, words in (
+        ((view.view.T, view.projection), "bottom row of the view matrix.*: transpose it"),
+        ((view.view, view.projection * (1, 1, -1, 1)), "bottom row of the projection.*: a left-handed one"),
+        ((view.view @ np.diag([1.0, 1.2, 1.0, 1.0]), view.projection), "scale all axes alike, and does more"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=words):
+            made.render(puff, pair, canvas.target)
     assert not canvas.read().any()
     with pytest.raises(gf.GpufluidError, match="nothing was prepared"):
         made.lighting  # noqa: B018  # nothing ran before the error
     made.release()
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("scale", [0.01, 0.5, 1.7, 100.0])
+def test_a_hosts_world_may_have_other_units(device: Device, scale: float, parallel: bool) -> None:
+    """A game in centimetres: its view holds the scale, its projection is in its units; depth too."""
+    puff, canvas, own = Puff(device, GRID, density=0.05), Canvas(device.ctx), view_of(OUTSIDE, 1.5)
+    projection = own.projection.astype(float)
+    if parallel:
+        projection = np.array([[0.5, 0, 0, 0], [0, 0.75, 0, 0], [0, 0, -0.1, -1.0], [0, 0, 0, 1.0]])
+    larger = np.diag([scale, scale, scale, 1.0])
+    theirs = projection @ np.linalg.inv(larger)
+    theirs /= 1.0 if parallel else -theirs[3, 2]
+    for method in METHODS:
+        made = VolumeRenderer(device.ctx, method=method)
+        pictures = []
+        for pair in ((own.view, projection), (larger @ own.view, theirs)):
+            canvas.target.clear()
+            made.render(puff, pair, canvas.target)
+            pictures.append(canvas.read())
+        assert pictures[0].std() > 0.01
+        np.testing.assert_allclose(pictures[1], pictures[0], atol=2e-3)
+        made.release()
 
 
 def test_bad_targets_and_depths_are_named(device: Device) -> None:
@@ -825,11 +860,23 @@ def test_bad_targets_and_depths_are_named(device: Device) -> None:
         (ctx.depth_texture((24, 16)), "depth texture has 24 x 16 pixels, the viewport of the target 48 x 32"),
         (several, "depth texture has 4 samples a pixel"),
         (ctx.depth_renderbuffer(SIZE), "depth must be a depth texture"),
-        (gone, "depth must be a depth texture"),
+        (gone, "depth texture was released"),
+        (ctx.texture(SIZE, 4), "depth must be a depth texture .*got one of 4 components"),
         (7, "depth must be a depth texture"),
     ):
         with pytest.raises(gf.GpufluidError, match=words):
             made.render(puff, OUTSIDE, canvas.target, depth=depth)  # type: ignore[arg-type]
+    left = ctx.simple_framebuffer(SIZE)
+    left.release()
+    for target, words in (
+        (ctx.texture(SIZE, 4), "target must be a moderngl.Framebuffer"),
+        (None, "target must be a moderngl.Framebuffer, got None"),
+        (left, "the target was released"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=words):
+            made.render(puff, OUTSIDE, target)  # type: ignore[arg-type]
+    with pytest.raises(gf.GpufluidError, match=r"fluid must be a gf\.Fluid, got None"):
+        made.render(None, OUTSIDE, canvas.target)  # type: ignore[arg-type]
     other = create_context()
     with other:
         foreign, elsewhere = other.depth_texture(SIZE), other.framebuffer([other.texture(SIZE, 4)])

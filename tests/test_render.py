@@ -543,6 +543,39 @@ def test_a_solid_that_reaches_behind_the_eye_may_be_anywhere_in_the_picture(ctx:
         solids.release()
 
 
+@pytest.mark.parametrize("background", ["studio", "sky", (0.5, 0.4, 0.3)])
+def test_solids_and_floor_throw_back_their_colour(ctx: moderngl.Context, background: Any) -> None:
+    """Radiance is albedo times what arrives, and a gloss; a colour of their own, or the usual."""
+    light = gf.Light(direction=(0.0, -1.0, 0.0), color=(3.0, 2.0, 1.0), ambient=(0.3, 0.2, 0.1))
+    camera = gf.Camera(target=(0.0, 0.0, 0.0), distance=5.0, elevation=35.0, fov=30.0)
+    with gf.Fluid(gf.Grid((16, 16, 16), 1 / 16, (-0.5, 0.0, -0.5)), backend="fragment", ctx=ctx) as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), (0.0, 0.6, 0.0)))
+        scene = pictured(fluid, camera=camera, light=light, floor=0.0)
+
+        def shown(color: Any, floor_color: Any, **options: Any) -> Floats:
+            ball.color = color
+            made = FrameRenderer(ctx, (96, 64), background=background, floor_color=floor_color, **options)
+            made.draw(scene)
+            picture = made.read_hdr()[..., :3].astype(np.float64)
+            made.release()
+            return picture
+
+        black = shown((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        one, two = (0.1, 0.2, 0.4), (0.3, 0.5, 0.4)
+        solid = shown(one, (0.0, 0.0, 0.0)) - black
+        on_ball = solid[..., 0] > 0.01
+        assert 50 < on_ball.sum() < 2000
+        other = shown(two, (0.0, 0.0, 0.0)) - black
+        np.testing.assert_allclose(other[on_ball], solid[on_ball] * (3.0, 2.5, 1.0), rtol=0.01, atol=2e-3)
+        np.testing.assert_array_equal(shown(None, None, paint=two), shown(two, None))
+        floor = shown((0.0, 0.0, 0.0), one) - black
+        other = shown((0.0, 0.0, 0.0), two) - black
+        np.testing.assert_allclose(other, floor * (3.0, 2.5, 1.0), rtol=0.01, atol=2e-3)
+        all_light = np.multiply(one, (3.3, 2.2, 1.1))  # but for what fades into the backdrop
+        np.testing.assert_allclose(floor.max(axis=(0, 1)), all_light, rtol=0.1)
+        assert (floor < 1.001 * all_light).all()
+
+
 @pytest.mark.parametrize("background", ["studio", "transparent"])
 @pytest.mark.parametrize("floor", [-0.4, 0.0, 0.3, 1.2])
 @pytest.mark.parametrize("way", [(0.0, -1.0, 0.0), (1.0, -0.6, 0.4), (-0.5, -0.05, 0.3), (0.3, 0.5, 0.0)])

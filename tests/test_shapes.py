@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import struct
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -487,6 +488,25 @@ def test_quaternion_turns_like_its_matrix(length: float) -> None:
         expected += np.outer(ahead[(axis + 3) % 3], ahead[(axis + 2) % 3])
         expected -= np.outer(ahead[(axis + 2) % 3], ahead[(axis + 3) % 3])
         np.testing.assert_allclose(turned, expected, atol=1e-15)
+
+
+def test_a_quaternion_with_names_is_read_by_them() -> None:
+    """Some write w first: here a quarter turn about y."""
+
+    class WFirst:
+        x, y, z, w = 0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5)
+
+        def __iter__(self) -> Iterator[float]:
+            return iter((self.w, self.x, self.y, self.z))
+
+        def __len__(self) -> int:
+            return 4
+
+        def __getitem__(self, n: int) -> float:
+            return (self.w, self.x, self.y, self.z)[n]
+
+    turned = Obstacle(Sphere(), rotation=WFirst()).matrix[:3, :3]  # type: ignore[arg-type]
+    np.testing.assert_allclose(turned @ (1.0, 0.0, 0.0), (0.0, 0.0, -1.0), atol=1e-12)
 
 
 def test_general_quaternion_follows_rodrigues() -> None:

@@ -1,6 +1,6 @@
 // A solid's surface: matt paint under a thin soft gloss. Linear radiance.
 // Gloss: the microfacet distribution of Trowbridge & Reitz (1975), the visibility of Kelemen & Szirmay-Kalos
-// (2001), the Fresnel term of Schlick (1994).
+// (2001), the Fresnel term of Schlick (1994); of light from all round, the fit of Karis (2014).
 #include "lib/box.glsl"
 #include "render/lit.glsl"
 
@@ -14,6 +14,14 @@ const float LIFT = 1.5;   // cells
 in vec3 place, facing;
 out vec4 color_out;
 
+// Share of light from all round that the gloss throws back to where `nv` is the cosine of the way out.
+float all_round(float nv) {
+    const vec4 A = vec4(-1.0, -0.0275, -0.572, 0.022), B = vec4(1.0, 0.0425, 1.04, -0.04);
+    vec4 r = ROUGHNESS * A + B;
+    float grazing = min(r.x * r.x, exp2(-9.28 * nv)) * r.x + r.y;
+    return GLOSS * (r.z - 1.04 * grazing) + r.w + 1.04 * grazing;
+}
+
 void main() {
     vec3 n = normalize(facing);
     vec3 v = normalize(parallel_view ? eye : eye - place);
@@ -25,6 +33,5 @@ void main() {
     float a2 = ROUGHNESS * ROUGHNESS * ROUGHNESS * ROUGHNESS, d = nh * nh * (a2 - 1.0) + 1.0;
     float fresnel = GLOSS + (1.0 - GLOSS) * pow(1.0 - vh, 5.0);
     float gloss = a2 / (d * d) * 0.25 / (vh * vh) * fresnel;  // times pi: sun_color is a radiance
-    float rim = GLOSS + (1.0 - GLOSS) * pow(1.0 - nv, 5.0);
-    color_out = vec4(paint * (lit.sun + lit.around) + gloss * lit.sun + rim * lit.around, 1.0);
+    color_out = vec4(paint * (lit.sun + lit.around) + gloss * lit.sun + all_round(nv) * lit.around, 1.0);
 }

@@ -13,6 +13,8 @@ uniform vec4 plain;
 uniform bool has_floor;
 uniform float floor_height; // cells above the bottom of the box
 uniform float floor_reach;  // cells from the middle of the box to where the floor is gone
+uniform vec3 floor_color;   // its albedo
+uniform bool own_color;     // before a plain colour too
 
 out vec4 color_out;
 
@@ -31,9 +33,9 @@ void main() {
         float there = smoothstep(1.0, 0.05, length(aside));
         if (there > 0.0) {
             Lit lit = light_on(place, vec3(0.0, 1.0, 0.0), 0.0);
-            vec3 full = sun_color * max(-sun_direction.y, 0.0) + ambient * (0.35 + 0.65), albedo = vec3(0.060, 0.058, 0.060);
+            vec3 full = sun_color * max(-sun_direction.y, 0.0) + ambient * (0.35 + 0.65), albedo = floor_color;
             // before a plain colour the floor is of it: where all light arrives it cannot be told from it
-            if (backdrop_kind == 0) albedo = max(albedo, min(plain.rgb / max(full, 1e-6), 1.0));
+            if (backdrop_kind == 0 && !own_color) albedo = max(albedo, min(plain.rgb / max(full, 1e-6), 1.0));
             vec4 ground = vec4(albedo * (lit.sun + lit.around), 1.0);
             if (backdrop_kind == 0 && plain.w == 0.0) {
                 ground = vec4(0.0, 0.0, 0.0, max(1.0 - dot(lit.sun + lit.around, vec3(1.0)) / dot(full, vec3(1.0)), 0.0));

@@ -156,7 +156,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "Picture.resolution": (1.0, 0.5),
 }
 
-COLORS = ("color", "ambient", "core", "albedo", "surface_color")
+COLORS = ("color", "floor_color", "ambient", "core", "albedo", "surface_color")
 HIDDEN = (
     *("Settings.precision", "Picture.size", "ForceField.values", "ForceExpression.numpy"),
     # those of views that have a place of their own in the panel

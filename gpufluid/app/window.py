@@ -37,7 +37,7 @@ Cells = tuple[int, int, int]
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 LOOK = 0.25  # seconds between looks at the file of the scene
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
-SET_LATER = ("size", "fps", "exposure", "background")  # of a Picture
+SET_LATER = ("size", "fps", "exposure", "background", "floor_color")  # of a Picture
 KEYS = (
     ("left drag", "turn; in the studio also: move what is grabbed, with shift nearer or away"),
     ("", "in 2D, and where the scene has a hand: push the fluid and leave smoke; with alt turn"),
@@ -510,6 +510,7 @@ class Player:
             self.renderer.release()
             self.renderer = made
         self.renderer.exposure, self.renderer.background = picture.exposure, picture.background
+        self.renderer.floor_color = picture.floor_color
         return True
 
     def undo(self) -> None:

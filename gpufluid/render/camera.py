@@ -19,6 +19,8 @@ from gpufluid.gl.state import guard_of
 from gpufluid.settings import one_of
 from gpufluid.view import Camera
 
+SHEAR = 1e-3  # what a view may be off from a rotation, of 1
+SCALED = 1e-5  # from which on a scale is none of rounding
 Matrix = NDArray[np.float32]
 Floats = NDArray[np.float64]
 CLIP_Z = ((-1, 1), (0, 1))
@@ -125,11 +127,14 @@ def view_of(
 ) -> View:
     """Return the matrices of `camera` for pictures `aspect` times as wide as high.
 
-    camera: a Camera, or a host's own (view, projection), which has its aspect already; a View is what is
-    returned. clip_z: see `View`. Raises GpufluidError for what is no camera and no pair of usable matrices.
+    camera: a Camera, or a host's own (view, projection), which has its aspect already, and a view that may
+    scale all axes alike; a View is what is returned. clip_z: see `View`.
+    Raises GpufluidError for what is no camera and no pair of usable matrices.
     """
     if isinstance(camera, View):
         return camera
+    if isinstance(clip_z, tuple) and clip_z == (1, 0):
+        raise GpufluidError("clip_z must be (0, 1) for reversed z too: the projection turns it round")
     one_of(clip_z, CLIP_Z, "clip_z")
     if isinstance(camera, Camera):
         camera.check()
@@ -145,17 +150,47 @@ def view_of(
         raise GpufluidError(
             f"camera must be a gpufluid.Camera or a pair (view, projection) of 4x4 matrices, got {camera!r}"
         ) from None
-    found = View(_matrix(view, "view"), _matrix(projection, "projection"), clip_z)
+    seen, shown = (_matrix(m, n).astype(np.float64) for m, n in ((view, "view"), (projection, "projection")))
     for name, matrix, rows in (
-        ("view", found.view, [(0.0, 0.0, 0.0, 1.0)]),
-        ("projection", found.projection, [(0.0, 0.0, -1.0, 0.0), (0.0, 0.0, 0.0, 1.0)]),
+        ("view", seen, [(0.0, 0.0, 0.0, 1.0)]),
+        ("projection", shown, [(0.0, 0.0, -1.0, 0.0), (0.0, 0.0, 0.0, 1.0)]),
     ):
         if not any(np.allclose(matrix[3], row, atol=1e-6) for row in rows):
             raise GpufluidError(
                 f"the bottom row of the {name} matrix, which stands left of column vectors, must be "
-                f"{' or '.join(map(str, rows))}, got {tuple(matrix[3].tolist())}"
+                f"{' or '.join(map(str, rows))}, got {tuple(matrix[3].tolist())}{_advice(matrix)}"
             )
-    return found
+    return View(*_in_metres(seen, shown), clip_z)
+
+
+def _advice(matrix: Floats) -> str:
+    """What may be wrong with a host's matrix, or nothing."""
+    if matrix[3, :3].any() and not matrix[:3, 3].any():
+        return ": transpose it"
+    if matrix[3, 2] == 1.0:
+        return ": a left-handed one; negate its third column and the third row of the view matrix"
+    return ""
+
+
+def _in_metres(view: Floats, projection: Floats) -> tuple[Matrix, Matrix]:
+    """The matrices of a host, in single precision, the view without its scale; the same clip space.
+
+    Raises GpufluidError for a view that shears, or scales axes differently.
+    """
+    scale = float(np.cbrt(abs(np.linalg.det(view[:3, :3]))))
+    turn = view[:3, :3] / scale
+    if np.abs(turn @ turn.T - np.eye(3)).max() > SHEAR:
+        raise GpufluidError(
+            f"the view matrix may turn, move, and scale all axes alike, and does more: {view.tolist()}"
+        )
+    if abs(scale - 1.0) > SCALED:
+        view, projection = view.copy(), projection.copy()
+        view[:3] /= scale
+        if projection[3, 2]:  # as a whole divided by it, which clip space does not tell
+            projection[:, 3] /= scale
+        else:
+            projection[:, :3] *= scale
+    return view.astype(np.float32), projection.astype(np.float32)
 
 
 def hosts_view(

@@ -23,10 +23,11 @@ from gpufluid.gl.device import first_color_alone, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
+from gpufluid.grid import color_triple
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.scene_views import SceneViews
-from gpufluid.render.solid_meshes import SolidMeshes
+from gpufluid.render.solid_meshes import Placed, SolidMeshes
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer, eye_of
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
@@ -40,24 +41,24 @@ COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for b
 CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
 ROUND = 0.25  # pixels by which an outline may be off
 ASIDE = 0.75  # cells round the box in whose shadow a surface may lie, which asks for light half a cell aside
+FLOOR = (0.060, 0.058, 0.060)  # its albedo
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
 Floats = NDArray[np.float64]
 Size = tuple[int, int]
-Placed = tuple[Mesh, Floats]
 Part = tuple[int, int, int, int]  # of a picture: its lower left corner, width and height, pixels
 
 
 class FrameRenderer(Guest):
     """Draws scenes of `size` (width, height) pixels in a GL context.
 
-    exposure: factor on radiance before the tone map. paint: albedo of the solids, (r, g, b).
+    exposure: factor on radiance before the tone map. paint: albedo (r, g, b) of solids without a `color`.
     picture_bytes: GPU memory that the picture takes, beside the light in the boxes.
     volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "sky", which the
     light of the scene colours; "transparent", where the floor is but its shadow; or a linear radiance
-    (r, g, b).
+    (r, g, b). floor_color: as in `Picture`.
     Raises GpufluidError for a size that is no picture or over the driver's limit.
     """
 
@@ -70,8 +71,10 @@ class FrameRenderer(Guest):
         paint: tuple[float, float, float] = PAINT,
         volume: VolumeRenderer | None = None,
         background: str | tuple[float, float, float] = "studio",
+        floor_color: tuple[float, float, float] | None = None,
     ) -> None:
         background = checked_background(background, "background")
+        self.floor_color = None if floor_color is None else color_triple(floor_color, "floor_color")
         self.ctx, self.exposure, self.paint, self.background = ctx, exposure, paint, background
         # called where a driver may wait for all that was drawn before, in one call that nothing interrupts
         self.pause: Callable[[], None] = lambda: None
@@ -98,6 +101,7 @@ class FrameRenderer(Guest):
             picture.size if size is None else size,
             exposure=picture.exposure,
             background=picture.background,
+            floor_color=picture.floor_color,
             volume=VolumeRenderer(
                 ctx, slices=picture.slices, method=picture.method, resolution=picture.resolution, **options
             ),
@@ -338,6 +342,8 @@ class FrameRenderer(Guest):
             "backdrop_kind": 0 if shadow else BACKDROPS.get(str(self.background), 0),
             "plain": (0.0, 0.0, 0.0, 0.0) if shadow else self._plain,
             "has_floor": scene.floor is not None,
+            "own_color": self.floor_color is not None,
+            "floor_color": self.floor_color or FLOOR,
             "floor_height": height,
             "floor_reach": FLOOR_REACH * max(grid.cells),
         }
@@ -512,8 +518,8 @@ class _Solids(SolidMeshes):
         """The part of a picture of `size` outside which none of what is `shown` lies; it may be empty."""
         if not shown:
             return 0, 0, 0, 0
-        corners = np.array([np.where(CORNERS, *mesh.bounds) for mesh, _ in shown])
-        to_clip = np.swapaxes(view.clip @ np.array([matrix for _, matrix in shown]), 1, 2)
+        corners = np.array([np.where(CORNERS, *one.mesh.bounds) for one in shown])
+        to_clip = np.swapaxes(view.clip @ np.array([one.matrix for one in shown]), 1, 2)
         return _part_round((corners @ to_clip[:, :3] + to_clip[:, 3:]).reshape(-1, 4), size)
 
     def ball(self, clip: Floats, size: Size) -> Mesh:
@@ -542,14 +548,13 @@ class _Solids(SolidMeshes):
         values = {
             "eye": eye_of(view, fluid),
             "parallel_view": not view.is_perspective,
-            "paint": paint,
             "to_clip": clip,
         }
         give(program, values)
-        for mesh, matrix in shown:
+        for mesh, matrix, color in shown:
             turn = np.eye(4)
             turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
-            give(program, {"to_cells": cells @ matrix, "normals": turn})
+            give(program, {"to_cells": cells @ matrix, "normals": turn, "paint": color or paint})
             if mesh is self._ball:
                 for ball in self._balls:  # all of them, so that nothing is allocated when one comes near
                     self.vertex_array(ball, program)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import NamedTuple
 
 import moderngl
 import numpy as np
@@ -15,6 +16,14 @@ from gpufluid.render.subject import FluidLike, ObstacleLike
 from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere, Triple
 
 Floats = NDArray[np.float64]
+
+
+class Placed(NamedTuple):
+    """A mesh in a picture. matrix: [4, 4], to the world. color: albedo; None: the renderer's."""
+
+    mesh: Mesh
+    matrix: Floats
+    color: Triple | None
 
 
 class SolidMeshes(MeshBuffers):
@@ -29,8 +38,8 @@ class SolidMeshes(MeshBuffers):
         self._cube = _apart(Mesh.box(), lids_only=False)
         self._can = _apart(Mesh.cylinder(1.0, 1.0, 16 * fine), lids_only=True)
 
-    def placed(self, fluid: FluidLike) -> Iterator[tuple[Mesh, Floats]]:
-        """The triangles that stand for the visible obstacles of `fluid`, and their places in the world.
+    def placed(self, fluid: FluidLike) -> Iterator[Placed]:
+        """The triangles that stand for the visible obstacles of `fluid`, their places and colours.
 
         In a periodic box also for the images that it holds.
         """
@@ -44,7 +53,7 @@ class SolidMeshes(MeshBuffers):
                     grid, sides, obstacle.shape, moved(obstacle.matrix, np.negative(grid.origin))
                 ).there
             for (mesh, place), shift in product(self._parts(obstacle), there):
-                yield mesh, moved(place, shift)
+                yield Placed(mesh, moved(place, shift), obstacle.color)
 
     def _parts(self, obstacle: ObstacleLike) -> list[tuple[Mesh, Floats]]:
         """The triangles that stand for an obstacle where it is; a plane has none."""

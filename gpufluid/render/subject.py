@@ -31,6 +31,9 @@ class ObstacleLike(Protocol):
     @property
     def visible(self) -> bool: ...
 
+    @property
+    def color(self) -> tuple[float, float, float] | None: ...
+
 
 class FluidLike(Protocol):
     """A fluid on the GPU.

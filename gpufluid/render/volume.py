@@ -205,6 +205,8 @@ class VolumeRenderer(Guest):
         Raises GpufluidError as `render` does.
         """
         self._check_alive()
+        if not hasattr(fluid, "ctx"):
+            raise GpufluidError(f"fluid must be a gf.Fluid, got {fluid!r}")
         if fluid.ctx is None:
             raise GpufluidError(
                 'a fluid with backend="numpy" has no textures to draw: use "fragment", "compute" or "auto"'
@@ -290,12 +292,24 @@ class VolumeRenderer(Guest):
     def _check(self, target: moderngl.Framebuffer, depth: moderngl.Texture | None) -> None:
         """Raise where nothing can be drawn into `target` with that depth."""
         self._check_alive()
+        if not isinstance(target, moderngl.Framebuffer):
+            raise GpufluidError(f"target must be a moderngl.Framebuffer, got {target!r}")
+        if isinstance(target.mglo, moderngl.InvalidObject):
+            raise GpufluidError("the target was released")
         if target.ctx is not self.ctx:
             raise GpufluidError("the target lives in another GL context than this renderer")
         if depth is None:
             return
-        if not isinstance(depth, moderngl.Texture) or isinstance(depth.mglo, moderngl.InvalidObject):
+        if not isinstance(depth, moderngl.Texture):
             raise GpufluidError(f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}")
+        if isinstance(depth.mglo, moderngl.InvalidObject):
+            raise GpufluidError("the depth texture was released")
+        if (
+            not depth.depth and depth.components != 1
+        ):  # a host's own depth texture does not say that it is one
+            raise GpufluidError(
+                f"depth must be a depth texture (ctx.depth_texture), got one of {depth.components} components"
+            )
         if depth.ctx is not self.ctx:
             raise GpufluidError("the depth texture lives in another GL context than this renderer")
         if depth.samples:

@@ -97,7 +97,7 @@ class VoxelView(InScene):
             },
         )
         with self.drawing(program, shot):
-            for mesh, matrix in self._meshes.placed(fluid):
+            for mesh, matrix, _ in self._meshes.placed(fluid):
                 turn: Floats = np.eye(4)
                 turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
                 give(program, {"to_cells": cells @ matrix, "normals": turn})
