@@ -50,6 +50,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
             600.0, 500.0, intensity=150.0, core=(0.0, 0.025, 0.13), soot=0.5, shimmer=0.004, hottest=4000.0
         ),
         floor=0.0,
+        picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),
         title="gpufluid: flame",
     )
 

@@ -43,9 +43,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(0.0, 0.95, 0.0), distance=4.0, azimuth=30.0, elevation=8.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.4, 0.42, 0.5), ambient=(0.03, 0.035, 0.05)),
-        smoke=gf.Smoke(extinction=10.0, albedo=(0.45, 0.42, 0.4)),
+        smoke=gf.Smoke(extinction=10.0, albedo=(0.45, 0.42, 0.4), fade=0.3),
         fire=gf.Fire(300.0, 410.0, intensity=60.0, core=(0.0, 0.0, 0.0), hottest=4000.0),
         floor=0.0,
+        picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),
         update=burn_out,
         title="gpufluid: vortex_blast",
     )

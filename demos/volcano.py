@@ -1,0 +1,74 @@
+"""An eruption at dusk: ash rolls out of a crater, lit by a low sun and from within by what burns there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gpufluid as gf
+
+SOFTWARE_CELLS = (72, 88, 72)
+GPU_CELLS = (144, 176, 144)
+HEIGHT = 1.7  # m
+CRATER, SUMMIT, FOOT = 0.1, 0.36, 0.52  # m: radius of the crater, height, radius of the mountain
+
+
+def mountain() -> gf.Mesh:
+    """A ball drawn out into a cone with a crater and gullies; its foot lies under the ground."""
+    ball = gf.Mesh.icosphere(5)
+    x, y, z = ball.vertices.T
+    from_top, turn = np.arccos(np.clip(y, -1.0, 1.0)) / np.pi, np.arctan2(z, x)
+    inward, down = np.clip(from_top / 0.12, 0.0, 1.0), np.clip((from_top - 0.12) / 0.78, 0.0, 1.0)
+    gully = 0.012 * np.sin(11.0 * turn + 0.8 * np.sin(3.0 * turn)) + 0.006 * np.sin(23.0 * turn)
+    radius = CRATER * inward + (FOOT - CRATER) * down**1.6 + gully * np.sin(np.pi * down)
+    radius *= np.clip((1.0 - from_top) / 0.1, 0.0, 1.0)
+    height = SUMMIT - 0.06 * (1.0 - inward) - (SUMMIT + 0.03) * down
+    return gf.Mesh(np.stack([radius * np.cos(turn), height, radius * np.sin(turn)], 1), ball.triangles)
+
+
+def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
+    """A mountain in the open, a vent in its crater and a light wind."""
+    cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
+    size = HEIGHT / cells[1]
+    fluid = gf.Fluid(
+        gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
+        boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open()),
+        settings=gf.Settings(
+            combustion=gf.Combustion(smoke_per_burn=1.5, expansion_per_burn=1.0, radiation=0.12),
+            buoyancy=1.9,
+            weight=0.12,
+            cooling=1.3,
+            density_dissipation=0.1,
+            vorticity_confinement=1.3,
+            pressure=gf.Multigrid(2),
+        ),
+        backend=backend,
+        ctx=ctx,
+    )
+    fluid.obstacles.add(gf.Obstacle(mountain(), color=(0.075, 0.06, 0.055)))
+    vent = gf.Emitter(gf.Cylinder((0.0, SUMMIT, 0.0), 0.085, 0.05), density=11.0, temperature=0.9)
+    vent.noise, vent.noise_size, vent.noise_time = 1.0, 0.035, 0.1
+    fluid.emitters.add(vent)
+    fluid.forces.add(gf.Wind((0.3, 0.0, 0.1), rate=0.5))
+
+    def throb(_: gf.Scene, time: float) -> None:
+        beat = np.sin(4.1 * time) + np.sin(6.7 * time + 1.0)
+        vent.fuel = 1.8 + 0.6 * float(beat)
+        vent.velocity = (0.2 * np.sin(5.3 * time), 2.0 + 0.3 * beat, 0.2 * np.cos(4.7 * time))
+
+    return gf.Scene(
+        fluid,
+        camera=gf.Camera(target=(0.12, 0.8, 0.0), distance=2.7, azimuth=25.0, elevation=3.0),
+        light=gf.Light(direction=(0.8, -0.25, 0.05), color=(2.6, 1.3, 0.85), ambient=(0.03, 0.04, 0.075)),
+        smoke=gf.Smoke(extinction=34.0, albedo=(0.6, 0.56, 0.53), fade=0.35),
+        fire=gf.Fire(500.0, 700.0, intensity=150.0, glow=0.8, core=(0.0, 0.0, 0.0), hottest=1900.0),
+        picture=gf.Picture(background="sky", floor_color=(0.05, 0.042, 0.04)),
+        floor=0.0,
+        update=throb,
+        title="gpufluid: volcano",
+    )
+
+
+if __name__ == "__main__":
+    gf.run(scene)
