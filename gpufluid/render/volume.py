@@ -304,9 +304,8 @@ class VolumeRenderer(Guest):
             raise GpufluidError(f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}")
         if isinstance(depth.mglo, moderngl.InvalidObject):
             raise GpufluidError("the depth texture was released")
-        if (
-            not depth.depth and depth.components != 1
-        ):  # a host's own depth texture does not say that it is one
+        # a host's own depth texture, of one component, does not say that it is one
+        if not depth.depth and depth.components != 1:
             raise GpufluidError(
                 f"depth must be a depth texture (ctx.depth_texture), got one of {depth.components} components"
             )
