@@ -391,6 +391,25 @@ def test_what_a_solid_leaves_behind_has_the_ambient_temperature(scheme: str, bac
         assert np.abs(fluid.velocity.read()).max() < 1e-4
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("limiter", ["clamp", "revert"])
+def test_air_from_where_a_solid_was_is_not_corrected(limiter: str, backend: str) -> None:
+    """MacCormack's error of air that comes from where nothing was to be found has no bounds to be held to."""
+    rules = gf.Settings(solve_velocity=False, limiter=limiter, trace="euler", max_substeps=1)
+    with gf.Fluid(gf.Grid((18, 4, 4), 0.1), settings=rules, backend=backend) as fluid:
+        wall = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.6, 2.0, 2.0)), (0.7, 0.2, 0.2)))  # cells 4 to 9
+        smoke = np.zeros((4, 4, 18))
+        smoke[..., 11] = 5.0
+        fluid.density.write(smoke)
+        fluid.step(0.1)
+        wind = np.zeros((5, 5, 19, 3))
+        wind[..., :13, 0] = 3.0  # three cells a step up to cell 12, where it stops
+        fluid.velocity.write(wind)
+        wall.position = (0.7, 9.0, 0.2)
+        fluid.step(0.1)
+        assert np.abs(fluid.density.read()[..., 11]).max() < 1e-5
+
+
 @pytest.mark.parametrize("backend", COMPUTED)
 def test_nothing_is_left_where_a_solid_is_whoever_looked_at_it_first(backend: str) -> None:
     """Smoke under a new wall is not seen beside it, also when the wall was looked at before the step."""

@@ -27,8 +27,8 @@ void kernel(ivec3 cell) {
     vec3 brought = vec3(0.0);
 #if LIMITER
     Bounds bounds = bounds_scalars(from);
-    if (bounds.low.w <= bounds.high.w)
-        value = limited(value, plain, bounds.low.xyz, bounds.high.xyz);
+    // where nothing was found either there is nothing to hold it to
+    value = bounds.low.w <= bounds.high.w ? limited(value, plain, bounds.low.xyz, bounds.high.xyz) : plain;
 #endif
     if (enters(from, brought)) value = plain;
     scalars_out = vec4(faded(value), 1.0);

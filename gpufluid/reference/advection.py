@@ -267,8 +267,9 @@ def correct_scalars(
         value = np.where(scalars[..., 3:] < 0.5, forward, value)
     place = _cell_trace(grid, variant, velocity, dt, solid)
     low, high = cell_bounds(grid, variant, scalars, place)
-    some = low[..., 3:] <= high[..., 3:]
-    value = np.where(some, _limited(variant, value, forward, low, high), value)
+    if variant.limiter is not None:  # where nothing was found there is nothing to hold a correction to
+        some = low[..., 3:] <= high[..., 3:]
+        value = np.where(some, _limited(variant, value, forward, low, high), forward)
     _, among = with_entering(grid, variant, place, ambient, value)
     value = np.where(among[..., None], forward, value)
     return _finished_scalars(variant, value, keep, ambient, solid)
