@@ -11,6 +11,7 @@ uniform vec3 light_extent;     // the box: lateral size, depth; light cells
 uniform vec2 light_slope;      // lateral place per layer, no component 0
 uniform float light_path;      // way of the light through one layer, m
 uniform float extinction;      // 1/m per unit of density
+uniform bool past_solids;      // solids let all light by
 
 // A column on its way through the box, worked out once: software loads a uniform anew wherever it is read.
 struct Column {
@@ -46,7 +47,7 @@ float after_layer(int layer, Column column, float light) {
         light *= exp(-clear * density);
 #endif
 #if SOLIDS
-        light *= let_by_solids(place);
+        if (!past_solids) light *= let_by_solids(place);
 #endif
     }
     return light;

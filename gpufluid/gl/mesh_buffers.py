@@ -55,7 +55,9 @@ class MeshBuffers:
             drawable.vertices.write(self._vertices(mesh))
             drawable.holds = ref(mesh)
         if program.glo not in drawable.arrays:
-            content = (drawable.vertices, " ".join("3f" for _ in self._attributes), *self._attributes)
+            read = [name for name in self._attributes if program.get(name, None) is not None]
+            form = " ".join("3f" if name in read else "12x" for name in self._attributes)
+            content = (drawable.vertices, form, *read)
             drawable.arrays[program.glo] = self.ctx.vertex_array(
                 program, [content], index_buffer=drawable.indices
             )

@@ -1,9 +1,10 @@
 """A finished picture of a scene: backdrop, floor, solids, smoke; in high dynamic range, then tone mapped.
 
-The opaque scene is lit by the same light volumes as the smoke, so smoke and solids cast their shadows on the
-floor and on each other; it has several samples a pixel where solids may be seen, elsewhere one. Views of the
-flow that hide what is behind them are drawn with it, the smoke is blended over it, cut by its depth, and what
-is see-through comes last. Nothing is allocated from the second frame of a scene on.
+The opaque scene is lit through the same boxes as the smoke, so smoke casts its shadow on solids and floor;
+solids cast theirs by their own shapes (`shadow_map`). It has several samples a pixel where solids may be
+seen, elsewhere one. Views of the flow that hide what is behind them are drawn with it, the smoke is blended
+over it, cut by its depth, and what is see-through comes last. Nothing is allocated from the second frame of
+a scene on.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain
 from typing import Any
 
 import moderngl
@@ -25,37 +26,30 @@ from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
 from gpufluid.grid import color_triple
 from gpufluid.render.camera import View, view_of
+from gpufluid.render.drawn_solids import DrawnSolids, Part, Size, part_round
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.scene_views import SceneViews
-from gpufluid.render.solid_meshes import Placed, SolidMeshes
+from gpufluid.render.shadow_map import ShadowMap
+from gpufluid.render.solid_meshes import CORNERS, Placed
 from gpufluid.render.subject import FluidLike, SceneLike
-from gpufluid.render.volume import VolumeRenderer, eye_of
+from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
 from gpufluid.settings import one_of
-from gpufluid.shapes import Mesh
 from gpufluid.view import EXPOSURE, Look, Picture, checked_background
 
 SAMPLES = 4  # a pixel, for the outlines of solids
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
-COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for balls that look small
-CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
-ROUND = 0.25  # pixels by which an outline may be off
-ASIDE = 0.75  # cells round the box in whose shadow a surface may lie, which asks for light half a cell aside
+ASIDE = 0.75  # cells round the box and solids that their shadows may reach further, since they are filtered
 FLOOR = (0.060, 0.058, 0.060)  # its albedo
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
-
-Floats = NDArray[np.float64]
-Size = tuple[int, int]
-Part = tuple[int, int, int, int]  # of a picture: its lower left corner, width and height, pixels
 
 
 class FrameRenderer(Guest):
     """Draws scenes of `size` (width, height) pixels in a GL context.
 
     exposure: factor on radiance before the tone map. paint: albedo (r, g, b) of solids without a `color`.
-    picture_bytes: GPU memory that the picture takes, beside the light in the boxes.
     volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "sky", which the
     light of the scene colours; "transparent", where the floor is but its shadow; or a linear radiance
     (r, g, b). floor_color: as in `Picture`.
@@ -81,7 +75,8 @@ class FrameRenderer(Guest):
         self._owns_volume = volume is None
         self.volume = volume if volume is not None else VolumeRenderer(ctx)
         self.device = self.volume.device
-        self._solids = _Solids(ctx)
+        self._solids = DrawnSolids(ctx)
+        self._shadows = ShadowMap(self.device, self._solids)
         self._more: list[VolumeRenderer] = []  # for the further fluids of a scene
         self._things: list[Any] = []
         self._released = False
@@ -135,7 +130,7 @@ class FrameRenderer(Guest):
         # colour, depth, and what is shown; the first two once more for each sample
         pixels, more = size[0] * size[1], samples if samples > 1 else 0
         self._color_bytes = pixels * 4 * np.dtype(self._color.dtype).itemsize
-        self.picture_bytes = (1 + more) * (self._color_bytes + 4 * pixels) + 4 * pixels
+        self._picture_bytes = (1 + more) * (self._color_bytes + 4 * pixels) + 4 * pixels
         if samples > 1:
             color = ctx.renderbuffer(size, 4, samples=samples, dtype=self._color.dtype)
             depth = ctx.depth_renderbuffer(size, samples=samples)
@@ -156,6 +151,7 @@ class FrameRenderer(Guest):
         boxes = self._boxes(scene)
         for fluid, volume in boxes:
             volume.prepare(fluid, look)
+            volume.lighting.walk_past_solids(fluid)
         self._view = view = view_of(scene.camera, self.size[0] / self.size[1])
         with self.volume.timed(scene.fluid, "opaque"):
             self._draw_opaque(scene, boxes, view)
@@ -258,6 +254,11 @@ class FrameRenderer(Guest):
         return self._shown
 
     @property
+    def picture_bytes(self) -> int:
+        """GPU memory that the picture takes, beside the light in the boxes."""
+        return self._picture_bytes + self._shadows.bytes
+
+    @property
     def depth(self) -> moderngl.Texture:
         """The depth of the solids and the floor in the picture drawn last."""
         return self._depth
@@ -268,6 +269,7 @@ class FrameRenderer(Guest):
             return
         self._released = True
         self._free()
+        self._shadows.release()
         self._solids.release()
         for volume in self._more:
             volume.release()
@@ -290,11 +292,15 @@ class FrameRenderer(Guest):
         # samples are for the edges of solids: where none can be seen, a pixel has one
         solids = [list(self._solids.placed(fluid)) for fluid, _ in boxes]
         seen = self._solids.seen(list(chain(*solids)), view, self.size)
+        throw = [one for fluid, _ in boxes for one in self._solids.placed(fluid, hidden=True)]
+        unit = boxes[0][1].lighting.sun.frame.unit
+        grids = [fluid.grid for fluid, _ in boxes]
+        self._shadows.update(throw, unit, grids, view.clip.astype(np.float64), self.size)
         whole = (0, 0, *self.size)
         parts = [(self._opaque, seen), *((self._scene, part) for part in _around(seen, whole))]
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
-        self._draw_studio(scene, *boxes[0], view, parts)
+        self._draw_studio(scene, *boxes[0], view, parts, throw)
         if scene.floor is not None:
             # what the further boxes take of the light on the floor
             ctx.enable_only(moderngl.BLEND)
@@ -311,7 +317,7 @@ class FrameRenderer(Guest):
         with _only(self._opaque, seen):
             for (fluid, volume), placed in zip(boxes, solids, strict=True):
                 with self._lit(
-                    scene, fluid, volume, "solids", file, vertex_file=corners, handed=False
+                    scene, fluid, volume, "solids", file, shadowed=True, vertex_file=corners, handed=False
                 ) as program:
                     self._solids.draw(placed, program, fluid, view, self.paint, self.size)
         ctx.enable_only(moderngl.NOTHING)
@@ -327,13 +333,14 @@ class FrameRenderer(Guest):
         volume: VolumeRenderer,
         view: View,
         parts: Sequence[tuple[moderngl.Framebuffer, Part]],
+        throw: Sequence[Placed] = (),
         shadow: bool = False,
     ) -> None:
         """What stands behind everything, lit through `fluid`; or the shadow of `fluid` on the floor alone.
 
-        parts: of the picture, and into what they are drawn.
+        parts: of the picture, and into what they are drawn. throw: what throws shadows on the floor too.
         """
-        grid, dim = fluid.grid, self._dimmed(scene, fluid, volume, view)
+        grid, dim = fluid.grid, self._dimmed(scene, fluid, volume, view, throw)
         height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
         values = {
             **ray_uniforms(view, fluid),
@@ -349,7 +356,10 @@ class FrameRenderer(Guest):
         }
         # both programs are made with the first picture, wherever the light falls in it
         for clear in (False,) if shadow else (False, True):
-            with self._lit(scene, fluid, volume, "studio", "render/studio.glsl", clear=clear) as program:
+            shadowed = bool(throw) and not clear
+            with self._lit(
+                scene, fluid, volume, "studio", "render/studio.glsl", clear=clear, shadowed=shadowed
+            ) as program:
                 give(program, values)
                 for target, part in parts:
                     shared = _common(part, dim)
@@ -358,21 +368,28 @@ class FrameRenderer(Guest):
                             with _only(target, piece):
                                 self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
 
-    def _dimmed(self, scene: SceneLike, fluid: FluidLike, volume: VolumeRenderer, view: View) -> Part:
+    def _dimmed(
+        self,
+        scene: SceneLike,
+        fluid: FluidLike,
+        volume: VolumeRenderer,
+        view: View,
+        throw: Sequence[Placed] = (),
+    ) -> Part:
         """The part of the picture outside which the floor has all the light of sun and sky."""
         if scene.floor is None:
             return 0, 0, 0, 0
-        aside = ASIDE * fluid.grid.cell_size
-        low, high = np.array(fluid.grid.origin) - aside, np.add(fluid.grid.upper, aside)
-        corners = np.where(CORNERS, low, high)
+        aside = ASIDE * fluid.grid.cell_size * np.where(CORNERS, -1.0, 1.0)
+        corners = np.where(CORNERS, fluid.grid.origin, fluid.grid.upper) + aside
         under = corners.copy()  # the sky is dimmed straight below the box alone, and above it
         under[:, 1] = scene.floor
+        corners = np.concatenate([corners, *((one.corners[:, None] + aside).reshape(-1, 3) for one in throw)])
         down = -float(volume.lighting.sun.frame.unit[1])
         above = np.maximum(corners[:, 1:2] - scene.floor, 0.0)
         if down > 0.0:  # else the floor has no light of the sun
             corners[:, 1:2] = np.maximum(corners[:, 1:2], scene.floor)
             under = np.concatenate([under, corners + above / down * volume.lighting.sun.frame.unit])
-        return _part_round(np.concatenate([under, np.ones((len(under), 1))], axis=1) @ view.clip.T, self.size)
+        return part_round(np.concatenate([under, np.ones((len(under), 1))], axis=1) @ view.clip.T, self.size)
 
     @property
     def _plain(self) -> tuple[float, float, float, float]:
@@ -386,7 +403,7 @@ class FrameRenderer(Guest):
         ctx = self.ctx
         if self._bent is None:
             texture = self.device.texture(self.size, 4, self._color.dtype, "the picture")
-            self.picture_bytes += self._color_bytes
+            self._picture_bytes += self._color_bytes
             self._bent = texture, ctx.framebuffer([texture])
             self._things += self._bent
         program = volume_program(self.device, fluid, "shimmer", "render/shimmer.glsl", "scalars")
@@ -420,15 +437,22 @@ class FrameRenderer(Guest):
         volume: VolumeRenderer,
         label: str,
         file: str,
+        *,
+        shadowed: bool,
         clear: bool = False,
         **rules: Any,
     ) -> Iterator[moderngl.Program]:
-        """A program of the opaque scene with its light set, while the body runs; clear: nothing dims it."""
+        """A program of the opaque scene with its light set, while the body runs.
+
+        shadowed: solids throw shadows on it. clear: smoke does not.
+        """
         lighting, light = volume.lighting, scene.light
-        # in the shadow of solids light has edges of cells
-        rules["defines"] = {"CLEAR": int(clear), "STAIRS": int(not clear and fluid.solid_field is not None)}
+        shadowed = shadowed and self._shadows.any
+        rules["defines"] = {"CLEAR": int(clear), "SHADOWED": int(shadowed)}
         with lighting.program(fluid, label, file, solids=False, **rules) as program:
             give(program, {"sun_color": tuple(light.color), "ambient": tuple(light.ambient)})
+            if shadowed:
+                self._shadows.give(program, fluid.grid)
             yield program
 
     def _tone_map_program(self) -> moderngl.Program:
@@ -491,81 +515,6 @@ def _common(one: Part, other: Part) -> Part:
     low = [min(max(a, b), a + n) for a, b, n in zip(one, other, one[2:], strict=False)]
     high = [min(a + n, b + m) for a, n, b, m in zip(one, one[2:], other, other[2:], strict=False)]
     return low[0], low[1], max(high[0] - low[0], 0), max(high[1] - low[1], 0)
-
-
-def _part_round(places: Floats, size: Size) -> Part:
-    """The part of a picture of `size` that holds all that lies between `places` in clip space, [n, 4]."""
-    if (places[:, 3] <= 0.0).any():  # behind the eye in part: that has no place in a picture
-        return 0, 0, *size
-    at = places[:, :2] / places[:, 3:]
-    pixels = 0.5 * np.array(size)
-    first = np.clip(np.floor((at.min(axis=0) + 1.0) * pixels) - 1.0, 0.0, size)
-    last = np.clip(np.ceil((at.max(axis=0) + 1.0) * pixels) + 1.0, first, size)
-    (x, y), (width, height) = first.astype(int).tolist(), (last - first).astype(int).tolist()
-    return x, y, width, height
-
-
-class _Solids(SolidMeshes):
-    """Draws the surfaces of obstacles, balls with as many triangles as their outlines need."""
-
-    def __init__(self, ctx: moderngl.Context) -> None:
-        super().__init__(ctx)
-        self._balls = [Mesh.icosphere(n) for n in COARSER] + [self._ball]
-        # how far the middle of the longest edge lies within, share of the radius
-        self._flat = [1.0 - np.linalg.norm(_edges(ball).mean(axis=1), axis=1).min() for ball in self._balls]
-
-    def seen(self, shown: Sequence[Placed], view: View, size: Size) -> Part:
-        """The part of a picture of `size` outside which none of what is `shown` lies; it may be empty."""
-        if not shown:
-            return 0, 0, 0, 0
-        corners = np.array([np.where(CORNERS, *one.mesh.bounds) for one in shown])
-        to_clip = np.swapaxes(view.clip @ np.array([one.matrix for one in shown]), 1, 2)
-        return _part_round((corners @ to_clip[:, :3] + to_clip[:, 3:]).reshape(-1, 4), size)
-
-    def ball(self, clip: Floats, size: Size) -> Mesh:
-        """The coarsest ball whose outline is round in a picture of `size`. clip: from the unit ball."""
-        reach = np.linalg.norm(clip[:, :3], axis=1)  # from the middle, along each axis of clip space
-        nearest = clip[3, 3] - reach[3]
-        pixels = 0.5 * max(reach[0] * size[0], reach[1] * size[1]) / nearest if nearest > 0.0 else np.inf
-        fine = (ball for ball, flat in zip(self._balls, self._flat, strict=True) if pixels * flat <= ROUND)
-        return next(fine, self._ball)
-
-    def draw(
-        self,
-        shown: Sequence[Placed],
-        program: moderngl.Program,
-        fluid: FluidLike,
-        view: View,
-        paint: tuple[float, float, float],
-        size: Size,
-    ) -> None:
-        """Draw what is `shown` of the obstacles of `fluid` into a picture of `size`."""
-        grid = fluid.grid
-        cells = np.eye(4)
-        cells[:3, :3] /= grid.cell_size
-        cells[:3, 3] = -np.array(grid.origin) / grid.cell_size
-        clip = view.projection.astype(np.float64) @ view.view.astype(np.float64) @ np.linalg.inv(cells)
-        values = {
-            "eye": eye_of(view, fluid),
-            "parallel_view": not view.is_perspective,
-            "to_clip": clip,
-        }
-        give(program, values)
-        for mesh, matrix, color in shown:
-            turn = np.eye(4)
-            turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
-            give(program, {"to_cells": cells @ matrix, "normals": turn, "paint": color or paint})
-            if mesh is self._ball:
-                for ball in self._balls:  # all of them, so that nothing is allocated when one comes near
-                    self.vertex_array(ball, program)
-                mesh = self.ball(view.clip @ matrix, size)
-            self.vertex_array(mesh, program).render(moderngl.TRIANGLES)
-
-
-def _edges(mesh: Mesh) -> Floats:
-    """Both ends of each edge of each triangle, [edges, 2, 3]."""
-    ends = np.concatenate([mesh.triangles[:, (n, (n + 1) % 3)] for n in range(3)])
-    return np.asarray(mesh.vertices[ends], np.float64)
 
 
 def _checked_size(size: Size, limit: int) -> Size:

@@ -61,7 +61,7 @@ class LightVolume:
 
     scale: light cells per cell, at most 1. attenuation: "exponential", right at any angle and resolution, or
     "harris". at_once: walk all layers in one dispatch of a compute shader, not in two passes; None: where
-    there are such. Both ways give the same bits.
+    there are such. Both ways give the same bits. past_solids: solids let all light by.
     """
 
     def __init__(
@@ -71,8 +71,9 @@ class LightVolume:
         scale: float = 1.0,
         attenuation: str = "exponential",
         at_once: bool | None = None,
+        past_solids: bool = False,
     ) -> None:
-        self.device, self.grid, self.scale = device, grid, scale
+        self.device, self.grid, self.scale, self.past_solids = device, grid, scale, past_solids
         self.at_once = device.version >= 430 if at_once is None else at_once
         one_of(attenuation, ATTENUATIONS, "attenuation")
         self.attenuation = attenuation
@@ -148,7 +149,8 @@ class LightVolume:
             self._reach.walked = False
         fades, values = fading(fluid, smoke)
         walk = self._walk_at_once if self.at_once else self._walk_in_passes
-        walk(fluid, fades | self._defines(reach), values | self._placed, reach)
+        values = {**values, **self._placed, "past_solids": self.past_solids}
+        walk(fluid, fades | self._defines(reach), values, reach)
         if reach is not None:
             reach.walked = True
 

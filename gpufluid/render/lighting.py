@@ -37,11 +37,15 @@ class Lighting:
         self._grid = grid
         self._others: OtherLights | None = None
         self._fire: FireLight | None = None
+        self._past: LightVolume | None = None  # the sun's light that smoke leaves alone, past solids
+        self._walked_past = False
         self._look, self._roomy = Look(), False
+        self._occupancy: Occupancy | None = None
 
     def update(self, fluid: FluidLike, look: Look, occupancy: Occupancy | None = None) -> None:
         """Walk all light through `fluid` as it is now; occupancy: where in it there is anything."""
         self._look, smoke = look, look.smoke
+        self._occupancy, self._walked_past = occupancy, False
         with self.timed(fluid, "light"):
             self.sun.update(fluid, look.light.direction, smoke, occupancy)
         with self.timed(fluid, "sky"):
@@ -55,6 +59,25 @@ class Lighting:
             self._fire = self._fire or FireLight(self.device, self._grid, self._roomy)
             with self.timed(fluid, "fire"):
                 self._fire.update(fluid, look.fire, smoke, occupancy)
+
+    def walk_past_solids(self, fluid: FluidLike) -> None:
+        """Walk the sun's light on surfaces, once after an `update`: solids shade those by their own shapes.
+
+        Until then surfaces have the light that the smoke has.
+        """
+        if self._walked_past or fluid.solid_field is None:
+            return
+        if self._past is None:
+            scale, attenuation = self.sun.scale, self.sun.attenuation
+            self._past = LightVolume(self.device, self._grid, scale, attenuation, past_solids=True)
+        with self.timed(fluid, "light past solids"):
+            self._past.update(fluid, self._look.light.direction, self._look.smoke, self._occupancy)
+        self._walked_past = True
+
+    @property
+    def on_surfaces(self) -> LightVolume:
+        """The sun's light on surfaces."""
+        return self._past if self._walked_past and self._past is not None else self.sun
 
     def _make_room(self, moved: bool) -> None:
         """Have what lies in coarse cells made anew, once, for a box that has moved on over them."""
@@ -80,12 +103,12 @@ class Lighting:
         defines: Mapping[str, object] | None = None,
         **rules: Any,
     ) -> Iterator[moderngl.Program]:
-        """A `volume_program` that knows the light, which is bound while the body runs, with all `matter`.
+        """A `volume_program` that lights surfaces: the light is bound while the body runs, with all `matter`.
 
         defines: macros beyond those of the light. rules: as for `volume_program`, but for volumes.
         """
         program = volume_program(self.device, fluid, label, file, *fields, **self._known(defines), **rules)
-        with self._bound(fluid, program):
+        with self._bound(fluid, program, self.on_surfaces):
             yield program
 
     @contextmanager
@@ -98,9 +121,9 @@ class Lighting:
         defines: Mapping[str, object] | None = None,
         **rules: Any,
     ) -> Iterator[Program]:
-        """A `cells_program` that knows the light, in the same way."""
+        """A `cells_program` that lights smoke, in the same way."""
         program = cells_program(self.device, fluid, label, file, *fields, **self._known(defines), **rules)
-        with self._bound(fluid, program):
+        with self._bound(fluid, program, self.sun):
             yield program
 
     @property
@@ -123,9 +146,9 @@ class Lighting:
         return {"defines": defines, "volumes": {name: field.layout for name, field in self._lit_by.items()}}
 
     @contextmanager
-    def _bound(self, fluid: FluidLike, program: Program) -> Iterator[None]:
+    def _bound(self, fluid: FluidLike, program: Program, sun: LightVolume) -> Iterator[None]:
         look = self._look
-        for volume, name, unit in ((self.sun, "sun", SUN), (self.sky, "sky", SKY)):
+        for volume, name, unit in ((sun, "sun", SUN), (self.sky, "sky", SKY)):
             volume.give(program, name, unit)
         if look.lights and self._others is not None:
             self._others.place(program, fluid, look.lights)
@@ -140,7 +163,7 @@ class Lighting:
 
     def release(self) -> None:
         """Release every texture."""
-        for part in (self.sun, self.sky, self._others, self._fire):
+        for part in (self.sun, self.sky, self._past, self._others, self._fire):
             if part is not None:
                 part.release()
-        self._others = self._fire = None
+        self._past = self._others = self._fire = None

@@ -190,13 +190,14 @@ def light_layers(
     attenuation: str = "exponential",
     fades: int = 0,
     fade_rate: float = 0.0,
+    past_solids: bool = False,
 ) -> Floats:
     """Return the share of light left at the end of each layer, [layers, rows, columns] of the tiles.
 
     density: [z, y, x]. extinction: 1/m per unit of density. solid: [z, y, x], 1 in solid cells, where
     density is 0; beside them density is the mean over the fluid alone. attenuation: "exponential":
     ``light * exp(-extinction * density * path)``; "harris": ``light * (1 - (1 - m) * density)``.
-    fades, fade_rate: as for `fade`.
+    fades, fade_rate: as for `fade`. past_solids: solids let all light by.
     """
     width, height = frame.tile
     layers = np.empty((frame.layers, height, width))
@@ -227,7 +228,7 @@ def light_layers(
             left = np.clip(1.0 - (1.0 - np.exp(-clear)) * here, 0.0, 1.0)
         else:
             left = np.exp(-clear * here)
-        if solid is not None:
+        if solid is not None and not past_solids:
             left = left * np.maximum(1.0 - 2.0 * share, 0.0)  # as ``let_by_solids`` of lib/solidity.glsl
         layers[layer] = np.where(far > near, light * left, light)
     return layers

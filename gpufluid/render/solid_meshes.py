@@ -15,6 +15,8 @@ from gpufluid.periodic import HERE, held, moved, periods
 from gpufluid.render.subject import FluidLike, ObstacleLike
 from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere, Triple
 
+CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
+
 Floats = NDArray[np.float64]
 
 
@@ -25,26 +27,34 @@ class Placed(NamedTuple):
     matrix: Floats
     color: Triple | None
 
+    @property
+    def corners(self) -> Floats:
+        """Of the box round the mesh, in the world, [8, 3]."""
+        corners: Floats = np.where(CORNERS, *self.mesh.bounds) @ self.matrix[:3, :3].T + self.matrix[:3, 3]
+        return corners
+
 
 class SolidMeshes(MeshBuffers):
     """The surfaces of obstacles: one mesh each for all balls, boxes and cylinders, one for every mesh.
 
-    A capsule is a cylinder with a ball at either end. fine: how often the triangles of a ball are halved.
+    A capsule is a tube with a ball at either end. fine: how often the triangles of a ball are halved.
     """
 
     def __init__(self, ctx: moderngl.Context, fine: int = 4) -> None:
         super().__init__(ctx, normals=True)
         self._ball = Mesh.icosphere(fine)
         self._cube = _apart(Mesh.box(), lids_only=False)
-        self._can = _apart(Mesh.cylinder(1.0, 1.0, 16 * fine), lids_only=True)
+        can = Mesh.cylinder(1.0, 1.0, 32 * fine)
+        self._can = _apart(can, lids_only=True)
+        self._tube = Mesh(can.vertices, can.triangles[~_level(can)])
 
-    def placed(self, fluid: FluidLike) -> Iterator[Placed]:
+    def placed(self, fluid: FluidLike, hidden: bool = False) -> Iterator[Placed]:
         """The triangles that stand for the visible obstacles of `fluid`, their places and colours.
 
-        In a periodic box also for the images that it holds.
+        In a periodic box also for the images that it holds. hidden: also for those that are not visible.
         """
         for obstacle in fluid.obstacles:
-            if not obstacle.visible:
+            if not (obstacle.visible or hidden):
                 continue
             grid, sides = fluid.grid, fluid.boundaries
             there: Sequence[Triple] = HERE
@@ -70,7 +80,7 @@ class SolidMeshes(MeshBuffers):
         if isinstance(shape, Cylinder):
             return [(self._can, place @ _scaled(shape.radius, shape.height, shape.radius))]
         assert isinstance(shape, Capsule)
-        r, parts = shape.radius, [(self._can, place @ _scaled(shape.radius, shape.length, shape.radius))]
+        r, parts = shape.radius, [(self._tube, place @ _scaled(shape.radius, shape.length, shape.radius))]
         for y in (-0.5, 0.5):
             end = np.eye(4)
             end[1, 3] = y * shape.length
@@ -86,8 +96,13 @@ def _scaled(x: float, y: float, z: float) -> Floats:
 def _apart(mesh: Mesh, lids_only: bool) -> Mesh:
     """`mesh` with corners of their own for its triangles, or the level ones: edges there stay sharp."""
     corners = mesh.vertices[mesh.triangles]
-    level = np.ptp(corners[..., 1], axis=1) == 0.0
-    chosen = level if lids_only else np.ones_like(level)
+    chosen = _level(mesh) if lids_only else np.full(len(corners), True)
     own = corners[chosen].reshape(-1, 3)
     number = len(mesh.vertices) + np.arange(len(own)).reshape(-1, 3)
     return Mesh(np.concatenate([mesh.vertices, own]), np.concatenate([mesh.triangles[~chosen], number]))
+
+
+def _level(mesh: Mesh) -> NDArray[np.bool_]:
+    """Which triangles of `mesh` have one height."""
+    level: NDArray[np.bool_] = np.ptp(mesh.vertices[mesh.triangles][..., 1], axis=1) == 0.0
+    return level

@@ -19,6 +19,7 @@ from gpufluid.render.subject import FluidLike
 # texture units
 SCALARS, SOLID, SUN, SKY, DEPTH, COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW, PICTURE, NOISE = range(13)
 EXTENTS, WHOLES = BLOCKS, GLOW  # where slabs are drawn nobody reads blocks
+SHADOWS = PICTURE  # where the scene is lit nobody reads the picture
 UNITS = {
     "scalars": SCALARS,
     "shaded": SCALARS,
@@ -80,7 +81,7 @@ def volume_source(
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
     macros: dict[str, object] = dict.fromkeys(
-        ("OTHERS", "FIRE", "ENDS", "COMPUTED", "CLEAR", "STAIRS", "FADES"), 0
+        ("OTHERS", "FIRE", "ENDS", "COMPUTED", "CLEAR", "SHADOWED", "FADES"), 0
     )
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
     macros |= variant.defines(fluid.grid.dimensions) | device.defines | dict(defines or {})

@@ -1,0 +1,114 @@
+"""Solids of a scene as they are drawn: triangles where they stand, and how many a ball needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.gl.passes import give
+from gpufluid.grid import Grid
+from gpufluid.render.camera import View
+from gpufluid.render.solid_meshes import Placed, SolidMeshes
+from gpufluid.render.subject import FluidLike
+from gpufluid.render.volume import eye_of
+from gpufluid.shapes import Mesh
+
+COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for balls that look small
+ROUND = 0.25  # pixels by which an outline may be off
+
+Floats = NDArray[np.float64]
+Size = tuple[int, int]
+Part = tuple[int, int, int, int]  # of a picture: its lower left corner, width and height, pixels
+
+
+class DrawnSolids(SolidMeshes):
+    """Draws the surfaces of obstacles, balls with as many triangles as their outlines need."""
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        super().__init__(ctx)
+        self._balls = [Mesh.icosphere(n) for n in COARSER] + [self._ball]
+        # how far the middle of the longest edge lies within, share of the radius
+        self._flat = [1.0 - np.linalg.norm(_edges(ball).mean(axis=1), axis=1).min() for ball in self._balls]
+
+    def seen(self, shown: Sequence[Placed], view: View, size: Size) -> Part:
+        """The part of a picture of `size` outside which none of what is `shown` lies; it may be empty."""
+        if not shown:
+            return 0, 0, 0, 0
+        corners = np.concatenate([one.corners for one in shown])
+        clip = view.clip.astype(np.float64)
+        return part_round(corners @ clip[:, :3].T + clip[:, 3], size)
+
+    def ball(self, clip: Floats, size: Size) -> Mesh:
+        """The coarsest ball whose outline is round in a picture of `size`. clip: from the unit ball."""
+        reach = np.linalg.norm(clip[:, :3], axis=1)  # from the middle, along each axis of clip space
+        nearest = clip[3, 3] - reach[3]
+        pixels = 0.5 * max(reach[0] * size[0], reach[1] * size[1]) / nearest if nearest > 0.0 else np.inf
+        fine = (ball for ball, flat in zip(self._balls, self._flat, strict=True) if pixels * flat <= ROUND)
+        return next(fine, self._ball)
+
+    def draw(
+        self,
+        shown: Sequence[Placed],
+        program: moderngl.Program,
+        fluid: FluidLike,
+        view: View,
+        paint: tuple[float, float, float],
+        size: Size,
+    ) -> None:
+        """Draw what is `shown` of the obstacles of `fluid` into a picture of `size`."""
+        cells = cells_of(fluid.grid)
+        clip = view.projection.astype(np.float64) @ view.view.astype(np.float64)
+        values = {
+            "eye": eye_of(view, fluid),
+            "parallel_view": not view.is_perspective,
+            "to_clip": clip @ np.linalg.inv(cells),
+        }
+        give(program, values)
+        for one, triangles in self.arrays(shown, program, clip, size):
+            turn = np.eye(4)
+            turn[:3, :3] = np.linalg.inv(one.matrix[:3, :3]).T
+            give(program, {"to_cells": cells @ one.matrix, "normals": turn, "paint": one.color or paint})
+            triangles.render(moderngl.TRIANGLES)
+
+    def arrays(
+        self, shown: Sequence[Placed], program: moderngl.Program, clip: Floats, size: Size
+    ) -> Iterator[tuple[Placed, moderngl.VertexArray]]:
+        """The triangles of each, as fine as a picture of `size` needs. clip: from the world to it."""
+        for one in shown:
+            if one.mesh is self._ball:
+                for ball in self._balls:  # all of them, so that nothing is allocated when one comes near
+                    self.vertex_array(ball, program)
+            yield one, self.vertex_array(self.as_fine(one, clip, size), program)
+
+    def as_fine(self, one: Placed, clip: Floats, size: Size) -> Mesh:
+        """What `arrays` draws for one."""
+        return self.ball(clip @ one.matrix, size) if one.mesh is self._ball else one.mesh
+
+
+def cells_of(grid: Grid) -> Floats:
+    """The matrix from the world to cells from the low corner of the box."""
+    cells = np.eye(4)
+    cells[:3, :3] /= grid.cell_size
+    cells[:3, 3] = -np.array(grid.origin) / grid.cell_size
+    return cells
+
+
+def _edges(mesh: Mesh) -> Floats:
+    """Both ends of each edge of each triangle, [edges, 2, 3]."""
+    ends = np.concatenate([mesh.triangles[:, (n, (n + 1) % 3)] for n in range(3)])
+    return np.asarray(mesh.vertices[ends], np.float64)
+
+
+def part_round(places: Floats, size: Size) -> Part:
+    """The part of a picture of `size` that holds all that lies between `places` in clip space, [n, 4]."""
+    if (places[:, 3] <= 0.0).any():  # behind the eye in part: that has no place in a picture
+        return 0, 0, *size
+    at = places[:, :2] / places[:, 3:]
+    pixels = 0.5 * np.array(size)
+    first = np.clip(np.floor((at.min(axis=0) + 1.0) * pixels) - 1.0, 0.0, size)
+    last = np.clip(np.ceil((at.max(axis=0) + 1.0) * pixels) + 1.0, first, size)
+    (x, y), (width, height) = first.astype(int).tolist(), (last - first).astype(int).tolist()
+    return x, y, width, height

@@ -1,0 +1,152 @@
+"""The shadows that solids throw on the scene: how far the sun's light gets (Williams 1978).
+
+A light volume knows solids by their cells, whose shadows on a surface have teeth. Their triangles, drawn as
+the sun sees them, throw shadows with the edges that the picture shows. Smoke is left to the light volumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from weakref import ref
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.passes import give
+from gpufluid.gl.source import Source
+from gpufluid.grid import Grid
+from gpufluid.render.drawn_solids import DrawnSolids, Size, cells_of
+from gpufluid.render.solid_meshes import CORNERS, Placed
+from gpufluid.render.volume_source import SHADOWS
+
+SIZE = 1024  # texels a side
+MARGIN = 3  # texels round what throws shadows, in which all is lit
+STEPS = 4  # texels grow by the fourth root of 2, or edges of shadows would creep while a solid moves
+APART = 1e-3  # of the depth, that the first and the last lie within
+
+Floats = NDArray[np.float64]
+
+
+class ShadowMap:
+    """The depth at which light of one direction meets the first of the solids of a scene."""
+
+    def __init__(self, device: Device, solids: DrawnSolids) -> None:
+        self.device, self.solids = device, solids
+        self._depths: moderngl.Texture | None = None
+        self._target: moderngl.Framebuffer | None = None
+        self._holds: object = None
+        self._clip = np.eye(4)  # world -> clip space of the map
+        self._texel = 0.0  # metres
+
+    @property
+    def bytes(self) -> int:
+        """GPU memory it takes."""
+        return 0 if self._depths is None else 4 * SIZE * SIZE
+
+    @property
+    def any(self) -> bool:
+        """Whether anything throws a shadow."""
+        return self._holds is not None
+
+    def update(
+        self, throw: Sequence[Placed], unit: Floats, boxes: Sequence[Grid], seen_by: Floats, size: Size
+    ) -> None:
+        """Draw all that may throw a shadow in or beside the `boxes`. unit: the way of the light, length 1.
+
+        seen_by, size: the matrix from the world to the clip space of the picture, and its size. A ball is as
+        fine here as it is there, lest its triangles lie in the shadow of finer ones.
+        """
+        throw = [one for one in throw if any(_beside(one, grid) for grid in boxes)]
+        if not throw:
+            self._holds = None
+            return
+        clip, texel = _framed(throw, unit, boxes)
+        meshes = [self.solids.as_fine(one, seen_by, size) for one in throw]
+        holds = clip.tobytes(), [(ref(m), one.matrix.tobytes()) for m, one in zip(meshes, throw, strict=True)]
+        if holds == self._holds:
+            return
+        self._holds, self._clip, self._texel = None, clip, texel
+        ctx = self.device.ctx
+        if self._depths is None:
+            self.device.settle()
+            self._depths = ctx.depth_texture((SIZE, SIZE))
+            self._depths.repeat_x = self._depths.repeat_y = False
+            self._depths.filter = moderngl.LINEAR, moderngl.LINEAR
+            self._depths.compare_func = "<="
+            self._target = ctx.framebuffer(depth_attachment=self._depths)
+        assert self._target is not None
+        program = self.device.keep("shadow map", self._program)
+        self._target.use()
+        self._target.clear(depth=1.0)
+        ctx.enable_only(moderngl.DEPTH_TEST)
+        ctx.depth_func = "<"
+        for one, triangles in self.solids.arrays(throw, program, seen_by, size):
+            give(program, {"to_clip": clip @ one.matrix})
+            triangles.render(moderngl.TRIANGLES)
+        ctx.enable_only(moderngl.NOTHING)
+        self._holds = holds
+
+    def _program(self) -> moderngl.Program:
+        vertex = Source("shadow map (vertex)").add("#version 330 core", "<stage>")
+        fragment = Source("shadow map").add("#version 330 core\nvoid main() {}", "<stage>")
+        return self.device.fragment_program(
+            fragment, vertex.include("render/shadow_vertex.glsl"), handed=False
+        )
+
+    def give(self, program: moderngl.Program, grid: Grid) -> None:
+        """Set what ``sun_past_solids`` of `program` reads, for places in cells of `grid`."""
+        assert self._depths is not None
+        half = np.diag([0.5, 0.5, 0.5, 1.0])
+        half[:3, 3] = 0.5
+        give(
+            program,
+            {
+                "solid_depths": SHADOWS,
+                "to_depths": half @ self._clip @ np.linalg.inv(cells_of(grid)),
+                "depth_texel": self._texel / grid.cell_size,
+            },
+        )
+        self._depths.use(SHADOWS)
+
+    def release(self) -> None:
+        """Release the texture; idempotent."""
+        if self._depths is not None:
+            let_go(self._target, self._depths)
+        self._depths = self._target = self._holds = None
+
+
+def _beside(one: Placed, grid: Grid) -> bool:
+    """Whether it lies in the box, or no further beside it than that is wide: what is parked is gone."""
+    corners, low, high = one.corners, np.array(grid.origin), np.array(grid.upper)
+    return bool(
+        (corners.max(axis=0) >= 2.0 * low - high).all() and (corners.min(axis=0) <= 2.0 * high - low).all()
+    )
+
+
+def _framed(throw: Sequence[Placed], unit: Floats, boxes: Sequence[Grid]) -> tuple[Floats, float]:
+    """The matrix from the world to the clip space of the map, and the size of its texels in metres.
+
+    Of what is large it holds what lies as near to the boxes, seen along the light.
+    """
+    aside = np.cross(unit, (0.0, 1.0, 0.0) if abs(unit[1]) < 0.9 else (1.0, 0.0, 0.0))
+    aside /= np.linalg.norm(aside)
+    axes = np.array([aside, np.cross(aside, unit), unit])
+    solids = np.concatenate([one.corners for one in throw]) @ axes.T
+    room = np.concatenate([np.where(CORNERS, grid.origin, grid.upper) @ axes.T for grid in boxes])
+    beside = np.ptp(room, axis=0)
+    low, high = solids.min(axis=0), solids.max(axis=0)
+    first = np.maximum(low, room.min(axis=0) - beside)[:2]
+    last = np.minimum(high, room.max(axis=0) + beside)[:2]
+    texel = float(np.maximum(last - first, 1e-6 * beside[:2]).max()) / (SIZE - 2 * MARGIN - 1)
+    texel = 2.0 ** (np.ceil(STEPS * np.log2(texel)) / STEPS)
+    first = (np.floor(first / texel) - MARGIN) * texel
+    near, far = low[2], high[2]
+    near, far = near - APART * (far - near), far + APART * (far - near)
+    clip = np.eye(4)
+    clip[:2, :3] = axes[:2] * (2.0 / (SIZE * texel))
+    clip[:2, 3] = -first * (2.0 / (SIZE * texel)) - 1.0
+    clip[2, :3] = axes[2] * (2.0 / (far - near))
+    clip[2, 3] = -(far + near) / (far - near)
+    return clip, texel

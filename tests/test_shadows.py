@@ -1,0 +1,246 @@
+"""The shadows of solids on floor and solids: by their shapes, once, and where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import gpufluid as gf
+from gpufluid.render.camera import view_of
+from gpufluid.render.frame import FrameRenderer
+from gpufluid.render.shadow_map import ShadowMap
+
+GRID = gf.Grid((16, 16, 16), 1 / 16, (-0.5, 0.0, -0.5))
+WHITE = (0.8, 0.8, 0.8)
+SLANTED = gf.Light(direction=(1.0, -1.0, 0.3), color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0))
+TOP = gf.Camera(target=(0.0, 0.0, 0.0), distance=8.0, azimuth=0.0, elevation=89.0, fov=20.0)
+
+
+@pytest.fixture
+def fluid(ctx: moderngl.Context) -> Iterator[gf.Fluid]:
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as made:
+        yield made
+
+
+@pytest.fixture
+def frame(ctx: moderngl.Context) -> Iterator[FrameRenderer]:
+    made = FrameRenderer(ctx, (200, 200), background=WHITE)
+    yield made
+    made.release()
+
+
+def drawn(frame: FrameRenderer, fluid: gf.Fluid, **scene: Any) -> NDArray[np.float32]:
+    rules = {"camera": TOP, "light": SLANTED, "floor": 0.0, **scene}
+    frame.draw(gf.Scene(fluid, **rules))
+    return frame.read_hdr()[..., 0]
+
+
+def on_floor(camera: gf.Camera = TOP, size: int = 200) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """x and z of the floor at each pixel of a square picture, top row first."""
+    back = np.linalg.inv(view_of(camera, 1.0).clip.astype(np.float64))
+    at = 2.0 * (np.arange(size) + 0.5) / size - 1.0
+    x, y = np.meshgrid(at, -at)
+    near, far = (np.stack([x, y, np.full_like(x, z), np.ones_like(x)], -1) @ back.T for z in (-0.9, 0.9))
+    near, far = near[..., :3] / near[..., 3:], far[..., :3] / far[..., 3:]
+    place = near + (far - near) * (near[..., 1] / (near[..., 1] - far[..., 1]))[..., None]
+    return place[..., 0], place[..., 2]
+
+
+def share_of_light(seen: NDArray[np.float32], x: Any, z: Any, reach: float = 2.6) -> NDArray[np.float64]:
+    """Of what a floor has in full, from its colour before a backdrop of `WHITE`, into which it fades."""
+    way = np.clip((1.0 - np.hypot(x, z) / reach) / 0.95, 0.0, 1.0)
+    there = way * way * (3.0 - 2.0 * way)
+    return 1.0 - (1.0 - seen / WHITE[0]) / np.maximum(there, 1e-3)
+
+
+@pytest.mark.parametrize("visible", [False, True])
+def test_the_shadow_of_a_ball_is_an_ellipse(fluid: gf.Fluid, frame: FrameRenderer, visible: bool) -> None:
+    """That of a ball of 0.2 m half a metre up: on the floor an ellipse, longer by what the light slants."""
+    ball = gf.Obstacle(gf.Sphere(radius=0.2), (-0.25, 0.5, -0.1), visible=visible)
+    fluid.obstacles.add(ball)
+    seen = drawn(frame, fluid)
+    x, z = on_floor()
+    way = np.array(SLANTED.direction) / np.linalg.norm(SLANTED.direction)
+    off = np.stack([x + 0.25, np.full_like(x, -0.5), z + 0.1], axis=-1)
+    from_axis = np.linalg.norm(np.cross(off, way), axis=-1)
+    hidden = np.hypot(x + 0.267, z + 0.107) < 0.25  # by the ball itself, which stands above it
+    clear = np.zeros_like(x, bool) if not visible else hidden
+    light = share_of_light(seen, x, z)
+    assert (abs(light[(from_axis < 0.19) & ~clear]) < 0.01).all()
+    assert (abs(light[(from_axis > 0.21) & (np.hypot(x, z) < 1.2) & ~clear] - 1.0) < 0.01).all()
+    assert (light[~clear] < 0.5).sum() == pytest.approx((from_axis[~clear] < 0.2).sum(), rel=0.03)
+
+
+def test_a_shadow_begins_where_a_solid_stands(fluid: gf.Fluid, frame: FrameRenderer) -> None:
+    """Beside the foot of a box, as wide as three pixels, there is no light between it and its shadow."""
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.2, 0.4, 0.4)), (-0.1, 0.2, 0.0)))
+    seen = drawn(frame, fluid, camera=gf.Camera((0.0, 0.1, 0.0), 2.0, azimuth=90.0, elevation=30.0, fov=30.0))
+    fluid.obstacles.clear()
+    fluid.step(0.01)
+    bare = drawn(frame, fluid, camera=gf.Camera((0.0, 0.1, 0.0), 2.0, azimuth=90.0, elevation=30.0, fov=30.0))
+    dark = seen < 0.1 * bare
+    assert dark.sum() > 500  # its side that looks at the eye, and its shadow, which are one piece
+    columns = dark[:, 90:110]
+    for column in columns.T:
+        rows = np.flatnonzero(column)
+        assert (np.diff(rows) == 1).all()
+
+
+@pytest.mark.parametrize("shape", ["sphere", "box", "cylinder", "capsule", "mesh"])
+@pytest.mark.parametrize("size", [(96, 72), (640, 480)])
+def test_a_convex_solid_throws_no_shadow_on_itself(
+    fluid: gf.Fluid,
+    ctx: moderngl.Context,
+    monkeypatch: pytest.MonkeyPatch,
+    shape: str,
+    size: tuple[int, int],
+) -> None:
+    """What the light falls on is as bright as without shadows, however it slants."""
+    solid: dict[str, Any] = {
+        "sphere": gf.Sphere(radius=0.3),
+        "box": gf.Box(size=(0.5, 0.3, 0.4)),
+        "cylinder": gf.Cylinder(radius=0.2, height=0.5),
+        "capsule": gf.Capsule(radius=0.15),
+        "mesh": gf.Mesh.icosphere(3, 0.3),
+    }
+    turned = (0.2, 0.3, 0.1, 0.927)
+    fluid.obstacles.add(gf.Obstacle(solid[shape], (0.0, 0.5, 0.0), turned))
+    frame = FrameRenderer(ctx, size, background=(0.0, 0.0, 0.0))
+    camera = gf.Camera(target=(0, 0.5, 0), distance=2.5, azimuth=-60.0, elevation=30.0, fov=30.0)
+    for way in ((1.0, -1.0, 0.3), (0.2, -1.0, 0.1), (1.0, -0.05, -0.4)):
+        light = gf.Light(direction=way, color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
+        scene = {"camera": camera, "light": light, "floor": None}
+        seen = drawn(frame, fluid, **scene)
+        with monkeypatch.context() as without:
+            without.setattr(ShadowMap, "any", False)
+            lit = drawn(frame, fluid, **scene)
+        assert (lit > 0.05).sum() > 0.01 * lit.size
+        lost = (lit - seen)[
+            lit > 0.05
+        ]  # but where light only grazes triangles that stand for something round
+        assert np.quantile(lost, 0.98) < 0.005 and lost.mean() < 0.003, way
+    frame.release()
+
+
+def test_a_shadow_reaches_beyond_the_box(
+    fluid: gf.Fluid, frame: FrameRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A beam that sticks out of it shades the floor there; the picture is what it is where all of it asks."""
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.2, 0.1, 2.4)), (-0.2, 0.6, 0.0)))
+    for camera in (TOP, gf.Camera((0, 0, 0), 4.0, azimuth=30.0, elevation=40.0)):
+        seen = drawn(frame, fluid, camera=camera)
+        with monkeypatch.context() as whole:
+            whole.setattr(FrameRenderer, "_dimmed", lambda self, *given: (0, 0, *self.size))
+            np.testing.assert_allclose(seen, drawn(frame, fluid, camera=camera), atol=1e-6)
+    seen = drawn(frame, fluid)
+    x, z = on_floor()
+    shadow = (abs(x - 0.4) < 0.05) & (abs(z - 0.18) < 1.15)
+    assert (abs(share_of_light(seen, x, z)[shadow]) < 0.02).all()
+
+
+@pytest.mark.parametrize("visible", [False, True])
+def test_what_is_parked_far_away_throws_no_shadow(
+    fluid: gf.Fluid, frame: FrameRenderer, visible: bool
+) -> None:
+    """Straight above the box, a hundred times its height; a huge ground below it costs no sharpness."""
+    sun = gf.Light(direction=(0.0, -1.0, 0.0), color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.3), (0.0, 100.0, 0.0), visible=visible))
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(900.0, 1.0, 900.0)), (0.0, -0.55, 0.0), visible=False))
+    seen = drawn(frame, fluid, light=sun)
+    assert seen.min() > 0.7
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.4, 0.2, 0.4)), (0.0, 0.4, 0.0), visible=False))
+    x, z = on_floor()
+    light = share_of_light(drawn(frame, fluid, light=sun), x, z)
+    aside = np.maximum(abs(x), abs(z))
+    assert (light[aside < 0.19] < 0.02).all() and (light[(aside > 0.21) & (aside < 1.0)] > 0.98).all()
+
+
+def test_solids_shade_each_other_across_boxes(ctx: moderngl.Context, fluid: gf.Fluid) -> None:
+    """A plate in one box shades a block in the next, and the floor once: light from all round is left."""
+    beside = gf.Fluid(gf.Grid((16, 16, 16), 1 / 16, (0.5, 0.0, -0.5)), backend="fragment", ctx=ctx)
+    plate = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.4, 0.07, 0.6)), (0.2, 0.8, 0.0)))
+    beside.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.1, 0.3)), (0.95, 0.05, 0.2)))
+    frame = FrameRenderer(ctx, (200, 200), background=WHITE)
+    around = (0.2, 0.2, 0.2)
+
+    def picture(sun: float, y: float) -> NDArray[np.float32]:
+        plate.position = (0.2, y, 0.0)
+        fluid.step(0.01)
+        light = gf.Light(direction=SLANTED.direction, color=(sun,) * 3, ambient=around)
+        frame.draw(gf.Scene(fluid, others=(beside,), camera=TOP, light=light, floor=0.0))
+        return frame.read_hdr()[..., 0]
+
+    shaded, lit, no_sun = picture(1.0, 0.8), picture(1.0, 80.0), picture(0.0, 80.0)
+    x, z = on_floor()
+    block = (abs(x - 0.92) < 0.05) & (abs(z - 0.2) < 0.1)
+    floor = (abs(x - 0.9) < 0.05) & (abs(z - 0.45) < 0.03)
+    assert block.sum() > 10 and floor.sum() > 3
+    assert (shaded[block] < 0.5 * lit[block]).all()
+    np.testing.assert_allclose(shaded[block], no_sun[block], rtol=0.02)
+    share = share_of_light(shaded, x, z)[floor].mean()
+    assert share == pytest.approx(0.2 / (0.2 + 1.0 / np.linalg.norm(SLANTED.direction)), rel=0.05)
+    frame.release()
+    beside.release()
+
+
+def test_a_map_is_drawn_when_something_has_moved(
+    fluid: gf.Fluid, frame: FrameRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for x in (-0.45, 0.45):  # between which one moves: the map stays where it is
+        fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.07, 0.9, 0.9)), (x, 0.5, 0.0)))
+    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.0, 0.5, 0.0)))
+    drawings: list[int] = []
+    arrays = type(frame._shadows.solids).arrays
+
+    def counted(self: Any, *given: Any) -> Any:
+        drawings.append(len(given[0]))
+        return arrays(self, *given)
+
+    monkeypatch.setattr(type(frame._shadows.solids), "arrays", counted)
+    scene = {"camera": gf.Camera((0.0, 0.5, 0.0), 3.0)}
+    shown = 1  # the ball itself, in each picture
+    for there, anew in (
+        ((0.0, 0.5, 0.0), 1),
+        ((0.0, 0.5, 0.0), 0),
+        ((0.1, 0.5, 0.0), 1),
+        ((0.1, 0.5, 0.0), 0),
+    ):
+        ball.position = there
+        fluid.step(0.01)
+        drawings.clear()
+        drawn(frame, fluid, **scene)
+        assert len(drawings) == shown + anew
+    held = frame.picture_bytes
+    fluid.obstacles.clear()
+    fluid.step(0.01)
+    seen = drawn(frame, fluid)
+    assert seen.min() == pytest.approx(seen.max(), rel=1e-3)  # and goes with the last
+    assert frame.picture_bytes == held
+
+
+def test_smoke_shades_solids_as_if_they_were_not_there(fluid: gf.Fluid, frame: FrameRenderer) -> None:
+    """Its share of light is lost on the top of a block under it, and on the floor beside the block."""
+    sun = gf.Light(direction=(0.0, -1.0, 0.0), color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
+    smoke = np.zeros((16, 16, 16))
+    smoke[:, 12:14] = 1.0
+    fluid.density.write(smoke)
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.4, 0.25, 0.4)), (0.0, 0.125, 0.0)))
+    fluid.voxelize()
+    # looked at from below the smoke: not through it
+    camera = gf.Camera((0.0, 0.1, 0.0), 3.0, azimuth=0.0, elevation=11.0, fov=15.0)
+    kept = np.exp(-8.0 * 2.0 / 16.0)
+    bare, seen = (
+        drawn(frame, fluid, light=sun, camera=camera, smoke=gf.Smoke(extinction=e, visible=e > 0.0))
+        for e in (0.0, 8.0)
+    )
+    x, z = on_floor(camera)
+    top = (bare > 0.2) & (bare < 0.6)  # darker paint than the floor's; its sides look past the light
+    floor = (np.abs(x) < 0.4) & (z > 0.25) & (z < 0.4)
+    assert top.sum() > 500 and floor.sum() > 500
+    assert np.median(seen[top] / bare[top]) == pytest.approx(kept, rel=0.02)
+    assert np.median(share_of_light(seen, x, z)[floor]) == pytest.approx(kept, rel=0.02)
