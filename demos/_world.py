@@ -1,4 +1,4 @@
-"""A small game of somebody else's: a ball rolls between pillars. Nothing in it knows of smoke.
+"""A small game of somebody else's: a ball rolls between pillars. One line of its shader knows of smoke.
 
 It draws by moderngl into a picture with depth, in linear light, and tone maps that to the window. The
 embed_*.py beside it put smoke into it, each in a window of another library, one in none.
@@ -34,10 +34,11 @@ FRAGMENT = """#version 330 core
 uniform vec3 sun, color;
 in vec3 at, facing;
 out vec4 seen;
+SMOKE
 void main() {
     ivec2 tile = ivec2(floor(at.xz * 2.0));
     float check = at.y > 0.001 || ((tile.x + tile.y) & 1) == 1 ? 1.0 : 0.75;
-    float lit = max(dot(normalize(facing), -sun), 0.0);
+    float lit = max(dot(normalize(facing), -sun), 0.0) * gpufluid_sunlight_at(at);
     vec3 light = vec3(1.9, 1.75, 1.5) * lit + vec3(0.10, 0.13, 0.18);
     float far = smoothstep(3.0, 9.0, length(at.xz));
     seen = vec4(mix(color * check * light, vec3(0.02, 0.03, 0.045), far), 1.0);
@@ -79,16 +80,20 @@ def mesh(rows: int, columns: int, box: bool = False) -> NDArray[np.float32]:
 
 
 class World:
-    """The game: what is in it, where the camera stands, how it is drawn."""
+    """The game: what is in it, where the camera stands, how it is drawn.
 
-    def __init__(self, ctx: moderngl.Context, size: tuple[int, int] = SIZE) -> None:
+    smoke: GLSL that says how much of the sun's light smoke lets through to a place.
+    """
+
+    def __init__(self, ctx: moderngl.Context, smoke: str, size: tuple[int, int] = SIZE) -> None:
         self.ctx, self.size = ctx, size
         self.depth = ctx.depth_texture(size)
         self._color = ctx.texture(size, 4, dtype="f2")
         self.framebuffer = ctx.framebuffer([self._color], self.depth)
-        self._program: Any = ctx.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT)
+        fragment = FRAGMENT.replace("SMOKE", smoke)
+        self.program: Any = ctx.program(vertex_shader=VERTEX, fragment_shader=fragment)
         self._ball, self._box = (
-            ctx.vertex_array(self._program, [(ctx.buffer(made), "3f 3f", "corner", "normal")])
+            ctx.vertex_array(self.program, [(ctx.buffer(made), "3f 3f", "corner", "normal")])
             for made in (mesh(24, 48), mesh(0, 0, box=True))
         )
         self._tone = ctx.vertex_array(ctx.program(vertex_shader=WHOLE, fragment_shader=TONE), [])
@@ -100,7 +105,7 @@ class World:
 
     def draw(self, time: float) -> None:
         """Draw all of it; as most programs do, it sets what it needs and leaves it so."""
-        ctx, program = self.ctx, self._program
+        ctx, program = self.ctx, self.program
         self.framebuffer.use()
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.clear(0.02, 0.03, 0.045, 1.0)

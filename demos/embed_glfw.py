@@ -24,7 +24,7 @@ def main() -> None:
     window = glfw.create_window(SIZE[0], SIZE[1], "gpufluid in glfw", None, None)
     glfw.make_context_current(window)
     ctx = moderngl.create_context()
-    world = World(ctx)
+    world = World(ctx, gf.glsl("light"))
 
     grid = gf.Grid((48, 32, 24), 1 / 20, origin=(-1.2, 0, -0.6))  # m
     fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
@@ -39,6 +39,7 @@ def main() -> None:
         time = frame * DT
         ball.position = world.ball(time)
         fluid.step(DT)
+        smoke.give(fluid, world.program)
         world.draw(time)
         smoke.render(fluid, world.camera, world.framebuffer, depth=world.depth, light=light, smoke=look)
         world.show(ctx.screen)

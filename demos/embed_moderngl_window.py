@@ -19,7 +19,7 @@ class Game(moderngl_window.WindowConfig):  # type: ignore[misc]  # it has no ann
     def __init__(self, **given: object) -> None:
         super().__init__(**given)
         ctx = self.ctx
-        self.world, self.frame = World(ctx), 0
+        self.world, self.frame = World(ctx, gf.glsl("light")), 0
 
         grid = gf.Grid((48, 32, 24), 1 / 20, origin=(-1.2, 0, -0.6))  # m
         self.fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
@@ -37,6 +37,7 @@ class Game(moderngl_window.WindowConfig):  # type: ignore[misc]  # it has no ann
         time = self.frame * DT
         self.ball.position = world.ball(time)
         fluid.step(DT)
+        smoke.give(fluid, world.program)
         world.draw(time)
         smoke.render(
             fluid, world.camera, world.framebuffer, depth=world.depth, light=self.light, smoke=self.look

@@ -17,7 +17,7 @@ def main() -> None:
     driver: dict[str, Any] = {"backend": "egl"} if sys.platform == "linux" else {}
     ctx = moderngl.create_context(standalone=True, **driver)
     window = ctx.simple_framebuffer(SIZE)
-    world = World(ctx)
+    world = World(ctx, gf.glsl("light"))
 
     grid = gf.Grid((48, 32, 24), 1 / 20, origin=(-1.2, 0, -0.6))  # m
     fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
@@ -31,6 +31,7 @@ def main() -> None:
         time = frame * DT
         ball.position = world.ball(time)
         fluid.step(DT)
+        smoke.give(fluid, world.program)
         world.draw(time)
         smoke.render(fluid, world.camera, world.framebuffer, depth=world.depth, light=light, smoke=look)
         world.show(window)

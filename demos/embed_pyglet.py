@@ -15,7 +15,7 @@ def main() -> None:
     config = pyglet.gl.Config(major_version=3, minor_version=3, forward_compatible=True, double_buffer=True)
     window = pyglet.window.Window(*SIZE, "gpufluid in pyglet", config=config, vsync=False)
     ctx = moderngl.create_context()
-    world = World(ctx)
+    world = World(ctx, gf.glsl("light"))
 
     grid = gf.Grid((48, 32, 24), 1 / 20, origin=(-1.2, 0, -0.6))  # m
     fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
@@ -32,6 +32,7 @@ def main() -> None:
         time = frame * DT
         ball.position = world.ball(time)
         fluid.step(DT)
+        smoke.give(fluid, world.program)
         world.draw(time)
         smoke.render(fluid, world.camera, world.framebuffer, depth=world.depth, light=light, smoke=look)
         world.show(ctx.screen)

@@ -246,7 +246,7 @@ def test_a_shader_sees_the_flow_fall_off_beside_walls(deep: int, rng: np.random.
 
 def test_a_wrong_name_of_glsl_is_named() -> None:
     with pytest.raises(
-        gf.GpufluidError, match="must be one of 'sample', got 'simple'; did you mean 'sample'"
+        gf.GpufluidError, match="must be one of 'light', 'sample', got 'simple'; did you mean 'sample'"
     ):
         gf.glsl("simple")
 

@@ -48,7 +48,7 @@ def shader_root() -> Path:
 def glsl(name: str) -> str:
     """Return GLSL for shaders of your own. It needs GLSL 3.30.
 
-    name: "sample", for `Fluid.give`.
+    name: "sample", for `Fluid.give`; "light", for `VolumeRenderer.give`.
 
     Raises GpufluidError for a name there is no text of, naming those there are.
     """

@@ -382,20 +382,27 @@ def keeping(ctx: moderngl.Context, what: str) -> Iterator[None]:
 
 
 class Guest:
-    """Base of what works in a host's context: each of its public methods is `guarded`."""
+    """Base of what works in a host's context: each of its public methods is `guarded`, or `binding`."""
 
     ctx: moderngl.Context
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for name, method in list(vars(cls).items()):
-            if inspect.isfunction(method) and (name == "__init__" or not name.startswith("_")):
+            public = inspect.isfunction(method) and (name == "__init__" or not name.startswith("_"))
+            if public and not getattr(method, "binds", False):
                 setattr(cls, name, guarded(method))
 
 
 Self = TypeVar("Self")
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def binding(method: Callable[P, R]) -> Callable[P, R]:
+    """Method decorator: it binds what the host is to draw with, which stays so."""
+    method.binds = True  # type: ignore[attr-defined]
+    return method
 
 
 def guarded(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:

@@ -223,6 +223,16 @@ class LightVolume:
 
     def give(self, program: Program, name: str, unit: int) -> None:
         """Set what ``light_at_<name>`` of `program` reads, on texture unit `unit`."""
+        values, sent = self.told(name, unit), self.device.sent(program)
+        if sent.get(name) is not values:
+            give(program, values)
+            sent[name] = values
+        if program.get(f"{name}_layers", None) is not None:  # else only its direction matters
+            self.layers.use(unit)
+            self.device.between.use(unit)
+
+    def told(self, name: str, unit: int) -> dict[str, bytes]:
+        """The uniforms of what reads it as `name`, always on the same `unit`, by their names."""
         if name not in self._read_as:
             self._read_as[name] = packed(
                 whole={
@@ -238,13 +248,7 @@ class LightVolume:
                     f"{name}_direction": self.frame.unit,
                 },
             )
-        values, sent = self._read_as[name], self.device.sent(program)
-        if sent.get(name) is not values:
-            give(program, values)
-            sent[name] = values
-        if program.get(f"{name}_layers", None) is not None:  # else only its direction matters
-            self.layers.use(unit)
-            self.device.between.use(unit)
+        return self._read_as[name]
 
     def read(self) -> NDArray[np.float32]:
         """Return the light left at the end of each layer, [layers, rows, columns] of the tiles."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
+from weakref import ReferenceType, ref
 
 import moderngl
 import numpy as np
@@ -28,12 +29,12 @@ from gpufluid.gl.device import Device, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT
 from gpufluid.gl.passes import give
-from gpufluid.gl.state import Guest
+from gpufluid.gl.state import Guest, binding, keeping
 from gpufluid.grid import finite_number
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
 from gpufluid.render.light_volume import ATTENUATIONS
-from gpufluid.render.lighting import Lighting
+from gpufluid.render.lighting import Lighting, give_all_light
 from gpufluid.render.march import RayMarch
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import Painter, Sight
@@ -110,6 +111,8 @@ class VolumeRenderer(Guest):
         self._occupancy: Occupancy | None = None
         self._shaded: Field | None = None
         self._stepped: Field | None = None  # the same before it is softened, where it is
+        self._gives = False  # whether a host asks for the light on things of its own
+        self._drawn: ReferenceType[FluidLike] | None = None  # the fluid whose light there is
         self._lit: object = None  # what the light was walked through, and how
         self._shown: object = None  # of what the looks of cells are
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
@@ -199,6 +202,29 @@ class VolumeRenderer(Guest):
         self.prepare(fluid, look)
         self._draw(fluid, view, target, depth, look)
 
+    @binding
+    def give(self, fluid: FluidLike, program: moderngl.Program, unit: int = 8) -> None:
+        """Set what ``gf.glsl("light")`` in `program`, one of yours, reads: the light of the last picture.
+
+        Binds two textures, to `unit` and the next, and leaves them bound: call it before you draw with that
+        program. Before the first picture there is all light. Give each fluid whose light you ask for a
+        renderer of its own.
+        Raises GpufluidError where the last picture was of another fluid, and after `release`.
+        """
+        self._check_alive()
+        self._gives = True
+        if self._drawn is None:
+            give_all_light(self.device, program, unit)
+            return
+        if self._drawn() is not fluid:
+            raise GpufluidError(
+                "the light is that of the last picture, which was of another fluid: give each fluid whose "
+                "light you ask for a VolumeRenderer of its own"
+            )
+        with keeping(self.ctx, "VolumeRenderer.give"):
+            self.lighting.walk_past_solids(fluid)
+        self.lighting.give(program, fluid, unit)
+
     def prepare(self, fluid: FluidLike, look: Look) -> None:
         """Walk the light of `look` through the smoke: all that does not depend on the camera.
 
@@ -216,6 +242,7 @@ class VolumeRenderer(Guest):
         look.check()
         fluid.voxelize()
         self._allocate(fluid)
+        self._drawn = ref(fluid)
         now = self._now(fluid, look)
         if now is not None and now == self._lit:
             return
@@ -223,6 +250,8 @@ class VolumeRenderer(Guest):
         with self._counted(fluid):
             self._find(fluid, look)
             self.lighting.update(fluid, look, self._occupancy)
+            if self._gives:
+                self.lighting.walk_past_solids(fluid)
         self._lit = now
 
     def _now(self, fluid: FluidLike, look: Look) -> object:

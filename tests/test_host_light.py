@@ -1,0 +1,171 @@
+"""The light of smoke and fire on things of a host's, by a shader of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import gpufluid as gf
+from gpufluid.render.camera import view_of
+from gpufluid.render.frame import FrameRenderer
+from gpufluid.render.reference_light import light_at
+
+GRID = gf.Grid((15, 12, 10), 0.1, origin=(-0.5, 0.2, 0.3))
+VERTEX = """#version 330
+in vec3 place;
+in vec3 normal;
+out float sun;
+out vec3 fire;
+{}
+void main() {{ sun = gpufluid_sunlight_at(place); fire = gpufluid_firelight_at(place, normal); }}
+"""
+SLANTED = ((0.5, -1.0, 0.3), (-0.2, 0.3, 1.0), (0.0, -1.0, 0.0), (1.0, 0.9, -0.95))
+
+
+def told(
+    smoke: gf.VolumeRenderer, fluid: gf.Fluid, places: NDArray[np.float64], normal: Any = (0.0, 1.0, 0.0)
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Share of the sun's light [n] and the fire's [n, 3] at places, by a program of a host's."""
+    ctx = smoke.ctx
+    program = ctx.program(vertex_shader=VERTEX.format(gf.glsl("light")), varyings=["sun", "fire"])
+    smoke.give(fluid, program, unit=3)
+    rows = np.concatenate([places, np.broadcast_to(normal, places.shape)], axis=1).astype("f4")
+    given = ctx.vertex_array(program, [(ctx.buffer(rows), "3f 3f", "place", "normal")])
+    out = ctx.buffer(reserve=16 * len(places))
+    given.transform(out, moderngl.POINTS)
+    found = np.frombuffer(out.read(), np.float32).reshape(-1, 4)
+    return found[:, 0], found[:, 1:]
+
+
+def around(fluid: gf.Fluid, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    """Random places in the box, and as far from it as it is wide."""
+    low, size = np.array(fluid.grid.origin), np.array(fluid.grid.size)
+    inside = rng.uniform(low, low + size, (count, 3))
+    return np.concatenate([inside, rng.uniform(low - size, low + 2.0 * size, (count, 3))])
+
+
+@pytest.mark.parametrize("scroll", [(0, 0, 0), (3, 0, -2)])
+@pytest.mark.parametrize("way", SLANTED)
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_the_suns_light_is_that_of_the_volume(
+    rng: np.random.Generator, backend: str, way: tuple[float, float, float], scroll: tuple[int, int, int]
+) -> None:
+    """At any place, held to the float64 twin of the lookup; to the smoke alone where a solid stands."""
+    sides = gf.Boundaries.all(gf.Open())
+    with gf.Fluid(GRID, sides, backend=backend) as fluid:
+        assert fluid.ctx is not None
+        fluid.scroll(scroll)
+        fluid.density.write(rng.uniform(0.0, 1.0, fluid.density.read().shape))
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), tuple(np.array(fluid.grid.origin) + 0.5)))
+        smoke = gf.VolumeRenderer(fluid.ctx)
+        target = fluid.ctx.framebuffer([fluid.ctx.texture((32, 24), 4, dtype="f2")])
+        smoke.render(fluid, gf.Camera(), target, light=gf.Light(direction=way), smoke=gf.Smoke(3.0))
+        places = around(fluid, rng, 150)
+        sun, fire = told(smoke, fluid, places)
+        volume = smoke.lighting.on_surfaces
+        layers = volume.read().astype(np.float64)
+        cells = (places - fluid.grid.origin) / fluid.grid.cell_size
+        twin = np.array([light_at(volume.frame, layers, tuple(p)) for p in cells])
+        np.testing.assert_allclose(sun, twin, atol=2e-4)
+        assert volume.past_solids and (sun[150:] == 1.0).any() and sun.min() > 0.0 and sun.min() < 0.6
+        np.testing.assert_array_equal(fire, 0.0)
+        smoke.release()
+
+
+def test_the_fires_light_is_that_of_the_floor(ctx: moderngl.Context, rng: np.random.Generator) -> None:
+    """And of any surface: as on the floor of a picture, wherever it lies."""
+    dark = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
+    rules = gf.Settings(combustion=gf.Combustion())
+    with gf.Fluid(GRID, gf.Boundaries.all(gf.Open()), rules, backend="fragment", ctx=ctx) as fluid:
+        fluid.scroll((5, 0, 0))
+        heat = np.zeros(fluid.temperature.read().shape)
+        heat[3:6, 3:7, 6:10] = rng.uniform(5.0, 20.0, (3, 4, 4))
+        fluid.temperature.write(heat)
+        middle = np.array(fluid.grid.origin) + 0.5 * np.array(fluid.grid.size)
+        camera = gf.Camera(target=(float(middle[0]), 0.1, float(middle[2])), distance=3.0, elevation=60.0)
+        scene = gf.Scene(fluid, camera, dark, gf.Smoke(visible=False), fire=gf.Fire(), floor=0.1)
+        pictures = []
+        for albedo in (0.0, 1.0):
+            frame = FrameRenderer(ctx, (96, 96), background=(0.0, 0.0, 0.0), floor_color=(albedo,) * 3)
+            frame.draw(scene)
+            pictures.append(frame.read_hdr()[..., :3])
+        flame, seen = pictures
+        at = 2.0 * (np.arange(96) + 0.5) / 96 - 1.0
+        x, y = np.meshgrid(at, -at)
+        back = np.linalg.inv(view_of(camera, 1.0).clip.astype(np.float64))
+        ends = [np.stack([x, y, np.full_like(x, z), np.ones_like(x)], -1) @ back.T for z in (-0.9, 0.9)]
+        near, far = (e[..., :3] / e[..., 3:] for e in ends)
+        place = near + (far - near) * ((near[..., 1] - 0.1) / (near[..., 1] - far[..., 1]))[..., None]
+        bare = (np.linalg.norm(place - middle, axis=-1) < 1.6) & (flame.max(axis=-1) == 0.0)
+        _, fire = told(frame.volume, fluid, place[bare])
+        away = np.hypot(*(place[bare] - middle)[..., ::2].T) / (2.6 * 1.5)
+        there = np.clip((1.0 - away) / 0.95, 0.0, 1.0)
+        there = there * there * (3.0 - 2.0 * there)
+        assert bare.sum() > 1000 and fire.max() > 0.05
+        np.testing.assert_allclose(seen[bare], there[:, None] * fire, rtol=0.01, atol=1e-3 * fire.max())
+        # of a surface that looks away there is none of what comes from one side
+        under = np.array([(middle[0], -5.0, middle[2])])
+        (_, up), (_, down) = (told(frame.volume, fluid, under, (0.0, y, 0.0)) for y in (1.0, -1.0))
+        assert down.max() < 0.2 * up.max()
+        frame.release()
+
+
+def test_what_a_host_has_bound_stays_and_what_it_is_given_too(ctx: moderngl.Context) -> None:
+    """The walk past solids draws; after it the host's framebuffer and the two textures are bound."""
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(np.ones(fluid.density.read().shape))
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.3), (0.2, 0.7, 0.7)))
+        smoke = gf.VolumeRenderer(ctx)
+        target = ctx.framebuffer([ctx.texture((32, 24), 4, dtype="f2")])
+        smoke.render(fluid, gf.Camera(), target)
+        gf.keep_state(ctx, True)
+        try:
+            target.use()
+            before = ctx.fbo.glo, ctx.viewport
+            sun, _ = told(smoke, fluid, np.array([(0.2, 0.3, 0.7)]))
+            assert (ctx.fbo.glo, ctx.viewport) == before and 0.0 < sun[0] < 1.0
+        finally:
+            gf.keep_state(ctx, False)
+        smoke.release()
+
+
+def test_light_of_another_fluid_is_refused(ctx: moderngl.Context) -> None:
+    fluids = [gf.Fluid(GRID, backend="fragment", ctx=ctx) for _ in range(2)]
+    smoke = gf.VolumeRenderer(ctx)
+    program = ctx.program(vertex_shader=VERTEX.format(gf.glsl("light")), varyings=["sun", "fire"])
+    target = ctx.framebuffer([ctx.texture((32, 24), 4, dtype="f2")])
+    target.use()
+    sun, fire = told(smoke, fluids[0], np.array([(0.0, 0.0, 0.0), (0.2, 0.3, 0.7)]))
+    assert (sun == 1.0).all() and (fire == 0.0).all()  # before the first picture
+    smoke.render(fluids[0], gf.Camera(), target)
+    smoke.give(fluids[0], program)
+    with pytest.raises(gf.GpufluidError, match="of another fluid"):
+        smoke.give(fluids[1], program)
+    smoke.release()
+    with pytest.raises(gf.GpufluidError, match="was released"):
+        smoke.give(fluids[0], program)
+    for fluid in fluids:
+        fluid.release()
+
+
+def test_once_asked_for_it_is_walked_with_each_picture(ctx: moderngl.Context) -> None:
+    """Of the smoke that the picture shows, not of what a step has moved since."""
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.2, 0.7, 0.7)))
+        smoke, look = gf.VolumeRenderer(ctx), {"smoke": gf.Smoke(5.0), "light": gf.Light((0.0, -1.0, 0.0))}
+        target = ctx.framebuffer([ctx.texture((32, 24), 4, dtype="f2")])
+        target.use()
+        under = np.array([(0.6, 0.3, 0.7)])
+        found = []
+        for density in (0.0, 1.0, 0.5):
+            fluid.density.write(np.full(fluid.density.read().shape, density))
+            smoke.render(fluid, gf.Camera(), target, **look)
+            fluid.density.write(np.zeros(fluid.density.read().shape))
+            found.append(float(told(smoke, fluid, under)[0][0]))
+        assert found[0] == 1.0
+        assert found[1:] == pytest.approx([np.exp(-5.0 * d * 1.1) for d in (1.0, 0.5)], rel=0.01)
+        smoke.release()
