@@ -76,8 +76,11 @@ def test_the_suns_light_is_that_of_the_volume(
         smoke.release()
 
 
-def test_the_fires_light_is_that_of_the_floor(ctx: moderngl.Context, rng: np.random.Generator) -> None:
-    """And of any surface: as on the floor of a picture, wherever it lies."""
+@pytest.mark.parametrize("floor", [0.1, 0.48])
+def test_the_fires_light_is_that_of_the_floor(
+    ctx: moderngl.Context, rng: np.random.Generator, floor: float
+) -> None:
+    """And of any surface: as on the floor of a picture, below the box and right under the fire."""
     dark = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
     rules = gf.Settings(combustion=gf.Combustion())
     with gf.Fluid(GRID, gf.Boundaries.all(gf.Open()), rules, backend="fragment", ctx=ctx) as fluid:
@@ -86,8 +89,8 @@ def test_the_fires_light_is_that_of_the_floor(ctx: moderngl.Context, rng: np.ran
         heat[3:6, 3:7, 6:10] = rng.uniform(5.0, 20.0, (3, 4, 4))
         fluid.temperature.write(heat)
         middle = np.array(fluid.grid.origin) + 0.5 * np.array(fluid.grid.size)
-        camera = gf.Camera(target=(float(middle[0]), 0.1, float(middle[2])), distance=3.0, elevation=60.0)
-        scene = gf.Scene(fluid, camera, dark, gf.Smoke(visible=False), fire=gf.Fire(), floor=0.1)
+        camera = gf.Camera(target=(float(middle[0]), floor, float(middle[2])), distance=3.0, elevation=60.0)
+        scene = gf.Scene(fluid, camera, dark, gf.Smoke(visible=False), fire=gf.Fire(), floor=floor)
         pictures = []
         for albedo in (0.0, 1.0):
             frame = FrameRenderer(ctx, (96, 96), background=(0.0, 0.0, 0.0), floor_color=(albedo,) * 3)
@@ -99,7 +102,7 @@ def test_the_fires_light_is_that_of_the_floor(ctx: moderngl.Context, rng: np.ran
         back = np.linalg.inv(view_of(camera, 1.0).clip.astype(np.float64))
         ends = [np.stack([x, y, np.full_like(x, z), np.ones_like(x)], -1) @ back.T for z in (-0.9, 0.9)]
         near, far = (e[..., :3] / e[..., 3:] for e in ends)
-        place = near + (far - near) * ((near[..., 1] - 0.1) / (near[..., 1] - far[..., 1]))[..., None]
+        place = near + (far - near) * ((near[..., 1] - floor) / (near[..., 1] - far[..., 1]))[..., None]
         bare = (np.linalg.norm(place - middle, axis=-1) < 1.6) & (flame.max(axis=-1) == 0.0)
         _, fire = told(frame.volume, fluid, place[bare])
         away = np.hypot(*(place[bare] - middle)[..., ::2].T) / (2.6 * 1.5)
