@@ -127,8 +127,11 @@ def test_without_single_floats_the_format_is_named(ctx: moderngl.Context, lackin
 
 
 def test_one_place_leaves_filtering_floats_to_the_driver() -> None:
-    """The others read bytes, which every driver filters, or depths and noise at the centres of texels."""
-    bytes_or_centres = {"colors", "letters", "noise_tile", "scene_depth"}
+    """The others read bytes, which every driver filters, depths and noise at the centres of texels, or compare.
+
+    What is filtered of the depths of shadows is what a comparison says, 0 or 1.
+    """
+    bytes_or_centres = {"colors", "letters", "noise_tile", "scene_depth", "solid_depths"}
     read = {
         (path.name, name)
         for path in shader_root().rglob("*.glsl")
