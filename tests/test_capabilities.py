@@ -127,7 +127,7 @@ def test_without_single_floats_the_format_is_named(ctx: moderngl.Context, lackin
 
 
 def test_one_place_leaves_filtering_floats_to_the_driver() -> None:
-    """The others read bytes, which every driver filters, depths and noise at the centres of texels, or compare.
+    """The others read bytes, which every driver filters, depths and noise at centres of texels, or compare.
 
     What is filtered of the depths of shadows is what a comparison says, 0 or 1.
     """
