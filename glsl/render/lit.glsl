@@ -1,6 +1,9 @@
 // Light on a surface of the scene: the sun and other lights, the light from all round and that of the fire, dimmed
 // by smoke and solids. CLEAR: where neither the sun nor the sky is dimmed by anything.
 #include "render/light_at.glsl" for sun
+#if SHADOWED
+#include "render/past_solids.glsl"
+#endif
 #include "render/light_at.glsl" for sky
 #if OTHERS
 #include "render/other_left.glsl"
@@ -24,30 +27,11 @@ float shade_from_above(vec3 place) {
     return under > 0.0 ? under * (1.0 - sqrt(light_at_sky(place))) : 0.0;
 }
 
-#if SHADOWED
-uniform sampler2DShadow solid_depths;  // at which the sun's light meets the first solid
-uniform mat4 to_depths;                // place (cells) -> the same, 0 .. 1
-uniform float depth_texel;             // cells
-
-// Share of the sun's light that solids let by: of four by four texels (Reeves, Salesin & Cook 1987). Looked up as far
-// off the surface as it may rise over them.
-float sun_past_solids(vec3 place, vec3 n, float facing) {
-    float off = depth_texel * (0.5 + 2.5 * sqrt(max(1.0 - facing * facing, 0.0)));
-    vec3 at = (to_depths * vec4(place + off * n, 1.0)).xyz;
-    vec2 texel = 1.0 / vec2(textureSize(solid_depths, 0));
-    float sum = 0.0;
-    int k = 0;
-    do sum += texture(solid_depths, vec3(at.xy + texel * vec2(2 * (k & 1) - 1, 2 * (k >> 1) - 1), at.z));
-    while (++k < turns(4));
-    return 0.25 * sum;
-}
-#endif
-
 // The sun's light left on a surface by smoke and by solids, each of which knows nothing of the other.
 float sun_left_at(vec3 place, vec3 n, float facing) {
     float left = 1.0;
 #if SHADOWED
-    left = sun_past_solids(place, n, facing);
+    left = sun_on_surface(place, n, facing);
 #endif
 #if !CLEAR
     if (left > 0.0) left *= light_at_sun(place);

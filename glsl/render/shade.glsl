@@ -5,6 +5,9 @@
 #include "lib/cell_sample.glsl" for scalars
 #include "render/light_at.glsl" for sun
 #include "render/light_at.glsl" for sky
+#if SHADOWED
+#include "render/past_solids.glsl"
+#endif
 #include "render/phase.glsl"
 #include "render/fade.glsl"
 #if OTHERS
@@ -54,7 +57,11 @@ vec4 shaded(ivec3 cell) {
     if (!(thick + emitted.x + emitted.y + emitted.z > 0.0)) return vec4(0.0);
     if (thick > 0.0) {
         vec3 viewer = normalize(parallel_view ? eye : eye - place);
-        light = sun * scattered(light_inside_sun(place), dot(sun_direction, viewer));
+        float sun_left = light_inside_sun(place);
+#if SHADOWED
+        sun_left *= sun_in_cell(place);
+#endif
+        light = sun * scattered(sun_left, dot(sun_direction, viewer));
         light += ambient * (0.08 + 0.6 * sqrt(light_inside_sky(place)));
 #if OTHERS
         vec4 left = others_left(place);

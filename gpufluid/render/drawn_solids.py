@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.render.camera import View
+from gpufluid.render.painter import eye_of
 from gpufluid.render.solid_meshes import Placed, SolidMeshes
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume import eye_of
 from gpufluid.shapes import Mesh
 
 COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for balls that look small

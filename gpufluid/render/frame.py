@@ -26,11 +26,12 @@ from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
 from gpufluid.grid import color_triple
 from gpufluid.render.camera import View, view_of
-from gpufluid.render.drawn_solids import DrawnSolids, Part, Size, part_round
+from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, part_round
 from gpufluid.render.painter import ray_uniforms
+from gpufluid.render.reference_light import LightFrame
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.render.shadow_map import ShadowMap
-from gpufluid.render.solid_meshes import CORNERS, Placed
+from gpufluid.render.solid_meshes import CORNERS
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
@@ -148,11 +149,13 @@ class FrameRenderer(Guest):
         if not smoke.visible:
             smoke = replace(smoke, extinction=0.0)
         look = Look(scene.light, smoke, scene.fire, scene.lights)
+        look.check()
         boxes = self._boxes(scene)
-        for fluid, volume in boxes:
-            volume.prepare(fluid, look)
-            volume.lighting.walk_past_solids(fluid)
         self._view = view = view_of(scene.camera, self.size[0] / self.size[1])
+        with self.volume.timed(scene.fluid, "shadows"):
+            shadows = self._throw_shadows(scene, boxes, view)
+        for fluid, volume in boxes:
+            volume.prepare(fluid, look, shadows)
         with self.volume.timed(scene.fluid, "opaque"):
             self._draw_opaque(scene, boxes, view)
         if views is not None:
@@ -284,6 +287,16 @@ class FrameRenderer(Guest):
         let_go(*self._things)
         self._things = []
 
+    def _throw_shadows(
+        self, scene: SceneLike, boxes: list[tuple[FluidLike, VolumeRenderer]], view: View
+    ) -> ShadowMap | None:
+        """Draw the shadows of all solids; None where there are none."""
+        throw = [one for fluid, _ in boxes for one in self._solids.placed(fluid, hidden=True)]
+        grids = [fluid.grid for fluid, _ in boxes]
+        unit = LightFrame(grids[0].local, scene.light.direction).unit
+        self._shadows.update(throw, unit, grids, view.clip.astype(np.float64), self.size)
+        return self._shadows if self._shadows.any else None
+
     def _draw_opaque(
         self, scene: SceneLike, boxes: list[tuple[FluidLike, VolumeRenderer]], view: View
     ) -> None:
@@ -292,15 +305,11 @@ class FrameRenderer(Guest):
         # samples are for the edges of solids: where none can be seen, a pixel has one
         solids = [list(self._solids.placed(fluid)) for fluid, _ in boxes]
         seen = self._solids.seen(list(chain(*solids)), view, self.size)
-        throw = [one for fluid, _ in boxes for one in self._solids.placed(fluid, hidden=True)]
-        unit = boxes[0][1].lighting.sun.frame.unit
-        grids = [fluid.grid for fluid, _ in boxes]
-        self._shadows.update(throw, unit, grids, view.clip.astype(np.float64), self.size)
         whole = (0, 0, *self.size)
         parts = [(self._opaque, seen), *((self._scene, part) for part in _around(seen, whole))]
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
-        self._draw_studio(scene, *boxes[0], view, parts, throw)
+        self._draw_studio(scene, *boxes[0], view, parts, self._shadows.thrown)
         if scene.floor is not None:
             # what the further boxes take of the light on the floor
             ctx.enable_only(moderngl.BLEND)
@@ -333,12 +342,12 @@ class FrameRenderer(Guest):
         volume: VolumeRenderer,
         view: View,
         parts: Sequence[tuple[moderngl.Framebuffer, Part]],
-        throw: Sequence[Placed] = (),
+        throw: Sequence[Floats] = (),
         shadow: bool = False,
     ) -> None:
         """What stands behind everything, lit through `fluid`; or the shadow of `fluid` on the floor alone.
 
-        parts: of the picture, and into what they are drawn. throw: what throws shadows on the floor too.
+        parts: of the picture, and into what they are drawn. throw: corners of what else may shade the floor.
         """
         grid, dim = fluid.grid, self._dimmed(scene, fluid, volume, view, throw)
         height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
@@ -356,7 +365,7 @@ class FrameRenderer(Guest):
         }
         # both programs are made with the first picture, wherever the light falls in it
         for clear in (False,) if shadow else (False, True):
-            shadowed = bool(throw) and not clear
+            shadowed = not (clear or shadow)
             with self._lit(
                 scene, fluid, volume, "studio", "render/studio.glsl", clear=clear, shadowed=shadowed
             ) as program:
@@ -374,7 +383,7 @@ class FrameRenderer(Guest):
         fluid: FluidLike,
         volume: VolumeRenderer,
         view: View,
-        throw: Sequence[Placed] = (),
+        throw: Sequence[Floats] = (),
     ) -> Part:
         """The part of the picture outside which the floor has all the light of sun and sky."""
         if scene.floor is None:
@@ -383,7 +392,7 @@ class FrameRenderer(Guest):
         corners = np.where(CORNERS, fluid.grid.origin, fluid.grid.upper) + aside
         under = corners.copy()  # the sky is dimmed straight below the box alone, and above it
         under[:, 1] = scene.floor
-        corners = np.concatenate([corners, *((one.corners[:, None] + aside).reshape(-1, 3) for one in throw)])
+        corners = np.concatenate([corners, *((one[:, None] + aside).reshape(-1, 3) for one in throw)])
         down = -float(volume.lighting.sun.frame.unit[1])
         above = np.maximum(corners[:, 1:2] - scene.floor, 0.0)
         if down > 0.0:  # else the floor has no light of the sun
@@ -447,12 +456,9 @@ class FrameRenderer(Guest):
         shadowed: solids throw shadows on it. clear: smoke does not.
         """
         lighting, light = volume.lighting, scene.light
-        shadowed = shadowed and self._shadows.any
-        rules["defines"] = {"CLEAR": int(clear), "SHADOWED": int(shadowed)}
+        rules["defines"] = {"CLEAR": int(clear), "SHADOWED": int(shadowed and self._shadows.any)}
         with lighting.program(fluid, label, file, solids=False, **rules) as program:
             give(program, {"sun_color": tuple(light.color), "ambient": tuple(light.ambient)})
-            if shadowed:
-                self._shadows.give(program, fluid.grid)
             yield program
 
     def _tone_map_program(self) -> moderngl.Program:

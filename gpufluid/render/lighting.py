@@ -15,6 +15,7 @@ from gpufluid.render.firelight import FireLight
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.other_lights import OtherLights
+from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import SKY, SUN, Program, bind, cells_program, matter, volume_program
 from gpufluid.view import Look
@@ -40,11 +41,23 @@ class Lighting:
         self._fire: FireLight | None = None
         self._past: LightVolume | None = None  # the sun's light that smoke leaves alone, past solids
         self._walked_past = False
+        self.shadows: ShadowMap | None = None
         self._look, self._roomy = Look(), False
         self._occupancy: Occupancy | None = None
 
-    def update(self, fluid: FluidLike, look: Look, occupancy: Occupancy | None = None) -> None:
-        """Walk all light through `fluid` as it is now; occupancy: where in it there is anything."""
+    def update(
+        self,
+        fluid: FluidLike,
+        look: Look,
+        occupancy: Occupancy | None = None,
+        shadows: ShadowMap | None = None,
+    ) -> None:
+        """Walk all light through `fluid` as it is now; occupancy: where in it there is anything.
+
+        shadows: those that solids throw, for smoke and surfaces to ask; None: solids stop the sun's light by
+        their cells.
+        """
+        self.shadows, self.sun.past_solids = shadows, shadows is not None
         self._look, smoke = look, look.smoke
         self._occupancy, self._walked_past = occupancy, False
         with self.timed(fluid, "light"):
@@ -66,7 +79,7 @@ class Lighting:
 
         Until then surfaces have the light that the smoke has.
         """
-        if self._walked_past or fluid.solid_field is None:
+        if self._walked_past or self.sun.past_solids or fluid.solid_field is None:
             return
         if self._past is None:
             scale, attenuation = self.sun.scale, self.sun.attenuation
@@ -139,7 +152,7 @@ class Lighting:
 
     def _known(self, beside: Mapping[str, object] | None) -> dict[str, Any]:
         """The macros of these lights and those `beside`, and the layouts of their volumes."""
-        defines: dict[str, object] = dict(beside or {})
+        defines: dict[str, object] = {"SHADOWED": int(self.shadows is not None), **(beside or {})}
         if "others" in self._lit_by:
             defines["OTHERS"] = len(self._look.lights)
         if "glow" in self._lit_by and self._fire is not None:
@@ -151,6 +164,8 @@ class Lighting:
         look = self._look
         for volume, name, unit in ((sun, "sun", SUN), (self.sky, "sky", SKY)):
             volume.give(program, name, unit)
+        if self.shadows is not None:
+            self.shadows.give(program, fluid.grid)
         if look.lights and self._others is not None:
             self._others.place(program, fluid, look.lights)
         if look.fire is not None and self._fire is not None:

@@ -170,3 +170,11 @@ def ray_uniforms(view: View, fluid: FluidLike) -> dict[str, list[tuple[float, ..
         "ray_origin": [tuple(row) for row in origin],
         "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
     }
+
+
+def eye_of(view: View, fluid: FluidLike) -> tuple[float, float, float]:
+    """Where the viewer stands, in cells of `fluid`; with parallel rays the way there, of length 1."""
+    rays, grid = view.rays, fluid.grid
+    place = (rays.origin[0] - grid.origin) / grid.cell_size
+    x, y, z = (place if view.is_perspective else -rays.direction[0]).tolist()
+    return x, y, z

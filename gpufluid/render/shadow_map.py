@@ -19,7 +19,7 @@ from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.render.drawn_solids import DrawnSolids, Size, cells_of
 from gpufluid.render.solid_meshes import CORNERS, Placed
-from gpufluid.render.volume_source import SHADOWS
+from gpufluid.render.volume_source import SHADOWS, Program
 
 SIZE = 1024  # texels a side
 MARGIN = 3  # texels round what throws shadows, in which all is lit
@@ -39,6 +39,8 @@ class ShadowMap:
         self._holds: object = None
         self._clip = np.eye(4)  # world -> clip space of the map
         self._texel = 0.0  # metres
+        self.thrown: list[Floats] = []  # the corners of boxes round what throws shadows, [8, 3] each
+        self.version = 0  # another one whenever it is drawn anew
 
     @property
     def bytes(self) -> int:
@@ -59,6 +61,7 @@ class ShadowMap:
         fine here as it is there, lest its triangles lie in the shadow of finer ones.
         """
         throw = [one for one in throw if any(_beside(one, grid) for grid in boxes)]
+        self.thrown = [one.corners for one in throw]
         if not throw:
             self._holds = None
             return
@@ -86,7 +89,7 @@ class ShadowMap:
             give(program, {"to_clip": clip @ one.matrix})
             triangles.render(moderngl.TRIANGLES)
         ctx.enable_only(moderngl.NOTHING)
-        self._holds = holds
+        self._holds, self.version = holds, self.version + 1
 
     def _program(self) -> moderngl.Program:
         vertex = Source("shadow map (vertex)").add("#version 330 core", "<stage>")
@@ -95,8 +98,8 @@ class ShadowMap:
             fragment, vertex.include("render/shadow_vertex.glsl"), handed=False
         )
 
-    def give(self, program: moderngl.Program, grid: Grid) -> None:
-        """Set what ``sun_past_solids`` of `program` reads, for places in cells of `grid`."""
+    def give(self, program: Program, grid: Grid) -> None:
+        """Set what ``past_solids.glsl`` in `program` reads, for places in cells of `grid`."""
         assert self._depths is not None
         half = np.diag([0.5, 0.5, 0.5, 1.0])
         half[:3, 3] = 0.5

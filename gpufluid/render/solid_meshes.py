@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.mesh_buffers import MeshBuffers
+from gpufluid.grid import Grid
 from gpufluid.periodic import HERE, held, moved, periods
 from gpufluid.render.subject import FluidLike, ObstacleLike
 from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere, Triple
 
 CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
+
+MOST_CUTS = 16  # of planes that are kept
 
 Floats = NDArray[np.float64]
 
@@ -42,6 +45,7 @@ class SolidMeshes(MeshBuffers):
 
     def __init__(self, ctx: moderngl.Context, fine: int = 4) -> None:
         super().__init__(ctx, normals=True)
+        self._cuts: dict[tuple[Plane, bytes, Grid], Mesh | None] = {}
         self._ball = Mesh.icosphere(fine)
         self._cube = _apart(Mesh.box(), lids_only=False)
         can = Mesh.cylinder(1.0, 1.0, 32 * fine)
@@ -51,12 +55,18 @@ class SolidMeshes(MeshBuffers):
     def placed(self, fluid: FluidLike, hidden: bool = False) -> Iterator[Placed]:
         """The triangles that stand for the visible obstacles of `fluid`, their places and colours.
 
-        In a periodic box also for the images that it holds. hidden: also for those that are not visible.
+        In a periodic box also for the images that it holds. hidden: also for those that are not visible, and
+        for planes, as far as they lie in the box.
         """
         for obstacle in fluid.obstacles:
             if not (obstacle.visible or hidden):
                 continue
             grid, sides = fluid.grid, fluid.boundaries
+            if isinstance(obstacle.shape, Plane):
+                cut = self._cut(obstacle.shape, obstacle.matrix, grid) if hidden else None
+                if cut is not None:
+                    yield Placed(cut, np.eye(4), None)
+                continue
             there: Sequence[Triple] = HERE
             if any(periods(grid, sides)):
                 there = held(
@@ -65,13 +75,23 @@ class SolidMeshes(MeshBuffers):
             for (mesh, place), shift in product(self._parts(obstacle), there):
                 yield Placed(mesh, moved(place, shift), obstacle.color)
 
+    def _cut(self, plane: Plane, matrix: Floats, grid: Grid) -> Mesh | None:
+        """The part of a plane that lies in a box; one mesh while neither moves."""
+        key = plane, matrix.tobytes(), grid
+        if key not in self._cuts:
+            if len(self._cuts) >= MOST_CUTS:
+                self._cuts.clear()
+            self._cuts[key] = _cut(
+                matrix[:3, :3] @ plane.point + matrix[:3, 3], matrix[:3, :3] @ plane.normal, grid
+            )
+        return self._cuts[key]
+
     def _parts(self, obstacle: ObstacleLike) -> list[tuple[Mesh, Floats]]:
-        """The triangles that stand for an obstacle where it is; a plane has none."""
+        """The triangles that stand for an obstacle where it is."""
         shape: Shape = obstacle.shape
         if isinstance(shape, Mesh):
             return [(shape, obstacle.matrix)]
-        if isinstance(shape, Plane):
-            return []
+        assert not isinstance(shape, Plane)
         place = obstacle.matrix @ shape.form.place
         if isinstance(shape, Sphere):
             return [(self._ball, place @ _scaled(shape.radius, shape.radius, shape.radius))]
@@ -106,3 +126,24 @@ def _level(mesh: Mesh) -> NDArray[np.bool_]:
     """Which triangles of `mesh` have one height."""
     level: NDArray[np.bool_] = np.ptp(mesh.vertices[mesh.triangles][..., 1], axis=1) == 0.0
     return level
+
+
+def _cut(point: Floats, normal: Floats, grid: Grid) -> Mesh | None:
+    """The polygon that a plane through `point` cuts out of a box; None where it passes by."""
+    corners = np.where(CORNERS, grid.origin, grid.upper)
+    above = (corners - point) @ normal
+    ends = np.array([(a, b) for a in range(8) for b in range(a) if (CORNERS[a] != CORNERS[b]).sum() == 1])
+    ends = ends[(above[ends[:, 0]] > 0.0) != (above[ends[:, 1]] > 0.0)]
+    if len(ends) < 3:
+        return None
+    a, b = ends.T
+    share = above[a] / (above[a] - above[b])
+    rim = corners[a] + share[:, None] * (corners[b] - corners[a])
+    middle = rim.mean(axis=0)
+    aside = rim[0] - middle
+    around = np.arctan2(
+        (rim - middle) @ np.cross(normal / np.linalg.norm(normal), aside), (rim - middle) @ aside
+    )
+    rim = rim[np.argsort(around)]
+    fan = [(0, n, n + 1) for n in range(1, len(rim) - 1)]
+    return Mesh(rim, np.array(fan))

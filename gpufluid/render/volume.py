@@ -37,8 +37,9 @@ from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.lighting import Lighting, give_all_light
 from gpufluid.render.march import RayMarch
 from gpufluid.render.occupancy import Occupancy
-from gpufluid.render.painter import Painter, Sight
+from gpufluid.render.painter import Painter, Sight, eye_of
 from gpufluid.render.quality import FrameClock, Quality
+from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import Program, bind, cells_program, computes, contents, write_cells
@@ -225,9 +226,10 @@ class VolumeRenderer(Guest):
             self.lighting.walk_past_solids(fluid)
         self.lighting.give(program, fluid, unit)
 
-    def prepare(self, fluid: FluidLike, look: Look) -> None:
+    def prepare(self, fluid: FluidLike, look: Look, shadows: ShadowMap | None = None) -> None:
         """Walk the light of `look` through the smoke: all that does not depend on the camera.
 
+        shadows: as for `Lighting.update`.
         Raises GpufluidError as `render` does.
         """
         self._check_alive()
@@ -244,12 +246,14 @@ class VolumeRenderer(Guest):
         self._allocate(fluid)
         self._drawn = ref(fluid)
         now = self._now(fluid, look)
-        if now is not None and now == self._lit:
-            return
+        if now is not None:
+            now = now, shadows and (shadows, shadows.version)
+            if now == self._lit:
+                return
         self._lit = self._shown = None
         with self._counted(fluid):
             self._find(fluid, look)
-            self.lighting.update(fluid, look, self._occupancy)
+            self.lighting.update(fluid, look, self._occupancy, shadows)
             if self._gives:
                 self.lighting.walk_past_solids(fluid)
         self._lit = now
@@ -462,11 +466,3 @@ class VolumeRenderer(Guest):
             let_go(self._color_only[1])
             self._color_only = None
         self.device.release()
-
-
-def eye_of(view: View, fluid: FluidLike) -> tuple[float, float, float]:
-    """Where the viewer stands, in cells of `fluid`; with parallel rays the way there, of length 1."""
-    rays, grid = view.rays, fluid.grid
-    place = (rays.origin[0] - grid.origin) / grid.cell_size
-    x, y, z = (place if view.is_perspective else -rays.direction[0]).tolist()
-    return x, y, z

@@ -1,0 +1,30 @@
+// Share of the sun's light that solids let by, by the depth at which it meets the first; see shadow_map.py.
+#include "lib/turns.glsl"
+
+uniform sampler2DShadow solid_depths;
+uniform mat4 to_depths;      // place (cells) -> place in them, 0 .. 1
+uniform float depth_texel;   // cells
+
+// The mean of four lookups round `at`, `low` and its opposite, `left` and its: a percentage of what is closer (Reeves,
+// Salesin & Cook 1987). Where the first two see the same no edge is near.
+float sun_past_solids(vec3 at, vec2 low, vec2 left) {
+    float sum = 0.0;
+    int n = 0;
+    do sum += texture(solid_depths, vec3(at.xy + ((n & 1) == 0 ? 1.0 : -1.0) * (n < 2 ? low : left), at.z));
+    while (++n < turns(4) && !(n == 2 && (sum == 0.0 || sum == 2.0)));
+    return sum / float(n);
+}
+
+// On a surface: of four by four texels, looked up as far off it as it may rise over them.
+float sun_on_surface(vec3 place, vec3 n, float facing) {
+    float off = depth_texel * (0.5 + 2.5 * sqrt(max(1.0 - facing * facing, 0.0)));
+    vec2 texel = 1.0 / vec2(textureSize(solid_depths, 0));
+    return sun_past_solids((to_depths * vec4(place + off * n, 1.0)).xyz, -texel, vec2(-texel.x, texel.y));
+}
+
+// In a cell: of four places that lie apart in it across the light's way, in rows and columns of their own, lest the edge
+// of a beam shows cells.
+float sun_in_cell(vec3 place) {
+    vec2 eighth = 0.125 / (depth_texel * vec2(textureSize(solid_depths, 0)));
+    return sun_past_solids((to_depths * vec4(place, 1.0)).xyz, eighth * vec2(-3.0, -1.0), eighth * vec2(-1.0, 3.0));
+}
