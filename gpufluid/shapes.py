@@ -552,7 +552,7 @@ class Obstacle:
         other.
     temperature: of the solid; None: it heats nothing. heating: 1/s, >= 0; in fluid cells that share a face
         with the solid the difference to its temperature falls by exp(-heating) in each second.
-    visible: whether it is drawn; the fluid feels it in any case.
+    visible: whether it is drawn; the fluid feels it in any case, and it throws its shadow.
     color: of its paint, linear albedo (r, g, b), 0 .. 1; None: terracotta, or what the renderer is told.
 
     A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
