@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import moderngl
@@ -122,7 +122,7 @@ class Lighting:
         defines: macros beyond those of the light. rules: as for `volume_program`, but for volumes.
         """
         program = volume_program(self.device, fluid, label, file, *fields, **self._known(defines), **rules)
-        with self._bound(fluid, program, self.on_surfaces):
+        with self._bound(fluid, program, self.on_surfaces, surfaces=True):
             yield program
 
     @contextmanager
@@ -137,7 +137,7 @@ class Lighting:
     ) -> Iterator[Program]:
         """A `cells_program` that lights smoke, in the same way."""
         program = cells_program(self.device, fluid, label, file, *fields, **self._known(defines), **rules)
-        with self._bound(fluid, program, self.sun):
+        with self._bound(fluid, program, self.sun, surfaces=False):
             yield program
 
     @property
@@ -160,17 +160,18 @@ class Lighting:
         return {"defines": defines, "volumes": {name: field.layout for name, field in self._lit_by.items()}}
 
     @contextmanager
-    def _bound(self, fluid: FluidLike, program: Program, sun: LightVolume) -> Iterator[None]:
+    def _bound(self, fluid: FluidLike, program: Program, sun: LightVolume, surfaces: bool) -> Iterator[None]:
         look = self._look
         for volume, name, unit in ((sun, "sun", SUN), (self.sky, "sky", SKY)):
             volume.give(program, name, unit)
-        if self.shadows is not None:
-            self.shadows.give(program, fluid.grid)
         if look.lights and self._others is not None:
             self._others.place(program, fluid, look.lights)
         if look.fire is not None and self._fire is not None:
             self._fire.give(program, fluid, look.fire)
-        with bind(self.device, program, **matter(fluid), **self._lit_by):
+        shadows = (
+            nullcontext() if self.shadows is None else self.shadows.read_by(program, fluid.grid, surfaces)
+        )
+        with bind(self.device, program, **matter(fluid), **self._lit_by), shadows:
             try:
                 yield
             finally:

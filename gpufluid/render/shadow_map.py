@@ -6,7 +6,8 @@ the sun sees them, throw shadows with the edges that the picture shows. Smoke is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from weakref import ref
 
 import moderngl
@@ -36,6 +37,8 @@ class ShadowMap:
         self.device, self.solids = device, solids
         self._depths: moderngl.Texture | None = None
         self._target: moderngl.Framebuffer | None = None
+        self._near: moderngl.Sampler
+        self._between: moderngl.Sampler
         self._holds: object = None
         self._clip = np.eye(4)  # world -> clip space of the map
         self._texel = 0.0  # metres
@@ -76,8 +79,11 @@ class ShadowMap:
             self.device.settle()
             self._depths = ctx.depth_texture((SIZE, SIZE))
             self._depths.repeat_x = self._depths.repeat_y = False
-            self._depths.filter = moderngl.LINEAR, moderngl.LINEAR
             self._depths.compare_func = "<="
+            self._near, self._between = (
+                ctx.sampler(False, False, False, (way, way), compare_func="<=")
+                for way in (moderngl.NEAREST, moderngl.LINEAR)
+            )
             self._target = ctx.framebuffer(depth_attachment=self._depths)
         assert self._target is not None
         program = self.device.keep("shadow map", self._program)
@@ -98,8 +104,12 @@ class ShadowMap:
             fragment, vertex.include("render/shadow_vertex.glsl"), handed=False
         )
 
-    def give(self, program: Program, grid: Grid) -> None:
-        """Set what ``past_solids.glsl`` in `program` reads, for places in cells of `grid`."""
+    @contextmanager
+    def read_by(self, program: Program, grid: Grid, filtered: bool) -> Iterator[None]:
+        """Let ``past_solids.glsl`` in `program` read it while the body runs, for places in cells of `grid`.
+
+        filtered: between texels too, which surfaces need; software takes twice as long for it.
+        """
         assert self._depths is not None
         half = np.diag([0.5, 0.5, 0.5, 1.0])
         half[:3, 3] = 0.5
@@ -111,12 +121,18 @@ class ShadowMap:
                 "depth_texel": self._texel / grid.cell_size,
             },
         )
+        sampler = self._between if filtered else self._near
         self._depths.use(SHADOWS)
+        sampler.use(SHADOWS)
+        try:
+            yield
+        finally:
+            sampler.clear(SHADOWS)
 
     def release(self) -> None:
         """Release the texture; idempotent."""
         if self._depths is not None:
-            let_go(self._target, self._depths)
+            let_go(self._target, self._depths, self._near, self._between)
         self._depths = self._target = self._holds = None
 
 
