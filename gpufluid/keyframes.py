@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -185,7 +186,9 @@ def _parsed(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise GpufluidError(f"a formula may have {LONGEST} characters, this one has {len(text)}")
     try:
-        term = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SyntaxWarning)  # of "2if", which nobody means
+            term = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise GpufluidError(f"the formula {text!r} cannot be read") from None
     _check(term, text, 0)
