@@ -63,12 +63,12 @@ class ShadowMap:
         seen_by, size: the matrix from the world to the clip space of the picture, and its size. A ball is as
         fine here as it is there, lest its triangles lie in the shadow of finer ones.
         """
-        throw = [one for one in throw if any(_beside(one, grid) for grid in boxes)]
-        self.thrown = [one.corners for one in throw]
+        near = [(one, corners) for one in throw if _beside(corners := one.corners, boxes)]
+        throw, self.thrown = [one for one, _ in near], [corners for _, corners in near]
         if not throw:
             self._holds = None
             return
-        clip, texel = _framed(throw, unit, boxes)
+        clip, texel = _framed(self.thrown, unit, boxes)
         meshes = [self.solids.as_fine(one, seen_by, size) for one in throw]
         holds = clip.tobytes(), [(ref(m), one.matrix.tobytes()) for m, one in zip(meshes, throw, strict=True)]
         if holds == self._holds:
@@ -136,23 +136,22 @@ class ShadowMap:
         self._depths = self._target = self._holds = None
 
 
-def _beside(one: Placed, grid: Grid) -> bool:
-    """Whether it lies in the box, or no further beside it than that is wide: what is parked is gone."""
-    corners, low, high = one.corners, np.array(grid.origin), np.array(grid.upper)
-    return bool(
-        (corners.max(axis=0) >= 2.0 * low - high).all() and (corners.min(axis=0) <= 2.0 * high - low).all()
-    )
+def _beside(corners: Floats, boxes: Sequence[Grid]) -> bool:
+    """Whether it lies in a box, or no further beside it than that is wide: what is parked is gone."""
+    least, most = corners.min(axis=0), corners.max(axis=0)
+    sides = ((np.array(grid.origin), np.array(grid.upper)) for grid in boxes)
+    return any(bool((most >= 2.0 * a - b).all() and (least <= 2.0 * b - a).all()) for a, b in sides)
 
 
-def _framed(throw: Sequence[Placed], unit: Floats, boxes: Sequence[Grid]) -> tuple[Floats, float]:
+def _framed(thrown: Sequence[Floats], unit: Floats, boxes: Sequence[Grid]) -> tuple[Floats, float]:
     """The matrix from the world to the clip space of the map, and the size of its texels in metres.
 
-    Of what is large it holds what lies as near to the boxes, seen along the light.
+    Of what is large it holds what lies as near to the boxes, seen along the light. thrown: corners of all.
     """
     aside = np.cross(unit, (0.0, 1.0, 0.0) if abs(unit[1]) < 0.9 else (1.0, 0.0, 0.0))
     aside /= np.linalg.norm(aside)
     axes = np.array([aside, np.cross(aside, unit), unit])
-    solids = np.concatenate([one.corners for one in throw]) @ axes.T
+    solids = np.concatenate(thrown) @ axes.T
     room = np.concatenate([np.where(CORNERS, grid.origin, grid.upper) @ axes.T for grid in boxes])
     beside = np.ptp(room, axis=0)
     low, high = solids.min(axis=0), solids.max(axis=0)
