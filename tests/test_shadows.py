@@ -58,12 +58,17 @@ def share_of_light(seen: NDArray[np.float32], x: Any, z: Any, reach: float = 2.6
     return 1.0 - (1.0 - seen / WHITE[0]) / np.maximum(there, 1e-3)
 
 
-@pytest.mark.parametrize("visible", [False, True])
-def test_the_shadow_of_a_ball_is_an_ellipse(fluid: gf.Fluid, frame: FrameRenderer, visible: bool) -> None:
+@pytest.mark.parametrize(("visible", "side"), [(False, 1024), (True, 1024), (True, 2048)])
+def test_the_shadow_of_a_ball_is_an_ellipse(
+    fluid: gf.Fluid, frame: FrameRenderer, visible: bool, side: int
+) -> None:
     """That of a ball of 0.2 m half a metre up: on the floor an ellipse, longer by what the light slants."""
     ball = gf.Obstacle(gf.Sphere(radius=0.2), (-0.25, 0.5, -0.1), visible=visible)
     fluid.obstacles.add(ball)
+    frame._shadows.side = side  # as on a GPU
+    before = frame.picture_bytes
     seen = drawn(frame, fluid)
+    assert frame.picture_bytes - before == 4 * side**2
     x, z = on_floor()
     way = np.array(SLANTED.direction) / np.linalg.norm(SLANTED.direction)
     off = np.stack([x + 0.25, np.full_like(x, -0.5), z + 0.1], axis=-1)

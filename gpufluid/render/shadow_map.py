@@ -22,7 +22,7 @@ from gpufluid.render.drawn_solids import DrawnSolids, Size, cells_of
 from gpufluid.render.solid_meshes import CORNERS, Placed
 from gpufluid.render.volume_source import SHADOWS, Program
 
-SIZE = 1024  # texels a side
+SIDES = 1024, 2048  # texels, in software and on a GPU
 MARGIN = 3  # texels round what throws shadows, in which all is lit
 STEPS = 4  # texels grow by the fourth root of 2, or edges of shadows would creep while a solid moves
 APART = 1e-3  # of the depth, that the first and the last lie within
@@ -35,6 +35,7 @@ class ShadowMap:
 
     def __init__(self, device: Device, solids: DrawnSolids) -> None:
         self.device, self.solids = device, solids
+        self.side = SIDES[not device.software]
         self._depths: moderngl.Texture | None = None
         self._target: moderngl.Framebuffer | None = None
         self._near: moderngl.Sampler
@@ -48,7 +49,7 @@ class ShadowMap:
     @property
     def bytes(self) -> int:
         """GPU memory it takes."""
-        return 0 if self._depths is None else 4 * SIZE * SIZE
+        return 0 if self._depths is None else 4 * self.side**2
 
     @property
     def any(self) -> bool:
@@ -68,7 +69,7 @@ class ShadowMap:
         if not throw:
             self._holds = None
             return
-        clip, texel = _framed(self.thrown, unit, boxes)
+        clip, texel = _framed(self.thrown, unit, boxes, self.side)
         meshes = [self.solids.as_fine(one, seen_by, size) for one in throw]
         holds = clip.tobytes(), [(ref(m), one.matrix.tobytes()) for m, one in zip(meshes, throw, strict=True)]
         if holds == self._holds:
@@ -77,7 +78,7 @@ class ShadowMap:
         ctx = self.device.ctx
         if self._depths is None:
             self.device.settle()
-            self._depths = ctx.depth_texture((SIZE, SIZE))
+            self._depths = ctx.depth_texture((self.side, self.side))
             self._depths.repeat_x = self._depths.repeat_y = False
             self._depths.compare_func = "<="
             self._near, self._between = (
@@ -143,10 +144,11 @@ def _beside(corners: Floats, boxes: Sequence[Grid]) -> bool:
     return any(bool((most >= 2.0 * a - b).all() and (least <= 2.0 * b - a).all()) for a, b in sides)
 
 
-def _framed(thrown: Sequence[Floats], unit: Floats, boxes: Sequence[Grid]) -> tuple[Floats, float]:
+def _framed(thrown: Sequence[Floats], unit: Floats, boxes: Sequence[Grid], side: int) -> tuple[Floats, float]:
     """The matrix from the world to the clip space of the map, and the size of its texels in metres.
 
     Of what is large it holds what lies as near to the boxes, seen along the light. thrown: corners of all.
+    side: texels along each side.
     """
     aside = np.cross(unit, (0.0, 1.0, 0.0) if abs(unit[1]) < 0.9 else (1.0, 0.0, 0.0))
     aside /= np.linalg.norm(aside)
@@ -157,14 +159,14 @@ def _framed(thrown: Sequence[Floats], unit: Floats, boxes: Sequence[Grid]) -> tu
     low, high = solids.min(axis=0), solids.max(axis=0)
     first = np.maximum(low, room.min(axis=0) - beside)[:2]
     last = np.minimum(high, room.max(axis=0) + beside)[:2]
-    texel = float(np.maximum(last - first, 1e-6 * beside[:2]).max()) / (SIZE - 2 * MARGIN - 1)
+    texel = float(np.maximum(last - first, 1e-6 * beside[:2]).max()) / (side - 2 * MARGIN - 1)
     texel = 2.0 ** (np.ceil(STEPS * np.log2(texel)) / STEPS)
     first = (np.floor(first / texel) - MARGIN) * texel
     near, far = low[2], high[2]
     near, far = near - APART * (far - near), far + APART * (far - near)
     clip = np.eye(4)
-    clip[:2, :3] = axes[:2] * (2.0 / (SIZE * texel))
-    clip[:2, 3] = -first * (2.0 / (SIZE * texel)) - 1.0
+    clip[:2, :3] = axes[:2] * (2.0 / (side * texel))
+    clip[:2, 3] = -first * (2.0 / (side * texel)) - 1.0
     clip[2, :3] = axes[2] * (2.0 / (far - near))
     clip[2, 3] = -(far + near) / (far - near)
     return clip, texel
