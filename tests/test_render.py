@@ -85,7 +85,8 @@ def test_light_volume_equals_its_twin(
         for one in (volume, past):
             one.update(puff, tuple(direction), gf.Smoke(4.0))
             twin = light_layers(one.frame, density, 4.0, solids, attenuation, past_solids=one.past_solids)
-            np.testing.assert_allclose(one.read(), twin, atol=exact(device, 1e-4), err_msg=str(direction))
+            off = exact(device, 3e-5 if one is volume else 1e-4)
+            np.testing.assert_allclose(one.read(), twin, atol=off, err_msg=str(direction))
             assert (twin.min() < 1e-3) == (one is volume)  # the solid shuts the light out, where it may
     volume.release()
     past.release()

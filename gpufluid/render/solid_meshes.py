@@ -81,7 +81,7 @@ class SolidMeshes(MeshBuffers):
         if key not in self._cuts:
             if len(self._cuts) >= MOST_CUTS:
                 self._cuts.clear()
-            self._cuts[key] = _cut(
+            self._cuts[key] = _section(
                 matrix[:3, :3] @ plane.point + matrix[:3, 3], matrix[:3, :3] @ plane.normal, grid
             )
         return self._cuts[key]
@@ -128,7 +128,7 @@ def _level(mesh: Mesh) -> NDArray[np.bool_]:
     return level
 
 
-def _cut(point: Floats, normal: Floats, grid: Grid) -> Mesh | None:
+def _section(point: Floats, normal: Floats, grid: Grid) -> Mesh | None:
     """The polygon that a plane through `point` cuts out of a box; None where it passes by."""
     corners = np.where(CORNERS, grid.origin, grid.upper)
     above = (corners - point) @ normal
