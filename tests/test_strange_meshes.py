@@ -167,13 +167,14 @@ def test_a_mesh_that_moves_in_leaps(ctx: moderngl.Context, backend: str) -> None
     fluid.release()
 
 
-# -- a million triangles -------------------------------------------------------------------------------
+# -- a million triangles, and twice as many in the long runs --------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def million() -> gf.Mesh:
-    mesh = round_mesh(708)
-    assert len(mesh.triangles) == 2 * 708 * 707
+@pytest.fixture(scope="module", params=[708, pytest.param(1001, marks=pytest.mark.soak)])
+def million(request: pytest.FixtureRequest) -> gf.Mesh:
+    rings: int = request.param
+    mesh = round_mesh(rings)
+    assert len(mesh.triangles) == 2 * rings * (rings - 1)
     return mesh
 
 
@@ -193,13 +194,14 @@ def test_a_million_triangles_stand_in_a_fluid(
     assert time.process_time() - start < 60.0
 
 
+@pytest.mark.parametrize("pieces", [120_000, pytest.param(250_000, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("closed", [True, False])
-def test_half_a_million_triangles_in_loose_pieces(closed: bool) -> None:
+def test_half_a_million_triangles_in_loose_pieces(closed: bool, pieces: int) -> None:
     """Bounded time, and a warning of what is finer than the cells or not closed."""
-    vertices, triangles = crumbs(120_000, 0.004)
-    says = "falls into 120000 pieces or more, 0.0022 m across in the mean, and a cell is"
+    vertices, triangles = crumbs(pieces, 0.004)
+    says = f"falls into {pieces} pieces or more, 0.0022 m across in the mean, and a cell is"
     if not closed:
-        triangles, says = triangles.reshape(-1, 4, 3)[::5, :2].reshape(-1, 3), "96000 open edges"
+        triangles, says = triangles.reshape(-1, 4, 3)[::5, :2].reshape(-1, 3), f"{4 * pieces // 5} open edges"
     start = time.process_time()
     fluid = gf.Fluid(GRID, backend="numpy")
     with pytest.warns(gf.MeshWarning, match=says):
