@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import gpufluid as gf
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.shadow_map import ShadowMap
+from gpufluid.render.shadow_map import ShadowMap, _across
 
 GRID = gf.Grid((16, 16, 16), 1 / 16, (-0.5, 0.0, -0.5))
 WHITE = (0.8, 0.8, 0.8)
@@ -60,16 +60,17 @@ def share_of_light(seen: NDArray[np.float32], x: Any, z: Any, reach: float = 2.6
 
 @pytest.mark.parametrize(("visible", "side"), [(False, 1024), (True, 1024), (True, 2048)])
 def test_the_shadow_of_a_ball_is_an_ellipse(
-    fluid: gf.Fluid, frame: FrameRenderer, visible: bool, side: int
+    fluid: gf.Fluid, ctx: moderngl.Context, visible: bool, side: int
 ) -> None:
     """That of a ball of 0.2 m half a metre up: on the floor an ellipse, longer by what the light slants."""
     ball = gf.Obstacle(gf.Sphere(radius=0.2), (-0.25, 0.5, -0.1), visible=visible)
     fluid.obstacles.add(ball)
+    frame = FrameRenderer(ctx, (600, 600), background=WHITE)  # pixels of 5 mm
     frame._shadows.side = side  # as on a GPU
     before = frame.picture_bytes
     seen = drawn(frame, fluid)
     assert frame.picture_bytes - before == 4 * side**2
-    x, z = on_floor()
+    x, z = on_floor(size=600)
     way = np.array(SLANTED.direction) / np.linalg.norm(SLANTED.direction)
     off = np.stack([x + 0.25, np.full_like(x, -0.5), z + 0.1], axis=-1)
     from_axis = np.linalg.norm(np.cross(off, way), axis=-1)
@@ -79,6 +80,40 @@ def test_the_shadow_of_a_ball_is_an_ellipse(
     assert (abs(light[(from_axis < 0.19) & ~clear]) < 0.01).all()
     assert (abs(light[(from_axis > 0.21) & (np.hypot(x, z) < 1.2) & ~clear] - 1.0) < 0.01).all()
     assert (light[~clear] < 0.5).sum() == pytest.approx((from_axis[~clear] < 0.2).sum(), rel=0.03)
+    frame.release()
+
+
+@pytest.mark.parametrize("way", [(1.0, -1.0, 0.3), (0.0, -1.0, 0.6), (0.0, -1.0, 0.0)])
+def test_the_edge_of_a_shadow_shows_neither_pixels_nor_texels(
+    fluid: gf.Fluid, frame: FrameRenderer, way: tuple[float, float, float]
+) -> None:
+    """That of a beam along x, a few degrees off the pixels' rows: straight, to a tenth of a pixel or so."""
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(1.6, 0.1, 0.4)), (0.0, 0.5, 0.0), visible=False))
+    camera = gf.Camera(target=(0.0, 0.0, 0.0), distance=5.0, azimuth=3.0, elevation=89.0, fov=20.0)
+    light = gf.Light(direction=way, color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0))
+    x, z = on_floor(camera)
+    share = share_of_light(drawn(frame, fluid, camera=camera, light=light), x, z)
+    dark = np.where(np.hypot(x, z) < 1.2, 1.0 - share, 0.0)[:, 70:130]
+    width = dark.sum(axis=0)  # pixels
+    middle = (dark * np.arange(200.0)[:, None]).sum(axis=0) / width
+    off = np.arange(width.size)
+    straight = np.polyval(np.polyfit(off, middle, 1), off)
+    assert 30.0 < width.mean() < 80.0
+    assert np.ptp(straight) > 2.0
+    assert (middle - straight).std() < 0.1 and width.std() < 0.2
+
+
+@pytest.mark.parametrize("way", [(1, -1, 0.3), (0, -1, 0), (0, -1, 1), (1, 1, 1), (1e-5, -1, 0), (3, -1, -2)])
+def test_rows_of_a_map_lie_off_the_edges_of_boxes(way: tuple[float, float, float]) -> None:
+    unit = np.array(way) / np.linalg.norm(way)
+    axes, turned = _across(unit)
+    np.testing.assert_allclose(axes @ axes.T, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(turned @ turned.T, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(axes[2], unit)
+    seen = axes[:2].T
+    seen = seen[np.linalg.norm(seen, axis=1) > 1e-3]
+    angles = np.degrees(np.arctan2(seen[:, 1], seen[:, 0])) % 90.0
+    assert angles.min() > 14.9 and angles.max() < 75.1
 
 
 def test_a_shadow_begins_where_a_solid_stands(fluid: gf.Fluid, frame: FrameRenderer) -> None:
@@ -255,23 +290,26 @@ def test_the_edge_of_a_beam_in_smoke_shows_no_cells(fluid: gf.Fluid, frame: Fram
     """Thin smoke under a slab: of each row of cells a share is dark as wide as the slab, and as it lies."""
     fluid.density.write(np.ones((16, 16, 16)))
     fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.07, 4.0)), (-0.1, 0.9, 0.0), visible=False))
-    light = gf.Light(direction=(0.37, -1.0, 0.0), color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
-    drawn(frame, fluid, light=light, smoke=gf.Smoke(extinction=1e-3))
-    shaded = frame.volume._shaded
-    assert shaded is not None
-    seen = shaded.read()[8, :13, :, 1].astype(float)
-    lit = seen / seen.max()
-    height = 0.9 - (np.arange(13) + 0.5) / 16
-    # the light grazes the upper edge on one side and the lower one on the other
-    left, right = (-0.25 + 0.37 * (height - 0.035), 0.05 + 0.37 * (height + 0.035))
-    edges = np.clip((np.array([left, right]) + 0.5) * 16, 0.0, 16.0)
-    np.testing.assert_allclose((1.0 - lit).sum(axis=1), edges[1] - edges[0], atol=0.3)
-    middle = ((1.0 - lit) * (np.arange(16) + 0.5)).sum(axis=1) / (1.0 - lit).sum(axis=1)
-    np.testing.assert_allclose(middle, edges.mean(axis=0), atol=0.25)
-    within = (np.arange(16)[None] > edges[0][:, None] + 0.5) & (
-        np.arange(16)[None] + 1 < edges[1][:, None] - 0.5
-    )
-    assert lit[within].max() < 1e-3
+    near = gf.Camera(target=(0.0, 0.0, 0.0), distance=2.0, elevation=89.0, fov=20.0)
+    row, height = np.arange(16), 0.9 - (np.arange(13) + 0.5) / 16
+    wider, aside = [], []
+    for slant in (0.2, 0.3, 0.37, 0.45):
+        light = gf.Light(direction=(slant, -1.0, 0.0), color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
+        drawn(frame, fluid, light=light, smoke=gf.Smoke(extinction=1e-3), camera=near)
+        shaded = frame.volume._shaded
+        assert shaded is not None
+        seen = shaded.read()[8, :13, :, 1].astype(float)
+        lit = seen / seen.max()
+        # the light grazes the upper edge on one side and the lower one on the other
+        left, right = (-0.25 + slant * (height - 0.035), 0.05 + slant * (height + 0.035))
+        edges = np.clip((np.array([left, right]) + 0.5) * 16, 0.0, 16.0)
+        width = (1.0 - lit).sum(axis=1)
+        wider.append(width - (edges[1] - edges[0]))
+        aside.append(((1.0 - lit) * (row + 0.5)).sum(axis=1) / width - edges.mean(axis=0))
+        within = (row > edges[0][:, None] + 0.5) & (row + 1 < edges[1][:, None] - 0.5)
+        assert lit[within].max() < 1e-3
+    for off, most in ((np.array(wider), 0.3), (np.array(aside), 0.17)):
+        assert np.abs(off).max() < most and off.std() < 0.5 * most and np.abs(off.mean()) < 0.1
 
 
 @pytest.mark.parametrize("normal", [(0.0, 1.0, 0.0), (0.5, 1.0, 0.2), (1.0, 0.1, 0.0)])

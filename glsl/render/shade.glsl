@@ -57,11 +57,10 @@ vec4 shaded(ivec3 cell) {
     if (!(thick + emitted.x + emitted.y + emitted.z > 0.0)) return vec4(0.0);
     if (thick > 0.0) {
         vec3 viewer = normalize(parallel_view ? eye : eye - place);
-        float sun_left = light_inside_sun(place);
+        light = sun * scattered(light_inside_sun(place), dot(sun_direction, viewer));
 #if SHADOWED
-        sun_left *= sun_in_cell(place);
+        light *= sun_in_cell(place);  // of a cell that a shadow's edge crosses, the share
 #endif
-        light = sun * scattered(sun_left, dot(sun_direction, viewer));
         light += ambient * (0.08 + 0.6 * sqrt(light_inside_sky(place)));
 #if OTHERS
         vec4 left = others_left(place);

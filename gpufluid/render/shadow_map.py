@@ -24,7 +24,11 @@ from gpufluid.render.volume_source import SHADOWS, Program
 
 SIDES = 1024, 2048  # texels, in software and on a GPU
 MARGIN = 3  # texels round what throws shadows, in which all is lit
-STEPS = 4  # texels grow by the fourth root of 2, or edges of shadows would creep while a solid moves
+STEPS = 4  # texels grow by the fourth root of 2, or edges would creep while a solid or the eye moves
+PIXELS = 0.7  # of the picture, that a texel is at least
+ALONG = 1e-3  # the sine of the angle up to which an axis lies along the light
+# two places in a cell from its middle, with two more opposite; before the map is turned
+SPREAD = np.array(((-3.0, -1.0), (-1.0, 3.0))).T / 8.0
 APART = 1e-3  # of the depth, that the first and the last lie within
 
 Floats = NDArray[np.float64]
@@ -43,6 +47,7 @@ class ShadowMap:
         self._holds: object = None
         self._clip = np.eye(4)  # world -> clip space of the map
         self._texel = 0.0  # metres
+        self._spread = np.zeros((2, 2))  # of places in a cell of a metre, as shares of the map
         self.thrown: list[Floats] = []  # the corners of boxes round what throws shadows, [8, 3] each
         self.version = 0  # another one whenever it is drawn anew
 
@@ -61,20 +66,24 @@ class ShadowMap:
     ) -> None:
         """Draw all that may throw a shadow in or beside the `boxes`. unit: the way of the light, length 1.
 
-        seen_by, size: the matrix from the world to the clip space of the picture, and its size. A ball is as
-        fine here as it is there, lest its triangles lie in the shadow of finer ones.
+        seen_by, size: the matrix from the world to the clip space of the picture, and its size. Texels are no
+        finer than its pixels, nearly, or edges of shadows would show those. A ball is as fine here as it is
+        there, lest its triangles lie in the shadow of finer ones.
         """
         near = [(one, corners) for one in throw if _beside(corners := one.corners, boxes)]
         throw, self.thrown = [one for one, _ in near], [corners for _, corners in near]
         if not throw:
             self._holds = None
             return
-        clip, texel = _framed(self.thrown, unit, boxes, self.side)
+        least = PIXELS * _pixel(boxes, seen_by, size)
+        axes, turned = _across(unit)
+        clip, texel = _framed(self.thrown, axes, boxes, self.side, least)
         meshes = [self.solids.as_fine(one, seen_by, size) for one in throw]
         holds = clip.tobytes(), [(ref(m), one.matrix.tobytes()) for m, one in zip(meshes, throw, strict=True)]
         if holds == self._holds:
             return
         self._holds, self._clip, self._texel = None, clip, texel
+        self._spread = (turned @ SPREAD).T / (self.side * texel)
         ctx = self.device.ctx
         if self._depths is None:
             self.device.settle()
@@ -120,6 +129,7 @@ class ShadowMap:
                 "solid_depths": SHADOWS,
                 "to_depths": half @ self._clip @ np.linalg.inv(cells_of(grid)),
                 "depth_texel": self._texel / grid.cell_size,
+                "depth_spread": tuple((self._spread * grid.cell_size).ravel()),
             },
         )
         sampler = self._between if filtered else self._near
@@ -144,15 +154,40 @@ def _beside(corners: Floats, boxes: Sequence[Grid]) -> bool:
     return any(bool((most >= 2.0 * a - b).all() and (least <= 2.0 * b - a).all()) for a, b in sides)
 
 
-def _framed(thrown: Sequence[Floats], unit: Floats, boxes: Sequence[Grid], side: int) -> tuple[Floats, float]:
+def _across(unit: Floats) -> tuple[Floats, Floats]:
+    """Two axes across the light's way and that itself, [3, 3], and how the first two were turned, [2, 2].
+
+    They lie as far as can be from the edges of boxes along x, y and z: an edge that lies nearly along a row
+    of texels has steps far apart, which no filter hides.
+    """
+    aside = np.cross(unit, np.eye(3)[np.abs(unit).argmin()])
+    aside /= np.linalg.norm(aside)
+    across = np.array([aside, np.cross(aside, unit)])
+    seen = np.linalg.norm(across, axis=0) > ALONG
+    quarter = 0.5 * np.pi
+    angles = np.sort(np.arctan2(across[1, seen], across[0, seen]) % quarter)
+    gaps = np.diff(angles, append=angles[0] + quarter)
+    widest = int(gaps.argmax())
+    turn = angles[widest] + 0.5 * gaps[widest]
+    turned = np.array(((np.cos(turn), np.sin(turn)), (-np.sin(turn), np.cos(turn))))
+    return np.array([*turned @ across, unit]), turned
+
+
+def _pixel(boxes: Sequence[Grid], seen_by: Floats, size: Size) -> float:
+    """How large a pixel of the picture is in the midst of the nearest box, metres; 0 behind the eye."""
+    near = min(seen_by[3] @ (*(0.5 * np.add(grid.origin, grid.upper)), 1.0) for grid in boxes)
+    return max(2.0 * float(near / np.linalg.norm(seen_by[1, :3])) / size[1], 0.0)
+
+
+def _framed(
+    thrown: Sequence[Floats], axes: Floats, boxes: Sequence[Grid], side: int, least: float
+) -> tuple[Floats, float]:
     """The matrix from the world to the clip space of the map, and the size of its texels in metres.
 
     Of what is large it holds what lies as near to the boxes, seen along the light. thrown: corners of all.
-    side: texels along each side.
+    axes: of rows and columns, and of the light. side: texels along each side. least: how small one may be,
+    metres.
     """
-    aside = np.cross(unit, (0.0, 1.0, 0.0) if abs(unit[1]) < 0.9 else (1.0, 0.0, 0.0))
-    aside /= np.linalg.norm(aside)
-    axes = np.array([aside, np.cross(aside, unit), unit])
     solids = np.concatenate(thrown) @ axes.T
     room = np.concatenate([np.where(CORNERS, grid.origin, grid.upper) @ axes.T for grid in boxes])
     beside = np.ptp(room, axis=0)
@@ -160,6 +195,7 @@ def _framed(thrown: Sequence[Floats], unit: Floats, boxes: Sequence[Grid], side:
     first = np.maximum(low, room.min(axis=0) - beside)[:2]
     last = np.minimum(high, room.max(axis=0) + beside)[:2]
     texel = float(np.maximum(last - first, 1e-6 * beside[:2]).max()) / (side - 2 * MARGIN - 1)
+    texel = max(texel, least)
     texel = 2.0 ** (np.ceil(STEPS * np.log2(texel)) / STEPS)
     first = (np.floor(first / texel) - MARGIN) * texel
     near, far = low[2], high[2]
