@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gpufluid.errors import GpufluidError as GpufluidError
     from gpufluid.errors import MeshWarning as MeshWarning
     from gpufluid.errors import MissingDependencyError as MissingDependencyError
+    from gpufluid.errors import SceneError as SceneError
     from gpufluid.errors import ShaderError as ShaderError
     from gpufluid.errors import ShapeWarning as ShapeWarning
     from gpufluid.flow_views import GlyphsView as GlyphsView
@@ -86,7 +87,10 @@ if TYPE_CHECKING:
     from gpufluid.user_forces import Vortex as Vortex
     from gpufluid.user_forces import Wind as Wind
     from gpufluid.view import Camera as Camera
+    from gpufluid.view import Fire as Fire
     from gpufluid.view import Light as Light
+    from gpufluid.view import Picture as Picture
+    from gpufluid.view import PointLight as PointLight
     from gpufluid.view import Smoke as Smoke
 
 __version__ = "0.1.0"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
-from gpufluid.errors import GpufluidError, named, near
+from gpufluid.errors import GpufluidError, named, near, one_of
 from gpufluid.grid import finite_number, finite_triple
-from gpufluid.settings import SLIPS, one_of
+from gpufluid.settings import SLIPS
 
 SIDES = ("left", "right", "bottom", "top", "back", "front")  # x-, x+, y-, y+, z-, z+
 

@@ -12,8 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError
-from gpufluid.settings import one_of
+from gpufluid.errors import GpufluidError, one_of
 
 CHECKS = ("gl", "numbers")
 VARIABLE = "GPUFLUID_DEBUG"

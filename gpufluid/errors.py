@@ -9,7 +9,7 @@ import difflib
 import functools
 import inspect
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -99,6 +99,20 @@ def near(value: Any, names: Iterable[Any]) -> str:
     """Return "; did you mean ...?" with the name nearest to `value`, or nothing."""
     found = difflib.get_close_matches(str(value), [str(name) for name in names], 1)
     return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def one_of(value: Any, names: tuple[Any, ...], what: str) -> None:
+    """Raise, naming the nearest choice, where `value` is not one of `names`."""
+    if any(type(value) is type(name) and value == name for name in names):  # an array would answer for each
+        return
+    choices = ", ".join(map(repr, names))
+    raise GpufluidError(f"{what} must be one of {choices}, got {value!r}{near(value, names)}")
+
+
+def several(values: Any, what: str) -> None:
+    """Raise where `values` is no list, tuple or other sequence: one thing in the place of several."""
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+        raise GpufluidError(f"{what} must be a list or a tuple, got {values!r}")
 
 
 def named(cls: type[T]) -> type[T]:

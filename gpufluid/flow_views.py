@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, named, near
+from gpufluid.errors import GpufluidError, named, near, one_of, several
 from gpufluid.grid import AXES, finite_number, finite_triple, held, real_array
-from gpufluid.settings import one_of
 from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
 from gpufluid.sources import Emitter
 
@@ -273,6 +272,7 @@ class ParticlesView(FlowView):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
         super().check()
+        several(self.sources, "ParticlesView.sources")
         for source in self.sources:
             if not isinstance(source, ParticleSource):
                 raise GpufluidError(f"ParticlesView.sources must be gf.ParticleSource, got {source!r}")

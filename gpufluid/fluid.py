@@ -20,7 +20,7 @@ from gpufluid.checkpoint import Taken, load, restore, take
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
-from gpufluid.errors import GpufluidError, named
+from gpufluid.errors import GpufluidError, named, one_of, several
 from gpufluid.forces import as_now, edge_width
 from gpufluid.grid import (
     AXES,
@@ -39,7 +39,7 @@ from gpufluid.periodic import into_box, periods
 from gpufluid.probes import Probes, Samples
 from gpufluid.reference.arrays import center_velocity
 from gpufluid.saved import Halves, Saved
-from gpufluid.settings import Settings, one_of
+from gpufluid.settings import Settings
 from gpufluid.shapes import Analytic, Mesh, Obstacle
 from gpufluid.solver import Solver
 from gpufluid.sources import Array, Emitter, Surface
@@ -594,7 +594,10 @@ class Fluid:
     @_at_work
     @_between_steps
     def project(self) -> None:
-        """The projection alone, on the velocity as it is; the pressure is that of the last dt, or of 1 s."""
+        """The projection alone, on the velocity as it is.
+
+        The pressure is that of the last dt, or of 1 s; it is found afresh, whatever `warm_start` says of steps.
+        """
         self._finish_step()
         self._solver.project(self._last_dt, list(self.obstacles))
 
@@ -682,6 +685,7 @@ class Fluid:
         called, with shapes [z, y, x(, c)] as `read` has them: this waits for the GPU as `read` does, but
         costs the thread that steps less. Raises GpufluidError for another name.
         """
+        several(names, "names")
         for name in names:
             one_of(name, FIELDS, "names")
         ready: dict[str, FloatArray] = {}
@@ -711,6 +715,7 @@ class Fluid:
         may share memory. The GPU rounds, so that half as many bytes are read back. Raises GpufluidError for
         another name.
         """
+        several(names, "names")
         for name in names:
             one_of(name, HALVED, "names")
         state = self._state

@@ -66,17 +66,19 @@ class Projection:
         velocity: FieldStore,
         displaced: bool = False,
         swelling: dict[str, Any] | None = None,
+        afresh: bool = False,
     ) -> None:
         """Take from `velocity`, whose closed faces hold what closes them, its divergence.
 
         displaced: solids are moving, so that they may take in more fluid than they leave. swelling: what
-        `expand` takes of burning gas; its expansion is the divergence that is left.
+        `expand` takes of burning gas; its expansion is the divergence that is left. afresh: not from the last
+        pressure, even where steps begin there.
         """
         self.measure(variant, openings, velocity=velocity, swelling=swelling)
+        if afresh or not self.settings.warm_start:
+            self.clear()
         if self.settings.warm_start:
             self._keep_pace(dt, variant)
-        else:
-            self.clear()
         self.relax(self.settings.pressure, dt, variant, openings, displaced or bool(swelling))
         self.backend.kernel("subtract_gradient", variant)(
             velocity=velocity, pressure=self.pressure, dt=dt, **faces
@@ -121,7 +123,7 @@ class Projection:
         """
         scale = self.backend.grid.cell_size**2 / dt
         problem = self.problem.pose(self.divergence, scale, variant, openings)
-        gain = displaced or may_gain(variant)
+        gain = displaced or may_gain(variant, self.backend.grid.dimensions)
         balance = problem.floats and (gain or not isinstance(solver, (Jacobi, FFT)))
         if self._balanced is None and (balance or (problem.floats and variant.solids)):
             # solids may start to move at any step, which is no time to make anything
@@ -180,6 +182,6 @@ def measure(
         backend.kernel("expand", variant)(divergence=divergence, **swelling, **openings)
 
 
-def may_gain(variant: Variant) -> bool:
-    """True where a side may bring a net inflow into the box."""
-    return any(isinstance(side, Inflow) for side in variant.boundaries.sides)
+def may_gain(variant: Variant, dimensions: int) -> bool:
+    """True where a side may bring a net inflow into the box; in 2D there is no back and front."""
+    return any(isinstance(side, Inflow) for side in variant.boundaries.sides[: 2 * dimensions])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpufluid.checkpoint import saved_time
-from gpufluid.errors import GpufluidError, named, script_line, told_of
+from gpufluid.errors import GpufluidError, named, script_line, several, told_of
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
 from gpufluid.grid import TINY, finite_number, finite_triple, whole_number
@@ -105,6 +105,17 @@ class Scene:
         Look(self.light, self.smoke, self.fire, self.lights).check()
         if not isinstance(self.hand, Hand | None):
             raise GpufluidError(f"Scene.hand must be a gf.Hand or None, got {self.hand!r}")
+        for name in ("others", "views"):
+            several(getattr(self, name), f"Scene.{name}")
+        for number, other in enumerate(self.others):
+            if not isinstance(other, Fluid):
+                raise GpufluidError(f"Scene.others[{number}] must be a gf.Fluid, got {other!r}")
+        if self.update is not None and not callable(self.update):
+            raise GpufluidError(f"Scene.update must be a function (scene, time) or None, got {self.update!r}")
+        if self.story is not None and not isinstance(self.story, Iterator):
+            raise GpufluidError(f"Scene.story must be a generator or None, got {self.story!r}")
+        if not isinstance(self.title, str):
+            raise GpufluidError(f"Scene.title must be text, got {self.title!r}")
         for number, view in enumerate(self.views):
             if not isinstance(view, FlowView):
                 raise GpufluidError(
@@ -393,10 +404,10 @@ class Scene:
 
 def scene_suffix(path: str | os.PathLike[str]) -> str:
     """ ".toml" or ".py", as what the scene in `path` is read. Raises GpufluidError for any other name."""
-    suffix = Path(path).suffix.lower()
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else repr(path)
+    suffix = Path(name).suffix.lower()
     if suffix in SUFFIXES:
         return suffix
-    name = os.fspath(path)
     beside = [name + ending for ending in SUFFIXES if name and Path(name + ending).is_file()]
     hint = f"; did you mean {beside[0]!r}?" if beside else ""
     raise GpufluidError(f"{name or repr(name)}: a scene is a .toml or a .py file{hint}")

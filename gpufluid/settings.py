@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpufluid.combustion import Combustion
-from gpufluid.errors import GpufluidError, named, near
+from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.grid import finite_number, finite_triple, whole_number
 from gpufluid.solvers import (
     FFT,
@@ -29,14 +29,6 @@ PRECISIONS = ("single", "half")
 SLIPS = ("no", "free")
 
 
-def one_of(value: Any, names: tuple[Any, ...], what: str) -> None:
-    """Raise, naming the nearest choice, where `value` is not one of `names`."""
-    if any(type(value) is type(name) and value == name for name in names):  # an array would answer for each
-        return
-    choices = ", ".join(map(repr, names))
-    raise GpufluidError(f"{what} must be one of {choices}, got {value!r}{near(value, names)}")
-
-
 @named
 @dataclass(frozen=True)
 class Settings:
@@ -50,7 +42,7 @@ class Settings:
     limiter: what holds MacCormack and BFECC inside the values it started from: "clamp", "revert" (to
         semi-Lagrangian) or None.
     sampler: "exact" interpolates in the shader; "hardware" takes filtered taps (8-bit weights on GPUs).
-    cfl: cells a substep may carry anything; None never splits a step.
+    cfl: cells a substep may carry anything; None never splits a step, nor is one of a given velocity split.
     max_substeps: how many a step is split into at most, whatever `cfl` asks for.
     pressure: a solver from `gpufluid.solvers`, or an object of yours with solve(problem). warm_start: begin
         from the last pressure.

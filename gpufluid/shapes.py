@@ -26,10 +26,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError, named
+from gpufluid.errors import GpufluidError, MissingDependencyError, named, one_of
 from gpufluid.files import open_plain
 from gpufluid.grid import color_triple, finite_number, finite_triple, held, real_array
-from gpufluid.settings import SLIPS, one_of
+from gpufluid.settings import SLIPS
 
 Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]

@@ -233,6 +233,7 @@ class Solver:
             velocity=self.velocity,
             displaced=self.solids.moving,
             swelling=swelling,
+            afresh=True,  # the last pressure has been taken off already
         )
         self.solids.slip(self.variant, velocity=self.velocity)
 
@@ -296,7 +297,7 @@ class Solver:
     def substeps(self, dt: float) -> int:
         """How many equal parts keep what is carried within `cfl` cells; at most `max_substeps`."""
         rules = self.settings
-        if rules.cfl is None or rules.max_substeps == 1:
+        if rules.cfl is None or not rules.solve_velocity or rules.max_substeps == 1:
             return 1
         carried = self.max_speed() * dt / self.backend.grid.cell_size
         if not math.isfinite(carried):

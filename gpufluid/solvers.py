@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
 
-from gpufluid.errors import GpufluidError, named, near
+from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.grid import finite_number
 
 PRECONDITIONERS = ("multigrid", "gauss-seidel")
@@ -119,12 +119,7 @@ class ConjugateGradient:
 
     def __post_init__(self) -> None:
         _count(self.iterations, "ConjugateGradient.iterations")
-        if self.preconditioner not in PRECONDITIONERS:
-            names = " or ".join(map(repr, PRECONDITIONERS))
-            raise GpufluidError(
-                f"ConjugateGradient.preconditioner must be {names}, got {self.preconditioner!r}"
-                f"{near(self.preconditioner, PRECONDITIONERS)}"
-            )
+        one_of(self.preconditioner, PRECONDITIONERS, "ConjugateGradient.preconditioner")
         _tolerance(self.tolerance, "ConjugateGradient.tolerance")
 
 

@@ -15,10 +15,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError, named
+from gpufluid.errors import GpufluidError, MissingDependencyError, named, one_of
 from gpufluid.files import open_plain
 from gpufluid.grid import CellBox, finite_number, finite_triple, held, real_array
-from gpufluid.settings import one_of
 from gpufluid.shapes import Analytic, Floats, Mesh, Triple, rotation_matrix
 
 EDGES = ("gaussian", "hard")

@@ -9,9 +9,8 @@ from itertools import product
 from numbers import Integral
 from typing import Any
 
-from gpufluid.errors import GpufluidError, named
+from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.grid import color_triple, finite_number, finite_triple, whole_number
-from gpufluid.settings import one_of
 
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map

@@ -291,6 +291,51 @@ def test_what_the_message_says(make: Callable[[], object], says: str) -> None:
         make()
 
 
+FLAT = gf.Grid((4, 4, 1), 0.25)
+
+
+@pytest.mark.parametrize(
+    ("slip", "says"),
+    [
+        (lambda f: gf.VolumeRenderer(f.ctx), 'ctx must be a moderngl.Context, got None.*backend="numpy"'),
+        (lambda f: gf.FrameRenderer(f.ctx, (8, 8)), "ctx must be a moderngl.Context, got None"),
+        (lambda f: gf.keep_state(f.ctx), "ctx must be a moderngl.Context, got None"),
+        (
+            lambda f: gf.ParticlesView(sources=gf.ParticleSource(gf.Sphere())),  # type: ignore[arg-type]
+            "ParticlesView.sources must be a list or a tuple, got ParticleSource",
+        ),
+        (
+            lambda f: gf.Scene(f, others=f),
+            "Scene.others must be a list or a tuple, got <gpufluid.fluid.Fluid",
+        ),
+        (lambda f: gf.Scene(f, others=[3]), r"Scene.others\[0\] must be a gf.Fluid, got 3"),
+        (lambda f: gf.Scene(f, views=gf.SliceView()), "Scene.views must be a list or a tuple, got SliceView"),
+        (
+            lambda f: gf.Scene(f, update="x"),
+            r"Scene.update must be a function \(scene, time\) or None, got 'x'",
+        ),
+        (lambda f: gf.Scene(f, story=3), "Scene.story must be a generator or None, got 3"),
+        (lambda f: gf.Scene(f, title=3), "Scene.title must be text, got 3"),
+        (lambda f: gf.Scene.load(None), "None: a scene is a .toml or a .py file"),
+        (lambda f: gf.run(lambda: gf.Scene(f), fps="x"), "fps must be a number, got 'x'"),
+        (lambda f: gf.run(lambda: gf.Scene(f), fps=0), "fps must be a finite number > 0, got 0"),
+        (lambda f: gf.run(lambda: gf.Scene(f), out=3), "a path must be a file name, got 3"),
+        (lambda f: gf.run(lambda: gf.Scene(f), still=3), "a path must be a file name, got 3"),
+        (lambda f: gf.write_volume("a.npz", None), "fluid must be a gf.Fluid, got None"),
+        (lambda f: gf.write_picture("a.png", None), "renderer must be a gf.FrameRenderer, got None"),
+        (lambda f: f.take("density"), "names must be a list or a tuple, got 'density'"),
+        (
+            lambda f: gf.ConjugateGradient(preconditioner=np.zeros(2)),
+            "ConjugateGradient.preconditioner must be one of 'multigrid', 'gauss-seidel', got array",
+        ),
+    ],
+)
+def test_slips_are_told(slip: Callable[[Any], object], says: str) -> None:
+    """What is easily given in place of what is meant."""
+    with gf.Fluid(FLAT, backend="numpy") as fluid, pytest.raises(gf.GpufluidError, match=says):
+        slip(fluid)
+
+
 # A fluid stays as it was, bit for bit
 
 

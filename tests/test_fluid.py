@@ -169,7 +169,7 @@ def test_a_bad_dt_is_refused_and_nothing_moves(backend: str, dt: float) -> None:
 
 @pytest.mark.parametrize("solved", [True, False])
 def test_a_long_step_is_split(solved: bool) -> None:
-    """Also of a velocity that is given."""
+    """But not where a velocity is given: how far that may carry is its giver's to say."""
     rules = gf.Settings(solve_velocity=solved)
     with gf.Fluid(gf.Grid((16, 16, 1), 0.1), gf.Boundaries.all(gf.Wall("free")), rules) as fluid:
         u = np.zeros((2, 17, 17, 3))
@@ -178,8 +178,8 @@ def test_a_long_step_is_split(solved: bool) -> None:
         solver = fluid._solver
         assert solver.max_speed() == pytest.approx(1.0)
         assert solver.substeps(0.4) == 1  # 4 cells
-        assert solver.substeps(0.6) == 2
-        assert solver.substeps(60.0) == 4  # the cap
+        assert solver.substeps(0.6) == (2 if solved else 1)
+        assert solver.substeps(60.0) == (4 if solved else 1)  # the cap
         assert solver.substeps(1e-9) == 1
 
 

@@ -153,3 +153,16 @@ def test_importing_the_package_loads_no_gl() -> None:
     ).stdout.split()
     assert not GL_PACKAGES & set(loaded)
     assert "numpy" not in loaded, "names are looked up when they are first used"
+
+
+def test_types_are_told_of_every_name() -> None:
+    """What an editor and mypy read of the package is what it looks up."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    block = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
+    told = {
+        alias.asname: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert told == {name: f"gpufluid.{home}" for name, home in gpufluid._HOME.items()}

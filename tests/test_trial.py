@@ -20,7 +20,9 @@ from host import Host
 import gpufluid as gf
 from gpufluid.app.cli import main
 from gpufluid.debugging import switches
+from gpufluid.gl import device as device_module
 from gpufluid.gl import kept, trial
+from gpufluid.gl.calls import current_context
 from gpufluid.gl.device import Device, create_context, is_own
 from gpufluid.gl.kept import Kept
 from gpufluid.gl.kernel_source import SMALL
@@ -191,6 +193,22 @@ def test_a_trial_that_fails_leaves_the_rule(ctx: moderngl.Context, monkeypatch: 
     monkeypatch.setattr(trial.Course, "sample", fails)
     result = trial.trial(ctx)
     assert result.way == result.rule and result.ms == {}
+
+
+def test_what_is_current_stays_so(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host may ask before it has made anything of the engine's, in its context."""
+    there = current_context()
+    assert there is not None
+
+    def none_is_made() -> None:
+        raise AssertionError("a context was made")
+
+    for module in (device_module, trial):
+        monkeypatch.setattr(module, "create_context", none_is_made)
+    assert gf.is_software() == gf.is_software(ctx)
+    with pytest.raises(gf.GpufluidError, match=r"gf\.tune\(ctx\)"):
+        gf.tune()
+    assert current_context() == there
 
 
 def test_a_trial_leaves_the_hosts_state_and_nothing_behind(ctx: moderngl.Context, cache: Path) -> None:

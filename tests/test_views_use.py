@@ -423,7 +423,7 @@ BAD = [
         "Particles.blend must be one of 'additive', 'alpha', got 'add'",
     ),
     (lambda c: gf.Particles(c, 10, [gf.ParticleSource(gf.Sphere(), rate=90.0)]), "need count=180, got 10"),
-    (lambda c: gf.SlicePlane(None), "SlicePlane needs a moderngl.Context, got None"),
+    (lambda c: gf.SlicePlane(None), "ctx must be a moderngl.Context, got None"),
     (lambda c: gf.SlicePlane(c, linear=1), "SlicePlane.linear must be True or False"),
     (lambda c: gf.line_of_seeds((0, 0, 0), (1, 0, 0), 0), "count must be a whole number"),
     (lambda c: gf.grid_of_seeds((0, 0, 0), (1, 0, 0), 4), "counts must be three whole numbers"),

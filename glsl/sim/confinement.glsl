@@ -3,7 +3,7 @@
 #include "lib/box.glsl"
 #include "lib/lift.glsl"
 
-uniform float strength;  // dimensionless
+uniform float strength;  // 1/s
 
 void kernel(ivec3 cell) {
     vec3 growth = vec3(

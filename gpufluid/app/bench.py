@@ -20,12 +20,12 @@ import numpy as np
 
 from gpufluid.backend import Backend
 from gpufluid.boundaries import Boundaries
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.fluid import BACKENDS, Fluid
 from gpufluid.grid import Grid
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.scene import Scene
-from gpufluid.settings import PRECISIONS, TRACES, Settings, one_of
+from gpufluid.settings import PRECISIONS, TRACES, Settings
 from gpufluid.shapes import Mesh, Obstacle, Sphere
 from gpufluid.solver import Solver
 from gpufluid.solvers import Jacobi, Multigrid

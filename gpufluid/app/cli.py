@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeVar
 import gpufluid
 from gpufluid.app.hurry import hurry
 from gpufluid.app.streams import lasting_streams
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.files import abandon
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
@@ -88,7 +88,6 @@ def _rate(text: str) -> float:
 
 @_argument
 def _backend(text: str) -> str:
-    from gpufluid.settings import one_of
 
     one_of(text, BACKENDS, "backend")
     return text

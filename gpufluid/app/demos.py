@@ -7,10 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.scene import Scene
 from gpufluid.script import scene_function
-from gpufluid.settings import one_of
 
 SUFFIXES = (".py", ".toml")
 

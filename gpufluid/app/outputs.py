@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checkpoint import Taken
-from gpufluid.errors import GpufluidError
-from gpufluid.files import check_file
+from gpufluid.errors import GpufluidError, one_of
+from gpufluid.files import check_file, named_file
 from gpufluid.gl.late import settle
 from gpufluid.grid import AXES
 from gpufluid.io.about import describe
@@ -34,7 +34,6 @@ from gpufluid.io.paths import Kind, check_folder, check_output, check_place, out
 from gpufluid.io.pictures import picture_work, sixteen_bits
 from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder
 from gpufluid.scene import Scene
-from gpufluid.settings import one_of
 
 if TYPE_CHECKING:
     from gpufluid.render.frame import FrameRenderer
@@ -239,6 +238,9 @@ class Outputs:
 
     def check(self) -> Outputs:
         """Return these; raises GpufluidError for what does not go together and what cannot be written."""
+        for path in (self.out, self.still, self.volumes, self.flip_book, self.flow_map, self.save):
+            if path is not None:
+                named_file(path)
         if self.out is not None and self._kind == "picture":
             if self.still is not None:
                 raise GpufluidError(

@@ -17,6 +17,7 @@ from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
 from gpufluid.gl.late import settle
+from gpufluid.grid import finite_number
 from gpufluid.io.background import patience
 from gpufluid.io.images import write_png
 from gpufluid.scene import Scene
@@ -107,6 +108,8 @@ def play(
         check_frames(frames)
     if size is not None:
         check_size(size)
+    if fps is not None:
+        fps = finite_number(fps, "fps", above=0.0)
     wanted = replace(more or Outputs(), out=out, still=still, overwrite=overwrite, transparent=transparent)
     if not wanted.wanted:
         wanted.check()  # options of what is not written are no options of a window
@@ -131,7 +134,7 @@ def play(
             with built.told("picture"):
                 size = check_size(built.picture.size)
         built.fit(size[0] / size[1])
-        fps = fps or built.picture.fps
+        fps = built.picture.fps if fps is None else fps
         if frames is None and built.frames is None and built.story is None:
             frames = FRAMES
         if built.over:

@@ -14,6 +14,8 @@ from weakref import WeakKeyDictionary
 
 import moderngl
 
+from gpufluid.errors import GpufluidError
+
 _INT, _UINT, _ENUM, _FLOAT = ctypes.c_int, ctypes.c_uint, ctypes.c_uint, ctypes.c_float
 _BOOL, _POINTER = ctypes.c_ubyte, ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
@@ -76,6 +78,9 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
 }
 
 
+RENDERER = 0x1F01
+
+
 class Calls:
     """The OpenGL functions of one context: ``calls.glEnable(GL_BLEND)``, and queries that return numbers.
 
@@ -117,11 +122,19 @@ class Calls:
     @property
     def renderer(self) -> str:
         """Who draws, as the driver calls it."""
-        return self.text(0x1F01)
+        return self.text(RENDERER)
 
     def text(self, name: int) -> str:
         """glGetString."""
         return (self.glGetString(name) or b"").decode(errors="replace")
+
+
+def a_context(ctx: Any) -> None:
+    """Raise GpufluidError where `ctx` is none, as that of a fluid without OpenGL is."""
+    if not isinstance(ctx, moderngl.Context):
+        raise GpufluidError(
+            f'ctx must be a moderngl.Context, got {ctx!r}: that of a fluid with backend="numpy" is None'
+        )
 
 
 _calls: WeakKeyDictionary[moderngl.Context, Calls] = WeakKeyDictionary()
@@ -168,3 +181,20 @@ def current_context() -> int | None:
 
 
 _known: dict[str, Callable[[], int | None] | None] = {}
+_OPENGL = {
+    "linux": ("libGL.so.1", "libOpenGL.so.0"),
+    "win32": ("opengl32.dll",),
+    "darwin": ("/System/Library/Frameworks/OpenGL.framework/OpenGL",),
+}
+
+
+def current_renderer() -> str | None:
+    """Who draws in the context that is current in this thread, whoever made it; None where there is none."""
+    for library in _OPENGL.get(sys.platform, ()) if current_context() else ():
+        try:
+            ask = ctypes.CDLL(library).glGetString
+        except (OSError, AttributeError):
+            continue
+        ask.restype, ask.argtypes = _SIGNATURES["glGetString"][0], _SIGNATURES["glGetString"][1:]
+        return (ask(RENDERER) or b"").decode(errors="replace") or None
+    return None

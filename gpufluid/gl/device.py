@@ -16,14 +16,13 @@ import moderngl
 
 from gpufluid.backend import Pace
 from gpufluid.debugging import switches
-from gpufluid.errors import GLUnavailableError, GpufluidError
-from gpufluid.gl.calls import calls
+from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
+from gpufluid.gl.calls import a_context, calls, current_renderer
 from gpufluid.gl.capabilities import FORMATS, capabilities
 from gpufluid.gl.messages import take
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import keep_state
 from gpufluid.gl.ways import BACKENDS, by_rule, check
-from gpufluid.settings import one_of
 from gpufluid.stops import unbroken
 
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
@@ -116,6 +115,7 @@ class Device:
         mixed: bool = False,
     ) -> None:
         one_of(backend, BACKENDS, "backend")
+        a_context(ctx)
         self.ctx = ctx
         self.version: int = ctx.version_code
         # not ctx.info: what it asks for beyond the context's version stays behind as a GL error of the host's
@@ -467,9 +467,13 @@ def _available_memory() -> int | None:
 
 
 def is_software(ctx: moderngl.Context | None = None) -> bool:
-    """True where OpenGL here (or `ctx`) is a software renderer; a context is made and released to ask."""
-    if ctx is not None:
-        return _names_software(calls(ctx).renderer)
+    """True where OpenGL here (or `ctx`) is a software renderer.
+
+    None: the context that is current in this thread is asked; where there is none, one is made and released.
+    """
+    renderer = calls(ctx).renderer if ctx is not None else current_renderer()
+    if renderer is not None:
+        return _names_software(renderer)
     own = create_context()
     try:
         return _names_software(calls(own).renderer)

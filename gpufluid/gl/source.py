@@ -7,8 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from gpufluid.errors import ShaderError
-from gpufluid.settings import one_of
+from gpufluid.errors import ShaderError, one_of
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"(?:\s+for\s+(\w+))?\s*(?://.*)?$')
 # "0:12(5): error", "0(12) : error", "ERROR: 0:12:", "FRAGMENT:0:12" are the forms drivers use

@@ -23,7 +23,7 @@ import moderngl
 
 from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.calls import Calls, calls, current_context
+from gpufluid.gl.calls import Calls, a_context, calls, current_context
 from gpufluid.gl.messages import complain, listen, take, tell
 
 UNITS = 16  # texture units the engine binds from 0 on; and the one moderngl makes textures on
@@ -350,6 +350,7 @@ _guards: WeakKeyDictionary[moderngl.Context, StateGuard] = WeakKeyDictionary()
 
 def guard_of(ctx: moderngl.Context) -> StateGuard:
     """The guard of `ctx`; the first time it must be current."""
+    a_context(ctx)
     if ctx not in _guards:
         check_there(ctx, "a GL context")
         _guards[ctx] = StateGuard(ctx)

@@ -25,9 +25,9 @@ import numpy as np
 
 import gpufluid
 from gpufluid.debugging import switches
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl import kept as cache
-from gpufluid.gl.calls import calls
+from gpufluid.gl.calls import calls, current_context
 from gpufluid.gl.device import Device, create_context, is_own, is_software
 from gpufluid.gl.field import Field
 from gpufluid.gl.kept import Kept
@@ -38,7 +38,6 @@ from gpufluid.gl.ways import BACKENDS, VARIABLE, Way, asked_for, by_rule, check,
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Variant
 from gpufluid.layout import layouts
-from gpufluid.settings import one_of
 
 REVISION = 1  # of the trial: another one is tried anew
 CELLS = {True: 48, False: 128}  # a side of the box, in software and on a GPU
@@ -126,9 +125,13 @@ def tune(ctx: moderngl.Context | None = None) -> str:
     context itself may call this while it loads: it takes about half a second, and what was found counts for
     the fluids made after it. The GL state of `ctx` is after it as it was; None: a context is made for it.
 
-    Raises GpufluidError where nothing can be kept, naming the file, and where `ctx` is not current;
-    GLUnavailableError without OpenGL.
+    Raises GpufluidError where nothing can be kept, naming the file, where `ctx` is not current, and without
+    one where any is: it would be so no more. GLUnavailableError without OpenGL.
     """
+    if ctx is None and current_context():
+        raise GpufluidError(
+            "a GL context is current here: say gf.tune(ctx), or fluid.ctx for that of a fluid"
+        )
     own = create_context() if ctx is None else None
     try:
         here = own or ctx

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from gpufluid.errors import GpufluidError
-from gpufluid.settings import one_of
+from gpufluid.errors import GpufluidError, one_of
 
 BACKENDS = ("auto", "compute", "fragment")
 STAGES = ("compute", "fragment")

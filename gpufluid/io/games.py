@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.files import check_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import AXES, finite_number
 from gpufluid.io.folders import write_json
 from gpufluid.io.images import check_picture, require_pillow, write_png
-from gpufluid.settings import one_of
 
 LARGEST_SHEET = 16384  # pixels along a side: what game engines and GPUs take at most
 ZERO = {8: 128, 16: 32768}  # what a velocity of 0 is stored as, so that it comes back as 0

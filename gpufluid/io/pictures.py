@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.files import check_file
 from gpufluid.io.background import apart
 from gpufluid.io.exr import write_exr
 from gpufluid.io.images import write_png
-from gpufluid.settings import one_of
 
 if TYPE_CHECKING:
     from gpufluid.render.frame import FrameRenderer
@@ -67,6 +66,8 @@ def picture_work(
 ) -> Callable[[], Path]:
     """Read back what `write_picture` writes; return what writes it, in any thread. Raises as that does."""
     one_of(bits, (8, 16), "bits")
+    if not hasattr(renderer, "read_hdr"):
+        raise GpufluidError(f"renderer must be a gf.FrameRenderer, got {renderer!r}")
     if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
         radiance, z = renderer.read_hdr(), renderer.read_depth() if depth else None
         return lambda: write_exr(path, radiance, depth=z, motion=motion, half=half, overwrite=overwrite)

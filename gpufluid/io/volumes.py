@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpufluid
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.files import check_file, whole_file
 from gpufluid.fluid import HALVED, Fluid
 from gpufluid.grid import LARGEST_HALF, finite_number
@@ -23,7 +23,6 @@ from gpufluid.io.folders import NumberedFolder
 from gpufluid.io.vdb import SIZE, VdbGrid, write_vdb
 from gpufluid.io.vti import write_vti
 from gpufluid.reference.arrays import center_velocity
-from gpufluid.settings import one_of
 
 FIELDS = ("density", "temperature", "fuel", "flame", "color", "velocity", "pressure", "divergence", "solid")
 ALWAYS = ("density", "temperature", "velocity")
@@ -89,6 +88,8 @@ def volume_later(
 
     half: of half floats where the GPU can round to them, as `Fluid.take_halves` tells.
     """
+    if not hasattr(fluid, "take_halves"):
+        raise GpufluidError(f"fluid must be a gf.Fluid, got {fluid!r}")
     if fields is not None:
         if isinstance(fields, str) or not fields:
             raise GpufluidError(f"fields must be a list of {', '.join(FIELDS)}, got {fields!r}")

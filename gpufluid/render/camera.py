@@ -14,9 +14,8 @@ import numpy as np
 import pyrr
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.state import guard_of
-from gpufluid.settings import one_of
 from gpufluid.view import Camera
 
 SHEAR = 1e-3  # what a view may be off from a rotation, of 1

@@ -7,7 +7,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.field import Field
 from gpufluid.render.camera import View
 from gpufluid.render.colormaps import MAPS, ColorMaps
@@ -15,7 +15,6 @@ from gpufluid.render.ink import Ink
 from gpufluid.render.ink import legend as draw_legend
 from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, Range, check_quantity, check_range
 from gpufluid.render.subject import FlowLike
-from gpufluid.settings import one_of
 
 KEY = np.array([-0.45, 0.65, 0.62])  # where the light of a view stands: right, up, towards the viewer
 

@@ -14,8 +14,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.errors import one_of
 from gpufluid.gl.device import Device
-from gpufluid.settings import one_of
 
 Floats = NDArray[np.float64]
 COLORS = 256

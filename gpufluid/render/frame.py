@@ -19,7 +19,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.device import first_color_alone, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
@@ -35,7 +35,6 @@ from gpufluid.render.solid_meshes import CORNERS
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
-from gpufluid.settings import one_of
 from gpufluid.view import EXPOSURE, Look, Picture, checked_background
 
 SAMPLES = 4  # a pixel, for the outlines of solids

@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES, finite_number
@@ -17,7 +17,6 @@ from gpufluid.render.charts import Chart, lighting
 from gpufluid.render.overlay import InScene, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
-from gpufluid.settings import one_of
 
 MOST_ARROWS = 1 << 18
 SIDES = 12  # of an arrow, round it

@@ -23,6 +23,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.errors import one_of
 from gpufluid.gl.device import GROUP, Device, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
@@ -43,7 +44,6 @@ from gpufluid.render.volume_source import (
     volume_program,
     walking_program,
 )
-from gpufluid.settings import one_of
 from gpufluid.view import Smoke
 
 ATTENUATIONS = ("exponential", "harris")

@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.flow_views import ParticleSource, SolidShape
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
@@ -18,7 +18,6 @@ from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import KeepsPlaces, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import QUANTITIES, Range, fields_of
 from gpufluid.render.subject import FlowLike
-from gpufluid.settings import one_of
 from gpufluid.sources import Emitter
 
 WIDTH = 512  # particles in a row of their texture

@@ -7,14 +7,13 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES, finite_number, finite_triple
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import Floats, InScene, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
-from gpufluid.settings import one_of
 from gpufluid.shapes import Triple, direction
 
 MOST_CONTOURS = 100

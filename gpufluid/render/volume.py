@@ -24,7 +24,7 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.device import Device, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT
@@ -43,7 +43,6 @@ from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import Program, bind, cells_program, computes, contents, write_cells
-from gpufluid.settings import one_of
 from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke, check_drawing
 
 JITTER = 0.4  # share of a slab over which noise spreads the samples: hides its edges, shows no grain itself

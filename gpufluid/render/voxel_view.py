@@ -5,7 +5,7 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, one_of
 from gpufluid.flow_views import check_color
 from gpufluid.gl.passes import give
 from gpufluid.grid import finite_number
@@ -21,7 +21,6 @@ from gpufluid.render.overlay import (
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.solid_meshes import SolidMeshes
 from gpufluid.render.subject import FlowLike
-from gpufluid.settings import one_of
 
 STYLES = ("wires", "cubes", None)
 Color = tuple[float, float, float]
