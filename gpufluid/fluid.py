@@ -596,7 +596,7 @@ class Fluid:
     def project(self) -> None:
         """The projection alone, on the velocity as it is.
 
-        The pressure is that of the last dt, or of 1 s; it is found afresh, whatever `warm_start` says of steps.
+        The pressure is that of the last dt, or of 1 s, and found afresh whatever `warm_start` says.
         """
         self._finish_step()
         self._solver.project(self._last_dt, list(self.obstacles))
