@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import os
@@ -20,7 +21,7 @@ from gpufluid.checkpoint import Taken, load, restore, take
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
-from gpufluid.errors import GpufluidError, named, one_of, several
+from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several
 from gpufluid.forces import as_now, edge_width
 from gpufluid.grid import (
     AXES,
@@ -319,6 +320,9 @@ class VelocityField:
         return center_velocity(self._fluid.grid, self.store.read()).astype(np.float32, copy=False)
 
 
+_SETTINGS = frozenset(field.name for field in dataclasses.fields(Settings))
+
+
 @named
 class Fluid:
     """A box of fluid.
@@ -401,6 +405,10 @@ class Fluid:
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("grid", "boundaries"):
             raise GpufluidError(f"fluid.{name} cannot be replaced: make another fluid")
+        if name in _SETTINGS:  # it would change nothing
+            raise UnknownNameError(
+                f"gf.Fluid has no {name!r}: say fluid.settings = fluid.settings.but({name}={value!r})"
+            )
         part = self.__dict__.get(name)
         if isinstance(part, Things):
             raise GpufluidError(f"fluid.{name} cannot be replaced: add(...) to and remove(...) from it")

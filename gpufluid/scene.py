@@ -148,7 +148,8 @@ class Scene:
 
         ctx: the GL context it is to live in; None: one of its own. changes: assignments over what the file
         says, as in "settings.viscosity=0.1" (of a script: parameters of its function). cells: of the first
-        grid, or, of a description, for each grid its own or None; they keep their sizes in metres.
+        grid, or, of a description, for each grid its own or None; a box stays as wide or as high as it was,
+        whichever is more, on its floor and round its middle.
         backend: as in `Fluid`.
         Raises SceneError naming the file, the place in it and what was expected there; of what a script
         raises, later on too, the line. A script is Python and may do anything: run only those you trust. A

@@ -819,6 +819,17 @@ def _place(scene: Scene, builder: _Builder, given: Mapping[str, Any]) -> None:
     scene._place(seen)
 
 
+def _of_other_cells(grid: Grid, cells: Cells) -> Grid:
+    """As wide or as high as `grid` was, whichever is more, on its floor and round its middle."""
+    size = max(grid.size[:2]) / max(cells[:2])
+    x, y, z = grid.origin
+    wider, _, deeper = (n * size - was for n, was in zip(cells, grid.size, strict=True))
+    rounding = 1e-6 * size
+    x -= 0.5 * wider if abs(wider) > rounding else 0.0
+    z -= 0.5 * deeper if abs(deeper) > rounding and grid.dimensions == 3 else 0.0
+    return Grid(cells, size, (x, y, z))
+
+
 def _chosen(cells: Cells | Sequence[Cells | None] | None, boxes: int, path: Path) -> list[Cells | None]:
     """The cells asked for, box by box. Raises SceneError for more than there are boxes."""
     given: list[Any] = [] if not cells else [cells] if isinstance(cells[0], Integral) else list(cells)
@@ -854,7 +865,7 @@ def _fluid(
     grid = builder.make(Grid, box.grid, f"{prefix}grid")
     if cells is not None:
         with builder.at(f"{prefix}grid"):
-            grid = Grid(cells, max(grid.size[:2]) / max(cells[:2]), grid.origin)
+            grid = _of_other_cells(grid, cells)
     sides = _sides(builder, box.sides, f"{prefix}sides")
     builder.cells = grid.cells
     made: list[Fluid] = []

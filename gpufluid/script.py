@@ -39,9 +39,9 @@ def load_script(
             raise SceneError(f"{path}: a script chooses the cells of its further boxes itself")
         given["cells"] = cells
         if "cells" not in known:
-            raise SceneError(f"{path}: its function scene has no choice of cells")
+            raise SceneError(f"{path}: its function scene has no choice of cells: give it a parameter cells")
     if "backend" not in known and backend != "auto":
-        raise SceneError(f"{path}: its function scene has no choice of backend")
+        raise SceneError(f"{path}: its function scene has no choice of backend: give it a parameter backend")
     given = {name: value for name, value in given.items() if name in known}
     free = [name for name in known if name not in ("ctx", "cells", "backend")]
     for change in changes:

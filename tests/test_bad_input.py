@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import moderngl
 import numpy as np
 import pytest
 from sharing import CELLS
@@ -289,6 +290,27 @@ def test_a_program_may_add_fields_to_a_class_of_its_own() -> None:
 def test_what_the_message_says(make: Callable[[], object], says: str) -> None:
     with pytest.raises(gf.GpufluidError, match=says):
         make()
+
+
+def test_what_is_assigned_to_the_wrong_thing_is_told(ctx: moderngl.Context) -> None:
+    """It would be kept, and change nothing."""
+    renderers: list[Any] = [gf.VolumeRenderer(ctx), gf.FrameRenderer(ctx, (8, 8))]
+    with gf.Fluid(FLAT, backend="numpy") as fluid:
+        things: list[Any] = [fluid, fluid, *renderers]
+        for thing, name, says in zip(
+            things,
+            ("buoyancy", "setings", "reslution", "bacground"),
+            (r"settings.but\(buoyancy=3\)", "'settings'", "'resolution'", "'background'"),
+            strict=True,
+        ):
+            with pytest.raises(gf.GpufluidError, match=f"has no {name!r}.*{says}"):
+                setattr(thing, name, 3)
+            assert not hasattr(thing, name)
+            thing.mine = 3  # a program's own
+    for renderer in renderers:
+        renderer.release()
+    with pytest.raises(gf.GpufluidError, match="no parameter 'methd'; did you mean 'method'?"):
+        gf.VolumeRenderer(ctx, methd="ray-march")  # type: ignore[call-arg]
 
 
 FLAT = gf.Grid((4, 4, 1), 0.25)

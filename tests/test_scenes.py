@@ -456,6 +456,21 @@ def test_files_that_are_no_scene(tmp_path: Path) -> None:
         assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize("cells", [(10, 20, 10), (20, 40, 20), (16, 16, 16), (8, 20, 30), (40, 10, 20)])
+def test_a_box_of_other_cells_stands_where_it_stood(tmp_path: Path, cells: tuple[int, int, int]) -> None:
+    """On its floor and round its middle; of the same shape it is the same box, to the bit."""
+    path = tmp_path / "box.toml"
+    path.write_text("[grid]\ncells = [10, 20, 10]\ncell_size = 0.07\norigin = [-0.35, 0.1, -0.35]\n")
+    was = gf.Scene.load(path, backend="numpy").fluid.grid
+    grid = gf.Scene.load(path, backend="numpy", cells=cells).fluid.grid
+    assert max(grid.size[:2]) == pytest.approx(max(was.size[:2]))
+    assert grid.origin[1] == was.origin[1]
+    for axis in (0, 2):
+        assert grid.origin[axis] + grid.upper[axis] == pytest.approx(0.0, abs=1e-12)
+    if cells[0] * 2 == cells[1] and cells[2] == cells[0]:
+        assert grid.origin == was.origin
+
+
 def test_a_starter_scene_plays(tmp_path: Path, ctx: moderngl.Context) -> None:
     path = write_starter(str(tmp_path / "mine"))
     with pytest.raises(gf.GpufluidError, match="exists"):
@@ -463,7 +478,7 @@ def test_a_starter_scene_plays(tmp_path: Path, ctx: moderngl.Context) -> None:
     for name, words in (
         ("", "a scene needs a name"),
         ("..", "a scene needs a name"),
-        ("a.py", "a.toml; a script"),
+        ("a.py", "a new scene is a description, a.toml"),
     ):
         with pytest.raises(gf.GpufluidError, match=words):
             write_starter(name)

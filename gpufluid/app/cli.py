@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeVar
 import gpufluid
 from gpufluid.app.hurry import hurry
 from gpufluid.app.streams import lasting_streams
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import GpufluidError, near, one_of
 from gpufluid.files import abandon
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
@@ -107,9 +107,16 @@ def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
         help="render off screen: a film (.mp4, .webm, .mov), the last frame (.png, .exr), a picture folder",
     )
     add("--overwrite", action="store_true", help="replace files that exist")
+    add("--quiet", action="store_true", help="no progress bar, no line for each file")
     add("--transparent", action="store_true", help="on nothing, with alpha (.webm, .mov, pictures)")
     _add_output_arguments(parser.add_argument_group("more to take away, off screen"))
-    add("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid along x, y, z")
+    add(
+        "--cells",
+        type=_count,
+        nargs=3,
+        metavar=("X", "Y", "Z"),
+        help="of the grid along x, y, z; the box stays as large",
+    )
     add("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
     add("--resume", metavar="FILE", help="go on where --save has ended; --frames more frames")
 
@@ -161,6 +168,7 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}")
     demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="which one (plume)")
     demo.add_argument("--list", action="store_true", help="name the demos there are")
+    _add_changes(demo)
     _add_play_arguments(demo)
     demo.set_defaults(run=_demo)
 
@@ -169,7 +177,9 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
         help="play a scene of yours",
         description=f"Play a scene; a window reads it again when it is saved. {OFF_SCREEN}",
     )
-    run.add_argument("scene", nargs="?", metavar="SCENE", help="a .toml or .py file (none: the plume)")
+    run.add_argument(
+        "scene", nargs="?", metavar="SCENE", help="a .toml or .py file, or a demo (none: the plume)"
+    )
     run.add_argument("--obstacle", metavar="FILE", help="a mesh in the plume: .obj, .stl, .ply or .glb")
     _add_changes(run)
     _add_play_arguments(run)
@@ -191,6 +201,7 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
 
     new = commands.add_parser("new", help="write a scene to start from", description="Write a scene.")
     new.add_argument("name", metavar="NAME", help="of the file, NAME.toml")
+    new.add_argument("--from", dest="demo", metavar="DEMO", help="a copy of that demo")
     new.add_argument("--overwrite", action="store_true", help="replace a file that exists")
     new.set_defaults(run=_new)
 
@@ -215,11 +226,30 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
 
 
 def _demo(args: argparse.Namespace) -> int:
-    from gpufluid.app.demos import load_demo
+    from gpufluid.app.demos import demo_file
 
     if args.list:
         return _scenes(args)
-    return _play(load_demo(args.name), args.name, args)
+    demo_file(args.name)  # it names the nearest
+    make, name, _ = _named_scene(args.name, args.set)
+    return _play(make, name, args)
+
+
+def _named_scene(text: str, changes: list[str]) -> tuple[Callable[..., Any], str, Path | None]:
+    """What builds the scene of a demo, or else of a file; its name; and the file that a window watches."""
+    from gpufluid.app.demos import demo_file, demo_names, load_demo
+    from gpufluid.scene import scene_suffix
+
+    path = Path(text)
+    if text in demo_names() and not path.exists():
+        changed = functools.partial(gpufluid.Scene.load, demo_file(text), changes=changes)
+        return changed if changes else load_demo(text), text, None
+    try:
+        scene_suffix(text)  # before its name is one of a film
+    except GpufluidError as error:
+        told = "" if "did you mean" in str(error) else near(text, demo_names())
+        raise GpufluidError(f"{error}{told}") from None
+    return functools.partial(gpufluid.Scene.load, path, changes=changes), path.stem, path
 
 
 def _scenes(args: argparse.Namespace) -> int:
@@ -233,23 +263,18 @@ def _scenes(args: argparse.Namespace) -> int:
 def _new(args: argparse.Namespace) -> int:
     from gpufluid.app.starter import write_starter
 
-    print(f"wrote {write_starter(args.name, args.overwrite).absolute()}")
+    print(f"wrote {write_starter(args.name, args.overwrite, args.demo).absolute()}")
     return 0
 
 
 def _run(args: argparse.Namespace) -> int:
-    from gpufluid.app.demos import demo_names, load_demo
-    from gpufluid.scene import scene_suffix
+    from gpufluid.app.demos import load_demo
 
     if args.scene is not None:
         if args.obstacle is not None:
             raise GpufluidError("--obstacle goes with the plume; a scene names its obstacles itself")
-        path = Path(args.scene)
-        if args.scene in demo_names() and not path.exists():
-            raise GpufluidError(f"{args.scene} is a demo: play it with gpufluid demo {args.scene}")
-        scene_suffix(args.scene)  # before its name is one of a film
-        load = functools.partial(gpufluid.Scene.load, path, changes=args.set)
-        return _play(load, path.stem, args, watch=path)
+        make, name, watch = _named_scene(args.scene, args.set)
+        return _play(make, name, args, watch)
     if args.set:
         raise GpufluidError("--set changes a scene: name one (gpufluid run SCENE --set ...)")
     scene, name = load_demo("plume"), "plume"
@@ -260,18 +285,10 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _studio(args: argparse.Namespace) -> int:
-    from gpufluid.app.demos import demo_names, load_demo
     from gpufluid.app.play import STUDIO_SIZE, studio
 
-    path = Path(args.scene)
-    if not path.exists() and args.scene in demo_names():
-        if args.set:
-            raise GpufluidError(f"--set changes a scene, and {args.scene} is a demo: give a .toml file")
-        scene, watch = load_demo(args.scene), None
-    else:
-        scene, watch = functools.partial(gpufluid.Scene.load, path, changes=args.set), path
-    scene = _with_choices(scene, path.stem, args)
-    studio(scene, name=path.stem, size=args.size or STUDIO_SIZE, watch=watch)
+    make, name, watch = _named_scene(args.scene, args.set)
+    studio(_with_choices(make, name, args), name=name, size=args.size or STUDIO_SIZE, watch=watch)
     return 0
 
 
@@ -307,6 +324,7 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
         transparent=args.transparent,
         watch=watch,
         more=Outputs(**{name: getattr(args, name) for name in TAKEN}),
+        progress=not args.quiet,
         last=args.last,
     )
     return 0

@@ -15,7 +15,7 @@ from typing import Any
 
 from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
-from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
+from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.late import settle
 from gpufluid.grid import finite_number
 from gpufluid.io.background import patience
@@ -111,25 +111,23 @@ def play(
     if fps is not None:
         fps = finite_number(fps, "fps", above=0.0)
     wanted = replace(more or Outputs(), out=out, still=still, overwrite=overwrite, transparent=transparent)
-    if not wanted.wanted:
-        wanted.check()  # options of what is not written are no options of a window
-        if has_display():
-            try:
-                _play_in_window(scene, name, frames, size or WINDOW_SIZE, watch)
-                return
-            except GLUnavailableError as error:
-                print(f"gpufluid: {error}; rendering to {name}.mp4 instead", file=sys.stderr)
-        film = f"{name}.webm" if transparent else f"{name}.mp4"
-        wanted = replace(wanted, out=film, still=f"{name}.png")
-    wanted = wanted.check()
-    if progress:
-        _require_tqdm()
+    wanted = wanted.check()  # options of what is not written are no options of a window
+    if not wanted.wanted and has_display():
+        try:
+            _play_in_window(scene, name, frames, size or WINDOW_SIZE, watch)
+            return
+        except GLUnavailableError as error:
+            print(f"gpufluid: {error}; rendering a film instead", file=sys.stderr)
     with contextlib.ExitStack() as undo:
         built = scene
         if not isinstance(built, Scene):
             _check_call(built)
             built = checked_scene(scene_of(built(), name))
             undo.callback(built.release)
+        if not wanted.wanted:
+            clear = transparent or built.picture.background == "transparent"
+            film = f"{name}.webm" if clear else f"{name}.mp4"
+            wanted = replace(wanted, out=film, still=f"{name}.png").check()
         if size is None:
             with built.told("picture"):
                 size = check_size(built.picture.size)
@@ -258,14 +256,6 @@ def checked_scene(scene: Any) -> Scene:
     return scene
 
 
-def _require_tqdm() -> Any:
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        raise MissingDependencyError("tqdm", "the progress bar (progress=False does without)") from None
-    return tqdm
-
-
 def _render(
     scene: Scene,
     wanted: Outputs,
@@ -360,13 +350,17 @@ def _went_on(scene: Scene) -> bool:
 
 @contextlib.contextmanager
 def _progress_bar(frames: int | None, shown: bool) -> Iterator[Callable[[], object]]:
-    """A bar on stderr; yields what moves it on by a frame."""
+    """A bar on stderr, where there is tqdm to draw it; yields what moves it on by a frame."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        shown = False
     if not shown:
         yield lambda: None
         return
     # A log file takes a line now and then; a terminal is told at once.
     live = sys.stderr.isatty()
-    with _require_tqdm()(
+    with tqdm(
         total=frames, unit="frame", dynamic_ncols=live, mininterval=0.1 if live else 10.0, file=sys.stderr
     ) as bar:
         yield bar.update

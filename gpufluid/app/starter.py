@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from gpufluid.app.demos import SUFFIXES, demo_file
 from gpufluid.errors import GpufluidError
 from gpufluid.files import readable, whole_file
 
@@ -64,21 +65,31 @@ fps = 30
 """
 
 
-def write_starter(name: str, overwrite: bool = False) -> Path:
+def write_starter(name: str, overwrite: bool = False, demo: str | None = None) -> Path:
     """Write a commented scene to ``name.toml`` and return its path.
 
-    Raises GpufluidError for a name that no description can have, where there is such a file and `overwrite`
-    is False, or where none can be written.
+    demo: write the file of that one, and what it names beside it; NAME.py where it is a script.
+    Raises GpufluidError for a name that no such file can have, for a demo that there is not, where there is
+    such a file and `overwrite` is False, or where none can be written.
     """
-    path = Path(name)
+    path, source = Path(name), None if demo is None else demo_file(demo)
     if not path.name or path.name == "..":
         raise GpufluidError(f"a scene needs a name, as in smoke, for smoke.toml; got {name!r}")
-    if path.suffix.lower() == ".py":
-        raise GpufluidError(
-            f"{name}: a new scene is a description, {path.with_suffix('.toml')}; a script is yours to write"
-        )
-    path = path if path.suffix.lower() == ".toml" else path.with_name(path.name + ".toml")
-    with whole_file(path, overwrite, (".toml",)) as partial:
+    suffix = ".toml" if source is None else source.suffix
+    if path.suffix.lower() in SUFFIXES and path.suffix.lower() != suffix:
+        what = f"the demo {demo}" if demo else "a new scene"
+        kind = "description" if suffix == ".toml" else "script"
+        raise GpufluidError(f"{name}: {what} is a {kind}, {path.with_suffix(suffix)}")
+    path = path if path.suffix.lower() == suffix else path.with_name(path.name + suffix)
+    if source is None:
         title = json.dumps(readable(path.stem), ensure_ascii=False)
-        partial.write_text(STARTER.format(name=readable(str(path)), title=title), encoding="utf-8")
+        text = STARTER.format(name=readable(str(path)), title=title)
+    else:
+        text = source.read_text(encoding="utf-8")
+        for beside in source.parent.iterdir():
+            if f'"{beside.name}"' in text:
+                with whole_file(path.with_name(beside.name), overwrite) as partial:
+                    partial.write_bytes(beside.read_bytes())
+    with whole_file(path, overwrite, (suffix,)) as partial:
+        partial.write_text(text, encoding="utf-8")
     return path

@@ -19,7 +19,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.device import first_color_alone, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
@@ -46,6 +46,7 @@ BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
 
+@named
 class FrameRenderer(Guest):
     """Draws scenes of `size` (width, height) pixels in a GL context.
 

@@ -24,7 +24,7 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.device import Device, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT
@@ -51,6 +51,7 @@ SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike
 CameraLike = Camera | View | tuple[ArrayLike, ArrayLike]
 
 
+@named
 class VolumeRenderer(Guest):
     """Draws the smoke of a fluid into a framebuffer of the same context.
 
