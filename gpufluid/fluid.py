@@ -320,7 +320,8 @@ class VelocityField:
         return center_velocity(self._fluid.grid, self.store.read()).astype(np.float32, copy=False)
 
 
-_SETTINGS = frozenset(field.name for field in dataclasses.fields(Settings))
+# names that only `Settings` has; the pressure of a fluid is a field
+_SETTINGS = {field.name for field in dataclasses.fields(Settings)} - {"pressure"}
 
 
 @named
