@@ -328,7 +328,7 @@ _SETTINGS = {field.name for field in dataclasses.fields(Settings)} - {"pressure"
 class Fluid:
     """A box of fluid.
 
-    grid: cells and size. boundaries: the six sides. settings: schemes and numbers.
+    grid: cells and size. boundaries: the six sides; None: no-slip walls. settings: schemes and numbers.
     backend: "compute" (GL 4.3), "fragment" (GL 3.3), "numpy" (no GL, float64), or "auto", the faster of the
         first two on this renderer. ctx: a moderngl.Context of the caller's, used and never released, and
         made current by the caller; None makes one without a window, which every call makes current.
@@ -441,7 +441,7 @@ class Fluid:
     def settings(self) -> Settings:
         """The schemes and numbers it is stepped by.
 
-        Assign others at any time: ``fluid.settings = fluid.settings.but(viscosity=0.1)``; the flow goes on
+        Assign others at any time: ``fluid.settings = fluid.settings.but(viscosity=0.001)``; the flow goes on
         from what it is, and a step under way by those it began with. Raises GpufluidError for another
         precision, which needs another Fluid.
         """

@@ -108,7 +108,7 @@ class Grid:
     """A box of cubic cells.
 
     cells: number of cells along (x, y, z); ``(x, y, 1)`` is a 2D fluid.
-    cell_size: edge of a cell, metres.
+    cell_size: edge of a cell, metres; 1 where none is given.
     origin: low corner of the box, metres.
 
     Raises GpufluidError for sizes that are not positive whole numbers or not finite.

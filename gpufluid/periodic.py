@@ -102,7 +102,7 @@ def form_images(
     """Return a form, and by how much to move it to get its images that touch the box, m.
 
     place: [4, 4], the form's own space to metres from the low corner of the box; without scale where the
-    form is felt as far as `reach` beyond its surface. most: of the images, those nearest to the middle.
+    form is felt as far as `reach` beyond its surface. most: of the images, those nearest to the box.
 
     A half space has no images: it has no bounds as it is, and they would fill the box. What runs along an
     axis for as long as the box is has no ends there: one image will do, of a form long enough for the box.
@@ -154,8 +154,12 @@ def _touching(
     touches = (np.abs(off) <= form.half + reach + np.abs(inverse) @ half).all(axis=1)
     found = np.flatnonzero(touches)
     if len(found) > most:
-        distance = beyond_squared(form.kind, list(off[found].T), form.core)
-        found = found[np.argsort(distance, kind="stable")[:most]]
+        middles = (place[:3, 3] + there)[found]
+        way = np.clip(middles, 0.0, grid.size) - middles
+        # of what is no askew form every place of the box has a nearer image than those half a box off
+        hidden = (np.abs(way) > (0.5 + CLOSE) * np.array(grid.size)).any(axis=1)
+        beside = beyond_squared(form.kind, list((way @ inverse.T).T), form.core)  # 0 where it reaches the box
+        found = found[np.lexsort(((way**2).sum(axis=1), beside, hidden))[:most]]
     return [there[n] for n in found.tolist()]
 
 

@@ -147,7 +147,7 @@ class Scene:
         """Return the scene of a file: a description (.toml) or a script (.py).
 
         ctx: the GL context it is to live in; None: one of its own. changes: assignments over what the file
-        says, as in "settings.viscosity=0.1" (of a script: parameters of its function). cells: of the first
+        says, as in "settings.viscosity=0.001" (of a script: parameters of its function). cells: of the first
         grid, or, of a description, for each grid its own or None; a box stays as wide or as high as it was,
         whichever is more, on its floor and round its middle.
         backend: as in `Fluid`.

@@ -329,7 +329,7 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
     name, sign, text = change.partition("=")
     steps = re.findall(r"[^.\[\]]+", name.strip())
     if not sign or not PLACE.fullmatch(name.strip()):
-        raise SceneError(f"a change must look like settings.viscosity=0.1, got {change!r}")
+        raise SceneError(f"a change must look like settings.viscosity=0.001, got {change!r}")
     try:
         value = _msgspec().toml.decode(f"value = {text.strip()}")["value"]
     except ValueError:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import warnings
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -396,3 +401,25 @@ def test_the_candle_is_laid_over_a_plate() -> None:
     assert got[0, 0].tolist() == [100, 100, 100] and got[0, 1].tolist() == [40, 50, 60]
     assert got[1, 0, 0] > 120 and got[1, 0, 1:].tolist() == [100, 100]
     assert names["table"](64, 36).shape == (36, 64, 3)
+
+
+def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its Python, block after block in one program, with few cells and frames."""
+    root = Path(__file__).parent.parent
+    blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    text = "\n".join(blocks)
+    for many, few in (
+        ("cells=(64, 96, 64), cell_size=1 / 64", "cells=(16, 24, 16), cell_size=1 / 16"),
+        ("(48, 72, 48), cell_size=1 / 48", "(12, 18, 12), cell_size=1 / 12"),
+        ("range(60)", "range(2)"),
+        ("frames=60", "frames=2, size=(64, 48)"),
+    ):
+        assert many in text
+        text = text.replace(many, few)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demos").mkdir()
+    shutil.copy(root / "demos" / "logo.png", tmp_path / "demos")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gf.ShapeWarning)  # what is thinner than one of so few cells
+        exec(compile(text, "README.md", "exec"), {})
+    assert {path.name for path in tmp_path.glob("*.mp4")} == {"ball.mp4", "fire.mp4"}

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 
 import moderngl
 import numpy as np
@@ -165,6 +166,20 @@ def test_a_bad_dt_is_refused_and_nothing_moves(backend: str, dt: float) -> None:
         with pytest.raises(ValueError, match="dt must be a"):
             fluid.step(dt)
         assert np.array_equal(before, fluid.density.read())
+
+
+def test_renderers_of_fluids_with_contexts_of_their_own_take_turns(tmp_path: Path) -> None:
+    """As the fluids do: whichever context was current before."""
+    scenes = [gf.Scene(gf.Fluid(gf.Grid((6, 8, 6), 0.1)), floor=0.0) for _ in range(2)]
+    frames = [gf.FrameRenderer(scene.fluid.ctx, (16, 12)) for scene in scenes]  # type: ignore[arg-type]
+    for scene, frame in (*zip(scenes, frames, strict=True), (scenes[0], frames[0])):
+        scene.advance()
+        frame.draw(scene)
+        assert frame.read().shape == (12, 16, 3)
+    gf.run(scenes[0], frames=1, size=(16, 12), still=tmp_path / "a.png", progress=False)
+    for scene, frame in zip(scenes, frames, strict=True):
+        frame.release()
+        scene.release()
 
 
 @pytest.mark.parametrize("solved", [True, False])

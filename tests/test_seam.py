@@ -228,6 +228,46 @@ def test_images_of_one_source_do_not_add_up(style: str, backend: str) -> None:
     np.testing.assert_allclose(got, sum(parts) + parts[3], atol=5e-5)
 
 
+@pytest.mark.parametrize("backend", DRAWN)
+@pytest.mark.parametrize("cells", [(32, 32, 2), (32, 32, 4), (32, 4, 4), (32, 2, 2), (16, 3, 3)])
+def test_a_source_in_a_thin_box_has_both_halves(
+    cells: tuple[int, int, int], backend: str, rng: np.random.Generator
+) -> None:
+    """Its soft edge winds round the short axes many times, and comes in at the far side of a long one."""
+    grid = gf.Grid(cells, 1 / 32)
+    for _ in range(6):
+        place = rng.uniform(0.0, 1.0, 3) * grid.size
+        place[0] = rng.uniform(-0.06, 0.06)
+        there = [
+            emitter(gf.Sphere(radius=0.05), position=tuple(p))
+            for p in (place, place + np.array((0.5 * grid.size[0], 0, 0)))
+        ]
+        got, other = (emitted(backend, one, grid=grid)["density"] for one in there)
+        assert got[..., 0].max() > 1e-3 < got[..., -1].max()
+        np.testing.assert_allclose(got, rolled(other, (1, 0, 0), grid), atol=1e-5)
+
+
+@pytest.mark.parametrize("cells", [2, 3, 8, 16])
+@pytest.mark.parametrize("size", [0.1, 0.07])
+def test_noise_half_a_box_off_is_the_same_everywhere(cells: int, size: float) -> None:
+    """The faces of the sides lie so far from the middle of an array: whatever is rounded there."""
+    grid, array = gf.Grid((cells, 4, 1), size), gf.Array(np.ones((1, 4, cells)))
+    sides = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic())
+    for noisy in (emitter(array, velocity=(1.0, 0.0, 0.0), noise=1.0, seed=3), None):
+        pull = gf.Attractor(center=(0.5 * cells * size, 2 * size, 0), strength=1.0, radius=size)
+        ends = []
+        for backend in DRAWN:
+            with gf.Fluid(grid, sides, STILL, backend=backend) as fluid:
+                if noisy is not None:
+                    fluid.emitters.add(noisy)
+                else:
+                    fluid.forces.add(pull)
+                fluid.step(0.01)
+                ends.append(fluid.velocity.read())
+        for end in ends:
+            np.testing.assert_allclose(end, ends[0], atol=1e-5)
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_sources_that_share_a_pass_do_not_mix(backend: str) -> None:
     """Balls that lie over one another, with an image each, and more of them than one pass holds."""

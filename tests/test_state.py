@@ -442,8 +442,9 @@ def test_a_host_may_do_without(host: Host) -> None:
 # -- the right context ---------------------------------------------------------------------------------------
 
 
-def test_a_call_with_another_context_current_says_so(host: Host) -> None:
+def test_a_call_with_another_context_current_says_so(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     ctx = host.ctx
+    monkeypatch.setattr(guard_of(ctx), "recalled", False)  # a host's: the engine makes none of those current
     fluid, renderer = burning(ctx), gf.VolumeRenderer(ctx)
     other = create_context()
     target = other.simple_framebuffer((8, 8))

@@ -3,6 +3,9 @@
 #include "lib/shape.glsl"
 #if NOISE
 #include "lib/noise.glsl"
+#if ANY_PERIODIC
+#include "lib/boxes_off.glsl"
+#endif
 #endif
 
 // 0 .. 2: rows of the matrix from m from the low corner to the form's own space
@@ -34,8 +37,8 @@ float flicker(int n, vec3 p) {
     float strength = emitters[8 * n + 6].w;
     if (strength == 0.0) return 1.0;
 #if ANY_PERIODIC
-    vec3 size = vec3(cells) * cell_size;  // where the shape itself is that has an image here
-    p -= vec3(periodic) * size * floor((p - middles[n].xyz) / size + 0.5);
+    // where the shape itself is that has an image here
+    p -= vec3(periodic) * boxes_off(p - middles[n].xyz, vec3(cells) * cell_size);
 #endif
     vec4 noise = emitters[8 * n + 7];
     vec3 q = (p + noise_shift) * noise.x;

@@ -1,5 +1,8 @@
 // Velocity after a step of wind, vortices and attractors, m/s. Faces.
 #include "lib/solids.glsl"
+#if ANY_PERIODIC
+#include "lib/boxes_off.glsl"
+#endif
 
 // Three vec4 a force: centre (m from the low corner), kind (0 wind, 1 vortex, 2 attractor); velocity of the
 // wind (m/s) and share of it taken, or axis (unit) and push in this step (m/s); 1 / radius (1/m), and 1 along the
@@ -15,8 +18,7 @@ vec3 pushed(int n, vec3 u, vec3 p) {
     if (place.w < 0.5) return mix(u, way.xyz, way.w);
     vec3 d = p - place.xyz;
 #if ANY_PERIODIC
-    vec3 size = vec3(cells) * cell_size;
-    d -= vec3(periodic) * pushes[3 * n + 2].yzw * size * floor(d / size + 0.5);
+    d -= vec3(periodic) * pushes[3 * n + 2].yzw * boxes_off(d, vec3(cells) * cell_size);
 #endif
 #if DIMENSIONS == 2
     d.z = 0.0;

@@ -148,7 +148,7 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="change what the scene says, as in settings.viscosity=0.1; may be given again",
+        help="change what the scene says, as in settings.viscosity=0.001; may be given again",
     )
 
 

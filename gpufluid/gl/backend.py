@@ -184,9 +184,6 @@ class GLBackend:
 
         Raises GpufluidError where the caller's is not current, or its own is used from another thread.
         """
-        if self._owns_context:
-            # its __exit__ would leave no context current at all
-            self.ctx.__enter__()  # type: ignore[no-untyped-call]
         pacer, self.pace.pacer = self.pace.pacer, None
         try:
             with keeping(self.ctx, what):

@@ -21,7 +21,7 @@ from gpufluid.gl.calls import a_context, calls, current_renderer
 from gpufluid.gl.capabilities import FORMATS, capabilities
 from gpufluid.gl.messages import take
 from gpufluid.gl.source import Source
-from gpufluid.gl.state import keep_state
+from gpufluid.gl.state import guard_of, keep_state
 from gpufluid.gl.ways import BACKENDS, by_rule, check
 from gpufluid.stops import unbroken
 
@@ -39,7 +39,7 @@ void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 -
 
 
 def create_context() -> moderngl.Context:
-    """Return a context of the engine's own, without a window.
+    """Return a context of the engine's own, without a window, which its calls make current.
 
     Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without.
     """
@@ -47,9 +47,12 @@ def create_context() -> moderngl.Context:
     loaders: Any = ({"backend": "egl"}, {}) if sys.platform.startswith("linux") else ({},)
     for options, version in product(loaders, VERSIONS):  # moderngl's annotations know no backend=
         try:
-            return make_own(moderngl.create_context(standalone=True, require=version, **options))
+            made = make_own(moderngl.create_context(standalone=True, require=version, **options))
         except Exception as error:  # every loader raises its own kind
             reasons.append(str(error).strip().splitlines()[0] if str(error).strip() else repr(error))
+            continue
+        guard_of(made).recalled = True
+        return made
     raise GLUnavailableError(
         f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): on Debian or Ubuntu install the packages "
         'libegl1 libgl1, or use backend="numpy", which needs no OpenGL'

@@ -251,10 +251,11 @@ class StateGuard:
     """Saves and restores the state of one context; entered again inside itself it does nothing.
 
     kept: False where the host puts back what it needs by itself; the engine then leaves what it left before.
+    recalled: whether each call makes the context current: nobody else does, where the engine has made it.
     """
 
     def __init__(self, ctx: moderngl.Context) -> None:
-        self.kept = True
+        self.kept, self.recalled = True, False
         self._gl = calls(ctx)
         self._state: _Kept | None = None
         self.handle = current_context()
@@ -294,6 +295,10 @@ class StateGuard:
         Only the depths in clip space stay the host's (glClipControl), whose matrices are made for them.
         """
         if self._depth == 0:
+            if self.recalled:
+                check_there(ctx, what)
+                # its __exit__ would leave no context current at all
+                ctx.__enter__()  # type: ignore[no-untyped-call]
             self.check_current(ctx, what)
             if switches.gl:
                 tell(take(ctx), f"before {what}, by somebody else's call,")

@@ -111,11 +111,17 @@ def center_velocity(grid: Grid, velocity: NDArray[Any]) -> NDArray[Any]:
     return np.stack(parts if grid.dimensions == 3 else [*parts, low[..., 2]], -1)
 
 
+HALF_BOX = 0.4999  # as in boxes_off.glsl
+
+
 def boxes_off(grid: Grid, variant: Variant, way: Array) -> Array:
-    """The whole boxes in ways [..., 3], m, along periodic axes: what is left without them is shortest."""
+    """The whole boxes in ways [..., 3], m, along periodic axes: what is left without them is shortest.
+
+    What lies half a box off, as faces do, lies as near on both sides; which counts is no matter of rounding.
+    """
     size = np.array(grid.size)
     along = np.array(periods_of(grid, variant)) > 0
-    return np.asarray(along * size * np.floor(way / size + 0.5))
+    return np.asarray(along * size * np.floor(way / size + HALF_BOX))
 
 
 def slope_along(grid: Grid, variant: Variant, axis: int, values: Array) -> Array:

@@ -96,7 +96,9 @@ class Case:
 HEAD = """# Validation
 
 What the engine computes, held to published numbers and closed forms. `make validate` runs all of it (about a
-quarter of an hour on two CPU cores without a GPU) and writes this page and its pictures.
+quarter of an hour on two CPU cores without a GPU) and writes this page and its pictures; with
+`ARGS="-k confinement"` it runs one case and leaves the page as it is. Each is a file in `tests/validation`;
+the sources are named in full [with the physics](physics.md#sources).
 
 {machine}
 
