@@ -19,7 +19,6 @@ from gpufluid.gl.messages import take
 from gpufluid.gl.state import guard_of
 from gpufluid.gl.ways import VARIABLE as WAY
 
-STAGES = ("fragment", "compute")
 # nobody's cache decides how kernels run here, and no test leaves one: the rules do, in every process
 os.environ[CACHE] = OFF
 os.environ.pop(WAY, None)

@@ -229,11 +229,6 @@ def way_through_box(camera: Any, stop: float = np.inf) -> Floats:
     return np.maximum(far - near, 0.0)
 
 
-def away_from_edges(way: Floats) -> NDArray[np.bool_]:
-    """Where a ray half a pixel aside would see the box too, or would not either."""
-    return np.abs(np.gradient(way)).max(axis=0) < 0.3
-
-
 @pytest.mark.parametrize("slices", [1, 16, 32, 64, 128])
 @pytest.mark.parametrize(
     "camera", [STRAIGHT, SLANTED, HOST, INSIDE], ids=["straight", "slanted", "host", "in"]

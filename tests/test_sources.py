@@ -20,7 +20,6 @@ from gpufluid.voxels import inside_shape
 BACKENDS = ("numpy", "fragment", "compute")
 STILL = gf.Settings(buoyancy=0.0)
 GRID = gf.Grid((24, 20, 16), 0.05, (-0.6, 0.0, -0.4))
-TURN = (0.0, 0.0, math.sin(math.pi / 8), math.cos(math.pi / 8))  # 45 degrees about z
 
 
 def centers(grid: gf.Grid) -> np.ndarray:

@@ -48,7 +48,6 @@ VOLUME = 4.0 / 3.0 * np.pi * 0.3**3
 flipped = BALL.triangles.copy()
 flipped[::3] = flipped[::3, ::-1]
 soup = np.random.default_rng(1).random((400, 3))
-zero = np.zeros((3, 3))
 
 
 def crumbs(count: int, size: float) -> tuple[np.ndarray, np.ndarray]:

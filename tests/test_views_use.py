@@ -20,7 +20,6 @@ from gpufluid.render.camera import view_of
 
 CAMERA = gf.Camera(target=(0.0, 0.6, 0.0), distance=2.4, azimuth=25.0, elevation=10.0, near=0.5, far=6.0)
 SIZE = (96, 64)
-OPAQUE = ["slice", "surface", "voxels", "wires", "streamlines", "streaks", "glyphs"]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 // What diffusion takes for the neighbour beyond a side of the box, from the value on this side of it.
 // Sides: 0 x-, 1 x+, 2 y-, 3 y+, 4 z-, 5 z+; `side` is always a constant, so all this is decided at compile time.
-#include "lib/box.glsl"
 
 // Velocity components that lie in the side: mirrored about the velocity of a no-slip wall or an inflow, the
 // same beyond a side that lets them glide.

@@ -1,5 +1,6 @@
 // cell_size^2 times the Laplacian of density, temperature and fuel in the cell-centred FIELD.
 // Solid cells, which hold 0 in the last channel, let nothing in or out.
+#include "lib/box.glsl"
 #include "lib/beyond.glsl"
 
 vec3 passed_FIELD(ivec3 beside, vec3 own) {

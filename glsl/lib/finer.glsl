@@ -1,5 +1,4 @@
 // The next finer grid seen from a coarse one: its cells.
-#include "lib/box.glsl"
 
 uniform ivec3 finest;  // cells of the finest grid
 uniform int stride;    // finest cells that a cell here is wide, but for the last of a row

@@ -1,7 +1,8 @@
 // Which neighbours of cells of one colour are open.
 #include "lib/halves.glsl"
-
 #if SOLIDS
+#include "lib/counted_bits.glsl"
+
 // The bits of the open neighbours of the cells.
 ivec4 open_bits(ivec3 pack, int parity) {
     int low = int(fetch_openings(ivec3(2 * pack.x, pack.yz)).x), high = 0;
@@ -13,10 +14,7 @@ ivec4 open_bits(ivec3 pack, int parity) {
 // How many neighbours of the cells are open.
 vec4 open_count(ivec3 pack, int parity) {
 #if SOLIDS
-    ivec4 open = open_bits(pack, parity);
-    return vec4(
-        (open & 1) + (open >> 1 & 1) + (open >> 2 & 1) + (open >> 3 & 1) + (open >> 4 & 1) + (open >> 5 & 1)
-    );
+    return counted_bits(open_bits(pack, parity));
 #else
     vec4 count = vec4(2.0 * float(DIMENSIONS));
     if (pack.y == 0 && !periodic.y && !open_low.y) count -= 1.0;

@@ -1,5 +1,4 @@
 // Which cells have their centre inside an obstacle, or on its surface.
-#include "lib/box.glsl"
 #include "lib/octet.glsl"
 #include "lib/shape.glsl"
 

@@ -1,12 +1,12 @@
 // How many neighbours of each of four packed cells are open; 0 in solids and past the row.
 #include "lib/box.glsl"
+#if SOLIDS
+#include "lib/counted_bits.glsl"
+#endif
 
 vec4 open_count(ivec3 pack) {
 #if SOLIDS
-    ivec4 open = ivec4(int(fetch_openings(pack).x)) >> ivec4(0, 6, 12, 18);
-    return vec4(
-        (open & 1) + (open >> 1 & 1) + (open >> 2 & 1) + (open >> 3 & 1) + (open >> 4 & 1) + (open >> 5 & 1)
-    );
+    return counted_bits(ivec4(int(fetch_openings(pack).x)) >> ivec4(0, 6, 12, 18));
 #else
     ivec3 last = packed_extent - 1;
     int edge = cells.x - 1 - 4 * last.x;

@@ -1,5 +1,4 @@
 // The numbers of the blocks that hold fire, one after the other; -1 behind the last.
-#include "lib/box.glsl"
 
 out float number_out;
 

@@ -1,5 +1,4 @@
-// The classical method of Runge & Kutta of fourth order (Kutta 1901) along the flow.
-#include "lib/component.glsl" for velocity
+// Where the way of a line that follows the flow ends.
 #include "lib/clipped.glsl"
 #include "render/kept_inside.glsl"
 

@@ -1,7 +1,6 @@
 // A solid's surface: matt paint under a thin soft gloss. Linear radiance.
 // Gloss: the microfacet distribution of Trowbridge & Reitz (1975), the visibility of Kelemen & Szirmay-Kalos
 // (2001), the Fresnel term of Schlick (1994); of light from all round, the fit of Karis (2014).
-#include "lib/box.glsl"
 #include "render/lit.glsl"
 
 uniform vec3 eye;         // cells; or, with a parallel projection, the way to the viewer

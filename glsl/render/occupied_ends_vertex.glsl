@@ -1,5 +1,4 @@
 // The corners of what a block holds, for one box round all: a triangle over the target for each block.
-#include "lib/box.glsl"
 #include "render/box_cells.glsl"
 #include "lib/quotient.glsl"
 

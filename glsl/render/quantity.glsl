@@ -6,14 +6,7 @@ out vec4 shown_out;
 #if QUANTITY == 9
 #include "lib/curl.glsl"
 #elif QUANTITY >= 5 && QUANTITY <= 8
-// Velocities at the centre of a cell are the mean of its two faces, as Fluid.velocity.at_centers() reads them.
-vec3 center(ivec3 cell) {
-    vec3 low = fetch_velocity(cell).xyz, high = vec3(fetch_velocity(cell + X).x, fetch_velocity(cell + Y).y, low.z);
-#if DIMENSIONS == 3
-    high.z = fetch_velocity(cell + Z).z;
-#endif
-    return 0.5 * (low + high);
-}
+#include "lib/center_velocity.glsl"
 #endif
 
 float measured(ivec3 cell) {
@@ -31,9 +24,9 @@ float measured(ivec3 cell) {
 #endif
     return flow / cell_size;
 #elif QUANTITY == 5
-    return length(center(cell));
+    return length(center_velocity(cell));
 #elif QUANTITY <= 8
-    return center(cell)[QUANTITY - 6];
+    return center_velocity(cell)[QUANTITY - 6];
 #elif QUANTITY == 9
     return length(curl_at(cell));
 #elif QUANTITY == 11 && FLAME

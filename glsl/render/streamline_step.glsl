@@ -1,6 +1,8 @@
 // The next point of streamlines, a row a line. xyz: place, cells, not carried round a periodic box; w: speed, m/s, or
 // -1: there is no point here; -2 - speed: the last one, at a solid or a side.
-// Steps are of equal length: the unit vector along the velocity is followed.
+// Steps are of equal length: the unit vector along the velocity is followed, by the classical method of Runge & Kutta of
+// fourth order (Kutta 1901).
+#include "lib/component.glsl" for velocity
 #include "render/flow_line.glsl"
 
 uniform sampler2D before, seeds;   // seeds: a texel a seed, cells

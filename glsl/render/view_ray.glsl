@@ -23,7 +23,7 @@ float picture_depth(float far) {
     return clamp((depth_scale.y - depth_scale.w * far) / (depth_scale.z * far - depth_scale.x), 0.0, 1.0);
 }
 
-// Where the ray is inside the box from 0 to `size` (cells), as (begin, end) in m; empty where end <= begin.
+// Where the ray is between two corners (cells), as (begin, end) in m; empty where end <= begin.
 vec2 overlap(Ray ray, vec3 low_corner, vec3 high_corner) {
     vec3 a = (low_corner - ray.origin) / ray.direction, b = (high_corner - ray.origin) / ray.direction;
     vec3 low = min(a, b), high = max(a, b);

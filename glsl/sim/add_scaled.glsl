@@ -1,5 +1,4 @@
 // own * values + factor * other. Packed: four cells along x.
-#include "lib/box.glsl"
 
 uniform float own;
 uniform float factor;

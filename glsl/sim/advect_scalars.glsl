@@ -1,5 +1,6 @@
 // Density, temperature and fuel carried along the velocity for `dt` seconds, semi-Lagrangian (Stam 1999).
 // Cells; solids hold 0. CUBIC: the value there is monotone cubic, not trilinear; the path is the same.
+#include "lib/center_velocity.glsl"
 #include "lib/trace.glsl"
 #include "lib/cell_sample.glsl" for scalars
 #include "lib/uncovered.glsl"

@@ -2,6 +2,7 @@
 // the finest grid. Packed, four cells along x: the low faces along x, y and z, and the sum over all six. A low face at a
 // side of the box is 0 unless the box is periodic; a side that is open counts in the sum alone, since there the
 // pressure is 0. So does a face to a finer cell that no coarse one stands for (see join_cells.glsl): none is corrected.
+#include "lib/box.glsl"
 #include "lib/finer.glsl"
 #include "lib/turns.glsl"
 

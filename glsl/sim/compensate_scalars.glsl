@@ -1,5 +1,6 @@
 // Middle of BFECC (Dupont & Liu 2003; Kim, Liu, Llamas & Rossignac 2007): density, temperature and fuel with the
 // error that carrying them there and back makes taken off beforehand. Cells. `forward` is `scalars` carried once.
+#include "lib/center_velocity.glsl"
 #include "lib/trace.glsl"
 #include "lib/cell_sample.glsl" for forward
 

@@ -1,5 +1,6 @@
 // Second half of MacCormack (Selle, Fedkiw, Kim, Liu & Rossignac 2008) for density, temperature and fuel.
 // `forward` is `scalars` after advect_scalars without fading. Cells; solids hold 0.
+#include "lib/center_velocity.glsl"
 #include "lib/trace.glsl"
 #include "lib/cell_sample.glsl" for forward
 #include "lib/cell_bounds.glsl" for scalars

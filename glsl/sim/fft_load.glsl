@@ -1,5 +1,4 @@
 // scale * divergence in single precision, m^2/s^2: what the transform starts from. Packed: four cells along x.
-#include "lib/box.glsl"
 
 uniform float scale;  // cell_size^2 / dt, m^2/s
 

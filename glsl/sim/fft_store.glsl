@@ -1,4 +1,3 @@
 // The pressure out of the transform, m^2/s^2. Packed: four cells along x.
-#include "lib/box.glsl"
 
 void kernel(ivec3 pack) { pressure_out = fetch_transform(pack); }

@@ -1,5 +1,6 @@
 // End of BFECC (Dupont & Liu 2003): the compensated scalars carried along the velocity, held to the values the
 // scalars had round the place they come from. Cells; solids hold 0.
+#include "lib/center_velocity.glsl"
 #include "lib/trace.glsl"
 #include "lib/cell_sample.glsl" for compensated
 #include "lib/cell_bounds.glsl" for scalars

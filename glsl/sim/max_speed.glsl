@@ -1,5 +1,4 @@
 // Largest |velocity| of each component over blocks of BLOCK^3 cells, m/s; what a CFL number is made of.
-#include "lib/box.glsl"
 #include "lib/turns.glsl"
 
 void kernel(ivec3 block) {

@@ -29,7 +29,7 @@ class FireLight:
     """
 
     def __init__(self, device: Device, grid: Grid, roomy: bool = False) -> None:
-        self.device, self.roomy = device, roomy
+        self.device = device
         self.size = max(2, -(-max(grid.cells) // BLOCKS))  # edge of a block, cells
         nx, ny, nz = (-(-(n + roomy * (self.size - 1)) // self.size) for n in grid.cells)
         limit = device.max_texture_size

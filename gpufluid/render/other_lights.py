@@ -51,7 +51,7 @@ class OtherLights:
     """
 
     def __init__(self, device: Device, grid: Grid, roomy: bool = False) -> None:
-        self.device, self.roomy = device, roomy
+        self.device = device
         nx, ny, nz = (-(-(n + roomy) // 2) for n in grid.cells)
         self.field = Field(device, "others", FlatLayout((nx, ny, nz), 1, device.max_texture_size), 4, "f4", 1)
 

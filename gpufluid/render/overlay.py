@@ -31,6 +31,7 @@ from gpufluid.gl.state import Guest
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
+from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.subject import FlowLike
 from gpufluid.view import Camera
 
@@ -444,15 +445,8 @@ def clip_of_cells(fluid: FlowLike, view: View) -> Floats:
 
 
 def rays_in_cells(fluid: FlowLike, view: View) -> dict[str, Any]:
-    """The uniforms of a picture's rays: cells, at its centre and per x and y; their parameter is metres."""
-    rays, grid = view.rays, fluid.grid
-    origin = rays.origin / grid.cell_size
-    origin[0] -= np.array(grid.origin) / grid.cell_size
-    return {
-        "ray_origin": [tuple(row) for row in origin],
-        "ray_direction": [tuple(row) for row in rays.direction / grid.cell_size],
-        "nearest": rays.near,
-    }
+    """The uniforms of a picture's rays, and the way along them to where it begins, metres."""
+    return {**ray_uniforms(view, fluid), "nearest": view.rays.near}
 
 
 def _picture_depth(view: View, depth: float) -> float:

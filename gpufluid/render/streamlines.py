@@ -191,7 +191,8 @@ class Streamlines(_Lines):
         legend: bool = False,
         linear: bool = False,
     ) -> None:
-        self.step, self._both = step, check_flag(both, "Streamlines.both")
+        self.step = step
+        check_flag(both, "Streamlines.both")
         super().__init__(ctx, seeds, points, line_width, fade, opacity, colors, range, legend, linear)
         self.lines = len(self.seeds) * (2 if both else 1)
         self._make(((self.points + 1) // 2, self.lines))
