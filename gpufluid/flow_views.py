@@ -51,6 +51,8 @@ class ParticleSource:
     shape: a Sphere, Box, Cylinder or Capsule, in metres; or an Emitter with one, which it then follows.
     rate: particles per second; None: what is left of the particles, by `share`. color: (r, g, b) as a screen
     shows it; None: one of five, by the source's place among the others.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     shape: SolidShape | Emitter
@@ -253,7 +255,10 @@ def _check_triples(view: FlowView, *names: str) -> None:
 @named
 @dataclass
 class ParticlesView(FlowView):
-    """Particles that the flow carries; see `gpufluid.Particles`. No sources: the fluid's emitters are."""
+    """Particles that the flow carries; see `gpufluid.Particles`. No sources: the fluid's emitters are.
+
+    Raises GpufluidError naming the field and what it should be.
+    """
 
     MADE, FIXED = "Particles", ("count", "seed", "sources")
     count: int = _part(100_000, whole=(1, 1 << 24))
@@ -316,7 +321,10 @@ class _Lines(FlowView):
 @named
 @dataclass
 class StreamlinesView(_Lines):
-    """Lines along the velocity as it is; see `gpufluid.Streamlines`."""
+    """Lines along the velocity as it is; see `gpufluid.Streamlines`.
+
+    Raises GpufluidError naming the field and what it should be.
+    """
 
     MADE, FIXED = "Streamlines", ("points", "seeds", "both")
     step: float = _part(0.5, above=0.0, most=1.0)
@@ -326,7 +334,10 @@ class StreamlinesView(_Lines):
 @named
 @dataclass
 class StreakLinesView(_Lines):
-    """Lines through what was released at each seed; see `gpufluid.StreakLines`."""
+    """Lines through what was released at each seed; see `gpufluid.StreakLines`.
+
+    Raises GpufluidError naming the field and what it should be.
+    """
 
     MADE = "StreakLines"
     points: int = _part(128, whole=(2, 8192))
@@ -336,7 +347,10 @@ class StreakLinesView(_Lines):
 @named
 @dataclass
 class GlyphsView(FlowView):
-    """Arrows; see `gpufluid.Glyphs`."""
+    """Arrows; see `gpufluid.Glyphs`.
+
+    Raises GpufluidError naming the field and what it should be.
+    """
 
     MADE = "Glyphs"
     spacing: float | None = _part(None, low=1.0)
@@ -351,7 +365,10 @@ class GlyphsView(FlowView):
 @named
 @dataclass
 class SliceView(FlowView):
-    """A plane in colours; see `gpufluid.SlicePlane`."""
+    """A plane in colours; see `gpufluid.SlicePlane`.
+
+    Raises GpufluidError naming the field and what it should be.
+    """
 
     MADE = "SlicePlane"
     field: str = _name("speed", *FIELDS)
@@ -376,7 +393,10 @@ class SliceView(FlowView):
 @named
 @dataclass
 class IsoSurfaceView(FlowView):
-    """The surface on which a quantity has one value; see `gpufluid.IsoSurface`."""
+    """The surface on which a quantity has one value; see `gpufluid.IsoSurface`.
+
+    Raises GpufluidError naming the field and what it should be.
+    """
 
     MADE = "IsoSurface"
     field: str = _name("density", *FIELDS)
@@ -388,7 +408,10 @@ class IsoSurfaceView(FlowView):
 @named
 @dataclass
 class VoxelsView(FlowView):
-    """The voxels of the solids; see `gpufluid.VoxelView`. surface: the scene draws its solids itself."""
+    """The voxels of the solids; see `gpufluid.VoxelView`. surface: the scene draws its solids itself.
+
+    Raises GpufluidError naming the field and what it should be.
+    """
 
     MADE = "VoxelView"
     style: str = _name("wires", "wires", "cubes")

@@ -67,6 +67,8 @@ class ChebyshevJacobi:
     The same passes as `Jacobi`; all modes but the longest keep 1 % of their error or less.
     iterations: sweeps a projection; more than a hundred are rounds of equal length. tolerance: as in
     `Jacobi`, looked at after each round.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     iterations: int = 40
@@ -142,6 +144,8 @@ class Multigrid:
 
     cycles: V-cycles a projection. sweeps: red-black Gauss-Seidel sweeps before and again after a coarser
     grid's turn. tolerance: as in `Jacobi`, looked at after every cycle.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     cycles: int = 2

@@ -128,6 +128,8 @@ class Array:
     """Values for every cell of the grid, a share of 0 .. 1; neither moved nor given an edge.
 
     values: [nz, ny, nx].
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     def __init__(self, values: ArrayLike) -> None:

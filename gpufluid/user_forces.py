@@ -34,6 +34,8 @@ class Wind:
 
     velocity: m/s. rate: 1/s, >= 0: in each second the difference falls by exp(-rate), whatever dt. active:
     whether it acts.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     velocity: Triple
@@ -62,6 +64,8 @@ class Vortex:
     center: a point of the axis, metres. axis: its direction. strength: m/s^2, the largest push, at `radius`
     metres (> 0) from the axis; at the distance s * radius it is strength * s * exp((1 - s^2) / 2). active:
     whether it acts. In a periodic box its nearest image acts, along the axes of the box that it runs across.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     center: Triple
@@ -95,6 +99,8 @@ class Attractor:
     center: metres. strength: m/s^2 towards it, < 0 away from it, largest at `radius` metres (> 0); at the
     distance s * radius it is strength * s * exp((1 - s^2) / 2). active: whether it acts. In a periodic box
     its nearest image acts.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     center: Triple
@@ -128,6 +134,8 @@ class ForceField:
 
     values: kept as a locked copy; give another array to change it. strength: a factor on all of it. active:
     whether it acts.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     values: ArrayLike

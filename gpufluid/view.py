@@ -30,6 +30,8 @@ class Camera:
     target: metres. distance: metres, > 0. azimuth: degrees round the y axis, 0 looks along -z.
     elevation: degrees above the horizon, -89 to 89. fov: vertical angle of view, degrees, 1 to 170.
     near, far: clipping distances, metres. Change any of them at any time.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -138,6 +140,8 @@ class Light:
 
     direction: the way the light travels (not towards it). color: linear radiance (r, g, b) of a white
     surface facing it. ambient: linear radiance (r, g, b) that comes from all round.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     direction: tuple[float, float, float] = (-0.75, -0.6, 0.3)
@@ -163,6 +167,8 @@ class PointLight:
 
     position: metres. color: linear radiance (r, g, b) of a white surface that faces it from a metre away; it
     falls with the square of the distance. radius: metres, > 0; nearer than that it grows no brighter.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     position: tuple[float, float, float]
@@ -193,6 +199,8 @@ class Fire:
     1 - exp(-(density / soot)^2) of what is said above. So a flame is clear and blue where it has made little
     soot yet. 0: hot gas glows whatever its density. hottest: K, as hot as gas may look (above 4000 as 4000).
     With more fuel a real flame heats more air, and is no whiter; a fluid's temperature has no limit.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     kelvin_at_zero: float = 600.0
@@ -226,6 +234,8 @@ class Smoke:
     visible: False leaves it out of the picture, with its shadow; views of the flow and fire are drawn still.
     fade: metres before the open sides of the box over which smoke and fire thin out to nothing, so that what
     leaves the box seems to spread; 0: it ends there as if it were cut. It is their look alone.
+
+    Raises GpufluidError naming the field and what it should be.
     """
 
     extinction: float = 40.0

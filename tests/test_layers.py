@@ -166,3 +166,11 @@ def test_types_are_told_of_every_name() -> None:
         for alias in node.names
     }
     assert told == {name: f"gpufluid.{home}" for name, home in gpufluid._HOME.items()}
+
+
+def test_the_page_names_every_module() -> None:
+    """In its table of layers."""
+    page = PACKAGE.parent / "docs" / "architecture.md"
+    table = page.read_text(encoding="utf-8").partition("## A kernel")[0]
+    modules = [*LAYER_OF, *(path.stem for path in (PACKAGE / "gl").glob("[!_]*.py"))]
+    assert [name for name in modules if f"`{name}`" not in table and f"`{name}/`" not in table] == []
