@@ -149,6 +149,8 @@ def test_a_volume_a_frame_for_blender(folder: Path) -> None:
     assert about[""]["time"] == repr(scene.fluid.time)
     told = json.loads((folder / "vol/volume.json").read_text())
     assert told["frames"] == 2 and told["complete"] and told["grid"]["cells"] == list(CELLS)
+    assert told["up"] == "z" and told["fields"] == {"density": "1", "velocity": "m/s"}
+    assert "size" not in told
     scene.release()
 
 

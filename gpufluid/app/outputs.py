@@ -402,7 +402,7 @@ class Outputs:
                     fields=self.fields,
                     up=self.up or "y",
                     overwrite=self.overwrite,
-                    about=describe(scene, size, fps, fluid),
+                    about=describe(scene, None, fps, fluid),
                     stem=f"box{number + 1}" if scene.others else "volume",
                 )
                 what = f"volumes of box {number + 1}" if scene.others else "volumes"

@@ -10,12 +10,14 @@ from gpufluid.fluid import Fluid
 from gpufluid.scene import Scene
 
 
-def describe(scene: Scene, size: tuple[int, int], fps: float, fluid: Fluid | None = None) -> dict[str, Any]:
+def describe(
+    scene: Scene, size: tuple[int, int] | None, fps: float, fluid: Fluid | None = None
+) -> dict[str, Any]:
     """What `FrameFolder` and `FlipBook` take as `about` of `scene`: plain JSON.
 
     title, fps, size, dt (seconds a frame), the grid, the settings, the backend, and the engine's version.
-    size: (width, height), pixels. fps: frames a second. fluid: the one that grid, settings and backend are
-    of; None: the first.
+    size: (width, height), pixels; None: what is told of is no picture. fps: frames a second. fluid: the one
+    that grid, settings and backend are of; None: the first.
     """
     fluid = scene.fluid if fluid is None else fluid
     settings = asdict(fluid.settings)
@@ -28,7 +30,7 @@ def describe(scene: Scene, size: tuple[int, int], fps: float, fluid: Fluid | Non
         "gpufluid": gpufluid.__version__,
         "title": scene.title,
         "fps": float(fps),
-        "size": list(size),
+        **({} if size is None else {"size": list(size)}),
         "dt": scene.dt,
         "grid": asdict(fluid.grid),
         "backend": fluid.backend_name,

@@ -25,6 +25,7 @@ from gpufluid.io.vti import write_vti
 from gpufluid.reference.arrays import center_velocity
 
 FIELDS = ("density", "temperature", "fuel", "flame", "color", "velocity", "pressure", "divergence", "solid")
+UNITS = {"flame": "1/s", "velocity": "m/s", "pressure": "m^2/s^2", "divergence": "1/s"}  # others have none
 ALWAYS = ("density", "temperature", "velocity")
 WHERE_ANY = ("fuel", "flame", "color", "solid")  # written unasked only where they are not all 0
 SUFFIXES = (".vdb", ".vti", ".npz")
@@ -192,7 +193,8 @@ class VolumeFolder(NumberedFolder):
     """A `folder` of numbered volumes, ``volume_0001.vdb`` on, one a frame; a context manager.
 
     suffix: .vdb, .vti or .npz. fields, up, half, threshold: as in `write_volume`. about: what is told of them
-    in `volume.json`, as `FrameFolder` tells it. stem: of the names, where one folder holds several boxes.
+    in `volume.json`, as `FrameFolder` tells it, beside which way is up and the unit of each field that any of
+    them holds ("1": none). stem: of the names, where one folder holds several boxes.
 
     Files are written in a thread of its own while the next frame is computed; however the block ends, those
     before it are whole. Raises GpufluidError for another ending and a folder that cannot be written to, and
@@ -221,6 +223,8 @@ class VolumeFolder(NumberedFolder):
         self.sidecar = f"{stem}.json"
         endings = "|".join(s[1:] for s in SUFFIXES)
         pattern = re.compile(rf"{re.escape(stem)}_\d{{4,}}\.({endings})")
+        if about is not None:
+            about = {**about, "up": up, "fields": {}}
         super().__init__(folder, stem, suffix, pattern, overwrite, about)
         self._closed = False
         self._worker = Background("volumes")
@@ -242,6 +246,8 @@ class VolumeFolder(NumberedFolder):
     def save(self, volume: Volume) -> None:
         """Add `volume`, what `volume_of` has read of a fluid, and return when it is written."""
         save_volume(self.next_file(), volume, self._up, self._half, self._threshold, overwrite=True)
+        if self._about is not None:
+            self._about["fields"] |= {name: UNITS.get(name, "1") for name in volume.arrays}
         self.is_there()
 
     def close(self, complete: bool = True) -> None:
