@@ -262,7 +262,10 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     before = player.scene
     fresh = edited(SCENE.replace("0.04", "0.02") + BOX.format(n=8, x=0.0, center=0.2))
     report["live"] = [fresh is not before, fresh.dt, len(fresh.fluids)]
-    report["mistaken"] = [edited("dt = 'x'") is fresh, player.message]
+    kept = edited("dt = 'x'") is fresh
+    report["mistaken"] = [kept, player.message, player._title()]
+    edited(SCENE + BOX.format(n=8, x=0.0, center=0.2))
+    report["mended"] = player._title()
 
 
 def main() -> None:

@@ -98,8 +98,9 @@ def test_a_screen_of_twice_the_scale(session: dict[str, Any]) -> None:
 
 def test_a_scene_is_read_again_when_its_file_is_saved(session: dict[str, Any]) -> None:
     assert session["live"] == [True, 0.02, 1]
-    kept, said = session["mistaken"]
+    kept, said, title = session["mistaken"]
     assert kept and said == "gpufluid: scene.toml: dt: expected float, got str"
+    assert said.removeprefix("gpufluid: ") in title and "expected" not in session["mended"]
 
 
 def test_a_mesh_from_a_file_is_saved_by_its_name(session: dict[str, Any]) -> None:

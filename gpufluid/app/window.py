@@ -171,6 +171,7 @@ class Player:
         self.make = make
         self.name = name
         self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
+        self.trouble = ""  # with the file as it is now
         self.paused = False
         self.cells: dict[int, Cells] = {}  # of the boxes that were given other grids, by their numbers
         self.history = History()
@@ -374,6 +375,8 @@ class Player:
         return (len(self._shown) - 1) / span if span > 0.0 else 0.0
 
     def _title(self) -> str:
+        if self.trouble:
+            return f"{self.scene.title} - {self.trouble}"
         if self.paused:
             return f"{self.scene.title} - paused"
         rate = self.frame_rate
@@ -454,9 +457,10 @@ class Player:
         try:
             self._replace({})
         except GpufluidError as error:
+            self.trouble = str(error)
             self.say(f"gpufluid: {error}")
             return
-        self.cells, self.paused = {}, False
+        self.cells, self.paused, self.trouble = {}, False, ""
         self.history.clear()
         self.say(f"gpufluid: {self.watch or self.name} was read again")
 
