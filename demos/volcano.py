@@ -11,7 +11,7 @@ import gpufluid as gf
 SOFTWARE_CELLS = (72, 88, 72)
 GPU_CELLS = (144, 176, 144)
 HEIGHT = 1.7  # m
-CRATER, SUMMIT, FOOT = 0.1, 0.36, 0.52  # m: radius of the crater, height, radius of the mountain
+CRATER, SUMMIT, FOOT = 0.1, 0.36, 0.68  # m: radius of the crater, height, radius of the mountain
 
 
 def mountain() -> gf.Mesh:
@@ -21,7 +21,7 @@ def mountain() -> gf.Mesh:
     from_top, turn = np.arccos(np.clip(y, -1.0, 1.0)) / np.pi, np.arctan2(z, x)
     inward, down = np.clip(from_top / 0.12, 0.0, 1.0), np.clip((from_top - 0.12) / 0.78, 0.0, 1.0)
     gully = 0.012 * np.sin(11.0 * turn + 0.8 * np.sin(3.0 * turn)) + 0.006 * np.sin(23.0 * turn)
-    radius = CRATER * inward + (FOOT - CRATER) * down**1.6 + gully * np.sin(np.pi * down)
+    radius = CRATER * inward + (FOOT - CRATER) * down**2.0 + gully * np.sin(np.pi * down)
     radius *= np.clip((1.0 - from_top) / 0.1, 0.0, 1.0)
     height = SUMMIT - 0.06 * (1.0 - inward) - (SUMMIT + 0.03) * down
     return gf.Mesh(np.stack([radius * np.cos(turn), height, radius * np.sin(turn)], 1), ball.triangles)
@@ -46,7 +46,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         backend=backend,
         ctx=ctx,
     )
-    fluid.obstacles.add(gf.Obstacle(mountain(), color=(0.075, 0.06, 0.055)))
+    fluid.obstacles.add(gf.Obstacle(mountain(), color=(0.075, 0.06, 0.055), gloss=0.0))
     vent = gf.Emitter(gf.Cylinder((0.0, SUMMIT, 0.0), 0.085, 0.05), density=11.0, temperature=0.9)
     vent.noise, vent.noise_size, vent.noise_time = 1.0, 0.035, 0.1
     fluid.emitters.add(vent)
@@ -63,7 +63,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         light=gf.Light(direction=(0.8, -0.25, 0.05), color=(2.6, 1.3, 0.85), ambient=(0.03, 0.04, 0.075)),
         smoke=gf.Smoke(extinction=34.0, albedo=(0.6, 0.56, 0.53), fade=0.35),
         fire=gf.Fire(500.0, 700.0, intensity=150.0, glow=0.8, core=(0.0, 0.0, 0.0), hottest=1900.0),
-        picture=gf.Picture(background="sky", floor_color=(0.05, 0.042, 0.04)),
+        picture=gf.Picture(background="sky", floor_color=(0.1, 0.082, 0.074)),
         floor=0.0,
         update=throb,
         title="gpufluid: volcano",

@@ -554,6 +554,7 @@ class Obstacle:
         with the solid the difference to its temperature falls by exp(-heating) in each second.
     visible: whether it is drawn; the fluid feels it in any case, and it throws its shadow.
     color: of its paint, linear albedo (r, g, b), 0 .. 1; None: terracotta, or what the renderer is told.
+        gloss: of the soft sheen over it, 0 (rock, cloth) .. 1 (glaze).
 
     A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
     put there: it gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
@@ -575,6 +576,7 @@ class Obstacle:
     visible: bool = True
     slip: str = "no"
     color: Triple | None = None
+    gloss: float = 1.0
 
     def __post_init__(self) -> None:
         self.check()
@@ -595,6 +597,9 @@ class Obstacle:
         one_of(self.slip, SLIPS, "Obstacle.slip")
         if self.color is not None:
             self.color = color_triple(self.color, "Obstacle.color")
+        self.gloss = finite_number(self.gloss, "Obstacle.gloss", low=0.0)
+        if self.gloss > 1.0:
+            raise GpufluidError(f"Obstacle.gloss must be in 0 .. 1, got {self.gloss:g}")
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale, "Obstacle.scale")
 

@@ -149,6 +149,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
             "temperature": MAYBE_NUMBER,
             "heating": AT_LEAST_0,
             "slip": [*NAMES, None],
+            "gloss": SHARE,
         },
     ),
     "Wind": ({"velocity": (1, 0, 0)}, {"velocity": TRIPLE, "rate": AT_LEAST_0, "active": FLAG}),

@@ -312,6 +312,20 @@ def test_the_edge_of_a_beam_in_smoke_shows_no_cells(fluid: gf.Fluid, frame: Fram
         assert np.abs(off).max() < most and off.std() < 0.5 * most and np.abs(off.mean()) < 0.1
 
 
+def test_the_gloss_of_a_solid_lies_over_its_paint(fluid: gf.Fluid, ctx: moderngl.Context) -> None:
+    """Black paint shows nothing else: half the gloss is half as bright, none of it black."""
+    frame, seen = FrameRenderer(ctx, (64, 64), background=(0.0, 0.0, 0.0)), []
+    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.3), (0.0, 0.5, 0.0), color=(0.0, 0.0, 0.0)))
+    camera = gf.Camera(target=(0.0, 0.5, 0.0), distance=2.0)
+    for gloss in (1.0, 0.5, 0.0):
+        ball.gloss = gloss
+        seen.append(drawn(frame, fluid, camera=camera, floor=None, light=gf.Light()))
+    assert seen[0].max() > 0.1
+    np.testing.assert_allclose(seen[1], 0.5 * seen[0], rtol=2e-3, atol=1e-6)
+    assert seen[2].max() == 0.0
+    frame.release()
+
+
 @pytest.mark.parametrize("normal", [(0.0, 1.0, 0.0), (0.5, 1.0, 0.2), (1.0, 0.1, 0.0)])
 def test_a_plane_shades_what_is_behind_it(
     fluid: gf.Fluid, frame: FrameRenderer, normal: tuple[float, float, float]

@@ -6,6 +6,7 @@
 uniform vec3 eye;         // cells; or, with a parallel projection, the way to the viewer
 uniform bool parallel_view;
 uniform vec3 paint;       // albedo
+uniform float sheen;      // how much of the gloss there is, 0 .. 1
 
 const float ROUGHNESS = 0.38, GLOSS = 0.04;  // of the gloss; what it reflects head on
 const float LIFT = 1.5;   // cells
@@ -32,5 +33,6 @@ void main() {
     float a2 = ROUGHNESS * ROUGHNESS * ROUGHNESS * ROUGHNESS, d = nh * nh * (a2 - 1.0) + 1.0;
     float fresnel = GLOSS + (1.0 - GLOSS) * pow(1.0 - vh, 5.0);
     float gloss = a2 / (d * d) * 0.25 / (vh * vh) * fresnel;  // times pi: sun_color is a radiance
-    color_out = vec4(paint * (lit.sun + lit.around) + gloss * lit.sun + all_round(nv) * lit.around, 1.0);
+    vec3 reflected = gloss * lit.sun + all_round(nv) * lit.around;
+    color_out = vec4(paint * (lit.sun + lit.around) + sheen * reflected, 1.0);
 }

@@ -77,6 +77,7 @@ RANGES: dict[str, Range] = {
     "Obstacle.spin": Range(-30.0, 30.0, "rad/s"),
     "Obstacle.temperature": Range(-2.0, 5.0),
     "Obstacle.heating": Range(0.0, 50.0, "1/s"),
+    "Obstacle.gloss": Range(0.0, 1.0),
     "Wind.rate": Range(0.0, 10.0, "1/s"),
     "Vortex.axis": Range(-1.0, 1.0),
     "Vortex.strength": Range(-50.0, 50.0, "m/s²"),

@@ -70,7 +70,8 @@ class DrawnSolids(SolidMeshes):
         for one, triangles in self.arrays(shown, program, clip, size):
             turn = np.eye(4)
             turn[:3, :3] = np.linalg.inv(one.matrix[:3, :3]).T
-            give(program, {"to_cells": cells @ one.matrix, "normals": turn, "paint": one.color or paint})
+            look = {"paint": one.color or paint, "sheen": float(one.gloss)}
+            give(program, {"to_cells": cells @ one.matrix, "normals": turn, **look})
             triangles.render(moderngl.TRIANGLES)
 
     def arrays(

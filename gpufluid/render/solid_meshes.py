@@ -24,11 +24,12 @@ Floats = NDArray[np.float64]
 
 
 class Placed(NamedTuple):
-    """A mesh in a picture. matrix: [4, 4], to the world. color: albedo; None: the renderer's."""
+    """A mesh in a picture. matrix: [4, 4], to the world. color, gloss: as an obstacle has them."""
 
     mesh: Mesh
     matrix: Floats
-    color: Triple | None
+    color: Triple | None = None
+    gloss: float = 1.0
 
     @property
     def corners(self) -> Floats:
@@ -65,7 +66,7 @@ class SolidMeshes(MeshBuffers):
             if isinstance(obstacle.shape, Plane):
                 cut = self._cut(obstacle.shape, obstacle.matrix, grid) if hidden else None
                 if cut is not None:
-                    yield Placed(cut, np.eye(4), None)
+                    yield Placed(cut, np.eye(4))
                 continue
             there: Sequence[Triple] = HERE
             if any(periods(grid, sides)):
@@ -73,7 +74,7 @@ class SolidMeshes(MeshBuffers):
                     grid, sides, obstacle.shape, moved(obstacle.matrix, np.negative(grid.origin))
                 ).there
             for (mesh, place), shift in product(self._parts(obstacle), there):
-                yield Placed(mesh, moved(place, shift), obstacle.color)
+                yield Placed(mesh, moved(place, shift), obstacle.color, obstacle.gloss)
 
     def _cut(self, plane: Plane, matrix: Floats, grid: Grid) -> Mesh | None:
         """The part of a plane that lies in a box; one mesh while neither moves."""

@@ -34,6 +34,9 @@ class ObstacleLike(Protocol):
     @property
     def color(self) -> tuple[float, float, float] | None: ...
 
+    @property
+    def gloss(self) -> float: ...
+
 
 class FluidLike(Protocol):
     """A fluid on the GPU.

@@ -96,11 +96,11 @@ class VoxelView(InScene):
             },
         )
         with self.drawing(program, shot):
-            for mesh, matrix, _ in self._meshes.placed(fluid):
+            for one in self._meshes.placed(fluid):
                 turn: Floats = np.eye(4)
-                turn[:3, :3] = np.linalg.inv(matrix[:3, :3]).T
-                give(program, {"to_cells": cells @ matrix, "normals": turn})
-                self._meshes.vertex_array(mesh, program).render(moderngl.TRIANGLES)
+                turn[:3, :3] = np.linalg.inv(one.matrix[:3, :3]).T
+                give(program, {"to_cells": cells @ one.matrix, "normals": turn})
+                self._meshes.vertex_array(one.mesh, program).render(moderngl.TRIANGLES)
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
