@@ -155,9 +155,13 @@ def test_a_clear_picture_makes_a_film_with_alpha(folder: Path, words: str) -> No
 def test_a_demo_is_changed_and_copied(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As a scene of one's own is: by what it says, or as a file to go on from, with what it names."""
     small = ["--frames", "1", "--size", "64x48", "--cells", "8", "8", "8"]
-    assert main(["demo", "benard", "--set", "rayleigh=2000", "-o", "a.png", *small]) == 0
+    (folder / "benard").mkdir()  # something else of that name
+    for command in ("demo", "run"):
+        words = [command, "benard", "--set", "rayleigh=2000", "-o", "a.png", "--overwrite", "--quiet"]
+        assert main([*words, *small]) == 0
+        assert capsys.readouterr() == ("", "")
     assert main(["new", "mine", "--from", "logo"]) == 0
-    assert set(names(folder)) == {"a.png", "mine.toml", "logo.png"}
+    assert set(names(folder)) == {"a.png", "benard", "mine.toml", "logo.png"}
     assert main(["run", "mine.toml", "-o", "b.png", *small]) == 0
     assert main(["new", "other", "--from", "cloud"]) == 0
     assert main(["run", "other.py", "-o", "c.png", *small]) == 0

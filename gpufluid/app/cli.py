@@ -226,24 +226,28 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
 
 
 def _demo(args: argparse.Namespace) -> int:
-    from gpufluid.app.demos import demo_file
-
     if args.list:
         return _scenes(args)
-    demo_file(args.name)  # it names the nearest
-    make, name, _ = _named_scene(args.name, args.set)
-    return _play(make, name, args)
+    return _play(_demo_scene(args.name, args.set), args.name, args)
+
+
+def _demo_scene(name: str, changes: list[str]) -> Callable[..., Any]:
+    """What builds the scene of a demo. Raises GpufluidError for a name that is none."""
+    from gpufluid.app.demos import demo_file, load_demo
+
+    if changes:
+        return functools.partial(gpufluid.Scene.load, demo_file(name), changes=changes)
+    return load_demo(name)
 
 
 def _named_scene(text: str, changes: list[str]) -> tuple[Callable[..., Any], str, Path | None]:
-    """What builds the scene of a demo, or else of a file; its name; and the file that a window watches."""
-    from gpufluid.app.demos import demo_file, demo_names, load_demo
+    """What builds the scene of a file, or else of a demo; its name; and the file that a window watches."""
+    from gpufluid.app.demos import demo_names
     from gpufluid.scene import scene_suffix
 
     path = Path(text)
-    if text in demo_names() and not path.exists():
-        changed = functools.partial(gpufluid.Scene.load, demo_file(text), changes=changes)
-        return changed if changes else load_demo(text), text, None
+    if text in demo_names() and not path.is_file():
+        return _demo_scene(text, changes), text, None
     try:
         scene_suffix(text)  # before its name is one of a film
     except GpufluidError as error:
