@@ -1,4 +1,4 @@
-"""Stages 1 and 4 of a step: carrying the velocity and the scalars along the flow."""
+"""Carrying the velocity, at the start of a step, and the scalars, at its end, along the flow."""
 
 from __future__ import annotations
 

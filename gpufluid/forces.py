@@ -1,4 +1,4 @@
-"""Stage 2 of a step: emitters, buoyancy, vorticity confinement."""
+"""Sources and forces of a step: emitters, buoyancy, vorticity confinement."""
 
 from __future__ import annotations
 

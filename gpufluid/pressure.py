@@ -1,4 +1,4 @@
-"""Stage 3 of a step: the projection that leaves a velocity without divergence.
+"""The projection, which leaves a velocity without divergence.
 
 pressure is kinematic (pressure / mass density, m^2/s^2): laplacian(pressure) = divergence / dt, and the
 velocity loses dt * grad(pressure). It does not depend on dt, so it is the right start for the next step.
