@@ -165,14 +165,16 @@ def test_a_demo_is_changed_and_copied(folder: Path, capsys: pytest.CaptureFixtur
     assert main(["run", "mine.toml", "-o", "b.png", *small]) == 0
     assert main(["new", "other", "--from", "cloud"]) == 0
     assert main(["run", "other.py", "-o", "c.png", *small]) == 0
+    (folder / "logo.png").unlink()
     capsys.readouterr()
     for words, message in (
-        ("new mine --from logo", "exists already"),
+        ("new mine --from logo", "mine.toml: exists already"),
         ("new x --from lgo", "did you mean 'logo'?"),
         ("new x.toml --from cloud", "the demo cloud is a script, x.py"),
     ):
         assert main(words.split()) == 2
         assert message in capsys.readouterr().err
+    assert "logo.png" not in names(folder)
 
 
 def test_bad_input_of_the_process(folder: Path) -> None:

@@ -88,7 +88,6 @@ def _rate(text: str) -> float:
 
 @_argument
 def _backend(text: str) -> str:
-
     one_of(text, BACKENDS, "backend")
     return text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpufluid.app.demos import SUFFIXES, demo_file
 from gpufluid.errors import GpufluidError
-from gpufluid.files import readable, whole_file
+from gpufluid.files import check_file, readable, whole_file
 
 STARTER = """\
 # A scene of gpufluid. Play it with:   gpufluid run {name}
@@ -85,6 +85,7 @@ def write_starter(name: str, overwrite: bool = False, demo: str | None = None) -
         title = json.dumps(readable(path.stem), ensure_ascii=False)
         text = STARTER.format(name=readable(str(path)), title=title)
     else:
+        check_file(path, overwrite)  # before anything is written
         text = source.read_text(encoding="utf-8")
         for beside in source.parent.iterdir():
             if f'"{beside.name}"' in text:

@@ -75,7 +75,7 @@ class ShadowMap:
         if not throw:
             self._holds = None
             return
-        least = PIXELS * _pixel(boxes, seen_by, size)
+        least = PIXELS * _pixel(self.thrown, seen_by, size)
         axes, turned = _across(unit)
         clip, texel = _framed(self.thrown, axes, boxes, self.side, least)
         meshes = [self.solids.as_fine(one, seen_by, size) for one in throw]
@@ -173,9 +173,12 @@ def _across(unit: Floats) -> tuple[Floats, Floats]:
     return np.array([*turned @ across, unit]), turned
 
 
-def _pixel(boxes: Sequence[Grid], seen_by: Floats, size: Size) -> float:
-    """How large a pixel of the picture is in the midst of the nearest box, metres; 0 behind the eye."""
-    near = min(seen_by[3] @ (*(0.5 * np.add(grid.origin, grid.upper)), 1.0) for grid in boxes)
+def _pixel(thrown: Sequence[Floats], seen_by: Floats, size: Size) -> float:
+    """How large a pixel of the picture is in the midst of the nearest of them, metres; 0 behind the eye.
+
+    Of the solids, not of the boxes: a box that moves on over them leaves the map as it is.
+    """
+    near = min(seen_by[3] @ (*corners.mean(axis=0), 1.0) for corners in thrown)
     return max(2.0 * float(near / np.linalg.norm(seen_by[1, :3])) / size[1], 0.0)
 
 
