@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -30,6 +31,8 @@ from gpufluid.solids import Solids
 from gpufluid.solvers import FFT
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
+
+FAR = 50  # times what a step can take in all its parts, from which on its dt is hardly meant
 
 
 @lru_cache(maxsize=256)
@@ -63,6 +66,7 @@ class Solver:
         self.projection = Projection(backend, settings)
         self.empty = EmptySpace(backend, settings, boundaries)
         self._measured = -1  # the velocity whose speeds were taken last
+        self._doubted = False  # whether dt was said to be hardly meant
 
     def check(self, settings: Settings) -> None:
         """Raise GpufluidError where this box cannot go on by `settings`."""
@@ -302,6 +306,14 @@ class Solver:
         carried = self.max_speed() * dt / self.backend.grid.cell_size
         if not math.isfinite(carried):
             return int(rules.max_substeps)
+        if carried > FAR * rules.cfl * rules.max_substeps and not self._doubted:
+            self._doubted = True
+            warnings.warn(
+                f"a step of {dt:g} s carries the fastest flow {carried:.3g} cells, in at most "
+                f"{rules.max_substeps} parts: is dt in seconds?",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         return max(1, min(int(rules.max_substeps), math.ceil(carried / rules.cfl)))
 
     def stores(self, wanted: Container[str] = ()) -> dict[str, FieldStore]:

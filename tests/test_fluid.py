@@ -217,6 +217,21 @@ def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: p
     np.testing.assert_allclose(left[0], left[1], atol=1e-4)
 
 
+def test_a_dt_that_is_hardly_meant_is_doubted() -> None:
+    """Milliseconds, as games count them: once, and the step is taken all the same."""
+    with gf.Fluid(gf.Grid((8, 8, 8), 0.01)) as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.04, 0.04, 0.04), 0.02), velocity=(1.0, 0.0, 0.0)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for _ in range(3):
+                fluid.step(0.016)
+        with pytest.warns(RuntimeWarning, match="a step of 16 s carries .* is dt in seconds") as told:
+            fluid.step(16)
+            fluid.step(16)
+        assert len(told) == 1
+        assert fluid.time == pytest.approx(3 * 0.016 + 32.0)
+
+
 def test_substeps_are_steps() -> None:
     ends = []
     for rules, parts in ((gf.Settings(cfl=5.0, buoyancy=0.0), 1), (gf.Settings(cfl=None, buoyancy=0.0), 2)):
