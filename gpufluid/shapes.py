@@ -597,9 +597,7 @@ class Obstacle:
         one_of(self.slip, SLIPS, "Obstacle.slip")
         if self.color is not None:
             self.color = color_triple(self.color, "Obstacle.color")
-        self.gloss = finite_number(self.gloss, "Obstacle.gloss", low=0.0)
-        if self.gloss > 1.0:
-            raise GpufluidError(f"Obstacle.gloss must be in 0 .. 1, got {self.gloss:g}")
+        self.gloss = finite_number(self.gloss, "Obstacle.gloss", low=0.0, most=1.0)
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale, "Obstacle.scale")
 

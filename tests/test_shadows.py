@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import gpufluid as gf
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.shadow_map import ShadowMap, _across
+from gpufluid.render.shadow_map import ShadowMap, _across, _pixel
 
 GRID = gf.Grid((16, 16, 16), 1 / 16, (-0.5, 0.0, -0.5))
 WHITE = (0.8, 0.8, 0.8)
@@ -114,6 +114,18 @@ def test_rows_of_a_map_lie_off_the_edges_of_boxes(way: tuple[float, float, float
     seen = seen[np.linalg.norm(seen, axis=1) > 1e-3]
     angles = np.degrees(np.arctan2(seen[:, 1], seen[:, 0])) % 90.0
     assert angles.min() > 14.9 and angles.max() < 75.1
+
+
+def test_a_map_is_as_fine_as_solids_before_the_eye_ask_for() -> None:
+    """The nearest of them; what stands behind it is not seen, and asks for nothing."""
+    seen_by = view_of(TOP, 1.0).clip.astype(np.float64)
+    cube = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
+    there, nearer, behind = (cube + np.array((0.0, y, 0.0)) for y in (0.0, 4.0, 20.0))
+    pixel = _pixel([there], seen_by, (200, 200))
+    assert pixel == pytest.approx(2.0 * 8.0 * np.tan(np.radians(10.0)) / 200, rel=1e-3)
+    assert _pixel([there, nearer], seen_by, (200, 200)) == pytest.approx(0.5 * pixel, rel=1e-2)
+    assert _pixel([there, behind], seen_by, (200, 200)) == pixel
+    assert _pixel([behind], seen_by, (200, 200)) == 0.0
 
 
 def test_a_shadow_begins_where_a_solid_stands(fluid: gf.Fluid, frame: FrameRenderer) -> None:

@@ -17,7 +17,7 @@ from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.late import settle
-from gpufluid.grid import finite_number
+from gpufluid.grid import finite_number, whole_number
 from gpufluid.io.background import patience
 from gpufluid.io.images import write_png
 from gpufluid.scene import Scene
@@ -105,7 +105,7 @@ def play(
     elif not callable(scene):
         raise GpufluidError(f"run needs a gpufluid.Scene or a function that builds one, got {scene!r}")
     if frames is not None:
-        check_frames(frames)
+        frames = whole_number(frames, "frames", low=1)
     if size is not None:
         check_size(size)
     if fps is not None:
@@ -148,13 +148,6 @@ def play(
             if last:
                 undo.pop_all()
             raise
-
-
-def check_frames(frames: int) -> int:
-    """Return `frames` if it is a whole number >= 1, or raise."""
-    if isinstance(frames, bool) or not isinstance(frames, Integral) or frames < 1:
-        raise GpufluidError(f"frames must be a whole number >= 1, got {frames!r}")
-    return int(frames)
 
 
 def check_size(size: tuple[int, int]) -> tuple[int, int]:

@@ -473,6 +473,7 @@ def is_software(ctx: moderngl.Context | None = None) -> bool:
     """True where OpenGL here (or `ctx`) is a software renderer.
 
     None: the context that is current in this thread is asked; where there is none, one is made and released.
+    Raises GLUnavailableError where none can be.
     """
     renderer = calls(ctx).renderer if ctx is not None else current_renderer()
     if renderer is not None:

@@ -174,12 +174,13 @@ def _across(unit: Floats) -> tuple[Floats, Floats]:
 
 
 def _pixel(thrown: Sequence[Floats], seen_by: Floats, size: Size) -> float:
-    """How large a pixel of the picture is in the midst of the nearest of them, metres; 0 behind the eye.
+    """How large a pixel is in the midst of the nearest of them before the eye, metres; 0: there is none.
 
     Of the solids, not of the boxes: a box that moves on over them leaves the map as it is.
     """
-    near = min(seen_by[3] @ (*corners.mean(axis=0), 1.0) for corners in thrown)
-    return max(2.0 * float(near / np.linalg.norm(seen_by[1, :3])) / size[1], 0.0)
+    ahead = (float(seen_by[3] @ (*corners.mean(axis=0), 1.0)) for corners in thrown)
+    near = min((w for w in ahead if w > 0.0), default=0.0)
+    return 2.0 * near / float(np.linalg.norm(seen_by[1, :3])) / size[1]
 
 
 def _framed(
