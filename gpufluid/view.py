@@ -316,8 +316,8 @@ class Picture:
 class Look:
     """What a picture of a fluid is lit by, and how its matter looks.
 
-    light: the sun. lights: up to four more, whose shadows have half the resolution. fire: None: hot gas does
-    not glow.
+    light: the sun. lights: up to four more, whose light smoke dims with half the resolution. fire: None: hot
+    gas does not glow.
     """
 
     light: Light = field(default_factory=Light)

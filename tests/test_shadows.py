@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 import gpufluid as gf
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.shadow_map import ShadowMap, _across, _pixel
+from gpufluid.render.shadow_map import ShadowMap, pixel_size
+from gpufluid.render.shadow_tiles import across
 
 GRID = gf.Grid((16, 16, 16), 1 / 16, (-0.5, 0.0, -0.5))
 WHITE = (0.8, 0.8, 0.8)
@@ -106,7 +107,7 @@ def test_the_edge_of_a_shadow_shows_neither_pixels_nor_texels(
 @pytest.mark.parametrize("way", [(1, -1, 0.3), (0, -1, 0), (0, -1, 1), (1, 1, 1), (1e-5, -1, 0), (3, -1, -2)])
 def test_rows_of_a_map_lie_off_the_edges_of_boxes(way: tuple[float, float, float]) -> None:
     unit = np.array(way) / np.linalg.norm(way)
-    axes, turned = _across(unit)
+    axes, turned = across(unit)
     np.testing.assert_allclose(axes @ axes.T, np.eye(3), atol=1e-12)
     np.testing.assert_allclose(turned @ turned.T, np.eye(2), atol=1e-12)
     np.testing.assert_allclose(axes[2], unit)
@@ -121,11 +122,11 @@ def test_a_map_is_as_fine_as_solids_before_the_eye_ask_for() -> None:
     seen_by = view_of(TOP, 1.0).clip.astype(np.float64)
     cube = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
     there, nearer, behind = (cube + np.array((0.0, y, 0.0)) for y in (0.0, 4.0, 20.0))
-    pixel = _pixel([there], seen_by, (200, 200))
+    pixel = pixel_size([there], seen_by, (200, 200))
     assert pixel == pytest.approx(2.0 * 8.0 * np.tan(np.radians(10.0)) / 200, rel=1e-3)
-    assert _pixel([there, nearer], seen_by, (200, 200)) == pytest.approx(0.5 * pixel, rel=1e-2)
-    assert _pixel([there, behind], seen_by, (200, 200)) == pixel
-    assert _pixel([behind], seen_by, (200, 200)) == 0.0
+    assert pixel_size([there, nearer], seen_by, (200, 200)) == pytest.approx(0.5 * pixel, rel=1e-2)
+    assert pixel_size([there, behind], seen_by, (200, 200)) == pixel
+    assert pixel_size([behind], seen_by, (200, 200)) == 0.0
 
 
 def test_a_shadow_begins_where_a_solid_stands(fluid: gf.Fluid, frame: FrameRenderer) -> None:

@@ -1,7 +1,7 @@
 // Light on a surface of the scene: the sun and other lights, the light from all round and that of the fire, dimmed
 // by smoke and solids. CLEAR: where neither the sun nor the sky is dimmed by anything.
 #include "render/light_at.glsl" for sun
-#if SHADOWED
+#if SHADOWED || LAMPS_SHADOWED
 #include "render/past_solids.glsl"
 #endif
 #include "render/light_at.glsl" for sky
@@ -39,8 +39,8 @@ float sun_left_at(vec3 place, vec3 n, float facing) {
     return left;
 }
 
-// place: cells; n: normal; lift: how far from the surface other light than the sun's is looked up, cells, which keeps a
-// solid from standing in the shadow of its own cells.
+// place: cells; n: normal; lift: how far from the surface light is looked up that knows solids by their cells, cells, which
+// keeps one from standing in the shadow of its own.
 Lit light_on(vec3 place, vec3 n, float lift) {
     float facing = max(-dot(n, sun_direction), 0.0);
     vec3 at = place + lift * n;
@@ -56,10 +56,16 @@ Lit light_on(vec3 place, vec3 n, float lift) {
     // from above the smoke lets less through; from below comes what the ground sends back
     lit.around = ambient * (0.35 + 0.65 * up * (1.0 - 0.75 * shade));
 #if OTHERS
+    vec3 from = LAMPS_SHADOWED != 0 ? place : at;
     for (int k = 0; k < OTHERS; ++k) {
-        vec3 towards = towards_other(k, at);
+        vec3 towards = towards_other(k, from);
         float faces = dot(n, towards) / max(length(towards), 1e-6);
-        if (faces > 0.0) lit.around += faces * other_left(k, at) * strength_of_other(k, towards);
+        if (faces <= 0.0) continue;
+        float left = faces * other_left(k, from);
+#if LAMPS_SHADOWED
+        left *= lamp_on_surface(k, place, n);
+#endif
+        lit.around += left * strength_of_other(k, towards);
     }
 #endif
 #if FIRE

@@ -1,20 +1,23 @@
 // Share of each light beside the sun that reaches a place, 0 .. 1, a light a channel: the way to the light
-// is walked through smoke and solids (Beer-Lambert). Cells of twice the size, which stay in the world when the box
-// moves on over them.
+// is walked through smoke and solids (Beer-Lambert); LAMPS_SHADOWED: through smoke alone. Cells of twice the size, which
+// stay in the world when the box moves on over them.
 #include "render/density.glsl"
 #include "render/other_lights.glsl"
 #if ENDS
 #include "render/ends.glsl"
 #endif
-#if SOLIDS
+#if SOLIDS && !LAMPS_SHADOWED
+#define STOPPED 1
 #include "lib/solidity.glsl"
+#else
+#define STOPPED 0
 #endif
 
 uniform float extinction;    // 1/m per unit of density
 
 out vec4 left_out;
 
-const float STRIDE = SOLIDS != 0 ? 1.0 : 2.0;  // cells; a wall may be one cell thick
+const float STRIDE = STOPPED != 0 ? 1.0 : 2.0;  // cells; a wall may be one cell thick
 const int MOST = 512;
 
 float left_of_other(int n, vec3 place) {
@@ -39,7 +42,7 @@ float left_of_other(int n, vec3 place) {
     for (int i = taken.x; i < taken.y; ++i) {
         vec3 at = place + towards * (share * (float(i) + 0.5) / float(steps));
         density += density_at(at);
-#if SOLIDS
+#if STOPPED
         if (i > 0) clear *= let_by_solids(at);
 #endif
     }

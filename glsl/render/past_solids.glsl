@@ -1,30 +1,76 @@
-// Share of the sun's light that solids let by, by the depth at which it meets the first; see shadow_map.py.
+// Share of a light's light that solids let by, by the depth at which it meets the first; see shadow_map.py. The sun has
+// one look at them, a tile of the map, and a lamp up to six.
 #include "lib/turns.glsl"
 
-uniform sampler2DShadow solid_depths;
-uniform mat4 to_depths;      // place (cells) -> place in them, 0 .. 1
-uniform float depth_texel;   // cells
-uniform vec4 depth_spread;   // of two places in a cell from its middle, in them
+const int TILES = 1 + 6 * OTHERS;
 
-// The mean of four lookups round `at`, `low` and its opposite, `left` and its: a percentage of what is closer (Reeves,
-// Salesin & Cook 1987). Where the first two see the same no edge is near.
-float sun_past_solids(vec3 at, vec2 low, vec2 left) {
+uniform sampler2DShadow solid_depths;
+uniform vec4 to_depths[4 * TILES];  // rows of matrices: place (cells) -> place and depth in a tile, 0 .. 1, times the fourth
+uniform vec4 depth_tiles[TILES];    // of the map: where each begins, and its size
+uniform float depth_texels[TILES];  // cells, where the fourth is 1
+uniform vec4 depth_spreads[TILES];  // of two places in a cell from its middle, in a tile, where the fourth is 1
+
+vec4 seen_in(int tile, vec4 place) {
+    int row = 4 * tile;
+    return vec4(dot(to_depths[row], place), dot(to_depths[row + 1], place), dot(to_depths[row + 2], place), dot(to_depths[row + 3], place));
+}
+
+// The mean of four lookups round what is `seen`, `low` and its opposite, `left` and its: a percentage of what is closer
+// (Reeves, Salesin & Cook 1987). Where the first two see the same no edge is near.
+float past_solids(int tile, vec4 seen, vec2 low, vec2 left) {
+    vec3 at = seen.xyz / seen.w;
+    vec2 start = depth_tiles[tile].xy, size = depth_tiles[tile].zw, edge = 1.0 / (size * vec2(textureSize(solid_depths, 0)));
     float sum = 0.0;
     int n = 0;
-    do sum += texture(solid_depths, vec3(at.xy + ((n & 1) == 0 ? 1.0 : -1.0) * (n < 2 ? low : left), at.z));
-    while (++n < turns(4) && !(n == 2 && (sum == 0.0 || sum == 2.0)));
+    do {
+        vec2 there = at.xy + ((n & 1) == 0 ? 1.0 : -1.0) * (n < 2 ? low : left);
+        sum += texture(solid_depths, vec3(start + size * clamp(there, edge, 1.0 - edge), at.z));
+    } while (++n < turns(4) && !(n == 2 && (sum == 0.0 || sum == 2.0)));
     return sum / float(n);
 }
 
-// On a surface: of three by three texels (a quadratic B-spline), looked up as far off it as it may rise over them.
-float sun_on_surface(vec3 place, vec3 n, float facing) {
-    float off = depth_texel * (0.25 + 1.9 * sqrt(max(1.0 - facing * facing, 0.0)));
-    vec2 middle = 0.5 / vec2(textureSize(solid_depths, 0));
-    return sun_past_solids((to_depths * vec4(place + off * n, 1.0)).xyz, -middle, vec2(-middle.x, middle.y));
+// On a surface: of three by three texels (a quadratic B-spline), looked up as far off it as it may rise over them. along: the
+// fourth of what is seen; facing: cosine of the angle between the normal and the way the light looks.
+float surface_past_solids(int tile, float along, vec3 place, vec3 n, float facing) {
+    float off = depth_texels[tile] * along * (0.25 + 1.9 * sqrt(max(1.0 - facing * facing, 0.0)));
+    vec2 middle = 0.5 / (depth_tiles[tile].zw * vec2(textureSize(solid_depths, 0)));
+    return past_solids(tile, seen_in(tile, vec4(place + off * n, 1.0)), -middle, vec2(-middle.x, middle.y));
 }
 
 // In a cell: of four places that lie apart in it across the light's way, in rows and columns of their own, lest the edge
 // of a beam shows cells.
-float sun_in_cell(vec3 place) {
-    return sun_past_solids((to_depths * vec4(place, 1.0)).xyz, depth_spread.xy, depth_spread.zw);
+float cell_past_solids(int tile, vec4 seen) {
+    vec4 spread = depth_spreads[tile] / seen.w;
+    return past_solids(tile, seen, spread.xy, spread.zw);
 }
+
+float sun_on_surface(vec3 place, vec3 n, float facing) { return surface_past_solids(0, 1.0, place, n, facing); }
+
+float sun_in_cell(vec3 place) { return cell_past_solids(0, seen_in(0, vec4(place, 1.0))); }
+
+#if OTHERS
+uniform ivec2 depth_lamps[OTHERS];  // the first tile of each, and the one after its last
+
+// The tile of lamp `k` that holds a place (cells), and what is seen there; 0: none does, so that no solid is on its side
+// of the lamp.
+int tile_of(int k, vec3 place, out vec4 seen) {
+    for (int tile = depth_lamps[k].x; tile < depth_lamps[k].y; ++tile) {
+        seen = seen_in(tile, vec4(place, 1.0));
+        if (all(lessThan(abs(2.0 * seen.xy - seen.w), vec2(seen.w)))) return tile;
+    }
+    return 0;
+}
+
+float lamp_on_surface(int k, vec3 place, vec3 n) {
+    vec4 seen;
+    int tile = tile_of(k, place, seen);
+    if (tile == 0) return 1.0;
+    return surface_past_solids(tile, seen.w, place, n, dot(n, normalize(to_depths[4 * tile + 2].xyz)));
+}
+
+float lamp_in_cell(int k, vec3 place) {
+    vec4 seen;
+    int tile = tile_of(k, place, seen);
+    return tile > 0 ? cell_past_solids(tile, seen) : 1.0;
+}
+#endif

@@ -5,7 +5,7 @@
 #include "lib/cell_sample.glsl" for scalars
 #include "render/light_at.glsl" for sun
 #include "render/light_at.glsl" for sky
-#if SHADOWED
+#if SHADOWED || LAMPS_SHADOWED
 #include "render/past_solids.glsl"
 #endif
 #include "render/phase.glsl"
@@ -67,7 +67,11 @@ vec4 shaded(ivec3 cell) {
         for (int n = 0; n < OTHERS; ++n) {
             vec3 towards = towards_other(n, place);
             float c = -dot(towards, viewer) / max(length(towards), 1e-6);
-            light += 0.25 * strength_of_other(n, towards) * scattered(left[n], c);
+            float share = scattered(left[n], c);
+#if LAMPS_SHADOWED
+            share *= lamp_in_cell(n, place);
+#endif
+            light += 0.25 * share * strength_of_other(n, towards);
         }
 #endif
 #if FIRE

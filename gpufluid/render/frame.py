@@ -294,7 +294,7 @@ class FrameRenderer(Guest):
         throw = [one for fluid, _ in boxes for one in self._solids.placed(fluid, hidden=True)]
         grids = [fluid.grid for fluid, _ in boxes]
         unit = LightFrame(grids[0].local, scene.light.direction).unit
-        self._shadows.update(throw, unit, grids, view.clip.astype(np.float64), self.size)
+        self._shadows.update(throw, unit, scene.lights, grids, view.clip.astype(np.float64), self.size)
         return self._shadows if self._shadows.any else None
 
     def _draw_opaque(
@@ -365,9 +365,8 @@ class FrameRenderer(Guest):
         }
         # both programs are made with the first picture, wherever the light falls in it
         for clear in (False,) if shadow else (False, True):
-            shadowed = not (clear or shadow)
             with self._lit(
-                scene, fluid, volume, "studio", "render/studio.glsl", clear=clear, shadowed=shadowed
+                scene, fluid, volume, "studio", "render/studio.glsl", clear=clear, shadowed=not shadow
             ) as program:
                 give(program, values)
                 for target, part in parts:
@@ -453,10 +452,15 @@ class FrameRenderer(Guest):
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs.
 
-        shadowed: solids throw shadows on it. clear: smoke does not.
+        shadowed: solids throw shadows on it. clear: neither they nor smoke do so by the light of sun and sky.
         """
         lighting, light = volume.lighting, scene.light
-        rules["defines"] = {"CLEAR": int(clear), "SHADOWED": int(shadowed and self._shadows.any)}
+        any_shadows, lamps = self._shadows.any, bool(scene.lights)
+        rules["defines"] = {
+            "CLEAR": int(clear),
+            "SHADOWED": int(shadowed and not clear and any_shadows),
+            "LAMPS_SHADOWED": int(shadowed and lamps and any_shadows),
+        }
         with lighting.program(fluid, label, file, solids=False, **rules) as program:
             give(program, {"sun_color": tuple(light.color), "ambient": tuple(light.ambient)})
             yield program

@@ -54,8 +54,8 @@ class Lighting:
     ) -> None:
         """Walk all light through `fluid` as it is now; occupancy: where in it there is anything.
 
-        shadows: those that solids throw, for smoke and surfaces to ask; None: solids stop the sun's light by
-        their cells.
+        shadows: those that solids throw, for smoke and surfaces to ask; None: solids stop the light of sun
+        and lamps by their cells.
         """
         self.shadows, self.sun.past_solids = shadows, shadows is not None
         self._look, smoke = look, look.smoke
@@ -68,7 +68,7 @@ class Lighting:
         if look.lights:
             self._others = self._others or OtherLights(self.device, self._grid, self._roomy)
             with self.timed(fluid, "other lights"):
-                self._others.update(fluid, look.lights, smoke, occupancy)
+                self._others.update(fluid, look.lights, smoke, occupancy, past_solids=shadows is not None)
         if look.fire is not None:
             self._fire = self._fire or FireLight(self.device, self._grid, self._roomy)
             with self.timed(fluid, "fire"):
@@ -152,7 +152,9 @@ class Lighting:
 
     def _known(self, beside: Mapping[str, object] | None) -> dict[str, Any]:
         """The macros of these lights and those `beside`, and the layouts of their volumes."""
-        defines: dict[str, object] = {"SHADOWED": int(self.shadows is not None), **(beside or {})}
+        shadowed = int(self.shadows is not None)
+        lamps = shadowed * int("others" in self._lit_by)
+        defines: dict[str, object] = {"SHADOWED": shadowed, "LAMPS_SHADOWED": lamps, **(beside or {})}
         if "others" in self._lit_by:
             defines["OTHERS"] = len(self._look.lights)
         if "glow" in self._lit_by and self._fire is not None:

@@ -1,4 +1,4 @@
-"""The lights beside the sun: up to four, directional or in one place, with shadows of half the resolution."""
+"""The lights beside the sun: up to four, from afar or in one place, and how much of them is left where."""
 
 from __future__ import annotations
 
@@ -61,10 +61,12 @@ class OtherLights:
         lights: Sequence[Light | PointLight],
         smoke: Smoke,
         occupancy: Occupancy | None = None,
+        past_solids: bool = False,
     ) -> None:
         """Walk from every place to every light, through the fluid as it is now; at least one light.
 
-        occupancy: where there is anything that stops light; None: perhaps everywhere.
+        occupancy: where there is anything that stops light; None: perhaps everywhere. past_solids: solids let
+        all light by.
         """
         fades, values = fading(fluid, smoke)
         program = volume_program(
@@ -72,7 +74,12 @@ class OtherLights:
             fluid,
             "other lights",
             "render/other_layer.glsl",
-            defines={"OTHERS": len(lights), "ENDS": int(occupancy is not None), **fades},
+            defines={
+                "OTHERS": len(lights),
+                "ENDS": int(occupancy is not None),
+                "LAMPS_SHADOWED": int(past_solids),
+                **fades,
+            },
             volumes={"others": self.field.layout},
         )
         self.place(program, fluid, lights)
