@@ -293,6 +293,10 @@ class Backend(Protocol):
         """Whether Jacobi sweeps are faster here on a pressure in eighths."""
 
     @property
+    def sweeps(self) -> int:
+        """How many Jacobi sweeps one pass makes at best here, of those of `gpufluid.kernels.WALKS`, or 1."""
+
+    @property
     def inverts(self) -> bool:
         """Whether the cells are so few that an equation's inverse, a field of kind "matrix", is kept."""
 

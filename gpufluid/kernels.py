@@ -123,6 +123,34 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Walk:
+    """How the workgroups of lib/jacobi_walk.glsl go through the box.
+
+    sweeps: that they make at once. packs, rows, slices: what a workgroup writes, along x, y and z.
+    """
+
+    sweeps: int
+    packs: int
+    rows: int
+    slices: int
+
+    @property
+    def group(self) -> tuple[int, int]:
+        """Invocations of a workgroup along x and y: with a pack and a row a sweep more on either side."""
+        return self.packs + 2, self.rows + 2 * self.sweeps
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """The GLSL macros of it."""
+        sizes = {"BLOCK_PACKS": self.packs, "BLOCK_ROWS": self.rows, "BLOCK_SLICES": self.slices}
+        return {"SWEEPS": self.sweeps, **sizes}
+
+    def groups(self, packs: int, rows: int, slices: int) -> tuple[int, int, int]:
+        """How many workgroups a box of so many takes along x, y and z."""
+        return -(-packs // self.packs), -(-rows // self.rows), -(-slices // self.slices)
+
+
+@dataclass(frozen=True)
 class Kernel:
     """A kernel's name, the slot it writes, the slots it reads, its parameters.
 
@@ -132,6 +160,8 @@ class Kernel:
     parted_reads: those read on either where there are solids.
     sampled: names of the textures read between their values, which a filtering sampler can serve.
     folder: where its GLSL file lies, below ``glsl/``.
+    walk: how workgroups go through the box, of a kernel that only compute passes have; None: an invocation a
+    value.
     """
 
     name: str
@@ -145,6 +175,7 @@ class Kernel:
     slip_reads: tuple[Slot, ...] = ()
     dyed_reads: tuple[Slot, ...] = ()
     parted_reads: tuple[Slot, ...] = ()
+    walk: Walk | None = None
 
     def slots(self, variant: Variant) -> tuple[Slot, ...]:
         """The slots this variant reads."""
@@ -158,6 +189,11 @@ class Kernel:
     def arguments(self, variant: Variant) -> set[str]:
         """The names a call of this variant takes."""
         return {slot.name for slot in self.slots(variant)} | {self.write.name, *self.parameters}
+
+
+# Several Jacobi sweeps in a pass. 32 KB of shared memory, which OpenGL promises, hold both.
+WALKS = {"jacobi_two": Walk(2, 16, 12, 32), "jacobi_four": Walk(4, 16, 16, 64)}
+WALKING = {walk.sweeps: name for name, walk in WALKS.items()}
 
 
 def _cell(name: str) -> Slot:
@@ -341,6 +377,17 @@ KERNELS: dict[str, Kernel] = {
             (_packed("pressure"), _packed("divergence")),
             ("scale", "weight"),
             (OPENINGS,),
+        ),
+        *(
+            Kernel(
+                name,
+                _packed("pressure"),
+                (_packed("pressure"), _packed("divergence")),
+                ("scale", "weights"),
+                (OPENINGS,),
+                walk=walk,
+            )
+            for name, walk in WALKS.items()
         ),
         Kernel("split_eighths", EIGHTHS, (_packed("values"),)),
         Kernel(

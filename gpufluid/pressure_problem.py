@@ -11,8 +11,8 @@ import numpy as np
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
-from gpufluid.layout import EIGHTHS
+from gpufluid.kernels import WALKING, Variant
+from gpufluid.layout import EIGHTHS, LANES
 
 SPARE = 0.1  # of the cells along an axis: so many more may eighths hold
 WORTH = 6  # sweeps in eighths that gain more than bringing the pressure there and back costs
@@ -87,16 +87,17 @@ class PressureProblem:
         if apart:
             name, field, values = "jacobi_eighths", "eighths", self._eighths()
             self.backend.kernel("split_eighths", self.variant)(values=self.pressure, eighths=values)
+        given = {field: values, "divergence": self.divergence, "scale": self.scale, **self.openings}
+        together = 1 if apart else self._together()
+        whole = len(weights) // together * together if together > 1 else 0
+        if whole:
+            several = self.backend.kernel(WALKING[together], self.variant)
+            chunks = (tuple(weights[n : n + together]) for n in range(0, whole, together))
+            for those, alike in itertools.groupby(chunks):
+                several.repeat(len(list(alike)), weights=those, **given)
         sweep = self.backend.kernel(name, self.variant)
-        for weight, same in itertools.groupby(weights):
-            sweep.repeat(
-                len(list(same)),
-                divergence=self.divergence,
-                scale=self.scale,
-                weight=weight,
-                **{field: values},
-                **self.openings,
-            )
+        for weight, same in itertools.groupby(weights[whole:]):
+            sweep.repeat(len(list(same)), weight=weight, **given)
         if apart:
             self.backend.kernel("join_eighths", self.variant)(values=self.pressure, eighths=values)
 
@@ -114,6 +115,14 @@ class PressureProblem:
             if beyond > SPARE * cells or (beyond and self.variant.boundaries.periodic(axis)):
                 return False
         return self.backend.eighths
+
+    def _together(self) -> int:
+        """How many sweeps one pass makes.
+
+        One where the last cells of a row that closes on itself fill no pack: round it there are too few.
+        """
+        x_closes = self.variant.boundaries.periodic(0) and self.grid.cells[0] % LANES
+        return 1 if self.grid.dimensions < 3 or x_closes else self.backend.sweeps
 
     def _eighths(self) -> FieldStore:
         if "eighths" not in self._fields:

@@ -428,8 +428,8 @@ def test_the_variable_and_the_argument_override(
     assert len(trials) == 3
     for bad, says in (
         ("fragmnet", "did you mean 'fragment'"),
-        ("compute,fragment", "both"),
-        ("rule,texel", "both"),
+        ("compute,fragment", "several"),
+        ("rule,texel", "several"),
     ):
         monkeypatch.setenv(VARIABLE, bad)
         with pytest.raises(gf.GpufluidError, match=f"GPUFLUID_WAY must be .*{says}"):

@@ -4,9 +4,8 @@
 #include "lib/pressure_sides.glsl"
 
 uniform float scale;   // cell_size^2 / dt, m^2/s
-uniform float weight;
 
-vec4 swept(vec4 p, Neighbours n, vec4 divergence) {
+vec4 swept(vec4 p, Neighbours n, vec4 divergence, float weight) {
     vec4 sum = n.xm + n.xp + n.ym + n.yp;
 #if DIMENSIONS == 3
     sum += n.zm + n.zp;

@@ -2,6 +2,8 @@
 // The eight packs of one place are two rows high and four slices deep: most of what a sweep of them reads are they.
 #include "lib/jacobi_sweep.glsl"
 
+uniform float weight;
+
 // The pack of eighth n; n is a constant wherever it is called.
 vec4 pack_of(int n, ivec3 pack) {
     ivec3 at = pack >> ivec3(0, 1, 2);
@@ -20,7 +22,7 @@ vec4 swept_of(int n, ivec3 at, vec4 p[8]) {
     beside.yp = or_beyond(odd ? pack_of(n ^ 1, readable(pack + Y, 1)) : in_y, pack + Y, 1, own);
     beside.zm = or_beyond(first ? pack_of(n + 6, readable(pack - Z, 2)) : p[n - 2 & 7], pack - Z, 2, own);
     beside.zp = or_beyond(last ? pack_of(n - 6, readable(pack + Z, 2)) : p[n + 2 & 7], pack + Z, 2, own);
-    vec4 value = swept(own, in_the_open(beside, pack, own), fetch_divergence(pack));
+    vec4 value = swept(own, in_the_open(beside, pack, own), fetch_divergence(pack), weight);
     return pack.y < cells.y && pack.z < cells.z ? value : vec4(0.0);
 }
 

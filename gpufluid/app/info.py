@@ -62,12 +62,15 @@ def device_lines(trial: bool = False) -> Iterator[str]:
         if trial:
             tune(ctx)
         choice = choose(ctx)
-        device = Device(ctx, choice.way.stage, choice.way.reading, mixed=choice.free)
+        device = Device(
+            ctx, choice.way.stage, choice.way.reading, mixed=choice.free, sweeps=choice.way.sweeps
+        )
         kind = "software, on the CPU" if device.software else "GPU"
         yield f"renderer         {device.renderer} ({kind})"
         yield f"OpenGL           {device.version // 100}.{device.version % 100 // 10}"
         few = ", the smallest as compute passes" if device.dispatches else ""
-        yield f"kernels run as   {device.stage} passes{few}, texels read by {_READING[device.reading]}"
+        many = f", {device.sweeps} sweeps a pass in large boxes" if device.sweeps > 1 else ""
+        yield f"kernels run as   {device.stage} passes{few}, texels read by {_READING[device.reading]}{many}"
         for n, line in enumerate(choice.why):
             yield f"{'' if n else 'chosen':16} {line}"
         yield f"largest texture  {device.max_texture_size} x {device.max_texture_size} texels"

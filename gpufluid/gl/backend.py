@@ -32,6 +32,7 @@ from gpufluid.voxels import inside_mesh
 # cache each: 0.75 of the time at 64^3, 0.85 at 80^3. In smaller ones what a pass costs by itself counts more,
 # and larger ones leave the cache sooner: at 128^3 they took 1.6 times as long.
 SPLIT = 100_000, 600_000
+LARGE = 4_000_000  # cells of a box in which a GPU's sweeps wait for its memory: half of those of the trial
 KEPT_EXPRESSIONS = 8  # of users, compiled, that no force has any more: one may come back
 MOST_DRAWN = 1 << 15  # triangles in all octets of slices; beyond, NumPy was faster than two cores of llvmpipe
 
@@ -54,7 +55,9 @@ class GLBackend:
         ctx = ctx if ctx is not None else create_context()
         dtype = "f2" if precision == "half" else "f4"
         choice = choose(ctx, backend, reading)
-        device = Device(ctx, choice.way.stage, choice.way.reading, mixed=choice.free)
+        device = Device(
+            ctx, choice.way.stage, choice.way.reading, mixed=choice.free, sweeps=choice.way.sweeps
+        )
         if any(device.kept_as(channels, dtype, "a fluid") != dtype for channels in (1, 4)):
             device.release()
             raise GLUnavailableError(
@@ -110,6 +113,12 @@ class GLBackend:
         nx, ny, nz = self.grid.cells
         slow = self.device.software and self.device.stage == "fragment"  # to read is what takes it long
         return slow and SPLIT[0] <= nx * ny * nz <= SPLIT[1]
+
+    @property
+    def sweeps(self) -> int:
+        """Jacobi sweeps that one pass makes: several perhaps in a box that is larger than caches."""
+        nx, ny, nz = self.grid.cells
+        return self.device.sweeps if nx * ny * nz >= LARGE else 1
 
     @property
     def inverts(self) -> bool:

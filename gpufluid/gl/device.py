@@ -105,6 +105,7 @@ class Device:
     (texture() at texel centres) or "texel" (texelFetch), which all give the same bits. What is left open goes
     by the rules of `gpufluid.gl.ways`, by the renderer's name alone; fluids ask `gpufluid.gl.trial` before.
     mixed: among fragment passes a few small ones may be dispatched, where that is faster (`dispatches`).
+    sweeps: of Jacobi's that a pass makes in a large box, one of `gpufluid.gl.ways.SWEEPS`.
 
     Raises GpufluidError where the context lacks what `backend` asks for.
     """
@@ -116,6 +117,7 @@ class Device:
         reading: str | None = None,
         *,
         mixed: bool = False,
+        sweeps: int = 1,
     ) -> None:
         one_of(backend, BACKENDS, "backend")
         a_context(ctx)
@@ -132,7 +134,8 @@ class Device:
         check(self.version, self.renderer, stage)
         rule = by_rule(self.version, self.software, stage)
         self.stage, self.reading = rule.stage, reading or rule.reading
-        check(self.version, self.renderer, self.stage, self.reading)
+        check(self.version, self.renderer, self.stage, self.reading, sweeps=sweeps)
+        self.sweeps = sweeps
         #: four values of one channel are read by one textureGather, where a sample needs four: a GPU waits
         #: for its texture units. 4.0 has it, but nobody has tried it in macOS' 4.1.
         self.gathers = not self.software and self.reading != "image" and self.version >= 430

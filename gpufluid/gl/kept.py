@@ -7,32 +7,37 @@ file, or says what a context does not have, is as good as none.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from gpufluid.files import first_file, open_plain, partial_path, whole_file
-from gpufluid.gl.ways import READINGS, STAGES, Way
+from gpufluid.gl.ways import READINGS, STAGES, SWEEPS, Way
 
 VARIABLE = "GPUFLUID_CACHE"
 OFF = "off"
 LONGEST = 1 << 14  # bytes of a file
-WAYS = {str(way): way for way in (Way(stage, reading) for stage in STAGES for reading in READINGS)}
+WAYS = {str(way): way for way in itertools.starmap(Way, itertools.product(STAGES, READINGS, SWEEPS))}
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What a trial found. when: in UTC. ms: medians of what each way took in the trial, milliseconds."""
+    """What a trial found.
+
+    when: in UTC. ms, large: medians of what each way took in the trial, milliseconds; in a large box.
+    """
 
     way: Way
     rule: Way
     when: datetime
     ms: dict[str, float]
+    large: dict[str, float] = field(default_factory=dict)
 
 
 def cache_folder() -> Path | None:
@@ -76,11 +81,13 @@ def read(file: Path, driver: dict[str, str]) -> Kept | None:
         if any(told[name] != value for name, value in driver.items()):
             raise ValueError("it is of another driver")
         when = datetime.fromisoformat(told["when"]).astimezone(timezone.utc)
-        ms = {name: float(told["ms"][name]) for name in WAYS if name in told["ms"]}
-        kept = Kept(WAYS[told["way"]], WAYS[told["rule"]], when, ms)
+        ms, large = (
+            {name: float(told[box][name]) for name in WAYS if name in told[box]} for box in ("ms", "large")
+        )
+        kept = Kept(WAYS[told["way"]], WAYS[told["rule"]], when, ms, large)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"it is not what a trial wrote ({type(error).__name__})") from None
-    if not all(math.isfinite(each) and each >= 0.0 for each in ms.values()):
+    if not all(math.isfinite(each) and each >= 0.0 for each in (*ms.values(), *large.values())):
         raise ValueError("its times are no times")
     return kept
 
@@ -96,6 +103,7 @@ def keep(file: Path, driver: dict[str, str], kept: Kept, anew: bool = False) -> 
         "rule": str(kept.rule),
         "when": kept.when.isoformat(timespec="seconds"),
         "ms": {name: round(ms, 4) for name, ms in kept.ms.items()},
+        "large": {name: round(ms, 4) for name, ms in kept.large.items()},
     }
     text = json.dumps(told, indent=1) + "\n"
     if anew:

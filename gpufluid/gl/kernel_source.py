@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF, TINY, Grid
@@ -172,7 +173,8 @@ class KernelSource:
     are told where they are (placed); else None.
     inputs: what it reads. sizes: the values of its uniform ``sizes``, if one program serves several grids.
     written_as: the numbers that it writes. nbytes: what one run must move at least, bytes: all of each field
-    it reads, and what it writes. group: invocations of a workgroup along x and y. twice: as
+    it reads, and what it writes, once for each of several sweeps. group: invocations of a workgroup along x
+    and y. groups: how many workgroups of a kernel that walks, else None. twice: as
     `Device.fragment_program` takes it. places: sampler and kind of the texture that tells a sparse one where.
     """
 
@@ -199,6 +201,12 @@ class KernelSource:
         self.sparse = kernel.name in SPARSE
         self.places = ("listed", "piece") if self.stage == "compute" else ("strips", "strip")
         self.group = PIECE if self.sparse else ROWS if device.software else (GROUP, GROUP)
+        self.groups: tuple[int, int, int] | None = None
+        walk = kernel.walk
+        if walk is not None:
+            if self.stage != "compute":
+                raise GpufluidError(f"kernel {kernel.name} is for compute passes")
+            self.group, self.groups = walk.group, walk.groups(*self.layout.texel_grid)
         self.inputs: list[Input] = []
         self.sizes = b""
         self.written_as = device.kept_as(
@@ -210,12 +218,14 @@ class KernelSource:
             * int(self._dtype_of(s)[1])
             * len(s.parts)
             for s in (*self.slots, kernel.write)
-        )
+        ) * (1 if walk is None else walk.sweeps)
         self.shader = Source(f"{kernel.name} ({self.stage})")
         self._begin(variant)
         self._declare_box(variant)
         self._declare_inputs(variant.sampler == "hardware")
         outputs = self._declare_output()
+        if walk is not None:
+            self._declare_put()
         if variant.expression:
             self.shader.add("vec3 user_force(vec3 position, float time) {", "<stage>")
             self.shader.add("float x = position.x, y = position.y, z = position.z; return (", "<stage>")
@@ -224,7 +234,9 @@ class KernelSource:
         self.vertex: Source | None = None
         self.placed = device.software and self.stage == "fragment" and not self._sized
         self.twice = False
-        if self.stage == "compute":
+        if walk is not None:
+            self.shader.add("void main() { kernel(ivec3(gl_WorkGroupID)); }", "<main>")
+        elif self.stage == "compute":
             self._end_compute(outputs)
         else:
             self._end_fragment(outputs)
@@ -247,6 +259,8 @@ class KernelSource:
             x, y = self.group
             self.shader.add(f"layout(local_size_x = {x}, local_size_y = {y}) in;", "<stage>")
         defines = variant.defines(self._grid.dimensions) | device.defines | {"GATHERED": int(self._gathers)}
+        if self.kernel.walk is not None:
+            defines |= self.kernel.walk.defines
         self.shader.add("\n".join(f"#define {name} {value}" for name, value in defines.items()), "<variant>")
 
     def _declare_box(self, variant: Variant) -> None:
@@ -295,6 +309,15 @@ class KernelSource:
         declared = f"{name} = vec4(0.0)" if count == 1 else f"{name}[{count}]"
         self.shader.add(f"vec4 {declared};\nvec4 kept(vec4 v) {{ return {what}; }}", "<fields>")
         return [f"kept({name})"] if count == 1 else [f"kept({name}[{part}])" for part in range(count)]
+
+    def _declare_put(self) -> None:
+        """Declare what a kernel that walks writes a value with."""
+        kind, form = self.kernel.write.kind, self._format_of(self.kernel.write)
+        self.shader.add(
+            f"layout({form}, binding = 0) writeonly restrict uniform image2D image_0;\n"
+            f"void put(ivec3 index, vec4 v) {{ imageStore(image_0, {kind}_texel(index), v); }}",
+            "<main>",
+        )
 
     def _end_compute(self, outputs: list[str]) -> None:
         shader, form = self.shader, self._format_of(self.kernel.write)

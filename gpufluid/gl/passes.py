@@ -59,6 +59,7 @@ class Pass:
         self._names = kernel.arguments(source.variant)
         self._layout, self._size = source.layout, source.layout.texture_size
         self._inputs, self._sparse, self._group = source.inputs, source.sparse, source.group
+        self._groups = source.groups
         self._placed = source.placed
         self._filtered = any(read.filtered for read in source.inputs)
         self._written_as, self.nbytes = source.written_as, source.nbytes
@@ -98,6 +99,8 @@ class Pass:
         out = self._checked(arguments)
         pacer, first, height = self.device.pace.pacer, 0, self._size[1]
         least = self._group[1] if self.stage == "compute" else 1
+        if self._groups is not None:
+            least = height  # in one piece: a workgroup walks through many rows of the texture
         before = out.fronts  # after the swap the field may have left it to another one
         if pacer is None:
             self._work(arguments, out, 0, height)
@@ -283,7 +286,9 @@ class Pass:
                 texture.bind_to_image(unit, False, True)
             groups = strips.groups if strips is not None else None
             if device.draws:
-                if groups is not None:
+                if self._groups is not None:
+                    self._compute.run(*self._groups)
+                elif groups is not None:
                     self._compute.run_indirect(groups)
                 else:
                     across, down = self._group

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
@@ -34,14 +34,15 @@ from gpufluid.gl.kept import Kept
 from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.state import guard_of, keeping
-from gpufluid.gl.ways import BACKENDS, VARIABLE, Way, asked_for, by_rule, check, readings, stages
+from gpufluid.gl.ways import BACKENDS, SWEEPS, VARIABLE, Way, asked_for, by_rule, check, readings, stages
 from gpufluid.grid import Grid
-from gpufluid.kernels import KERNELS, Variant
+from gpufluid.kernels import KERNELS, WALKING, Variant
 from gpufluid.layout import layouts
 
-REVISION = 1  # of the trial: another one is tried anew
+REVISION = 2  # of the trial: another one is tried anew
 CELLS = {True: 48, False: 128}  # a side of the box, in software and on a GPU
-SWEEPS = 8  # for the pressure, in one sample
+LARGE = 192  # a side of a box that no cache of a GPU holds
+TRIED_SWEEPS = 8  # for the pressure, in one sample
 ROUNDS, FEWEST = 11, 5  # samples of each way
 MOST = 0.25  # s that a race may take beyond its first samples
 MARGIN = 0.85  # of what the other took
@@ -76,31 +77,31 @@ def choose(ctx: moderngl.Context, backend: str = "auto", reading: str | None = N
     """The way for a fluid in `ctx`: what the arguments say, then the variable GPUFLUID_WAY, then `tried`.
 
     A stage or reading that is not among what was chosen otherwise comes with the rules' for the rest.
+    Readings and sweeps a pass leave the same values.
     Raises GpufluidError where the context lacks what is asked for, or is not current.
     """
     one_of(backend, BACKENDS, "backend")
     guard_of(ctx).check_current(ctx, "Fluid")
     version, renderer = ctx.version_code, calls(ctx).renderer
     stage = None if backend == "auto" else backend
-    named, read_by, rules = asked_for()
+    named, read_by, sweeps, rules = asked_for()
     check(version, renderer, stage)
     if stage is None and named is not None:
         check(version, renderer, named, what=VARIABLE)
-    told = tuple(
-        word for word, counts in ((named, stage is None), (read_by, reading is None)) if word and counts
-    )
+    words = (named, stage is None), (read_by, reading is None), (str(sweeps or ""), True)
+    told = tuple(word for word, counts in words if word and counts)
     why = [f"{VARIABLE}={','.join(told)} in the environment"] if told else []
     if stage or reading:
         why.insert(0, "as the program asks")
     stage, reading = stage or named, reading or read_by
-    if stage is None and reading is None:
+    if stage is None and reading is None and sweeps is None:
         return _by_rule(ctx, f"{VARIABLE}=rule in the environment") if rules else tried(ctx)
     best = by_rule(version, is_software(ctx), stage)
     found = None if rules or reading is not None else _kept(ctx)
-    if isinstance(found, Kept) and found.way.stage == best.stage:
-        best = found.way  # readings give the same bits
-    way = Way(best.stage, reading or best.reading)
-    check(version, renderer, way.stage, way.reading)
+    if isinstance(found, Kept) and stage in (None, found.way.stage):
+        best = found.way
+    way = Way(best.stage, reading or best.reading, best.sweeps if sweeps is None else sweeps)
+    check(version, renderer, way.stage, way.reading, sweeps=way.sweeps)
     return Choice(way, tuple(why), stage is None)
 
 
@@ -199,8 +200,11 @@ def _told(found: Kept, ctx: moderngl.Context) -> Iterator[str]:
         what = "it failed, the rule's stays"
     yield f"by the trial of {found.when:%Y-%m-%d %H:%M} UTC: {what}, {found.rule}"
     if found.ms:
-        each = sorted(found.ms.items(), key=lambda item: item[1])
-        yield f"{SWEEPS} sweeps took " + ", ".join(f"{ms:.2f} ms ({name})" for name, ms in each)
+        for box, taken in (("", found.ms), (" in a large box", found.large)):
+            each = sorted(taken.items(), key=lambda item: item[1])
+            if each:
+                times = ", ".join(f"{ms:.2f} ms ({name})" for name, ms in each)
+                yield f"{TRIED_SWEEPS} sweeps{box} took {times}"
     file = cache.file_of(driver_of(ctx))
     if file is not None:
         yield f"kept in {_shown(file)}"
@@ -230,18 +234,34 @@ def trial(ctx: moderngl.Context) -> Kept:
     """Time the ways of `ctx` on real kernels and return the best; its GL state is after it as it was.
 
     First the readings of the rule's stage, then the other stage, in sweeps for the pressure, the most of a
-    step. What wins there must win a piece of a step with advection too. The rule's where it fails.
+    step. What wins there must win a piece of a step with advection too. Then, for compute passes of a GPU,
+    how many sweeps one makes in a large box. The rule's where it fails.
     """
+    large: dict[Way, list[float]] = {}
     with keeping(ctx, "the trial of ways"), _unchecked():
-        course = Course(ctx)
         try:
-            best, taken = _raced(course, ctx.version_code)
+            with _course(ctx) as course:
+                rule, walks = course.rule, not course.software
+                best, taken = rule, dict(large)
+                best, taken = _raced(course, ctx.version_code)
+            if best.stage == "compute" and walks:
+                with _course(ctx, LARGE) as course:
+                    large = course.race([best, *(replace(best, sweeps=n) for n in SWEEPS[1:])])
+                best = winner(large, best)
         except (GpufluidError, moderngl.Error, MemoryError):
-            best, taken = course.rule, {}
-        finally:
-            course.release()
-    ms = {str(way): median(samples) for way, samples in taken.items()}
-    return Kept(best, course.rule, datetime.now(timezone.utc), ms)
+            pass  # what was found before stays
+    ms, large_ms = ({str(way): median(samples) for way, samples in each.items()} for each in (taken, large))
+    return Kept(best, rule, datetime.now(timezone.utc), ms, large_ms)
+
+
+@contextmanager
+def _course(ctx: moderngl.Context, side: int | None = None) -> Iterator[Course]:
+    """A course that is released."""
+    course = Course(ctx, side)
+    try:
+        yield course
+    finally:
+        course.release()
 
 
 def _raced(course: Course, version: int) -> tuple[Way, dict[Way, list[float]]]:
@@ -275,15 +295,18 @@ def _unchecked() -> Iterator[None]:
 
 
 class Course:
-    """A box with a flow in it, and the passes that run through it in each way."""
+    """A box with a flow in it, and the passes that run through it in each way.
 
-    def __init__(self, ctx: moderngl.Context) -> None:
+    side: cells along each; None: as many as a sample of all passes takes.
+    """
+
+    def __init__(self, ctx: moderngl.Context, side: int | None = None) -> None:
         self.ctx = ctx
         device = Device(ctx)
         self.software, self.rule = device.software, Way(device.stage, device.reading)
         self._devices = {self.rule: device}
         self._passes: dict[tuple[Way, str], Pass] = {}
-        n = CELLS[self.software]
+        n = side or CELLS[self.software]
         self._grid = Grid((n, n, n), 1.0)  # cells of 1 m and steps of 1 s: m/s are cells a step
         self._layouts = layouts(self._grid, device.max_texture_size, device.software)
         self._fields: dict[str, Field] = {}
@@ -326,8 +349,11 @@ class Course:
                 ambient=0.0,
             )
         pressure, divergence = field("pressure", "packed"), field("divergence", "packed")
-        for _ in range(SWEEPS):
-            self.run(way, "jacobi", pressure=pressure, divergence=divergence, scale=1.0, weight=1.0)
+        kernel: dict[str, Any] = {"name": "jacobi", "weight": 1.0}
+        if way.sweeps > 1:
+            kernel = {"name": WALKING[way.sweeps], "weights": (1.0,) * way.sweeps}
+        for _ in range(TRIED_SWEEPS // way.sweeps):
+            self.run(way, pressure=pressure, divergence=divergence, scale=1.0, **kernel)
 
     def sample(self, way: Way, with_advection: bool) -> float:
         """The ms of one sample: by the driver's clock on a GPU, which does not count how fast Python asks."""

@@ -6,10 +6,12 @@ import os
 from dataclasses import dataclass
 
 from gpufluid.errors import GpufluidError, one_of
+from gpufluid.kernels import WALKS
 
 BACKENDS = ("auto", "compute", "fragment")
 STAGES = ("compute", "fragment")
 READINGS = ("image", "nearest", "texel")
+SWEEPS = (1, *(walk.sweeps for walk in WALKS.values()))
 VARIABLE = "GPUFLUID_WAY"
 RULE = "rule"
 
@@ -18,14 +20,17 @@ RULE = "rule"
 class Way:
     """A stage, "compute" (GL 4.3) or "fragment" (GL 3.3), and a reading.
 
-    reading: "image" (imageLoad), "nearest" (texture() at texel centres) or "texel" (texelFetch).
+    reading: "image" (imageLoad), "nearest" (texture() at texel centres) or "texel" (texelFetch). sweeps: of
+    Jacobi's that a compute pass makes in a large box, one of SWEEPS.
     """
 
     stage: str
     reading: str
+    sweeps: int = 1
 
     def __str__(self) -> str:
-        return f"{self.stage} {self.reading}"
+        more = f", {self.sweeps} sweeps a pass" if self.sweeps > 1 else ""
+        return f"{self.stage} {self.reading}{more}"
 
 
 def readings(version: int, stage: str) -> tuple[str, ...]:
@@ -51,9 +56,14 @@ def by_rule(version: int, software: bool, stage: str | None = None) -> Way:
 
 
 def check(
-    version: int, renderer: str, stage: str | None, reading: str | None = None, what: str = "backend"
+    version: int,
+    renderer: str,
+    stage: str | None,
+    reading: str | None = None,
+    what: str = "backend",
+    sweeps: int = 1,
 ) -> None:
-    """Raise GpufluidError where a context of OpenGL `version` lacks `stage`, or `reading` in it.
+    """Raise GpufluidError where a context of OpenGL `version` lacks `stage`, or `reading` or `sweeps` in it.
 
     None: nothing was asked for. what: how it was.
     """
@@ -64,20 +74,24 @@ def check(
         raise GpufluidError(f'{what}="compute" needs OpenGL 4.3, {here}: use "fragment" or "auto"')
     if reading is not None and reading not in readings(version, stage or "fragment"):
         raise GpufluidError(f"reading by imageLoad needs OpenGL 4.2, {here}")
+    if sweeps > 1 and stage != "compute":
+        raise GpufluidError(f"{sweeps} sweeps a pass need compute passes, here kernels run as {stage} ones")
 
 
-def asked_for() -> tuple[str | None, str | None, bool]:
-    """What the variable GPUFLUID_WAY asks for: a stage, a reading, and whether to go by the rules alone.
+def asked_for() -> tuple[str | None, str | None, int | None, bool]:
+    """What the variable GPUFLUID_WAY asks for: a stage, a reading, sweeps a pass, and whether just the rules.
 
-    It holds a stage, a reading, both with a comma between them, or "rule". Raises GpufluidError for others.
+    It holds one of each kind, with commas between them, or "rule". Raises GpufluidError for others.
     """
     words = list(filter(None, os.environ.get(VARIABLE, "").replace(" ", "").split(",")))
+    kinds = STAGES, READINGS, tuple(map(str, SWEEPS))
     for word in words:
-        one_of(word, (*STAGES, *READINGS, RULE), VARIABLE)
-    found = [[word for word in words if word in names] for names in (STAGES, READINGS)]
+        one_of(word, (*sum(kinds, ()), RULE), VARIABLE)
+    found = [[word for word in words if word in names] for names in kinds]
     if any(len(each) > 1 for each in found) or (RULE in words and len(words) > 1):
         raise GpufluidError(
-            f'{VARIABLE} must be a stage, a reading, both, or "{RULE}", got {",".join(words)!r}'
+            f"{VARIABLE} must be a stage, a reading, a number of sweeps, several of these with commas, or "
+            f'"{RULE}", got {",".join(words)!r}'
         )
-    stage, reading = (each[0] if each else None for each in found)
-    return stage, reading, RULE in words
+    stage, reading, sweeps = (each[0] if each else None for each in found)
+    return stage, reading, None if sweeps is None else int(sweeps), RULE in words

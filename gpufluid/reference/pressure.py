@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -70,6 +71,18 @@ def jacobi(
             total = total + beside
     relaxed = total / (2 * grid.dimensions)
     return np.asarray(p + weight * (relaxed - p))[..., None]
+
+
+def jacobi_two(
+    grid: Grid, variant: Variant, *, pressure: Array, weights: Sequence[float], **given: Any
+) -> Array:
+    """Weighted Jacobi sweeps, one of each weight."""
+    for weight in weights:
+        pressure = jacobi(grid, variant, pressure=pressure, weight=weight, **given)
+    return pressure
+
+
+jacobi_four = jacobi_two
 
 
 def split_eighths(grid: Grid, variant: Variant, *, values: Array) -> Array:
