@@ -232,9 +232,9 @@ def _engine_and_baseline(ctx: moderngl.Context, n: int, samples: int) -> Iterato
     in_a_row = median(timed(steps, engine.backend.finish)[0] for _ in range(SAMPLES)) / TOGETHER
     yield (
         f"{TOGETHER} steps in a row, waited for once, take {_ms(in_a_row)} ms each. The passes of a step "
-        f"must move {size / 2**20:.0f} MiB, sweep by sweep, and those not counted that leave empty space out: "
-        f"{_ms(least)} ms at the rate of a copy. A step in a row takes {in_a_row / least:.2f} times that, and 40 sweeps take "
-        f"{c / least_of_sweeps:.2f} times what theirs would."
+        f"must move {size / 2**20:.0f} MiB, counted sweep by sweep and without those that leave empty space "
+        f"out: {_ms(least)} ms at the rate of a copy. A step in a row takes {in_a_row / least:.2f} times "
+        f"that, and 40 sweeps take {c / least_of_sweeps:.2f} times what theirs would."
     )
     yield ""
     engine.release()
