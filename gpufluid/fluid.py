@@ -998,6 +998,10 @@ class Fluid:
                 self._solver.release()
                 self._backend.release()
 
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where so many `cells`, told of as `what`, take more memory than there is."""
+        self._backend.check_memory(cells, what)
+
     def check_alive(self) -> None:
         """Raise GpufluidError after `release`."""
         if self._released:

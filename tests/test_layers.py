@@ -30,7 +30,10 @@ LAYERS = {
         "fire forces diagnostics probes saved drag empty solids solver still",
         "description contract numerics",
     ),
-    "engine": ("fluid checkpoint scene scene_file script", "description contract gl numerics engine"),
+    "engine": (
+        "fluid checkpoint provenance scene scene_schema scene_parts scene_file scene_saving script",
+        "description contract gl numerics engine",
+    ),
     "view": ("render", "description contract gl view"),  # it reads a fluid by its public fields
     "use": ("app io", "description contract gl numerics engine view use"),
 }
