@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.advance import Slices
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Wall
-from gpufluid.checkpoint import Taken, load, restore, take
+from gpufluid.checkpoint import Contents, Taken, load, restore, take
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
@@ -66,7 +66,11 @@ Thing = TypeVar("Thing", Emitter, Obstacle, Force)
 
 
 # What the caller has called, where it is another's work
-ADDING = {"_take_emitter": "Fluid.emitters.add", "_check_force": "Fluid.forces.add"}
+CALLED = {
+    "_take_emitter": "Fluid.emitters.add",
+    "_check_force": "Fluid.forces.add",
+    "take_over": "Fluid.load",
+}
 
 
 def _at_work(method: Callable[P, R]) -> Callable[P, R]:
@@ -75,7 +79,7 @@ def _at_work(method: Callable[P, R]) -> Callable[P, R]:
     So fluids may take turns in one process. A caller's context must be current, and keeps its state.
     """
 
-    name = ADDING.get(method.__name__, method.__qualname__)
+    name = CALLED.get(method.__name__, method.__qualname__)
 
     @functools.wraps(method)
     def run(*given: P.args, **by_name: P.kwargs) -> R:
@@ -839,12 +843,19 @@ class Fluid:
         The file appears whole or not at all. Raises GpufluidError for a file that exists, unless `overwrite`,
         for what the disk refuses, and naming what no file can hold: a pressure solver or a function of yours.
         """
-        return take(self).write(path, overwrite)
+        return self.take_state().write(path, overwrite)
 
     @_at_work
-    def _take(self) -> Taken:
-        """The state as it is now, for `save` to be made of it later."""
-        return take(self)
+    def take_state(self) -> Taken:
+        """Copy the state as it is now; what is returned writes it later: ``write(path)`` is as `save`.
+
+        Raises GpufluidError for what no file can hold.
+        """
+        for thing in (*self.emitters, *self.obstacles, *self.forces):
+            thing.check()
+        if not self._under_way and self._solver.solids.left:
+            self._solver.fill_left()  # as the next step would: who loads it knows of no solid that has gone
+        return take(self, self._state, self._last_dt)
 
     @classmethod
     def load(
@@ -872,6 +883,20 @@ class Fluid:
         are gone. Raises GpufluidError as `load` does.
         """
         restore(self, path)
+
+    @_at_work
+    def take_over(self, found: Contents) -> None:
+        """Add the things and take the state that a file holds: `load` and `restore` do so.
+
+        found: what was read of it. Raises GpufluidError where that does not fit this fluid.
+        """
+        for name, some in found.things.items():
+            for thing in some:
+                getattr(self, name).add(thing)
+        found.check(self._solver)
+        self._drop_step()
+        found.give(self._solver, list(self.obstacles))
+        self._last_dt = found.last_dt
 
     @property
     def time(self) -> float:
