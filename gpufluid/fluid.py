@@ -354,41 +354,14 @@ class Fluid:
         backend: str = "auto",
         ctx: moderngl.Context | None = None,
     ) -> None:
-        if not isinstance(grid, Grid):
-            raise GpufluidError(f"Fluid.grid must be a gf.Grid, got {grid!r}")
-        one_of(backend, BACKENDS, "Fluid.backend")
-        if not isinstance(boundaries, Boundaries | None):
-            raise GpufluidError(f"Fluid.boundaries must be a gf.Boundaries, got {boundaries!r}")
-        if not isinstance(settings, Settings | None):
-            raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
-        if ctx is not None and not hasattr(ctx, "version_code"):
-            raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
+        _check_parts(grid, boundaries, settings, backend, ctx)
         self._boundaries = boundaries or Boundaries()
         self._settings = settings or Settings()
         self._released = False
         self._within = ""  # what is at work that a caller's own solver or force may be called from
         self._last_dt = 1.0
-        self._backend: Backend
-        if backend == "numpy":
-            self._backend = NumpyBackend(grid)
-        else:
-            from gpufluid.gl.backend import GLBackend
-
-            self._backend = GLBackend(grid, backend, ctx, self.settings.precision)
-        try:
-            self._backend.check_memory(
-                grid.cell_count, f"a fluid of {' x '.join(map(str, grid.cells))} cells"
-            )
-            with self._backend.at_work("Fluid"):
-                self._solver = Solver(self._backend, self.settings, self.boundaries)
-        except MemoryError:
-            self._backend.release()
-            raise GpufluidError(
-                f"no memory for a fluid of {' x '.join(map(str, grid.cells))} cells"
-            ) from None
-        except BaseException:
-            self._backend.release()
-            raise
+        self._solver = _solver(grid, self._boundaries, self._settings, backend, ctx)
+        self._backend: Backend = self._solver.backend
         self.emitters: Things[Emitter] = Things(Emitter, self._take_emitter)
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
         self.forces: Things[Force] = Things(Force, self._check_force)
@@ -1110,6 +1083,43 @@ class Fluid:
             doubt_mesh(shape, matrix, self.grid, period, where_open, callers=4)
         else:
             doubt_solid(shape, shape.form, matrix, self.grid, callers=4)
+
+
+def _check_parts(grid: object, boundaries: object, settings: object, backend: str, ctx: object) -> None:
+    """Raise GpufluidError for what no fluid can be made of."""
+    if not isinstance(grid, Grid):
+        raise GpufluidError(f"Fluid.grid must be a gf.Grid, got {grid!r}")
+    one_of(backend, BACKENDS, "Fluid.backend")
+    if not isinstance(boundaries, Boundaries | None):
+        raise GpufluidError(f"Fluid.boundaries must be a gf.Boundaries, got {boundaries!r}")
+    if not isinstance(settings, Settings | None):
+        raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
+    if ctx is not None and not hasattr(ctx, "version_code"):
+        raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
+
+
+def _solver(
+    grid: Grid, boundaries: Boundaries, settings: Settings, name: str, ctx: moderngl.Context | None
+) -> Solver:
+    """A solver on a backend of that `name`, at rest. Raises GpufluidError where there is no memory for it."""
+    backend: Backend
+    if name == "numpy":
+        backend = NumpyBackend(grid)
+    else:
+        from gpufluid.gl.backend import GLBackend
+
+        backend = GLBackend(grid, name, ctx, settings.precision)
+    what = f"a fluid of {' x '.join(map(str, grid.cells))} cells"
+    try:
+        backend.check_memory(grid.cell_count, what)
+        with backend.at_work("Fluid"):
+            return Solver(backend, settings, boundaries)
+    except MemoryError:
+        backend.release()
+        raise GpufluidError(f"no memory for {what}") from None
+    except BaseException:
+        backend.release()
+        raise
 
 
 def _names(kind: Any) -> str:
