@@ -118,15 +118,15 @@ class Schema:
         """A field that need not be said."""
         return name, hint | self.msgspec.UnsetType, self.unset
 
-    def _list(self, name: str, kind: Any, most: int = MOST_THINGS) -> Field:
+    def _several(self, name: str, kind: Any, most: int = MOST_THINGS) -> Field:
         """A field of at most so many of `kind`, or none."""
-        return name, self._some(kind, most), []
+        return name, self._list_of(kind, most), []
 
-    def _some(self, kind: Any, most: int = MOST_THINGS) -> Any:
+    def _list_of(self, kind: Any, most: int = MOST_THINGS) -> Any:
         """The type of a list of at most so many of `kind`, which is known only as the program runs."""
         return typing.Annotated[types.GenericAlias(list, (kind,)), self.msgspec.Meta(max_length=most)]
 
-    def _of(self, kind: type, tag: str | None = None, moving: bool = True, **own: Any) -> Any:
+    def _table_of(self, kind: type, tag: str | None = None, moving: bool = True, **own: Any) -> Any:
         """A table with the fields of dataclass `kind`, and `own` types for some, or for more fields.
 
         moving: whether those that can may change with time.
@@ -149,14 +149,14 @@ class Schema:
 
     def _any_of(self, kinds: Mapping[str, type], moving: bool = True) -> Any:
         """The type of a table of one of `kinds`, by their names."""
-        return _either(*(self._of(kind, tag, moving) for tag, kind in kinds.items()))
+        return _either(*(self._table_of(kind, tag, moving) for tag, kind in kinds.items()))
 
     # -- the parts of a description --------------------------------------------------------------------
 
     def _scene(self) -> Any:
         """The whole description."""
-        forms = [self._of(kind, tag) for tag, kind in FORM_KINDS.items()]
-        grid, contents = self._of(Grid, moving=False), self._contents(forms)
+        forms = [self._table_of(kind, tag) for tag, kind in FORM_KINDS.items()]
+        grid, contents = self._table_of(Grid, moving=False), self._contents(forms)
         container = self._table("Container", [self._optional("name", str), ("grid", grid), *contents])
         return self._table(
             "SceneFile",
@@ -169,42 +169,41 @@ class Schema:
                 self._optional("floor", float),
                 self._optional("grid", grid),
                 *contents,
-                self._list("containers", container, MOST_BOXES),
-                self._optional("camera", self._of(view.Camera)),
-                self._optional("light", self._of(view.Light)),
-                self._list("lights", self._any_of(LIGHT_KINDS)),
-                self._list("views", self._views(forms)),
-                self._optional("smoke", self._of(view.Smoke)),
-                self._optional("fire", self._of(view.Fire)),
-                self._optional("picture", self._of(view.Picture, moving=False)),
-                self._optional("hand", self._of(hand.Hand)),
+                self._several("containers", container, MOST_BOXES),
+                self._optional("camera", self._table_of(view.Camera)),
+                self._optional("light", self._table_of(view.Light)),
+                self._several("lights", self._any_of(LIGHT_KINDS)),
+                self._several("views", self._views(forms)),
+                self._optional("smoke", self._table_of(view.Smoke)),
+                self._optional("fire", self._table_of(view.Fire)),
+                self._optional("picture", self._table_of(view.Picture, moving=False)),
+                self._optional("hand", self._table_of(hand.Hand)),
             ],
         )
 
     def _contents(self, forms: Sequence[Any]) -> list[Field]:
         """Of a box: its sides, its settings, and what is in it."""
         side = self._any_of(SIDE_KINDS, moving=False)
+        sides = self._table("Sides", [self._optional(name, side) for name in ("all", *SIDES)])
         solver = self._any_of(SOLVER_KINDS, moving=False)
-        rules = self._of(settings.Settings, pressure=solver, combustion=self._of(Combustion))
+        rules = self._table_of(settings.Settings, pressure=solver, combustion=self._table_of(Combustion))
         rotation = tuple[float, float, float, float] | self.turn | None
         solid, source = self._shapes(forms)
-        emitter = self._of(sources.Emitter, shape=source, rotation=rotation, name=str)
-        obstacle = self._of(shapes.Obstacle, shape=solid, rotation=rotation, name=str)
+        emitter = self._table_of(sources.Emitter, shape=source, rotation=rotation, name=str)
+        obstacle = self._table_of(shapes.Obstacle, shape=solid, rotation=rotation, name=str)
         return [
-            self._optional(
-                "sides", self._table("Sides", [self._optional(name, side) for name in ("all", *SIDES)])
-            ),
+            self._optional("sides", sides),
             self._optional("settings", rules),
-            self._list("emitters", emitter),
-            self._list("obstacles", obstacle),
-            self._list("forces", self._forces()),
+            self._several("emitters", emitter),
+            self._several("obstacles", obstacle),
+            self._several("forces", self._forces()),
         ]
 
     def _shapes(self, forms: Sequence[Any]) -> tuple[Any, Any]:
         """What obstacles may be, and what emitters may."""
         fitted = [self._optional("fit", float), self._optional("center", Triple)]
         thickness = self._optional("thickness", float)
-        path = [("points", self._some(Triple, MOST_POINTS)), self._optional("radius", float)]
+        path = [("points", self._list_of(Triple, MOST_POINTS)), self._optional("radius", float)]
         image = [
             ("file", str),
             self._optional("center", Triple),
@@ -228,7 +227,9 @@ class Schema:
     def _forces(self) -> Any:
         """What pushes the fluid."""
         own = {"field": {"values": self.numbers}}
-        forces = [self._of(kind, tag, name=str, **own.get(tag, {})) for tag, kind in FORCE_KINDS.items()]
+        forces = [
+            self._table_of(kind, tag, name=str, **own.get(tag, {})) for tag, kind in FORCE_KINDS.items()
+        ]
         expression = self._table(
             "Expression",
             [("expression", str), ("active", bool, True), self._optional("name", str)],
@@ -239,15 +240,18 @@ class Schema:
 
     def _views(self, forms: Sequence[Any]) -> Any:
         """What is drawn of the flow."""
-        source = self._of(flow_views.ParticleSource, moving=False, shape=_either(*forms, str))
-        seeds = self._of(flow_views.Seeds, moving=False) | list[Triple]
+        source = self._table_of(flow_views.ParticleSource, moving=False, shape=_either(*forms, str))
+        seeds = self._table_of(flow_views.Seeds, moving=False) | list[Triple]
         own: dict[str, dict[str, Any]] = {
-            "particles": {"sources": self._some(source)},
+            "particles": {"sources": self._list_of(source)},
             "streamlines": {"seeds": seeds},
             "streak-lines": {"seeds": seeds},
         }
         return _either(
-            *(self._of(kind, tag, name=str, box=str, **own.get(tag, {})) for tag, kind in VIEW_KINDS.items())
+            *(
+                self._table_of(kind, tag, name=str, box=str, **own.get(tag, {}))
+                for tag, kind in VIEW_KINDS.items()
+            )
         )
 
 
