@@ -17,7 +17,7 @@ import os
 import re
 import struct
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,8 +32,10 @@ from gpufluid.files import named_file, open_plain, whole_file
 from gpufluid.grid import FARTHEST, Grid, finite_number, whole_triple
 from gpufluid.records import DTYPES, Json, Reader, Writer, index
 from gpufluid.settings import Settings
-from gpufluid.shapes import Mesh
+from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.solids import check_history
+from gpufluid.solver import Solver
+from gpufluid.still import State
 
 if TYPE_CHECKING:
     import moderngl
@@ -75,14 +77,13 @@ class Taken:
         return Path(path)
 
 
-def take(fluid: Fluid) -> Taken:
-    """Return the state of `fluid` as it is now. Raises GpufluidError for what no file can hold."""
-    solver, write = fluid._state, Writer()
-    for thing in (*fluid.emitters, *fluid.obstacles, *fluid.forces):
-        thing.check()
-    if solver is fluid._solver and fluid._solver.solids.left:
-        fluid._solver.fill_left()  # as the next step would: who loads it knows of no solid that has gone
-    before, voxels = solver.solids.history(list(fluid.obstacles))
+def take(fluid: Fluid, state: State, last_dt: float) -> Taken:
+    """Return the `state` of `fluid`, whose last step was of `last_dt` seconds.
+
+    Raises GpufluidError for what no file can hold.
+    """
+    write = Writer()
+    before, voxels = state.solids.history(list(fluid.obstacles))
     header: dict[str, Json] = {
         "format": FORMAT,
         "engine": _engine(),
@@ -90,8 +91,8 @@ def take(fluid: Fluid) -> Taken:
         "grid": write(fluid.made, "Fluid.grid"),
         "boundaries": write(fluid.boundaries, "Fluid.boundaries"),
         "settings": write(fluid.settings, "Fluid.settings"),
-        "numbers": {name: number.hex() for name, number in solver.numbers().items()},
-        "last_dt": fluid._last_dt,
+        "numbers": {name: number.hex() for name, number in state.numbers().items()},
+        "last_dt": last_dt,
         "before": write(before, "Fluid.obstacles"),
         "voxels": write(voxels, "Fluid.obstacles"),
     }
@@ -101,7 +102,7 @@ def take(fluid: Fluid) -> Taken:
         header[name] = [write(thing, f"fluid.{name}[{n}]") for n, thing in enumerate(getattr(fluid, name))]
     names = {}
     header["state"] = {}
-    for name, store in solver.stores().items():
+    for name, store in state.stores().items():
         number = header["state"][name] = write.array(store.dump(), name)
         names[number] = name
     header["meshes"] = write.meshes
@@ -133,13 +134,9 @@ def load(
     except Exception as error:
         raise _damaged(file, error) from error
     try:
-        with fluid._backend.at_work("Fluid.load"), catch_warnings():
+        with catch_warnings():
             simplefilter("ignore", ShapeWarning)  # they came when the obstacle was first added
-            for name, some in found.things.items():
-                for thing in some:
-                    getattr(fluid, name).add(thing)
-            _check(fluid, found, found.before, found.voxels)
-            _recall(fluid, found, found.before, found.voxels)
+            fluid.take_over(found)
     except BaseException as error:
         fluid.release()
         if isinstance(error, GLUnavailableError) or not isinstance(error, Exception):
@@ -170,9 +167,7 @@ def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
     if len(voxels) == len(obstacles):
         voxels = [(_own(v[0], o.shape), *v[1:]) for v, o in zip(voxels, obstacles, strict=True)]
     try:
-        _check(fluid, found, before, voxels)
-        fluid._drop_step()
-        _recall(fluid, found, before, voxels)
+        fluid.take_over(replace(found, things={}, before=before, voxels=voxels))
     except GpufluidError as error:
         raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
 
@@ -185,39 +180,13 @@ def _own(shape: Any, own: Any) -> Any:
     return shape
 
 
-def _check(fluid: Fluid, found: _Contents, before: list[Any], voxels: list[Any]) -> None:
-    """Raise GpufluidError where the state in a file does not fit `fluid`, which stays as it is."""
-    solver, state = fluid._solver, found.state
-    shapes = {name: store.shape for name, store in solver.stores().items()}
-    if strange := sorted(state.keys() - shapes.keys() - COMES):
-        raise GpufluidError(f"it holds {', '.join(strange)}, which is nothing of a fluid")
-    if solver.numbers().keys() != found.numbers.keys():
-        raise GpufluidError(f"it holds the numbers {', '.join(sorted(found.numbers))}")
-    check_history(before, voxels)
-    cells = solver.scalars.shape
-    shapes |= {"color": cells, "flame": (*cells[:3], 1)}
-    for name, values in state.items():
-        if values.shape != shapes[name]:
-            raise GpufluidError(f"its {name} is {values.shape} where {shapes[name]} belongs")
-
-
-def _recall(fluid: Fluid, found: _Contents, before: list[Any], voxels: list[Any]) -> None:
-    """Give `fluid` the state in a file, which fits it."""
-    solver, state = fluid._solver, found.state
-    fluid._backend.scroll_to(found.scrolled)
-    solver.solids.recall(list(fluid.obstacles), before, voxels)
-    solver.colors.clear()
-    solver.fire.clear()
-    for name, store in solver.stores(state).items():
-        if name in state:
-            store.restore(state[name])
-    solver.start_from(found.numbers)
-    fluid._last_dt = found.last_dt
-
-
 @dataclass(frozen=True)
-class _Contents:
-    """What a file holds."""
+class Contents:
+    """What a file holds.
+
+    things: emitters, obstacles and forces, by the names of a fluid's own. before, voxels: where the obstacles
+    were at the last step, and what is voxelized. numbers, state: of a solver, by name.
+    """
 
     grid: Grid
     scrolled: tuple[int, int, int]
@@ -231,13 +200,38 @@ class _Contents:
     last_dt: float
     state: dict[str, NDArray[Any]]
 
+    def check(self, solver: Solver) -> None:
+        """Raise GpufluidError where the state does not fit `solver`, which stays as it is."""
+        shapes = {name: store.shape for name, store in solver.stores().items()}
+        if strange := sorted(self.state.keys() - shapes.keys() - COMES):
+            raise GpufluidError(f"it holds {', '.join(strange)}, which is nothing of a fluid")
+        if solver.numbers().keys() != self.numbers.keys():
+            raise GpufluidError(f"it holds the numbers {', '.join(sorted(self.numbers))}")
+        check_history(self.before, self.voxels)
+        cells = solver.scalars.shape
+        shapes |= {"color": cells, "flame": (*cells[:3], 1)}
+        for name, values in self.state.items():
+            if values.shape != shapes[name]:
+                raise GpufluidError(f"its {name} is {values.shape} where {shapes[name]} belongs")
+
+    def give(self, solver: Solver, obstacles: list[Obstacle]) -> None:
+        """Bring `solver`, in a fluid with these `obstacles`, to the state, which fits it."""
+        solver.backend.scroll_to(self.scrolled)
+        solver.solids.recall(obstacles, self.before, self.voxels)
+        solver.colors.clear()
+        solver.fire.clear()
+        for name, store in solver.stores(self.state).items():
+            if name in self.state:
+                store.restore(self.state[name])
+        solver.start_from(self.numbers)
+
 
 def saved_time(path: str | os.PathLike[str]) -> float:
     """The time of the fluid in a file, seconds. Raises GpufluidError as `Fluid.load` does."""
     return _contents(path).numbers["time"]
 
 
-def _contents(path: str | os.PathLike[str]) -> _Contents:
+def _contents(path: str | os.PathLike[str]) -> Contents:
     """Read a file. Raises GpufluidError for one that is missing, or is no checkpoint."""
     file = named_file(path)
     try:
@@ -263,7 +257,7 @@ def _contents(path: str | os.PathLike[str]) -> _Contents:
         raise GpufluidError(f"{file}: cannot be read: {error.strerror or error}") from error
     except Exception as error:  # a damaged file surfaces as whatever it makes the reader trip over
         raise _damaged(file, error) from error
-    return _Contents(
+    return Contents(
         grid,
         scrolled,
         boundaries,

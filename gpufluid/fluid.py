@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.advance import Slices
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Wall
-from gpufluid.checkpoint import Taken, load, restore, take
+from gpufluid.checkpoint import Contents, Taken, load, restore, take
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
@@ -66,7 +66,11 @@ Thing = TypeVar("Thing", Emitter, Obstacle, Force)
 
 
 # What the caller has called, where it is another's work
-ADDING = {"_take_emitter": "Fluid.emitters.add", "_check_force": "Fluid.forces.add"}
+CALLED = {
+    "_take_emitter": "Fluid.emitters.add",
+    "_check_force": "Fluid.forces.add",
+    "take_over": "Fluid.load",
+}
 
 
 def _at_work(method: Callable[P, R]) -> Callable[P, R]:
@@ -75,7 +79,7 @@ def _at_work(method: Callable[P, R]) -> Callable[P, R]:
     So fluids may take turns in one process. A caller's context must be current, and keeps its state.
     """
 
-    name = ADDING.get(method.__name__, method.__qualname__)
+    name = CALLED.get(method.__name__, method.__qualname__)
 
     @functools.wraps(method)
     def run(*given: P.args, **by_name: P.kwargs) -> R:
@@ -350,41 +354,14 @@ class Fluid:
         backend: str = "auto",
         ctx: moderngl.Context | None = None,
     ) -> None:
-        if not isinstance(grid, Grid):
-            raise GpufluidError(f"Fluid.grid must be a gf.Grid, got {grid!r}")
-        one_of(backend, BACKENDS, "Fluid.backend")
-        if not isinstance(boundaries, Boundaries | None):
-            raise GpufluidError(f"Fluid.boundaries must be a gf.Boundaries, got {boundaries!r}")
-        if not isinstance(settings, Settings | None):
-            raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
-        if ctx is not None and not hasattr(ctx, "version_code"):
-            raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
+        _check_parts(grid, boundaries, settings, backend, ctx)
         self._boundaries = boundaries or Boundaries()
         self._settings = settings or Settings()
         self._released = False
         self._within = ""  # what is at work that a caller's own solver or force may be called from
         self._last_dt = 1.0
-        self._backend: Backend
-        if backend == "numpy":
-            self._backend = NumpyBackend(grid)
-        else:
-            from gpufluid.gl.backend import GLBackend
-
-            self._backend = GLBackend(grid, backend, ctx, self.settings.precision)
-        try:
-            self._backend.check_memory(
-                grid.cell_count, f"a fluid of {' x '.join(map(str, grid.cells))} cells"
-            )
-            with self._backend.at_work("Fluid"):
-                self._solver = Solver(self._backend, self.settings, self.boundaries)
-        except MemoryError:
-            self._backend.release()
-            raise GpufluidError(
-                f"no memory for a fluid of {' x '.join(map(str, grid.cells))} cells"
-            ) from None
-        except BaseException:
-            self._backend.release()
-            raise
+        self._solver = _solver(grid, self._boundaries, self._settings, backend, ctx)
+        self._backend: Backend = self._solver.backend
         self.emitters: Things[Emitter] = Things(Emitter, self._take_emitter)
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
         self.forces: Things[Force] = Things(Force, self._check_force)
@@ -839,12 +816,19 @@ class Fluid:
         The file appears whole or not at all. Raises GpufluidError for a file that exists, unless `overwrite`,
         for what the disk refuses, and naming what no file can hold: a pressure solver or a function of yours.
         """
-        return take(self).write(path, overwrite)
+        return self.take_state().write(path, overwrite)
 
     @_at_work
-    def _take(self) -> Taken:
-        """The state as it is now, for `save` to be made of it later."""
-        return take(self)
+    def take_state(self) -> Taken:
+        """Copy the state as it is now; what is returned writes it later: ``write(path)`` is as `save`.
+
+        Raises GpufluidError for what no file can hold.
+        """
+        for thing in (*self.emitters, *self.obstacles, *self.forces):
+            thing.check()
+        if not self._under_way and self._solver.solids.left:
+            self._solver.fill_left()  # as the next step would: who loads it knows of no solid that has gone
+        return take(self, self._state, self._last_dt)
 
     @classmethod
     def load(
@@ -872,6 +856,20 @@ class Fluid:
         are gone. Raises GpufluidError as `load` does.
         """
         restore(self, path)
+
+    @_at_work
+    def take_over(self, found: Contents) -> None:
+        """Add the things and take the state that a file holds: `load` and `restore` do so.
+
+        found: what was read of it. Raises GpufluidError where that does not fit this fluid.
+        """
+        for name, some in found.things.items():
+            for thing in some:
+                getattr(self, name).add(thing)
+        found.check(self._solver)
+        self._drop_step()
+        found.give(self._solver, list(self.obstacles))
+        self._last_dt = found.last_dt
 
     @property
     def time(self) -> float:
@@ -998,6 +996,10 @@ class Fluid:
                 self._solver.release()
                 self._backend.release()
 
+    def check_memory(self, cells: int, what: str) -> None:
+        """Raise GpufluidError where so many `cells`, told of as `what`, take more memory than there is."""
+        self._backend.check_memory(cells, what)
+
     def check_alive(self) -> None:
         """Raise GpufluidError after `release`."""
         if self._released:
@@ -1081,6 +1083,43 @@ class Fluid:
             doubt_mesh(shape, matrix, self.grid, period, where_open, callers=4)
         else:
             doubt_solid(shape, shape.form, matrix, self.grid, callers=4)
+
+
+def _check_parts(grid: object, boundaries: object, settings: object, backend: str, ctx: object) -> None:
+    """Raise GpufluidError for what no fluid can be made of."""
+    if not isinstance(grid, Grid):
+        raise GpufluidError(f"Fluid.grid must be a gf.Grid, got {grid!r}")
+    one_of(backend, BACKENDS, "Fluid.backend")
+    if not isinstance(boundaries, Boundaries | None):
+        raise GpufluidError(f"Fluid.boundaries must be a gf.Boundaries, got {boundaries!r}")
+    if not isinstance(settings, Settings | None):
+        raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
+    if ctx is not None and not hasattr(ctx, "version_code"):
+        raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
+
+
+def _solver(
+    grid: Grid, boundaries: Boundaries, settings: Settings, name: str, ctx: moderngl.Context | None
+) -> Solver:
+    """A solver on a backend of that `name`, at rest. Raises GpufluidError where there is no memory for it."""
+    backend: Backend
+    if name == "numpy":
+        backend = NumpyBackend(grid)
+    else:
+        from gpufluid.gl.backend import GLBackend
+
+        backend = GLBackend(grid, name, ctx, settings.precision)
+    what = f"a fluid of {' x '.join(map(str, grid.cells))} cells"
+    try:
+        backend.check_memory(grid.cell_count, what)
+        with backend.at_work("Fluid"):
+            return Solver(backend, settings, boundaries)
+    except MemoryError:
+        backend.release()
+        raise GpufluidError(f"no memory for {what}") from None
+    except BaseException:
+        backend.release()
+        raise
 
 
 def _names(kind: Any) -> str:

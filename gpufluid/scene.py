@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from gpufluid.checkpoint import saved_time
-from gpufluid.errors import GpufluidError, named, script_line, several, told_of
+from gpufluid.errors import GpufluidError, named, several, told_of
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
 from gpufluid.grid import TINY, finite_number, finite_triple, whole_number
 from gpufluid.hand import REACH, Hand
+from gpufluid.provenance import Provenance
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
 from gpufluid.view import Camera, Fire, Light, Look, Picture, PointLight, Smoke
@@ -45,7 +46,8 @@ class Scene:
     others. title: the window's. names: emitters, obstacles, forces and fluids by name. seed: what a
     description was given for its noise. hand: what a drag of the mouse does to the fluid in a window; None:
     it turns the view, but in 2D, where it is a plain `Hand()`. touched: whether one has done so yet. frame:
-    how many have been played. live: what draws the views, made by the renderer that first does.
+    how many have been played. live: what draws the views, made by the renderer that first does. provenance:
+    what is known of the file that it was read from.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -71,18 +73,16 @@ class Scene:
     touched: bool = False
     views: Sequence[FlowView] = ()
     live: Any = None  # what draws the views, made by the renderer that first does
-    _time: float = 0.0
-    _over: bool = False
-    _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list)
-    _snaps: list[Path] = field(default_factory=list)
-    _seen: Sequence[Camera] = ()  # how a camera looks that nobody has placed; none: somebody has
-    _placed: tuple[Any, ...] = ()  # where it has been placed since
-    # of a description's parts, see scene_file
-    _origins: dict[tuple[int, str], tuple[Any, Any, Any]] = field(default_factory=dict)
-    _described: bool = False  # whether `update` says nothing but what a description does
-    _held: dict[tuple[int, str], Any] = field(default_factory=dict)  # fields that follow a hand, not the file
-    _file: Path | None = None  # that it was read from
-    _places: list[tuple[Any, str]] = field(default_factory=list)  # of a description's parts
+    provenance: Provenance = field(default_factory=Provenance, init=False, repr=False, compare=False)
+    _time: float = field(default=0.0, init=False, repr=False)
+    _over: bool = field(default=False, init=False, repr=False)
+    _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list, init=False, repr=False)
+    _snaps: list[Path] = field(default_factory=list, init=False, repr=False)
+    # how a camera looks that nobody has placed, none: somebody has; and where it has been placed since
+    _seen: Sequence[Camera] = field(default=(), init=False, repr=False)
+    _placed: tuple[Any, ...] = field(default=(), init=False, repr=False)
+    # the things whose fields follow a hand, not the file
+    _held: dict[tuple[int, str], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         finite_number(self.dt, "Scene.dt", low=0.0)
@@ -132,7 +132,7 @@ class Scene:
         whole_number(self.frame, "Scene.frame", low=0)
         whole_number(self.seed, "Scene.seed")
         if unplaced:
-            self._place([self.camera])
+            self.place_camera([self.camera])
 
     @classmethod
     def load(
@@ -160,7 +160,7 @@ class Scene:
         else:
             from gpufluid.script import load_script as read
         scene = read(Path(path), ctx, changes, cells, backend)
-        scene._file = Path(path)
+        scene.provenance.file = Path(path)
         return scene
 
     @property
@@ -197,10 +197,13 @@ class Scene:
         One that a description turns or opens is far enough off for each of its frames.
         """
         if self._seen and self._placed == (id(self.camera), self.camera.target, self.camera.distance):
-            self._place(self._seen, aspect)
+            self.place_camera(self._seen, aspect)
 
-    def _place(self, seen: Sequence[Camera], aspect: float | None = None) -> None:
-        """Place a camera that nobody has; seen: how it looks in its frames."""
+    def place_camera(self, seen: Sequence[Camera], aspect: float | None = None) -> None:
+        """Let the camera, which nobody has placed, see all boxes whole in all its frames.
+
+        seen: how it looks in these. aspect: as in `frame_all`, which raises as this does.
+        """
         self._seen = seen
         self._frame(seen, aspect)
         self._placed = id(self.camera), self.camera.target, self.camera.distance
@@ -249,23 +252,12 @@ class Scene:
 
         place: where nothing tells it better.
         """
-        if self._file is None:
+        origin = self.provenance
+        if origin.file is None:
             yield
             return
-        with told_of(self._file, lambda error: self._place_of(error) or place):
+        with told_of(origin.file, lambda error: origin.place_of(error) or place):
             yield
-
-    def _place_of(self, error: Exception) -> str:
-        """Which part of its file is to blame for `error`; "" where that is not known."""
-        if self._file is not None and self._file.suffix.lower() == ".py":
-            return script_line(self._file, error)
-        for thing, place in self._places:
-            try:
-                getattr(thing, "check", lambda: None)()
-            except GpufluidError as wrong:
-                if str(wrong) == str(error):
-                    return place
-        return ""
 
     def _advance(self, step: bool) -> None:
         if self.over:

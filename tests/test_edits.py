@@ -31,7 +31,8 @@ from gpufluid.app.studio_fields import (
 from gpufluid.app.studio_views import view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
-from gpufluid.scene_file import VIEW_KINDS, description_of
+from gpufluid.scene_saving import description_of
+from gpufluid.scene_schema import VIEW_KINDS
 from gpufluid.settings import SOLVERS
 from gpufluid.shapes import rotation_matrix
 

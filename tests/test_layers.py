@@ -30,13 +30,17 @@ LAYERS = {
         "fire forces diagnostics probes saved drag empty solids solver still",
         "description contract numerics",
     ),
-    "engine": ("fluid checkpoint scene scene_file script", "description contract gl numerics engine"),
+    "engine": (
+        "fluid checkpoint provenance scene scene_schema scene_parts scene_file scene_saving script",
+        "description contract gl numerics engine",
+    ),
     "view": ("render", "description contract gl view"),  # it reads a fluid by its public fields
     "use": ("app io", "description contract gl numerics engine view use"),
 }
 LAYER_OF = {module: layer for layer, (modules, _) in LAYERS.items() for module in modules.split()}
 GL_PACKAGES = {"moderngl", "glfw", "glcontext", "_moderngl"}
 GL_HOMES = {"gl", "render", "app"}
+FOREIGN = {"_ArgumentGroup", "_context", "_exit", "_getframe", "_replace"}  # of Python and moderngl
 LAZY = {"__init__", "__main__"}  # the package's own names, imported when they are first used
 
 
@@ -108,6 +112,30 @@ def test_imports_go_down_only(path: Path) -> None:
 )
 def test_a_breach_is_seen(path: str, source: str) -> None:
     assert len(violations(Path(path), source)) == 1
+
+
+def reached_into(source: str) -> set[str]:
+    """The private names that a module uses, of objects or by import, and that are none of its own."""
+    nodes = list(ast.walk(ast.parse(source)))
+    used = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            own.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            own.add(node.attr)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "cls"):
+            used.add(node.attr)
+    return {name for name in used - own if re.match("_[^_]", name)} - FOREIGN
+
+
+@pytest.mark.parametrize("path", sources(), ids=str)
+def test_what_is_private_stays_in_its_module(path: Path) -> None:
+    assert reached_into((PACKAGE / path).read_text(encoding="utf-8")) == set()
+
+
+def test_reaching_into_another_module_is_seen() -> None:
+    assert reached_into("from a import _b\nc._d = 1\ne._d\nf._g()\nself._h") == {"_b", "_g"}
 
 
 def untyped(source: str) -> list[str]:

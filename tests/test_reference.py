@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -172,6 +172,13 @@ def test_every_public_name_has_an_entry() -> None:
     names = [entry.name for entry in entries()]
     assert {f"gpufluid.{name}" for name in gpufluid.__all__} - set(names) == set()
     assert len(names) == len(set(names))
+
+
+def test_no_constructor_takes_a_private_name() -> None:
+    classes = [entry.thing for entry in entries() if is_dataclass(entry.thing)]
+    taken = {made.__name__: inspect.signature(made).parameters for made in classes}
+    assert len(taken) > 20
+    assert [(cls, name) for cls, names in taken.items() for name in names if name.startswith("_")] == []
 
 
 def test_what_is_usual_is_said_once() -> None:

@@ -19,7 +19,9 @@ import gpufluid as gf
 from gpufluid.app.starter import write_starter
 from gpufluid.render.camera import view_of
 from gpufluid.scene import AZIMUTH, ELEVATION
-from gpufluid.scene_file import SOLVER_KINDS, build, description_of, read_description, save_description
+from gpufluid.scene_file import build, read_description
+from gpufluid.scene_saving import description_of, save_description
+from gpufluid.scene_schema import SOLVER_KINDS
 from gpufluid.settings import SOLVERS
 from gpufluid.view import FILLED
 

@@ -14,7 +14,7 @@ from sharing import COMPUTED, DRAWN
 
 import gpufluid as gf
 from gpufluid.app import studio_pick
-from gpufluid.scene_file import save_description
+from gpufluid.scene_saving import save_description
 
 BACKENDS = ("numpy", "fragment", "compute")
 OPEN = gf.Boundaries.all(gf.Open())

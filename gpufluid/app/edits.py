@@ -131,7 +131,7 @@ class Addition:
         else:
             things.insert(self.index, self.thing)
         for name, told in self.told.items():
-            scene._origins[id(self.thing), name] = self.thing, told, getattr(self.thing, name)
+            scene.provenance.say(self.thing, name, told, getattr(self.thing, name))
 
     def undo(self, scene: Scene) -> None:
         """Take it away; what stands there now, for the scene may be another one."""

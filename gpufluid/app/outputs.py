@@ -331,9 +331,8 @@ class Outputs:
         if self.save is None:
             return None
         files = state_files(self.save, len(scene.fluids))
-        return State(
-            scene.time, {path: f._take() for f, path in zip(scene.fluids, files, strict=True)}, self.overwrite
-        )
+        taken = {file: fluid.take_state() for fluid, file in zip(scene.fluids, files, strict=True)}
+        return State(scene.time, taken, self.overwrite)
 
     # -- opened --------------------------------------------------------------------------------------------
 

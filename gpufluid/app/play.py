@@ -11,7 +11,7 @@ from functools import partial
 from numbers import Integral
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
@@ -23,6 +23,11 @@ from gpufluid.io.images import write_png
 from gpufluid.scene import Scene
 from gpufluid.script import scene_of
 from gpufluid.stops import unbroken
+
+if TYPE_CHECKING:
+    import moderngl
+
+    from gpufluid.render.frame import FrameRenderer
 
 FRAMES = 120
 WINDOW_SIZE = (960, 540)
@@ -125,22 +130,13 @@ def play(
             built = checked_scene(scene_of(built(), name))
             undo.callback(built.release)
         if not wanted.wanted:
-            clear = transparent or built.picture.background == "transparent"
-            film = f"{name}.webm" if clear else f"{name}.mp4"
-            wanted = replace(wanted, out=film, still=f"{name}.png").check()
+            wanted = _film_of(built, name, wanted)
         if size is None:
             with built.told("picture"):
                 size = check_size(built.picture.size)
         built.fit(size[0] / size[1])
         fps = built.picture.fps if fps is None else fps
-        if frames is None and built.frames is None and built.story is None:
-            frames = FRAMES
-        if built.over:
-            raise GpufluidError(
-                f"{name} is over after {built.frame} frames; of a longer duration some are left"
-            )
-        if frames is None and built.frames is not None:
-            frames = built.frames - built.frame
+        frames = _frames_of(built, name, frames)
         try:
             with wanted.opened(built, frames, size, fps, progress) as outputs:
                 _render(built, wanted, outputs, frames, size, progress, undo)
@@ -148,6 +144,27 @@ def play(
             if last:
                 undo.pop_all()
             raise
+
+
+def _film_of(scene: Scene, name: str, wanted: Outputs) -> Outputs:
+    """What is written where nothing is asked for: a film and its last frame, of that `name`."""
+    clear = wanted.transparent or scene.picture.background == "transparent"
+    film = f"{name}.webm" if clear else f"{name}.mp4"
+    return replace(wanted, out=film, still=f"{name}.png").check()
+
+
+def _frames_of(scene: Scene, name: str, frames: int | None) -> int | None:
+    """How many frames of `scene` are played where `frames` are asked for; None: until its story ends.
+
+    Raises GpufluidError for a scene that is over.
+    """
+    if scene.over:
+        raise GpufluidError(f"{name} is over after {scene.frame} frames; of a longer duration some are left")
+    if frames is not None:
+        return frames
+    if scene.frames is not None:
+        return scene.frames - scene.frame
+    return FRAMES if scene.story is None else None
 
 
 def check_size(size: tuple[int, int]) -> tuple[int, int]:
@@ -264,74 +281,116 @@ def _render(
     """
     from gpufluid.render.frame import FrameRenderer
 
-    assert scene.fluid.ctx is not None  # checked
+    ctx = scene.fluid.ctx
+    assert ctx is not None  # checked
     look, alpha = scene.picture, None
     if wanted.transparent or look.background == "transparent":
         look, alpha = replace(look, background="transparent"), "straight"
-    renderer = FrameRenderer.of(look, scene.fluid.ctx, size)
+    renderer = FrameRenderer.of(look, ctx, size)
     undo.callback(renderer.release)
-    renderer.pause = partial(settle, scene.fluid.ctx)
+    renderer.pause = partial(settle, ctx)
     renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
-
-    def draw() -> FrameRenderer:
+    shot = partial(Shot, scene, partial(_drawn, renderer, scene), alpha)
+    rendering = _Rendering(scene, wanted, outputs, ctx, size, progress, shot)
+    try:
+        with _progress_bar(frames, progress) as tick:
+            while rendering.done != frames and rendering.go_on():
+                tick()
+    except (KeyboardInterrupt, SystemExit) as stop:
+        rendering.finish(stop)
+        raise
+    rendering.finish()
+    rendering.write_snaps(shot())  # asked for as the story ended: it may have changed what is seen
+    if rendering.done == 0 and outputs:
         with scene.told():
-            renderer.draw(scene)
-        return renderer
+            raise GpufluidError("the scene is over before its first frame: none was written")
 
-    shot: Shot | None = None
-    done, whole = 0, True
-    # the state after the last frame, where the next is not waited for: the first, and those that take long
-    kept = wanted.take_state(scene)
 
-    def finish(stopped: BaseException | None = None) -> None:
-        path, time, failed = None, patience(stopped), None
-        with unbroken():  # first: the picture may take long
-            state = wanted.take_state(scene) if whole else kept
-            if state is not None:
-                try:
-                    for file in state.write():
-                        if progress:
-                            print(f"wrote {file.absolute()} (the state at {state.time:.3g} s)")
-                except GpufluidError as error:  # the picture is not lost with it
-                    failed = error
-        if time is None or (shot is not None and shot.is_drawn):  # who has said stop waits for no drawing
-            still = shot or Shot(scene, draw, alpha)
-            path = wanted.write_still(still, None if time is None else 0.5 * time)  # the film needs some too
-        if path is not None and progress:
-            print(f"wrote {path.absolute()} (frame {done}, {size[0]} x {size[1]})")
+def _drawn(renderer: FrameRenderer, scene: Scene) -> FrameRenderer:
+    """`renderer`, which has drawn `scene` as it is now."""
+    with scene.told():
+        renderer.draw(scene)
+    return renderer
+
+
+class _Rendering:
+    """A scene on its way to files, frame by frame; done: so many frames.
+
+    size: of the pictures, pixels. shot: makes one of the scene as it is.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        wanted: Outputs,
+        outputs: list[Output],
+        ctx: moderngl.Context,
+        size: tuple[int, int],
+        progress: bool,
+        shot: Callable[[], Shot],
+    ) -> None:
+        self.scene, self.wanted, self.outputs = scene, wanted, outputs
+        self.ctx, self.size, self.progress, self.shot = ctx, size, progress, shot
+        self.done = 0
+        self.last: Shot | None = None  # of the last frame
+        self.whole = True  # whether the last frame is, so that its state is one to go on from
+        # the state after it, where the next frame is not waited for: the first, and those that take long
+        self.kept = wanted.take_state(scene)
+
+    def go_on(self) -> bool:
+        """Advance by a frame and give it to the outputs; False where the scene was over."""
+        # half a step is no state to go on from: there is one kept, or the frame is finished first
+        began, self.whole = monotonic(), False
+        waits = self.wanted.save is not None and self.kept is None
+        with unbroken() if waits else contextlib.nullcontext():
+            if not _went_on(self.scene):
+                self.whole = True
+                return False
+            settle(self.ctx)
+            self.done += 1
+            self.last = self.shot()
+            self.write_snaps(self.last)
+            for output in self.outputs:
+                output.add(self.last)
+            self.whole = True
+        with unbroken():
+            self.kept = self.wanted.take_state(self.scene) if monotonic() - began > WAITED else None
+        return True
+
+    def write_snaps(self, shot: Shot) -> None:
+        """Write the pictures that the scene asks for of `shot`."""
+        for snap in self.scene.take_snaps():
+            write_png(snap, shot.picture, overwrite=True)
+
+    def finish(self, stopped: BaseException | None = None) -> None:
+        """Write the state and the last frame's picture; stopped: what ended it too early."""
+        time, path = patience(stopped), None
+        failed = self._write_state()  # first: the picture may take long
+        drawn = self.last is not None and self.last.is_drawn
+        if time is None or drawn:  # who has said stop waits for no drawing
+            half = None if time is None else 0.5 * time  # the film needs some too
+            path = self.wanted.write_still(self.last or self.shot(), half)
+        if path is not None:
+            self._say(f"wrote {path.absolute()} (frame {self.done}, {self.size[0]} x {self.size[1]})")
         if failed is not None:
             raise failed
 
-    try:
-        with _progress_bar(frames, progress) as tick:
-            while done != frames:
-                # half a step is no state to go on from: there is one kept, or the frame is finished first
-                began, whole = monotonic(), False
-                waits = wanted.save is not None and kept is None
-                with unbroken() if waits else contextlib.nullcontext():
-                    if not _went_on(scene):
-                        whole = True
-                        break
-                    settle(scene.fluid.ctx)
-                    done += 1
-                    shot = Shot(scene, draw, alpha)
-                    for snap in scene.take_snaps():
-                        write_png(snap, shot.picture, overwrite=True)
-                    for output in outputs:
-                        output.add(shot)
-                    whole = True
-                with unbroken():
-                    kept = wanted.take_state(scene) if monotonic() - began > WAITED else None
-                tick()
-    except (KeyboardInterrupt, SystemExit) as stop:
-        finish(stop)
-        raise
-    finish()
-    for snap in scene.take_snaps():  # asked for as the story ended: it may have changed what is seen
-        write_png(snap, Shot(scene, draw, alpha).picture, overwrite=True)
-    if done == 0 and outputs:
-        with scene.told():
-            raise GpufluidError("the scene is over before its first frame: none was written")
+    def _write_state(self) -> GpufluidError | None:
+        """Write the state where it is asked for; return what was wrong: the picture is not lost with it."""
+        with unbroken():
+            state = self.wanted.take_state(self.scene) if self.whole else self.kept
+            if state is None:
+                return None
+            try:
+                for file in state.write():
+                    self._say(f"wrote {file.absolute()} (the state at {state.time:.3g} s)")
+            except GpufluidError as error:
+                return error
+        return None
+
+    def _say(self, line: str) -> None:
+        if self.progress:
+            print(line)
 
 
 def _went_on(scene: Scene) -> bool:

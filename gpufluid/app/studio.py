@@ -41,7 +41,8 @@ from gpufluid.hand import Hand
 from gpufluid.render.camera import view_of
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.scene import Scene
-from gpufluid.scene_file import VIEW_KINDS, save_description
+from gpufluid.scene_saving import save_description
+from gpufluid.scene_schema import VIEW_KINDS
 from gpufluid.settings import SOLVERS
 from gpufluid.shapes import MESH_SUFFIXES
 from gpufluid.sources import Emitter, Surface

@@ -20,7 +20,7 @@ from gpufluid import flow_views, settings, shapes, solvers, sources, view
 from gpufluid.combustion import Combustion
 from gpufluid.grid import AXES
 from gpufluid.render.quantities import QUANTITIES
-from gpufluid.scene_file import VIEW_KINDS
+from gpufluid.scene_schema import VIEW_KINDS
 from gpufluid.shapes import Triple, rotation_matrix
 
 

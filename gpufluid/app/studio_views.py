@@ -34,7 +34,7 @@ from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.texture_view import FlatTextureView
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.scene import Scene
-from gpufluid.scene_file import VIEW_KINDS
+from gpufluid.scene_schema import VIEW_KINDS
 from gpufluid.shapes import Sphere
 from gpufluid.view import Picture
 

@@ -38,6 +38,36 @@ def write_vti(
     The file appears whole or not at all. Raises GpufluidError for arrays that do not fit each other, and a
     path that cannot be written to.
     """
+    extent = " ".join(f"0 {n}" for n in reversed(_checked_shape(arrays)))
+    blocks: list[bytes] = []
+    lines: list[str] = []
+    offset = 0
+    for name, array in arrays.items():
+        blocks.append(_deflated(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()))
+        lines.append(
+            f'<DataArray type="{TYPES[array.dtype.name]}" Name={quoteattr(name)} '
+            f'NumberOfComponents="{3 if array.ndim == 4 else 1}" format="appended" offset="{offset}"/>'
+        )
+        offset += len(blocks[-1])
+    place = " ".join(map(repr, map(float, origin)))
+    head = (
+        '<?xml version="1.0"?>\n'
+        '<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" header_type="UInt64" '
+        'compressor="vtkZLibDataCompressor">\n'
+        f'<ImageData WholeExtent="{extent}" Origin="{place}" Spacing="{f"{float(cell_size)!r} " * 3}">\n'
+        f'{_when(time)}<Piece Extent="{extent}"><CellData>\n' + "\n".join(lines) + "\n</CellData></Piece>\n"
+        '</ImageData>\n<AppendedData encoding="raw">\n_'
+    )
+    with whole_file(path, overwrite, (".vti",)) as partial, partial.open("wb") as file:
+        file.write(head.encode())
+        for block in blocks:
+            file.write(block)
+        file.write(b"\n</AppendedData>\n</VTKFile>\n")
+    return Path(path)
+
+
+def _checked_shape(arrays: Mapping[str, NDArray[Any]]) -> tuple[int, ...]:
+    """The shape [nz, ny, nx] that all `arrays` have. Raises GpufluidError for what is no VTK image data."""
     shapes = {np.shape(array)[:3] for array in arrays.values()}
     if len(shapes) != 1 or any(np.shape(array)[3:] not in ((), (3,)) for array in arrays.values()):
         raise GpufluidError(
@@ -47,42 +77,20 @@ def write_vti(
     (shape,) = shapes
     if len(shape) != 3 or not all(shape):
         raise GpufluidError(f"VTK image data must be [nz, ny, nx], got {list(shape)}")
-    extent = " ".join(f"0 {n}" for n in reversed(shape))
-    blocks: list[bytes] = []
-    lines: list[str] = []
-    offset = 0
     for name, array in arrays.items():
         if array.dtype.name not in TYPES:
             raise GpufluidError(f"VTK image data must be {', '.join(TYPES)}, got {name} of {array.dtype}")
-        blocks.append(_deflated(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()))
-        lines.append(
-            f'<DataArray type="{TYPES[array.dtype.name]}" Name={quoteattr(name)} '
-            f'NumberOfComponents="{3 if array.ndim == 4 else 1}" format="appended" offset="{offset}"/>'
-        )
-        offset += len(blocks[-1])
-    place = " ".join(map(repr, map(float, origin)))
-    when = (
-        ""
-        if time is None
-        else (
-            '<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">'
-            f"{float(time)!r}</DataArray></FieldData>\n"
-        )
+    return shape
+
+
+def _when(time: float | None) -> str:
+    """What tells ParaView the `time`, seconds."""
+    if time is None:
+        return ""
+    return (
+        '<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">'
+        f"{float(time)!r}</DataArray></FieldData>\n"
     )
-    head = (
-        '<?xml version="1.0"?>\n'
-        '<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" header_type="UInt64" '
-        'compressor="vtkZLibDataCompressor">\n'
-        f'<ImageData WholeExtent="{extent}" Origin="{place}" Spacing="{f"{float(cell_size)!r} " * 3}">\n'
-        f'{when}<Piece Extent="{extent}"><CellData>\n' + "\n".join(lines) + "\n</CellData></Piece>\n"
-        '</ImageData>\n<AppendedData encoding="raw">\n_'
-    )
-    with whole_file(path, overwrite, (".vti",)) as partial, partial.open("wb") as file:
-        file.write(head.encode())
-        for block in blocks:
-            file.write(block)
-        file.write(b"\n</AppendedData>\n</VTKFile>\n")
-    return Path(path)
 
 
 def _deflated(raw: bytes) -> bytes:

@@ -1,0 +1,62 @@
+"""Where a scene comes from: its file, and what that says of its parts where their values do not tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpufluid.errors import GpufluidError, script_line
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a description says of a field of `thing`: keyframes, a formula, a file, a turn.
+
+    words: as plain values; None: nothing, since others decide the field. made: the value that this has
+    become; None: it changes with time.
+    """
+
+    thing: Any  # held, or another object might take its id
+    words: Any
+    made: Any
+
+
+class Provenance:
+    """What a scene knows of the file it was read from, and of what would be written of it.
+
+    file: None where it was read from none. told_whole: whether the scene's `update` does nothing but what a
+    description says. places: parts of a description, with where they are in it.
+    """
+
+    def __init__(self) -> None:
+        self.file: Path | None = None
+        self.told_whole = False
+        self.places: list[tuple[Any, str]] = []
+        self._said: dict[tuple[int, str], Said] = {}
+
+    def say(self, thing: Any, name: str, words: Any, made: Any) -> None:
+        """Note what a description says of field `name` of `thing`; see `Said`."""
+        self._said[id(thing), name] = Said(thing, words, made)
+
+    def said(self, thing: Any, name: str) -> Said | None:
+        """What a description says of field `name` of `thing`; None where its value tells all."""
+        return self._said.get((id(thing), name))
+
+    def hand_over(self, thing: Any, other: Any) -> None:
+        """Say the same of `other` as of `thing`, which is going to be replaced."""
+        for (number, name), said in list(self._said.items()):
+            if number == id(thing):
+                self.say(other, name, said.words, said.made)
+
+    def place_of(self, error: Exception) -> str:
+        """Which part of the file is to blame for `error`; "" where that is not known."""
+        if self.file is not None and self.file.suffix.lower() == ".py":
+            return script_line(self.file, error)
+        for thing, place in self.places:
+            try:
+                getattr(thing, "check", lambda: None)()
+            except GpufluidError as wrong:
+                if str(wrong) == str(error):
+                    return place
+        return ""
