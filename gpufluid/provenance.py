@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,13 @@ class Said:
 class Provenance:
     """What a scene knows of the file it was read from, and of what would be written of it.
 
-    file: None where it was read from none. told_whole: whether the scene's `update` does nothing but what a
-    description says. places: parts of a description, with where they are in it.
+    file: None where it was read from none. update: that of the scene that does what a description says; None:
+    nothing changes with time. places: parts of a description, with where they are in it.
     """
 
     def __init__(self) -> None:
         self.file: Path | None = None
-        self.told_whole = False
+        self.update: Callable[[Any, float], None] | None = None
         self.places: list[tuple[Any, str]] = []
         self._said: dict[tuple[int, str], Said] = {}
 

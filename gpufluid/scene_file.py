@@ -177,6 +177,7 @@ def build(
                 update=builder.update(),
             )
             scene.provenance = builder.provenance
+            scene.provenance.update = scene.update
             if not _unsaid(table.camera):
                 _place_camera(scene, builder, table.camera)
             return scene

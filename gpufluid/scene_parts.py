@@ -37,7 +37,6 @@ class Builder:
         self.tables = schema()
         self.names: dict[str, Any] = {}
         self.provenance = Provenance()
-        self.provenance.told_whole = True
         # by thing and field: the thing, and what assigns the field anew as it is at a time
         self._moves: dict[tuple[int, str], tuple[Any, Callable[[float], None]]] = {}
         self._motions: list[tuple[sources.Emitter, Maker]] = []  # how fast each moves at a time, m/s

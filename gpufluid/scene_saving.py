@@ -74,7 +74,7 @@ def _check_files(described: Any, scene: Scene, path: Path) -> None:
 
 def description_of(scene: Scene) -> dict[str, Any]:
     """What `scene` is now as the plain values of a description; see `save_description`."""
-    if scene.story is not None or (scene.update is not None and not scene.provenance.told_whole):
+    if scene.story is not None or scene.update not in (None, scene.provenance.update):
         raise GpufluidError(
             f"the scene {scene.title!r} is a script: what it does cannot be written as a description"
         )

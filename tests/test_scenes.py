@@ -1213,3 +1213,16 @@ density = 1.0
         gf.Scene.load(tmp_path / "way.toml")
     with pytest.warns(gf.ShapeWarning, match="outside the box"):
         gf.Scene.load(tmp_path / "out.toml")
+
+
+def test_what_a_program_does_to_a_described_scene_cannot_be_written(full: Path, tmp_path: Path) -> None:
+    """It has an update that says nothing, or one of its own: neither is left out without a word."""
+    for path in (full, tmp_path / "still.toml"):
+        if path != full:
+            path.write_text("[grid]\ncells = [4, 4, 4]\ncell_size = 0.25\n")
+        scene = gf.Scene.load(path, backend="numpy")
+        scene.update = lambda scene, time: None
+        with pytest.raises(gf.GpufluidError, match="is a script: what it does cannot be written"):
+            save_description(scene, path.parent / "saved.toml")
+        scene.release()
+    assert not (tmp_path / "saved.toml").exists()
