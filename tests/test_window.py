@@ -84,6 +84,20 @@ def test_a_hand_in_the_window_paints(tmp_path: Path) -> None:
     assert report["turned"] == pytest.approx(-30.0), "with alt it does not turn"
 
 
+def test_a_camera_that_moves_by_itself_can_be_moved_by_hand(tmp_path: Path) -> None:
+    done = run_under_xvfb(tmp_path, str(Path(__file__).with_name("views_session.py")))
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout.splitlines()[-1])
+    first, then = report["by_itself"]
+    assert all(b > a for a, b in zip(first, then, strict=True)), "it does not move by itself"
+    for what, held in (("turned", [0]), ("key", [0]), ("nearer", [0, 1]), ("moved", [0, 1, 2])):
+        at_once, later = report[what]
+        assert [n for n in range(3) if later[n] == at_once[n]] == held, what
+    assert report["again"] == report["by_itself"], "started again it does not move by itself"
+    at_once, later = report["whole"]
+    assert later[1:] == at_once[1:] and later[0] > at_once[0], "f is taken back, or stops the turn"
+
+
 def test_the_demo_opens_a_window_where_there_is_a_display(tmp_path: Path) -> None:
     done = run_under_xvfb(tmp_path, "-m", "gpufluid", "demo", "--frames", "2", "--cells", "12", "18", "12")
     assert done.returncode == 0, done.stderr

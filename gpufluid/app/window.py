@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gpufluid.app import orbit
 from gpufluid.app.display import egl_set_aside
 from gpufluid.app.edits import STRONGER, History, blow, strengthen
-from gpufluid.app.hands import Brush, Drag, forward_of, grasp
+from gpufluid.app.hands import Brush, Drag, forward_of, grasp, move_view
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
 from gpufluid.files import readable
@@ -423,7 +423,7 @@ class Player:
 
     def _on_wheel(self, handle: Any, dx: float, dy: float) -> None:
         if self.studio is None or not self.studio.take_wheel(dx, dy):
-            orbit.zoom(self.scene.camera, dy)
+            move_view(self.scene, lambda camera: orbit.zoom(camera, dy))
 
     def pause(self) -> None:
         """Stop the flow, or let it go on."""
@@ -434,7 +434,7 @@ class Player:
     def frame_all(self) -> None:
         """Move the camera back to where it sees all boxes whole."""
         _, _, width, height = self.picture
-        self.scene.frame_all(width / height)
+        move_view(self.scene, lambda _: self.scene.frame_all(width / height))
 
     def single_step(self) -> None:
         """Simulate one frame and pause."""
@@ -534,7 +534,7 @@ class Player:
 
     def turn(self, dx: float, dy: float) -> None:
         """Turn the camera as a drag by so many pixels does."""
-        orbit.rotate(self.scene.camera, dx, dy, self.height)
+        move_view(self.scene, lambda camera: orbit.rotate(camera, dx, dy, self.height))
 
     def strengthen(self, factor: float) -> None:
         """Let the first source make `factor` times as much."""
