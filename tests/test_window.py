@@ -104,6 +104,43 @@ def test_the_demo_opens_a_window_where_there_is_a_display(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == [], "a film was rendered instead"
 
 
+RESIZED = """
+import glfw
+import numpy as np
+from gpufluid.app.demos import load_demo
+from gpufluid.app.window import Player, Window
+
+seen = []
+with Window((240, 120), "film") as window:
+    swap = glfw.swap_buffers
+
+    def take(handle):
+        size = window.framebuffer_size
+        raw = window.ctx.screen.read(viewport=(0, 0, *size), components=3, alignment=1)
+        seen.append(np.frombuffer(raw, np.uint8).reshape(size[1], size[0], 3))
+        swap(handle)
+
+    glfw.swap_buffers = take
+    with Player(window, lambda: load_demo("plume")(cells=(8, 12, 8), ctx=window.ctx), "film") as player:
+        player.play(2)
+        player.record("")
+        glfw.set_window_size(window.handle, 240, 200)
+        player.play(4)
+np.save("seen.npy", seen[-1])
+"""
+
+
+def test_nothing_old_stands_beside_a_picture_that_is_filmed(tmp_path: Path) -> None:
+    (tmp_path / "film.py").write_text(RESIZED)
+    done = run_under_xvfb(tmp_path, "film.py")
+    assert done.returncode == 0, done.stderr
+    seen = np.load(tmp_path / "seen.npy")
+    assert seen.shape == (200, 240, 3)
+    for beside in (seen[:38], seen[-38:]):
+        assert np.abs(beside - 255.0 * np.array((0.03, 0.032, 0.036))).max() < 1.0
+    assert seen[40:160].std() > 5.0
+
+
 RENEWED = """
 import time
 from pathlib import Path

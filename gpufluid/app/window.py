@@ -36,6 +36,7 @@ Cells = tuple[int, int, int]
 
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 LOOK = 0.25  # seconds between looks at the file of the scene
+BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 SET_LATER = ("size", "fps", "exposure", "background", "floor_color")  # of a Picture
 KEYS = (
@@ -304,8 +305,8 @@ class Player:
         if advanced:
             self._film()
         screen.viewport = (0, 0, *whole)
-        if area != (0, 0, *whole):
-            screen.clear(0.03, 0.032, 0.036)
+        if self.picture != (0, 0, *whole):
+            screen.clear(*BESIDE)
         screen.viewport = self.picture
         if self.studio is None or not self.studio.has_charts:
             self.renderer.present(screen)
