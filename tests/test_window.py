@@ -164,6 +164,64 @@ def test_a_script_that_is_saved_with_a_mistake_does_not_end_the_window(tmp_path:
     assert done.stdout.startswith("gpufluid: mine.py: line 2: NameError: name 'gff' is not defined")
 
 
+WRONG_LATER = """
+import time
+from pathlib import Path
+import glfw
+import gpufluid as gf
+from gpufluid.app.window import Player, Window
+
+GRID = "duration = 0.5\\n[grid]\\ncells = [6, 8, 6]\\ncell_size = 0.1\\n"
+EMITTER = "[[emitters]]\\nshape = { kind = 'sphere', radius = 0.1 }\\ndensity = 1\\n"
+file = Path("mine.toml")
+
+file.write_text(GRID)
+with Window((160, 100), "mine") as window:
+    load = lambda: gf.Scene.load(file, ctx=window.ctx)
+    with Player(window, load, "mine", watch=file) as player:
+        def write(text):
+            before = player.scene
+            file.write_text(GRID + text)
+            while player.scene is before:
+                player.tick()
+
+        player.play(2)
+        for text in (EMITTER + "position = { formula = ['1 / floor(1.1 - 5 * t)', '0', '0'] }",
+                     "[smoke]\\nfade = { formula = '0.15 - t' }"):
+            write(text)
+            until = time.monotonic() + 20.0
+            while not player.halted and time.monotonic() < until:
+                player.tick()
+            for _ in range(3):
+                player.tick()
+            print(player.paused, player._title())
+            player.pause()
+            player.tick()
+            print(player.paused, player.halted != "")
+        write("")
+        while not player.scene.over:
+            player.tick()
+        began = time.monotonic()
+        for _ in range(5):
+            player.tick()
+        print(player.paused, player._title(), time.monotonic() - began > 0.4)
+"""
+
+
+def test_a_file_that_goes_wrong_while_it_plays_does_not_end_the_window(tmp_path: Path) -> None:
+    (tmp_path / "play.py").write_text(WRONG_LATER)
+    done = run_under_xvfb(tmp_path, "play.py")
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if "read again" not in line]
+    formula = "mine.toml: emitters[0].position: the formula '1 / floor(1.1 - 5 * t)' has no finite value at "
+    assert lines[0].startswith(formula)
+    assert lines[1].startswith(f"True mine - {formula}")
+    assert lines[2:4] == [lines[0], "True True"], "asked to go on, it does not tell again"
+    assert lines[4].startswith("mine.toml: smoke: Smoke.fade must be a finite number >= 0, got -0.0")
+    assert lines[5].startswith("True mine - mine.toml: smoke: Smoke.fade must be")
+    assert lines[7:] == ["True True", "False mine - over True"], "one that is over does not say so, or rest"
+
+
 def test_a_scene_with_a_context_of_its_own_becomes_a_film(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import gpufluid as gf\n"

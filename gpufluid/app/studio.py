@@ -450,7 +450,7 @@ class Studio:
             ("Undo", player.undo, False),
             ("Redo", player.redo, False),
         )
-        rate = f"{player.frame_rate:.1f} fps" if not player.paused else "paused"
+        rate = "over" if scene.over else "paused" if player.paused else f"{player.frame_rate:.1f} fps"
         filmed = f"   {player.recorded} filmed" if recording else ""
         imgui.text_disabled(f"frame {scene.frame}   {scene.time:.2f} s   {rate}{filmed}")
         imgui.same_line(imgui.get_content_region_avail().x - 8.0 * self.ui.scale)

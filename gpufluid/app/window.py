@@ -161,6 +161,8 @@ class Player:
     folder. watch: a file; when it has changed the scene is built anew, or goes on as it is where the file is
     wrong.
 
+    An error that comes while it plays pauses it, where a file that is watched or the studio can mend it.
+
     history: what was changed by hand, and is changed again in a scene that starts again. studio: the panel
     and all that goes with it, from the first Tab or h on, where its package is installed.
     """
@@ -173,6 +175,7 @@ class Player:
         self.name = name
         self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
         self.trouble = ""  # with the file as it is now
+        self.halted = ""  # why the scene cannot go on, until it does
         self.paused = False
         self.cells: dict[int, Cells] = {}  # of the boxes that were given other grids, by their numbers
         self.history = History()
@@ -192,6 +195,7 @@ class Player:
         self._shown: deque[float] = deque(maxlen=30)  # when the last frames were shown, seconds
         self._titled = 0.0
         self._due = 0.0
+        self._drawn = False  # whether anything was
         self._single = False
         turns = {
             glfw.KEY_LEFT: (-TURN, 0.0),
@@ -236,7 +240,7 @@ class Player:
 
     def tick(self) -> bool:
         """Take what the user did, simulate a frame if it is time, show it; whether one was simulated."""
-        if (self.paused and not self._single) or 0 in self.size:
+        if ((self.paused or self.scene.over) and not self._single) or 0 in self.size:
             glfw.wait_events_timeout(0.1)  # nothing moves by itself: leave the processor alone
         else:
             glfw.poll_events()
@@ -252,20 +256,27 @@ class Player:
         return advanced
 
     def _advance(self) -> bool:
-        """Simulate a frame; where that cannot be, the studio tells why and pauses."""
+        """Simulate a frame; where that cannot be, halt."""
         before, studio = self.scene.frame, self.studio
         if self.brush is not None:
             self.brush.stroke()
-        if studio is None:
-            self.scene.advance()
-            return self.scene.frame > before
         try:
-            with studio.simulating():
+            with contextlib.nullcontext() if studio is None else studio.simulating():
                 self.scene.advance()
+            self.halted = ""
         except GpufluidError as error:
-            self.paused = True
-            self.say(str(error))
+            self._halt(error)
         return self.scene.frame > before
+
+    def _halt(self, error: GpufluidError) -> None:
+        """Pause and tell why the scene cannot go on; raises it where nothing here could mend that."""
+        if self.studio is None and self.watch is None:
+            raise error
+        self.paused = True
+        if str(error) != self.halted:  # a picture would tell it again and again
+            self.halted = str(error)
+            self._titled = 0.0
+            self.say(str(error))
 
     def _is_due(self) -> bool:
         """Whether the next frame's time has come; a fast screen shows some frames twice."""
@@ -322,16 +333,25 @@ class Player:
             glfw.set_window_title(window.handle, self._title())
 
     def _draw(self) -> None:
-        """Draw the picture; in the studio without the views that cannot be drawn any more."""
-        try:
-            # with the studio the file is not to blame for what may have been changed by hand
-            with self.scene.told() if self.studio is None else contextlib.nullcontext():
-                self.renderer.draw(self.scene)
-        except GpufluidError as error:
-            if self.studio is None or not self.studio.hide_failing():
-                raise
-            self.say(str(error))
-            self.renderer.draw(self.scene)
+        """Draw the picture, in the studio without the views that cannot be drawn any more.
+
+        Where that cannot be, halt, and go on showing the one before. Raises GpufluidError for the first one.
+        """
+        for again in (True, False):
+            try:
+                # with the studio the file is not to blame for what may have been changed by hand
+                with self.scene.told() if self.studio is None else contextlib.nullcontext():
+                    self.renderer.draw(self.scene)
+                self._drawn = True
+                return
+            except GpufluidError as error:
+                if again and self.studio is not None and self.studio.hide_failing():
+                    self.say(str(error))
+                    continue
+                if not self._drawn:
+                    raise
+                self._halt(error)
+                return
 
     @property
     def area(self) -> tuple[int, int, int, int]:
@@ -376,8 +396,10 @@ class Player:
         return (len(self._shown) - 1) / span if span > 0.0 else 0.0
 
     def _title(self) -> str:
-        if self.trouble:
-            return f"{self.scene.title} - {self.trouble}"
+        if self.trouble or self.halted:
+            return f"{self.scene.title} - {self.trouble or self.halted}"
+        if self.scene.over:
+            return f"{self.scene.title} - over"
         if self.paused:
             return f"{self.scene.title} - paused"
         rate = self.frame_rate
@@ -428,7 +450,7 @@ class Player:
 
     def pause(self) -> None:
         """Stop the flow, or let it go on."""
-        self.paused = not self.paused
+        self.paused, self.halted = not self.paused, ""
         self._titled = 0.0
         self._shown.clear()
 
@@ -488,7 +510,7 @@ class Player:
             self._drag.release()
             self._drag = None
         self.scene.release()
-        self.scene = scene
+        self.scene, self.halted = scene, ""
         _, _, width, height = self.picture
         scene.fit(width / height)
         self._due = 0.0
