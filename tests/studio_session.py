@@ -340,6 +340,17 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["brush_gone"] = [studio.brush is None, len(scene.fluid.emitters)]
     drive.press_widget("Select")
 
+    # escape closes what is open first
+    drive.press_widget("Add ...")
+    drive.frames(1)
+    open_before = studio.ui.has_menu
+    drive.press(ESCAPE)
+    drive.frames(1)
+    report["escaped"] = [open_before, studio.ui.has_menu, studio._menu]
+    drive.press(ord("h"))
+    drive.press(ESCAPE)
+    report["escaped"] += [studio.helping, bool(glfw.window_should_close(player.window.handle))]
+
     # add, remove
     drive.press_widget("Add ...")
     drive.frames(1)

@@ -121,6 +121,10 @@ def test_a_view_is_in_the_picture_and_in_the_window(session: dict[str, Any]) -> 
     assert differs < 1.0, "the window shows another picture than is saved"
 
 
+def test_escape_closes_a_menu_and_the_help_before_the_window(session: dict[str, Any]) -> None:
+    assert session["escaped"] == [True, False, False, False, False]
+
+
 def test_help_is_in_the_window(session: dict[str, Any]) -> None:
     assert session["help"] > 3.0
 

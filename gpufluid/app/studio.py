@@ -90,6 +90,7 @@ class Studio:
         self._asked = ""  # the file whose replacement was asked for once
         self._as_pictures = False
         self._menu = False  # whether one is open
+        self._menu_unwanted = False
         self._timing = False
         self._measured = 0.0
 
@@ -189,6 +190,9 @@ class Studio:
     def draw(self) -> None:
         """Draw all that lies over the picture."""
         self.ui.begin()
+        if self._menu_unwanted:
+            self._menu_unwanted = False
+            self.ui.close_menus()
         if self.has_charts:
             self._draw_picture()
         if self.shown:
@@ -197,8 +201,7 @@ class Studio:
         if self.helping:
             self._draw_help()
         self._draw_toast()
-        any_menu = imgui.PopupFlags_.any_popup_id | imgui.PopupFlags_.any_popup_level
-        self._menu = imgui.is_popup_open("", any_menu)
+        self._menu = self.ui.has_menu
         if not self.ui.busy and self.player.holds_nothing:
             self.player.history.seal()
         self.ui.end()
@@ -216,9 +219,14 @@ class Studio:
     # -- input ---------------------------------------------------------------------------------------------
 
     def take_key(self, key: int, action: int, mods: int) -> bool:
-        """A key; whether it was text."""
+        """A key; whether it was text, or Escape while a menu or the list of keys is open, which it closes."""
         self.ui.key(key, action != glfw.RELEASE, mods)
-        return self.ui.wants_keys
+        if self.ui.wants_keys:
+            return True
+        if key == glfw.KEY_ESCAPE and action == glfw.PRESS and (self._menu or self.helping):
+            self.helping, self._menu_unwanted = self.helping and self._menu, self._menu
+            return True
+        return False
 
     def take_char(self, code: int) -> None:
         """A letter."""

@@ -187,6 +187,17 @@ class Ui:
         """Whether a slider or another widget is held."""
         return bool(imgui.is_any_item_active())
 
+    @property
+    def has_menu(self) -> bool:
+        """Whether a menu is open."""
+        any_menu = imgui.PopupFlags_.any_popup_id | imgui.PopupFlags_.any_popup_level
+        return bool(imgui.is_popup_open("", any_menu))
+
+    def close_menus(self) -> None:
+        """Close those that are open, within a frame; ImGui has a key for it only where keys navigate."""
+        if self.has_menu:
+            imgui.internal.close_popup_to_level(0, True)
+
     # -- what the user does --------------------------------------------------------------------------------
 
     @property
