@@ -23,6 +23,7 @@ from gpufluid.app import studio as studio_module
 from gpufluid.app.window import Player, Window
 
 KEY_RELEASE = 3
+CONTROL_KEY = 0xFFE3
 SHIFT, CONTROL, ALT = 1, 4, 8  # bits of an X event's state
 ESCAPE, TAB, SHIFT_KEY, LEFT_KEY = 0xFF1B, 0xFF09, 0xFFE1, 0xFF51
 SIZE = (700, 440)
@@ -311,6 +312,20 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.scroll_to("##buoyancy")
     drive.press_widget("##buoyancy", 0.9)
     report["slider"] = scene.fluid.settings.buoyancy
+    drive.scroll_to("##up")
+    code = drive.code(CONTROL_KEY)
+    drive.send(KEY_PRESS, detail=code)
+    _, y0, x1, y1 = drive.places["##up"]
+    drive.send(MOTION, x1 - 10, 0.5 * (y0 + y1))
+    drive.send(BUTTON_PRESS, x1 - 10, 0.5 * (y0 + y1), LEFT, CONTROL)
+    drive.send(BUTTON_RELEASE, x1 - 10, 0.5 * (y0 + y1), LEFT, CONTROL)
+    drive.send(KEY_RELEASE, detail=code, state=CONTROL)
+    drive.frames(1)
+    for letter in "0.1":
+        drive.press(ord(letter))
+    drive.press(0xFF0D)
+    report["typed"] = list(scene.fluid.settings.up)
+    drive.press_widget("Undo")
     drive.press_widget("Undo")
     report["slider_undone"] = scene.fluid.settings.buoyancy
     drive.scroll_to("##pressure")

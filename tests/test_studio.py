@@ -88,6 +88,8 @@ def test_drags_beside_objects_turn(session: dict[str, Any]) -> None:
 def test_a_slider_reaches_the_settings_and_is_undone(session: dict[str, Any]) -> None:
     assert session["slider"] > 6.0
     assert session["slider_undone"] == 2.0
+    assert session["slider"] == float(str(np.float32(session["slider"]))), "it has digits that nobody chose"
+    assert session["typed"] == [0.0, 1.0, 0.1]
     assert session["solver"] == "Multigrid"
 
 

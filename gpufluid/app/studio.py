@@ -30,6 +30,7 @@ from gpufluid.app.studio_fields import (
     items_of,
     items_of_view,
     other_form,
+    plain,
     turn_to_degrees,
 )
 from gpufluid.app.studio_ui import ACCENT, Ui, file_dialogs, has_file_dialog, imgui
@@ -887,7 +888,7 @@ def _number(key: str, value: float, spread: Range) -> tuple[bool, float]:
     form = ".1e" if spread.log and 0.0 < spread.low <= SMALL else f".{digits}f"
     text = f"%{form} {spread.unit}".rstrip()
     changed, after = imgui.slider_float(key, float(value), spread.low, spread.high, text, flags)
-    return changed, after
+    return changed, plain(value, after)
 
 
 def _number_or_three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
@@ -904,6 +905,10 @@ def _whole(key: str, value: int, item: Item) -> tuple[bool, int]:
     return changed, after
 
 
+def _plain(before: Any, after: Any) -> tuple[float, ...]:
+    return tuple(plain(float(b), a) for b, a in zip(before, after, strict=True))
+
+
 def _flag(key: str, value: bool, item: Item) -> tuple[bool, bool]:
     changed, after = imgui.checkbox(key, bool(value))
     return changed, after
@@ -912,13 +917,13 @@ def _flag(key: str, value: bool, item: Item) -> tuple[bool, bool]:
 def _three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
     speed = (item.range.high - item.range.low) / 400.0
     changed, after = imgui.drag_float3(key, [float(v) for v in value], speed, format="%.3g")
-    return changed, tuple(after) if changed else value
+    return changed, _plain(value, after) if changed else value
 
 
 def _color(key: str, value: Any, item: Item) -> tuple[bool, Any]:
     flags = imgui.ColorEditFlags_.float | imgui.ColorEditFlags_.hdr
     changed, after = imgui.color_edit3(key, [float(v) for v in value], flags)
-    return changed, tuple(after)[:3] if changed else value
+    return changed, _plain(value, list(after)[:3]) if changed else value
 
 
 def _colors(key: str, value: Any, item: Item) -> tuple[bool, Any]:
@@ -930,13 +935,14 @@ def _colors(key: str, value: Any, item: Item) -> tuple[bool, Any]:
         if n + 1 < len(colors):
             imgui.same_line()
         if changed:
-            changed_any, colors[n] = True, tuple(after)[:3]
+            changed_any, colors[n] = True, _plain(color, list(after)[:3])
     return changed_any, tuple(colors)
 
 
 def _turn(key: str, value: Any, item: Item) -> tuple[bool, Any]:
-    changed, after = imgui.drag_float3(key, list(turn_to_degrees(value)), 1.0, format="%.0f°")
-    x, y, z = after
+    before = turn_to_degrees(value)
+    changed, after = imgui.drag_float3(key, list(before), 1.0, format="%.0f°")
+    x, y, z = _plain(before, after)
     return changed, degrees_to_turn((x, y, z)) if changed else value
 
 
@@ -982,7 +988,7 @@ def _solver(key: str, value: Any, item: Item) -> tuple[bool, Any]:
 def _pair(key: str, value: Any, item: Item) -> tuple[bool, Any]:
     speed = (item.range.high - item.range.low) / 400.0
     changed, after = imgui.drag_float2(key, [float(v) for v in value], speed, format="%.3g")
-    return changed, tuple(after) if changed else value
+    return changed, _plain(value, after) if changed else value
 
 
 def _counts(key: str, value: Any, item: Item) -> tuple[bool, Any]:

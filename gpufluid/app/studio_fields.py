@@ -188,6 +188,14 @@ class Item:
         return self.name.replace("_", " ")
 
 
+def plain(before: float, after: float) -> float:
+    """The number meant by `after`, which went through single precision: 0.1, not 0.10000000149.
+
+    before: what it was, which stays as it is to the last digit where `after` is the same.
+    """
+    return before if np.float32(before) == np.float32(after) else float(str(np.float32(after)))
+
+
 @functools.cache
 def items_of(kind: Any) -> tuple[Item, ...]:
     """The fields of dataclass `kind` that can be shown."""
