@@ -89,6 +89,7 @@ class Watcher:
                 "input_text_with_hint",
                 "input_int3",
                 "small_button",
+                "text_disabled",
             ),
         ):
             return found
@@ -359,6 +360,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press_widget("Add ...")
     drive.frames(1)
     open_before = studio.ui.has_menu
+    report["words"] = sorted(drive.places)
     drive.press(ESCAPE)
     drive.frames(1)
     report["escaped"] = [open_before, studio.ui.has_menu, studio._menu]

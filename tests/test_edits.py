@@ -87,6 +87,14 @@ def test_numbers_are_those_that_were_typed() -> None:
     assert np.isnan(plain(1.0, float("nan"))) and plain(1.0, float("inf")) == float("inf")
 
 
+def test_none_is_told_for_what_it_is() -> None:
+    called = {(kind.__name__, item.name): item.none for kind in SHOWN for item in items_of(kind)}
+    assert called["Settings", "velocity_advection"] == "as advection"
+    assert called["SliceView", "colors"] == called["Picture", "slices"] == "automatic"
+    assert called["Emitter", "falloff"] == "one cell"
+    assert called["Settings", "limiter"] == called["Emitter", "temperature"] == "none"
+
+
 # -- changes ---------------------------------------------------------------------------------------------
 
 

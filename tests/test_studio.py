@@ -101,6 +101,10 @@ def test_the_hand_pushes_and_adds_smoke(session: dict[str, Any]) -> None:
     assert session["brush_gone"] == [True, 1], "the hand left something behind"
 
 
+def test_the_panel_speaks_as_its_page_does(session: dict[str, Any]) -> None:
+    assert "sources" in session["words"] and "emitters" not in session["words"]
+
+
 def test_objects_are_added_and_removed(session: dict[str, Any]) -> None:
     assert session["added"] == [2, ["fluids", 0, "obstacles", 1]]
     assert session["removed"] == 1

@@ -536,7 +536,7 @@ class Studio:
         if not imgui.begin_popup("add"):
             return
         for title, names in ADDABLE.items():
-            imgui.text_disabled(title)
+            imgui.text_disabled(TITLES.get(title, title))
             for name in names:
                 if imgui.selectable(f"  {name}##{title}", False)[0]:
                     self.add(title, name)
@@ -871,7 +871,7 @@ class Studio:
                 return True, item.default if on else None
             imgui.same_line()
             if value is None:
-                imgui.text_disabled("none")
+                imgui.text_disabled(item.none)
                 return False, None
             imgui.set_next_item_width(-1)
         return WIDGETS[item.kind](key, value, item)
@@ -947,7 +947,7 @@ def _turn(key: str, value: Any, item: Item) -> tuple[bool, Any]:
 
 
 def _of_choices(key: str, value: Any, item: Item) -> tuple[bool, Any]:
-    return _choice(key, value, item.choices)
+    return _choice(key, value, item.choices, item.none)
 
 
 def _choice(key: str, value: Any, choices: Sequence[Any], none: str = "none") -> tuple[bool, Any]:
@@ -1027,6 +1027,7 @@ ADDABLE = {
     "forces": ("wind", "vortex", "attractor"),
     "lights": ("point light", "sun"),
 }
+TITLES = {"emitters": "sources"}  # of the groups, where people call them otherwise
 
 
 def _called(thing: Any) -> str:
@@ -1060,7 +1061,7 @@ class MeshForm:
         if group is None:
             return
         self._take_dialog()
-        self.studio._row(f"mesh, {group}")
+        self.studio._row(f"mesh, {TITLES.get(group, group)}")
         entered, self._file = imgui.input_text_with_hint(
             "##mesh", ", ".join(MESH_SUFFIXES), self._file, imgui.InputTextFlags_.enter_returns_true
         )
