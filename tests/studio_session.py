@@ -20,6 +20,7 @@ from window_session import BUTTON_PRESS, BUTTON_RELEASE, KEY_PRESS, LEFT, MOTION
 
 import gpufluid as gf
 from gpufluid.app import studio as studio_module
+from gpufluid.app.studio_views import Shown
 from gpufluid.app.window import Player, Window
 
 KEY_RELEASE = 3
@@ -367,6 +368,32 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press(ord("h"))
     drive.press(ESCAPE)
     report["escaped"] += [studio.helping, bool(glfw.window_should_close(player.window.handle))]
+
+    # a long list shows what is chosen; a chart fills the picture, outlines and all
+    drive.frames(1)
+    report["right_ends"] = [drive.places["?"][2], drive.places["Redo"][2]]
+    for _ in range(8):
+        studio.add("obstacles", "sphere")
+    drive.frames(3)
+    names = [name for name in drive.places if name.endswith(f"##{studio.selected}")]
+    report["listed"] = [drive.places[names[0]][3], drive.places["Add ..."][1]]
+    studio.select(("fluids", 0, "emitters", 0))
+    drive.frames(3)
+    names = [name for name in drive.places if name.endswith(f"##{studio.selected}")]
+    report["listed_first"] = [drive.places["Objects"][3], drive.places[names[0]][1]]
+    for _ in range(8):
+        drive.press(ord("z"), CONTROL)
+    paused = player.paused
+    player.paused = True
+    studio.charts.append(Shown.of("Histogram", player.window.ctx, 0))
+    drive.frames(2)
+    with_them = drive.picture()
+    studio.outlines = False
+    without = drive.picture()
+    report["outlines"] = float(np.abs(with_them.astype(float) - without)[:, : player.area[2]].max())
+    studio._drop(studio.charts[0])
+    studio.outlines, player.paused = True, paused
+    drive.frames(2)
 
     # add, remove
     drive.press_widget("Add ...")

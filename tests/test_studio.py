@@ -105,6 +105,35 @@ def test_the_panel_speaks_as_its_page_does(session: dict[str, Any]) -> None:
     assert "sources" in session["words"] and "emitters" not in session["words"]
 
 
+def test_what_is_chosen_is_in_the_seen_part_of_the_list(session: dict[str, Any]) -> None:
+    last, end = session["listed"]
+    assert last <= end
+    start, first = session["listed_first"]
+    assert start <= first
+
+
+def test_no_outlines_lie_over_a_chart(session: dict[str, Any]) -> None:
+    assert session["outlines"] == 0.0
+
+
+def test_the_rows_of_the_panel_end_in_one_line(session: dict[str, Any]) -> None:
+    button, row = session["right_ends"]
+    assert button == pytest.approx(row, abs=0.6)
+
+
+@pytest.mark.parametrize("behind", ["slider_grab", "slider_grab_active", "frame_bg", "button_active"])
+def test_text_is_legible_on_what_it_stands_on(behind: str) -> None:
+    """The contrast that the Web's guidelines ask of text of this size."""
+    from gpufluid.app.studio_ui import COLORS
+
+    def light(color: tuple[float, ...]) -> float:
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]
+        return 0.05 + 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    assert COLORS[behind][3] == 1.0
+    assert light(COLORS["text"]) / light(COLORS[behind]) >= 4.5
+
+
 def test_objects_are_added_and_removed(session: dict[str, Any]) -> None:
     assert session["added"] == [2, ["fluids", 0, "obstacles", 1]]
     assert session["removed"] == 1

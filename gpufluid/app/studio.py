@@ -33,7 +33,7 @@ from gpufluid.app.studio_fields import (
     plain,
     turn_to_degrees,
 )
-from gpufluid.app.studio_ui import ACCENT, Ui, file_dialogs, has_file_dialog, imgui
+from gpufluid.app.studio_ui import ACCENT, HELD, Ui, file_dialogs, has_file_dialog, imgui
 from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
@@ -77,6 +77,7 @@ class Studio:
         self.ui = Ui(player.window.handle)
         self.shown = self.helping = False
         self.selected: Path | None = None
+        self._listed: Path | None = None  # what the list was scrolled to
         self.box = 0
         self.tool = "select"
         self.reach, self.force, self.amount, self.warmth = 0.06, 1.0, 8.0, 0.5
@@ -197,7 +198,8 @@ class Studio:
         if self.has_charts:
             self._draw_picture()
         if self.shown:
-            self._draw_outlines()
+            if not self.has_charts:  # they fill the picture
+                self._draw_outlines()
             self._draw_panel()
         if self.helping:
             self._draw_help()
@@ -438,7 +440,7 @@ class Studio:
             if n:
                 imgui.same_line()
             if on:
-                imgui.push_style_color(imgui.Col_.button, imgui.ImVec4(*ACCENT, 0.75))
+                imgui.push_style_color(imgui.Col_.button, imgui.ImVec4(*HELD, 1.0))
             if imgui.button(name, imgui.ImVec2(width, 0)):
                 do()
             if on:
@@ -462,7 +464,9 @@ class Studio:
         rate = "over" if scene.over else "paused" if player.paused else f"{player.frame_rate:.1f} fps"
         filmed = f"   {player.recorded} filmed" if recording else ""
         imgui.text_disabled(f"frame {scene.frame}   {scene.time:.2f} s   {rate}{filmed}")
-        imgui.same_line(imgui.get_content_region_avail().x - 8.0 * self.ui.scale)
+        style = imgui.get_style()
+        wide = imgui.calc_text_size("?").x + 2.0 * style.frame_padding.x
+        imgui.same_line(imgui.get_window_width() - style.window_padding.x - wide)
         if imgui.small_button("?"):
             player.help()
 
@@ -511,6 +515,9 @@ class Studio:
             label = names.get(id(thing)) or f"{_called(thing)} {path[-1]}"
             if imgui.selectable(f"{label}{where}##{path}", path == self.selected)[0]:
                 self.select(path)
+            if path == self.selected != self._listed:
+                imgui.set_scroll_here_y()
+        self._listed = self.selected
         imgui.pop_style_color()
         if not things:
             imgui.text_disabled("nothing yet")
