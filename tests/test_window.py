@@ -96,6 +96,9 @@ def test_a_camera_that_moves_by_itself_can_be_moved_by_hand(tmp_path: Path) -> N
     assert report["again"] == report["by_itself"], "started again it does not move by itself"
     at_once, later = report["whole"]
     assert later[1:] == at_once[1:] and later[0] > at_once[0], "f is taken back, or stops the turn"
+    rebuilt, after = report["rebuilt"]
+    assert rebuilt == later and after[1:] == later[1:], "with another grid it is seen from elsewhere"
+    assert after[0] == report["again"][0][0], "with another grid it no longer moves by itself"
 
 
 def test_the_demo_opens_a_window_where_there_is_a_display(tmp_path: Path) -> None:

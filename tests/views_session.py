@@ -27,7 +27,7 @@ def main() -> None:
     Path("moves.toml").write_text(SCENE)
     with (
         Window((320, 200), "moves") as window,
-        Player(window, lambda: gf.Scene.load("moves.toml", ctx=window.ctx)) as player,
+        Player(window, lambda **more: gf.Scene.load("moves.toml", ctx=window.ctx, **more)) as player,
     ):
         hand = Hand(window.handle)
 
@@ -59,6 +59,8 @@ def main() -> None:
         hand.press(ord("f"))
         player.tick()
         report["whole"] = [seen(), frames()]
+        player.use_cells((8, 10, 8))
+        report["rebuilt"] = [seen(), frames()]
     print(json.dumps(report))
 
 

@@ -489,7 +489,7 @@ class Player:
 
     def use_cells(self, cells: Cells, box: int = 0) -> None:
         """Start again with another grid in one of the boxes, seen as before."""
-        camera, all_cells = self.scene.camera, {**self.cells, box: cells}
+        before, all_cells = self.scene, {**self.cells, box: cells}
         try:
             self._replace(all_cells)
         except GpufluidError as error:
@@ -498,7 +498,10 @@ class Player:
         self.cells = all_cells
         for problem in self.history.repeat(self.scene):
             self.say(problem)
-        self.scene.camera = camera
+        for name, value in vars(before.camera).items():
+            setattr(self.scene.camera, name, value)
+            if before.is_held(before.camera, name):
+                self.scene.hold(self.scene.camera, name)
 
     def _replace(self, cells: dict[int, Cells]) -> None:
         options: dict[str, Any] = {}
