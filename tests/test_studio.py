@@ -225,6 +225,48 @@ def test_the_command_opens_demos_and_scripts(tmp_path: Path, scene: str) -> None
     assert done.stdout.splitlines()[-1] == "True False 8 10 8"
 
 
+ADDING = """
+from pathlib import Path
+import glfw
+import gpufluid as gf
+from gpufluid.app.window import Player, Window
+
+Path("a.toml").write_text(
+    "dt = 0.04\\n[grid]\\ncells = [16, 24, 16]\\ncell_size = 0.0624\\norigin = [-0.5, 0.0, -0.5]\\n"
+    "[camera]\\ntarget = [0.0, 0.7, 0.0]\\n"
+)
+Path("folder.toml").mkdir()
+with Window((240, 160), "adding") as window:
+    def make():
+        print(glfw.get_window_title(window.handle))
+        return gf.Scene.load("a.toml", ctx=window.ctx)
+
+    with Player(window, make, "adding") as player:
+        player.open_studio()
+        player.tick()
+        print(glfw.get_window_title(window.handle))
+        for group, name in (("emitters", "capsule"), ("obstacles", "knot"), ("lights", "point light")):
+            player.studio.add(group, name)
+        for name in ("folder.toml", "b.toml"):
+            player.studio._file = name
+            player.studio.save()
+            print(player.message)
+"""
+
+
+def test_what_is_added_lies_at_short_numbers(tmp_path: Path) -> None:
+    (tmp_path / "adding.py").write_text(ADDING)
+    done = run_under_xvfb(tmp_path, "adding.py")
+    assert done.returncode == 0, done.stderr
+    before, first, _, refused, _, wrote = done.stdout.splitlines()
+    assert before == "adding - is being built ..." and not first.endswith("built ..."), "the window is silent"
+    assert refused.startswith("folder.toml") and "once more" not in refused, "a folder could be replaced"
+    assert wrote.startswith("wrote ")
+    text = (tmp_path / "b.toml").read_text()
+    numbers = [float(word) for word in text.replace(",", " ").split() if word[-1].isdigit() and "." in word]
+    assert len(numbers) > 15 and all(float(f"{number:.4g}") == number for number in numbers)
+
+
 def test_a_window_opens_after_another_with_a_panel(tmp_path: Path) -> None:
     (tmp_path / "twice.py").write_text(
         "from gpufluid.app.demos import load_demo\n"

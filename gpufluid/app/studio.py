@@ -567,39 +567,48 @@ class Studio:
         """Add an object of ADDABLE in the middle of the chosen box, and select it."""
         fluid, number = self.fluid, self.box
         grid = fluid.grid
-        x, y, z = (0.5 * (a + b) for a, b in zip(grid.origin, grid.upper, strict=True))
-        r = 0.1 * min(grid.size[: grid.dimensions])
+        x, y, z = self._middle
+        r = _short(0.1 * min(grid.size[: grid.dimensions]))
         told: dict[str, Any] = {}
         forms: dict[str, Callable[[], Any]] = {
             "sphere": lambda: shapes.Sphere(radius=r),
             "box": lambda: shapes.Box(size=(2 * r, 2 * r, 2 * r)),
             "cylinder": lambda: shapes.Cylinder(radius=r, height=2 * r),
-            "capsule": lambda: shapes.Capsule((0.0, -r, 0.0), (0.0, r, 0.0), 0.6 * r),
-            "knot": lambda: shapes.Mesh.trefoil().fitted(4 * r),
+            "capsule": lambda: shapes.Capsule((0.0, -r, 0.0), (0.0, r, 0.0), _short(0.6 * r)),
+            "knot": lambda: shapes.Mesh.trefoil().fitted(_short(4 * r)),
         }
         others: dict[str, Callable[[], Any]] = {
             "wind": lambda: user_forces.Wind((0.3, 0.0, 0.0)),
             "vortex": lambda: user_forces.Vortex((x, y, z), radius=2 * r),
             "attractor": lambda: user_forces.Attractor((x, y, z), radius=2 * r),
-            "point light": lambda: view.PointLight((x, y + 2 * r, z + 4 * r), color=(0.5, 0.45, 0.4)),
+            "point light": lambda: view.PointLight(
+                (x, _short(y + 2 * r), _short(z + 4 * r)), color=(0.5, 0.45, 0.4)
+            ),
             "sun": lambda: view.Light(ambient=(0.0, 0.0, 0.0)),
         }
         path: Path = ("lights",) if group == "lights" else ("fluids", number, group)
         placed = group in MeshForm.GROUPS
         thing: Any = self._placed(group, forms[name]()) if placed else others[name]()
         if name == "knot":
-            told["shape"] = {"kind": "knot", "fit": 4 * r}
+            told["shape"] = {"kind": "knot", "fit": _short(4 * r)}
         if group == "lights" and len(self.scene.lights) >= view.MOST_LIGHTS:
             self.player.say(f"there are {view.MOST_LIGHTS} lights beside the sun already")
             return
         self._make(path, thing, told)
 
+    @property
+    def _middle(self) -> Triple:
+        """That of the chosen box."""
+        grid = self.fluid.grid
+        x, y, z = (_short(0.5 * (a + b)) for a, b in zip(grid.origin, grid.upper, strict=True))
+        return x, y, z
+
     def _placed(self, group: str, shape: Any) -> Any:
         """An emitter in the lower part of the chosen box, or an obstacle in its middle."""
-        grid = self.fluid.grid
-        x, y, z = (0.5 * (a + b) for a, b in zip(grid.origin, grid.upper, strict=True))
+        x, y, z = self._middle
         if group == "emitters":
-            return Emitter(shape, density=4.0, temperature=1.0, position=(x, y - 0.3 * grid.size[1], z))
+            y = _short(y - 0.3 * self.fluid.grid.size[1])
+            return Emitter(shape, density=4.0, temperature=1.0, position=(x, y, z))
         return shapes.Obstacle(shape, position=(x, y, z))
 
     def _make(self, path: Path, thing: Any, told: dict[str, Any]) -> bool:
@@ -616,7 +625,7 @@ class Studio:
     def add_mesh(self, group: str, file: FilePath) -> bool:
         """Add an emitter or obstacle with the shape in a file; where that cannot be, say why."""
         fluid = self.fluid
-        size = 0.4 * min(fluid.grid.size[: fluid.grid.dimensions])
+        size = _short(0.4 * min(fluid.grid.size[: fluid.grid.dimensions]))
         try:
             with catch_warnings(record=True) as told:
                 simplefilter("always")
@@ -823,14 +832,14 @@ class Studio:
     def _files(self) -> None:
         self._row("scene")
         _, self._file = imgui.input_text("##file", self._file)
-        again = self._asked == self._file and FilePath(self._file).exists()
+        again = self._asked == self._file and FilePath(self._file).is_file()
         self._buttons(("Replace it" if again else "Save scene", self.save, again))
         _, self._as_pictures = imgui.checkbox("record numbered pictures, no film", self._as_pictures)
 
     def save(self) -> None:
         """Write the scene as it is now; a file that is there only when asked twice."""
         player, path = self.player, FilePath(self._file)
-        if path.exists() and self._asked != self._file:
+        if path.is_file() and self._asked != self._file:
             self._asked = self._file
             player.say(f"{path} exists: save once more to replace it")
             return
@@ -882,6 +891,11 @@ class Studio:
                 return False, None
             imgui.set_next_item_width(-1)
         return WIDGETS[item.kind](key, value, item)
+
+
+def _short(metres: float) -> float:
+    """A length to begin with, in few digits."""
+    return float(f"{metres:.4g}")
 
 
 def _labelled(studio: Studio, label: str, value: float, spread: Range) -> tuple[bool, float]:

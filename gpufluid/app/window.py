@@ -184,6 +184,7 @@ class Player:
         self.studio: Studio | None = None
         self.message, self.said = "", 0.0  # the last thing told, and when
         self.size = width, height = window.framebuffer_size  # pixels; zeros while it is minimised
+        glfw.set_window_title(window.handle, readable(f"{name} - is being built ..."))
         self.scene = make()
         self.volume_options: dict[str, Any] = {}
         self.renderer = self._new_renderer((max(width, 1), max(height, 1)))
