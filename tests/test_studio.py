@@ -267,6 +267,34 @@ def test_what_is_added_lies_at_short_numbers(tmp_path: Path) -> None:
     assert len(numbers) > 15 and all(float(f"{number:.4g}") == number for number in numbers)
 
 
+HELPED = """
+import glfw
+from gpufluid.app.demos import load_demo
+from gpufluid.app.studio_ui import imgui
+from gpufluid.app.window import Player, Window
+
+with Window((640, 360), "help") as window:
+    with Player(window, lambda: load_demo("plume")(cells=(8, 12, 8), ctx=window.ctx)) as player:
+        player.open_studio()
+        player.help()
+        for size in ((640, 360), (500, 320), (760, 580)):
+            glfw.set_window_size(window.handle, *size)
+            player.play(10)
+            box = imgui.internal.find_window_by_name("Help")
+            print(*player.size, box.pos.x, box.pos.y, box.size.x, box.size.y, box.content_size_ideal.y)
+"""
+
+
+def test_the_help_fits_into_small_windows(tmp_path: Path) -> None:
+    (tmp_path / "help.py").write_text(HELPED)
+    done = run_under_xvfb(tmp_path, "help.py")
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        width, height, x, y, wide, high, content = map(float, line.split())
+        assert x >= 0.0 and y >= 0.0 and x + wide <= width and y + high <= height, line
+        assert content + 17.0 <= high, line  # with its padding
+
+
 def test_a_window_opens_after_another_with_a_panel(tmp_path: Path) -> None:
     (tmp_path / "twice.py").write_text(
         "from gpufluid.app.demos import load_demo\n"

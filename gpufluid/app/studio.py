@@ -56,6 +56,7 @@ Triple = tuple[float, float, float]
 PANEL = 340.0  # width
 LABEL = 140.0  # from where a row's name stands to its slider
 WIDEST = 0.65  # share of the window that the panel takes at most
+HELP_WIDTH = 430.0  # of the list of keys
 TOAST = 5.0  # seconds that a message is seen
 MEASURE = 0.5  # seconds between frames whose passes are timed
 SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
@@ -92,6 +93,7 @@ class Studio:
         self._asked = ""  # the file whose replacement was asked for once
         self._as_pictures = False
         self._menu = False  # whether one is open
+        self._help_height = 0.0  # of the list of keys, in letters of the usual size
         self._menu_unwanted = False
         self._timing = False
         self._measured = 0.0
@@ -364,20 +366,27 @@ class Studio:
         from gpufluid.app.window import KEYS
 
         x, y, width, height = self._corner()
+        if width < HELP_WIDTH * self.ui.scale or height < self.ui.size[1]:  # over the panel, then
+            x, y, (width, height) = 0.0, 0.0, self.ui.size
         imgui.set_next_window_pos(
             imgui.ImVec2(x + 0.5 * width, y + 0.5 * height), pivot=imgui.ImVec2(0.5, 0.5)
         )
-        imgui.set_next_window_bg_alpha(0.9)
+        small = min(1.0, max(height - 8.0 * self.ui.scale, 1.0) / max(self._help_height, 1.0))
+        imgui.push_font(None, imgui.get_style().font_size_base * small)
+        imgui.set_next_window_bg_alpha(0.95)
         flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.always_auto_resize
         imgui.begin("Help", None, flags | imgui.WindowFlags_.no_inputs | imgui.WindowFlags_.no_nav)
         wrap = imgui.get_cursor_pos_x() + max(0.9 * width - 30.0 * self.ui.scale, 120.0)
         for keys, what in KEYS:
             imgui.text_colored(imgui.ImVec4(*ACCENT, 1.0), keys)
             imgui.same_line(105.0 * self.ui.scale)
-            imgui.push_text_wrap_pos(min(wrap, 420.0 * self.ui.scale))
+            imgui.push_text_wrap_pos(min(wrap, (HELP_WIDTH - 10.0) * self.ui.scale))
             imgui.text(what)
             imgui.pop_text_wrap_pos()
+        # its window's would be cut where the screen ends
+        self._help_height = (imgui.get_cursor_pos_y() + imgui.get_style().window_padding.y) / small
         imgui.end()
+        imgui.pop_font()
 
     def _draw_toast(self) -> None:
         player = self.player
