@@ -349,6 +349,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
     x, y = drive.seen_at(spot)
     drive.drag((x - 10, y), [(x, y), (x + 10, y)], during=pushed)
+    report["columns"] = [drive.places["##reach"][0], drive.places["##buoyancy"][0]]
     drive.press_widget("Smoke")
     x, y = drive.seen_at((0.3, 1.3, 0.0))
     above = float(scene.fluid.density.read()[:, 30:].sum())

@@ -119,6 +119,8 @@ def test_no_outlines_lie_over_a_chart(session: dict[str, Any]) -> None:
 def test_the_rows_of_the_panel_end_in_one_line(session: dict[str, Any]) -> None:
     button, row = session["right_ends"]
     assert button == pytest.approx(row, abs=0.6)
+    above, below = session["columns"]
+    assert above == below, "the sliders of the tools begin elsewhere"
 
 
 @pytest.mark.parametrize("behind", ["slider_grab", "slider_grab_active", "frame_bg", "button_active"])

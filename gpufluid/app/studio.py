@@ -496,17 +496,17 @@ class Studio:
             self.warmth = self._slider("temperature", self.warmth, Range(-2.0, 4.0))
 
     def _slider(self, label: str, value: float, spread: Range) -> float:
-        """A slider of the studio's own."""
-        self._row(label)
+        """A slider of the studio's own, above what scrolls."""
+        self._row(label, inset=imgui.get_style().window_padding.x)
         return float(_number(f"##{label}", value, spread)[1])
 
-    def _row(self, label: str) -> None:
-        """The name of a row; what follows fills the rest of it."""
+    def _row(self, label: str, inset: float = 0.0) -> None:
+        """The name of a row; what follows fills the rest. inset: from the edge of the window to the rows."""
         imgui.align_text_to_frame_padding()
         imgui.text(label)
-        if imgui.calc_text_size(label).x + imgui.get_cursor_pos_x() > LABEL * self.ui.scale:
+        if imgui.calc_text_size(label).x + imgui.get_cursor_pos_x() > LABEL * self.ui.scale + inset:
             imgui.set_item_tooltip(label)
-        imgui.same_line(LABEL * self.ui.scale)
+        imgui.same_line(LABEL * self.ui.scale + inset)
         imgui.set_next_item_width(-1)
 
     # -- sections ------------------------------------------------------------------------------------------
