@@ -269,6 +269,43 @@ def test_what_is_added_lies_at_short_numbers(tmp_path: Path) -> None:
     assert len(numbers) > 15 and all(float(f"{number:.4g}") == number for number in numbers)
 
 
+BRIGHT = """
+import glfw
+import numpy as np
+import gpufluid as gf
+from gpufluid.app.window import Player, Window
+
+def make(window):
+    fluid = gf.Fluid(gf.Grid((8, 8, 8), 1 / 8, origin=(-0.5, -0.5, -0.5)), ctx=window.ctx)
+    fluid.emitters.add(gf.Emitter(gf.Sphere(radius=0.2), density=0.0))
+    return gf.Scene(fluid, picture=gf.Picture(background=(0.9, 0.92, 0.93)))
+
+with Window((640, 300), "bright") as window:
+    with Player(window, lambda: make(window), "bright") as player:
+        player.open_studio()
+        player.paused = True
+        swap, seen = glfw.swap_buffers, []
+
+        def take(handle):
+            raw = window.ctx.screen.read(viewport=(0, 0, 300, 300), components=3, alignment=1)
+            seen.append(np.frombuffer(raw, np.uint8).astype(float))
+            swap(handle)
+
+        glfw.swap_buffers = take
+        for player.studio.outlines in (True, False):
+            player.tick()
+            player.tick()
+        print(np.abs(seen[1] - seen[3]).max())
+"""
+
+
+def test_outlines_are_seen_before_a_bright_picture(tmp_path: Path) -> None:
+    (tmp_path / "bright.py").write_text(BRIGHT)
+    done = run_under_xvfb(tmp_path, "bright.py")
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) > 40.0
+
+
 HELPED = """
 import glfw
 from gpufluid.app.demos import load_demo

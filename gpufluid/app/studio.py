@@ -62,7 +62,7 @@ MEASURE = 0.5  # seconds between frames whose passes are timed
 SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
 PASSES = 16  # rows of the table of passes
 TOOLS = ("select", "push", "smoke")
-OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.35)
+OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.45)
 
 
 class Studio:
@@ -344,9 +344,11 @@ class Studio:
                 return
             seen = p[:, :2] / p[:, 3:]
             at = np.stack([x + 0.5 * (seen[:, 0] + 1.0) * width, y + 0.5 * (1.0 - seen[:, 1]) * height], 1)
-            ink = imgui.color_convert_float4_to_u32(imgui.ImVec4(*color))
             joined = [imgui.ImVec2(*q) for q in at.tolist()]
-            draw.add_polyline(points=joined, col=ink, thickness=thick * self.ui.scale, flags=0)
+            shade = (0.0, 0.0, 0.0, 0.5 * color[3])  # before a bright picture it is what is seen
+            for tint, across in ((shade, thick + 1.0), (color, thick)):
+                ink = imgui.color_convert_float4_to_u32(imgui.ImVec4(*tint))
+                draw.add_polyline(points=joined, col=ink, thickness=across * self.ui.scale, flags=0)
 
         for path, thing, fluid in self.objects():
             chosen = path == self.selected
@@ -356,7 +358,7 @@ class Studio:
         if self.outlines:
             for fluid in self.scene.fluids:
                 for points in pick.box_lines(fluid):
-                    line(points, (*FAINT[:3], 0.16), 1.0)
+                    line(points, (*FAINT[:3], 0.24), 1.0)
         if self.brush is not None:
             for points in pick.outline(view.PointLight(tuple(self.brush.point)), self.scene.fluid):
                 line(points, OUTLINE, 1.5)
