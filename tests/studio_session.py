@@ -20,9 +20,11 @@ from window_session import BUTTON_PRESS, BUTTON_RELEASE, KEY_PRESS, LEFT, MOTION
 
 import gpufluid as gf
 from gpufluid.app import studio as studio_module
+from gpufluid.app.studio_views import Shown
 from gpufluid.app.window import Player, Window
 
 KEY_RELEASE = 3
+CONTROL_KEY = 0xFFE3
 SHIFT, CONTROL, ALT = 1, 4, 8  # bits of an X event's state
 ESCAPE, TAB, SHIFT_KEY, LEFT_KEY = 0xFF1B, 0xFF09, 0xFFE1, 0xFF51
 SIZE = (700, 440)
@@ -88,6 +90,7 @@ class Watcher:
                 "input_text_with_hint",
                 "input_int3",
                 "small_button",
+                "text_disabled",
             ),
         ):
             return found
@@ -311,6 +314,20 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.scroll_to("##buoyancy")
     drive.press_widget("##buoyancy", 0.9)
     report["slider"] = scene.fluid.settings.buoyancy
+    drive.scroll_to("##up")
+    code = drive.code(CONTROL_KEY)
+    drive.send(KEY_PRESS, detail=code)
+    _, y0, x1, y1 = drive.places["##up"]
+    drive.send(MOTION, x1 - 10, 0.5 * (y0 + y1))
+    drive.send(BUTTON_PRESS, x1 - 10, 0.5 * (y0 + y1), LEFT, CONTROL)
+    drive.send(BUTTON_RELEASE, x1 - 10, 0.5 * (y0 + y1), LEFT, CONTROL)
+    drive.send(KEY_RELEASE, detail=code, state=CONTROL)
+    drive.frames(1)
+    for letter in "0.1":
+        drive.press(ord(letter))
+    drive.press(0xFF0D)
+    report["typed"] = list(scene.fluid.settings.up)
+    drive.press_widget("Undo")
     drive.press_widget("Undo")
     report["slider_undone"] = scene.fluid.settings.buoyancy
     drive.scroll_to("##pressure")
@@ -332,6 +349,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
     x, y = drive.seen_at(spot)
     drive.drag((x - 10, y), [(x, y), (x + 10, y)], during=pushed)
+    report["columns"] = [drive.places["##reach"][0], drive.places["##buoyancy"][0]]
     drive.press_widget("Smoke")
     x, y = drive.seen_at((0.3, 1.3, 0.0))
     above = float(scene.fluid.density.read()[:, 30:].sum())
@@ -339,6 +357,44 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["smoked"] = [above, float(scene.fluid.density.read()[:, 30:].sum())]
     report["brush_gone"] = [studio.brush is None, len(scene.fluid.emitters)]
     drive.press_widget("Select")
+
+    # escape closes what is open first
+    drive.press_widget("Add ...")
+    drive.frames(1)
+    open_before = studio.ui.has_menu
+    report["words"] = sorted(drive.places)
+    drive.press(ESCAPE)
+    drive.frames(1)
+    report["escaped"] = [open_before, studio.ui.has_menu, studio._menu]
+    drive.press(ord("h"))
+    drive.press(ESCAPE)
+    report["escaped"] += [studio.helping, bool(glfw.window_should_close(player.window.handle))]
+
+    # a long list shows what is chosen; a chart fills the picture, outlines and all
+    drive.frames(1)
+    report["right_ends"] = [drive.places["?"][2], drive.places["Redo"][2]]
+    for _ in range(8):
+        studio.add("obstacles", "sphere")
+    drive.frames(3)
+    names = [name for name in drive.places if name.endswith(f"##{studio.selected}")]
+    report["listed"] = [drive.places[names[0]][3], drive.places["Add ..."][1]]
+    studio.select(("fluids", 0, "emitters", 0))
+    drive.frames(3)
+    names = [name for name in drive.places if name.endswith(f"##{studio.selected}")]
+    report["listed_first"] = [drive.places["Objects"][3], drive.places[names[0]][1]]
+    for _ in range(8):
+        drive.press(ord("z"), CONTROL)
+    paused = player.paused
+    player.paused = True
+    studio.charts.append(Shown.of("Histogram", player.window.ctx, 0))
+    drive.frames(2)
+    with_them = drive.picture()
+    studio.outlines = False
+    without = drive.picture()
+    report["outlines"] = float(np.abs(with_them.astype(float) - without)[:, : player.area[2]].max())
+    studio._drop(studio.charts[0])
+    studio.outlines, player.paused = True, paused
+    drive.frames(2)
 
     # add, remove
     drive.press_widget("Add ...")

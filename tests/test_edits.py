@@ -26,6 +26,7 @@ from gpufluid.app.studio_fields import (
     items_of,
     items_of_view,
     other_form,
+    plain,
     turn_to_degrees,
 )
 from gpufluid.app.studio_views import view_for
@@ -76,6 +77,23 @@ def scene(ctx: moderngl.Context, tmp_path: Path) -> Iterator[gf.Scene]:
     made = gf.Scene.load(tmp_path / "a.toml", ctx)
     yield made
     made.release()
+
+
+def test_numbers_are_those_that_were_typed() -> None:
+    """ImGui hands them back in single precision."""
+    typed = [0.1, 12.3, 179.99, -0.0333, 1e-6, 1e30, 3.0]
+    assert [plain(7.0, float(np.float32(value))) for value in typed] == typed
+    exact = 1.0 / 3.0
+    assert plain(exact, float(np.float32(exact))) == exact, "one that was left alone has lost digits"
+    assert np.isnan(plain(1.0, float("nan"))) and plain(1.0, float("inf")) == float("inf")
+
+
+def test_none_is_told_for_what_it_is() -> None:
+    called = {(kind.__name__, item.name): item.none for kind in SHOWN for item in items_of(kind)}
+    assert called["Settings", "velocity_advection"] == "as advection"
+    assert called["SliceView", "colors"] == called["Picture", "slices"] == "automatic"
+    assert called["Emitter", "falloff"] == "one cell"
+    assert called["Settings", "limiter"] == called["Emitter", "temperature"] == "none"
 
 
 # -- changes ---------------------------------------------------------------------------------------------

@@ -88,6 +88,8 @@ def test_drags_beside_objects_turn(session: dict[str, Any]) -> None:
 def test_a_slider_reaches_the_settings_and_is_undone(session: dict[str, Any]) -> None:
     assert session["slider"] > 6.0
     assert session["slider_undone"] == 2.0
+    assert session["slider"] == float(str(np.float32(session["slider"]))), "it has digits that nobody chose"
+    assert session["typed"] == [0.0, 1.0, 0.1]
     assert session["solver"] == "Multigrid"
 
 
@@ -97,6 +99,41 @@ def test_the_hand_pushes_and_adds_smoke(session: dict[str, Any]) -> None:
     before, after = session["smoked"]
     assert after > 1.2 * before + 5.0
     assert session["brush_gone"] == [True, 1], "the hand left something behind"
+
+
+def test_the_panel_speaks_as_its_page_does(session: dict[str, Any]) -> None:
+    assert "sources" in session["words"] and "emitters" not in session["words"]
+
+
+def test_what_is_chosen_is_in_the_seen_part_of_the_list(session: dict[str, Any]) -> None:
+    last, end = session["listed"]
+    assert last <= end
+    start, first = session["listed_first"]
+    assert start <= first
+
+
+def test_no_outlines_lie_over_a_chart(session: dict[str, Any]) -> None:
+    assert session["outlines"] == 0.0
+
+
+def test_the_rows_of_the_panel_end_in_one_line(session: dict[str, Any]) -> None:
+    button, row = session["right_ends"]
+    assert button == pytest.approx(row, abs=0.6)
+    above, below = session["columns"]
+    assert above == below, "the sliders of the tools begin elsewhere"
+
+
+@pytest.mark.parametrize("behind", ["slider_grab", "slider_grab_active", "frame_bg", "button_active"])
+def test_text_is_legible_on_what_it_stands_on(behind: str) -> None:
+    """The contrast that the Web's guidelines ask of text of this size."""
+    from gpufluid.app.studio_ui import COLORS
+
+    def light(color: tuple[float, ...]) -> float:
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]
+        return 0.05 + 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    assert COLORS[behind][3] == 1.0
+    assert light(COLORS["text"]) / light(COLORS[behind]) >= 4.5
 
 
 def test_objects_are_added_and_removed(session: dict[str, Any]) -> None:
@@ -119,6 +156,10 @@ def test_a_view_is_in_the_picture_and_in_the_window(session: dict[str, Any]) -> 
     added, differs = session["viewed"]
     assert added > 3.0
     assert differs < 1.0, "the window shows another picture than is saved"
+
+
+def test_escape_closes_a_menu_and_the_help_before_the_window(session: dict[str, Any]) -> None:
+    assert session["escaped"] == [True, False, False, False, False]
 
 
 def test_help_is_in_the_window(session: dict[str, Any]) -> None:
@@ -184,6 +225,113 @@ def test_the_command_opens_demos_and_scripts(tmp_path: Path, scene: str) -> None
     done = run_under_xvfb(tmp_path, "run.py", scene)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "True False 8 10 8"
+
+
+ADDING = """
+from pathlib import Path
+import glfw
+import gpufluid as gf
+from gpufluid.app.window import Player, Window
+
+Path("a.toml").write_text(
+    "dt = 0.04\\n[grid]\\ncells = [16, 24, 16]\\ncell_size = 0.0624\\norigin = [-0.5, 0.0, -0.5]\\n"
+    "[camera]\\ntarget = [0.0, 0.7, 0.0]\\n"
+)
+Path("folder.toml").mkdir()
+with Window((240, 160), "adding") as window:
+    def make():
+        print(glfw.get_window_title(window.handle))
+        return gf.Scene.load("a.toml", ctx=window.ctx)
+
+    with Player(window, make, "adding") as player:
+        player.open_studio()
+        player.tick()
+        print(glfw.get_window_title(window.handle))
+        for group, name in (("emitters", "capsule"), ("obstacles", "knot"), ("lights", "point light")):
+            player.studio.add(group, name)
+        for name in ("folder.toml", "b.toml"):
+            player.studio._file = name
+            player.studio.save()
+            print(player.message)
+"""
+
+
+def test_what_is_added_lies_at_short_numbers(tmp_path: Path) -> None:
+    (tmp_path / "adding.py").write_text(ADDING)
+    done = run_under_xvfb(tmp_path, "adding.py")
+    assert done.returncode == 0, done.stderr
+    before, first, _, refused, _, wrote = done.stdout.splitlines()
+    assert before == "adding - is being built ..." and not first.endswith("built ..."), "the window is silent"
+    assert refused.startswith("folder.toml") and "once more" not in refused, "a folder could be replaced"
+    assert wrote.startswith("wrote ")
+    text = (tmp_path / "b.toml").read_text()
+    numbers = [float(word) for word in text.replace(",", " ").split() if word[-1].isdigit() and "." in word]
+    assert len(numbers) > 15 and all(float(f"{number:.4g}") == number for number in numbers)
+
+
+BRIGHT = """
+import glfw
+import numpy as np
+import gpufluid as gf
+from gpufluid.app.window import Player, Window
+
+def make(window):
+    fluid = gf.Fluid(gf.Grid((8, 8, 8), 1 / 8, origin=(-0.5, -0.5, -0.5)), ctx=window.ctx)
+    fluid.emitters.add(gf.Emitter(gf.Sphere(radius=0.2), density=0.0))
+    return gf.Scene(fluid, picture=gf.Picture(background=(0.9, 0.92, 0.93)))
+
+with Window((640, 300), "bright") as window:
+    with Player(window, lambda: make(window), "bright") as player:
+        player.open_studio()
+        player.paused = True
+        swap, seen = glfw.swap_buffers, []
+
+        def take(handle):
+            raw = window.ctx.screen.read(viewport=(0, 0, 300, 300), components=3, alignment=1)
+            seen.append(np.frombuffer(raw, np.uint8).astype(float))
+            swap(handle)
+
+        glfw.swap_buffers = take
+        for player.studio.outlines in (True, False):
+            player.tick()
+            player.tick()
+        print(np.abs(seen[1] - seen[3]).max())
+"""
+
+
+def test_outlines_are_seen_before_a_bright_picture(tmp_path: Path) -> None:
+    (tmp_path / "bright.py").write_text(BRIGHT)
+    done = run_under_xvfb(tmp_path, "bright.py")
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) > 40.0
+
+
+HELPED = """
+import glfw
+from gpufluid.app.demos import load_demo
+from gpufluid.app.studio_ui import imgui
+from gpufluid.app.window import Player, Window
+
+with Window((640, 360), "help") as window:
+    with Player(window, lambda: load_demo("plume")(cells=(8, 12, 8), ctx=window.ctx)) as player:
+        player.open_studio()
+        player.help()
+        for size in ((640, 360), (500, 320), (760, 580)):
+            glfw.set_window_size(window.handle, *size)
+            player.play(10)
+            box = imgui.internal.find_window_by_name("Help")
+            print(*player.size, box.pos.x, box.pos.y, box.size.x, box.size.y, box.content_size_ideal.y)
+"""
+
+
+def test_the_help_fits_into_small_windows(tmp_path: Path) -> None:
+    (tmp_path / "help.py").write_text(HELPED)
+    done = run_under_xvfb(tmp_path, "help.py")
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        width, height, x, y, wide, high, content = map(float, line.split())
+        assert x >= 0.0 and y >= 0.0 and x + wide <= width and y + high <= height, line
+        assert content + 17.0 <= high, line  # with its padding
 
 
 def test_a_window_opens_after_another_with_a_panel(tmp_path: Path) -> None:

@@ -84,10 +84,64 @@ def test_a_hand_in_the_window_paints(tmp_path: Path) -> None:
     assert report["turned"] == pytest.approx(-30.0), "with alt it does not turn"
 
 
+def test_a_camera_that_moves_by_itself_can_be_moved_by_hand(tmp_path: Path) -> None:
+    done = run_under_xvfb(tmp_path, str(Path(__file__).with_name("views_session.py")))
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout.splitlines()[-1])
+    first, then = report["by_itself"]
+    assert all(b > a for a, b in zip(first, then, strict=True)), "it does not move by itself"
+    for what, held in (("turned", [0]), ("key", [0]), ("nearer", [0, 1]), ("moved", [0, 1, 2])):
+        at_once, later = report[what]
+        assert [n for n in range(3) if later[n] == at_once[n]] == held, what
+    assert report["again"] == report["by_itself"], "started again it does not move by itself"
+    at_once, later = report["whole"]
+    assert later[1:] == at_once[1:] and later[0] > at_once[0], "f is taken back, or stops the turn"
+    rebuilt, after = report["rebuilt"]
+    assert rebuilt == later and after[1:] == later[1:], "with another grid it is seen from elsewhere"
+    assert after[0] == report["again"][0][0], "with another grid it no longer moves by itself"
+
+
 def test_the_demo_opens_a_window_where_there_is_a_display(tmp_path: Path) -> None:
     done = run_under_xvfb(tmp_path, "-m", "gpufluid", "demo", "--frames", "2", "--cells", "12", "18", "12")
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.iterdir()) == [], "a film was rendered instead"
+
+
+RESIZED = """
+import glfw
+import numpy as np
+from gpufluid.app.demos import load_demo
+from gpufluid.app.window import Player, Window
+
+seen = []
+with Window((240, 120), "film") as window:
+    swap = glfw.swap_buffers
+
+    def take(handle):
+        size = window.framebuffer_size
+        raw = window.ctx.screen.read(viewport=(0, 0, *size), components=3, alignment=1)
+        seen.append(np.frombuffer(raw, np.uint8).reshape(size[1], size[0], 3))
+        swap(handle)
+
+    glfw.swap_buffers = take
+    with Player(window, lambda: load_demo("plume")(cells=(8, 12, 8), ctx=window.ctx), "film") as player:
+        player.play(2)
+        player.record("")
+        glfw.set_window_size(window.handle, 240, 200)
+        player.play(4)
+np.save("seen.npy", seen[-1])
+"""
+
+
+def test_nothing_old_stands_beside_a_picture_that_is_filmed(tmp_path: Path) -> None:
+    (tmp_path / "film.py").write_text(RESIZED)
+    done = run_under_xvfb(tmp_path, "film.py")
+    assert done.returncode == 0, done.stderr
+    seen = np.load(tmp_path / "seen.npy")
+    assert seen.shape == (200, 240, 3)
+    for beside in (seen[:38], seen[-38:]):
+        assert np.abs(beside - 255.0 * np.array((0.03, 0.032, 0.036))).max() < 1.0
+    assert seen[40:160].std() > 5.0
 
 
 RENEWED = """
@@ -111,6 +165,64 @@ def test_a_script_that_is_saved_with_a_mistake_does_not_end_the_window(tmp_path:
     done = run_under_xvfb(tmp_path, "-m", "gpufluid", "run", "mine.py", "--frames", "6")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("gpufluid: mine.py: line 2: NameError: name 'gff' is not defined")
+
+
+WRONG_LATER = """
+import time
+from pathlib import Path
+import glfw
+import gpufluid as gf
+from gpufluid.app.window import Player, Window
+
+GRID = "duration = 0.5\\n[grid]\\ncells = [6, 8, 6]\\ncell_size = 0.1\\n"
+EMITTER = "[[emitters]]\\nshape = { kind = 'sphere', radius = 0.1 }\\ndensity = 1\\n"
+file = Path("mine.toml")
+
+file.write_text(GRID)
+with Window((160, 100), "mine") as window:
+    load = lambda: gf.Scene.load(file, ctx=window.ctx)
+    with Player(window, load, "mine", watch=file) as player:
+        def write(text):
+            before = player.scene
+            file.write_text(GRID + text)
+            while player.scene is before:
+                player.tick()
+
+        player.play(2)
+        for text in (EMITTER + "position = { formula = ['1 / floor(1.1 - 5 * t)', '0', '0'] }",
+                     "[smoke]\\nfade = { formula = '0.15 - t' }"):
+            write(text)
+            until = time.monotonic() + 20.0
+            while not player.halted and time.monotonic() < until:
+                player.tick()
+            for _ in range(3):
+                player.tick()
+            print(player.paused, player._title())
+            player.pause()
+            player.tick()
+            print(player.paused, player.halted != "")
+        write("")
+        while not player.scene.over:
+            player.tick()
+        began = time.monotonic()
+        for _ in range(5):
+            player.tick()
+        print(player.paused, player._title(), time.monotonic() - began > 0.4)
+"""
+
+
+def test_a_file_that_goes_wrong_while_it_plays_does_not_end_the_window(tmp_path: Path) -> None:
+    (tmp_path / "play.py").write_text(WRONG_LATER)
+    done = run_under_xvfb(tmp_path, "play.py")
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if "read again" not in line]
+    formula = "mine.toml: emitters[0].position: the formula '1 / floor(1.1 - 5 * t)' has no finite value at "
+    assert lines[0].startswith(formula)
+    assert lines[1].startswith(f"True mine - {formula}")
+    assert lines[2:4] == [lines[0], "True True"], "asked to go on, it does not tell again"
+    assert lines[4].startswith("mine.toml: smoke: Smoke.fade must be a finite number >= 0, got -0.0")
+    assert lines[5].startswith("True mine - mine.toml: smoke: Smoke.fade must be")
+    assert lines[7:] == ["True True", "False mine - over True"], "one that is over does not say so, or rest"
 
 
 def test_a_scene_with_a_context_of_its_own_becomes_a_film(tmp_path: Path) -> None:

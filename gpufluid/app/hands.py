@@ -54,7 +54,7 @@ class Orbit:
 
     def move(self, x: float, y: float, dx: float, dy: float) -> None:
         """Turn or move the camera."""
-        self.way(self.stage.scene.camera, dx, dy, self.stage.height)
+        move_view(self.stage.scene, lambda camera: self.way(camera, dx, dy, self.stage.height))
 
     def release(self) -> None:
         """Nothing more."""
@@ -110,6 +110,16 @@ def grasp(stage: Stage, *, left: bool, alt: bool) -> Drag:
     if left and not alt and hand_of(stage.scene) is not None:
         return Brush(stage, lambda: hand_of(stage.scene))
     return Orbit(stage, orbit.rotate if left else orbit.pan)
+
+
+def move_view(scene: Scene, way: Callable[[Camera], object]) -> None:
+    """Let `way` move the camera of `scene`; what it changes follows no keyframes or formula any more."""
+    camera = scene.camera
+    before = dict(vars(camera))
+    way(camera)
+    for name, value in before.items():
+        if getattr(camera, name) != value:
+            scene.hold(camera, name)
 
 
 def forward_of(camera: Camera) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ from jupyter_rfb import RemoteFrameBuffer
 from numpy.typing import NDArray
 
 from gpufluid.app import orbit
-from gpufluid.app.hands import Brush, Drag, grasp
+from gpufluid.app.hands import Brush, Drag, grasp, move_view
 from gpufluid.app.notebook import NotebookStage
 from gpufluid.errors import GpufluidError
 from gpufluid.io.images import png_bytes
@@ -54,14 +54,17 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
         picture = stage.draw()  # what is shown where the notebook is read without a kernel
         self._first = base64.b64encode(png_bytes(picture)).decode()
         super().__init__(css_width=f"{width}px", css_height=f"{height}px", cursor="grab")
-        turn = partial(orbit.rotate, height=float(height))
+
+        def turn(dx: float, dy: float) -> None:
+            move_view(self.stage.scene, lambda camera: orbit.rotate(camera, dx, dy, float(height)))
+
         self._keys: dict[str, Callable[[], object]] = {
             " ": self.pause,
             ".": self.single_step,
-            "ArrowLeft": lambda: turn(self.stage.scene.camera, -TURN, 0.0),
-            "ArrowRight": lambda: turn(self.stage.scene.camera, TURN, 0.0),
-            "ArrowUp": lambda: turn(self.stage.scene.camera, 0.0, TURN),
-            "ArrowDown": lambda: turn(self.stage.scene.camera, 0.0, -TURN),
+            "ArrowLeft": lambda: turn(-TURN, 0.0),
+            "ArrowRight": lambda: turn(TURN, 0.0),
+            "ArrowUp": lambda: turn(0.0, TURN),
+            "ArrowDown": lambda: turn(0.0, -TURN),
         }
         self.request_draw()
 
@@ -139,7 +142,7 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
         elif kind == "pointer_up":
             self._let_go()
         elif kind == "wheel":
-            orbit.zoom(self.stage.scene.camera, -event["dy"] / NOTCH)
+            move_view(self.stage.scene, lambda camera: orbit.zoom(camera, -event["dy"] / NOTCH))
         elif kind == "key_down" and event["key"] in self._keys:
             self._keys[event["key"]]()
         else:

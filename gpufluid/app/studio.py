@@ -30,9 +30,10 @@ from gpufluid.app.studio_fields import (
     items_of,
     items_of_view,
     other_form,
+    plain,
     turn_to_degrees,
 )
-from gpufluid.app.studio_ui import ACCENT, Ui, file_dialogs, has_file_dialog, imgui
+from gpufluid.app.studio_ui import ACCENT, HELD, Ui, file_dialogs, has_file_dialog, imgui
 from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
@@ -56,12 +57,13 @@ Triple = tuple[float, float, float]
 PANEL = 340.0  # width
 LABEL = 140.0  # from where a row's name stands to its slider
 WIDEST = 0.65  # share of the window that the panel takes at most
+HELP_WIDTH = 430.0  # of the list of keys
 TOAST = 5.0  # seconds that a message is seen
 MEASURE = 0.5  # seconds between frames whose passes are timed
 SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
 PASSES = 16  # rows of the table of passes
 TOOLS = ("select", "push", "smoke")
-OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.35)
+OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.45)
 
 
 class Studio:
@@ -77,6 +79,7 @@ class Studio:
         self.ui = Ui(player.window.handle)
         self.shown = self.helping = False
         self.selected: Path | None = None
+        self._listed: Path | None = None  # what the list was scrolled to
         self.box = 0
         self.tool = "select"
         self.reach, self.force, self.amount, self.warmth = 0.06, 1.0, 8.0, 0.5
@@ -91,6 +94,8 @@ class Studio:
         self._asked = ""  # the file whose replacement was asked for once
         self._as_pictures = False
         self._menu = False  # whether one is open
+        self._help_height = 0.0  # of the list of keys, in letters of the usual size
+        self._menu_unwanted = False
         self._timing = False
         self._measured = 0.0
 
@@ -190,16 +195,19 @@ class Studio:
     def draw(self) -> None:
         """Draw all that lies over the picture."""
         self.ui.begin()
+        if self._menu_unwanted:
+            self._menu_unwanted = False
+            self.ui.close_menus()
         if self.has_charts:
             self._draw_picture()
         if self.shown:
-            self._draw_outlines()
+            if not self.has_charts:  # they fill the picture
+                self._draw_outlines()
             self._draw_panel()
         if self.helping:
             self._draw_help()
         self._draw_toast()
-        any_menu = imgui.PopupFlags_.any_popup_id | imgui.PopupFlags_.any_popup_level
-        self._menu = imgui.is_popup_open("", any_menu)
+        self._menu = self.ui.has_menu
         if not self.ui.busy and self.player.holds_nothing:
             self.player.history.seal()
         self.ui.end()
@@ -217,9 +225,14 @@ class Studio:
     # -- input ---------------------------------------------------------------------------------------------
 
     def take_key(self, key: int, action: int, mods: int) -> bool:
-        """A key; whether it was text."""
+        """A key; whether it was text, or Escape while a menu or the list of keys is open, which it closes."""
         self.ui.key(key, action != glfw.RELEASE, mods)
-        return self.ui.wants_keys
+        if self.ui.wants_keys:
+            return True
+        if key == glfw.KEY_ESCAPE and action == glfw.PRESS and (self._menu or self.helping):
+            self.helping, self._menu_unwanted = self.helping and self._menu, self._menu
+            return True
+        return False
 
     def take_char(self, code: int) -> None:
         """A letter."""
@@ -332,9 +345,11 @@ class Studio:
                 return
             seen = p[:, :2] / p[:, 3:]
             at = np.stack([x + 0.5 * (seen[:, 0] + 1.0) * width, y + 0.5 * (1.0 - seen[:, 1]) * height], 1)
-            ink = imgui.color_convert_float4_to_u32(imgui.ImVec4(*color))
             joined = [imgui.ImVec2(*q) for q in at.tolist()]
-            draw.add_polyline(points=joined, col=ink, thickness=thick * self.ui.scale, flags=0)
+            shade = (0.0, 0.0, 0.0, 0.5 * color[3])  # before a bright picture it is what is seen
+            for tint, across in ((shade, thick + 1.0), (color, thick)):
+                ink = imgui.color_convert_float4_to_u32(imgui.ImVec4(*tint))
+                draw.add_polyline(points=joined, col=ink, thickness=across * self.ui.scale, flags=0)
 
         for path, thing, fluid in self.objects():
             chosen = path == self.selected
@@ -344,7 +359,7 @@ class Studio:
         if self.outlines:
             for fluid in self.scene.fluids:
                 for points in pick.box_lines(fluid):
-                    line(points, (*FAINT[:3], 0.16), 1.0)
+                    line(points, (*FAINT[:3], 0.24), 1.0)
         if self.brush is not None:
             for points in pick.outline(view.PointLight(tuple(self.brush.point)), self.scene.fluid):
                 line(points, OUTLINE, 1.5)
@@ -354,20 +369,27 @@ class Studio:
         from gpufluid.app.window import KEYS
 
         x, y, width, height = self._corner()
+        if width < HELP_WIDTH * self.ui.scale or height < self.ui.size[1]:  # over the panel, then
+            x, y, (width, height) = 0.0, 0.0, self.ui.size
         imgui.set_next_window_pos(
             imgui.ImVec2(x + 0.5 * width, y + 0.5 * height), pivot=imgui.ImVec2(0.5, 0.5)
         )
-        imgui.set_next_window_bg_alpha(0.9)
+        small = min(1.0, max(height - 8.0 * self.ui.scale, 1.0) / max(self._help_height, 1.0))
+        imgui.push_font(None, imgui.get_style().font_size_base * small)
+        imgui.set_next_window_bg_alpha(0.95)
         flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.always_auto_resize
         imgui.begin("Help", None, flags | imgui.WindowFlags_.no_inputs | imgui.WindowFlags_.no_nav)
         wrap = imgui.get_cursor_pos_x() + max(0.9 * width - 30.0 * self.ui.scale, 120.0)
         for keys, what in KEYS:
             imgui.text_colored(imgui.ImVec4(*ACCENT, 1.0), keys)
             imgui.same_line(105.0 * self.ui.scale)
-            imgui.push_text_wrap_pos(min(wrap, 420.0 * self.ui.scale))
+            imgui.push_text_wrap_pos(min(wrap, (HELP_WIDTH - 10.0) * self.ui.scale))
             imgui.text(what)
             imgui.pop_text_wrap_pos()
+        # its window's would be cut where the screen ends
+        self._help_height = (imgui.get_cursor_pos_y() + imgui.get_style().window_padding.y) / small
         imgui.end()
+        imgui.pop_font()
 
     def _draw_toast(self) -> None:
         player = self.player
@@ -430,7 +452,7 @@ class Studio:
             if n:
                 imgui.same_line()
             if on:
-                imgui.push_style_color(imgui.Col_.button, imgui.ImVec4(*ACCENT, 0.75))
+                imgui.push_style_color(imgui.Col_.button, imgui.ImVec4(*HELD, 1.0))
             if imgui.button(name, imgui.ImVec2(width, 0)):
                 do()
             if on:
@@ -451,10 +473,12 @@ class Studio:
             ("Undo", player.undo, False),
             ("Redo", player.redo, False),
         )
-        rate = f"{player.frame_rate:.1f} fps" if not player.paused else "paused"
+        rate = "over" if scene.over else "paused" if player.paused else f"{player.frame_rate:.1f} fps"
         filmed = f"   {player.recorded} filmed" if recording else ""
         imgui.text_disabled(f"frame {scene.frame}   {scene.time:.2f} s   {rate}{filmed}")
-        imgui.same_line(imgui.get_content_region_avail().x - 8.0 * self.ui.scale)
+        style = imgui.get_style()
+        wide = imgui.calc_text_size("?").x + 2.0 * style.frame_padding.x
+        imgui.same_line(imgui.get_window_width() - style.window_padding.x - wide)
         if imgui.small_button("?"):
             player.help()
 
@@ -475,17 +499,17 @@ class Studio:
             self.warmth = self._slider("temperature", self.warmth, Range(-2.0, 4.0))
 
     def _slider(self, label: str, value: float, spread: Range) -> float:
-        """A slider of the studio's own."""
-        self._row(label)
+        """A slider of the studio's own, above what scrolls."""
+        self._row(label, inset=imgui.get_style().window_padding.x)
         return float(_number(f"##{label}", value, spread)[1])
 
-    def _row(self, label: str) -> None:
-        """The name of a row; what follows fills the rest of it."""
+    def _row(self, label: str, inset: float = 0.0) -> None:
+        """The name of a row; what follows fills the rest. inset: from the edge of the window to the rows."""
         imgui.align_text_to_frame_padding()
         imgui.text(label)
-        if imgui.calc_text_size(label).x + imgui.get_cursor_pos_x() > LABEL * self.ui.scale:
+        if imgui.calc_text_size(label).x + imgui.get_cursor_pos_x() > LABEL * self.ui.scale + inset:
             imgui.set_item_tooltip(label)
-        imgui.same_line(LABEL * self.ui.scale)
+        imgui.same_line(LABEL * self.ui.scale + inset)
         imgui.set_next_item_width(-1)
 
     # -- sections ------------------------------------------------------------------------------------------
@@ -503,6 +527,9 @@ class Studio:
             label = names.get(id(thing)) or f"{_called(thing)} {path[-1]}"
             if imgui.selectable(f"{label}{where}##{path}", path == self.selected)[0]:
                 self.select(path)
+            if path == self.selected != self._listed:
+                imgui.set_scroll_here_y()
+        self._listed = self.selected
         imgui.pop_style_color()
         if not things:
             imgui.text_disabled("nothing yet")
@@ -528,7 +555,7 @@ class Studio:
         if not imgui.begin_popup("add"):
             return
         for title, names in ADDABLE.items():
-            imgui.text_disabled(title)
+            imgui.text_disabled(TITLES.get(title, title))
             for name in names:
                 if imgui.selectable(f"  {name}##{title}", False)[0]:
                     self.add(title, name)
@@ -552,39 +579,48 @@ class Studio:
         """Add an object of ADDABLE in the middle of the chosen box, and select it."""
         fluid, number = self.fluid, self.box
         grid = fluid.grid
-        x, y, z = (0.5 * (a + b) for a, b in zip(grid.origin, grid.upper, strict=True))
-        r = 0.1 * min(grid.size[: grid.dimensions])
+        x, y, z = self._middle
+        r = _short(0.1 * min(grid.size[: grid.dimensions]))
         told: dict[str, Any] = {}
         forms: dict[str, Callable[[], Any]] = {
             "sphere": lambda: shapes.Sphere(radius=r),
             "box": lambda: shapes.Box(size=(2 * r, 2 * r, 2 * r)),
             "cylinder": lambda: shapes.Cylinder(radius=r, height=2 * r),
-            "capsule": lambda: shapes.Capsule((0.0, -r, 0.0), (0.0, r, 0.0), 0.6 * r),
-            "knot": lambda: shapes.Mesh.trefoil().fitted(4 * r),
+            "capsule": lambda: shapes.Capsule((0.0, -r, 0.0), (0.0, r, 0.0), _short(0.6 * r)),
+            "knot": lambda: shapes.Mesh.trefoil().fitted(_short(4 * r)),
         }
         others: dict[str, Callable[[], Any]] = {
             "wind": lambda: user_forces.Wind((0.3, 0.0, 0.0)),
             "vortex": lambda: user_forces.Vortex((x, y, z), radius=2 * r),
             "attractor": lambda: user_forces.Attractor((x, y, z), radius=2 * r),
-            "point light": lambda: view.PointLight((x, y + 2 * r, z + 4 * r), color=(0.5, 0.45, 0.4)),
+            "point light": lambda: view.PointLight(
+                (x, _short(y + 2 * r), _short(z + 4 * r)), color=(0.5, 0.45, 0.4)
+            ),
             "sun": lambda: view.Light(ambient=(0.0, 0.0, 0.0)),
         }
         path: Path = ("lights",) if group == "lights" else ("fluids", number, group)
         placed = group in MeshForm.GROUPS
         thing: Any = self._placed(group, forms[name]()) if placed else others[name]()
         if name == "knot":
-            told["shape"] = {"kind": "knot", "fit": 4 * r}
+            told["shape"] = {"kind": "knot", "fit": _short(4 * r)}
         if group == "lights" and len(self.scene.lights) >= view.MOST_LIGHTS:
             self.player.say(f"there are {view.MOST_LIGHTS} lights beside the sun already")
             return
         self._make(path, thing, told)
 
+    @property
+    def _middle(self) -> Triple:
+        """That of the chosen box."""
+        grid = self.fluid.grid
+        x, y, z = (_short(0.5 * (a + b)) for a, b in zip(grid.origin, grid.upper, strict=True))
+        return x, y, z
+
     def _placed(self, group: str, shape: Any) -> Any:
         """An emitter in the lower part of the chosen box, or an obstacle in its middle."""
-        grid = self.fluid.grid
-        x, y, z = (0.5 * (a + b) for a, b in zip(grid.origin, grid.upper, strict=True))
+        x, y, z = self._middle
         if group == "emitters":
-            return Emitter(shape, density=4.0, temperature=1.0, position=(x, y - 0.3 * grid.size[1], z))
+            y = _short(y - 0.3 * self.fluid.grid.size[1])
+            return Emitter(shape, density=4.0, temperature=1.0, position=(x, y, z))
         return shapes.Obstacle(shape, position=(x, y, z))
 
     def _make(self, path: Path, thing: Any, told: dict[str, Any]) -> bool:
@@ -601,7 +637,7 @@ class Studio:
     def add_mesh(self, group: str, file: FilePath) -> bool:
         """Add an emitter or obstacle with the shape in a file; where that cannot be, say why."""
         fluid = self.fluid
-        size = 0.4 * min(fluid.grid.size[: fluid.grid.dimensions])
+        size = _short(0.4 * min(fluid.grid.size[: fluid.grid.dimensions]))
         try:
             with catch_warnings(record=True) as told:
                 simplefilter("always")
@@ -808,14 +844,14 @@ class Studio:
     def _files(self) -> None:
         self._row("scene")
         _, self._file = imgui.input_text("##file", self._file)
-        again = self._asked == self._file and FilePath(self._file).exists()
+        again = self._asked == self._file and FilePath(self._file).is_file()
         self._buttons(("Replace it" if again else "Save scene", self.save, again))
         _, self._as_pictures = imgui.checkbox("record numbered pictures, no film", self._as_pictures)
 
     def save(self) -> None:
         """Write the scene as it is now; a file that is there only when asked twice."""
         player, path = self.player, FilePath(self._file)
-        if path.exists() and self._asked != self._file:
+        if path.is_file() and self._asked != self._file:
             self._asked = self._file
             player.say(f"{path} exists: save once more to replace it")
             return
@@ -863,10 +899,15 @@ class Studio:
                 return True, item.default if on else None
             imgui.same_line()
             if value is None:
-                imgui.text_disabled("none")
+                imgui.text_disabled(item.none)
                 return False, None
             imgui.set_next_item_width(-1)
         return WIDGETS[item.kind](key, value, item)
+
+
+def _short(metres: float) -> float:
+    """A length to begin with, in few digits."""
+    return float(f"{metres:.4g}")
 
 
 def _labelled(studio: Studio, label: str, value: float, spread: Range) -> tuple[bool, float]:
@@ -880,7 +921,7 @@ def _number(key: str, value: float, spread: Range) -> tuple[bool, float]:
     form = ".1e" if spread.log and 0.0 < spread.low <= SMALL else f".{digits}f"
     text = f"%{form} {spread.unit}".rstrip()
     changed, after = imgui.slider_float(key, float(value), spread.low, spread.high, text, flags)
-    return changed, after
+    return changed, plain(value, after)
 
 
 def _number_or_three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
@@ -897,6 +938,10 @@ def _whole(key: str, value: int, item: Item) -> tuple[bool, int]:
     return changed, after
 
 
+def _plain(before: Any, after: Any) -> tuple[float, ...]:
+    return tuple(plain(float(b), a) for b, a in zip(before, after, strict=True))
+
+
 def _flag(key: str, value: bool, item: Item) -> tuple[bool, bool]:
     changed, after = imgui.checkbox(key, bool(value))
     return changed, after
@@ -905,13 +950,13 @@ def _flag(key: str, value: bool, item: Item) -> tuple[bool, bool]:
 def _three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
     speed = (item.range.high - item.range.low) / 400.0
     changed, after = imgui.drag_float3(key, [float(v) for v in value], speed, format="%.3g")
-    return changed, tuple(after) if changed else value
+    return changed, _plain(value, after) if changed else value
 
 
 def _color(key: str, value: Any, item: Item) -> tuple[bool, Any]:
     flags = imgui.ColorEditFlags_.float | imgui.ColorEditFlags_.hdr
     changed, after = imgui.color_edit3(key, [float(v) for v in value], flags)
-    return changed, tuple(after)[:3] if changed else value
+    return changed, _plain(value, list(after)[:3]) if changed else value
 
 
 def _colors(key: str, value: Any, item: Item) -> tuple[bool, Any]:
@@ -923,18 +968,19 @@ def _colors(key: str, value: Any, item: Item) -> tuple[bool, Any]:
         if n + 1 < len(colors):
             imgui.same_line()
         if changed:
-            changed_any, colors[n] = True, tuple(after)[:3]
+            changed_any, colors[n] = True, _plain(color, list(after)[:3])
     return changed_any, tuple(colors)
 
 
 def _turn(key: str, value: Any, item: Item) -> tuple[bool, Any]:
-    changed, after = imgui.drag_float3(key, list(turn_to_degrees(value)), 1.0, format="%.0f°")
-    x, y, z = after
+    before = turn_to_degrees(value)
+    changed, after = imgui.drag_float3(key, list(before), 1.0, format="%.0f°")
+    x, y, z = _plain(before, after)
     return changed, degrees_to_turn((x, y, z)) if changed else value
 
 
 def _of_choices(key: str, value: Any, item: Item) -> tuple[bool, Any]:
-    return _choice(key, value, item.choices)
+    return _choice(key, value, item.choices, item.none)
 
 
 def _choice(key: str, value: Any, choices: Sequence[Any], none: str = "none") -> tuple[bool, Any]:
@@ -975,7 +1021,7 @@ def _solver(key: str, value: Any, item: Item) -> tuple[bool, Any]:
 def _pair(key: str, value: Any, item: Item) -> tuple[bool, Any]:
     speed = (item.range.high - item.range.low) / 400.0
     changed, after = imgui.drag_float2(key, [float(v) for v in value], speed, format="%.3g")
-    return changed, tuple(after) if changed else value
+    return changed, _plain(value, after) if changed else value
 
 
 def _counts(key: str, value: Any, item: Item) -> tuple[bool, Any]:
@@ -1014,6 +1060,7 @@ ADDABLE = {
     "forces": ("wind", "vortex", "attractor"),
     "lights": ("point light", "sun"),
 }
+TITLES = {"emitters": "sources"}  # of the groups, where people call them otherwise
 
 
 def _called(thing: Any) -> str:
@@ -1047,7 +1094,7 @@ class MeshForm:
         if group is None:
             return
         self._take_dialog()
-        self.studio._row(f"mesh, {group}")
+        self.studio._row(f"mesh, {TITLES.get(group, group)}")
         entered, self._file = imgui.input_text_with_hint(
             "##mesh", ", ".join(MESH_SUFFIXES), self._file, imgui.InputTextFlags_.enter_returns_true
         )

@@ -157,6 +157,15 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "Picture.resolution": (1.0, 0.5),
 }
 
+# What None is called where it is not nothing, but a choice that is made for one.
+NONES: dict[str, str] = {
+    "Settings.velocity_advection": "as advection",
+    "Emitter.falloff": "one cell",
+    "Emitter.noise_size": "four cells",
+    **dict.fromkeys(("colors", "range", "level", "spacing", "length", "interval", "slices"), "automatic"),
+    **dict.fromkeys(("GlyphsView.position", "SliceView.position"), "the middle"),
+}
+
 COLORS = ("color", "floor_color", "ambient", "core", "albedo", "surface_color")
 HIDDEN = (
     *("Settings.precision", "Picture.size", "ForceField.values", "ForceExpression.numpy"),
@@ -172,7 +181,7 @@ class Item:
     """A field as it is shown.
 
     kind: number (which may also be three), whole, flag, choice, text, triple, pair, counts, color, colors,
-    turn, shape, solver, part (a table of its own). optional: None is a value too.
+    turn, shape, solver, part (a table of its own). optional: None is a value too, called `none`.
     """
 
     name: str
@@ -181,11 +190,20 @@ class Item:
     optional: bool
     choices: tuple[Any, ...]
     default: Any
+    none: str = "none"
 
     @property
     def label(self) -> str:
         """Its name for people."""
         return self.name.replace("_", " ")
+
+
+def plain(before: float, after: float) -> float:
+    """The number meant by `after`, which went through single precision: 0.1, not 0.10000000149.
+
+    before: what it was, which stays as it is to the last digit where `after` is the same.
+    """
+    return before if np.float32(before) == np.float32(after) else float(str(np.float32(after)))
 
 
 @functools.cache
@@ -226,7 +244,8 @@ def item_of(
         optional = False  # None is among the choices, or is none of them
     if default is None or default is dataclasses.MISSING:
         default = _some(kind, spread, kinds)
-    return Item(name, kind, spread, optional and name != "rotation", choices, default)
+    none = NONES.get(key, NONES.get(name, "none"))
+    return Item(name, kind, spread, optional and name != "rotation", choices, default, none)
 
 
 def items_of_view(shown: flow_views.FlowView, low: Triple, high: Triple) -> tuple[Item, ...]:

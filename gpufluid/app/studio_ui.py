@@ -32,6 +32,7 @@ FONT_SIZE = 15.0
 LONGEST = 0.25  # seconds between frames, as far as the panel is concerned
 
 ACCENT = (0.93, 0.47, 0.20)
+HELD = (0.64, 0.29, 0.09)  # the same behind text
 COLORS = {
     "window_bg": (0.075, 0.08, 0.09, 1.0),
     "popup_bg": (0.10, 0.105, 0.118, 0.98),
@@ -41,12 +42,12 @@ COLORS = {
     "frame_bg_active": (0.22, 0.23, 0.25, 1.0),
     "button": (0.17, 0.178, 0.196, 1.0),
     "button_hovered": (0.25, 0.26, 0.285, 1.0),
-    "button_active": (*ACCENT, 0.9),
+    "button_active": (*HELD, 1.0),
     "header": (0.125, 0.132, 0.147, 1.0),
     "header_hovered": (0.19, 0.2, 0.22, 1.0),
     "header_active": (0.24, 0.25, 0.275, 1.0),
-    "slider_grab": (0.62, 0.64, 0.68, 1.0),
-    "slider_grab_active": (*ACCENT, 1.0),
+    "slider_grab": (0.375, 0.39, 0.42, 1.0),  # the number stands on it
+    "slider_grab_active": (*HELD, 1.0),
     "check_mark": (*ACCENT, 1.0),
     "text": (0.88, 0.89, 0.9, 1.0),
     "text_disabled": (0.53, 0.55, 0.58, 1.0),
@@ -186,6 +187,17 @@ class Ui:
     def busy(self) -> bool:
         """Whether a slider or another widget is held."""
         return bool(imgui.is_any_item_active())
+
+    @property
+    def has_menu(self) -> bool:
+        """Whether a menu is open."""
+        any_menu = imgui.PopupFlags_.any_popup_id | imgui.PopupFlags_.any_popup_level
+        return bool(imgui.is_popup_open("", any_menu))
+
+    def close_menus(self) -> None:
+        """Close those that are open, within a frame; ImGui has a key for it only where keys navigate."""
+        if self.has_menu:
+            imgui.internal.close_popup_to_level(0, True)
 
     # -- what the user does --------------------------------------------------------------------------------
 

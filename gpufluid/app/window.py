@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gpufluid.app import orbit
 from gpufluid.app.display import egl_set_aside
 from gpufluid.app.edits import STRONGER, History, blow, strengthen
-from gpufluid.app.hands import Brush, Drag, forward_of, grasp
+from gpufluid.app.hands import Brush, Drag, forward_of, grasp, move_view
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
 from gpufluid.files import readable
@@ -36,6 +36,7 @@ Cells = tuple[int, int, int]
 
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 LOOK = 0.25  # seconds between looks at the file of the scene
+BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 SET_LATER = ("size", "fps", "exposure", "background", "floor_color")  # of a Picture
 KEYS = (
@@ -160,6 +161,8 @@ class Player:
     folder. watch: a file; when it has changed the scene is built anew, or goes on as it is where the file is
     wrong.
 
+    An error that comes while it plays pauses it, where a file that is watched or the studio can mend it.
+
     history: what was changed by hand, and is changed again in a scene that starts again. studio: the panel
     and all that goes with it, from the first Tab or h on, where its package is installed.
     """
@@ -172,6 +175,7 @@ class Player:
         self.name = name
         self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
         self.trouble = ""  # with the file as it is now
+        self.halted = ""  # why the scene cannot go on, until it does
         self.paused = False
         self.cells: dict[int, Cells] = {}  # of the boxes that were given other grids, by their numbers
         self.history = History()
@@ -180,6 +184,7 @@ class Player:
         self.studio: Studio | None = None
         self.message, self.said = "", 0.0  # the last thing told, and when
         self.size = width, height = window.framebuffer_size  # pixels; zeros while it is minimised
+        glfw.set_window_title(window.handle, readable(f"{name} - is being built ..."))
         self.scene = make()
         self.volume_options: dict[str, Any] = {}
         self.renderer = self._new_renderer((max(width, 1), max(height, 1)))
@@ -191,6 +196,7 @@ class Player:
         self._shown: deque[float] = deque(maxlen=30)  # when the last frames were shown, seconds
         self._titled = 0.0
         self._due = 0.0
+        self._drawn = False  # whether anything was
         self._single = False
         turns = {
             glfw.KEY_LEFT: (-TURN, 0.0),
@@ -235,7 +241,7 @@ class Player:
 
     def tick(self) -> bool:
         """Take what the user did, simulate a frame if it is time, show it; whether one was simulated."""
-        if (self.paused and not self._single) or 0 in self.size:
+        if ((self.paused or self.scene.over) and not self._single) or 0 in self.size:
             glfw.wait_events_timeout(0.1)  # nothing moves by itself: leave the processor alone
         else:
             glfw.poll_events()
@@ -251,20 +257,27 @@ class Player:
         return advanced
 
     def _advance(self) -> bool:
-        """Simulate a frame; where that cannot be, the studio tells why and pauses."""
+        """Simulate a frame; where that cannot be, halt."""
         before, studio = self.scene.frame, self.studio
         if self.brush is not None:
             self.brush.stroke()
-        if studio is None:
-            self.scene.advance()
-            return self.scene.frame > before
         try:
-            with studio.simulating():
+            with contextlib.nullcontext() if studio is None else studio.simulating():
                 self.scene.advance()
+            self.halted = ""
         except GpufluidError as error:
-            self.paused = True
-            self.say(str(error))
+            self._halt(error)
         return self.scene.frame > before
+
+    def _halt(self, error: GpufluidError) -> None:
+        """Pause and tell why the scene cannot go on; raises it where nothing here could mend that."""
+        if self.studio is None and self.watch is None:
+            raise error
+        self.paused = True
+        if str(error) != self.halted:  # a picture would tell it again and again
+            self.halted = str(error)
+            self._titled = 0.0
+            self.say(str(error))
 
     def _is_due(self) -> bool:
         """Whether the next frame's time has come; a fast screen shows some frames twice."""
@@ -304,8 +317,8 @@ class Player:
         if advanced:
             self._film()
         screen.viewport = (0, 0, *whole)
-        if area != (0, 0, *whole):
-            screen.clear(0.03, 0.032, 0.036)
+        if self.picture != (0, 0, *whole):
+            screen.clear(*BESIDE)
         screen.viewport = self.picture
         if self.studio is None or not self.studio.has_charts:
             self.renderer.present(screen)
@@ -321,16 +334,25 @@ class Player:
             glfw.set_window_title(window.handle, self._title())
 
     def _draw(self) -> None:
-        """Draw the picture; in the studio without the views that cannot be drawn any more."""
-        try:
-            # with the studio the file is not to blame for what may have been changed by hand
-            with self.scene.told() if self.studio is None else contextlib.nullcontext():
-                self.renderer.draw(self.scene)
-        except GpufluidError as error:
-            if self.studio is None or not self.studio.hide_failing():
-                raise
-            self.say(str(error))
-            self.renderer.draw(self.scene)
+        """Draw the picture, in the studio without the views that cannot be drawn any more.
+
+        Where that cannot be, halt, and go on showing the one before. Raises GpufluidError for the first one.
+        """
+        for again in (True, False):
+            try:
+                # with the studio the file is not to blame for what may have been changed by hand
+                with self.scene.told() if self.studio is None else contextlib.nullcontext():
+                    self.renderer.draw(self.scene)
+                self._drawn = True
+                return
+            except GpufluidError as error:
+                if again and self.studio is not None and self.studio.hide_failing():
+                    self.say(str(error))
+                    continue
+                if not self._drawn:
+                    raise
+                self._halt(error)
+                return
 
     @property
     def area(self) -> tuple[int, int, int, int]:
@@ -375,8 +397,10 @@ class Player:
         return (len(self._shown) - 1) / span if span > 0.0 else 0.0
 
     def _title(self) -> str:
-        if self.trouble:
-            return f"{self.scene.title} - {self.trouble}"
+        if self.trouble or self.halted:
+            return f"{self.scene.title} - {self.trouble or self.halted}"
+        if self.scene.over:
+            return f"{self.scene.title} - over"
         if self.paused:
             return f"{self.scene.title} - paused"
         rate = self.frame_rate
@@ -423,18 +447,18 @@ class Player:
 
     def _on_wheel(self, handle: Any, dx: float, dy: float) -> None:
         if self.studio is None or not self.studio.take_wheel(dx, dy):
-            orbit.zoom(self.scene.camera, dy)
+            move_view(self.scene, lambda camera: orbit.zoom(camera, dy))
 
     def pause(self) -> None:
         """Stop the flow, or let it go on."""
-        self.paused = not self.paused
+        self.paused, self.halted = not self.paused, ""
         self._titled = 0.0
         self._shown.clear()
 
     def frame_all(self) -> None:
         """Move the camera back to where it sees all boxes whole."""
         _, _, width, height = self.picture
-        self.scene.frame_all(width / height)
+        move_view(self.scene, lambda _: self.scene.frame_all(width / height))
 
     def single_step(self) -> None:
         """Simulate one frame and pause."""
@@ -466,7 +490,7 @@ class Player:
 
     def use_cells(self, cells: Cells, box: int = 0) -> None:
         """Start again with another grid in one of the boxes, seen as before."""
-        camera, all_cells = self.scene.camera, {**self.cells, box: cells}
+        before, all_cells = self.scene, {**self.cells, box: cells}
         try:
             self._replace(all_cells)
         except GpufluidError as error:
@@ -475,7 +499,10 @@ class Player:
         self.cells = all_cells
         for problem in self.history.repeat(self.scene):
             self.say(problem)
-        self.scene.camera = camera
+        for name, value in vars(before.camera).items():
+            setattr(self.scene.camera, name, value)
+            if before.is_held(before.camera, name):
+                self.scene.hold(self.scene.camera, name)
 
     def _replace(self, cells: dict[int, Cells]) -> None:
         options: dict[str, Any] = {}
@@ -487,7 +514,7 @@ class Player:
             self._drag.release()
             self._drag = None
         self.scene.release()
-        self.scene = scene
+        self.scene, self.halted = scene, ""
         _, _, width, height = self.picture
         scene.fit(width / height)
         self._due = 0.0
@@ -534,7 +561,7 @@ class Player:
 
     def turn(self, dx: float, dy: float) -> None:
         """Turn the camera as a drag by so many pixels does."""
-        orbit.rotate(self.scene.camera, dx, dy, self.height)
+        move_view(self.scene, lambda camera: orbit.rotate(camera, dx, dy, self.height))
 
     def strengthen(self, factor: float) -> None:
         """Let the first source make `factor` times as much."""
