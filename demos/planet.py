@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,12 @@ Floats = NDArray[np.float64]
 def winds(place: Floats) -> list[Floats]:
     """Velocities, m/s: of jets and storm, of eddies now and a quarter of their period on, of a mere turn.
 
-    Each is the slope of a stream function across the radius: that has no divergence and leads nowhere but
-    along the surface, so the planet stays round.
+    Each is the slope of a stream function across the radius: along the surface, and without divergence.
     """
     random, apart = np.random.default_rng(4), (place - SPOT) / WIDTH
     steady = STORM / 0.6 * np.exp(0.5 - 0.5 * (apart**2).sum(-1, keepdims=True)) * apart
     steady[..., 1] += JETS * np.sin(BANDS * place[..., 1] / RADIUS + 0.4)  # each way by turns
-    now, later, turn = np.zeros((3, *place.shape))
-    turn[..., 1] = 1.0
+    now, later = np.zeros((2, *place.shape))
     for _ in range(10):
         slope = random.normal(size=3) * (1.0, 1.6, 1.0)  # an eddy is wider than it is high
         slope *= random.uniform(0.6, 1.6) / np.linalg.norm(slope)
@@ -37,7 +36,7 @@ def winds(place: Floats) -> list[Floats]:
         now += EDDIES * np.cos(phase)[..., None] * slope
         later += EDDIES * np.sin(phase)[..., None] * slope
     calm = np.clip(0.5 - (np.linalg.norm(place, axis=-1, keepdims=True) - RADIUS) / 0.012, 0.0, 1.0)
-    return [calm * np.cross(slope, place) / RADIUS for slope in (steady, now, later, turn)]
+    return [calm * np.cross(slope, place) / RADIUS for slope in (steady, now, later, (0, 1, 0))]
 
 
 def bands(place: Floats) -> Floats:
@@ -57,13 +56,15 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     low = -0.5 * size * cells[0], -0.5 * size * cells[1], -0.5 * size * cells[2]
     settings = gf.Settings(solve_velocity=False, density_dissipation=FRESH)  # nothing pushes these winds
     fluid = gf.Fluid(gf.Grid(cells, size, origin=low), settings=settings, backend=backend, ctx=ctx)
-    corners = np.moveaxis(np.indices([n + 1 for n in cells[::-1]])[::-1], 0, -1)
-    places = [corners + 0.5 * (np.arange(3) != n) for n in range(4)]  # of the faces across x, y, z; of cells
-    parts = zip(*(winds(size * places[n] + low) for n in range(3)), strict=True)
-    steady, now, later, turn = (np.stack([w[..., n] for n, w in enumerate(p)], axis=-1) for p in parts)
-    place = (size * places[3] + low)[:-1, :-1, :-1]
-    ball = np.clip((RADIUS - np.linalg.norm(place, axis=-1)) / (2.5 * size), 0.0, 1.0)
-    gas = ball[..., None] * bands(place)
+    grid = np.indices([n + 1 for n in cells[::-1]], np.float64)[::-1]
+    corners = size * np.moveaxis(grid, 0, -1) + np.array(low)
+    steady, now, later, turn = fields = winds(corners)
+    for field, n, axis in product(fields, range(3), range(3)):
+        if n + axis != 2:  # to the middles of the faces that part n goes through
+            field[..., n] = 0.5 * (field[..., n] + np.roll(field[..., n], -1, axis))
+    place = corners[:-1, :-1, :-1] + 0.5 * size
+    deep = RADIUS - np.linalg.norm(place, axis=-1, keepdims=True)
+    gas = np.clip(deep / (2.5 * size), 0.0, 1.0) * bands(place)
     fluid.color.write(gas)
     for n, color in enumerate(((FRESH, 0.0, 0.0), (0.0, FRESH, 0.0), (0.0, 0.0, FRESH))):
         fluid.emitters.add(gf.Emitter(gf.Array(gas[..., n]), color=color))
