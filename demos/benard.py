@@ -8,7 +8,7 @@ import numpy as np
 
 import gpufluid as gf
 
-SOFTWARE_CELLS = (120, 14, 96)
+SOFTWARE_CELLS = (128, 15, 102)
 GPU_CELLS = (320, 40, 256)
 HEIGHT = 0.16  # m, of the layer
 BUOYANCY = 2.0  # m/s^2 for the difference of temperature across the layer, which is 1
@@ -51,13 +51,17 @@ def scene(
 
     def show(_: gf.Scene, time: float) -> None:
         warm = fluid.temperature.read()
-        fluid.color.write(np.stack([np.maximum(warm, 0.0), 0 * warm, np.maximum(-0.3 * warm, 0.0)], axis=-1))
+        seen = np.clip(1.8 * warm - 0.1, 0.0, 1.0)  # what rises, yellow while it is hot; a haze of what sinks
+        hot = np.clip(3.2 * warm - 0.4, 0.0, 1.0)
+        fluid.color.write(np.stack([seen * hot, seen * (1.0 - hot), np.maximum(-0.07 * warm, 0.0)], axis=-1))
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.03, 0.0), distance=1.62, azimuth=30.0, elevation=42.0),
-        light=gf.Light(direction=(0.9, -0.6, -0.3), color=(4.5, 4.2, 3.8), ambient=(0.2, 0.24, 0.3)),
-        smoke=gf.Smoke(90.0, pigments=((0.95, 0.3, 0.06), (0.5, 0.5, 0.5), (0.03, 0.09, 0.2))),
+        camera=gf.Camera(target=(0.0, 0.04, 0.03), distance=2.05, azimuth=28.0, elevation=27.0),
+        light=gf.Light(direction=(0.9, -0.36, -0.15), color=(4.5, 4.2, 3.8), ambient=(0.1, 0.12, 0.15)),
+        smoke=gf.Smoke(90.0, pigments=((0.97, 0.42, 0.07), (0.8, 0.14, 0.03), (0.04, 0.13, 0.3))),
+        picture=gf.Picture(floor_color=(0.03, 0.033, 0.04)),
+        floor=0.0,
         update=show,
         title="gpufluid: benard",
     )

@@ -32,8 +32,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         settings=gf.Settings(
             combustion=gf.Combustion(smoke_per_burn=1.6, expansion_per_burn=10.0),
             buoyancy=2.0,
-            cooling=1.5,
-            vorticity_confinement=1.2,
+            cooling=2.0,
+            vorticity_confinement=3.0,
             pressure=gf.Multigrid(2),
         ),
         backend=backend,
@@ -44,7 +44,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     for wall in walls(0.5 * size * cells[2]):  # around the box: the sides of it are what holds the air
         fluid.obstacles.add(gf.Obstacle(wall, color=(0.5, 0.48, 0.44)))
     leak = gf.Emitter(gf.Box((0.95, 0.35, 0.0), (1.2, 0.6, 1.9)), fuel=0.4, falloff=0.15)
-    leak.noise, leak.noise_size, leak.noise_time = 1.0, 0.22, 1.0
+    leak.noise, leak.noise_size, leak.noise_time = 1.0, 0.17, 1.0
     spark = gf.Emitter(gf.Sphere((0.4, 0.4, 0.2), 0.08), temperature=1.0, falloff=0.05, active=False)
     fluid.emitters.add(leak)
     fluid.emitters.add(spark)
@@ -54,10 +54,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(2.1, 0.9, 0.0), distance=6.2, azimuth=32.0, elevation=6.0),
+        camera=gf.Camera(target=(2.05, 0.95, 0.0), distance=5.7, azimuth=32.0, elevation=6.0),
         light=gf.Light(direction=(-0.3, -0.2, -1.0), color=(0.3, 0.32, 0.38), ambient=(0.04, 0.045, 0.06)),
-        smoke=gf.Smoke(extinction=14.0, albedo=(0.3, 0.28, 0.26), fade=0.25),
-        fire=gf.Fire(300.0, 850.0, intensity=14.0, core=(0.0, 0.005, 0.03), hottest=4000.0, glow=4.0),
+        smoke=gf.Smoke(extinction=40.0, albedo=(0.3, 0.28, 0.26), fade=0.25),
+        fire=gf.Fire(300.0, 850.0, intensity=90.0, core=(0.0, 0.005, 0.03), hottest=4000.0, glow=2.5),
         picture=gf.Picture(floor_color=(0.2, 0.19, 0.18)),
         dt=1.0 / 60.0,
         floor=0.0,

@@ -1,67 +1,86 @@
-"""A planet with a skin that flows: jets of gas, each way by turns, curl up between their coloured bands."""
+"""A gas giant: winds that a formula gives carry the colours of its bands round it and curl them up."""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import gpufluid as gf
 
-SOFTWARE_CELLS = (56, 56, 56)
+SOFTWARE_CELLS = (88, 88, 88)
 GPU_CELLS = (128, 128, 128)
-LENGTH = 1.12  # m, of the box
-RADIUS = 0.4  # m, of the core; the skin lies round it
-SKIN = 0.07  # m
-BANDS = 27.0  # 1/m: how many jets lie between the poles
-JETS = 2.2  # m/s^2
-BANDED = ((0.0, 4.0, 0.0), (4.0, 0.0, 0.0), (0.0, 0.0, 4.0))  # densities of colour made a second
+LENGTH, RADIUS = 1.0, 0.45  # m: of the box, of the planet
+BANDS = 16.0  # radians between middle and pole
+JETS, EDDIES, STORM = 0.45, 0.084, 0.36  # m/s, of eddies each
+SPOT, WIDTH = (0.16, -0.188, 0.373), (0.075, 0.045, 0.075)  # m: where the storm is, and half its widths
+FRESH = 1.3  # 1/s, at which gas of each place's own colour wells up for what is there
+Floats = NDArray[np.float64]
+
+
+def winds(place: Floats) -> list[Floats]:
+    """Velocities, m/s: of jets and storm, of eddies now and a quarter of their period on, of a mere turn.
+
+    Each is the slope of a stream function across the radius: along the surface, and without divergence.
+    """
+    random, apart = np.random.default_rng(4), (place - SPOT) / WIDTH
+    steady = STORM / 0.6 * np.exp(0.5 - 0.5 * (apart**2).sum(-1, keepdims=True)) * apart
+    steady[..., 1] += JETS * np.sin(BANDS * place[..., 1] / RADIUS + 0.4)  # each way by turns
+    now, later = np.zeros((2, *place.shape))
+    for _ in range(10):
+        slope = random.normal(size=3) * (1.0, 1.6, 1.0)  # an eddy is wider than it is high
+        slope *= random.uniform(0.6, 1.6) / np.linalg.norm(slope)
+        phase = 32.0 * place @ slope + random.uniform(0.0, 2.0 * np.pi)
+        now += EDDIES * np.cos(phase)[..., None] * slope
+        later += EDDIES * np.sin(phase)[..., None] * slope
+    calm = np.clip(0.5 - (np.linalg.norm(place, axis=-1, keepdims=True) - RADIUS) / 0.012, 0.0, 1.0)
+    return [calm * np.cross(slope, place) / RADIUS for slope in (steady, now, later, (0, 1, 0))]
+
+
+def bands(place: Floats) -> Floats:
+    """Shares of dark belts, pale zones and grey hoods of the poles, [..., 3]."""
+    y = place[..., 1] / RADIUS + 0.015 * np.sin(17.0 * place[..., 0]) * np.sin(15.0 * place[..., 2])
+    belt = np.clip(0.5 + 1.5 * np.sin(BANDS * y + 0.4) + 0.5 * np.sin(1.7 * BANDS * y + 1.0), 0.0, 1.0)
+    apart = np.linalg.norm((place - SPOT) / WIDTH, axis=-1)  # the storm is dark in a pale ring
+    belt += np.clip(3.0 - 1.5 * apart, 0.0, 1.0) * (np.clip(3.0 - 2.5 * apart, 0.0, 1.0) - belt)
+    hood = np.clip(10.0 * np.abs(y) - 7.8, 0.0, 1.0)
+    return np.stack([belt * (1.0 - hood), (1.0 - belt) * (1.0 - hood), hood], axis=-1)
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
-    """A ball in a closed box, a skin of three colours held between it and the still air, and a sun."""
+    """A ball of gas of three colours, and a sun."""
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = LENGTH / cells[0]
-    origin = -0.5 * size * cells[0], -0.5 * size * cells[1], -0.5 * size * cells[2]
-    fluid = gf.Fluid(
-        gf.Grid(cells, size, origin=origin),
-        boundaries=gf.Boundaries.all(gf.Wall(slip="free")),
-        settings=gf.Settings(
-            buoyancy=0.0, density_dissipation=1.6, vorticity_confinement=0.5, pressure=gf.Multigrid(2)
-        ),
-        backend=backend,
-        ctx=ctx,
-    )
-    fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.0, 0.0, 0.0), RADIUS), slip="free"))
-    z, y, x = (o + size * (np.arange(n) + 0.5) for o, n in zip(origin[::-1], cells[::-1], strict=True))
-    place = np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
-    height = np.linalg.norm(place, axis=-1) - RADIUS
-    shell = np.clip(1.0 - height / SKIN, 0.0, 1.0)
-    bands = [(1.0 + np.sin(0.7 * BANDS * place[..., 1] + 2.1 * n)) ** 3 for n in range(3)]
-    for band, color in zip(bands, BANDED, strict=True):
-        skin = gf.Array(shell * band / sum(bands))
-        fluid.emitters.add(gf.Emitter(skin, color=color, noise=0.4, noise_size=0.1))
-    # the air above the skin is held still, and with it the skin
-    still = np.clip(2.0 * height / SKIN - 1.2, 0.0, 1.0)
-    fluid.emitters.add(gf.Emitter(gf.Array(still), velocity=(0.0, 0.0, 0.0)))
-    # jets round the axis, waved a little, that they may break up into eddies
-    wave = np.sin(BANDS * (place[..., 1] + 0.05 * np.sin(9.0 * place[..., 0]) * np.cos(8.0 * place[..., 2])))
-    around = np.cross((0.0, 1.0, 0.0), place) / RADIUS
-    fluid.forces.add(gf.ForceField(JETS * wave[..., None] * around))
-    # a wind of the keys a and d blows round it: straight on, it would but press on the still air
-    gale = gf.Vortex((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), 0.0, RADIUS)
-    fluid.forces.add(gale)
+    low = -0.5 * size * cells[0], -0.5 * size * cells[1], -0.5 * size * cells[2]
+    settings = gf.Settings(solve_velocity=False, density_dissipation=FRESH)  # nothing pushes these winds
+    fluid = gf.Fluid(gf.Grid(cells, size, origin=low), settings=settings, backend=backend, ctx=ctx)
+    grid = np.indices([n + 1 for n in cells[::-1]], np.float64)[::-1]
+    corners = size * np.moveaxis(grid, 0, -1) + np.array(low)
+    steady, now, later, turn = fields = winds(corners)
+    for field, n, axis in product(fields, range(3), range(3)):
+        if n + axis != 2:  # to the middles of the faces that part n goes through
+            field[..., n] = 0.5 * (field[..., n] + np.roll(field[..., n], -1, axis))
+    place = corners[:-1, :-1, :-1] + 0.5 * size
+    deep = RADIUS - np.linalg.norm(place, axis=-1, keepdims=True)
+    gas = np.clip(deep / (2.5 * size), 0.0, 1.0) * bands(place)
+    fluid.color.write(gas)
+    for n, color in enumerate(((FRESH, 0.0, 0.0), (0.0, FRESH, 0.0), (0.0, 0.0, FRESH))):
+        fluid.emitters.add(gf.Emitter(gf.Array(gas[..., n]), color=color))
 
-    def turn(_: gf.Scene, time: float) -> None:
-        gale.strength = 10.0 * sum(force.velocity[0] for force in fluid.forces if isinstance(force, gf.Wind))
+    def blow(scene: gf.Scene, time: float) -> None:
+        if scene.frame % 5 == 0:  # they change slowly; a wind of the keys a and d turns the planet
+            spin = sum(force.velocity[0] for force in fluid.forces if isinstance(force, gf.Wind))
+            fluid.velocity.write(steady + np.cos(0.8 * time) * now + np.sin(0.8 * time) * later + spin * turn)
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.0, 0.0), distance=1.75, azimuth=0.0, elevation=12.0),
-        light=gf.Light(direction=(-0.95, -0.3, -0.3), color=(4.5, 4.3, 4.0), ambient=(0.01, 0.012, 0.02)),
-        smoke=gf.Smoke(extinction=60.0, pigments=((0.85, 0.25, 0.08), (0.95, 0.85, 0.6), (0.15, 0.3, 0.5))),
+        camera=gf.Camera(distance=1.85),
+        light=gf.Light(direction=(-0.95, -0.22, -0.4), color=(2.9, 2.75, 2.55), ambient=(0.01, 0.01, 0.01)),
+        smoke=gf.Smoke(100.0, pigments=((0.5, 0.2, 0.08), (0.95, 0.84, 0.64), (0.33, 0.4, 0.48))),
         picture=gf.Picture(background=(0.001, 0.001, 0.002)),
-        update=turn,
+        update=blow,
         title="gpufluid: planet",
     )
 

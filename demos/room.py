@@ -1,8 +1,10 @@
-"""Smoke fills a room with niches, seen through its front wall, and leaves by a hole in the roof."""
+"""A sunbeam in a hazy room: smoke fills it, seen through its front wall, and leaves by a hole in the roof."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 import gpufluid as gf
 
@@ -10,6 +12,7 @@ SOFTWARE_CELLS = (88, 56, 48)
 GPU_CELLS = (176, 112, 96)
 LENGTH = 4.4  # m, of the box; the room stands in it with room above
 WALL = 0.2  # m
+HAZE = 0.045  # density of what floats in the room from the first, and shows the beam
 LOW, HIGH = (-2.0, 0.0, -1.1), (2.0, 2.1, 1.1)  # corners of the room, outside
 HOLE = ((0.7, -0.45), (1.5, 0.35))  # m, corners (x, z) of the hole in the roof
 NICHES = (-1.35, -0.35, 0.65)  # m: where the niches in the back wall begin
@@ -53,14 +56,20 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid.obstacles.add(gf.Obstacle(box))
     fluid.obstacles[len(fluid.obstacles) - 1].visible = False
     fluid.obstacles.add(gf.Obstacle(gf.Cylinder((-1.0, 0.15, 0.2), 0.3, 0.3)))  # a brazier
-    source = gf.Emitter(gf.Cylinder((-1.0, 0.37, 0.2), 0.26, 0.12), density=8.0, temperature=1.0)
+    source = gf.Emitter(gf.Cylinder((-1.0, 0.37, 0.2), 0.26, 0.12), density=5.0, temperature=1.0)
     source.velocity, source.noise, source.noise_size = (0.2, 2.0, 0.0), 0.6, 0.15
     fluid.emitters.add(source)
+    z, y, x = (
+        o + size * (np.arange(n) + 0.5) for o, n in zip(fluid.grid.origin[::-1], cells[::-1], strict=True)
+    )
+    (x0, _, z0), (x1, y1, z1) = LOW, HIGH
+    across = (z > z0)[:, None, None] & (z < z1)[:, None, None] & (x > x0) & (x < x1)
+    fluid.density.write(HAZE * (across & (y < y1 - WALL)[:, None]))
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 1.15, 0.0), distance=4.9, azimuth=-12.0, elevation=9.0),
-        light=gf.Light(direction=(-0.5, -1.0, 0.05), color=(7.0, 6.2, 5.0), ambient=(0.3, 0.36, 0.48)),
-        lights=[gf.PointLight((-1.0, 0.6, 0.75), color=(0.5, 0.24, 0.09))],
+        light=gf.Light(direction=(-0.6, -1.0, 0.21), color=(9.0, 8.0, 6.4), ambient=(0.2, 0.24, 0.32)),
+        lights=[gf.PointLight((-1.0, 0.5, 0.4), color=(0.3, 0.13, 0.045), radius=0.12)],
         smoke=gf.Smoke(extinction=5.0),
         floor=0.0,
         title="gpufluid: room",

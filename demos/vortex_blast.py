@@ -1,53 +1,63 @@
-"""A blast torn by a vortex: what a spark has lit is wound into a whirl of fire and soot."""
+"""A fire whirl: a vortex winds the flames of three burners round one another into a rope of fire."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import gpufluid as gf
 
-SOFTWARE_CELLS = (52, 72, 52)
-GPU_CELLS = (112, 160, 112)
-HEIGHT = 2.4  # m
-EMPTY = 0.3  # s, after which no more fuel comes
+SOFTWARE_CELLS = (48, 84, 48)
+GPU_CELLS = (104, 182, 104)
+HEIGHT = 2.1  # m
+RING = 0.17  # m, from the axis to the burners
+TURN = 1.3  # rad/s, of the burners against the vortex: so the strands of the rope seem to climb
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
-    """A cloud of fuel beside the axis of a vortex over the ground, out of doors."""
+    """Burners on a grate that lets air in, round the axis of a vortex, under a hood that draws it off."""
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = HEIGHT / cells[1]
+    # with an open top air would come down the axis, where the pressure is low, and press the flames flat
+    grate, hood = gf.Inflow((0.0, 0.8, 0.0)), gf.Inflow((0.0, 2.0, 0.0))
     fluid = gf.Fluid(
         gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
-        boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall("free"), gf.Open(), gf.Open(), gf.Open()),
+        boundaries=gf.Boundaries(gf.Open(), gf.Open(), grate, hood, gf.Open(), gf.Open()),
         settings=gf.Settings(
-            combustion=gf.Combustion(smoke_per_burn=0.5, expansion_per_burn=3.0),
-            buoyancy=1.4,
-            cooling=1.0,
+            combustion=gf.Combustion(
+                burn_per_temperature=3.0, smoke_per_burn=0.35, expansion_per_burn=0.6, radiation=0.1
+            ),
+            buoyancy=2.6,
+            cooling=3.0,
+            density_dissipation=0.6,
             vorticity_confinement=0.6,
             pressure=gf.Multigrid(2),
         ),
         backend=backend,
         ctx=ctx,
     )
-    cloud = gf.Emitter(gf.Sphere((0.22, 0.45, 0.0), 0.2), fuel=2.0, falloff=0.06)
-    cloud.noise, cloud.noise_size, cloud.noise_time = 0.9, 0.12, 1.0
-    spark = gf.Emitter(gf.Sphere((0.2, 0.4, 0.0), 0.06), temperature=1.0, falloff=0.04)
-    fluid.emitters.add(cloud)
-    fluid.emitters.add(spark)
-    fluid.forces.add(gf.Vortex((0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), strength=14.0, radius=0.3))
+    burners = [gf.Emitter(gf.Sphere((0.0, 0.1, 0.0), 0.07), fuel=3.0, temperature=1.0) for _ in range(3)]
+    for burner in burners:
+        burner.falloff, burner.noise, burner.noise_size, burner.noise_time = 0.03, 0.9, 0.08, 0.2
+        fluid.emitters.add(burner)
+    fluid.forces.add(gf.Vortex((0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), strength=4.5, radius=0.25))
 
-    def burn_out(_: gf.Scene, time: float) -> None:
-        cloud.active = spark.active = time < EMPTY
+    def turn(_: gf.Scene, time: float) -> None:
+        for n, burner in enumerate(burners):
+            a = TURN * time + 2.0 * math.pi * n / len(burners)
+            burner.position = (RING * math.cos(a), 0.0, RING * math.sin(a))
 
+    sparks = [gf.ParticleSource(burner, color=(1.0, 0.35, 0.06)) for burner in burners]
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.95, 0.0), distance=4.0, azimuth=30.0, elevation=8.0),
-        light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.4, 0.42, 0.5), ambient=(0.03, 0.035, 0.05)),
-        smoke=gf.Smoke(extinction=10.0, albedo=(0.45, 0.42, 0.4), fade=0.3),
-        fire=gf.Fire(300.0, 410.0, intensity=60.0, core=(0.0, 0.0, 0.0), hottest=4000.0),
+        camera=gf.Camera(target=(0.0, 1.0, 0.0), distance=3.9, azimuth=30.0, elevation=8.0),
+        light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.2, 0.22, 0.3), ambient=(0.02, 0.024, 0.035)),
+        smoke=gf.Smoke(extinction=12.0, albedo=(0.45, 0.42, 0.4), fade=0.4),
+        fire=gf.Fire(600.0, 540.0, intensity=80.0, core=(0.0, 0.004, 0.02), hottest=2600.0, glow=1.5),
+        views=[gf.ParticlesView(300, sparks, life=1.6, size=0.014, unit="metres", opacity=1.0)],
         floor=0.0,
         picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),
-        update=burn_out,
+        update=turn,
         title="gpufluid: vortex_blast",
     )
 
