@@ -339,6 +339,19 @@ def test_the_gloss_of_a_solid_lies_over_its_paint(fluid: gf.Fluid, ctx: moderngl
     frame.release()
 
 
+def test_a_solid_with_the_sun_behind_the_viewer_is_all_there(fluid: gf.Fluid, ctx: moderngl.Context) -> None:
+    """A cosine that rounding takes above 1 once left black blocks in one picture out of ten."""
+    frame = FrameRenderer(ctx, (320, 180), background=(0.0, 0.0, 0.0))
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(6.0, 6.0, 0.2)), (0.0, 0.5, -2.0)))
+    for turn in range(6):
+        camera = gf.Camera(target=(0.0, 0.5, 0.0), distance=3.0, azimuth=3.1 * turn, elevation=7.0, fov=2.0)
+        way = tuple(t - e for t, e in zip(camera.target, camera.eye, strict=True))
+        seen = drawn(frame, fluid, camera=camera, light=gf.Light(direction=way), floor=None)
+        assert np.isfinite(seen).all()
+        assert seen.min() > 0.5 * seen.max()
+    frame.release()
+
+
 @pytest.mark.parametrize("normal", [(0.0, 1.0, 0.0), (0.5, 1.0, 0.2), (1.0, 0.1, 0.0)])
 def test_a_plane_shades_what_is_behind_it(
     fluid: gf.Fluid, frame: FrameRenderer, normal: tuple[float, float, float]

@@ -29,7 +29,7 @@ void main() {
     n = normalize(n);
     Lit lit = light_on(place, n, LIFT);
     vec3 h = normalize(v - sun_direction);
-    float nh = max(dot(n, h), 0.0), vh = max(dot(v, h), 1e-3), nv = max(dot(n, v), 0.0);
+    float nh = max(dot(n, h), 0.0), vh = clamp(dot(v, h), 1e-3, 1.0), nv = max(dot(n, v), 0.0);
     float a2 = ROUGHNESS * ROUGHNESS * ROUGHNESS * ROUGHNESS, d = nh * nh * (a2 - 1.0) + 1.0;
     float fresnel = GLOSS + (1.0 - GLOSS) * pow(1.0 - vh, 5.0);
     float gloss = a2 / (d * d) * 0.25 / (vh * vh) * fresnel;  // times pi: sun_color is a radiance
