@@ -6,40 +6,31 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import gpufluid as gf
 
-SOFTWARE_CELLS = (88, 88, 88)
-GPU_CELLS = (128, 128, 128)
+SOFTWARE_CELLS, GPU_CELLS = (88, 88, 88), (128, 128, 128)
 LENGTH, RADIUS = 1.0, 0.45  # m: of the box, of the planet
-BANDS = 16.0  # radians between middle and pole
-JETS, EDDIES, STORM = 0.45, 0.084, 0.36  # m/s, of eddies each
+BANDS, FRESH = 16.0, 1.3  # radians between middle and pole; 1/s: gas of a place's own colour wells up
+JETS, EDDIES, STORM = 0.45, 0.095, 0.36  # m/s, of eddies each
 SPOT, WIDTH = (0.16, -0.188, 0.373), (0.075, 0.045, 0.075)  # m: where the storm is, and half its widths
-FRESH = 1.3  # 1/s, at which gas of each place's own colour wells up for what is there
-Floats = NDArray[np.float64]
 
 
-def winds(place: Floats) -> list[Floats]:
-    """Velocities, m/s: of jets and storm, of eddies now and a quarter of their period on, of a mere turn.
-
-    Each is the slope of a stream function across the radius: along the surface, and without divergence.
-    """
-    random, apart = np.random.default_rng(4), (place - SPOT) / WIDTH
+def winds(place: Any) -> list[Any]:
+    """Velocities, m/s: of jets and storm, of eddies now and a quarter of their period on, of a mere turn."""
+    random, apart = np.random.default_rng(5), (place - SPOT) / WIDTH
     steady = STORM / 0.6 * np.exp(0.5 - 0.5 * (apart**2).sum(-1, keepdims=True)) * apart
     steady[..., 1] += JETS * np.sin(BANDS * place[..., 1] / RADIUS + 0.4)  # each way by turns
-    now, later = np.zeros((2, *place.shape))
-    for _ in range(10):
-        slope = random.normal(size=3) * (1.0, 1.6, 1.0)  # an eddy is wider than it is high
-        slope *= random.uniform(0.6, 1.6) / np.linalg.norm(slope)
-        phase = 32.0 * place @ slope + random.uniform(0.0, 2.0 * np.pi)
-        now += EDDIES * np.cos(phase)[..., None] * slope
-        later += EDDIES * np.sin(phase)[..., None] * slope
+    slopes = random.normal(size=(10, 3)) * (1.0, 1.6, 1.0)  # eddies are wider than they are high
+    slopes *= random.uniform(0.6, 1.6, (10, 1)) / np.linalg.norm(slopes, axis=1, keepdims=True)
+    phase = 32.0 * place @ slopes.T + random.uniform(0.0, 2.0 * np.pi, 10)
+    now, later = EDDIES * np.cos(phase) @ slopes, EDDIES * np.sin(phase) @ slopes
     calm = np.clip(0.5 - (np.linalg.norm(place, axis=-1, keepdims=True) - RADIUS) / 0.012, 0.0, 1.0)
+    # each the slope of a stream function across the radius: along the surface, and without divergence
     return [calm * np.cross(slope, place) / RADIUS for slope in (steady, now, later, (0, 1, 0))]
 
 
-def bands(place: Floats) -> Floats:
+def bands(place: Any) -> Any:
     """Shares of dark belts, pale zones and grey hoods of the poles, [..., 3]."""
     y = place[..., 1] / RADIUS + 0.015 * np.sin(17.0 * place[..., 0]) * np.sin(15.0 * place[..., 2])
     belt = np.clip(0.5 + 1.5 * np.sin(BANDS * y + 0.4) + 0.5 * np.sin(1.7 * BANDS * y + 1.0), 0.0, 1.0)
@@ -53,11 +44,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     """A ball of gas of three colours, and a sun."""
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = LENGTH / cells[0]
-    low = -0.5 * size * cells[0], -0.5 * size * cells[1], -0.5 * size * cells[2]
+    x, y, z = (-0.5 * size * n for n in cells)
     settings = gf.Settings(solve_velocity=False, density_dissipation=FRESH)  # nothing pushes these winds
-    fluid = gf.Fluid(gf.Grid(cells, size, origin=low), settings=settings, backend=backend, ctx=ctx)
-    grid = np.indices([n + 1 for n in cells[::-1]], np.float64)[::-1]
-    corners = size * np.moveaxis(grid, 0, -1) + np.array(low)
+    fluid = gf.Fluid(gf.Grid(cells, size, (x, y, z)), settings=settings, backend=backend, ctx=ctx)
+    corners = size * np.moveaxis(np.indices([n + 1 for n in cells[::-1]])[::-1], 0, -1) + (x, y, z)
     steady, now, later, turn = fields = winds(corners)
     for field, n, axis in product(fields, range(3), range(3)):
         if n + axis != 2:  # to the middles of the faces that part n goes through
@@ -66,8 +56,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     deep = RADIUS - np.linalg.norm(place, axis=-1, keepdims=True)
     gas = np.clip(deep / (2.5 * size), 0.0, 1.0) * bands(place)
     fluid.color.write(gas)
-    for n, color in enumerate(((FRESH, 0.0, 0.0), (0.0, FRESH, 0.0), (0.0, 0.0, FRESH))):
-        fluid.emitters.add(gf.Emitter(gf.Array(gas[..., n]), color=color))
+    for n in range(3):
+        fluid.emitters.add(gf.Emitter(gf.Array(gas[..., n]), color=tuple(FRESH * np.eye(3)[n])))
 
     def blow(scene: gf.Scene, time: float) -> None:
         if scene.frame % 5 == 0:  # they change slowly; a wind of the keys a and d turns the planet

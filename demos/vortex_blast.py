@@ -1,4 +1,4 @@
-"""A fire whirl: a vortex winds the flames of three burners round one another into a rope of fire."""
+"""A blast, and a whirl of fire after it: a vortex winds both, and the flames of three burners into a rope."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ GPU_CELLS = (104, 182, 104)
 HEIGHT = 2.1  # m
 RING = 0.17  # m, from the axis to the burners
 TURN = 1.3  # rad/s, of the burners against the vortex: so the strands of the rope seem to climb
+LEAK = 0.2  # s, for which gas has leaked when the burners are lit
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
-    """Burners on a grate that lets air in, round the axis of a vortex, under a hood that draws it off."""
+    """Burners on a grate that lets air in, in gas that has leaked, under a hood that draws it off."""
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = HEIGHT / cells[1]
     # with an open top air would come down the axis, where the pressure is low, and press the flames flat
@@ -40,11 +41,15 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     for burner in burners:
         burner.falloff, burner.noise, burner.noise_size, burner.noise_time = 0.03, 0.9, 0.08, 0.2
         fluid.emitters.add(burner)
+    leak = gf.Emitter(gf.Sphere((0.0, 0.25, 0.0), 0.2), fuel=5.0, falloff=0.1, noise=0.9, noise_size=0.15)
+    fluid.emitters.add(leak)
     fluid.forces.add(gf.Vortex((0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), strength=4.5, radius=0.25))
 
     def turn(_: gf.Scene, time: float) -> None:
+        leak.active = time < LEAK
         for n, burner in enumerate(burners):
             a = TURN * time + 2.0 * math.pi * n / len(burners)
+            burner.temperature = None if leak.active else 1.0
             burner.position = (RING * math.cos(a), 0.0, RING * math.sin(a))
 
     sparks = [gf.ParticleSource(burner, color=(1.0, 0.35, 0.06)) for burner in burners]
