@@ -140,6 +140,13 @@ class Boundaries:
         """True where the low side of `axis`, or the `high` one, is open."""
         return isinstance(self.sides[2 * axis + high], Open)
 
+    def lets_out(self, axis: int, high: bool) -> bool:
+        """True where fluid may leave by the low side of `axis`, or the `high` one: open, or drawn out."""
+        side = self.sides[2 * axis + high]
+        if isinstance(side, Inflow):
+            return side.velocity[axis] > 0.0 if high else side.velocity[axis] < 0.0
+        return isinstance(side, Open)
+
     def closed(self, axis: int, high: bool) -> bool:
         """True where the low side of `axis`, or the `high` one, says what flows through: wall or inflow."""
         return isinstance(self.sides[2 * axis + high], Wall | Inflow)

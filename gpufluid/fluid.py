@@ -309,7 +309,7 @@ class VelocityField:
         """
         array = checked_array(values, self._shape, self.name)
         store, dimensions = self._fluid._settled(self.name).velocity, self._fluid.grid.dimensions
-        volume = store.read()
+        volume = np.zeros(store.shape, np.float32)  # what no face along an axis has is 0
         volume[..., :dimensions] = array[: volume.shape[0], ..., :dimensions]
         for axis in range(dimensions):
             if self._fluid.boundaries.periodic(axis):

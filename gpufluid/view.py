@@ -232,8 +232,9 @@ class Smoke:
     anisotropy: g of Henyey & Greenstein (1941), -0.95 to 0.95; 0 scatters alike all round.
     pigments: albedos of the smoke that emitters with a `color` make, of its r, g and b densities.
     visible: False leaves it out of the picture, with its shadow; views of the flow and fire are drawn still.
-    fade: metres before the open sides of the box over which smoke and fire thin out to nothing, so that what
-    leaves the box seems to spread; 0: it ends there as if it were cut. It is their look alone.
+    fade: metres before the sides of the box that are open, or draw fluid out, over which smoke and fire thin
+    out to nothing, so that what leaves the box seems to spread; 0: it ends there as if it were cut. It is
+    their look alone.
 
     Raises GpufluidError naming the field and what it should be.
     """

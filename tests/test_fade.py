@@ -25,6 +25,10 @@ SIDES = {
     "top": (gf.Boundaries(top=OPEN), 0b001000),
     "some": (gf.Boundaries(left=OPEN, bottom=OPEN, front=OPEN), 0b100101),
     "along y": (gf.Boundaries(bottom=OPEN, top=OPEN, left=gf.Periodic(), right=gf.Periodic()), 0b001100),
+    "drawn out": (
+        gf.Boundaries(right=gf.Inflow((1.0, 0.0, 0.0)), back=gf.Inflow((0.0, 0.0, -0.5))),
+        0b010010,
+    ),
     "none": (gf.Boundaries(left=gf.Inflow((1.0, 0.0, 0.0))), 0),
 }
 DARK = gf.Light(color=(0, 0, 0), ambient=(0, 0, 0))

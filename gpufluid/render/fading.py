@@ -1,4 +1,4 @@
-"""How much light smoke takes, as its shaders are told: ever less towards the open sides of the box."""
+"""How much light smoke takes, as its shaders are told: ever less towards sides of the box that let it out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def fading_sides(fluid: FluidLike, smoke: Smoke) -> int:
         return 0
     axes = range(fluid.grid.dimensions)
     return sum(
-        fluid.boundaries.open(axis, high) << 2 * axis + high for axis in axes for high in (False, True)
+        fluid.boundaries.lets_out(axis, high) << 2 * axis + high for axis in axes for high in (False, True)
     )
 
 
