@@ -74,7 +74,6 @@ def frame_count(path: Path) -> int:
 
 
 BAD = [
-    ("", "arguments are required: COMMAND"),
     ("dmeo", "invalid choice: 'dmeo'"),
     ("demo plum", "did you mean 'plume'?"),
     ("demo --frames 0", "--frames: must be a whole number >= 1, got '0'"),
@@ -96,6 +95,10 @@ BAD = [
     ),
     ("demo --backend computer", "did you mean 'compute'?"),
     ("demo --colour", "unrecognized arguments: --colour"),
+    (
+        "run --fremes 3",
+        "unrecognized arguments: --fremes; did you mean '--frames'? (see: gpufluid run --help)",
+    ),
     ("demo -o missing/x.mp4", "missing/x.mp4: the folder missing does not exist"),
     ("demo -o x.avi", "x.avi: cannot write .avi files"),
     ("demo -o taken.mp4", "taken.mp4: exists already"),
@@ -282,6 +285,13 @@ def test_output_that_nobody_reads_is_no_error(tmp_path: Path) -> None:
             [sys.executable, "-m", "gpufluid", "info"], cwd=tmp_path, stdout=pipe, stderr=subprocess.PIPE
         )
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_no_words_are_answered_with_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([])
+    told = capsys.readouterr().out
+    assert told.startswith("usage: gpufluid") and "demo" in told
 
 
 FULL = Path("/dev/full")

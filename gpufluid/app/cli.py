@@ -46,6 +46,14 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise GpufluidError(f"{message} (see: {self.prog} --help)")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's, but the command that does not know a word says so, with the nearest it knows."""
+        found, more = super().parse_known_args(args, namespace)
+        if more:
+            known = near(more[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(more)}{known}")
+        return found, more
+
 
 def _argument(parse: Callable[[str], T]) -> Callable[[str], T]:
     """Let argparse name the option in front of what `parse` finds wrong."""
@@ -413,7 +421,7 @@ def _obey(words: Sequence[str], last: bool) -> int:
     try:
         if "GPUFLUID_DEBUG" in os.environ:  # or the first option whose check needs the engine would be blamed
             importlib.import_module("gpufluid.debugging")
-        args = build_parser(words[0] if words else "").parse_args(words)
+        args = build_parser(words[0] if words else "").parse_args(words or ["--help"])
         args.last = last
         return int(args.run(args))
     except GpufluidError as error:
