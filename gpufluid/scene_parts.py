@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from gpufluid import flow_views, shapes, sources
-from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError, SceneError, near, short
 from gpufluid.files import open_plain
 from gpufluid.keyframes import Formula, Keys, Track
@@ -210,8 +209,7 @@ class Builder:
         def make(time: float) -> Any:
             return kind(**{name: part(time) for name, part in parts.items()})
 
-        # a combustion is first made with the settings it is part of, which its mistakes are told of
-        if kind is Combustion or self._moving(table):
+        if self._moving(table):
             return make
         made = make(0.0)
         return lambda time: made
