@@ -376,7 +376,10 @@ def test_changes_over_the_file(full: Path) -> None:
         ("views[1].range=[1,0]", r"views\[1\]: StreamlinesView.range: low must be less than high"),
         # words of other tables are no help
         ("settings.combustion={expansion=3.0}", r"field expansion; did you mean 'expansion_per_burn'"),
-        ("settings.combustion={smoke_per_burn=-1.0}", r"settings\.combustion: Combustion\.smoke_per_burn must"),
+        (
+            "settings.combustion={smoke_per_burn=-1.0}",
+            r"settings\.combustion: Combustion\.smoke_per_burn must",
+        ),
         (
             "views[3].lvel=3.0",
             r"views\[3\]: the table contains unknown field lvel; it may have axis, box, .*, visible$",

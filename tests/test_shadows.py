@@ -339,6 +339,19 @@ def test_the_gloss_of_a_solid_lies_over_its_paint(fluid: gf.Fluid, ctx: moderngl
     frame.release()
 
 
+def test_the_shade_under_a_solid_is_soft_and_as_round_as_it_is(fluid: gf.Fluid, frame: FrameRenderer) -> None:
+    """Of the light from above a ball takes some, least at its rim: all round alike, though it is of cells."""
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), (0.0, 0.5, 0.0), visible=False))
+    sky = gf.Light(direction=(0.0, -1.0, 0.0), color=(0.0, 0.0, 0.0), ambient=(1.0, 1.0, 1.0))
+    share = share_of_light(drawn(frame, fluid, light=sky), *on_floor())
+    away = np.hypot(*on_floor())
+    rings = [share[(away > r) & (away < r + 0.02)] for r in np.arange(0.0, 0.4, 0.02)]
+    means = np.array([ring.mean() for ring in rings])
+    assert means[0] < 0.7 and means[-1] > 0.97
+    assert (np.diff(means) > -0.02).all() and np.diff(means).max() < 0.05
+    assert max(ring.std() for ring in rings) < 0.035
+
+
 def test_a_solid_with_the_sun_behind_the_viewer_is_all_there(fluid: gf.Fluid, ctx: moderngl.Context) -> None:
     """A cosine that rounding takes above 1 once left black blocks in one picture out of ten."""
     frame = FrameRenderer(ctx, (320, 180), background=(0.0, 0.0, 0.0))

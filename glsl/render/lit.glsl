@@ -19,12 +19,19 @@ struct Lit {
     vec3 sun, around;      // radiance of a white matt surface: by the sun, and by everything else
 };
 
-// Share of the light from above that smoke takes from a surface (place: cells). The light volume knows only
-// what is straight above; under the sides of the box half the sky is clear, so the shade fades out there.
+const float SOFT = 2.0;  // cells: of the light from above one of its own volume
+
+// Share of the light from above that smoke and solids take from a surface (place: cells). The light volume knows only
+// what is straight above: the mean of four lookups round the place has soft edges, as the sky's shadows have, and shows no
+// cells. Under the sides of the box half the sky is clear, so the shade fades out there.
 float shade_from_above(vec3 place) {
     vec2 half_size = 0.5 * vec2(cells.xz);
-    float under = smoothstep(1.0, 0.3, length(place.xz / half_size - 1.0));
-    return under > 0.0 ? under * (1.0 - sqrt(light_at_sky(place))) : 0.0;
+    float under = smoothstep(1.0, 0.3, length(place.xz / half_size - 1.0)), sum = 0.0;
+    if (under <= 0.0) return 0.0;
+    int n = 0;
+    do sum += sqrt(light_at_sky(place + SOFT * vec3(float(n & 1) * 2.0 - 1.0, 0.0, float(n + 1 & 2) - 1.0)));
+    while (++n < turns(4) && !(n == 2 && sum == 2.0));  // two that lie apart, where all is clear
+    return under * (1.0 - sum / float(n));
 }
 
 // The sun's light left on a surface by smoke and by solids, each of which knows nothing of the other.
@@ -48,7 +55,7 @@ Lit light_on(vec3 place, vec3 n, float lift) {
 #if CLEAR
     float shade = 0.0;
 #else
-    float shade = shade_from_above(at + vec3(0.0, lift, 0.0));
+    float shade = shade_from_above(lift > 0.0 ? at + SOFT * n + vec3(0.0, lift, 0.0) : at);
 #endif
     float up = 0.5 + 0.5 * n.y;
     Lit lit;
