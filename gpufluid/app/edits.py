@@ -156,11 +156,31 @@ class Removal(Addition):
 
 
 class History:
-    """What was done to a scene: to be undone, done again, and done to the scene built anew."""
+    """What was done to a scene: to be undone, done again, and done to the scene built anew.
+
+    saved: what was done when the scene was saved last.
+    """
 
     def __init__(self) -> None:
         self.done: list[Edit] = []
         self.undone: list[Edit] = []
+        self.saved: list[Edit] = []
+        self._open = False
+
+    @property
+    def unsaved(self) -> int:
+        """How many edits were made, or undone, since the scene was saved."""
+        return len(self.done) + len(self.saved) - 2 * self._common
+
+    @property
+    def _common(self) -> int:
+        """How many of the first edits are both done and saved."""
+        pairs = enumerate(zip(self.done, self.saved, strict=False))
+        return next((n for n, (a, b) in pairs if a is not b), min(len(self.done), len(self.saved)))
+
+    def mark_saved(self) -> None:
+        """The scene as it is now was saved."""
+        self.saved = self.done[:]
         self._open = False
 
     def change(self, scene: Scene, path: Path, value: Any) -> None:
@@ -224,6 +244,7 @@ class History:
         """Forget everything."""
         self.done.clear()
         self.undone.clear()
+        self.saved.clear()
         self._open = False
 
 

@@ -35,6 +35,7 @@ from gpufluid.app.studio_fields import (
 )
 from gpufluid.app.studio_ui import ACCENT, HELD, Ui, file_dialogs, has_file_dialog, imgui
 from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
+from gpufluid.app.twice import STANDS
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
@@ -58,7 +59,7 @@ PANEL = 340.0  # width
 LABEL = 140.0  # from where a row's name stands to its slider
 WIDEST = 0.65  # share of the window that the panel takes at most
 HELP_WIDTH = 430.0  # of the list of keys
-TOAST = 5.0  # seconds that a message is seen
+TOAST = STANDS  # seconds that a message is seen: as long as a question
 MEASURE = 0.5  # seconds between frames whose passes are timed
 SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
 PASSES = 16  # rows of the table of passes
@@ -69,15 +70,16 @@ OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.45)
 class Studio:
     """The panel and the tools of a player's window. Raises MissingDependencyError without imgui-bundle.
 
-    shown: whether the panel is; helping: whether the list of keys is. selected: the path of the object whose
-    fields are shown. tool: what a left drag in the picture does, one of TOOLS; with alt it turns, whichever.
-    box: the number of the fluid that new objects, views and another grid are for.
+    shown: whether the panel is; used: whether it ever was. helping: whether the list of keys is shown.
+    selected: the path of the object whose fields are shown. tool: what a left drag in the picture does, one
+    of TOOLS; with alt it turns, whichever. box: the number of the fluid that new objects, views and another
+    grid are for.
     """
 
     def __init__(self, player: Player) -> None:
         self.player = player
         self.ui = Ui(player.window.handle)
-        self.shown = self.helping = False
+        self.shown = self.used = self.helping = False
         self.selected: Path | None = None
         self._listed: Path | None = None  # what the list was scrolled to
         self.box = 0
@@ -91,7 +93,6 @@ class Studio:
         self._mesh = MeshForm(self)
         self._file = str(player.watch if player.watch and player.watch.suffix == ".toml" else "")
         self._file = self._file or f"{player.name}.toml"
-        self._asked = ""  # the file whose replacement was asked for once
         self._as_pictures = False
         self._menu = False  # whether one is open
         self._help_height = 0.0  # of the list of keys, in letters of the usual size
@@ -201,6 +202,7 @@ class Studio:
         if self.has_charts:
             self._draw_picture()
         if self.shown:
+            self.used = True
             if not self.has_charts:  # they fill the picture
                 self._draw_outlines()
             self._draw_panel()
@@ -464,7 +466,7 @@ class Studio:
             ("Play" if player.paused else "Pause", player.pause, player.paused),
             ("Step", player.single_step, False),
             ("Reset", player.restart, False),
-            ("Reload", player.reload, False),
+            ("Reload", player.reload, player.stale or player.may_reload),
         )
         recording = player.recorder is not None
         self._buttons(
@@ -844,23 +846,31 @@ class Studio:
     def _files(self) -> None:
         self._row("scene")
         _, self._file = imgui.input_text("##file", self._file)
-        again = self._asked == self._file and FilePath(self._file).is_file()
+        again = self.player.twice.stands(self._replacing)
         self._buttons(("Replace it" if again else "Save scene", self.save, again))
         _, self._as_pictures = imgui.checkbox("record numbered pictures, no film", self._as_pictures)
+
+    @property
+    def _replacing(self) -> str:
+        """What a save would replace; "" for nothing."""
+        player, path = self.player, FilePath(self._file)
+        if not path.is_file():
+            return ""
+        changed = player.stale and player.watch is not None and path.absolute() == player.watch.absolute()
+        return f"{path} {'has changed' if changed else 'exists'}: save once more to replace it"
 
     def save(self) -> None:
         """Write the scene as it is now; a file that is there only when asked twice."""
         player, path = self.player, FilePath(self._file)
-        if path.is_file() and self._asked != self._file:
-            self._asked = self._file
-            player.say(f"{path} exists: save once more to replace it")
+        if self._replacing and not player.twice.agreed(self._replacing):
             return
-        self._asked = ""
         try:
             save_description(self.scene, path, overwrite=True)
-            player.say(f"wrote {path.absolute()}")
         except GpufluidError as error:
             player.say(str(error))
+            return
+        player.history.mark_saved()
+        player.say(f"wrote {path.absolute()}")
         player.seen()  # what was saved here need not be read again
 
     # -- fields --------------------------------------------------------------------------------------------

@@ -1,0 +1,60 @@
+"""What is changed in the studio and not saved is not lost unasked; see unsaved_session.py."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_studio import pytestmark as needs_a_screen
+from test_window import run_under_xvfb
+
+pytestmark = needs_a_screen
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the session saw."""
+    folder = tmp_path_factory.mktemp("session")
+    done = run_under_xvfb(folder, str(Path(__file__).with_name("unsaved_session.py")))
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return report
+
+
+def test_without_the_panel_or_changes_nothing_is_asked(session: dict[str, Any]) -> None:
+    assert session["without_panel"] and session["read_without_panel"]
+    assert session["unchanged"] == [True, True]
+
+
+def test_escape_and_the_button_of_the_window_ask_first(session: dict[str, Any]) -> None:
+    lost = "2 unsaved changes would be lost: "
+    assert session["escape"] == [False, f"{lost}press escape once more to close", True]
+    assert session["button"] == [False, f"{lost}close the window once more", True]
+    assert session["too_late"] == [False, False]
+    assert session["another_question"][1].startswith("1 unsaved change would be lost: ")
+    assert session["another_question"][0] is False, "it closes for what was said of more"
+
+
+def test_reload_asks_first(session: dict[str, Any]) -> None:
+    said = "1 unsaved change would be lost: press Reload once more to go on"
+    assert session["reload"] == [True, said, False, 0]
+
+
+def test_a_file_saved_elsewhere_takes_no_changes_away(session: dict[str, Any]) -> None:
+    kept, said, title = session["kept"]
+    assert kept, "the changes are gone"
+    assert said == (
+        "scene.toml has changed: Reset reads it and keeps 1 unsaved change, Reload reads it without"
+    )
+    assert title == "session - scene.toml has changed"
+    assert session["both"][:3] == [2, 1, False] and "changed" not in session["both"][3]
+    assert session["file_only"] == [1, 0, False]
+
+
+def test_what_is_saved_is_not_asked_for(session: dict[str, Any]) -> None:
+    asked = "save once more to replace it"
+    assert session["saved"] == [f"scene.toml exists: {asked}", True, True, 0]
+    assert session["undone"] == 1
+    assert session["over_another"] == f"scene.toml has changed: {asked}"
