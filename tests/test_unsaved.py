@@ -58,3 +58,16 @@ def test_what_is_saved_is_not_asked_for(session: dict[str, Any]) -> None:
     assert session["saved"] == [f"scene.toml exists: {asked}", True, True, 0]
     assert session["undone"] == 1
     assert session["over_another"] == f"scene.toml has changed: {asked}"
+
+
+def test_what_is_in_the_file_is_not_done_twice(session: dict[str, Any]) -> None:
+    assert session["not_twice"] == 2 and session["undone_again"] == 1
+
+
+def test_a_scene_saved_under_another_name_goes_by_that_file(session: dict[str, Any]) -> None:
+    assert session["other"] == ["other.toml", 0]
+    same_density, _, cells = session["other_read"]
+    assert same_density and cells == [12, 18, 12]
+    assert session["other_read"][1] == session["other_forces"], "what was not saved is there after a reload"
+    assert session["other_said"] == "gpufluid: other.toml was read again"
+    assert session["other_watched"] == [True, 2]

@@ -141,6 +141,40 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     studio.save()
     report["over_another"] = player.message
 
+    # saved, what is in the file is not done again when it starts again; undone, it is taken away there too
+    studio.save()
+    studio.add("obstacles", "sphere")
+    studio.save()
+    studio.save()
+    drive.press_widget("Reset")
+    drive.frames()
+    report["not_twice"] = len(player.scene.fluid.obstacles)
+    drive.press(ord("z"), CONTROL)
+    drive.press_widget("Reset")
+    drive.frames()
+    report["undone_again"] = len(player.scene.fluid.obstacles)
+
+    # saved under another name, that is the file: to be read again, and to be watched
+    studio._file = "other.toml"
+    player.use_cells((12, 18, 12))
+    drive.press(ord("="))
+    studio.save()
+    report["other"] = [str(player.watch), player.unsaved]
+    density = player.scene.fluid.emitters[0].density
+    report["other_forces"] = len(player.scene.fluid.forces)
+    drive.press(ord("d"))
+    studio.add("forces", "vortex")
+    press_reload()
+    press_reload()
+    fluid = player.scene.fluid
+    report["other_read"] = [fluid.emitters[0].density == density, len(fluid.forces), list(fluid.grid.cells)]
+    report["other_said"] = player.message
+    before = player.scene
+    report["other_watched"] = [
+        edited(drive, SCENE) is before,
+        len(edited(drive, SCENE + BALL, "other.toml").fluid.obstacles),
+    ]
+
 
 def main() -> None:
     report: dict[str, Any] = {}

@@ -228,10 +228,19 @@ class History:
         return True
 
     def repeat(self, scene: Scene) -> list[str]:
-        """Do everything to a scene built anew; returns why some of it could not be done, and forgets that."""
-        done, self.done, problems = self.done, [], []
+        """Do to a scene built anew, as it was saved last, what was done and undone since.
+
+        Returns why some of it could not be, and forgets that.
+        """
+        kept, problems = self._common, []
+        done, self.done = self.done[kept:], self.done[:kept]
         self.undone.clear()
         self._open = False
+        for edit in reversed(self.saved[kept:]):
+            try:
+                edit.undo(scene)
+            except GpufluidError as error:
+                problems.append(str(error))
         for edit in done:
             try:
                 edit.do(scene)

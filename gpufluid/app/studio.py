@@ -869,9 +869,8 @@ class Studio:
         except GpufluidError as error:
             player.say(str(error))
             return
-        player.history.mark_saved()
+        player.saved_as(path)
         player.say(f"wrote {path.absolute()}")
-        player.seen()  # what was saved here need not be read again
 
     # -- fields --------------------------------------------------------------------------------------------
 

@@ -161,7 +161,8 @@ class Player:
     make: builds the scene in the window's context, at first and for every restart; with cells=, as in
     `Scene.load`, for other grids. name: what saved pictures are called, ``name-0001.png`` in the current
     folder. watch: a file; when it has changed the scene is built anew, or goes on as it is where the file is
-    wrong, or where changes that the studio could save would be lost.
+    wrong, or where changes that the studio could save would be lost. Once the studio has saved the scene, its
+    file is the one that is watched and built from. backend: of the fluids then, as in `Fluid`.
 
     An error that comes while it plays pauses it, where a file that is watched or the studio can mend it.
 
@@ -170,10 +171,15 @@ class Player:
     """
 
     def __init__(
-        self, window: Window, make: Callable[..., Scene], name: str = "gpufluid", watch: Path | None = None
+        self,
+        window: Window,
+        make: Callable[..., Scene],
+        name: str = "gpufluid",
+        watch: Path | None = None,
+        backend: str = "auto",
     ) -> None:
         self.window = window
-        self.make = make
+        self.make, self.backend = make, backend
         self.name = name
         self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
         self.trouble = ""  # with the file as it is now
@@ -310,9 +316,12 @@ class Player:
         ways = f"Reset reads it and keeps {changes(self.unsaved)}, Reload reads it without"
         self.say(f"{self.watch} has changed: {ways}")
 
-    def seen(self) -> None:
-        """What the watched file is now is known already: its next change counts."""
-        self._stamp, self.stale = _stamp(self.watch), False
+    def saved_as(self, file: Path) -> None:
+        """The scene was saved in `file`, by which everything goes from now on, and which need not be read."""
+        self.watch, self._stamp, self.stale, self.trouble = file, _stamp(file), False, ""
+        self.make = partial(Scene.load, file, ctx=self.window.ctx, backend=self.backend)
+        self.cells = {}  # they are in the file
+        self.history.mark_saved()
 
     @property
     def unsaved(self) -> int:
