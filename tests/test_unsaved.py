@@ -71,3 +71,12 @@ def test_a_scene_saved_under_another_name_goes_by_that_file(session: dict[str, A
     assert session["other_read"][1] == session["other_forces"], "what was not saved is there after a reload"
     assert session["other_said"] == "gpufluid: other.toml was read again"
     assert session["other_watched"] == [True, 2]
+
+
+def test_a_rebuild_is_told_before_and_undone(session: dict[str, Any]) -> None:
+    assert session["foreseen"] == ["Rebuild: 1.44 x 0.96 x 0.72 m, cells of 0.12 m"]
+    was, made, unsaved, undone, fewer, said, again, more = session["grids"]
+    assert was == [[24, 36, 24], [0.96, 1.44, 0.96], 3]
+    assert made == [[12, 8, 6], [1.44, 0.96, 0.72], 3] and unsaved == 2
+    assert undone == was and fewer == 1 and said == "started again with the other grid"
+    assert again == [*made[:2], 4] and more == 3, "what was undone with it is not done again"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import glfw
+from PIL import Image
 from studio_session import CONTROL, ESCAPE, SCENE, SIZE, TAB, Driver, Watcher
 
 import gpufluid as gf
@@ -174,6 +175,33 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
         edited(drive, SCENE) is before,
         len(edited(drive, SCENE + BALL, "other.toml").fluid.obstacles),
     ]
+
+    # another grid: its size is told before, and it is undone
+    studio.add("obstacles", "sphere")
+    for title in ("Objects", "Flow", "Grid"):
+        drive.scroll_to(title)
+        drive.press_widget(title)
+    studio._cells = [12, 8, 6]
+    drive.frames()
+    report["foreseen"] = [name for name in drive.places if name.startswith("Rebuild: ")]
+    Image.fromarray(drive.picture()).save("rebuild.png")
+
+    def grid() -> list[Any]:
+        fluid = player.scene.fluid
+        return [list(fluid.grid.cells), [round(n, 6) for n in fluid.grid.size], len(fluid.obstacles)]
+
+    drive.scroll_to("Rebuild")
+    report["grids"] = [grid()]
+    drive.press_widget("Rebuild")
+    drive.frames()
+    report["grids"] += [grid(), player.unsaved]
+    studio.add("obstacles", "sphere")
+    for _ in range(2):
+        drive.press(ord("z"), CONTROL)
+    report["grids"] += [grid(), player.unsaved, player.message]
+    for _ in range(2):
+        drive.press(ord("y"), CONTROL)
+    report["grids"] += [grid(), player.unsaved]
 
 
 def main() -> None:

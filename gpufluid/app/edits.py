@@ -17,6 +17,7 @@ from gpufluid.scene import Scene
 from gpufluid.user_forces import Wind
 
 Path = tuple[str | int, ...]
+Cells = tuple[int, int, int]
 
 LISTS = ("emitters", "obstacles", "forces")  # of a fluid; a scene has lights
 STRONGER = 1.25  # one press of +
@@ -155,6 +156,21 @@ class Removal(Addition):
         super().do(scene)
 
 
+@dataclass
+class Regrid:
+    """Another grid in the box of a number. A scene is built with it: see `History.cells`."""
+
+    box: int
+    before: Cells
+    after: Cells
+
+    def do(self, scene: Scene) -> None:
+        """Nothing."""
+
+    def undo(self, scene: Scene) -> None:
+        """Nothing."""
+
+
 class History:
     """What was done to a scene: to be undone, done again, and done to the scene built anew.
 
@@ -177,6 +193,13 @@ class History:
         """How many of the first edits are both done and saved."""
         pairs = enumerate(zip(self.done, self.saved, strict=False))
         return next((n for n, (a, b) in pairs if a is not b), min(len(self.done), len(self.saved)))
+
+    @property
+    def cells(self) -> dict[int, Cells]:
+        """Of the boxes that have another grid than the scene that was saved, by their numbers."""
+        kept = self._common
+        undone = {e.box: e.before for e in reversed(self.saved[kept:]) if isinstance(e, Regrid)}
+        return undone | {e.box: e.after for e in self.done[kept:] if isinstance(e, Regrid)}
 
     def mark_saved(self) -> None:
         """The scene as it is now was saved."""
@@ -230,11 +253,11 @@ class History:
     def repeat(self, scene: Scene) -> list[str]:
         """Do to a scene built anew, as it was saved last, what was done and undone since.
 
-        Returns why some of it could not be, and forgets that.
+        Returns why some of it could not be, and forgets that, and what was undone.
         """
-        kept, problems = self._common, []
+        kept = self._common
+        problems: list[str] = []
         done, self.done = self.done[kept:], self.done[:kept]
-        self.undone.clear()
         self._open = False
         for edit in reversed(self.saved[kept:]):
             try:
@@ -247,6 +270,8 @@ class History:
                 self.done.append(edit)
             except GpufluidError as error:
                 problems.append(str(error))
+        if problems:
+            self.undone.clear()
         return problems
 
     def clear(self) -> None:

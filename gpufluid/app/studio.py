@@ -33,6 +33,7 @@ from gpufluid.app.studio_fields import (
     plain,
     turn_to_degrees,
 )
+from gpufluid.app.studio_grid import foreseen, size_of
 from gpufluid.app.studio_ui import ACCENT, HELD, Ui, file_dialogs, has_file_dialog, imgui
 from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
 from gpufluid.app.twice import STANDS
@@ -819,11 +820,13 @@ class Studio:
             self._grid_of, self._cells = (self.scene, self.box), list(grid.cells)
         self._row("cells x, y, z")
         _, self._cells = imgui.input_int3("##cells", self._cells)
-        cells = tuple(self._cells)
+        x, y, z = self._cells
         if imgui.button("Rebuild", imgui.ImVec2(-1, 0)):
-            self.player.use_cells(cells, self.box)  # type: ignore[arg-type]  # three
-        x, y, z = grid.size
-        imgui.text_disabled(f"{x:.3g} x {y:.3g} x {z:.3g} m, cells of {grid.cell_size:.3g} m")
+            self.player.use_cells((x, y, z), self.box)
+        told = foreseen(grid, (x, y, z), self.player.watch or self.scene.provenance.file)
+        if told:
+            imgui.text_wrapped(told)
+        imgui.text_disabled(size_of(grid))
         flow = sum(device.field_bytes for device in self._devices)
         renderer = self.player.renderer
         drawn = renderer.device.field_bytes + renderer.picture_bytes

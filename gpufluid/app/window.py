@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gpufluid.app import orbit
 from gpufluid.app.display import egl_set_aside
-from gpufluid.app.edits import STRONGER, History, blow, strengthen
+from gpufluid.app.edits import STRONGER, Cells, History, Regrid, blow, strengthen
 from gpufluid.app.hands import Brush, Drag, forward_of, grasp, move_view
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.app.twice import Twice, changes
@@ -32,8 +32,6 @@ from gpufluid.scene import Scene
 
 if TYPE_CHECKING:
     from gpufluid.app.studio import Studio
-
-Cells = tuple[int, int, int]
 
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 LOOK = 0.25  # seconds between looks at the file of the scene
@@ -187,7 +185,6 @@ class Player:
         self.twice = Twice(self.say)
         self.halted = ""  # why the scene cannot go on, until it does
         self.paused = False
-        self.cells: dict[int, Cells] = {}  # of the boxes that were given other grids, by their numbers
         self.history = History()
         self.recorder: Film | FrameFolder | None = None
         self.recorded = 0  # frames of the film being made
@@ -320,7 +317,6 @@ class Player:
         """The scene was saved in `file`, by which everything goes from now on, and which need not be read."""
         self.watch, self._stamp, self.stale, self.trouble = file, _stamp(file), False, ""
         self.make = partial(Scene.load, file, ctx=self.window.ctx, backend=self.backend)
-        self.cells = {}  # they are in the file
         self.history.mark_saved()
 
     @property
@@ -500,7 +496,7 @@ class Player:
     def restart(self) -> None:
         """Build the scene anew, camera and all, with what was changed by hand; else it stays as it is."""
         try:
-            self._replace(self.cells)
+            self._replace(self.history.cells)
         except GpufluidError as error:
             self.say(str(error))
             return
@@ -533,19 +529,25 @@ class Player:
             self.trouble = str(error)
             self.say(f"gpufluid: {error}")
             return
-        self.cells, self.paused, self.trouble, self.stale = {}, False, "", False
+        self.paused, self.trouble, self.stale = False, "", False
         self.history.clear()
         self.say(f"gpufluid: {self.watch or self.name} was read again")
 
     def use_cells(self, cells: Cells, box: int = 0) -> None:
         """Start again with another grid in one of the boxes, seen as before."""
-        before, all_cells = self.scene, {**self.cells, box: cells}
+        had = self.scene.fluids[box].grid.cells
         try:
-            self._replace(all_cells)
+            self._regrid({**self.history.cells, box: cells})
         except GpufluidError as error:
             self.say(str(error))
             return
-        self.cells = all_cells
+        if cells != had:
+            self.history.make(self.scene, Regrid(box, had, cells))
+
+    def _regrid(self, cells: dict[int, Cells]) -> None:
+        """Start again with these grids, seen as before. Raises GpufluidError where that cannot be."""
+        before = self.scene
+        self._replace(cells)
         for problem in self.history.repeat(self.scene):
             self.say(problem)
         for name, value in vars(before.camera).items():
@@ -595,18 +597,25 @@ class Player:
 
     def undo(self) -> None:
         """Undo what was changed last."""
-        self._back(self.history.undo, "there is nothing to undo")
+        self._back(self.history.undo, self.history.redo, "there is nothing to undo")
 
     def redo(self) -> None:
         """Change again what was undone last."""
-        self._back(self.history.redo, "there is nothing to do again")
+        self._back(self.history.redo, self.history.undo, "there is nothing to do again")
 
-    def _back(self, way: Callable[[Scene], bool], nothing: str) -> None:
+    def _back(self, way: Callable[[Scene], bool], other: Callable[[Scene], bool], nothing: str) -> None:
+        """Go a `way` through what was done; the `other` leads back."""
+        before = self.history.cells
         try:
             if not way(self.scene):
                 self.say(nothing)
+            if self.history.cells != before:
+                self._regrid(self.history.cells)
+                self.say("started again with the other grid")
         except GpufluidError as error:
             self.say(str(error))
+            if self.history.cells != before:
+                other(self.scene)
 
     def turn(self, dx: float, dy: float) -> None:
         """Turn the camera as a drag by so many pixels does."""
