@@ -80,3 +80,11 @@ def test_a_rebuild_is_told_before_and_undone(session: dict[str, Any]) -> None:
     assert made == [[12, 8, 6], [1.44, 0.96, 0.72], 3] and unsaved == 2
     assert undone == was and fewer == 1 and said == "started again with the other grid"
     assert again == [*made[:2], 4] and more == 3, "what was undone with it is not done again"
+
+
+def test_what_can_do_nothing_is_greyed(session: dict[str, Any]) -> None:
+    (undo, redo, remove, snap), changed = session["greyed"]
+    assert max(undo, redo, remove) < 0.8 * snap
+    assert "nothing to undo" not in session["undo_said"], "a button that is greyed was pressed"
+    undo, redo, remove, snap = changed
+    assert redo < 0.8 * snap < min(undo, remove)

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import glfw
+import numpy as np
 from PIL import Image
 from studio_session import CONTROL, ESCAPE, SCENE, SIZE, TAB, Driver, Watcher
+from window_session import MOTION
 
 import gpufluid as gf
 from gpufluid.app import studio as studio_module
@@ -91,11 +93,27 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     studio = player.studio
     assert studio is not None
     drive.press(ord(" "))
+
+    def contrast(label: str) -> float:
+        """Of a button's text with what is behind it."""
+        x0, y0, x1, y1 = map(round, drive.places[label])
+        return float(np.ptp(drive.picture()[y0 + 2 : y1 - 2, x0 + 4 : x1 - 4].astype(float)))
+
+    drive.hand.send(MOTION, 100, 100)  # from the buttons
+    drive.frames()
+    report["greyed"] = [[contrast(name) for name in ("Undo", "Redo", "Remove", "Snap")]]
+    drive.press_widget("Undo")
+    drive.frames()
+    report["undo_said"] = player.message
     report["unchanged"] = [press_escape(drive), press_close(drive)]
 
     # closed by the key and by the window's button, with two changes; a question stands for a while
     drive.press(ord("="))
     drive.press(ord("d"))
+    studio.select(("fluids", 0, "obstacles", 0))
+    drive.hand.send(MOTION, 100, 100)
+    drive.frames()
+    report["greyed"] += [[contrast(name) for name in ("Undo", "Redo", "Remove", "Snap")]]
     report["escape"] = [press_escape(drive), player.message, press_escape(drive)]
     report["button"] = [press_close(drive), player.message, press_close(drive)]
     first = press_escape(drive)

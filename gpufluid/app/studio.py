@@ -447,8 +447,8 @@ class Studio:
         imgui.end_child()
         imgui.end()
 
-    def _buttons(self, *each: tuple[str, Callable[[], object], bool]) -> None:
-        """A row of buttons of one width: name, what it does, whether it is on."""
+    def _buttons(self, *each: tuple[str, Callable[[], object] | None, bool]) -> None:
+        """A row of buttons of one width: name, what it does, or None where it can do nothing, whether on."""
         style = imgui.get_style()
         width = (imgui.get_content_region_avail().x - style.item_spacing.x * (len(each) - 1)) / len(each)
         for n, (name, do, on) in enumerate(each):
@@ -456,8 +456,10 @@ class Studio:
                 imgui.same_line()
             if on:
                 imgui.push_style_color(imgui.Col_.button, imgui.ImVec4(*HELD, 1.0))
-            if imgui.button(name, imgui.ImVec2(width, 0)):
+            imgui.begin_disabled(do is None)
+            if imgui.button(name, imgui.ImVec2(width, 0)) and do is not None:
                 do()
+            imgui.end_disabled()
             if on:
                 imgui.pop_style_color()
 
@@ -473,8 +475,8 @@ class Studio:
         self._buttons(
             ("Snap", player.snap, False),
             ("Stop" if recording else "Record", self._record, recording),
-            ("Undo", player.undo, False),
-            ("Redo", player.redo, False),
+            ("Undo", player.undo if player.history.done else None, False),
+            ("Redo", player.redo if player.history.undone else None, False),
         )
         rate = "over" if scene.over else "paused" if player.paused else f"{player.frame_rate:.1f} fps"
         filmed = f"   {player.recorded} filmed" if recording else ""
@@ -540,7 +542,7 @@ class Studio:
         self._box_row()
         self._buttons(
             ("Add ...", lambda: imgui.open_popup("add"), False),
-            ("Remove", self.remove, False),
+            ("Remove", self.remove if self.selected is not None else None, False),
         )
         self._add_menu()
         self._mesh.draw()
