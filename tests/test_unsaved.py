@@ -74,6 +74,7 @@ def test_a_scene_saved_under_another_name_goes_by_that_file(session: dict[str, A
 
 
 def test_a_rebuild_is_told_before_and_undone(session: dict[str, Any]) -> None:
+    assert session["typed"], "it is told only when the field is left"
     assert session["foreseen"] == ["Rebuild: 1.44 x 0.96 x 0.72 m, cells of 0.12 m"]
     was, made, unsaved, undone, fewer, said, again, more = session["grids"]
     assert was == [[24, 36, 24], [0.96, 1.44, 0.96], 3]

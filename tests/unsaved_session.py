@@ -199,9 +199,17 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     for title in ("Objects", "Flow", "Grid"):
         drive.scroll_to(title)
         drive.press_widget(title)
+    drive.scroll_to("##cells")
+    drive.press_widget("##cells", 0.1)
+    for letter in ("a", *"12"):
+        drive.press(ord(letter), CONTROL if letter == "a" else 0)
+    drive.frames()
+    report["typed"] = "Rebuild: 0.48 x 1.44 x 0.96 m, cells of 0.04 m" in drive.places
+    drive.press(ESCAPE)  # leaves the field as it was
+    drive.frames()
     studio._cells = [12, 8, 6]
     drive.frames()
-    report["foreseen"] = [name for name in drive.places if name.startswith("Rebuild: ")]
+    report["foreseen"] = [name for name in drive.places if name.startswith("Rebuild: 1.44")]
     Image.fromarray(drive.picture()).save("rebuild.png")
 
     def grid() -> list[Any]:

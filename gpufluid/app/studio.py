@@ -34,7 +34,7 @@ from gpufluid.app.studio_fields import (
     turn_to_degrees,
 )
 from gpufluid.app.studio_grid import foreseen, size_of
-from gpufluid.app.studio_ui import ACCENT, HELD, Ui, file_dialogs, has_file_dialog, imgui
+from gpufluid.app.studio_ui import ACCENT, HELD, Ui, at_every_key, file_dialogs, has_file_dialog, imgui
 from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
 from gpufluid.app.twice import STANDS
 from gpufluid.errors import GpufluidError
@@ -821,7 +821,8 @@ class Studio:
         if self._grid_of is None or self._grid_of[0] is not self.scene or self._grid_of[1] != self.box:
             self._grid_of, self._cells = (self.scene, self.box), list(grid.cells)
         self._row("cells x, y, z")
-        _, self._cells = imgui.input_int3("##cells", self._cells)
+        with at_every_key():
+            _, self._cells = imgui.input_int3("##cells", self._cells)
         x, y, z = self._cells
         if imgui.button("Rebuild", imgui.ImVec2(-1, 0)):
             self.player.use_cells((x, y, z), self.box)
