@@ -280,7 +280,7 @@ def _fluid(
     grid = builder.make(box.grid, f"{prefix}grid")
     if cells is not None:
         with builder.at(f"{prefix}grid"):
-            grid = _of_other_cells(grid, cells)
+            grid = of_other_cells(grid, cells)
     sides = _sides(builder, box.sides, f"{prefix}sides")
     builder.cells = grid.cells
 
@@ -311,9 +311,10 @@ def _fill(fluid: Fluid, builder: Builder, box: Any, prefix: str) -> None:
                 getattr(fluid, name).add(thing)
 
 
-def _of_other_cells(grid: Grid, cells: Cells) -> Grid:
-    """As wide or as high as `grid` was, whichever is more, on its floor and round its middle."""
-    size = max(grid.size[:2]) / max(cells[:2])
+def of_other_cells(grid: Grid, cells: Cells) -> Grid:
+    """A grid of other `cells`, as wide or as high as `grid`, whichever is more, on its floor and round its
+    middle. Raises GpufluidError where there is none."""
+    size = max(grid.size[:2]) / max(*cells[:2], 1)
     x, y, z = grid.origin
     wider, _, deeper = (n * size - was for n, was in zip(cells, grid.size, strict=True))
     rounding = 1e-6 * size

@@ -91,6 +91,7 @@ class Watcher:
                 "input_int3",
                 "small_button",
                 "text_disabled",
+                "text_wrapped",
             ),
         ):
             return found

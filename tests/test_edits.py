@@ -13,7 +13,7 @@ import pytest
 
 import gpufluid as gf
 from gpufluid.app import studio_pick as pick
-from gpufluid.app.edits import Addition, History, Removal, blow, strengthen, value_at
+from gpufluid.app.edits import Addition, Cells, History, Regrid, Removal, blow, strengthen, value_at
 from gpufluid.app.studio_fields import (
     ANY,
     FORMS,
@@ -29,6 +29,7 @@ from gpufluid.app.studio_fields import (
     plain,
     turn_to_degrees,
 )
+from gpufluid.app.studio_grid import foreseen, size_of
 from gpufluid.app.studio_views import view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
@@ -268,6 +269,42 @@ def test_everything_is_done_again_to_a_scene_built_anew(
     assert again.fluid.obstacles[1].heating == 3.0
     assert description_of(again)["obstacles"][1]["shape"] == {"kind": "knot", "fit": 0.2}
     again.release()
+
+
+def test_another_grid_goes_by_what_was_saved(scene: gf.Scene) -> None:
+    """A scene is built with the cells that are not in its file, or no longer."""
+    history, few, more, many = History(), (6, 8, 6), (9, 12, 9), (12, 16, 12)
+    history.make(scene, Regrid(0, few, more))
+    history.make(scene, Regrid(1, few, many))
+    assert history.cells == {0: more, 1: many} and history.unsaved == 2
+    history.mark_saved()
+    assert history.cells == {} and history.unsaved == 0
+    history.make(scene, Regrid(0, more, many))
+    assert history.cells == {0: many}
+    for _ in range(3):
+        history.undo(scene)
+    assert history.cells == {0: few, 1: few} and history.unsaved == 2
+    assert history.repeat(scene) == [] and history.redo(scene)
+    assert history.cells == {1: few}
+
+
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")
+@pytest.mark.parametrize("cells", [(16, 24, 16), (5, 9, 7), (20, 3, 1), (1000, 8, 6)])
+def test_the_size_of_a_rebuilt_box_is_foreseen(scene: gf.Scene, tmp_path: Path, cells: Cells) -> None:
+    file = tmp_path / "a.toml"
+    grid = gf.Scene.load(file, backend="numpy", cells=cells).fluid.grid
+    assert foreseen(scene.fluid.grid, cells, file) == f"Rebuild: {size_of(grid)}"
+    again = gf.Scene.load(file, backend="numpy", cells=(7, 5, 3)).fluid.grid
+    assert foreseen(again, cells, file) == f"Rebuild: {size_of(grid)}", "another size after a rebuild"
+
+
+def test_what_is_not_foreseen_of_a_rebuilt_box(scene: gf.Scene) -> None:
+    grid = scene.fluid.grid
+    assert foreseen(grid, grid.cells, Path("a.toml")) == ""
+    for file in (None, Path("a.py")):
+        assert foreseen(grid, (3, 3, 3), file).endswith("script says")
+    for cells in ((0, 8, 6), (0, 0, 0), (-3, -3, 5), (99999999999, 4, 4)):
+        assert "cells" in foreseen(grid, cells, Path("a.toml")), cells
 
 
 def test_what_cannot_be_done_again_is_told_and_forgotten(scene: gf.Scene) -> None:

@@ -17,6 +17,7 @@ from gpufluid.scene import Scene
 from gpufluid.user_forces import Wind
 
 Path = tuple[str | int, ...]
+Cells = tuple[int, int, int]
 
 LISTS = ("emitters", "obstacles", "forces")  # of a fluid; a scene has lights
 STRONGER = 1.25  # one press of +
@@ -155,12 +156,54 @@ class Removal(Addition):
         super().do(scene)
 
 
+@dataclass
+class Regrid:
+    """Another grid in the box of a number. A scene is built with it: see `History.cells`."""
+
+    box: int
+    before: Cells
+    after: Cells
+
+    def do(self, scene: Scene) -> None:
+        """Nothing."""
+
+    def undo(self, scene: Scene) -> None:
+        """Nothing."""
+
+
 class History:
-    """What was done to a scene: to be undone, done again, and done to the scene built anew."""
+    """What was done to a scene: to be undone, done again, and done to the scene built anew.
+
+    saved: what was done when the scene was saved last.
+    """
 
     def __init__(self) -> None:
         self.done: list[Edit] = []
         self.undone: list[Edit] = []
+        self.saved: list[Edit] = []
+        self._open = False
+
+    @property
+    def unsaved(self) -> int:
+        """How many edits were made, or undone, since the scene was saved."""
+        return len(self.done) + len(self.saved) - 2 * self._common
+
+    @property
+    def _common(self) -> int:
+        """How many of the first edits are both done and saved."""
+        pairs = enumerate(zip(self.done, self.saved, strict=False))
+        return next((n for n, (a, b) in pairs if a is not b), min(len(self.done), len(self.saved)))
+
+    @property
+    def cells(self) -> dict[int, Cells]:
+        """Of the boxes that have another grid than the scene that was saved, by their numbers."""
+        kept = self._common
+        undone = {e.box: e.before for e in reversed(self.saved[kept:]) if isinstance(e, Regrid)}
+        return undone | {e.box: e.after for e in self.done[kept:] if isinstance(e, Regrid)}
+
+    def mark_saved(self) -> None:
+        """The scene as it is now was saved."""
+        self.saved = self.done[:]
         self._open = False
 
     def change(self, scene: Scene, path: Path, value: Any) -> None:
@@ -208,22 +251,34 @@ class History:
         return True
 
     def repeat(self, scene: Scene) -> list[str]:
-        """Do everything to a scene built anew; returns why some of it could not be done, and forgets that."""
-        done, self.done, problems = self.done, [], []
-        self.undone.clear()
+        """Do to a scene built anew, as it was saved last, what was done and undone since.
+
+        Returns why some of it could not be, and forgets that, and what was undone.
+        """
+        kept = self._common
+        problems: list[str] = []
+        done, self.done = self.done[kept:], self.done[:kept]
         self._open = False
+        for edit in reversed(self.saved[kept:]):
+            try:
+                edit.undo(scene)
+            except GpufluidError as error:
+                problems.append(str(error))
         for edit in done:
             try:
                 edit.do(scene)
                 self.done.append(edit)
             except GpufluidError as error:
                 problems.append(str(error))
+        if problems:
+            self.undone.clear()
         return problems
 
     def clear(self) -> None:
         """Forget everything."""
         self.done.clear()
         self.undone.clear()
+        self.saved.clear()
         self._open = False
 
 

@@ -215,7 +215,8 @@ def _play_in_window(
                 raise GpufluidError(f"{name}: the scene has no choice of {option}")
         return checked_scene(scene_of(scene(ctx=window.ctx, **options), name))
 
-    with Window(size, name) as window, Player(window, make, name, watch) as player:
+    backend = scene.keywords.get("backend", "auto") if isinstance(scene, partial) else "auto"
+    with Window(size, name) as window, Player(window, make, name, watch, backend) as player:
         if studio:
             player.open_studio()
         player.play(frames)

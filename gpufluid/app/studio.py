@@ -33,8 +33,10 @@ from gpufluid.app.studio_fields import (
     plain,
     turn_to_degrees,
 )
-from gpufluid.app.studio_ui import ACCENT, HELD, Ui, file_dialogs, has_file_dialog, imgui
+from gpufluid.app.studio_grid import foreseen, size_of
+from gpufluid.app.studio_ui import ACCENT, HELD, Ui, at_every_key, file_dialogs, has_file_dialog, imgui
 from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
+from gpufluid.app.twice import STANDS
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
@@ -58,7 +60,7 @@ PANEL = 340.0  # width
 LABEL = 140.0  # from where a row's name stands to its slider
 WIDEST = 0.65  # share of the window that the panel takes at most
 HELP_WIDTH = 430.0  # of the list of keys
-TOAST = 5.0  # seconds that a message is seen
+TOAST = STANDS  # seconds that a message is seen: as long as a question
 MEASURE = 0.5  # seconds between frames whose passes are timed
 SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
 PASSES = 16  # rows of the table of passes
@@ -69,15 +71,16 @@ OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.45)
 class Studio:
     """The panel and the tools of a player's window. Raises MissingDependencyError without imgui-bundle.
 
-    shown: whether the panel is; helping: whether the list of keys is. selected: the path of the object whose
-    fields are shown. tool: what a left drag in the picture does, one of TOOLS; with alt it turns, whichever.
-    box: the number of the fluid that new objects, views and another grid are for.
+    shown: whether the panel is; used: whether it ever was. helping: whether the list of keys is shown.
+    selected: the path of the object whose fields are shown. tool: what a left drag in the picture does, one
+    of TOOLS; with alt it turns, whichever. box: the number of the fluid that new objects, views and another
+    grid are for.
     """
 
     def __init__(self, player: Player) -> None:
         self.player = player
         self.ui = Ui(player.window.handle)
-        self.shown = self.helping = False
+        self.shown = self.used = self.helping = False
         self.selected: Path | None = None
         self._listed: Path | None = None  # what the list was scrolled to
         self.box = 0
@@ -91,7 +94,6 @@ class Studio:
         self._mesh = MeshForm(self)
         self._file = str(player.watch if player.watch and player.watch.suffix == ".toml" else "")
         self._file = self._file or f"{player.name}.toml"
-        self._asked = ""  # the file whose replacement was asked for once
         self._as_pictures = False
         self._menu = False  # whether one is open
         self._help_height = 0.0  # of the list of keys, in letters of the usual size
@@ -201,6 +203,7 @@ class Studio:
         if self.has_charts:
             self._draw_picture()
         if self.shown:
+            self.used = True
             if not self.has_charts:  # they fill the picture
                 self._draw_outlines()
             self._draw_panel()
@@ -444,8 +447,8 @@ class Studio:
         imgui.end_child()
         imgui.end()
 
-    def _buttons(self, *each: tuple[str, Callable[[], object], bool]) -> None:
-        """A row of buttons of one width: name, what it does, whether it is on."""
+    def _buttons(self, *each: tuple[str, Callable[[], object] | None, bool]) -> None:
+        """A row of buttons of one width: name, what it does, or None where it can do nothing, whether on."""
         style = imgui.get_style()
         width = (imgui.get_content_region_avail().x - style.item_spacing.x * (len(each) - 1)) / len(each)
         for n, (name, do, on) in enumerate(each):
@@ -453,8 +456,10 @@ class Studio:
                 imgui.same_line()
             if on:
                 imgui.push_style_color(imgui.Col_.button, imgui.ImVec4(*HELD, 1.0))
-            if imgui.button(name, imgui.ImVec2(width, 0)):
+            imgui.begin_disabled(do is None)
+            if imgui.button(name, imgui.ImVec2(width, 0)) and do is not None:
                 do()
+            imgui.end_disabled()
             if on:
                 imgui.pop_style_color()
 
@@ -464,14 +469,14 @@ class Studio:
             ("Play" if player.paused else "Pause", player.pause, player.paused),
             ("Step", player.single_step, False),
             ("Reset", player.restart, False),
-            ("Reload", player.reload, False),
+            ("Reload", player.reload, player.stale or player.may_reload),
         )
         recording = player.recorder is not None
         self._buttons(
             ("Snap", player.snap, False),
             ("Stop" if recording else "Record", self._record, recording),
-            ("Undo", player.undo, False),
-            ("Redo", player.redo, False),
+            ("Undo", player.undo if player.history.done else None, False),
+            ("Redo", player.redo if player.history.undone else None, False),
         )
         rate = "over" if scene.over else "paused" if player.paused else f"{player.frame_rate:.1f} fps"
         filmed = f"   {player.recorded} filmed" if recording else ""
@@ -537,7 +542,7 @@ class Studio:
         self._box_row()
         self._buttons(
             ("Add ...", lambda: imgui.open_popup("add"), False),
-            ("Remove", self.remove, False),
+            ("Remove", self.remove if self.selected is not None else None, False),
         )
         self._add_menu()
         self._mesh.draw()
@@ -816,12 +821,15 @@ class Studio:
         if self._grid_of is None or self._grid_of[0] is not self.scene or self._grid_of[1] != self.box:
             self._grid_of, self._cells = (self.scene, self.box), list(grid.cells)
         self._row("cells x, y, z")
-        _, self._cells = imgui.input_int3("##cells", self._cells)
-        cells = tuple(self._cells)
+        with at_every_key():
+            _, self._cells = imgui.input_int3("##cells", self._cells)
+        x, y, z = self._cells
         if imgui.button("Rebuild", imgui.ImVec2(-1, 0)):
-            self.player.use_cells(cells, self.box)  # type: ignore[arg-type]  # three
-        x, y, z = grid.size
-        imgui.text_disabled(f"{x:.3g} x {y:.3g} x {z:.3g} m, cells of {grid.cell_size:.3g} m")
+            self.player.use_cells((x, y, z), self.box)
+        told = foreseen(grid, (x, y, z), self.player.watch or self.scene.provenance.file)
+        if told:
+            imgui.text_wrapped(told)
+        imgui.text_disabled(size_of(grid))
         flow = sum(device.field_bytes for device in self._devices)
         renderer = self.player.renderer
         drawn = renderer.device.field_bytes + renderer.picture_bytes
@@ -844,24 +852,31 @@ class Studio:
     def _files(self) -> None:
         self._row("scene")
         _, self._file = imgui.input_text("##file", self._file)
-        again = self._asked == self._file and FilePath(self._file).is_file()
+        again = self.player.twice.stands(self._replacing)
         self._buttons(("Replace it" if again else "Save scene", self.save, again))
         _, self._as_pictures = imgui.checkbox("record numbered pictures, no film", self._as_pictures)
+
+    @property
+    def _replacing(self) -> str:
+        """What a save would replace; "" for nothing."""
+        player, path = self.player, FilePath(self._file)
+        if not path.is_file():
+            return ""
+        changed = player.stale and player.watch is not None and path.absolute() == player.watch.absolute()
+        return f"{path} {'has changed' if changed else 'exists'}: save once more to replace it"
 
     def save(self) -> None:
         """Write the scene as it is now; a file that is there only when asked twice."""
         player, path = self.player, FilePath(self._file)
-        if path.is_file() and self._asked != self._file:
-            self._asked = self._file
-            player.say(f"{path} exists: save once more to replace it")
+        if self._replacing and not player.twice.agreed(self._replacing):
             return
-        self._asked = ""
         try:
             save_description(self.scene, path, overwrite=True)
-            player.say(f"wrote {path.absolute()}")
         except GpufluidError as error:
             player.say(str(error))
-        player.seen()  # what was saved here need not be read again
+            return
+        player.saved_as(path)
+        player.say(f"wrote {path.absolute()}")
 
     # -- fields --------------------------------------------------------------------------------------------
 

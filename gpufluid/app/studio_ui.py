@@ -11,6 +11,7 @@ import ctypes
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import glfw
 
 from gpufluid.errors import MissingDependencyError
 
-__all__ = ["ACCENT", "Ui", "file_dialogs", "has_file_dialog", "imgui"]
+__all__ = ["ACCENT", "Ui", "at_every_key", "file_dialogs", "has_file_dialog", "imgui"]
 
 try:
     import imgui_bundle
@@ -103,6 +104,18 @@ def _keys() -> dict[int, Any]:
     }
     named |= {letter.upper(): getattr(key, letter) for letter in "acvxyz"}
     return {getattr(glfw, f"KEY_{name}"): value for name, value in named.items()}
+
+
+@contextlib.contextmanager
+def at_every_key() -> Iterator[None]:
+    """Number fields give what is typed at every key; from ImGui 1.92.9 on they do when they are left."""
+    flag = getattr(imgui.ItemFlags_, "live_edit_on_input_scalar", None)
+    if flag is None:
+        yield
+        return
+    imgui.push_item_flag(flag, True)
+    yield
+    imgui.pop_item_flag()
 
 
 class Ui:

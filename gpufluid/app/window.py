@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from gpufluid.app import orbit
 from gpufluid.app.display import egl_set_aside
-from gpufluid.app.edits import STRONGER, History, blow, strengthen
+from gpufluid.app.edits import STRONGER, Cells, History, Regrid, blow, strengthen
 from gpufluid.app.hands import Brush, Drag, forward_of, grasp, move_view
 from gpufluid.app.studio_pick import Ray, ray_through
+from gpufluid.app.twice import Twice, changes
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
 from gpufluid.files import readable
 from gpufluid.gl.device import VERSIONS, make_own
@@ -32,12 +33,11 @@ from gpufluid.scene import Scene
 if TYPE_CHECKING:
     from gpufluid.app.studio import Studio
 
-Cells = tuple[int, int, int]
-
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 LOOK = 0.25  # seconds between looks at the file of the scene
 BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
+RELOAD = "press Reload once more to go on"
 SET_LATER = ("size", "fps", "exposure", "background", "floor_color")  # of a Picture
 KEYS = (
     ("left drag", "turn; in the studio also: move what is grabbed, with shift nearer or away"),
@@ -159,7 +159,8 @@ class Player:
     make: builds the scene in the window's context, at first and for every restart; with cells=, as in
     `Scene.load`, for other grids. name: what saved pictures are called, ``name-0001.png`` in the current
     folder. watch: a file; when it has changed the scene is built anew, or goes on as it is where the file is
-    wrong.
+    wrong, or where changes that the studio could save would be lost. Once the studio has saved the scene, its
+    file is the one that is watched and built from. backend: of the fluids then, as in `Fluid`.
 
     An error that comes while it plays pauses it, where a file that is watched or the studio can mend it.
 
@@ -168,16 +169,22 @@ class Player:
     """
 
     def __init__(
-        self, window: Window, make: Callable[..., Scene], name: str = "gpufluid", watch: Path | None = None
+        self,
+        window: Window,
+        make: Callable[..., Scene],
+        name: str = "gpufluid",
+        watch: Path | None = None,
+        backend: str = "auto",
     ) -> None:
         self.window = window
-        self.make = make
+        self.make, self.backend = make, backend
         self.name = name
         self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
         self.trouble = ""  # with the file as it is now
+        self.stale = False  # whether the file has changed and was not read, for the sake of unsaved changes
+        self.twice = Twice(self.say)
         self.halted = ""  # why the scene cannot go on, until it does
         self.paused = False
-        self.cells: dict[int, Cells] = {}  # of the boxes that were given other grids, by their numbers
         self.history = History()
         self.recorder: Film | FrameFolder | None = None
         self.recorded = 0  # frames of the film being made
@@ -223,8 +230,9 @@ class Player:
             "f": self.frame_all,
             "h": self.help,
             glfw.KEY_TAB: self.show_studio,
-            glfw.KEY_ESCAPE: self.close,
+            glfw.KEY_ESCAPE: self.leave,
         }
+        glfw.set_window_close_callback(window.handle, self._on_close)
         glfw.set_key_callback(window.handle, self._on_key)
         glfw.set_char_callback(window.handle, self._on_char)
         glfw.set_mouse_button_callback(window.handle, self._on_button)
@@ -296,12 +304,25 @@ class Player:
         if self.watch is None or now - self._looked < LOOK:
             return
         self._looked, before, self._stamp = now, self._stamp, _stamp(self.watch)
-        if self._stamp != before and self._stamp is not None:
-            self.reload()
+        if self._stamp == before or self._stamp is None:
+            return
+        if not self.unsaved:
+            self._read_again()
+            return
+        self.stale, self.trouble, self._titled = True, "", 0.0
+        ways = f"Reset reads it and keeps {changes(self.unsaved)}, Reload reads it without"
+        self.say(f"{self.watch} has changed: {ways}")
 
-    def seen(self) -> None:
-        """What the watched file is now is known already: its next change counts."""
-        self._stamp = _stamp(self.watch)
+    def saved_as(self, file: Path) -> None:
+        """The scene was saved in `file`, by which everything goes from now on, and which need not be read."""
+        self.watch, self._stamp, self.stale, self.trouble = file, _stamp(file), False, ""
+        self.make = partial(Scene.load, file, ctx=self.window.ctx, backend=self.backend)
+        self.history.mark_saved()
+
+    @property
+    def unsaved(self) -> int:
+        """How many changes would be lost; 0 where the panel, which can save them, was never open."""
+        return self.history.unsaved if self.studio is not None and self.studio.used else 0
 
     def _show(self, advanced: bool) -> None:
         window, screen = self.window, self.window.ctx.screen
@@ -399,6 +420,8 @@ class Player:
     def _title(self) -> str:
         if self.trouble or self.halted:
             return f"{self.scene.title} - {self.trouble or self.halted}"
+        if self.stale:
+            return f"{self.scene.title} - {self.watch} has changed"
         if self.scene.over:
             return f"{self.scene.title} - over"
         if self.paused:
@@ -445,6 +468,11 @@ class Player:
         if self._drag is not None:
             self._drag.move(x, y, dx, dy)
 
+    def _on_close(self, handle: Any) -> None:
+        """The window's own button was pressed."""
+        if not self._agreed("close the window once more"):
+            glfw.set_window_should_close(handle, False)
+
     def _on_wheel(self, handle: Any, dx: float, dy: float) -> None:
         if self.studio is None or not self.studio.take_wheel(dx, dy):
             move_view(self.scene, lambda camera: orbit.zoom(camera, dy))
@@ -468,35 +496,58 @@ class Player:
     def restart(self) -> None:
         """Build the scene anew, camera and all, with what was changed by hand; else it stays as it is."""
         try:
-            self._replace(self.cells)
+            self._replace(self.history.cells)
         except GpufluidError as error:
             self.say(str(error))
             return
-        self.paused = False
+        self.paused, self.trouble, self.stale = False, "", False
         for problem in self.history.repeat(self.scene):
             self.say(problem)
 
+    @property
+    def may_reload(self) -> bool:
+        """Whether what a reload would lose was said a moment ago."""
+        return self.twice.stands(self._losing(RELOAD))
+
     def reload(self) -> None:
-        """Build the scene as its file is now, without what was changed by hand."""
+        """Build the scene as its file is now; where that loses unsaved changes, when asked twice."""
+        if self._agreed(RELOAD):
+            self._read_again()
+
+    def _losing(self, more: str) -> str:
+        return f"{changes(self.unsaved)} would be lost: {more}"
+
+    def _agreed(self, more: str) -> bool:
+        """Whether there is nothing to lose, or the user was told so a moment ago and asks again."""
+        return not self.unsaved or self.twice.agreed(self._losing(more))
+
+    def _read_again(self) -> None:
+        """Build the scene as its file is now, or tell what is wrong with that."""
         try:
             self._replace({})
         except GpufluidError as error:
             self.trouble = str(error)
             self.say(f"gpufluid: {error}")
             return
-        self.cells, self.paused, self.trouble = {}, False, ""
+        self.paused, self.trouble, self.stale = False, "", False
         self.history.clear()
         self.say(f"gpufluid: {self.watch or self.name} was read again")
 
     def use_cells(self, cells: Cells, box: int = 0) -> None:
         """Start again with another grid in one of the boxes, seen as before."""
-        before, all_cells = self.scene, {**self.cells, box: cells}
+        had = self.scene.fluids[box].grid.cells
         try:
-            self._replace(all_cells)
+            self._regrid({**self.history.cells, box: cells})
         except GpufluidError as error:
             self.say(str(error))
             return
-        self.cells = all_cells
+        if cells != had:
+            self.history.make(self.scene, Regrid(box, had, cells))
+
+    def _regrid(self, cells: dict[int, Cells]) -> None:
+        """Start again with these grids, seen as before. Raises GpufluidError where that cannot be."""
+        before = self.scene
+        self._replace(cells)
         for problem in self.history.repeat(self.scene):
             self.say(problem)
         for name, value in vars(before.camera).items():
@@ -546,18 +597,25 @@ class Player:
 
     def undo(self) -> None:
         """Undo what was changed last."""
-        self._back(self.history.undo, "there is nothing to undo")
+        self._back(self.history.undo, self.history.redo, "there is nothing to undo")
 
     def redo(self) -> None:
         """Change again what was undone last."""
-        self._back(self.history.redo, "there is nothing to do again")
+        self._back(self.history.redo, self.history.undo, "there is nothing to do again")
 
-    def _back(self, way: Callable[[Scene], bool], nothing: str) -> None:
+    def _back(self, way: Callable[[Scene], bool], other: Callable[[Scene], bool], nothing: str) -> None:
+        """Go a `way` through what was done; the `other` leads back."""
+        before = self.history.cells
         try:
             if not way(self.scene):
                 self.say(nothing)
+            if self.history.cells != before:
+                self._regrid(self.history.cells)
+                self.say("started again with the other grid")
         except GpufluidError as error:
             self.say(str(error))
+            if self.history.cells != before:
+                other(self.scene)
 
     def turn(self, dx: float, dy: float) -> None:
         """Turn the camera as a drag by so many pixels does."""
@@ -668,6 +726,11 @@ class Player:
     def holds_nothing(self) -> bool:
         """Whether no button is down in the picture."""
         return self._drag is None
+
+    def leave(self) -> None:
+        """Close the window; where something is not saved, when asked twice."""
+        if self._agreed("press escape once more to close"):
+            self.close()
 
     def close(self) -> None:
         """Close the window after this frame."""

@@ -1,0 +1,249 @@
+"""Unsaved changes in the studio, as a program of its own; test_unsaved.py runs it under Xvfb."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import glfw
+import numpy as np
+from PIL import Image
+from studio_session import CONTROL, ESCAPE, SCENE, SIZE, TAB, Driver, Watcher
+from window_session import MOTION
+
+import gpufluid as gf
+from gpufluid.app import studio as studio_module
+from gpufluid.app.window import Player, Window
+
+CLIENT_MESSAGE = 33
+WM = (b"WM_PROTOCOLS", b"WM_DELETE_WINDOW")
+BALL = '[[obstacles]]\nshape = { kind = "sphere", radius = 0.1 }\nposition = [0.3, 1.2, 0.0]\n'
+
+
+class ClientMessage(ctypes.Structure):
+    """XClientMessageEvent, with room for the union that it is part of."""
+
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("serial", ctypes.c_ulong),
+        ("send_event", ctypes.c_int),
+        ("display", ctypes.c_void_p),
+        ("window", ctypes.c_ulong),
+        ("message_type", ctypes.c_ulong),
+        ("format", ctypes.c_int),
+        ("data", ctypes.c_long * 5),
+        ("rest_of_the_union", ctypes.c_long * 24),
+    )
+
+
+def press_close(drive: Driver) -> bool:
+    """The window's own button, as a window manager tells of it; whether the window would close."""
+    hand, handle = drive.hand, drive.player.window.handle
+    hand.x11.XInternAtom.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
+    hand.x11.XInternAtom.restype = ctypes.c_ulong
+    protocols, delete = (hand.x11.XInternAtom(hand.display, name, 0) for name in WM)
+    event = ClientMessage(
+        type=CLIENT_MESSAGE,
+        display=hand.display,
+        window=hand.window,
+        message_type=protocols,
+        format=32,
+        data=(delete, 0, 0, 0, 0),
+    )
+    assert hand.x11.XSendEvent(hand.display, hand.window, 0, 0, ctypes.byref(event))
+    hand.x11.XSync(hand.display, 0)
+    drive.frames(1)
+    closing = bool(glfw.window_should_close(handle))
+    glfw.set_window_should_close(handle, False)
+    return closing
+
+
+def press_escape(drive: Driver) -> bool:
+    """The key; whether the window would close."""
+    drive.press(ESCAPE)
+    closing = bool(glfw.window_should_close(drive.player.window.handle))
+    glfw.set_window_should_close(drive.player.window.handle, False)
+    return closing
+
+
+def edited(drive: Driver, text: str, file: str = "scene.toml") -> gf.Scene:
+    """The scene after its file was saved in an editor."""
+    Path(file).write_text(text)
+    time.sleep(0.3)
+    drive.frames(2)
+    return drive.player.scene
+
+
+def session(drive: Driver, report: dict[str, Any]) -> None:
+    """Everything a user does, in turn."""
+    player = drive.player
+
+    def press_reload() -> None:
+        drive.press_widget("Reload")
+        drive.frames()
+
+    drive.press(ord("="))
+    report["without_panel"] = press_escape(drive)
+    before = player.scene
+    report["read_without_panel"] = edited(drive, SCENE + "\n") is not before
+    drive.press(TAB)
+    studio = player.studio
+    assert studio is not None
+    drive.press(ord(" "))
+
+    def contrast(label: str) -> float:
+        """Of a button's text with what is behind it."""
+        x0, y0, x1, y1 = map(round, drive.places[label])
+        return float(np.ptp(drive.picture()[y0 + 2 : y1 - 2, x0 + 4 : x1 - 4].astype(float)))
+
+    drive.hand.send(MOTION, 100, 100)  # from the buttons
+    drive.frames()
+    report["greyed"] = [[contrast(name) for name in ("Undo", "Redo", "Remove", "Snap")]]
+    drive.press_widget("Undo")
+    drive.frames()
+    report["undo_said"] = player.message
+    report["unchanged"] = [press_escape(drive), press_close(drive)]
+
+    # closed by the key and by the window's button, with two changes; a question stands for a while
+    drive.press(ord("="))
+    drive.press(ord("d"))
+    studio.select(("fluids", 0, "obstacles", 0))
+    drive.hand.send(MOTION, 100, 100)
+    drive.frames()
+    report["greyed"] += [[contrast(name) for name in ("Undo", "Redo", "Remove", "Snap")]]
+    report["escape"] = [press_escape(drive), player.message, press_escape(drive)]
+    report["button"] = [press_close(drive), player.message, press_close(drive)]
+    first = press_escape(drive)
+    player.twice._said -= 6.0
+    report["too_late"] = [first, press_escape(drive)]
+    drive.press(ord("z"), CONTROL)
+    report["another_question"] = [press_escape(drive), player.message]
+
+    # Reload
+    before = player.scene
+    press_reload()
+    report["reload"] = [player.scene is before, player.message]
+    press_reload()
+    report["reload"] += [player.scene is before, len(player.history.done)]
+
+    # the file is saved by an editor: the changes stay, Reset takes both, Reload the file
+    drive.press(ord("d"))
+    drive.press(ord(" "))
+    before = player.scene
+    report["kept"] = [edited(drive, SCENE + BALL) is before, player.message, player._title()]
+    drive.press_widget("Reset")
+    drive.frames()
+    drive.press(ord(" "))
+    fluid = player.scene.fluid
+    report["both"] = [len(fluid.obstacles), len(fluid.forces), player.stale, player._title()]
+    edited(drive, SCENE)
+    press_reload()
+    press_reload()
+    fluid = player.scene.fluid
+    report["file_only"] = [len(fluid.obstacles), len(fluid.forces), player.stale]
+
+    # saved, nothing is lost; what is undone then is a change as well
+    drive.press(ord(" "))
+    drive.press(ord("d"))
+    studio.save()
+    first = player.message
+    studio.save()
+    report["saved"] = [first, player.message.startswith("wrote "), press_escape(drive), player.unsaved]
+    drive.press(ord("z"), CONTROL)
+    report["undone"] = player.unsaved
+    drive.press(ord("y"), CONTROL)
+    drive.press(ord("d"))
+    edited(drive, SCENE + BALL)
+    studio.save()
+    report["over_another"] = player.message
+
+    # saved, what is in the file is not done again when it starts again; undone, it is taken away there too
+    studio.save()
+    studio.add("obstacles", "sphere")
+    studio.save()
+    studio.save()
+    drive.press_widget("Reset")
+    drive.frames()
+    report["not_twice"] = len(player.scene.fluid.obstacles)
+    drive.press(ord("z"), CONTROL)
+    drive.press_widget("Reset")
+    drive.frames()
+    report["undone_again"] = len(player.scene.fluid.obstacles)
+
+    # saved under another name, that is the file: to be read again, and to be watched
+    studio._file = "other.toml"
+    player.use_cells((12, 18, 12))
+    drive.press(ord("="))
+    studio.save()
+    report["other"] = [str(player.watch), player.unsaved]
+    density = player.scene.fluid.emitters[0].density
+    report["other_forces"] = len(player.scene.fluid.forces)
+    drive.press(ord("d"))
+    studio.add("forces", "vortex")
+    press_reload()
+    press_reload()
+    fluid = player.scene.fluid
+    report["other_read"] = [fluid.emitters[0].density == density, len(fluid.forces), list(fluid.grid.cells)]
+    report["other_said"] = player.message
+    before = player.scene
+    report["other_watched"] = [
+        edited(drive, SCENE) is before,
+        len(edited(drive, SCENE + BALL, "other.toml").fluid.obstacles),
+    ]
+
+    # another grid: its size is told before, and it is undone
+    studio.add("obstacles", "sphere")
+    for title in ("Objects", "Flow", "Grid"):
+        drive.scroll_to(title)
+        drive.press_widget(title)
+    drive.scroll_to("##cells")
+    drive.press_widget("##cells", 0.1)
+    for letter in ("a", *"12"):
+        drive.press(ord(letter), CONTROL if letter == "a" else 0)
+    drive.frames()
+    report["typed"] = "Rebuild: 0.48 x 1.44 x 0.96 m, cells of 0.04 m" in drive.places
+    drive.press(ESCAPE)  # leaves the field as it was
+    drive.frames()
+    studio._cells = [12, 8, 6]
+    drive.frames()
+    report["foreseen"] = [name for name in drive.places if name.startswith("Rebuild: 1.44")]
+    Image.fromarray(drive.picture()).save("rebuild.png")
+
+    def grid() -> list[Any]:
+        fluid = player.scene.fluid
+        return [list(fluid.grid.cells), [round(n, 6) for n in fluid.grid.size], len(fluid.obstacles)]
+
+    drive.scroll_to("Rebuild")
+    report["grids"] = [grid()]
+    drive.press_widget("Rebuild")
+    drive.frames()
+    report["grids"] += [grid(), player.unsaved]
+    studio.add("obstacles", "sphere")
+    for _ in range(2):
+        drive.press(ord("z"), CONTROL)
+    report["grids"] += [grid(), player.unsaved, player.message]
+    for _ in range(2):
+        drive.press(ord("y"), CONTROL)
+    report["grids"] += [grid(), player.unsaved]
+
+
+def main() -> None:
+    report: dict[str, Any] = {}
+    Path("scene.toml").write_text(SCENE)
+    watcher = Watcher(studio_module.imgui)
+    studio_module.imgui = watcher  # type: ignore[assignment]
+    with Window(SIZE, "unsaved") as window:
+
+        def make(**more: Any) -> gf.Scene:
+            return gf.Scene.load("scene.toml", window.ctx, **more)
+
+        with Player(window, make, "unsaved", Path("scene.toml")) as player:
+            session(Driver(player, watcher), report)
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()
