@@ -19,7 +19,7 @@ struct Lit {
     vec3 sun, around;      // radiance of a white matt surface: by the sun, and by everything else
 };
 
-const float SOFT = 2.0;  // cells: of the light from above one of its own volume
+const float SKY_SOFT = 2.0;  // cells: of the light from above one of its own volume
 
 // Share of the light from above that smoke and solids take from a surface (place: cells). The light volume knows only
 // what is straight above: the mean of four lookups round the place has soft edges, as the sky's shadows have, and shows no
@@ -29,7 +29,7 @@ float shade_from_above(vec3 place) {
     float under = smoothstep(1.0, 0.3, length(place.xz / half_size - 1.0)), sum = 0.0;
     if (under <= 0.0) return 0.0;
     int n = 0;
-    do sum += sqrt(light_at_sky(place + SOFT * vec3(float(n & 1) * 2.0 - 1.0, 0.0, float(n + 1 & 2) - 1.0)));
+    do sum += sqrt(light_at_sky(place + SKY_SOFT * vec3(float(n & 1) * 2.0 - 1.0, 0.0, float(n + 1 & 2) - 1.0)));
     while (++n < turns(4) && !(n == 2 && sum == 2.0));  // two that lie apart, where all is clear
     return under * (1.0 - sum / float(n));
 }
@@ -55,7 +55,7 @@ Lit light_on(vec3 place, vec3 n, float lift) {
 #if CLEAR
     float shade = 0.0;
 #else
-    float shade = shade_from_above(lift > 0.0 ? at + SOFT * n + vec3(0.0, lift, 0.0) : at);
+    float shade = shade_from_above(lift > 0.0 ? at + SKY_SOFT * n + vec3(0.0, lift, 0.0) : at);
 #endif
     float up = 0.5 + 0.5 * n.y;
     Lit lit;
