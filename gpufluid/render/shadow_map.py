@@ -88,7 +88,7 @@ class ShadowMap:
         spans = []
         for lamp in lamps:
             if isinstance(lamp, PointLight):
-                own = from_place(np.array(lamp.position), self.thrown, self.side, least)
+                own = from_place(np.array(lamp.position), self.thrown, boxes, self.side, least)
             else:
                 way = np.array(lamp.direction) / np.linalg.norm(lamp.direction)
                 own = [from_afar(way, self.thrown, boxes, self.side, least)]
