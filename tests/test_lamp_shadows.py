@@ -194,6 +194,23 @@ def test_a_ground_that_reaches_far_keeps_the_shadow_of_what_is_near_a_lamp(
     assert (left[(aside > 1.05) & (aside < 2.0)] > 0.98).all()
 
 
+def test_on_nothing_the_floor_is_what_the_shadow_of_a_lamp_takes_away(
+    fluid: gf.Fluid, ctx: moderngl.Context
+) -> None:
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.1, 0.3)), (0.0, 0.4, 0.0), visible=False))
+    frame = FrameRenderer(ctx, (200, 200), background="transparent")
+    lamps = (gf.PointLight((0.0, 1.2, 0.0), (2.0, 2.0, 2.0), radius=0.1),)
+    x, z = on_floor()
+    for light in (DARK, gf.Light(direction=(0.0, 1.0, 0.2))):  # none comes from above
+        frame.draw(gf.Scene(fluid, camera=TOP, light=light, lights=lamps, floor=0.0))
+        alpha = frame.read_hdr()[..., 3]
+        shadow = (np.abs(x) < 0.15) & (np.abs(z) < 0.15)
+        around = (np.maximum(np.abs(x), np.abs(z)) > 0.3) & (np.hypot(x, z) < 0.7)
+        assert alpha[shadow].min() > (0.95 if light is DARK else 0.5)
+        assert alpha[around].max() < 0.02
+    frame.release()
+
+
 def test_a_map_grows_with_the_looks_that_are_taken(fluid: gf.Fluid, ctx: moderngl.Context) -> None:
     """It is drawn anew where a lamp has moved, and has room for more looks once more are taken."""
     fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.3, 0.3)), (0.0, 0.3, 0.0)))
