@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from test_shadows import GRID, SLANTED, TOP, on_floor
 
 import gpufluid as gf
+from gpufluid.gl.passes import give
+from gpufluid.render import shadow_map
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.shadow_map import ShadowMap, laid
 from gpufluid.render.shadow_tiles import ROUND, Tile, from_afar, from_place
@@ -232,6 +234,31 @@ def test_a_map_grows_with_the_looks_that_are_taken(fluid: gf.Fluid, ctx: moderng
         seen.append(frame.read_hdr())
     for one, other in ((0, 5), (1, 2), (1, 4)):
         np.testing.assert_array_equal(seen[one], seen[other])
+    frame.release()
+
+
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")
+def test_a_solid_is_drawn_in_those_looks_alone_that_hold_it(
+    fluid: gf.Fluid, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of six most hold one or two; what the map holds is the same."""
+    places = np.random.default_rng(2).uniform((-0.5, 0.0, -0.5), (0.5, 1.0, 0.5), (40, 3))
+    for place in places[np.abs(places - (0.0, 0.5, 0.0)).max(axis=1) > 0.2]:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.03), tuple(place)))
+    lamps = (gf.PointLight((0.0, 0.5, 0.0)), gf.PointLight((0.05, 0.5, 0.05)))
+    sent: list[int] = []
+    monkeypatch.setattr(shadow_map, "give", lambda *given: (sent.append(1), give(*given)))
+    frame, maps = FrameRenderer(ctx, (64, 64)), []
+    for every in (False, True):
+        if every:
+            monkeypatch.setattr(shadow_map, "_held", lambda corners, clips: np.full(len(clips), True))
+            frame.draw(gf.Scene(fluid, camera=TOP, floor=0.0))  # another map between
+        sent.clear()
+        frame.draw(gf.Scene(fluid, camera=TOP, lights=lamps, floor=0.0))
+        assert frame._shadows._depths is not None and len(frame._shadows._laid) == 13
+        maps.append((len(sent), frame._shadows._depths.read()))
+    assert maps[0][0] < 0.45 * maps[1][0]
+    assert maps[0][1] == maps[1][1]
     frame.release()
 
 
