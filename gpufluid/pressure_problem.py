@@ -119,10 +119,13 @@ class PressureProblem:
     def _together(self) -> int:
         """How many sweeps one pass makes.
 
-        One where the last cells of a row that closes on itself fill no pack: round it there are too few.
+        One where the last cells of a row that closes on itself fill no pack, or where so few rows or slices
+        close that a workgroup, which looks as many beyond a side, would come round twice.
         """
-        x_closes = self.variant.boundaries.periodic(0) and self.grid.cells[0] % LANES
-        return 1 if self.grid.dimensions < 3 or x_closes else self.backend.sweeps
+        sweeps, cells, closes = self.backend.sweeps, self.grid.cells, self.variant.boundaries.periodic
+        unfilled = closes(0) and cells[0] % LANES
+        thin = any(closes(axis) and cells[axis] < sweeps for axis in (1, 2))
+        return 1 if self.grid.dimensions < 3 or unfilled or thin else sweeps
 
     def _eighths(self) -> FieldStore:
         if "eighths" not in self._fields:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from test_shadows import GRID, SLANTED, TOP, on_floor
 
 import gpufluid as gf
+from gpufluid.gl.passes import give
+from gpufluid.render import shadow_map
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.shadow_map import ShadowMap, laid
 from gpufluid.render.shadow_tiles import ROUND, Tile, from_afar, from_place
@@ -142,6 +144,75 @@ def test_solids_of_another_box_stand_in_the_light_of_a_lamp(ctx: moderngl.Contex
     beside.release()
 
 
+@pytest.mark.parametrize("by", ["sun", "second sun"])
+@pytest.mark.filterwarnings("ignore::gpufluid.MeshWarning")
+def test_what_is_flat_may_lie_straight_across_the_light(
+    fluid: gf.Fluid, ctx: moderngl.Context, by: str
+) -> None:
+    """Its depth is one number, of which there is no share."""
+    corners = [(-0.2, 0.0, -0.2), (0.2, 0.0, -0.2), (0.2, 0.0, 0.2), (-0.2, 0.0, 0.2)]
+    square = gf.Mesh(np.array(corners), np.array([(0, 1, 2), (0, 2, 3)]))
+    fluid.obstacles.add(gf.Obstacle(square, (0.0, 0.5, 0.0), visible=False))
+    down = gf.Light(direction=(0.0, -1.0, 0.0), color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0))
+    seen = drawn(ctx, fluid, **({"light": down} if by == "sun" else {"lights": (down,)}))
+    x, z = on_floor(size=300)
+    assert (seen[(np.abs(x) < 0.17) & (np.abs(z) < 0.17)] < 1e-3).all()
+    assert (seen[(np.abs(x) < 0.4) & (np.abs(z) > 0.23) & (np.abs(z) < 0.4)] > 0.1).all()
+
+
+@pytest.mark.parametrize("gap", [0.2, 0.02])
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")
+def test_a_lamp_near_what_is_small_throws_its_shadow(
+    fluid: gf.Fluid, ctx: moderngl.Context, gap: float
+) -> None:
+    """A pixel there is as wide as many degrees: the edge on the floor is no wider than a few pixels of it."""
+    half = 0.3 * gap
+    board = gf.Obstacle(gf.Box(size=(2 * half, 0.02 * gap, 2 * half)), (0.0, 0.8 - gap, 0.0), visible=False)
+    lamps = (gf.PointLight((0.0, 0.8, 0.0), (2.0, 2.0, 2.0), radius=0.02),)
+    bare = drawn(ctx, fluid, (200, 200), lights=lamps)
+    fluid.obstacles.add(board)
+    left = drawn(ctx, fluid, (200, 200), lights=lamps) / np.maximum(bare, 1e-6)
+    x, z = on_floor()
+    aside = np.maximum(np.abs(x), np.abs(z)) / 0.24  # pixels are 0.06 of that
+    assert (left[aside < 0.8] < 0.02).all()
+    assert (np.abs(left[(aside > 1.25) & (aside < 2.0)] - 1.0) < 0.02).all()
+
+
+@pytest.mark.filterwarnings("ignore::gpufluid.MeshWarning")
+def test_a_ground_that_reaches_far_keeps_the_shadow_of_what_is_near_a_lamp(
+    fluid: gf.Fluid, ctx: moderngl.Context
+) -> None:
+    far = 200.0
+    corners = [(-far, 0.0, -far), (far, 0.0, -far), (far, 0.0, far), (-far, 0.0, far)]
+    ground = gf.Mesh(np.array(corners), np.array([(0, 1, 2), (0, 2, 3)]))
+    fluid.obstacles.add(gf.Obstacle(ground, (0.0, -0.01, 0.0), visible=False))
+    lamps = (gf.PointLight((0.0, 0.7, 0.0), (2.0, 2.0, 2.0), radius=0.02),)
+    bare = drawn(ctx, fluid, lights=lamps)
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.2, 0.08, 0.2)), (0.0, 0.5, 0.0), visible=False))
+    left = drawn(ctx, fluid, lights=lamps) / np.maximum(bare, 1e-6)
+    x, z = on_floor(size=300)
+    aside = np.maximum(np.abs(x), np.abs(z)) / (0.1 * 0.7 / 0.16)
+    assert (left[aside < 0.95] < 0.02).all()
+    assert (left[(aside > 1.05) & (aside < 2.0)] > 0.98).all()
+
+
+def test_on_nothing_the_floor_is_what_the_shadow_of_a_lamp_takes_away(
+    fluid: gf.Fluid, ctx: moderngl.Context
+) -> None:
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.1, 0.3)), (0.0, 0.4, 0.0), visible=False))
+    frame = FrameRenderer(ctx, (200, 200), background="transparent")
+    lamps = (gf.PointLight((0.0, 1.2, 0.0), (2.0, 2.0, 2.0), radius=0.1),)
+    x, z = on_floor()
+    for light in (DARK, gf.Light(direction=(0.0, 1.0, 0.2))):  # none comes from above
+        frame.draw(gf.Scene(fluid, camera=TOP, light=light, lights=lamps, floor=0.0))
+        alpha = frame.read_hdr()[..., 3]
+        shadow = (np.abs(x) < 0.15) & (np.abs(z) < 0.15)
+        around = (np.maximum(np.abs(x), np.abs(z)) > 0.3) & (np.hypot(x, z) < 0.7)
+        assert alpha[shadow].min() > (0.95 if light is DARK else 0.5)
+        assert alpha[around].max() < 0.02
+    frame.release()
+
+
 def test_a_map_grows_with_the_looks_that_are_taken(fluid: gf.Fluid, ctx: moderngl.Context) -> None:
     """It is drawn anew where a lamp has moved, and has room for more looks once more are taken."""
     fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.3, 0.3)), (0.0, 0.3, 0.0)))
@@ -166,6 +237,31 @@ def test_a_map_grows_with_the_looks_that_are_taken(fluid: gf.Fluid, ctx: moderng
     frame.release()
 
 
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")
+def test_a_solid_is_drawn_in_those_looks_alone_that_hold_it(
+    fluid: gf.Fluid, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of six most hold one or two; what the map holds is the same."""
+    places = np.random.default_rng(2).uniform((-0.5, 0.0, -0.5), (0.5, 1.0, 0.5), (40, 3))
+    for place in places[np.abs(places - (0.0, 0.5, 0.0)).max(axis=1) > 0.2]:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.03), tuple(place)))
+    lamps = (gf.PointLight((0.0, 0.5, 0.0)), gf.PointLight((0.05, 0.5, 0.05)))
+    sent: list[int] = []
+    monkeypatch.setattr(shadow_map, "give", lambda *given: (sent.append(1), give(*given)))
+    frame, maps = FrameRenderer(ctx, (64, 64)), []
+    for every in (False, True):
+        if every:
+            monkeypatch.setattr(shadow_map, "_held", lambda corners, clips: np.full(len(clips), True))
+            frame.draw(gf.Scene(fluid, camera=TOP, floor=0.0))  # another map between
+        sent.clear()
+        frame.draw(gf.Scene(fluid, camera=TOP, lights=lamps, floor=0.0))
+        assert frame._shadows._depths is not None and len(frame._shadows._laid) == 13
+        maps.append((len(sent), frame._shadows._depths.read()))
+    assert maps[0][0] < 0.45 * maps[1][0]
+    assert maps[0][1] == maps[1][1]
+    frame.release()
+
+
 def looks(tiles: list[Tile], places: NDArray[np.float64]) -> NDArray[np.float64]:
     """Of each place in each tile what it is in its clip space, [tile, place, 3], NaN behind the light."""
     clip = np.array([np.c_[places, np.ones(len(places))] @ tile.clip.T for tile in tiles])
@@ -178,7 +274,7 @@ def test_every_solid_is_seen_in_the_look_that_looks_there(place: tuple[float, fl
     """What lies on a solid, in all of the directions there are, has a place in a tile, and a depth."""
     rng = np.random.default_rng(3)
     thrown = [0.1 * CORNERS + middle for middle in ((0.3, 0.2, 0.1), (-0.3, 0.8, 0.2), (0.1, 0.4, -0.4))]
-    tiles = from_place(np.array(place), thrown, 256, 0.0)
+    tiles = from_place(np.array(place), thrown, [GRID], 256, 0.0)
     alone = place[0] == 3.0 or place[2] == 3.0
     assert len(tiles) == 1 if alone else 1 < len(tiles) <= 6
     assert {tile.side for tile in tiles} == {256 if alone else 128}
@@ -204,7 +300,7 @@ def test_texels_of_a_look_are_no_finer_than_pixels() -> None:
     """In the midst of what throws shadows, where they are as large as is asked for or a little larger."""
     for place in ((3.0, 2.0, 1.0), (0.0, 4.0, 0.0)):
         thrown = [0.1 * CORNERS, 0.1 * CORNERS + 0.3]
-        (tile,) = from_place(np.array(place), thrown, 1024, 0.01)
+        (tile,) = from_place(np.array(place), thrown, [GRID], 1024, 0.01)
         size = tile.texel * float(np.mean([tile.clip[3] @ (*p, 1.0) for p in np.concatenate(thrown)]))
         assert size * (1.0 + 1e-9) >= 0.01 and size < 0.01 * 2.0**0.25
 
@@ -213,7 +309,7 @@ def test_looks_all_round_leave_no_gap() -> None:
     np.testing.assert_allclose(ROUND @ ROUND.T, np.eye(3), atol=1e-12)
     rng = np.random.default_rng(5)
     ways = rng.normal(size=(5000, 3))
-    tiles = from_place(np.zeros(3), [CORNERS], 256, 0.0)
+    tiles = from_place(np.zeros(3), [CORNERS], [GRID], 256, 0.0)
     assert len(tiles) == 6
     seen = looks(tiles, 0.9 * ways / np.linalg.norm(ways, axis=1, keepdims=True))
     inner = 1.0 - 2.0 * 3.0 / 128
@@ -224,7 +320,7 @@ def test_looks_all_round_leave_no_gap() -> None:
 def test_a_look_with_nothing_in_it_is_left_out() -> None:
     ahead = 0.05 * CORNERS + ROUND[1]
     behind = 0.05 * CORNERS - ROUND[1]
-    assert len(from_place(np.zeros(3), [ahead, behind], 64, 0.0)) == 2
+    assert len(from_place(np.zeros(3), [ahead, behind], [GRID], 64, 0.0)) == 2
 
 
 @pytest.mark.parametrize(("wholes", "halves"), [(1, 0), (2, 0), (1, 6), (3, 5), (5, 0), (1, 24)])

@@ -154,6 +154,19 @@ def test_a_step_is_the_same_in_parts(ctx: moderngl.Context, monkeypatch: pytest.
         np.testing.assert_array_equal(one, other)
 
 
+def test_weights_may_be_any_numbers(walking: dict[int, GLBackend]) -> None:
+    backend, results = walking[4], []
+    fields = made(backend, False, "walls")
+    start = fields["pressure"].read()
+    for weights in ([1.0] * 4, [1] * 4, np.ones(4), np.ones(4, np.float32)):
+        fields["pressure"].write(start)
+        problem = PressureProblem(backend, fields["pressure"], fields["divergence"])
+        problem.pose(fields["divergence"], 0.3, Variant(), {})
+        problem.sweep(weights)  # type: ignore[arg-type]
+        results.append(fields["pressure"].read())
+    assert all((other == results[0]).all() for other in results)
+
+
 def test_half_floats_keep_what_lies_between(ctx: moderngl.Context) -> None:
     """What is not stored between sweeps is not rounded there: it differs by what half floats tell apart."""
     backend, results = GLBackend(Grid((24, 20, 9), 0.1), "compute", ctx, "half"), []
@@ -178,6 +191,10 @@ def test_half_floats_keep_what_lies_between(ctx: moderngl.Context) -> None:
         ((24, 20, 9), "periodic", 4),
         ((22, 20, 9), "open", 4),
         ((22, 20, 9), "periodic", 1),  # the last pack of a row that closes on itself holds two cells
+        ((24, 20, 4), "periodic", 4),
+        ((24, 20, 3), "periodic", 1),  # four slices beyond a side lie more than once round
+        ((24, 2, 9), "periodic", 1),
+        ((24, 2, 3), "walls", 4),
         ((24, 20, 1), "walls", 1),
     ],
 )
@@ -189,12 +206,17 @@ def test_where_sweeps_go_together(
     backend = GLBackend(Grid(cells, 0.1), "auto", ctx)
     fields = made(backend, False, sides)
     problem = PressureProblem(backend, fields["pressure"], fields["divergence"])
-    problem.pose(fields["divergence"], 0.3, Variant(boundaries=SIDES[sides]), {})
+    variant, start = Variant(boundaries=SIDES[sides]), fields["pressure"].read()
+    problem.pose(fields["divergence"], 0.3, variant, {})
     moved = backend.device.bytes_of(lambda: problem.jacobi(sweeps=8))
+    swept = fields["pressure"].read()
+    fields["pressure"].write(start)
+    backend.kernel("jacobi", variant).repeat(8, **fields, scale=problem.scale, weight=1.0)
+    np.testing.assert_allclose(swept, fields["pressure"].read(), rtol=0, atol=1e-5)
     assert {name: len(each) for name, each in moved.items()} == (
         {WALKING[together]: 2} if together > 1 else {"jacobi": 8}
     )
-    monkeypatch.setattr(backend_module, "LARGE", 24 * 20 * 9 + 1)
+    monkeypatch.setattr(backend_module, "LARGE", backend.grid.cell_count + 1)
     assert backend.sweeps == 1  # in a box that caches hold
     problem.release()
     backend.release()
@@ -218,6 +240,9 @@ def test_who_asks_for_what_is_not_there_is_told(
             asked_for()
     monkeypatch.setenv(VARIABLE, "2, texel")
     assert asked_for() == (None, "texel", 2, False)
+    monkeypatch.setenv(VARIABLE, "compute,4")
+    assert trial.choose(ctx, "fragment").way.sweeps == 1  # a program's word comes before the variable
+    assert not any(way.stage == "fragment" and way.sweeps > 1 for way in WAYS.values())
 
 
 # -- which is chosen ---------------------------------------------------------------------------------------
@@ -274,6 +299,18 @@ def test_a_box_too_large_for_a_trial_leaves_what_was_found(
     monkeypatch.setattr(real, "race", lambda self, ways, with_advection=False: {w: [1.0] * 5 for w in ways})
     result = trial.trial(ctx)
     assert result.way == Way("compute", "texel") and result.ms and not result.large
+
+
+def test_a_trial_that_cannot_begin_leaves_the_rule(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(ctx: moderngl.Context, side: int | None = None) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(trial, "Course", none)
+    result = trial.trial(ctx)
+    assert result.way == result.rule == trial.by_rule(ctx.version_code, trial.is_software(ctx))
+    assert not result.ms and not result.large
 
 
 def test_software_tries_no_sweeps_together(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:

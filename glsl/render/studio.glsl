@@ -38,7 +38,14 @@ void main() {
             if (backdrop_kind == 0 && !own_color) albedo = max(albedo, min(plain.rgb / max(full, 1e-6), 1.0));
             vec4 ground = vec4(albedo * (lit.sun + lit.around), 1.0);
             if (backdrop_kind == 0 && plain.w == 0.0) {
-                ground = vec4(0.0, 0.0, 0.0, max(1.0 - dot(lit.sun + lit.around, vec3(1.0)) / dot(full, vec3(1.0)), 0.0));
+#if OTHERS
+                for (int k = 0; k < OTHERS; ++k) {
+                    vec3 towards = towards_other(k, place);
+                    full += strength_of_other(k, towards) * max(towards.y, 0.0) / max(length(towards), 1e-6);
+                }
+#endif
+                float whole = dot(full, vec3(1.0)), left = dot(lit.sun + lit.around, vec3(1.0));
+                ground = vec4(0.0, 0.0, 0.0, whole > 0.0 ? max(1.0 - left / whole, 0.0) : 0.0);
             }
             color = mix(color, ground, there);
             float z = (depth_scale.y - depth_scale.w * depth) / (depth_scale.z * depth - depth_scale.x);

@@ -23,7 +23,11 @@ from gpufluid.gl.ways import READINGS, STAGES, SWEEPS, Way
 VARIABLE = "GPUFLUID_CACHE"
 OFF = "off"
 LONGEST = 1 << 14  # bytes of a file
-WAYS = {str(way): way for way in itertools.starmap(Way, itertools.product(STAGES, READINGS, SWEEPS))}
+WAYS = {
+    str(way): way
+    for way in itertools.starmap(Way, itertools.product(STAGES, READINGS, SWEEPS))
+    if way.sweeps == 1 or way.stage == "compute"
+}
 
 
 @dataclass(frozen=True)

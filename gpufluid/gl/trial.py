@@ -85,6 +85,8 @@ def choose(ctx: moderngl.Context, backend: str = "auto", reading: str | None = N
     version, renderer = ctx.version_code, calls(ctx).renderer
     stage = None if backend == "auto" else backend
     named, read_by, sweeps, rules = asked_for()
+    if stage == "fragment":
+        sweeps = None  # as the stage that the variable names: the program's word comes first
     check(version, renderer, stage)
     if stage is None and named is not None:
         check(version, renderer, named, what=VARIABLE)
@@ -237,14 +239,14 @@ def trial(ctx: moderngl.Context) -> Kept:
     step. What wins there must win a piece of a step with advection too. Then, for compute passes of a GPU,
     how many sweeps one makes in a large box. The rule's where it fails.
     """
+    best = rule = by_rule(ctx.version_code, is_software(ctx))
+    taken: dict[Way, list[float]] = {}
     large: dict[Way, list[float]] = {}
     with keeping(ctx, "the trial of ways"), _unchecked():
         try:
             with _course(ctx) as course:
-                rule, walks = course.rule, not course.software
-                best, taken = rule, dict(large)
                 best, taken = _raced(course, ctx.version_code)
-            if best.stage == "compute" and walks:
+            if best.stage == "compute" and not is_software(ctx):
                 with _course(ctx, LARGE) as course:
                     large = course.race([best, *(replace(best, sweeps=n) for n in SWEEPS[1:])])
                 best = winner(large, best)

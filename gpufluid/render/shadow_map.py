@@ -13,6 +13,7 @@ from weakref import ref
 
 import moderngl
 import numpy as np
+from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.passes import give
@@ -88,7 +89,7 @@ class ShadowMap:
         spans = []
         for lamp in lamps:
             if isinstance(lamp, PointLight):
-                own = from_place(np.array(lamp.position), self.thrown, self.side, least)
+                own = from_place(np.array(lamp.position), self.thrown, boxes, self.side, least)
             else:
                 way = np.array(lamp.direction) / np.linalg.norm(lamp.direction)
                 own = [from_afar(way, self.thrown, boxes, self.side, least)]
@@ -132,8 +133,10 @@ class ShadowMap:
         target.clear(depth=1.0)
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
+        clips = np.array([laid.tile.clip for laid in self._laid])
         for one, triangles in self.solids.arrays(throw, program, seen_by, size):
-            for tile, x, y in self._laid:
+            for number in np.flatnonzero(_held(one.corners, clips)):
+                tile, x, y = self._laid[number]
                 target.viewport = (x, y, tile.side, tile.side)
                 give(program, {"to_clip": tile.clip @ one.matrix})
                 triangles.render(moderngl.TRIANGLES)
@@ -207,6 +210,14 @@ def laid(tiles: Sequence[Tile], side: int) -> tuple[list[Laid], int, int]:
             square // columns * side + quarter // 2 * tiles[n].side,
         )
     return [Laid(tile, *corners[n]) for n, tile in enumerate(tiles)], columns, -(-squares // columns)
+
+
+def _held(corners: Floats, clips: Floats) -> NDArray[np.bool_]:
+    """In which clip spaces, [n, 4, 4], a box may lie: not past one of their sides with all of its corners."""
+    at = corners @ clips[:, :3, :3].swapaxes(1, 2) + clips[:, None, :3, 3]
+    w = corners @ clips[:, 3, :3, None] + clips[:, None, 3, 3:]
+    past = np.concatenate([at > w, at < -w], axis=2)
+    return np.asarray(~np.any(np.all(past, axis=1), axis=1))
 
 
 def pixel_size(thrown: Sequence[Floats], seen_by: Floats, size: Size) -> float:

@@ -14,7 +14,7 @@ from gpufluid.render.solid_meshes import CORNERS
 MARGIN = 3  # texels round what throws shadows, in which all is lit
 STEPS = 4  # texels grow by the fourth root of 2, or edges would creep while a solid or the eye moves
 ALONG = 1e-3  # the sine of the angle up to which an axis lies along the light
-APART = 1e-3  # of the depth, that the first and the last lie within
+APART = 1e-3  # of the depth or the width, that the first and the last lie within
 NEAREST = 1e-3  # of the way to the farthest, which a lamp sees
 WAYS = 8  # and as many again, along each axis, in which a lamp may look: a little is not turned after
 NARROW = 0.5  # the cosine of half the angle that one look of a lamp takes in
@@ -56,7 +56,8 @@ def from_afar(unit: Floats, thrown: Sequence[Floats], boxes: Sequence[Grid], sid
     last = np.minimum(high, room.max(axis=0) + beside)[:2]
     texel = _texel(np.maximum(last - first, 1e-6 * beside[:2]), side, least)
     first = _first(first, texel)
-    near, far = low[2] - APART * (high[2] - low[2]), high[2] + APART * (high[2] - low[2])
+    apart = APART * float((high - low).max())  # what is flat may lie across the light
+    near, far = low[2] - apart, high[2] + apart
     clip = np.eye(4)
     clip[:2, :3] = axes[:2] * (2.0 / (side * texel))
     clip[:2, 3] = -first * (2.0 / (side * texel)) - 1.0
@@ -65,14 +66,20 @@ def from_afar(unit: Floats, thrown: Sequence[Floats], boxes: Sequence[Grid], sid
     return Tile(clip, texel, (turned @ SPREAD).T / (side * texel), side)
 
 
-def from_place(place: Floats, thrown: Sequence[Floats], side: int, least: float) -> list[Tile]:
+def from_place(
+    place: Floats, thrown: Sequence[Floats], boxes: Sequence[Grid], side: int, least: float
+) -> list[Tile]:
     """The looks of a lamp: one where that takes in all, else up to six of half the side.
 
     place: metres; the rest as for `from_afar`. Where no solid is, there is no look.
     """
     off = [corners - place for corners in thrown]
     every = np.concatenate(off)
-    far = (1.0 + APART) * max(float(np.linalg.norm(every, axis=1).max()), 1e-9)
+    room = np.concatenate([np.where(CORNERS, grid.origin, grid.upper) - place for grid in boxes])
+    beside = np.concatenate([np.where(CORNERS, -1.0, 1.0) * grid.size for grid in boxes])
+    # how near the nearest may be is a share of this, and nothing to what lies far out of a large solid
+    far = min(float(np.linalg.norm(every, axis=1).max()), float(np.linalg.norm(room + beside, axis=1).max()))
+    far = (1.0 + APART) * max(far, 1e-9)
     ahead = 0.5 * (every.min(axis=0) + every.max(axis=0))
     ahead = np.round(ahead * (WAYS / max(float(np.abs(ahead).max()), 1e-9)))
     length = float(np.linalg.norm(ahead))
@@ -80,7 +87,11 @@ def from_place(place: Floats, thrown: Sequence[Floats], side: int, least: float)
         axes, turned = across(ahead / length)
         seen = every @ axes.T
         aside = seen[:, :2] / seen[:, 2:]
-        texel = _texel(np.maximum(np.ptp(aside, axis=0), 1e-6), side, least / float(seen[:, 2].mean()))
+        # near a lamp a pixel is wide: there it is the room that counts, which the shadow falls into, but not
+        # where its box is: one that moves on leaves texels as they are
+        sides = (n * grid.cell_size for grid in boxes for n in grid.cells if n > 1)
+        midst = max(float(seen[:, 2].mean()), 0.5 * min(sides, default=0.0))
+        texel = _texel(np.maximum(np.ptp(aside, axis=0), 1e-6), side, least / midst)
         near, most = (1.0 - APART) * float(seen[:, 2].min()), (1.0 + APART) * float(seen[:, 2].max())
         spread = (turned @ SPREAD).T / (side * texel)
         first = _first(aside.min(axis=0), texel)
