@@ -77,7 +77,8 @@ def choose(ctx: moderngl.Context, backend: str = "auto", reading: str | None = N
     """The way for a fluid in `ctx`: what the arguments say, then the variable GPUFLUID_WAY, then `tried`.
 
     A stage or reading that is not among what was chosen otherwise comes with the rules' for the rest.
-    Readings and sweeps a pass leave the same values.
+    Readings give the same bits; a program that names a stage, to go the same way everywhere, has its sweeps
+    one by one, unless the variable says otherwise.
     Raises GpufluidError where the context lacks what is asked for, or is not current.
     """
     one_of(backend, BACKENDS, "backend")
@@ -102,7 +103,7 @@ def choose(ctx: moderngl.Context, backend: str = "auto", reading: str | None = N
     found = None if rules or reading is not None else _kept(ctx)
     if isinstance(found, Kept) and stage in (None, found.way.stage):
         best = found.way
-    way = Way(best.stage, reading or best.reading, best.sweeps if sweeps is None else sweeps)
+    way = Way(best.stage, reading or best.reading, sweeps or (best.sweeps if backend == "auto" else 1))
     check(version, renderer, way.stage, way.reading, sweeps=way.sweeps)
     return Choice(way, tuple(why), stage is None)
 
