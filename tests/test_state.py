@@ -293,7 +293,10 @@ def test_a_stencil_of_the_hosts_masks_nothing(host: Host) -> None:
 def test_a_whole_frame_keeps_the_hosts_state(
     host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The engine's own picture: drawn, read, resized, shown on a framebuffer of the host's."""
+    """The engine's own picture, drawn, read, resized, shown on a framebuffer of the host's.
+
+    It is the same, whatever the host's clip space and depths are.
+    """
     ctx = host.ctx
     host.be_plain()
     pictures = []
@@ -317,7 +320,7 @@ def test_a_whole_frame_keeps_the_hosts_state(
             gf.Fluid.load(tmp_path / "a.gpufluid", ctx=ctx).release()
 
         if odd:
-            with host.oddly(depths=False), textures_read(host, monkeypatch) as read:
+            with host.oddly(), textures_read(host, monkeypatch) as read:
                 frames()
             host.be_plain()
             assert not [name for name, texture in read if texture in host.textures]

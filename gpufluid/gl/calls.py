@@ -56,6 +56,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glBlendEquationSeparate": (None, _ENUM, _ENUM),
     "glBlendEquationSeparatei": (None, _UINT, _ENUM, _ENUM),
     "glClipControl": (None, _ENUM, _ENUM),
+    "glDepthRange": (None, ctypes.c_double, ctypes.c_double),
+    "glDepthRangeIndexed": (None, _UINT, ctypes.c_double, ctypes.c_double),
     "glClampColor": (None, _ENUM, _ENUM),
     "glPointSize": (None, _FLOAT),
     "glProvokingVertex": (None, _ENUM),

@@ -32,6 +32,7 @@ IMAGES = 12  # image units that it binds, at most
 # glEnable's, and what the engine draws with
 BLEND, SCISSOR_TEST = 0x0BE2, 0x0C11
 LOWER_LEFT = 0x8CA1  # of glClipControl: y in clip space goes the way of a framebuffer's rows
+MINUS_ONE_TO_ONE, DEPTH_RANGE = 0x935E, 0x0B70
 CULL_FACE, DEPTH_TEST, DISCARD, POINT_SIZES = 0x0B44, 0x0B71, 0x8C89, 0x8642
 SWITCHES = {
     CULL_FACE: False,
@@ -385,6 +386,38 @@ def keeping(ctx: moderngl.Context, what: str) -> Iterator[None]:
         said = take(ctx) if switches.gl and guard.outside else []
     if said:  # not where something else was raised already
         complain(said, f"{what}:")
+
+
+@contextmanager
+def own_depths(ctx: moderngl.Context) -> Iterator[None]:
+    """Depths go from -1 in clip space, which is 0 in a depth texture, to 1, which is 1, while the body runs.
+
+    For what is drawn with matrices and into depths of the engine's alone: a host's go with its own.
+    """
+    gl = calls(ctx)
+    indexed = gl.version >= 410 or "GL_ARB_viewport_array" in gl.extensions
+    clips = gl.version >= 450 or "GL_ARB_clip_control" in gl.extensions
+    near_and_far = (ctypes.c_float * 2)()
+    if indexed:
+        gl.glGetFloati_v(DEPTH_RANGE, 0, near_and_far)
+    else:
+        gl.glGetFloatv(DEPTH_RANGE, near_and_far)
+    origin, depths = (gl.integers(name)[0] if clips else 0 for name in (ORIGIN, DEPTHS))
+
+    def put(near: float, far: float, depths: int) -> None:
+        if indexed:
+            gl.glDepthRangeIndexed(0, near, far)
+        else:
+            gl.glDepthRange(near, far)
+        if clips:
+            gl.glClipControl(origin, depths)
+
+    near, far = near_and_far
+    put(0.0, 1.0, MINUS_ONE_TO_ONE)
+    try:
+        yield
+    finally:
+        put(near, far, depths)
 
 
 class Guest:

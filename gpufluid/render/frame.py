@@ -23,7 +23,7 @@ from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.device import first_color_alone, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
-from gpufluid.gl.state import Guest
+from gpufluid.gl.state import Guest, own_depths
 from gpufluid.grid import color_triple
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, part_round
@@ -145,6 +145,10 @@ class FrameRenderer(Guest):
     def draw(self, scene: SceneLike) -> None:
         """Draw `scene` as it is now. Raises GpufluidError where its fluid is not in this context."""
         self._check()
+        with own_depths(self.ctx):
+            self._draw(scene)
+
+    def _draw(self, scene: SceneLike) -> None:
         views, smoke = self.follow(scene), scene.smoke
         if not smoke.visible:
             smoke = replace(smoke, extinction=0.0)
