@@ -39,6 +39,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glBindVertexArray": (None, _UINT),
     "glUseProgram": (None, _UINT),
     "glPixelStorei": (None, _ENUM, _INT),
+    "glPixelTransferf": (None, _ENUM, _FLOAT),
+    "glPixelTransferi": (None, _ENUM, _INT),
     "glPolygonMode": (None, _ENUM, _ENUM),
     "glCullFace": (None, _ENUM),
     "glFrontFace": (None, _ENUM),

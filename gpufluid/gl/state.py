@@ -59,6 +59,12 @@ SWITCHES = {
 SWITCHES_40 = {0x8C36: False}  # sample shading
 SWITCHES_43 = {0x8D69: False}  # primitive restart at a fixed index
 
+# what a compatibility profile has beside: alpha test, polygon stipple, maps of colours and stencils, and of
+# each channel and of depth the factor and the offset of what is written to textures and read from them
+SWITCHES_COMPATIBLE = {0x0BC0: False, 0x0B42: False}
+PIXEL_MAPS = 0x0D10, 0x0D11
+PIXEL_TRANSFER = {name + n: 1.0 - n for name in (0x0D14, 0x0D18, 0x0D1A, 0x0D1C, 0x0D1E) for n in (0, 1)}
+
 # of unpacking, then packing: swap bytes, lsb first, row length, skip rows, skip pixels, alignment
 PIXEL_STORE = {
     name: (4 if name in (0x0CF5, 0x0D05) else 0)
@@ -143,9 +149,13 @@ class _Kept:
             return gl.version >= version or extension in gl.extensions
 
         several = has(410, "GL_ARB_viewport_array")
+        compatible = gl.integers(0x9126)[0] & 2  # its profile
         buffers, viewports = gl.integers(0x8824)[0], gl.integers(0x825B)[0] if several else 1
         for name, usual in (
-            SWITCHES | (SWITCHES_40 if has(400) else {}) | (SWITCHES_43 if has(430) else {})
+            SWITCHES
+            | (SWITCHES_40 if has(400) else {})
+            | (SWITCHES_43 if has(430) else {})
+            | (SWITCHES_COMPATIBLE if compatible else {})
         ).items():
             yield _Piece(FLAG, [name], partial(self._switch, name), usual)
         for name, count in (BLEND, buffers), (SCISSOR_TEST, viewports):
@@ -171,6 +181,12 @@ class _Kept:
         yield _Piece(REAL, [0x0B11], gl.glPointSize, 1.0)
         yield _Piece(REAL, [0x0B73], gl.glClearDepth)
         yield _Piece(REAL, [0x0C22], gl.glClearColor, size=4)
+        if compatible:
+            for name in PIXEL_MAPS:
+                yield _Piece(WHOLE, [name], partial(gl.glPixelTransferi, name), 0)
+            for name, number in PIXEL_TRANSFER.items():
+                yield _Piece(REAL, [name], partial(gl.glPixelTransferf, name), number)
+            yield _Piece(WHOLE, [0x891B], partial(gl.glClampColor, 0x891B), 0x891D)
         factors, equations = (0x80C9, 0x80C8, 0x80CB, 0x80CA), (0x8009, 0x883D)
         for n in range(buffers):
             yield _Piece(WHOLE, [0x0C23], partial(gl.glColorMaski, n), None, n, 4)
