@@ -337,6 +337,30 @@ def test_a_whole_frame_keeps_the_hosts_state(
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_framebuffer_that_encodes_shows_the_picture_as_it_is(host: Host) -> None:
+    """As windows with sRGB do: what was for a screen already was encoded again, and pale."""
+    ctx, shown = host.ctx, []
+    host.be_plain()
+    with gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), ctx=ctx) as fluid:
+        renderer = gf.FrameRenderer(ctx, (40, 30))
+        renderer.draw(gf.Scene(fluid, floor=0.0))
+        for form in (0x8058, 0x8C43):  # RGBA8, SRGB8_ALPHA8
+            texture = ctx.texture((40, 30), 4, internal_format=form)
+            target = ctx.framebuffer([texture])
+            for encodes in ("glDisable", "glEnable"):
+                host(encodes, 0x8DB9)
+                renderer.present(target)
+                assert host("glIsEnabled", 0x8DB9) == (encodes == "glEnable")
+            host("glDisable", 0x8DB9)
+            shown.append(target.read(components=3))
+            target.release()
+            texture.release()
+        with pytest.raises(gf.GpufluidError, match="framebuffer must be a moderngl.Framebuffer, got None"):
+            renderer.present(None)  # type: ignore[arg-type]
+        renderer.release()
+    assert len(set(shown[0])) > 10 and shown[0] == shown[1]
+
+
 def test_an_error_keeps_the_hosts_state(odd: Host) -> None:
     """Whether the call is refused at once or fails in its midst."""
     fluid = burning(odd.ctx)
