@@ -165,6 +165,22 @@ def test_answers_that_nobody_reads_are_given_back(ctx: moderngl.Context, monkeyp
         assert kept.velocity.shape == (1, 3)
 
 
+def test_answers_outlive_their_fluid_and_leave_nothing_behind(ctx: moderngl.Context) -> None:
+    """Those that were still held when it was released kept their buffers, of a context of its own nothing."""
+    host = Host(ctx)
+    before = alive(host)["Buffer"]
+    for own in (False, True):
+        fluid = gf.Fluid(gf.Grid((4, 4, 4), 0.25), backend="fragment", ctx=None if own else ctx)
+        fluid.density.write(np.full((4, 4, 4), 2.0))
+        read, dropped = fluid.sample([(0.5, 0.5, 0.5)]), fluid.sample([(0.5, 0.5, 0.5)])
+        fluid.release()
+        assert read.ready and read.density.tolist() == [2.0]
+        del dropped
+        ctx.__enter__()
+    assert alive(host)["Buffer"] == before
+    host.release()
+
+
 def test_what_was_made_for_a_mesh_goes_with_it(ctx: moderngl.Context, monkeypatch: Any) -> None:
     """Meshes that come and go leave nothing; one that moves keeps its buffers."""
     program = ctx.program(
