@@ -32,6 +32,7 @@ IMAGES = 12  # image units that it binds, at most
 # glEnable's, and what the engine draws with
 BLEND, SCISSOR_TEST = 0x0BE2, 0x0C11
 LOWER_LEFT = 0x8CA1  # of glClipControl: y in clip space goes the way of a framebuffer's rows
+MINUS_ONE_TO_ONE, DEPTH_RANGE = 0x935E, 0x0B70
 CULL_FACE, DEPTH_TEST, DISCARD, POINT_SIZES = 0x0B44, 0x0B71, 0x8C89, 0x8642
 SWITCHES = {
     CULL_FACE: False,
@@ -57,6 +58,12 @@ SWITCHES = {
 }
 SWITCHES_40 = {0x8C36: False}  # sample shading
 SWITCHES_43 = {0x8D69: False}  # primitive restart at a fixed index
+
+# what a compatibility profile has beside: alpha test, polygon stipple, maps of colours and stencils, and of
+# each channel and of depth the factor and the offset of what is written to textures and read from them
+SWITCHES_COMPATIBLE = {0x0BC0: False, 0x0B42: False}
+PIXEL_MAPS = 0x0D10, 0x0D11
+PIXEL_TRANSFER = {name + n: 1.0 - n for name in (0x0D14, 0x0D18, 0x0D1A, 0x0D1C, 0x0D1E) for n in (0, 1)}
 
 # of unpacking, then packing: swap bytes, lsb first, row length, skip rows, skip pixels, alignment
 PIXEL_STORE = {
@@ -142,9 +149,13 @@ class _Kept:
             return gl.version >= version or extension in gl.extensions
 
         several = has(410, "GL_ARB_viewport_array")
+        compatible = gl.integers(0x9126)[0] & 2  # its profile
         buffers, viewports = gl.integers(0x8824)[0], gl.integers(0x825B)[0] if several else 1
         for name, usual in (
-            SWITCHES | (SWITCHES_40 if has(400) else {}) | (SWITCHES_43 if has(430) else {})
+            SWITCHES
+            | (SWITCHES_40 if has(400) else {})
+            | (SWITCHES_43 if has(430) else {})
+            | (SWITCHES_COMPATIBLE if compatible else {})
         ).items():
             yield _Piece(FLAG, [name], partial(self._switch, name), usual)
         for name, count in (BLEND, buffers), (SCISSOR_TEST, viewports):
@@ -170,6 +181,12 @@ class _Kept:
         yield _Piece(REAL, [0x0B11], gl.glPointSize, 1.0)
         yield _Piece(REAL, [0x0B73], gl.glClearDepth)
         yield _Piece(REAL, [0x0C22], gl.glClearColor, size=4)
+        if compatible:
+            for name in PIXEL_MAPS:
+                yield _Piece(WHOLE, [name], partial(gl.glPixelTransferi, name), 0)
+            for name, number in PIXEL_TRANSFER.items():
+                yield _Piece(REAL, [name], partial(gl.glPixelTransferf, name), number)
+            yield _Piece(WHOLE, [0x891B], partial(gl.glClampColor, 0x891B), 0x891D)
         factors, equations = (0x80C9, 0x80C8, 0x80CB, 0x80CA), (0x8009, 0x883D)
         for n in range(buffers):
             yield _Piece(WHOLE, [0x0C23], partial(gl.glColorMaski, n), None, n, 4)
@@ -385,6 +402,38 @@ def keeping(ctx: moderngl.Context, what: str) -> Iterator[None]:
         said = take(ctx) if switches.gl and guard.outside else []
     if said:  # not where something else was raised already
         complain(said, f"{what}:")
+
+
+@contextmanager
+def own_depths(ctx: moderngl.Context) -> Iterator[None]:
+    """Depths go from -1 in clip space, which is 0 in a depth texture, to 1, which is 1, while the body runs.
+
+    For what is drawn with matrices and into depths of the engine's alone: a host's go with its own.
+    """
+    gl = calls(ctx)
+    indexed = gl.version >= 410 or "GL_ARB_viewport_array" in gl.extensions
+    clips = gl.version >= 450 or "GL_ARB_clip_control" in gl.extensions
+    near_and_far = (ctypes.c_float * 2)()
+    if indexed:
+        gl.glGetFloati_v(DEPTH_RANGE, 0, near_and_far)
+    else:
+        gl.glGetFloatv(DEPTH_RANGE, near_and_far)
+    origin, depths = (gl.integers(name)[0] if clips else 0 for name in (ORIGIN, DEPTHS))
+
+    def put(near: float, far: float, depths: int) -> None:
+        if indexed:
+            gl.glDepthRangeIndexed(0, near, far)
+        else:
+            gl.glDepthRange(near, far)
+        if clips:
+            gl.glClipControl(origin, depths)
+
+    near, far = near_and_far
+    put(0.0, 1.0, MINUS_ONE_TO_ONE)
+    try:
+        yield
+    finally:
+        put(near, far, depths)
 
 
 class Guest:
