@@ -101,9 +101,10 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
     steps = re.findall(r"[^.\[\]]+", name.strip())
     if not sign or not PLACE.fullmatch(name.strip()):
         raise SceneError(f"a change must look like settings.viscosity=0.001, got {change!r}")
+    msgspec = load_msgspec()
     try:
-        value = load_msgspec().toml.decode(f"value = {text.strip()}")["value"]
-    except ValueError:
+        value = msgspec.toml.decode(f"value = {text.strip()}")["value"]
+    except (msgspec.DecodeError, ValueError):  # the first is one of the second since msgspec 0.21
         value = text.strip()  # a word without its quotes
     place: Any = given
     told = f"{path}: {short(name.strip())}"
