@@ -170,6 +170,36 @@ def test_nothing_old_stands_beside_a_picture_that_is_filmed(pictures: dict[str, 
     assert seen[40:160].std() > 5.0
 
 
+FINE = """
+import ctypes
+from gpufluid.app.window import Window
+
+x11 = ctypes.CDLL("libX11.so.6")
+x11.XOpenDisplay.restype, x11.XDefaultRootWindow.restype = ctypes.c_void_p, ctypes.c_ulong
+x11.XDefaultRootWindow.argtypes = [ctypes.c_void_p]
+x11.XChangeProperty.argtypes = [
+    *(ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong),
+    *(ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_int),
+]
+x11.XSync.argtypes = [ctypes.c_void_p, ctypes.c_int]
+display = x11.XOpenDisplay(None)
+RESOURCE_MANAGER, STRING = 23, 31  # Xatom.h
+text = b"Xft.dpi:\\t144\\n"
+x11.XChangeProperty(display, x11.XDefaultRootWindow(display), RESOURCE_MANAGER, STRING, 8, 0, text, len(text))
+x11.XSync(display, 0)
+with Window((200, 120), "fine") as window:
+    print(*window.framebuffer_size)
+"""
+
+
+def test_a_window_is_no_smaller_where_pixels_are(tmp_path: Path) -> None:
+    """X11 scales nothing by itself: at 144 dots an inch a unit of the screen is one and a half pixels."""
+    (tmp_path / "fine.py").write_text(FINE)
+    done = run_under_xvfb(tmp_path, "fine.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["300", "180"]
+
+
 RENEWED = """
 import time
 from pathlib import Path

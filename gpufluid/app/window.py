@@ -94,7 +94,8 @@ class _Loader:
 class Window:
     """An open window with a GL context in it; a context manager that closes it.
 
-    size: (width, height), screen units. Only one may be open at a time, in the main thread.
+    size: (width, height), units of the screen, each of several pixels where these are fine. Only one may be
+    open at a time, in the main thread.
     ctx: its moderngl.Context, 4.3 core or newer where there is one, else 3.3.
 
     Raises GLUnavailableError, in one line, where no window opens.
@@ -129,6 +130,7 @@ class Window:
             glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, minor)
             glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
             glfw.window_hint(glfw.OPENGL_FORWARD_COMPAT, True)
+            glfw.window_hint(glfw.SCALE_TO_MONITOR, True)  # else tiny where units are pixels, fine ones
             handle = glfw.create_window(*size, title, None, None)
             if handle:
                 return handle
