@@ -210,6 +210,8 @@ def _values(scene: Scene, every: bool, grids: Sequence[Grid] = ()) -> dict[str, 
                 del camera[name]
     else:  # at its defaults too: a file that says neither leaves it to the boxes
         out["camera"] = {"target": list(scene.camera.target), "distance": scene.camera.distance} | camera
+    if any(scene.is_held(scene.camera, part.name) for part in fields(scene.camera)):
+        out["camera"] = _short(out["camera"])  # a hand's digits are no one's intention
     if scene.views:
         out["views"] = [writer.listed(v, kind=_kind(VIEW_KINDS, v)) for v in scene.views]
     if scene.lights:
@@ -217,6 +219,15 @@ def _values(scene: Scene, every: bool, grids: Sequence[Grid] = ()) -> dict[str, 
     usual = ["camera", "smoke", "picture"]  # which are there anyway
     usual += [] if flat else ["light"]
     return {name: value for name, value in out.items() if value or every or name not in usual}
+
+
+def _short(value: Any) -> Any:
+    """`value` with no more than six digits in each number that is not whole."""
+    if isinstance(value, dict):
+        return {name: _short(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_short(part) for part in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _kind(kinds: Mapping[str, type], thing: Any) -> str:

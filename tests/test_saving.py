@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import gpufluid as gf
+from gpufluid.app import orbit
 from gpufluid.app.demos import demo_file, demo_names
-from gpufluid.app.edits import Addition, History, Regrid, Removal
+from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengthen
 from gpufluid.app.starter import write_starter
 from gpufluid.scene_saving import description_of, save_description
 
@@ -321,3 +322,19 @@ def test_the_demos_stay_as_they_are(tmp_path: Path) -> None:
             assert set(other) <= ({"+ ", "+ [smoke]"} if sign == "+" else set()), file.name
         assert "+ extinction = 33.0" in [line[:19] for line in told], file.name
         scene.release()
+
+
+def test_a_hand_leaves_no_digits_that_nobody_means(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    scene, history = loaded(path), History()
+    history.change(scene, (*LEFT, "density"), 2.1)
+    history.seal()
+    strengthen(scene, history, 1.25)
+    strengthen(scene, history, 0.8)
+    blow(scene, history, 1.0)
+    orbit.rotate(scene.camera, 31.0, 7.0, 437.0)
+    scene.hold(scene.camera, "azimuth")
+    saved(scene, path)
+    assert "density = 2.1\n" in path.read_text()
+    assert re.findall(r"\d\.\d{7,}|-0\.0\b", path.read_text()) == []
+    scene.release()

@@ -513,7 +513,7 @@ class Player:
         self._titled = 0.0
 
     def restart(self) -> None:
-        """Build the scene anew, camera and all, with what was changed by hand; else it stays as it is."""
+        """Start the scene again, camera and all, with what was changed by hand."""
         try:
             self._replace(self.history.cells)
         except GpufluidError as error:
@@ -529,7 +529,7 @@ class Player:
         return self.twice.stands(self._losing(RELOAD))
 
     def reload(self) -> None:
-        """Build the scene as its file is now; where that loses unsaved changes, when asked twice."""
+        """Start the scene as its file is now; where that loses unsaved changes, when asked twice."""
         if self._agreed(RELOAD):
             self._read_again()
 
