@@ -32,8 +32,8 @@ def _active(value: Any, name: str) -> None:
 class Wind:
     """Draws the whole fluid towards a velocity. Change any field at any time.
 
-    velocity: m/s. rate: 1/s, >= 0: in each second the difference falls by exp(-rate), whatever dt. active:
-    whether it acts.
+    velocity: of the wind, m/s. rate: 1/s, >= 0: in each second the difference falls by exp(-rate), whatever
+    dt. active: whether it acts.
 
     Raises GpufluidError naming the field and what it should be.
     """

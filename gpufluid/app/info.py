@@ -21,7 +21,7 @@ OPTIONAL = {  # of the extra `all`; package: module
     "tqdm": "tqdm",
     "trimesh": "trimesh",
     "msgspec": "msgspec",
-    "tomli-w": "tomli_w",
+    "tomlkit": "tomlkit",
     "OpenEXR": "OpenEXR",
     "imgui-bundle": "imgui_bundle",
     "greenlet": "greenlet",
