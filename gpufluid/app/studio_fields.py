@@ -108,6 +108,7 @@ RANGES: dict[str, Range] = {
     "Smoke.extinction": Range(0.0, 300.0, "1/m"),
     "Smoke.anisotropy": Range(-0.95, 0.95),
     "Smoke.fade": Range(0.0, 1.0, "m"),
+    "Smoke.edge": Range(0.0, 2.0),
     "Picture.fps": Range(1.0, 120.0, "1/s"),
     "Picture.exposure": Range(0.05, 5.0, log=True),
     "Picture.slices": Range(1, 512),

@@ -301,7 +301,9 @@ class VolumeRenderer(Guest):
         if self._shaded is None:
             raise GpufluidError("nothing was prepared yet: call render or prepare first")
         bare = self._without_depth(target, depth)
-        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality, self._occupancy)
+        # with fire its cells have their edge already, as smoke: see shade.glsl
+        edge = 0.0 if look.fire is not None else look.smoke.edge * look.smoke.extinction
+        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality, self._occupancy, edge)
         slabs = self._way.slabs(sight)
         if len(slabs):
             with self._counted(fluid):
