@@ -18,22 +18,13 @@ from gpufluid.advance import Slices
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.checkpoint import Contents, Taken, load, restore, take
+from gpufluid.checks import finite_number, finite_triple, held, real_array, whole_triple
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several
 from gpufluid.forces import as_now, edge_width
-from gpufluid.grid import (
-    AXES,
-    FARTHEST,
-    TINY,
-    Grid,
-    finite_number,
-    finite_triple,
-    held,
-    real_array,
-    whole_triple,
-)
+from gpufluid.grid import AXES, FARTHEST, TINY, Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.periodic import into_box, periods

@@ -19,16 +19,24 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.checks import (
+    color_triple,
+    finite_number,
+    finite_triple,
+    flag,
+    held,
+    real_array,
+    share,
+    whole_number,
+)
 from gpufluid.errors import GpufluidError, MissingDependencyError, named, one_of
 from gpufluid.files import open_plain
-from gpufluid.grid import color_triple, finite_number, finite_triple, held, real_array
 from gpufluid.settings import SLIPS
 
 Floats = NDArray[np.float64]
@@ -70,13 +78,6 @@ def direction(value: Sequence[float], name: str) -> Triple:
     x, y, z = (v / largest for v in triple)
     length = math.sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
-
-
-def _whole_number(value: int, name: str, low: int, high: int) -> int:
-    """Return `value` as an int in low .. high, or raise naming it."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
-        raise GpufluidError(f"{name} must be a whole number in {low} .. {high}, got {value!r}")
-    return int(value)
 
 
 BOX, ROUND, HALF_SPACE, MESH = range(4)  # kinds of a Form, as in shape.glsl; a mesh has voxels instead
@@ -331,7 +332,7 @@ class Mesh:
 
         subdivisions: 0 (an icosahedron) to 7. radius, center: metres. Raises GpufluidError for others.
         """
-        count = _whole_number(subdivisions, "Mesh.icosphere subdivisions", 0, 7)
+        count = whole_number(subdivisions, "Mesh.icosphere subdivisions", low=0, high=7)
         radius = finite_number(radius, "Mesh.icosphere radius", above=0.0)
         offset = np.array(finite_triple(center, "Mesh.icosphere center"))
         points, triangles = _icosahedron()
@@ -368,7 +369,7 @@ class Mesh:
         """
         radius = finite_number(radius, "Mesh.cylinder radius", above=0.0)
         height = finite_number(height, "Mesh.cylinder height", above=0.0)
-        sides = _whole_number(sides, "Mesh.cylinder sides", 3, 4096)
+        sides = whole_number(sides, "Mesh.cylinder sides", low=3, high=4096)
         offset = np.array(finite_triple(center, "Mesh.cylinder center"))
         outline = [(radius, -0.5 * height), (radius, 0.5 * height)]
         vertices, triangles = _turned(outline, sides, -0.5 * height, 0.5 * height)
@@ -387,7 +388,7 @@ class Mesh:
         Corners lie on the round one. sides: round it. Raises GpufluidError naming the value and its limit.
         """
         capsule = Capsule(start, end, radius)
-        sides = _whole_number(sides, "Mesh.capsule sides", 3, 4096)
+        sides = whole_number(sides, "Mesh.capsule sides", low=3, high=4096)
         rings = max(2, sides // 4)
         angle = np.arange(1, rings + 1) * (0.5 * np.pi / rings)  # from a pole to the rim
         half, r = 0.5 * capsule.length, capsule.radius
@@ -417,8 +418,8 @@ class Mesh:
         tube = finite_number(tube, "Mesh.torus tube", above=0.0)
         if tube >= radius:
             raise GpufluidError(f"Mesh.torus tube must be less than its radius {radius:g}, got {tube:g}")
-        segments = _whole_number(segments, "Mesh.torus segments", 3, 4096)
-        sides = _whole_number(sides, "Mesh.torus sides", 3, 1024)
+        segments = whole_number(segments, "Mesh.torus segments", low=3, high=4096)
+        sides = whole_number(sides, "Mesh.torus sides", low=3, high=1024)
         offset = np.array(finite_triple(center, "Mesh.torus center"))
         t = np.arange(segments) * (2.0 * np.pi / segments)
         outward = np.stack([np.cos(t), np.sin(t), np.zeros(segments)], axis=1)
@@ -437,8 +438,8 @@ class Mesh:
         tube = finite_number(tube, "Mesh.trefoil tube", above=0.0)
         if tube >= TREFOIL_MAX_TUBE:
             raise GpufluidError(f"Mesh.trefoil tube must be less than {TREFOIL_MAX_TUBE:g}, got {tube:g}")
-        segments = _whole_number(segments, "Mesh.trefoil segments", 24, 4096)
-        sides = _whole_number(sides, "Mesh.trefoil sides", 3, 1024)
+        segments = whole_number(segments, "Mesh.trefoil segments", low=24, high=4096)
+        sides = whole_number(sides, "Mesh.trefoil sides", low=3, high=1024)
         t = np.linspace(0.0, 2.0 * np.pi, 4097)
         points, _ = _trefoil_curve(t)
         length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
@@ -592,12 +593,11 @@ class Obstacle:
         if self.temperature is not None:
             self.temperature = finite_number(self.temperature, "Obstacle.temperature")
         self.heating = finite_number(self.heating, "Obstacle.heating", low=0.0)
-        if not isinstance(self.visible, bool | np.bool_):
-            raise GpufluidError(f"Obstacle.visible must be True or False, got {self.visible!r}")
+        self.visible = flag(self.visible, "Obstacle.visible")
         one_of(self.slip, SLIPS, "Obstacle.slip")
         if self.color is not None:
             self.color = color_triple(self.color, "Obstacle.color")
-        self.gloss = finite_number(self.gloss, "Obstacle.gloss", low=0.0, most=1.0)
+        self.gloss = share(self.gloss, "Obstacle.gloss")
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale, "Obstacle.scale")
 

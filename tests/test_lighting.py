@@ -492,7 +492,7 @@ def test_wrong_values_are_named() -> None:
         (lambda: gf.Smoke(pigments=((1, 0, 0),)), "Smoke.pigments must be three"),
         (
             lambda: gf.Smoke(pigments=((1, 0, 0), (0, 2, 0), (0, 0, 1))),
-            r"Smoke.pigments\[1\] must lie in 0 .. 1",
+            r"Smoke.pigments\[1\] must be \(r, g, b\), each in 0 .. 1",
         ),
     ):
         with pytest.raises(gf.GpufluidError, match=words):

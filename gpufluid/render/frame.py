@@ -19,12 +19,12 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import color_triple
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.device import first_color_alone, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
-from gpufluid.grid import color_triple
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, part_round
 from gpufluid.render.painter import ray_uniforms

@@ -9,11 +9,11 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import finite_number, share, whole_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.flow_views import ParticleSource, SolidShape
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
-from gpufluid.grid import finite_number
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import KeepsPlaces, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import QUANTITIES, Range, fields_of
@@ -63,14 +63,8 @@ class Particles(Chart, KeepsPlaces):
         legend: bool = False,
         linear: bool = False,
     ) -> None:
-        for value, name, most in ((count, "count", 1 << 24), (seed, "seed", (1 << 24) - 1)):
-            least = 1 if name == "count" else 0
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or not least <= value <= most:
-                raise GpufluidError(
-                    f"Particles.{name} must be a whole number in {least} .. {most}, got {value!r}"
-                )
-        self.count, self.seed = int(count), int(seed)
+        self.count = whole_number(count, "Particles.count", low=1, high=1 << 24)
+        self.seed = whole_number(seed, "Particles.seed", low=0, high=(1 << 24) - 1)
         self.sources = [s if isinstance(s, ParticleSource) else ParticleSource(s) for s in sources]
         self.life, self.size, self.unit, self.blend, self.opacity = life, size, unit, blend, opacity
         super().__init__(ctx, color, colors, range, legend, linear)
@@ -98,8 +92,7 @@ class Particles(Chart, KeepsPlaces):
         self.size = finite_number(self.size, "Particles.size", above=0.0)
         one_of(self.unit, ("pixels", "metres"), "Particles.unit")
         one_of(self.blend, BLENDS, "Particles.blend")
-        if finite_number(self.opacity, "Particles.opacity", low=0.0) > 1.0:
-            raise GpufluidError(f"Particles.opacity must lie in 0 .. 1, got {self.opacity!r}")
+        share(self.opacity, "Particles.opacity")
         if not self.sources:
             raise GpufluidError("Particles.sources must name at least one place where particles are born")
         for source in self.sources:

@@ -9,10 +9,10 @@ from typing import Any
 import moderngl
 import numpy as np
 
+from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.grid import finite_number
 from gpufluid.render.overlay import Overlay
 from gpufluid.render.subject import FlowLike
 

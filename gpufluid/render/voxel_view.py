@@ -5,11 +5,10 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
+from gpufluid.checks import color_triple, finite_number, flag
 from gpufluid.errors import GpufluidError, one_of
-from gpufluid.flow_views import check_color
 from gpufluid.gl.passes import give
-from gpufluid.grid import finite_number
-from gpufluid.render.charts import check_flag, lighting
+from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import (
     Floats,
     InScene,
@@ -57,9 +56,9 @@ class VoxelView(InScene):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
         one_of(self.style, STYLES, "VoxelView.style")
-        self.surface = check_flag(self.surface, "VoxelView.surface")
-        self.color = check_color(self.color, "VoxelView.color")
-        self.surface_color = check_color(self.surface_color, "VoxelView.surface_color")
+        self.surface = flag(self.surface, "VoxelView.surface")
+        self.color = color_triple(self.color, "VoxelView.color")
+        self.surface_color = color_triple(self.surface_color, "VoxelView.surface_color")
         if finite_number(self.fill, "VoxelView.fill", above=0.0) > 1.0:
             raise GpufluidError(f"VoxelView.fill must be at most 1, got {self.fill!r}")
         finite_number(self.line_width, "VoxelView.line_width", above=0.0)
