@@ -374,7 +374,7 @@ class FrameRenderer(Guest):
                     for piece in _around(shared, part) if clear else (shared,):
                         if piece[2] and piece[3]:
                             with _only(target, piece):
-                                self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+                                self.device.cover(program)
 
     def _dimmed(
         self,
@@ -431,7 +431,7 @@ class FrameRenderer(Guest):
         self._bent[1].use()
         ctx.enable_only(moderngl.NOTHING)
         with bind(self.device, program, scalars=fluid.scalars):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         self.device.between.clear(PICTURE)
         self.volume.depth_sampler.clear(DEPTH)
         self.device.blank().use(DEPTH)
@@ -492,7 +492,7 @@ class FrameRenderer(Guest):
         self.volume.noise.use(NOISE)
         self._color.use(PICTURE)
         self.device.between.use(PICTURE)
-        self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        self.device.cover(program)
         self.device.between.clear(PICTURE)
 
 

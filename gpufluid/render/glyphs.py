@@ -139,7 +139,7 @@ class Glyphs(Chart, InScene):
         self._velocities[1].use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, fields_of(fluid)):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         return values
 
     def read(self) -> NDArray[np.float32]:

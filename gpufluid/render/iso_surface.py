@@ -70,7 +70,7 @@ class IsoSurface(QuantityOverlay, InScene):
         values = {"level": self.last_level, "stride": STRIDE, "color": self.color}
         give(program, {**values, **rays_in_cells(fluid, shot.view), **lighting(shot.view)})
         with self.drawing(program, shot), self.bound(program, {"shown": shown}, filtered=True):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
 
     def _around(self, fluid: FlowLike) -> bool:
         """Whether solids are left out of the mean between cells; not where they are what is drawn."""
@@ -83,5 +83,5 @@ class IsoSurface(QuantityOverlay, InScene):
         out.back_target.use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, {"shown": shown}):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         return out

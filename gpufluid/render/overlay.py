@@ -424,7 +424,7 @@ class KeepsPlaces(InScene, ABC):
         targets[1].use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, None, {"places": textures[0]}):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         textures[:2] = reversed(textures[:2])
         targets[:2] = reversed(targets[:2])
 

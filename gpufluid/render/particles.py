@@ -167,7 +167,7 @@ class Particles(Chart, KeepsPlaces):
         self._targets[1].use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, fields_of(fluid), {"before": self._state[0], "sources": sources}):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         self._state.reverse()
         self._targets[0], self._targets[1] = self._targets[1], self._targets[0]
         self.time += dt
@@ -187,7 +187,7 @@ class Particles(Chart, KeepsPlaces):
             self._targets[2].use()
             self.ctx.enable_only(moderngl.NOTHING)
             with self.bound(program, {"shown": shown}, {"state": self._state[0]}, filtered=True):
-                self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+                self.device.cover(program)
         program = self.flat_program("draw particles", "particle_fragment", "particle_vertex")
         give(
             program,

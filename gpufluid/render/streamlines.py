@@ -321,7 +321,7 @@ class StreakLines(_Lines, KeepsPlaces):
         self._targets[1].use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, fields_of(fluid), {"before": self._textures[0], "seeds": seeds}):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         self._textures.reverse()
         self._targets.reverse()
 

@@ -77,7 +77,7 @@ class VoxelView(InScene):
         }
         give(program, {**values, **rays_in_cells(fluid, shot.view), **lighting(shot.view)})
         with self.drawing(program, shot), self.bound(program, fields_of(fluid)):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
 
     def _draw_surfaces(self, fluid: FlowLike, shot: Shot) -> None:
         """Draw the obstacles."""
