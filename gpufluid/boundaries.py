@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
+from gpufluid.checks import finite_number, finite_triple
 from gpufluid.errors import GpufluidError, named, near, one_of
-from gpufluid.grid import finite_number, finite_triple
 from gpufluid.settings import SLIPS
 
 SIDES = ("left", "right", "bottom", "top", "back", "front")  # x-, x+, y-, y+, z-, z+

@@ -27,9 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
+from gpufluid.checks import finite_number, whole_triple
 from gpufluid.errors import GLUnavailableError, GpufluidError, ShapeWarning
 from gpufluid.files import named_file, open_plain, whole_file
-from gpufluid.grid import FARTHEST, Grid, finite_number, whole_triple
+from gpufluid.grid import FARTHEST, Grid
 from gpufluid.records import DTYPES, Json, Reader, Writer, index
 from gpufluid.settings import Settings
 from gpufluid.shapes import Mesh, Obstacle

@@ -24,8 +24,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from gpufluid.checks import finite_number
 from gpufluid.errors import named
-from gpufluid.grid import finite_number
 
 MOST_GROWTH = 1e18  # s: burns all fuel in any step, and its product with a temperature is no infinity
 LARGEST_EXPONENT = 80.0

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.checks import finite_number, finite_triple, held, real_array
 from gpufluid.errors import GpufluidError
-from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.probes import Samples
 
 Floats = NDArray[np.float64]

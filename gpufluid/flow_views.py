@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.checks import color_triple, finite_number, finite_triple, flag, held, real_array, whole_number
 from gpufluid.errors import GpufluidError, named, near, one_of, several
-from gpufluid.grid import AXES, finite_number, finite_triple, held, real_array
+from gpufluid.grid import AXES
 from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
 from gpufluid.sources import Emitter
 
@@ -27,21 +28,6 @@ FIELDS = (
 )
 MAPS = ("viridis", "magma", "coolwarm", "dusk", "gray")
 MOST_SEEDS = 1 << 20
-
-
-def check_color(color: Any, what: str) -> Triple:
-    """Return `color` as (r, g, b), each 0 .. 1, as a screen shows it, or raise naming it."""
-    triple = finite_triple(color, what)
-    if min(triple) < 0.0 or max(triple) > 1.0:
-        raise GpufluidError(f"{what} must be (r, g, b), each in 0 .. 1, got {triple}")
-    return triple
-
-
-def whole(value: Any, name: str, low: int, high: int) -> int:
-    """Return `value` as a whole number in low .. high, or raise naming it."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise GpufluidError(f"{name} must be a whole number in {low} .. {high}, got {value!r}")
-    return int(value)
 
 
 @dataclass
@@ -82,7 +68,7 @@ class ParticleSource:
         self.share = finite_number(self.share, "ParticleSource.share", low=0.0)
         for name in ("color", "last_color"):
             if getattr(self, name) is not None:
-                setattr(self, name, check_color(getattr(self, name), f"ParticleSource.{name}"))
+                setattr(self, name, color_triple(getattr(self, name), f"ParticleSource.{name}"))
         if self.velocity is not None:
             self.velocity = finite_triple(self.velocity, "ParticleSource.velocity")
         self.spread = finite_number(self.spread, "ParticleSource.spread", low=0.0)
@@ -130,7 +116,7 @@ class Seeds:
             raise GpufluidError(
                 f"counts must be three whole numbers (x, y, z), got {self.counts!r}"
             ) from None
-        x, y, z = (whole(n, "counts", 1, MOST_SEEDS) for n in (nx, ny, nz))
+        x, y, z = (whole_number(n, "counts", low=1, high=MOST_SEEDS) for n in (nx, ny, nz))
         if x * y * z > MOST_SEEDS:
             raise GpufluidError(f"Seeds.counts: at most {MOST_SEEDS} points, got {x} x {y} x {z}")
         self.counts = x, y, z
@@ -214,12 +200,12 @@ class FlowView:
                 if not isinstance(value, str):
                     raise GpufluidError(f"{name} must be a name or None, got {value!r}")
             elif "whole" in rule:
-                whole(value, name, *rule["whole"])
+                low, high = rule["whole"]
+                whole_number(value, name, low=low, high=high)
             elif "flag" in rule:
-                if not isinstance(value, bool | np.bool_):
-                    raise GpufluidError(f"{name} must be True or False, got {value!r}")
+                flag(value, name)
             elif isinstance(part.default, tuple) and part.name.endswith("color"):
-                setattr(self, part.name, check_color(value, name))
+                setattr(self, part.name, color_triple(value, name))
             elif part.name == "range":
                 self._check_range(value, name)
             elif rule:

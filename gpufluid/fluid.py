@@ -18,22 +18,13 @@ from gpufluid.advance import Slices
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.checkpoint import Contents, Taken, load, restore, take
+from gpufluid.checks import finite_number, finite_triple, held, real_array, whole_triple
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several
 from gpufluid.forces import as_now, edge_width
-from gpufluid.grid import (
-    AXES,
-    FARTHEST,
-    TINY,
-    Grid,
-    finite_number,
-    finite_triple,
-    held,
-    real_array,
-    whole_triple,
-)
+from gpufluid.grid import AXES, FARTHEST, TINY, Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.periodic import into_box, periods
@@ -708,16 +699,14 @@ class Fluid:
         several(names, "names")
         for name in names:
             one_of(name, HALVED, "names")
-        state = self._state
+        state = self._seen()
         copies: dict[str, Callable[[], Halves]] = {}
-        solids = state.solids
-        solids.update(list(self.obstacles), None)
         if "velocity" in names:
             copies["velocity"] = self._saved.velocity(state.velocity)
         if "color" in names and state.color is not None:
             copies["color"] = self._saved.scalars(state.color, None)
         if not {"density", "temperature", "fuel", "solid"}.isdisjoint(names):
-            copies["scalars"] = self._saved.scalars(state.scalars, solids.solid)
+            copies["scalars"] = self._saved.scalars(state.scalars, state.solids.solid)
         shape = self.grid.cells[::-1]
 
         def unpack() -> dict[str, Halves]:
@@ -743,14 +732,13 @@ class Fluid:
         return self._ask(_places(points))
 
     def _ask(self, places: NDArray[np.float64]) -> Samples:
-        solver = self._state
-        solver.solids.update(list(self.obstacles), None)
+        state = self._seen()
         return self._probes.ask(
             into_box(self.grid, self.boundaries, places),
-            solver.variant,
-            solver.solids.cells,
-            velocity=solver.velocity,
-            scalars=solver.scalars,
+            state.variant,
+            state.solids.cells,
+            velocity=state.velocity,
+            scalars=state.scalars,
         )
 
     @_at_work
@@ -786,9 +774,7 @@ class Fluid:
     @_at_work
     def diagnostics(self) -> Diagnostics:
         """Measure energy, speed, CFL number, divergence and mass; waits for the GPU."""
-        state = self._state
-        state.solids.update(list(self.obstacles), None)
-        return measure(state, self.grid, self._last_dt)
+        return measure(self._seen(), self.grid, self._last_dt)
 
     @_at_work
     @_between_steps
@@ -927,7 +913,7 @@ class Fluid:
         Who only looks does not stop what moves: the next step is as it would be without. While a step of
         `advance` is under way they are those of the state before it. Raises GpufluidError after `release`.
         """
-        self._state.solids.update(list(self.obstacles), None)
+        self._seen()
 
     @property
     def solid_field(self) -> GLField | None:
@@ -1015,31 +1001,31 @@ class Fluid:
     def __exit__(self, *exception: object) -> None:
         self.release()
 
-    def _divergence(self) -> FloatArray:
+    def _seen(self) -> State:
+        """The last finished state, with the solids where the obstacles are now."""
         state = self._state
         state.solids.update(list(self.obstacles), None)
-        return state.divergence().read()[..., 0]
+        return state
+
+    def _divergence(self) -> FloatArray:
+        return self._channel(self._seen().divergence())
 
     def _flame(self) -> FloatArray:
         """What burnt per second in the last substep, 1/s, [nz, ny, nx]; 0 without combustion."""
-        store = self._state.flame
-        if store is None:
-            return np.zeros(self.grid.cells[::-1], np.float32)
-        return np.ascontiguousarray(store.read()[..., 0])
+        return self._channel(self._state.flame)
 
     def _solid(self) -> FloatArray:
-        solids = self._state.solids
-        solids.update(list(self.obstacles), None)
-        store = solids.solid
+        return self._channel(self._seen().solids.solid)
+
+    def _channel(self, store: FieldStore | None) -> FloatArray:
+        """The first channel of `store`, [nz, ny, nx]; zeros without one."""
         if store is None:
             return np.zeros(self.grid.cells[::-1], np.float32)
         return np.ascontiguousarray(store.read()[..., 0])
 
     def _solid_normals(self) -> FloatArray:
         """Out of the solids into the fluid, unit length, [nz, ny, nx, 3]; 0 away from their surface."""
-        solids = self._state.solids
-        solids.update(list(self.obstacles), None)
-        store = solids.normals()
+        store = self._seen().solids.normals()
         if store is None:
             return np.zeros((*self.grid.cells[::-1], 3), np.float32)
         return np.ascontiguousarray(store.read()[..., :3])

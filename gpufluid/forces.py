@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
+from gpufluid.checks import LARGEST
 from gpufluid.errors import GpufluidError, ShaderError
-from gpufluid.grid import LARGEST, Grid
+from gpufluid.grid import Grid
 from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
 from gpufluid.masks import CUT, covering, source_box, source_mask
 from gpufluid.periodic import HERE, form_images, periods

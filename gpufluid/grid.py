@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
+from gpufluid.checks import LARGEST, finite_number, finite_triple
 from gpufluid.errors import GpufluidError, named
 
-LARGEST = 3.4e38  # what single precision holds
 LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
 TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
 MOST_CELLS = 1 << 20  # along an axis
@@ -23,83 +19,6 @@ AXES = ("x", "y", "z")
 CellBox = tuple[Sequence[float], Sequence[float]]  # low and high corner, cells
 
 FARTHEST = 2**40  # cells a box may be moved: a double still tells places a thousandth of a cell apart there
-
-
-def finite_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
-    """Return `value` as three finite floats, or raise naming it."""
-    try:
-        triple = tuple(finite_number(v, name) for v in value)
-    except GpufluidError:
-        raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}") from None
-    except (TypeError, ValueError, OverflowError):
-        raise GpufluidError(f"{name} must be three numbers (x, y, z), got {value!r}") from None
-    if len(triple) != 3:
-        raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}")
-    return triple
-
-
-def color_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
-    """Return `value` as (r, g, b), shares of light in 0 .. 1, or raise naming it."""
-    triple = finite_triple(value, name)
-    if min(triple) < 0.0 or max(triple) > 1.0:
-        raise GpufluidError(f"{name} must lie in 0 .. 1, got {triple}")
-    return triple
-
-
-def whole_triple(value: Sequence[int], name: str, most: int) -> tuple[int, int, int]:
-    """Return `value` as three whole numbers in -`most` .. `most`, or raise naming it."""
-    try:
-        i, j, k = value
-    except (TypeError, ValueError):
-        i = j = k = math.nan  # type: ignore[assignment]
-    for n in (i, j, k):
-        if isinstance(n, bool) or not isinstance(n, Integral) or abs(n) > most:
-            raise GpufluidError(
-                f"{name} must be three whole numbers (i, j, k) of at most {most:g} in size, got {value!r}"
-            )
-    return int(i), int(j), int(k)
-
-
-def finite_number(
-    value: float, name: str, *, low: float = -math.inf, above: float = -math.inf, most: float = LARGEST
-) -> float:
-    """Return `value` as a finite float >= `low`, > `above` and in -`most` .. `most`, or raise naming it."""
-    try:
-        if isinstance(value, str | bytes | bool):
-            raise TypeError
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise GpufluidError(f"{name} must be a number, got {value!r}") from None
-    if not math.isfinite(number) or number < low or number <= above:
-        bound = f" > {above:g}" if above > -math.inf else f" >= {low:g}" if low > -math.inf else ""
-        raise GpufluidError(f"{name} must be a finite number{bound}, got {value!r}")
-    if abs(number) > most:
-        raise GpufluidError(f"{name} must be at most {most:g} in size, got {value!r}")
-    return number
-
-
-def real_array(values: ArrayLike) -> NDArray[np.float64]:
-    """Return a copy of `values` in double precision, C order.
-
-    Raises TypeError or ValueError for what is no real number.
-    """
-    given = np.asarray(values)
-    if np.iscomplexobj(given):
-        raise TypeError("complex numbers")
-    return np.array(given, np.float64, order="C")
-
-
-def held(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """True for each number that single precision holds: finite, and not too large."""
-    return np.asarray(np.abs(values) <= LARGEST)
-
-
-def whole_number(value: int, name: str, *, low: int | None = None) -> int:
-    """Return `value` as a whole number >= `low`, or raise naming it."""
-    bound = "" if low is None else f" >= {low}"
-    if isinstance(value, bool) or not isinstance(value, Integral) or (low is not None and value < low):
-        raise GpufluidError(f"{name} must be a whole number{bound}, got {value!r}")
-    return int(value)
 
 
 @named

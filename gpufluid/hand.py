@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpufluid.checks import finite_number, finite_triple
 from gpufluid.errors import GpufluidError, named
-from gpufluid.grid import finite_number, finite_triple
 from gpufluid.shapes import Triple
 
 REACH = 0.03  # of the box's longest side, where a hand has no reach of its own

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from gpufluid.boundaries import Boundaries, Inflow, Open, Side, Wall
+from gpufluid.errors import near
 from gpufluid.layout import BLOCK, PARTS
 from gpufluid.settings import LIMITERS
 
@@ -539,13 +540,9 @@ assert set(LIMITERS) == {"clamp", "revert", None}
 
 def unknown_argument(kernel: Kernel, variant: Variant, given: Any) -> str:
     """Say which argument of a call is wrong, with the nearest right name."""
-    import difflib
-
     names = kernel.arguments(variant)
     for name in given:
         if name not in names:
-            near = difflib.get_close_matches(name, sorted(names), 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            return f"kernel {kernel.name} has no argument {name!r}{hint}"
+            return f"kernel {kernel.name} has no argument {name!r}{near(name, sorted(names))}"
     missing = ", ".join(sorted(names - set(given)))
     return f"kernel {kernel.name} needs: {missing}"

@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, one_of
-from gpufluid.grid import finite_number
 
 EASES = ("linear", "smooth", "spline", "step")
 LONGEST = 500  # characters of a formula

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from gpufluid.checkpoint import saved_time
+from gpufluid.checks import finite_number, finite_triple, whole_number
 from gpufluid.errors import GpufluidError, named, several, told_of
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
-from gpufluid.grid import TINY, finite_number, finite_triple, whole_number
+from gpufluid.grid import TINY
 from gpufluid.hand import REACH, Hand
 from gpufluid.provenance import Provenance
 from gpufluid.shapes import Capsule, Sphere

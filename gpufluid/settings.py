@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gpufluid.checks import finite_number, finite_triple, flag, whole_number
 from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError, named, one_of
-from gpufluid.grid import finite_number, finite_triple, whole_number
 from gpufluid.solvers import (
     FFT,
     ChebyshevJacobi,
@@ -123,8 +123,7 @@ class Settings:
                 f"Settings.combustion must be a gf.Combustion or None, got {self.combustion!r}"
             )
         for name in ("warm_start", "solve_velocity", "skip_empty"):
-            if not isinstance(getattr(self, name), bool):
-                raise GpufluidError(f"Settings.{name} must be True or False, got {getattr(self, name)!r}")
+            object.__setattr__(self, name, flag(getattr(self, name), f"Settings.{name}"))
         object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:

@@ -6,45 +6,37 @@ an `Obstacle` places it in the world by a 4x4 matrix.
 
 from __future__ import annotations
 
-import io
-import json
-import logging
 import math
 import os
-import re
-import struct
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError, named, one_of
-from gpufluid.files import open_plain
-from gpufluid.grid import color_triple, finite_number, finite_triple, held, real_array
+from gpufluid.checks import (
+    color_triple,
+    finite_number,
+    finite_triple,
+    flag,
+    held,
+    real_array,
+    share,
+    whole_number,
+)
+from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.mesh_files import read_triangles
+from gpufluid.mesh_forms import icosahedron, split_in_four, trefoil_curve, tube_round, turned
 from gpufluid.settings import SLIPS
 
 Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]
 
 MESH_SUFFIXES = (".glb", ".obj", ".ply", ".stl")
-STL_HEADER, STL_TRIANGLE = 84, 50  # bytes of a binary one
-MOST_MESH_BYTES = 1 << 30  # of a file
-MOST_TRIANGLES = 10_000_000  # of a file
-GLTF_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}  # glTF 2.0, 3.6.2.2: of a component
-GLTF_PARTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-PLY_TYPES = {"char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "float": "f"}
-PLY_TYPES |= {"double": "d", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i"}
-PLY_TYPES |= {"uint32": "I", "float32": "f", "float64": "d"}  # to those of Python's struct
-# a byte-order mark, tabs, indents, lone carriage returns, lines that go on, comments behind, counts back
-UNUSUAL_OBJ = re.compile(r"^\ufeff|\t|^ +\S|\r(?!\n)|\\\r?\n|^[^#\n]+#|^f [^\n#]*-", re.MULTILINE)
 
 # A rotation kept in float32 and turned a few thousand times still passes; a scale of 0.1 % does not.
 ROTATION_TOLERANCE = 1e-4
@@ -70,13 +62,6 @@ def direction(value: Sequence[float], name: str) -> Triple:
     x, y, z = (v / largest for v in triple)
     length = math.sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
-
-
-def _whole_number(value: int, name: str, low: int, high: int) -> int:
-    """Return `value` as an int in low .. high, or raise naming it."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
-        raise GpufluidError(f"{name} must be a whole number in {low} .. {high}, got {value!r}")
-    return int(value)
 
 
 BOX, ROUND, HALF_SPACE, MESH = range(4)  # kinds of a Form, as in shape.glsl; a mesh has voxels instead
@@ -308,18 +293,7 @@ class Mesh:
             raise GpufluidError(f"Mesh.load needs a path, got {path!r}") from None
         if file.suffix.lower() not in MESH_SUFFIXES:
             raise GpufluidError(f"mesh file {file} must end in one of {', '.join(MESH_SUFFIXES)}")
-        try:
-            with open_plain(file, MOST_MESH_BYTES) as plain:
-                data = plain.read()
-        except FileNotFoundError:
-            raise GpufluidError(f"mesh file {file} does not exist") from None
-        except IsADirectoryError:
-            raise GpufluidError(f"mesh file {file} is not a file") from None
-        except (OSError, ValueError) as error:
-            raise GpufluidError(f"mesh file {file} cannot be read: {_reason(error)}") from error
-        if not data:
-            raise GpufluidError(f"mesh file {file} is empty")
-        vertices, triangles = _read_triangles(file, data)
+        vertices, triangles = read_triangles(file)
         try:
             return cls(vertices, triangles).welded()
         except GpufluidError as error:
@@ -331,12 +305,12 @@ class Mesh:
 
         subdivisions: 0 (an icosahedron) to 7. radius, center: metres. Raises GpufluidError for others.
         """
-        count = _whole_number(subdivisions, "Mesh.icosphere subdivisions", 0, 7)
+        count = whole_number(subdivisions, "Mesh.icosphere subdivisions", low=0, high=7)
         radius = finite_number(radius, "Mesh.icosphere radius", above=0.0)
         offset = np.array(finite_triple(center, "Mesh.icosphere center"))
-        points, triangles = _icosahedron()
+        points, triangles = icosahedron()
         for _ in range(count):
-            points, triangles = _split_in_four(points, triangles)
+            points, triangles = split_in_four(points, triangles)
             points /= np.linalg.norm(points, axis=1, keepdims=True)
         return cls(points * radius + offset, triangles)
 
@@ -368,10 +342,10 @@ class Mesh:
         """
         radius = finite_number(radius, "Mesh.cylinder radius", above=0.0)
         height = finite_number(height, "Mesh.cylinder height", above=0.0)
-        sides = _whole_number(sides, "Mesh.cylinder sides", 3, 4096)
+        sides = whole_number(sides, "Mesh.cylinder sides", low=3, high=4096)
         offset = np.array(finite_triple(center, "Mesh.cylinder center"))
         outline = [(radius, -0.5 * height), (radius, 0.5 * height)]
-        vertices, triangles = _turned(outline, sides, -0.5 * height, 0.5 * height)
+        vertices, triangles = turned(outline, sides, -0.5 * height, 0.5 * height)
         return cls(vertices + offset, triangles)
 
     @classmethod
@@ -387,14 +361,12 @@ class Mesh:
         Corners lie on the round one. sides: round it. Raises GpufluidError naming the value and its limit.
         """
         capsule = Capsule(start, end, radius)
-        sides = _whole_number(sides, "Mesh.capsule sides", 3, 4096)
+        sides = whole_number(sides, "Mesh.capsule sides", low=3, high=4096)
         rings = max(2, sides // 4)
         angle = np.arange(1, rings + 1) * (0.5 * np.pi / rings)  # from a pole to the rim
         half, r = 0.5 * capsule.length, capsule.radius
         low = [(r * math.sin(a), -half - r * math.cos(a)) for a in angle]
-        vertices, triangles = _turned(
-            [*low, *((x, -y) for x, y in reversed(low))], sides, -half - r, half + r
-        )
+        vertices, triangles = turned([*low, *((x, -y) for x, y in reversed(low))], sides, -half - r, half + r)
         place = capsule.form.place
         return cls(vertices @ place[:3, :3].T + place[:3, 3], triangles)
 
@@ -417,13 +389,13 @@ class Mesh:
         tube = finite_number(tube, "Mesh.torus tube", above=0.0)
         if tube >= radius:
             raise GpufluidError(f"Mesh.torus tube must be less than its radius {radius:g}, got {tube:g}")
-        segments = _whole_number(segments, "Mesh.torus segments", 3, 4096)
-        sides = _whole_number(sides, "Mesh.torus sides", 3, 1024)
+        segments = whole_number(segments, "Mesh.torus segments", low=3, high=4096)
+        sides = whole_number(sides, "Mesh.torus sides", low=3, high=1024)
         offset = np.array(finite_triple(center, "Mesh.torus center"))
         t = np.arange(segments) * (2.0 * np.pi / segments)
         outward = np.stack([np.cos(t), np.sin(t), np.zeros(segments)], axis=1)
         tangents = np.stack([-np.sin(t), np.cos(t), np.zeros(segments)], axis=1)
-        return cls(*_tube(radius * outward + offset, tangents, tube, sides))
+        return cls(*tube_round(radius * outward + offset, tangents, tube, sides))
 
     @classmethod
     def trefoil(cls, tube: float = 0.07, segments: int = 192, sides: int = 20) -> Mesh:
@@ -437,15 +409,15 @@ class Mesh:
         tube = finite_number(tube, "Mesh.trefoil tube", above=0.0)
         if tube >= TREFOIL_MAX_TUBE:
             raise GpufluidError(f"Mesh.trefoil tube must be less than {TREFOIL_MAX_TUBE:g}, got {tube:g}")
-        segments = _whole_number(segments, "Mesh.trefoil segments", 24, 4096)
-        sides = _whole_number(sides, "Mesh.trefoil sides", 3, 1024)
+        segments = whole_number(segments, "Mesh.trefoil segments", low=24, high=4096)
+        sides = whole_number(sides, "Mesh.trefoil sides", low=3, high=1024)
         t = np.linspace(0.0, 2.0 * np.pi, 4097)
-        points, _ = _trefoil_curve(t)
+        points, _ = trefoil_curve(t)
         length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
         even = np.interp(np.arange(segments) * (length[-1] / segments), length, t)
-        centers, tangents = _trefoil_curve(even)
+        centers, tangents = trefoil_curve(even)
         centers *= (1.0 - 2.0 * tube) / np.ptp(points, axis=0).max()
-        return cls(*_tube(centers, tangents, tube, sides)).fitted(1.0)
+        return cls(*tube_round(centers, tangents, tube, sides)).fitted(1.0)
 
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
@@ -592,12 +564,11 @@ class Obstacle:
         if self.temperature is not None:
             self.temperature = finite_number(self.temperature, "Obstacle.temperature")
         self.heating = finite_number(self.heating, "Obstacle.heating", low=0.0)
-        if not isinstance(self.visible, bool | np.bool_):
-            raise GpufluidError(f"Obstacle.visible must be True or False, got {self.visible!r}")
+        self.visible = flag(self.visible, "Obstacle.visible")
         one_of(self.slip, SLIPS, "Obstacle.slip")
         if self.color is not None:
             self.color = color_triple(self.color, "Obstacle.color")
-        self.gloss = finite_number(self.gloss, "Obstacle.gloss", low=0.0, most=1.0)
+        self.gloss = share(self.gloss, "Obstacle.gloss")
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale, "Obstacle.scale")
 
@@ -713,257 +684,3 @@ def _checked_triangles(triangles: ArrayLike, vertex_count: int) -> NDArray[np.in
     kept: NDArray[np.int32] = np.ascontiguousarray(array[proper], dtype=np.int32)
     kept.flags.writeable = False
     return kept
-
-
-@contextmanager
-def _quiet(logger_name: str) -> Iterator[None]:
-    """No warnings while inside, and nothing logged under a name that its own handlers do not take."""
-    logger, sink = logging.getLogger(logger_name), logging.NullHandler()
-    before, logger.propagate = logger.propagate, False
-    logger.addHandler(sink)  # without any handler Python would print warnings itself
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.removeHandler(sink)
-        logger.propagate = before
-
-
-def _reason(error: Exception) -> str:
-    """What an error says, on one line, without the number and file name an OSError adds."""
-    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return " ".join(text.split()) or type(error).__name__
-
-
-def _whole_stl(file: Path, data: bytes) -> bytes:
-    """The bytes of an STL `file`, without what lies behind the triangles of a binary one.
-
-    trimesh takes a binary one of another length than it says for a text. Raises GpufluidError for one that
-    is cut short, binary or text.
-    """
-    short = f"mesh file {file} is damaged or cut short:"
-    begin = data[:1000].lower().lstrip()
-    if begin.startswith(b"solid") and b"facet" in begin:  # not only the 80 free bytes of a binary one
-        text = data.lower()
-        if text.rfind(b"endsolid") < text.rfind(b"facet normal"):
-            raise GpufluidError(f"{short} no endsolid follows its last facet")
-        return data
-    if b"\0" not in data:
-        return data
-    if len(data) < STL_HEADER:
-        raise GpufluidError(f"{short} a binary STL begins with {STL_HEADER} bytes, and it has {len(data)}")
-    count = int.from_bytes(data[STL_HEADER - 4 : STL_HEADER], "little")
-    size = STL_HEADER + STL_TRIANGLE * count
-    if size > len(data):
-        raise GpufluidError(
-            f"{short} its {count} triangles take {size} bytes, and it has {len(data)}, enough for "
-            f"{(len(data) - STL_HEADER) // STL_TRIANGLE}"
-        )
-    return data[:size]
-
-
-def _check_glb(data: bytes) -> None:
-    """Raise GpufluidError where a binary glTF asks for more than its own bytes: files, endless arrays."""
-    header = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
-    if any("uri" in part for name in ("buffers", "images") for part in header.get(name, ())):
-        raise GpufluidError("it names other files, which are not read: put all into one .glb")
-    total = 0
-    for accessor in header.get("accessors", ()):
-        if "bufferView" not in accessor:
-            raise GpufluidError("it holds an accessor without bytes (compressed, or sparse)")
-        total += GLTF_BYTES[accessor["componentType"]] * GLTF_PARTS[accessor["type"]] * accessor["count"]
-    if total > 4 * len(data):  # some may share bytes, but not without end
-        raise GpufluidError(f"its arrays have {total} bytes in all, and it has {len(data)} itself")
-
-
-def _plain_obj(text: str) -> str:
-    """OBJ text as trimesh reads it right: without tabs, indents and comments behind, and with corners counted
-    from the first of the file, not back from the line that names them (Wavefront 1992).
-    """
-    if not UNUSUAL_OBJ.search(text):
-        return text
-    lines, counts = [], {"v": 0, "vt": 0, "vn": 0}
-    joined = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
-    for number, line in enumerate(joined.split("\n"), 1):
-        words = line.split("#", 1)[0].split()
-        if words and words[0] in counts:
-            counts[words[0]] += 1
-        elif words and words[0] == "f" and "-" in line:
-            for n, corner in enumerate(words[1:], 1):
-                parts = corner.split("/")
-                for k, (part, count) in enumerate(zip(parts, counts.values(), strict=False)):
-                    if part.startswith("-"):
-                        if int(part) < -count:
-                            raise ValueError(f"line {number}: {corner} reaches back before the first vertex")
-                        parts[k] = str(count + 1 + int(part))
-                words[n] = "/".join(parts)
-        lines.append(" ".join(words))
-    return "\n".join(lines) + "\n"
-
-
-def _ply_of_all_sorts(data: bytes) -> tuple[Floats, NDArray[np.int64]] | None:
-    """Vertices and triangles of a binary PLY with faces of 3, 4 and more corners; None for any other.
-
-    trimesh takes the number of corners of the first face for that of all.
-    """
-    head, end, body = data.partition(b"end_header")
-    lines = [line.split() for line in head.decode("latin-1").splitlines()]
-    order = {"binary_little_endian": "<", "binary_big_endian": ">"}.get(
-        next((line[1] for line in lines if line[:1] == ["format"]), "")
-    )
-    if not end or order is None:
-        return None
-    at = body.index(b"\n") + 1
-    elements: list[tuple[str, int, list[list[str]]]] = []
-    for line in lines:
-        if line[:1] == ["element"]:
-            elements.append((line[1], int(line[2]), []))
-        elif line[:1] == ["property"]:
-            elements[-1][2].append(line[1:])
-
-    def read(kind: str, count: int = 1) -> tuple[float, ...]:
-        nonlocal at
-        form = f"{order}{count}{PLY_TYPES[kind]}"
-        values = struct.unpack_from(form, body, at)
-        at += struct.calcsize(form)
-        return values
-
-    places, corners = list[list[float]](), list[NDArray[np.int64]]()
-    for element, count, properties in elements:
-        if count > MOST_TRIANGLES:
-            return None
-        for _ in range(count if properties else 0):
-            row: dict[str, tuple[float, ...]] = {}
-            for kind, *given in properties:
-                if kind == "list":
-                    row[given[2]] = read(given[1], int(read(given[0])[0]))
-                else:
-                    row[given[0]] = read(kind)
-            if element == "vertex":
-                places.append([row[axis][0] for axis in "xyz"])
-            elif element == "face":
-                corners.append(np.array(row.get("vertex_indices") or row["vertex_index"], np.int64))
-    if len({len(face) for face in corners}) < 2:
-        return None
-    fans = [np.stack([0 * face[2:] + face[0], face[1:-1], face[2:]], axis=1) for face in corners]
-    return np.array(places, np.float64), np.concatenate(fans)
-
-
-def _read_triangles(file: Path, data: bytes) -> tuple[Floats, NDArray[np.int64]]:
-    """Vertices [v, 3] and triangles [t, 3] of all meshes in a file, placed by its scene graph, or raise."""
-    try:
-        import trimesh
-    except ImportError:
-        raise MissingDependencyError("trimesh", f"loading the mesh file {file}") from None
-    suffix = file.suffix.lower()
-    if suffix == ".stl":
-        data = _whole_stl(file, data)
-    # From a stream trimesh knows no folder, so it follows no names in the file to materials and textures.
-    # Text that is not UTF-8 (a comment, as a rule) would make it ask for one more package to guess with.
-    try:
-        stream = (
-            io.StringIO(_plain_obj(data.decode(errors="replace"))) if suffix == ".obj" else io.BytesIO(data)
-        )
-        if suffix == ".glb":
-            _check_glb(data)
-        with _quiet("trimesh"):
-            scene = trimesh.load_scene(stream, file_type=suffix[1:], process=False, skip_materials=True)
-            drawn = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
-            count = sum(len(part.faces) for part in drawn if isinstance(part, trimesh.Trimesh))
-            if count > MOST_TRIANGLES:  # a scene may name one mesh often
-                raise GpufluidError(f"it makes {count} triangles, and the limit is {MOST_TRIANGLES}")
-            parts = [part for part in scene.dump() if isinstance(part, trimesh.Trimesh)]
-            vertices = [np.asarray(part.vertices, dtype=np.float64) for part in parts]
-            triangles = [np.asarray(part.faces, dtype=np.int64) for part in parts]
-    except ImportError as error:
-        raise GpufluidError(f"mesh file {file} is damaged, or text that is not UTF-8") from error
-    except GpufluidError as error:
-        raise GpufluidError(f"mesh file {file} cannot be used: {error}") from None
-    except Exception as error:  # a damaged file surfaces as whatever the parser tripped over
-        with suppress(Exception):
-            if suffix == ".ply" and (found := _ply_of_all_sorts(data)) is not None:
-                return found
-        raise GpufluidError(f"mesh file {file} is damaged or no mesh: {_reason(error)}") from error
-    if not any(len(part) for part in triangles):
-        raise GpufluidError(f"mesh file {file} holds no triangles")
-    starts = np.cumsum([0, *(len(part) for part in vertices[:-1])])
-    placed = [part + start for part, start in zip(triangles, starts, strict=True)]
-    return np.concatenate(vertices), np.concatenate(placed)
-
-
-def _icosahedron() -> tuple[Floats, NDArray[np.int64]]:
-    """Vertices [12, 3] on the unit sphere and outward triangles [20, 3] of an icosahedron."""
-    golden = 0.5 * (1.0 + math.sqrt(5.0))
-    base = [(-1, golden, 0), (1, golden, 0), (-1, -golden, 0), (1, -golden, 0)]
-    points = np.array([p[-turn:] + p[:-turn] if turn else p for turn in range(3) for p in base])
-    triangles = [
-        *[(0, 11, 5), (0, 5, 1), (0, 1, 7), (0, 7, 10), (0, 10, 11)],
-        *[(1, 5, 9), (5, 11, 4), (11, 10, 2), (10, 7, 6), (7, 1, 8)],
-        *[(3, 9, 4), (3, 4, 2), (3, 2, 6), (3, 6, 8), (3, 8, 9)],
-        *[(4, 9, 5), (2, 4, 11), (6, 2, 10), (8, 6, 7), (9, 8, 1)],
-    ]
-    return points / math.hypot(1.0, golden), np.array(triangles)
-
-
-def _split_in_four(points: Floats, triangles: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
-    """Every triangle cut at the middles of its edges; triangles side by side share the new vertices."""
-    edges = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
-    unique, index = np.unique(edges, axis=0, return_inverse=True)
-    middle = len(points) + index.reshape(-1, 3)
-    a, b, c = triangles.T
-    ab, bc, ca = middle.T
-    split = np.stack([a, ab, ca, b, bc, ab, c, ca, bc, ab, bc, ca], axis=1).reshape(-1, 3)
-    return np.concatenate([points, 0.5 * (points[unique[:, 0]] + points[unique[:, 1]])]), split
-
-
-def _trefoil_curve(t: Floats) -> tuple[Floats, Floats]:
-    """Points and tangents, of any length, of the trefoil knot at parameters t, each [n, 3]."""
-    points = [np.sin(t) + 2.0 * np.sin(2.0 * t), np.cos(t) - 2.0 * np.cos(2.0 * t), -np.sin(3.0 * t)]
-    tangents = [np.cos(t) + 4.0 * np.cos(2.0 * t), 4.0 * np.sin(2.0 * t) - np.sin(t), -3.0 * np.cos(3.0 * t)]
-    return np.stack(points, axis=1), np.stack(tangents, axis=1)
-
-
-def _turned(
-    outline: Sequence[tuple[float, float]], sides: int, bottom: float, top: float
-) -> tuple[Floats, NDArray[np.int64]]:
-    """Vertices and outward triangles of an outline (radius, height), from low to high, turned round y.
-
-    Closed by fans to points on the axis at the heights `bottom` and `top`.
-    """
-    angle = np.arange(sides) * (2.0 * np.pi / sides)
-    rings = [np.stack([r * np.sin(angle), np.full(sides, y), r * np.cos(angle)], axis=1) for r, y in outline]
-    vertices = np.concatenate([*rings, [(0.0, bottom, 0.0), (0.0, top, 0.0)]])
-    j = np.arange(sides)
-    beside, last, poles = (j + 1) % sides, (len(outline) - 1) * sides, len(outline) * sides
-    triangles = [
-        np.stack([beside, j, np.full(sides, poles)], axis=1),
-        np.stack([last + j, last + beside, np.full(sides, poles + 1)], axis=1),
-    ]
-    for ring in range(len(outline) - 1):
-        low, high = ring * sides, (ring + 1) * sides
-        triangles.append(np.stack([low + j, low + beside, high + j], axis=1))
-        triangles.append(np.stack([low + beside, high + beside, high + j], axis=1))
-    return vertices, np.concatenate(triangles)
-
-
-def _tube(centers: Floats, tangents: Floats, radius: float, sides: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Vertices and outward triangles of a closed tube round a closed curve.
-
-    centers, tangents: [n, 3]. The rings are turned by the z axis, so no tangent may run along it; in return
-    the last ring meets the first without a twist to take out.
-    """
-    along = tangents / np.linalg.norm(tangents, axis=1, keepdims=True)
-    across = np.cross((0.0, 0.0, 1.0), along)
-    across /= np.linalg.norm(across, axis=1, keepdims=True)
-    up = np.cross(along, across)
-    angle = np.arange(sides) * (2.0 * np.pi / sides)
-    ring = np.cos(angle)[:, None] * across[:, None] + np.sin(angle)[:, None] * up[:, None]
-    vertices = (centers[:, None] + radius * ring).reshape(-1, 3)
-
-    count = len(centers)
-    i, j = np.meshgrid(np.arange(count), np.arange(sides), indexing="ij")
-    here, beside = i * sides + j, i * sides + (j + 1) % sides
-    ahead, across_ahead = (i + 1) % count * sides + j, (i + 1) % count * sides + (j + 1) % sides
-    triangles = np.stack([here, beside, ahead, beside, across_ahead, ahead], axis=-1).reshape(-1, 3)
-    return vertices, triangles

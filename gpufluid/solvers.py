@@ -7,18 +7,12 @@ A solver may also be an object of your own with a method ``solve(problem)``, whi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
 
+from gpufluid.checks import finite_number, whole_number
 from gpufluid.errors import GpufluidError, named, one_of
-from gpufluid.grid import finite_number
 
 PRECONDITIONERS = ("multigrid", "gauss-seidel")
-
-
-def _count(value: Any, name: str, low: int = 0) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
-        raise GpufluidError(f"{name} must be a whole number >= {low}, got {value!r}")
 
 
 def _tolerance(value: float | None, name: str) -> None:
@@ -52,7 +46,7 @@ class Jacobi:
     tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        _count(self.iterations, "Jacobi.iterations")
+        whole_number(self.iterations, "Jacobi.iterations", low=0)
         weight = finite_number(self.weight, "Jacobi.weight", above=0.0)
         if weight >= 2.0:
             raise GpufluidError(f"Jacobi.weight must be below 2, got {weight:g}")
@@ -75,7 +69,7 @@ class ChebyshevJacobi:
     tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        _count(self.iterations, "ChebyshevJacobi.iterations")
+        whole_number(self.iterations, "ChebyshevJacobi.iterations", low=0)
         _tolerance(self.tolerance, "ChebyshevJacobi.tolerance")
 
 
@@ -95,7 +89,7 @@ class RedBlackSOR:
     tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        _count(self.iterations, "RedBlackSOR.iterations")
+        whole_number(self.iterations, "RedBlackSOR.iterations", low=0)
         omega = finite_number(self.omega, "RedBlackSOR.omega", above=0.0)
         if omega >= 2.0:
             raise GpufluidError(f"RedBlackSOR.omega must be below 2, got {omega:g}")
@@ -120,7 +114,7 @@ class ConjugateGradient:
     preconditioner: str = "multigrid"
 
     def __post_init__(self) -> None:
-        _count(self.iterations, "ConjugateGradient.iterations")
+        whole_number(self.iterations, "ConjugateGradient.iterations", low=0)
         one_of(self.preconditioner, PRECONDITIONERS, "ConjugateGradient.preconditioner")
         _tolerance(self.tolerance, "ConjugateGradient.tolerance")
 
@@ -153,6 +147,6 @@ class Multigrid:
     tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        _count(self.cycles, "Multigrid.cycles")
-        _count(self.sweeps, "Multigrid.sweeps", 1)
+        whole_number(self.cycles, "Multigrid.cycles", low=0)
+        whole_number(self.sweeps, "Multigrid.sweeps", low=1)
         _tolerance(self.tolerance, "Multigrid.tolerance")

@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.checks import finite_number, finite_triple, flag, held, real_array, share, whole_number
 from gpufluid.errors import GpufluidError, MissingDependencyError, named, one_of
 from gpufluid.files import open_plain
-from gpufluid.grid import CellBox, finite_number, finite_triple, held, real_array
+from gpufluid.grid import CellBox
 from gpufluid.shapes import Analytic, Floats, Mesh, Triple, rotation_matrix
 
 EDGES = ("gaussian", "hard")
@@ -224,18 +224,10 @@ class Emitter:
             if getattr(self, name) is not None:
                 setattr(self, name, finite_number(getattr(self, name), f"Emitter.{name}", above=0.0))
         self.noise_time = finite_number(self.noise_time, "Emitter.noise_time", above=0.0)
-        self.noise = finite_number(self.noise, "Emitter.noise", low=0.0)
-        if self.noise > 1.0:
-            raise GpufluidError(f"Emitter.noise must be in 0 .. 1, got {self.noise:g}")
+        self.noise = share(self.noise, "Emitter.noise")
         one_of(self.edge, EDGES, "Emitter.edge")
-        if (
-            isinstance(self.seed, bool)
-            or not isinstance(self.seed, Integral)
-            or not 0 <= self.seed <= MAX_SEED
-        ):
-            raise GpufluidError(f"Emitter.seed must be a whole number in 0 .. {MAX_SEED}, got {self.seed!r}")
-        if not isinstance(self.active, bool | np.bool_):
-            raise GpufluidError(f"Emitter.active must be True or False, got {self.active!r}")
+        whole_number(self.seed, "Emitter.seed", low=0, high=MAX_SEED)
+        self.active = flag(self.active, "Emitter.active")
         self.position = finite_triple(self.position, "Emitter.position")
         self.motion = finite_triple(self.motion, "Emitter.motion")
         rotation_matrix(self.rotation, "Emitter.rotation")

@@ -8,23 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.checks import finite_number, finite_triple, flag, held, real_array
 from gpufluid.errors import GpufluidError, named
-from gpufluid.grid import finite_number, finite_triple, held, real_array
 from gpufluid.shapes import Triple, direction
 
 Floats = NDArray[np.float64]
 WIND, VORTEX, ATTRACTOR = range(3)  # as in push.glsl
 STRAIGHT = 1e-9  # part of a direction below which it runs across an axis
-
-
-def _active(value: Any, name: str) -> None:
-    if not isinstance(value, bool | np.bool_):
-        raise GpufluidError(f"{name}.active must be True or False, got {value!r}")
 
 
 @named
@@ -49,7 +43,7 @@ class Wind:
         """Raise GpufluidError naming the first field that no wind can have."""
         self.velocity = finite_triple(self.velocity, "Wind.velocity")
         self.rate = finite_number(self.rate, "Wind.rate", low=0.0)
-        _active(self.active, "Wind")
+        flag(self.active, "Wind.active")
 
     def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
         """The three vec4 that the push kernel reads, see push.glsl."""
@@ -83,7 +77,7 @@ class Vortex:
         self.axis = direction(self.axis, "Vortex.axis")
         self.strength = finite_number(self.strength, "Vortex.strength")
         self.radius = finite_number(self.radius, "Vortex.radius", above=0.0)
-        _active(self.active, "Vortex")
+        flag(self.active, "Vortex.active")
 
     def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
         """The three vec4 that the push kernel reads, see push.glsl."""
@@ -116,7 +110,7 @@ class Attractor:
         self.center = finite_triple(self.center, "Attractor.center")
         self.strength = finite_number(self.strength, "Attractor.strength")
         self.radius = finite_number(self.radius, "Attractor.radius", above=0.0)
-        _active(self.active, "Attractor")
+        flag(self.active, "Attractor.active")
 
     def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
         """The three vec4 that the push kernel reads, see push.glsl."""
@@ -148,7 +142,7 @@ class ForceField:
     def check(self) -> None:
         """Raise GpufluidError naming the first thing that no field can have."""
         self.strength = finite_number(self.strength, "ForceField.strength")
-        _active(self.active, "ForceField")
+        flag(self.active, "ForceField.active")
         if isinstance(self.values, np.ndarray) and self.values is getattr(self, "_checked", None):
             return
         try:
@@ -206,7 +200,7 @@ class ForceExpression:
                 )
         if self.numpy is not None and not callable(self.numpy):
             raise GpufluidError(f"ForceExpression.numpy must be a function, got {self.numpy!r}")
-        _active(self.active, "ForceExpression")
+        flag(self.active, "ForceExpression.active")
 
 
 Analytic = Wind | Vortex | Attractor

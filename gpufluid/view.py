@@ -9,8 +9,8 @@ from itertools import product
 from numbers import Integral
 from typing import Any
 
+from gpufluid.checks import color_triple, finite_number, finite_triple, flag, whole_number
 from gpufluid.errors import GpufluidError, named, one_of
-from gpufluid.grid import color_triple, finite_number, finite_triple, whole_number
 
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
@@ -258,8 +258,7 @@ class Smoke:
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value smoke cannot have."""
-        if not isinstance(self.visible, bool):
-            raise GpufluidError(f"Smoke.visible must be True or False, got {self.visible!r}")
+        self.visible = flag(self.visible, "Smoke.visible")
         finite_number(self.extinction, "Smoke.extinction", low=0.0)
         finite_number(self.fade, "Smoke.fade", low=0.0)
         finite_number(self.edge, "Smoke.edge", low=0.0)

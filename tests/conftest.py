@@ -12,7 +12,7 @@ import pytest
 
 from gpufluid.debugging import VARIABLE, debug
 from gpufluid.gl.calls import current_context
-from gpufluid.gl.device import create_context
+from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.kept import OFF
 from gpufluid.gl.kept import VARIABLE as CACHE
 from gpufluid.gl.messages import take
@@ -50,6 +50,14 @@ def ctx() -> Iterator[moderngl.Context]:
     _shared.append(create_context())
     yield _shared[0]
     _shared.pop().release()
+
+
+@pytest.fixture(scope="module")
+def device(ctx: moderngl.Context) -> Iterator[Device]:
+    """One that draws, in that context."""
+    made = Device(ctx, "fragment")
+    yield made
+    made.release()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import moderngl
@@ -33,13 +32,6 @@ CAMERAS: dict[str, Any] = {
     "wide": gf.Camera(target=(0.6, 0.5, 0.5), distance=0.9, azimuth=47.0, elevation=20.0, fov=120.0),
     "parallel": (EYE, np.array([[0.9, 0, 0, 0.05], [0, 1.3, 0, -0.1], [0, 0, -0.4, -1.0], [0, 0, 0, 1.0]])),
 }
-
-
-@pytest.fixture(scope="module")
-def device(ctx: moderngl.Context) -> Iterator[Device]:
-    made = Device(ctx, "fragment")
-    yield made
-    made.release()
 
 
 def specks(rng: np.random.Generator, grid: gf.Grid, count: int) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import moderngl
@@ -26,13 +25,6 @@ WAYS = [(-0.75, -0.6, 0.3), (0.0, -1.0, 0.0), (1.0, 0.2, -0.9), (-0.1, 0.2, -1.0
 CAMERA = gf.Camera(target=(0.4, 0.33, 0.5), distance=2.2, azimuth=33.0, elevation=24.0)
 SMOKE = gf.Smoke(extinction=30.0)
 LIGHTS = [gf.PointLight((0.5, 0.9, 0.4)), gf.PointLight((2.0, 0.4, 0.5)), gf.Light((0.3, -1.0, 0.2))]
-
-
-@pytest.fixture(scope="module")
-def device(ctx: moderngl.Context) -> Iterator[Device]:
-    made = Device(ctx, "fragment")
-    yield made
-    made.release()
 
 
 def specks(rng: np.random.Generator, shape: tuple[int, ...], count: int, edge: int = 1) -> Floats:

@@ -524,3 +524,15 @@ def test_a_released_fluid_takes_no_obstacle() -> None:
     ):
         with pytest.raises(gf.GpufluidError, match="released"):
             things.add(thing)
+
+
+def test_a_flag_may_be_numpys() -> None:
+    """What comes out of an array says True as well, and is kept as Python's own."""
+    sphere, yes = gf.Sphere(radius=0.1), np.True_
+    kept = [
+        gf.Settings(warm_start=yes).warm_start,
+        gf.Smoke(visible=yes).visible,
+        gf.Emitter(sphere, density=1.0, active=yes).active,
+        gf.Obstacle(sphere, visible=yes).visible,
+    ]
+    assert all(one is True for one in kept)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import moderngl
 import numpy as np
 import pytest
 from puff import Canvas, Floats, Puff, exact
@@ -32,13 +30,6 @@ SIDES = {
     "none": (gf.Boundaries(left=gf.Inflow((1.0, 0.0, 0.0))), 0),
 }
 DARK = gf.Light(color=(0, 0, 0), ambient=(0, 0, 0))
-
-
-@pytest.fixture(scope="module")
-def device(ctx: moderngl.Context) -> Iterator[Device]:
-    made = Device(ctx, "fragment")
-    yield made
-    made.release()
 
 
 def drawn(puff: Any, camera: Any, options: dict[str, Any] | None = None, **given: Any) -> Floats:

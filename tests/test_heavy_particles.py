@@ -218,7 +218,7 @@ def test_bad_values_are_told(ctx: moderngl.Context) -> None:
         ({"response": -1.0}, r"Particles.response must be a finite number >= 0"),
         ({"fall": math.nan}, r"Particles.fall must be a finite number"),
         ({"bounce": 1.5}, r"Particles.bounce must lie in 0 .. 1, got 1.5"),
-        ({"vary": -0.5}, r"Particles.vary must be a finite number >= 0"),
+        ({"vary": -0.5}, r"Particles.vary must lie in 0 .. 1, got -0.5"),
         ({"streak": -0.1}, r"Particles.streak must be a finite number >= 0"),
     ):
         with pytest.raises(gf.GpufluidError, match=message):

@@ -424,7 +424,7 @@ def test_hostile_meshes_are_refused(
     assert len(gf.Mesh.load(tmp_path / "a.glb").triangles) == 1
     change(header)
     (tmp_path / "a.glb").write_bytes(glb(header, data))
-    monkeypatch.setattr("gpufluid.shapes.MOST_TRIANGLES", 2000)
+    monkeypatch.setattr("gpufluid.mesh_files.MOST_TRIANGLES", 2000)
     with pytest.raises(gf.GpufluidError, match=rf"a\.glb .*{says}"), bounded():
         gf.Mesh.load(tmp_path / "a.glb")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import moderngl
@@ -26,13 +25,6 @@ GRID = gf.Grid((16, 16, 16), cell_size=1 / 16)
 STRAIGHT = gf.Camera(target=(0.5, 0.5, 0.5), distance=3.0, azimuth=0.0, elevation=0.0, fov=30.0)
 DARK = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
 MIDDLE = (16, 24)  # pixel
-
-
-@pytest.fixture(scope="module")
-def device(ctx: moderngl.Context) -> Iterator[Device]:
-    made = Device(ctx, "fragment")
-    yield made
-    made.release()
 
 
 # -- the sun -----------------------------------------------------------------------------------------------
@@ -492,7 +484,7 @@ def test_wrong_values_are_named() -> None:
         (lambda: gf.Smoke(pigments=((1, 0, 0),)), "Smoke.pigments must be three"),
         (
             lambda: gf.Smoke(pigments=((1, 0, 0), (0, 2, 0), (0, 0, 1))),
-            r"Smoke.pigments\[1\] must lie in 0 .. 1",
+            r"Smoke.pigments\[1\] must be \(r, g, b\), each in 0 .. 1",
         ),
     ):
         with pytest.raises(gf.GpufluidError, match=words):

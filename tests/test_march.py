@@ -51,13 +51,6 @@ cameras = pytest.mark.parametrize("camera", CAMERAS)
 
 
 @pytest.fixture(scope="module")
-def device(ctx: moderngl.Context) -> Iterator[Device]:
-    made = Device(ctx, "fragment")
-    yield made
-    made.release()
-
-
-@pytest.fixture(scope="module")
 def plume(ctx: moderngl.Context) -> Iterator[gf.Fluid]:
     """Smoke that rose for a while."""
     rules = gf.Settings(buoyancy=3.0, vorticity_confinement=0.5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import moderngl
@@ -16,13 +15,6 @@ from gpufluid.gl.device import Device
 SIZE = (96, 64)
 GRID = gf.Grid((16, 16, 16), cell_size=1 / 16, origin=(-0.5, 0.0, -0.5))
 CAMERA = gf.Camera(target=(0.0, 0.5, 0.0), distance=3.5, azimuth=25.0, elevation=15.0)
-
-
-@pytest.fixture(scope="module")
-def device(ctx: moderngl.Context) -> Iterator[Device]:
-    made = Device(ctx, "fragment")
-    yield made
-    made.release()
 
 
 def cloud() -> np.ndarray:

@@ -25,8 +25,11 @@ SPHINX = ("-b", "html", "-W", "--keep-going", "-n", "-q")  # warnings are errors
 # What raises GpufluidError for bad input wherever it is called.
 CHECKS = {
     *(
+        "color_triple",
         "finite_number",
         "finite_triple",
+        "flag",
+        "share",
         "one_of",
         "check_size",
         "whole_number",

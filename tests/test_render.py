@@ -31,13 +31,6 @@ Floats = NDArray[np.float64]
 
 
 @pytest.fixture(scope="module")
-def device(ctx: moderngl.Context) -> Iterator[Device]:
-    made = Device(ctx, "fragment")
-    yield made
-    made.release()
-
-
-@pytest.fixture(scope="module")
 def renderer(ctx: moderngl.Context) -> Iterator[VolumeRenderer]:
     made = VolumeRenderer(ctx)
     yield made

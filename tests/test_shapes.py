@@ -436,7 +436,7 @@ def test_emitter_takes_what_numpy_gives() -> None:
     ("field", "value", "says"),
     [
         ("fuel", -1, "Emitter.fuel must be a finite number >= 0"),
-        ("noise", 1.5, r"Emitter.noise must be in 0 .. 1, got 1.5"),
+        ("noise", 1.5, r"Emitter.noise must lie in 0 .. 1, got 1.5"),
         ("noise_size", 0, "Emitter.noise_size must be a finite number > 0"),
         ("noise_time", 0, "Emitter.noise_time must be a finite number > 0"),
         ("edge", "gausian", "Emitter.edge .* did you mean 'gaussian'"),

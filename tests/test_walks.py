@@ -232,7 +232,7 @@ def test_who_asks_for_what_is_not_there_is_told(
         backend.kernel("jacobi_two", Variant())
     backend.release()
     monkeypatch.setenv(VARIABLE, "fragment,4")
-    with pytest.raises(GpufluidError, match="4 sweeps a pass need compute passes"):
+    with pytest.raises(GpufluidError, match=f"{VARIABLE}: 4 sweeps a pass need compute passes"):
         GLBackend(Grid((8, 8, 8)), "auto", ctx)
     for words, says in (("2,4", "got '2,4'"), ("3", "did you mean|must be")):
         monkeypatch.setenv(VARIABLE, words)

@@ -10,7 +10,7 @@ import moderngl
 
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import Pass
+from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.grid import Grid
 from gpufluid.kernels import ROWS, SOLID, SOLID_FACES, VELOCITY, WHOLE, Kernel, Slot, Variant
 
@@ -81,11 +81,6 @@ class BaselineBackend(GLBackend):
             kind, components = "cell", 1
         return super().field(name, kind, components, buffers=buffers, exact=exact, short=short)
 
-    def kernel(self, name: str, variant: Variant) -> Pass:
-        """Return the pass of the baseline where it has one of its own, else the engine's."""
-        if name not in UNPACKED:
-            return super().kernel(name, variant)
-        key = (name, variant)
-        if key not in self._passes:
-            self._passes[key] = Pass(self._source(UNPACKED[name], variant))
-        return self._passes[key]
+    def _source(self, kernel: Kernel, variant: Variant) -> KernelSource:
+        """That of the baseline where it has one of its own, else the engine's."""
+        return super()._source(UNPACKED.get(kernel.name, kernel), variant)

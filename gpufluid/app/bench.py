@@ -20,6 +20,7 @@ import numpy as np
 
 from gpufluid.backend import Backend
 from gpufluid.boundaries import Boundaries
+from gpufluid.checks import whole_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.fluid import BACKENDS, Fluid
 from gpufluid.grid import Grid
@@ -113,8 +114,8 @@ def run(given: argparse.Namespace) -> int:
     one_of(args.precision, PRECISIONS, "precision")
     if args.trace is not None:
         one_of(args.trace, TRACES, "trace")
-    if args.samples is not None and args.samples < 1:
-        raise GpufluidError(f"samples must be a whole number >= 1, got {args.samples}")
+    if args.samples is not None:
+        whole_number(args.samples, "samples", low=1)
     if args.page is not None:
         measured = [name for name in UNSAID if name not in ("page", "samples")]
         _refuse(given, measured, "--page chooses itself what it measures", " (--samples goes with it)")

@@ -86,7 +86,7 @@ def _size(text: str) -> tuple[int, int]:
 
 @_argument
 def _rate(text: str) -> float:
-    from gpufluid.grid import finite_number
+    from gpufluid.checks import finite_number
 
     try:
         return finite_number(float(text), "the rate", above=0.0)

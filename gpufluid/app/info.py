@@ -70,7 +70,7 @@ def device_lines(trial: bool = False) -> Iterator[str]:
 
     Raises GLUnavailableError without OpenGL, GpufluidError where a trial is asked for and cannot be kept.
     """
-    from gpufluid.gl.device import Device, create_context
+    from gpufluid.gl.device import create_context
     from gpufluid.gl.trial import choose, tune
 
     ctx = create_context()
@@ -78,9 +78,7 @@ def device_lines(trial: bool = False) -> Iterator[str]:
         if trial:
             tune(ctx)
         choice = choose(ctx)
-        device = Device(
-            ctx, choice.way.stage, choice.way.reading, mixed=choice.free, sweeps=choice.way.sweeps
-        )
+        device = choice.device(ctx)
         kind = "software, on the CPU" if device.software else "GPU"
         yield f"renderer         {device.renderer} ({kind})"
         yield f"OpenGL           {device.version // 100}.{device.version % 100 // 10}"

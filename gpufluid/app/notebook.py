@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from gpufluid.app.hands import Brush, forward_of
 from gpufluid.app.play import check_size, checked_scene
 from gpufluid.app.studio_pick import Ray, ray_through
+from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
-from gpufluid.grid import finite_number
 from gpufluid.io.film import Film, require_av
 from gpufluid.io.images import png_bytes, require_pillow
 from gpufluid.scene import Scene

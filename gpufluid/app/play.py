@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
+from gpufluid.checks import finite_number, whole_number
 from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.late import settle
-from gpufluid.grid import finite_number, whole_number
 from gpufluid.io.background import patience
 from gpufluid.io.images import write_png
 from gpufluid.scene import Scene

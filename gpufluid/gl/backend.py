@@ -54,10 +54,7 @@ class GLBackend:
         owned = ctx is None
         ctx = ctx if ctx is not None else create_context()
         dtype = "f2" if precision == "half" else "f4"
-        choice = choose(ctx, backend, reading)
-        device = Device(
-            ctx, choice.way.stage, choice.way.reading, mixed=choice.free, sweeps=choice.way.sweeps
-        )
+        device = choose(ctx, backend, reading).device(ctx)
         if any(device.kept_as(channels, dtype, "a fluid") != dtype for channels in (1, 4)):
             device.release()
             raise GLUnavailableError(

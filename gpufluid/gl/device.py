@@ -301,6 +301,10 @@ class Device:
             self._fullscreen[program.glo] = self.ctx.vertex_array(program, [])
         return self._fullscreen[program.glo]
 
+    def cover(self, program: moderngl.Program) -> None:
+        """Draw `program` over the whole viewport of the target in use."""
+        self.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+
     def kept_as(self, components: int, dtype: str, what: str) -> str:
         """The numbers that a texture of `what` is kept in: `dtype`, or single precision in place of half.
 

@@ -244,7 +244,7 @@ class Strips:
             out.back_target.use()
             if device.draws:
                 device.ctx.enable_only(moderngl.NOTHING)
-                device.fullscreen(known.program).render(moderngl.TRIANGLES, 3)
+                device.cover(known.program)
 
     def _compiled(
         self,

@@ -57,6 +57,11 @@ class Choice:
     why: tuple[str, ...]
     free: bool = True
 
+    def device(self, ctx: moderngl.Context) -> Device:
+        """A device of `ctx` that goes this way."""
+        way = self.way
+        return Device(ctx, way.stage, way.reading, mixed=self.free, sweeps=way.sweeps)
+
 
 _chosen: WeakKeyDictionary[moderngl.Context, Choice] = WeakKeyDictionary()
 _one_trial = Lock()
@@ -104,7 +109,7 @@ def choose(ctx: moderngl.Context, backend: str = "auto", reading: str | None = N
     if isinstance(found, Kept) and stage in (None, found.way.stage):
         best = found.way
     way = Way(best.stage, reading or best.reading, sweeps or (best.sweeps if backend == "auto" else 1))
-    check(version, renderer, way.stage, way.reading, sweeps=way.sweeps)
+    check(version, renderer, way.stage, way.reading, VARIABLE if told else "backend", way.sweeps)
     return Choice(way, tuple(why), stage is None)
 
 

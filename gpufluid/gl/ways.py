@@ -65,7 +65,7 @@ def check(
 ) -> None:
     """Raise GpufluidError where a context of OpenGL `version` lacks `stage`, or `reading` or `sweeps` in it.
 
-    None: nothing was asked for. what: how it was.
+    None: nothing was asked for. what: asked for it.
     """
     if reading is not None:
         one_of(reading, READINGS, "reading")
@@ -73,9 +73,11 @@ def check(
     if stage is not None and stage not in stages(version):
         raise GpufluidError(f'{what}="compute" needs OpenGL 4.3, {here}: use "fragment" or "auto"')
     if reading is not None and reading not in readings(version, stage or "fragment"):
-        raise GpufluidError(f"reading by imageLoad needs OpenGL 4.2, {here}")
+        raise GpufluidError(f"{what}: reading by imageLoad needs OpenGL 4.2, {here}")
     if sweeps > 1 and stage != "compute":
-        raise GpufluidError(f"{sweeps} sweeps a pass need compute passes, here kernels run as {stage} ones")
+        raise GpufluidError(
+            f"{what}: {sweeps} sweeps a pass need compute passes, here kernels run as {stage} ones"
+        )
 
 
 def asked_for() -> tuple[str | None, str | None, int | None, bool]:

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import partial_path
-from gpufluid.grid import finite_number
 from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
 from gpufluid.io.paths import check_output, output_kind

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.checks import finite_number, whole_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.files import check_file
 from gpufluid.fluid import Fluid
-from gpufluid.grid import AXES, finite_number
+from gpufluid.grid import AXES
 from gpufluid.io.folders import write_json
 from gpufluid.io.images import check_picture, require_pillow, write_png
 
@@ -31,9 +32,7 @@ def rows_and_columns(count: int, size: tuple[int, int], columns: int | None = No
     width, height = size
     if columns is None:
         columns = max(1, round(math.sqrt(count * height / width)))
-    if isinstance(columns, bool) or not isinstance(columns, int) or columns < 1:
-        raise GpufluidError(f"columns must be a whole number >= 1, got {columns!r}")
-    columns = min(columns, count)
+    columns = min(whole_number(columns, "columns", low=1), count)
     rows = -(-count // columns)
     if max(rows * height, columns * width) > LARGEST_SHEET:
         raise GpufluidError(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import finite_number
 from gpufluid.fluid import Fluid
-from gpufluid.grid import finite_number
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.fading import fading_sides
 from gpufluid.render.reference_light import edged

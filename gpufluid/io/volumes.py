@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpufluid
+from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.files import check_file, whole_file
 from gpufluid.fluid import HALVED, Fluid
-from gpufluid.grid import LARGEST_HALF, finite_number
+from gpufluid.grid import LARGEST_HALF
 from gpufluid.io.background import Background
 from gpufluid.io.folders import NumberedFolder
 from gpufluid.io.vdb import SIZE, VdbGrid, write_vdb

@@ -60,6 +60,20 @@ def _still_air(grid: Grid, variant: Variant, place: Places) -> Array:
     return share
 
 
+def _cell_trace(grid: Grid, variant: Variant, velocity: Array, dt: float, solid: Array | None) -> Places:
+    """Where what comes to the cell centres was `dt` ago, or, below 0, will be."""
+    u = center_velocity(grid, velocity)
+    return trace(grid, variant, velocity, centers_of(grid), (u[..., 0], u[..., 1], u[..., 2]), dt, solid)
+
+
+def _face_trace(
+    grid: Grid, variant: Variant, velocity: Array, axis: int, dt: float, solid: Array | None
+) -> Places:
+    """The same for the low faces along `axis`."""
+    u = face_velocity(grid, variant, velocity, axis)
+    return trace(grid, variant, velocity, centers_of(grid, axis), u, dt, solid)
+
+
 def advect_velocity(
     grid: Grid,
     variant: Variant,
@@ -72,8 +86,7 @@ def advect_velocity(
     """Velocity carried along itself, semi-Lagrangian."""
     parts = []
     for axis in range(grid.dimensions):
-        u = face_velocity(grid, variant, velocity, axis)
-        place = trace(grid, variant, velocity, centers_of(grid, axis), u, dt, solid)
+        place = _face_trace(grid, variant, velocity, axis, dt, solid)
         if variant.cubic:
             carried = cubic_component(grid, variant, velocity, place, axis, solid_faces)
         else:
@@ -97,8 +110,7 @@ def predict_velocity(
     """
     found: list[tuple[Array, ...]] = []  # of each axis
     for axis in range(grid.dimensions):
-        u = face_velocity(grid, variant, velocity, axis)
-        place = trace(grid, variant, velocity, centers_of(grid, axis), u, dt, solid)
+        place = _face_trace(grid, variant, velocity, axis, dt, solid)
         value, low, high = bounded_component(grid, variant, velocity, place, axis)
         if variant.limiter is None:
             low = high = np.zeros_like(value)
@@ -128,8 +140,7 @@ def correct_velocity(
     forward, least, largest = np.split(predicted, 3, -1)
     shares = predicted[..., 3::4]
     for axis in range(grid.dimensions):
-        u = face_velocity(grid, variant, velocity, axis)
-        there = trace(grid, variant, velocity, centers_of(grid, axis), u, -dt, solid)
+        there = _face_trace(grid, variant, velocity, axis, -dt, solid)
         returned = sample_component(grid, variant, forward, there, axis)
         z, y, x = face_count(grid, axis)
         before, plain, low, high, share = (
@@ -153,8 +164,7 @@ def compensate_velocity(
     """The velocity with the error of carrying it there and back taken off beforehand."""
     parts = []
     for axis in range(grid.dimensions):
-        u, start = face_velocity(grid, variant, velocity, axis), centers_of(grid, axis)
-        there = trace(grid, variant, velocity, start, u, -dt, solid)
+        there = _face_trace(grid, variant, velocity, axis, -dt, solid)
         z, y, x = face_count(grid, axis)
         returned = sample_component(grid, variant, forward, there, axis)
         parts.append(1.5 * velocity[:z, :y, :x, axis] - 0.5 * returned)
@@ -174,8 +184,7 @@ def finish_velocity(
     """The compensated velocity carried along the velocity."""
     parts = []
     for axis in range(grid.dimensions):
-        u, start = face_velocity(grid, variant, velocity, axis), centers_of(grid, axis)
-        place = trace(grid, variant, velocity, start, u, dt, solid)
+        place = _face_trace(grid, variant, velocity, axis, dt, solid)
         plain, low, high = bounded_component(grid, variant, velocity, place, axis)
         value = sample_component(grid, variant, compensated, place, axis)
         parts.append(_still_air(grid, variant, place) * _limited(variant, value, plain, low, high))
@@ -220,11 +229,6 @@ def with_entering(
         values = (1.0 - share) * values + share * brought
         among |= share[..., 0] > 1e-3  # not for rounding, of air that stands still
     return values, among
-
-
-def _cell_trace(grid: Grid, variant: Variant, velocity: Array, dt: float, solid: Array | None) -> Places:
-    u = center_velocity(grid, velocity)
-    return trace(grid, variant, velocity, centers_of(grid), (u[..., 0], u[..., 1], u[..., 2]), dt, solid)
 
 
 def advect_scalars(

@@ -7,7 +7,8 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.checks import flag
+from gpufluid.errors import one_of
 from gpufluid.gl.field import Field
 from gpufluid.render.camera import View
 from gpufluid.render.colormaps import MAPS, ColorMaps
@@ -17,13 +18,6 @@ from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, Range, check
 from gpufluid.render.subject import FlowLike
 
 KEY = np.array([-0.45, 0.65, 0.62])  # where the light of a view stands: right, up, towards the viewer
-
-
-def check_flag(value: Any, what: str) -> bool:
-    """Return `value` as a bool, or raise naming it."""
-    if not isinstance(value, bool | np.bool_):
-        raise GpufluidError(f"{what} must be True or False, got {value!r}")
-    return bool(value)
 
 
 class Chart(QuantityOverlay):
@@ -60,7 +54,7 @@ class Chart(QuantityOverlay):
         if self.colors is not None:
             one_of(self.colors, tuple(MAPS), f"{name}.colors")
         self.range = check_range(self.range, f"{name}.range")
-        self.legend = check_flag(self.legend, f"{name}.legend")
+        self.legend = flag(self.legend, f"{name}.legend")
 
     @property
     def ink(self) -> Ink:

@@ -66,7 +66,7 @@ class Extents:
         ends.bands.use(EXTENTS)
         ends.whole_target.viewport = 0, 0, cuts[2], 1
         ends.whole_target.use()
-        device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        device.cover(program)
 
     def give(self, program: moderngl.Program, sight: Sight) -> int:
         """Set what ``slab_bands_vertex.glsl`` of `program` reads; return the vertices of a slab."""

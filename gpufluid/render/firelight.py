@@ -68,14 +68,14 @@ class FireLight:
         give(program, values)
         self.blocks.back_target.use()
         with bind(device, program, **matter(fluid)):
-            device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            device.cover(program)
         program = volume_program(
             device, fluid, "fire list", "render/fire_list.glsl", defines=self.defines, volumes=layouts
         )
         self._place(program, fluid)
         self._list_target.use()
         with bind(device, program, blocks=self.blocks):
-            device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            device.cover(program)
         layouts |= {"middles": self.blocks.layout, "glow": self.glow.layout}
         program = volume_program(
             device, fluid, "fire glow", "render/fire_glow.glsl", defines=self.defines, volumes=layouts
@@ -86,7 +86,7 @@ class FireLight:
         self.list.use(LIST)
         self.glow.back_target.use()
         with bind(device, program, blocks=self.blocks, middles=self.blocks.parts[1]):
-            device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            device.cover(program)
 
     def _place(self, program: Program, fluid: FluidLike) -> None:
         """Tell `program` how the box of `fluid` lies in the blocks."""

@@ -19,13 +19,13 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import color_triple
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.calls import calls
 from gpufluid.gl.device import check_target, first_color_alone, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest, own_depths
-from gpufluid.grid import color_triple
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, part_round
 from gpufluid.render.painter import ray_uniforms
@@ -392,7 +392,7 @@ class FrameRenderer(Guest):
                     for piece in _around(shared, part) if clear else (shared,):
                         if piece[2] and piece[3]:
                             with _only(target, piece):
-                                self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+                                self.device.cover(program)
 
     def _dimmed(
         self,
@@ -449,7 +449,7 @@ class FrameRenderer(Guest):
         self._bent[1].use()
         ctx.enable_only(moderngl.NOTHING)
         with bind(self.device, program, scalars=fluid.scalars):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         self.device.between.clear(PICTURE)
         self.volume.depth_sampler.clear(DEPTH)
         self.device.blank().use(DEPTH)
@@ -510,7 +510,7 @@ class FrameRenderer(Guest):
         self.volume.noise.use(NOISE)
         self._color.use(PICTURE)
         self.device.between.use(PICTURE)
-        self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        self.device.cover(program)
         self.device.between.clear(PICTURE)
 
 

@@ -9,10 +9,11 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
-from gpufluid.grid import AXES, finite_number
+from gpufluid.grid import AXES
 from gpufluid.render.charts import Chart, lighting
 from gpufluid.render.overlay import InScene, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import Range, fields_of
@@ -138,7 +139,7 @@ class Glyphs(Chart, InScene):
         self._velocities[1].use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, fields_of(fluid)):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         return values
 
     def read(self) -> NDArray[np.float32]:

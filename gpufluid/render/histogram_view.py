@@ -8,11 +8,12 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import flag, whole_number
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.render.charts import Chart, check_flag
+from gpufluid.render.charts import Chart
 from gpufluid.render.colormaps import colormap
 from gpufluid.render.ink import PALE, PAPER, WHITE, as_color, text_size
 from gpufluid.render.quantities import QUANTITIES, Range, number_text, ticks
@@ -54,10 +55,8 @@ class HistogramView(Chart):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
         super().check()
-        n = self.bins
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_BINS:
-            raise GpufluidError(f"HistogramView.bins must be a whole number in 1 .. {MOST_BINS}, got {n!r}")
-        self.logarithmic = check_flag(self.logarithmic, "HistogramView.logarithmic")
+        whole_number(self.bins, "HistogramView.bins", low=1, high=MOST_BINS)
+        self.logarithmic = flag(self.logarithmic, "HistogramView.logarithmic")
 
     def count(self, fluid: FlowLike) -> NDArray[np.int64]:
         """Count the cells and return `counts`, [bins]; waits for the GPU."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import moderngl
 
-from gpufluid.flow_views import check_color
+from gpufluid.checks import color_triple, finite_number, flag
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.grid import finite_number
-from gpufluid.render.charts import check_flag, lighting
+from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import InScene, Shot, rays_in_cells
 from gpufluid.render.quantities import QuantityOverlay, check_quantity
 from gpufluid.render.subject import FlowLike
@@ -50,8 +49,8 @@ class IsoSurface(QuantityOverlay, InScene):
         check_quantity(self.field, "IsoSurface.field")
         if self.level is not None:
             self.level = finite_number(self.level, "IsoSurface.level")
-        self.color = check_color(self.color, "IsoSurface.color")
-        self.smooth = check_flag(self.smooth, "IsoSurface.smooth")
+        self.color = color_triple(self.color, "IsoSurface.color")
+        self.smooth = flag(self.smooth, "IsoSurface.smooth")
 
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the surface."""
@@ -71,7 +70,7 @@ class IsoSurface(QuantityOverlay, InScene):
         values = {"level": self.last_level, "stride": STRIDE, "color": self.color}
         give(program, {**values, **rays_in_cells(fluid, shot.view), **lighting(shot.view)})
         with self.drawing(program, shot), self.bound(program, {"shown": shown}, filtered=True):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
 
     def _around(self, fluid: FlowLike) -> bool:
         """Whether solids are left out of the mean between cells; not where they are what is drawn."""
@@ -84,5 +83,5 @@ class IsoSurface(QuantityOverlay, InScene):
         out.back_target.use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, {"shown": shown}):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         return out

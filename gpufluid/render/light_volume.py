@@ -379,7 +379,7 @@ class _Reach:
         give(program, {"light_reach": REACH, "light_before": BEFORE, "group_count": self._count})
         groups.back_target.use()
         device.ctx.enable_only(moderngl.NOTHING)
-        device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        device.cover(program)
         groups.tell()
         return groups
 
@@ -397,7 +397,7 @@ class _Reach:
         self._rects_target.viewport = 0, 0, bands, 2 * (-(-tiles[3] // LANES))
         self._rects_target.use()
         device.ctx.enable_only(moderngl.NOTHING)
-        device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        device.cover(program)
         return bands
 
     def release(self) -> None:

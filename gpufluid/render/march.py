@@ -113,7 +113,7 @@ class RayMarch:
         with self.painter.timed(sight, "blocks"), bind(device, program, shaded=shaded):
             self._occupied.back_target.use()
             device.ctx.enable_only(moderngl.NOTHING)
-            device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            device.cover(program)
         return self._occupied
 
     def _half_picture(self, sight: Sight) -> _HalfPicture:

@@ -89,7 +89,7 @@ class OtherLights:
         self.device.ctx.enable_only(moderngl.NOTHING)
         self.field.back_target.use()
         with bind(self.device, program, **matter(fluid)):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
 
     def place(self, program: Program, fluid: FluidLike, lights: Sequence[Light | PointLight]) -> None:
         """Tell `program` where the lights are, seen from the box of `fluid`, and how that lies."""

@@ -21,6 +21,7 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.checks import flag
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
@@ -70,9 +71,7 @@ class Overlay(Guest):
     """The base of the views. linear: whether the target holds linear light, not what a screen shows."""
 
     def __init__(self, ctx: moderngl.Context, *, linear: bool = False) -> None:
-        if not isinstance(linear, bool | np.bool_):
-            raise GpufluidError(f"{type(self).__name__}.linear must be True or False, got {linear!r}")
-        self.ctx, self.linear = ctx, bool(linear)
+        self.ctx, self.linear = ctx, flag(linear, f"{type(self).__name__}.linear")
         self.device = Device(ctx, "fragment")
         self._depth_sampler = ctx.sampler(
             filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
@@ -420,7 +419,7 @@ class KeepsPlaces(InScene, ABC):
         targets[1].use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, None, {"places": textures[0]}):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         textures[:2] = reversed(textures[:2])
         targets[:2] = reversed(targets[:2])
 

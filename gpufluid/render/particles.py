@@ -9,11 +9,11 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import finite_number, share, whole_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.flow_views import ParticleSource, SolidShape, check_response
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
-from gpufluid.grid import finite_number
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import KeepsPlaces, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import QUANTITIES, Range, fields_of
@@ -76,14 +76,8 @@ class Particles(Chart, KeepsPlaces):
         streak: float = 0.0,
         linear: bool = False,
     ) -> None:
-        for value, name, most in ((count, "count", 1 << 24), (seed, "seed", (1 << 24) - 1)):
-            least = 1 if name == "count" else 0
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or not least <= value <= most:
-                raise GpufluidError(
-                    f"Particles.{name} must be a whole number in {least} .. {most}, got {value!r}"
-                )
-        self.count, self.seed = int(count), int(seed)
+        self.count = whole_number(count, "Particles.count", low=1, high=1 << 24)
+        self.seed = whole_number(seed, "Particles.seed", low=0, high=(1 << 24) - 1)
         self.sources = [s if isinstance(s, ParticleSource) else ParticleSource(s) for s in sources]
         self.life, self.size, self.unit, self.blend, self.opacity = life, size, unit, blend, opacity
         self.response, self.fall, self.bounce, self.vary, self.streak = response, fall, bounce, vary, streak
@@ -115,8 +109,7 @@ class Particles(Chart, KeepsPlaces):
         one_of(self.unit, ("pixels", "metres"), "Particles.unit")
         one_of(self.blend, BLENDS, "Particles.blend")
         for name in ("opacity", "bounce", "vary"):
-            if finite_number(getattr(self, name), f"Particles.{name}", low=0.0) > 1.0:
-                raise GpufluidError(f"Particles.{name} must lie in 0 .. 1, got {getattr(self, name)!r}")
+            share(getattr(self, name), f"Particles.{name}")
         self.response = finite_number(self.response, "Particles.response", low=0.0)
         self.fall = finite_number(self.fall, "Particles.fall")
         self.streak = finite_number(self.streak, "Particles.streak", low=0.0)
@@ -200,7 +193,7 @@ class Particles(Chart, KeepsPlaces):
         self.ctx.enable_only(moderngl.NOTHING)
         textures = {"before": self._state[0], "paces": self._paces[0], "sources": sources}
         with self.bound(program, fields_of(fluid), textures):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         self._state.reverse()
         self._paces.reverse()
         self._targets[0], self._targets[1] = self._targets[1], self._targets[0]
@@ -221,7 +214,7 @@ class Particles(Chart, KeepsPlaces):
             self._targets[2].use()
             self.ctx.enable_only(moderngl.NOTHING)
             with self.bound(program, {"shown": shown}, {"state": self._state[0]}, filtered=True):
-                self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+                self.device.cover(program)
         program = self.flat_program("draw particles", "particle_fragment", "particle_vertex")
         give(
             program,

@@ -9,10 +9,10 @@ from typing import Any
 import moderngl
 import numpy as np
 
+from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.grid import finite_number
 from gpufluid.render.overlay import Overlay
 from gpufluid.render.subject import FlowLike
 
@@ -92,7 +92,7 @@ class QuantityOverlay(Overlay):
         field.back_target.use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, fields_of(fluid)):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         return field
 
     def extent(self, fluid: FlowLike, shown: Field) -> Range:
@@ -123,7 +123,7 @@ class QuantityOverlay(Overlay):
             self.ctx.enable_only(moderngl.NOTHING)
             given = {"before": before.front} if stage else {}
             with self.bound(program, {"shown": shown} if not stage else {}, given):
-                self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+                self.device.cover(program)
             before = out
         before.front.read_into(self._pair, alignment=1)
         low, high = float(self._pair[0]), float(self._pair[1])

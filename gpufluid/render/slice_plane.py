@@ -7,9 +7,10 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.checks import finite_number, finite_triple, share, whole_number
+from gpufluid.errors import one_of
 from gpufluid.gl.passes import give
-from gpufluid.grid import AXES, finite_number, finite_triple
+from gpufluid.grid import AXES
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import Floats, InScene, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import Range, fields_of
@@ -63,13 +64,8 @@ class SlicePlane(Chart, InScene):
             self.point = finite_triple(self.point, "SlicePlane.point")
         if self.normal is not None:
             self.normal = direction(self.normal, "SlicePlane.normal")
-        if finite_number(self.opacity, "SlicePlane.opacity", low=0.0) > 1.0:
-            raise GpufluidError(f"SlicePlane.opacity must lie in 0 .. 1, got {self.opacity!r}")
-        n = self.contours
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 0 <= n <= MOST_CONTOURS:
-            raise GpufluidError(
-                f"SlicePlane.contours must be a whole number in 0 .. {MOST_CONTOURS}, got {n!r}"
-            )
+        share(self.opacity, "SlicePlane.opacity")
+        whole_number(self.contours, "SlicePlane.contours", low=0, high=MOST_CONTOURS)
 
     @property
     def opaque(self) -> bool:

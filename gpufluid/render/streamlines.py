@@ -9,13 +9,13 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.checks import finite_number, finite_triple, flag, share, whole_number
 from gpufluid.errors import GpufluidError
-from gpufluid.flow_views import Seeds, check_seeds, whole
+from gpufluid.flow_views import Seeds, check_seeds
 from gpufluid.gl.device import let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.grid import finite_number, finite_triple
-from gpufluid.render.charts import Chart, check_flag
+from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import Floats, InScene, KeepsPlaces, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
@@ -34,7 +34,7 @@ def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
     Raises GpufluidError for a count below 1 and places that are not finite.
     """
     a, b = np.array(finite_triple(start, "start")), np.array(finite_triple(end, "end"))
-    share = np.linspace(0.0, 1.0, whole(count, "count", 1, 1 << 20))[:, None]
+    share = np.linspace(0.0, 1.0, whole_number(count, "count", low=1, high=1 << 20))[:, None]
     points: Floats = a + share * (b - a)
     return points
 
@@ -66,7 +66,7 @@ class _Lines(Chart, InScene):
         linear: bool,
     ) -> None:
         name = type(self).__name__
-        self.points = whole(points, f"{name}.points", 2, MOST_POINTS)
+        self.points = whole_number(points, f"{name}.points", low=2, high=MOST_POINTS)
         self.line_width, self.fade, self.opacity = line_width, fade, opacity
         self._checked_seeds = check_seeds(seeds, name)
         super().__init__(ctx, "speed", colors, range, legend, linear)
@@ -87,8 +87,7 @@ class _Lines(Chart, InScene):
         name = type(self).__name__
         self.line_width = finite_number(self.line_width, f"{name}.line_width", above=0.0)
         for what in ("fade", "opacity"):
-            if finite_number(getattr(self, what), f"{name}.{what}", low=0.0) > 1.0:
-                raise GpufluidError(f"{name}.{what} must lie in 0 .. 1, got {getattr(self, what)!r}")
+            share(getattr(self, what), f"{name}.{what}")
 
     @property
     def seeds(self) -> Floats:
@@ -192,7 +191,7 @@ class Streamlines(_Lines):
         linear: bool = False,
     ) -> None:
         self.step = step
-        check_flag(both, "Streamlines.both")
+        flag(both, "Streamlines.both")
         super().__init__(ctx, seeds, points, line_width, fade, opacity, colors, range, legend, linear)
         self.lines = len(self.seeds) * (2 if both else 1)
         self._make(((self.points + 1) // 2, self.lines))
@@ -322,7 +321,7 @@ class StreakLines(_Lines, KeepsPlaces):
         self._targets[1].use()
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, fields_of(fluid), {"before": self._textures[0], "seeds": seeds}):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
         self._textures.reverse()
         self._targets.reverse()
 

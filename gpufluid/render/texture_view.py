@@ -111,7 +111,7 @@ class FlatTextureView(Chart):
             target.use()
             self.ctx.enable_only(moderngl.NOTHING)
             with self.bound(program, None, textures, smooth=("colors",)):
-                self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+                self.device.cover(program)
             self.draw_legend(target, size)
 
     def _stored(self, fluid: FlowLike, shown: Field) -> tuple[Field, int]:

@@ -24,13 +24,13 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.device import Device, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT
 from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest, binding, keeping
-from gpufluid.grid import finite_number
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
 from gpufluid.render.light_volume import ATTENUATIONS
@@ -89,9 +89,7 @@ class VolumeRenderer(Guest):
         one_of(attenuation, ATTENUATIONS, "attenuation")
         if finite_number(light_scale, "light_scale", above=0.0) > 1.0:
             raise GpufluidError(f"light_scale must be at most 1, got {light_scale!r}")
-        for name, value in (("skip_empty", skip_empty), ("reuse", reuse)):
-            if not isinstance(value, bool):
-                raise GpufluidError(f"{name} must be True or False, got {value!r}")
+        skip_empty, reuse = flag(skip_empty, "skip_empty"), flag(reuse, "reuse")
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = jitter, light_scale
         self.method, self.resolution, self.skip_empty, self.reuse = method, resolution, skip_empty, reuse

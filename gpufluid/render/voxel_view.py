@@ -5,11 +5,10 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
+from gpufluid.checks import color_triple, finite_number, flag
 from gpufluid.errors import GpufluidError, one_of
-from gpufluid.flow_views import check_color
 from gpufluid.gl.passes import give
-from gpufluid.grid import finite_number
-from gpufluid.render.charts import check_flag, lighting
+from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import (
     Floats,
     InScene,
@@ -57,9 +56,9 @@ class VoxelView(InScene):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
         one_of(self.style, STYLES, "VoxelView.style")
-        self.surface = check_flag(self.surface, "VoxelView.surface")
-        self.color = check_color(self.color, "VoxelView.color")
-        self.surface_color = check_color(self.surface_color, "VoxelView.surface_color")
+        self.surface = flag(self.surface, "VoxelView.surface")
+        self.color = color_triple(self.color, "VoxelView.color")
+        self.surface_color = color_triple(self.surface_color, "VoxelView.surface_color")
         if finite_number(self.fill, "VoxelView.fill", above=0.0) > 1.0:
             raise GpufluidError(f"VoxelView.fill must be at most 1, got {self.fill!r}")
         finite_number(self.line_width, "VoxelView.line_width", above=0.0)
@@ -78,7 +77,7 @@ class VoxelView(InScene):
         }
         give(program, {**values, **rays_in_cells(fluid, shot.view), **lighting(shot.view)})
         with self.drawing(program, shot), self.bound(program, fields_of(fluid)):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+            self.device.cover(program)
 
     def _draw_surfaces(self, fluid: FlowLike, shot: Shot) -> None:
         """Draw the obstacles."""

@@ -1,0 +1,107 @@
+"""What is asked of values that a caller gives: each raises GpufluidError naming the value and its limit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.errors import GpufluidError
+
+LARGEST = 3.4e38  # what single precision holds
+
+
+def finite_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
+    """Return `value` as three finite floats, or raise naming it."""
+    try:
+        triple = tuple(finite_number(v, name) for v in value)
+    except GpufluidError:
+        raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise GpufluidError(f"{name} must be three numbers (x, y, z), got {value!r}") from None
+    if len(triple) != 3:
+        raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}")
+    return triple
+
+
+def color_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
+    """Return `value` as (r, g, b), shares of light in 0 .. 1, or raise naming it."""
+    triple = finite_triple(value, name)
+    if min(triple) < 0.0 or max(triple) > 1.0:
+        raise GpufluidError(f"{name} must be (r, g, b), each in 0 .. 1, got {triple}")
+    return triple
+
+
+def whole_triple(value: Sequence[int], name: str, most: int) -> tuple[int, int, int]:
+    """Return `value` as three whole numbers in -`most` .. `most`, or raise naming it."""
+    try:
+        i, j, k = value
+    except (TypeError, ValueError):
+        i = j = k = math.nan  # type: ignore[assignment]
+    for n in (i, j, k):
+        if isinstance(n, bool) or not isinstance(n, Integral) or abs(n) > most:
+            raise GpufluidError(
+                f"{name} must be three whole numbers (i, j, k) of at most {most:g} in size, got {value!r}"
+            )
+    return int(i), int(j), int(k)
+
+
+def finite_number(
+    value: float, name: str, *, low: float = -math.inf, above: float = -math.inf, most: float = LARGEST
+) -> float:
+    """Return `value` as a finite float >= `low`, > `above` and in -`most` .. `most`, or raise naming it."""
+    try:
+        if isinstance(value, str | bytes | bool):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise GpufluidError(f"{name} must be a number, got {value!r}") from None
+    if not math.isfinite(number) or number < low or number <= above:
+        bound = f" > {above:g}" if above > -math.inf else f" >= {low:g}" if low > -math.inf else ""
+        raise GpufluidError(f"{name} must be a finite number{bound}, got {value!r}")
+    if abs(number) > most:
+        raise GpufluidError(f"{name} must be at most {most:g} in size, got {value!r}")
+    return number
+
+
+def real_array(values: ArrayLike) -> NDArray[np.float64]:
+    """Return a copy of `values` in double precision, C order.
+
+    Raises TypeError or ValueError for what is no real number.
+    """
+    given = np.asarray(values)
+    if np.iscomplexobj(given):
+        raise TypeError("complex numbers")
+    return np.array(given, np.float64, order="C")
+
+
+def held(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """True for each number that single precision holds: finite, and not too large."""
+    return np.asarray(np.abs(values) <= LARGEST)
+
+
+def whole_number(value: int, name: str, *, low: int | None = None, high: int | None = None) -> int:
+    """Return `value` as a whole number >= `low`, or in `low` .. `high`, or raise naming it."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or (low is not None and value < low) or (high is not None and value > high):
+        bound = "" if low is None else f" >= {low}" if high is None else f" in {low} .. {high}"
+        raise GpufluidError(f"{name} must be a whole number{bound}, got {value!r}")
+    return int(value)
+
+
+def share(value: float, name: str) -> float:
+    """Return `value` as a number in 0 .. 1, or raise naming it."""
+    number = finite_number(value, name)
+    if not 0.0 <= number <= 1.0:
+        raise GpufluidError(f"{name} must lie in 0 .. 1, got {value!r}")
+    return number
+
+
+def flag(value: bool, name: str) -> bool:
+    """Return `value` as a bool, or raise naming it: 1 and "no" are none."""
+    if not isinstance(value, bool | np.bool_):
+        raise GpufluidError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
