@@ -20,7 +20,7 @@ class Diagnostics:
     mass density). max_speed: at cell centres, m/s. cfl: cells that speed carries in the last dt.
     divergence_rms: over the fluid cells, 1/s, beyond the expansion that burning gas asked for. mass: sum of
     density times a cell's volume. leak: the largest speed at which anything flows through a wall or a solid,
-    m/s: 0 at all times.
+    m/s: 0 at all times, but for how a given velocity is rounded in a field (1e-7 of it, half floats 5e-4).
     Every number is also had by its name: ``diagnostics["mass"]``.
     """
 

@@ -162,8 +162,9 @@ class Emitter:
         there as well: a ball six cells across with a falloff of one 2.3 times its volume. "hard" ends at the
         shape: a cell that it covers in part gets as much less, so that the shape's volume decides what is
         emitted a second, on the mean over where it stands exactly, in one place within 5 %, what is round and
-        under three cells across within 20 %. A closed mesh brings its volume in each place, where no parts
-        of it overlap.
+        under three cells across within 20 %, a turned box or cylinder that is thinner than a cell within
+        40 %, a turned box of half a cell all round within 70 %. A closed mesh brings its volume in each
+        place, where no parts of it overlap.
     noise: 0 .. 1, how much of the emission a pattern of patches `noise_size` metres wide (None: four cells)
         takes away; it is another one after every `noise_time` seconds. seed: a whole number; the same seed
         gives the same patches.
