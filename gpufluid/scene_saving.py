@@ -180,9 +180,14 @@ def description_of(scene: Scene) -> dict[str, Any]:
     return _Told.of(scene).brief()
 
 
+def is_script(scene: Scene) -> bool:
+    """Whether a script tells what `scene` does, so that no description can."""
+    return scene.story is not None or scene.update not in (None, scene.provenance.update)
+
+
 def _values(scene: Scene, every: bool, grids: Sequence[Grid] = ()) -> dict[str, Any]:
     """What `scene` is now, with its boxes in a list of their own; see `_Told`."""
-    if scene.story is not None or scene.update not in (None, scene.provenance.update):
+    if is_script(scene):
         raise GpufluidError(
             f"the scene {scene.title!r} is a script: what it does cannot be written as a description"
         )

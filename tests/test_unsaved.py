@@ -55,7 +55,8 @@ def test_a_file_saved_elsewhere_takes_no_changes_away(session: dict[str, Any]) -
 
 def test_what_is_saved_is_not_asked_for(session: dict[str, Any]) -> None:
     asked = "save once more to replace it"
-    assert session["saved"] == [f"scene.toml exists: {asked}", True, True, 0]
+    assert session["saved"] == [True, True, 0], "its own file is not saved at once"
+    assert session["over_other"] == [f"other.toml exists: {asked}", ""]
     assert session["undone"] == 1
     assert session["over_another"] == f"scene.toml has changed: {asked}"
 

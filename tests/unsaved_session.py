@@ -149,9 +149,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press(ord(" "))
     drive.press(ord("d"))
     studio.save()
-    first = player.message
-    studio.save()
-    report["saved"] = [first, player.message.startswith("wrote "), press_escape(drive), player.unsaved]
+    report["saved"] = [player.message.startswith("wrote "), press_escape(drive), player.unsaved]
     drive.press(ord("z"), CONTROL)
     report["undone"] = player.unsaved
     drive.press(ord("y"), CONTROL)
@@ -163,8 +161,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     # saved, what is in the file is not done again when it starts again; undone, it is taken away there too
     studio.save()
     studio.add("obstacles", "sphere")
-    studio.save()
-    studio.save()
+    drive.press(ord("s"), CONTROL)
     drive.press_widget("Reset")
     drive.frames()
     report["not_twice"] = len(player.scene.fluid.obstacles)
@@ -175,8 +172,12 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
     # saved under another name, that is the file: to be read again, and to be watched
     studio._file = "other.toml"
+    Path("other.toml").write_text("")
+    studio.save()
+    report["over_other"] = [player.message, Path("other.toml").read_text()]
     player.use_cells((12, 18, 12))
     drive.press(ord("="))
+    studio.save()
     studio.save()
     report["other"] = [str(player.watch), player.unsaved]
     density = player.scene.fluid.emitters[0].density

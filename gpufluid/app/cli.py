@@ -203,7 +203,7 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
         description="Play a scene beside a panel of all that is in it, and change it with mouse and sliders.",
     )
     studio.add_argument(
-        "scene", nargs="?", default="plume", metavar="SCENE", help="a file, or a demo (plume)"
+        "scene", nargs="?", default="smoke", metavar="SCENE", help="a file, or a demo (smoke)"
     )
     _add_changes(studio)
     studio.add_argument("--size", type=_size, metavar="WxH", help="of the window (1180x680)")

@@ -47,7 +47,7 @@ from gpufluid.hand import Hand
 from gpufluid.render.camera import view_of
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.scene import Scene
-from gpufluid.scene_saving import save_description
+from gpufluid.scene_saving import is_script, save_description
 from gpufluid.scene_schema import VIEW_KINDS
 from gpufluid.settings import SOLVERS
 from gpufluid.shapes import MESH_SUFFIXES
@@ -492,6 +492,8 @@ class Studio:
         imgui.same_line(imgui.get_window_width() - style.window_padding.x - wide)
         if imgui.small_button("?"):
             player.help()
+        if is_script(scene):
+            imgui.text_disabled("told by a script: changes cannot be saved")
 
     def _record(self) -> None:
         """Begin a film, or a folder of pictures, under the first free number, or end it."""
@@ -874,20 +876,21 @@ class Studio:
         self._row("scene")
         _, self._file = imgui.input_text("##file", self._file)
         again = self.player.twice.stands(self._replacing)
-        self._buttons(("Replace it" if again else "Save scene", self.save, again))
+        save = None if is_script(self.scene) else self.save
+        self._buttons(("Replace it" if again else "Save scene", save, again))
         _, self._as_pictures = imgui.checkbox("record numbered pictures, no film", self._as_pictures)
 
     @property
     def _replacing(self) -> str:
-        """What a save would replace; "" for nothing."""
+        """What a save would replace: another file, or what others did to its own; "" for nothing."""
         player, path = self.player, FilePath(self._file)
-        if not path.is_file():
+        own = player.watch is not None and path.absolute() == player.watch.absolute()
+        if not path.is_file() or (own and not player.changed_elsewhere):
             return ""
-        changed = player.stale and player.watch is not None and path.absolute() == player.watch.absolute()
-        return f"{path} {'has changed' if changed else 'exists'}: save once more to replace it"
+        return f"{path} {'has changed' if own else 'exists'}: save once more to replace it"
 
     def save(self) -> None:
-        """Write the scene as it is now; a file that is there only when asked twice."""
+        """Save the scene as it is now; over another file, or what others did to its own, when asked twice."""
         player, path = self.player, FilePath(self._file)
         if self._replacing and not player.twice.agreed(self._replacing):
             return

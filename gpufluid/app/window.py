@@ -56,6 +56,8 @@ KEYS = (
     ("s", "save a picture"),
     ("r", "record a film, end it"),
     ("ctrl-z ctrl-y", "undo, do again"),
+    ("ctrl-s", "save the scene, from the studio"),
+    ("delete", "take away what is chosen in the studio"),
     ("tab", "the studio's panel"),
     ("h", "this help"),
     ("escape", "close"),
@@ -232,6 +234,7 @@ class Player:
             glfw.KEY_SPACE: self.pause,
             glfw.KEY_ENTER: self.restart,
             glfw.KEY_KP_ENTER: self.restart,
+            glfw.KEY_DELETE: self.remove,
             "r": self.record,
             "s": self.snap,
             "f": self.frame_all,
@@ -457,7 +460,7 @@ class Player:
             return
         name: int | str = glfw.get_key_name(key, code) or key
         if mods & (glfw.MOD_CONTROL | glfw.MOD_SUPER):
-            ways = {"z": self.redo if mods & glfw.MOD_SHIFT else self.undo, "y": self.redo}
+            ways = {"z": self.redo if mods & glfw.MOD_SHIFT else self.undo, "y": self.redo, "s": self.save}
             ways.get(str(name), lambda: None)()
         elif name in self._held_actions:
             self._held_actions[name]()
@@ -647,6 +650,21 @@ class Player:
     def blow(self, gusts: float) -> None:
         """Let the wind blow more to the right, or left for negative `gusts`."""
         self.say(blow(self.scene, self.history, gusts))
+
+    def save(self) -> None:
+        """Save the scene, where the studio was open."""
+        if self.studio is not None and self.studio.used:
+            self.studio.save()
+
+    def remove(self) -> None:
+        """Take away what is chosen in the studio."""
+        if self.studio is not None and self.studio.shown:
+            self.studio.remove()
+
+    @property
+    def changed_elsewhere(self) -> bool:
+        """Whether the file that is watched is not as it was read or saved here."""
+        return self.stale or _stamp(self.watch) != self._stamp
 
     def snap(self) -> None:
         """Save what is seen under the first free number."""
