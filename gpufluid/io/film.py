@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import partial_path
-from gpufluid.grid import finite_number
+from gpufluid.grid import finite_number, whole_number
 from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
 from gpufluid.io.paths import check_output, output_kind
@@ -122,9 +122,12 @@ class Film:
         if pixels is None:
             raise GpufluidError(f"{os.fspath(path)}: this film holds no alpha; take .webm or .mov")
         self._pixels, self.alpha = pixels, alpha
-        if min(size) < 1:
-            raise GpufluidError(f"a film's size must be at least 1 x 1, got {size[0]} x {size[1]}")
-        self.size = size
+        try:
+            width, height = size
+        except (TypeError, ValueError):
+            raise GpufluidError(f"a film's size must be two numbers (width, height), got {size!r}") from None
+        what = "a film's width and height"
+        self.size = whole_number(width, what, low=1), whole_number(height, what, low=1)
         # Broadcast rates such as 29.97 are fractions over 1001.
         self.rate = Fraction(finite_number(fps, "fps", above=0.0)).limit_denominator(1001)
         if not 0 < self.rate <= 1000:
