@@ -6,6 +6,7 @@ library: the NumPy backend runs where there is none.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -187,7 +188,9 @@ if not TYPE_CHECKING:  # a type checker would take every misspelt name for one o
 
     def __getattr__(name: str) -> Any:
         if name not in _HOME:
-            raise AttributeError(f"module 'gpufluid' has no attribute {name!r}")
+            # with both, a traceback tells the nearest name that there is
+            here = sys.modules[__name__]
+            raise AttributeError(f"module 'gpufluid' has no attribute {name!r}", name=name, obj=here)
         value = getattr(import_module(f"gpufluid.{_HOME[name]}"), name)
         globals()[name] = value
         return value

@@ -7,6 +7,7 @@ the description, and with the nearest right word there.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import re
 import types
 import typing
@@ -340,7 +341,19 @@ def _explained(text: str, given: Mapping[str, Any]) -> str:
         hint = "" if word[1] in KINDS else near(word[1], words)  # a right one elsewhere is not misspelt
         listed = "; one of" if place.endswith("kind") else "; it may have"
         what += hint or (f"{listed} {', '.join(words)}" if words else "")
+    elif what.endswith("table, got str") and (kinds := sorted(_words_at(f"{place}.kind", given))):
+        close = difflib.get_close_matches(str(_value_at(place, given)), kinds, 1)
+        what += (
+            f'; did you mean {{ kind = "{close[0]}" }}?' if close else f"; its kind may be {', '.join(kinds)}"
+        )
     return f"{place}: {what[0].lower()}{what[1:]}"
+
+
+def _value_at(place: str, given: Any) -> Any:
+    """What the description `given` holds at `place`."""
+    for step in re.findall(r"[^.\[\]]+", place):
+        given = given[int(step) if isinstance(given, list) else step]
+    return given
 
 
 def _words_at(place: str, given: Mapping[str, Any]) -> set[str]:

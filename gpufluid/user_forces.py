@@ -178,7 +178,8 @@ class ForceExpression:
     numpy: the same for the NumPy backend: a function of position [..., 3] and time that returns [..., 3].
     active: whether it acts.
 
-    A GL fluid compiles it when it is added, and raises ShaderError naming the expression.
+    Raises GpufluidError for what cannot be one expression. A GL fluid compiles it when it is added, and
+    raises ShaderError naming the expression.
     """
 
     expression: str

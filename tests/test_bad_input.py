@@ -257,6 +257,15 @@ def test_a_misspelt_field_is_not_kept_beside_the_right_one(
         assert getattr(thing, before + right) == 4
 
 
+def test_a_misspelt_name_of_the_package_is_told_with_the_right_one() -> None:
+    with pytest.raises(AttributeError) as error:
+        _ = gf.Fliud
+    assert (error.value.name, error.value.obj) == (
+        "Fliud",
+        gf,
+    )  # from which Python tells "Did you mean: 'Fluid'?"
+
+
 def test_a_program_may_add_fields_to_a_class_of_its_own() -> None:
     class Torch(gf.Emitter):
         def __init__(self) -> None:
@@ -308,6 +317,10 @@ def test_what_is_assigned_to_the_wrong_thing_is_told(ctx: moderngl.Context) -> N
                 setattr(thing, name, 3)
             assert not hasattr(thing, name)
             thing.mine = 3  # a program's own
+    with pytest.raises(
+        gf.GpufluidError, match=r"must be a gf.Scene, as gf.Scene\(fluid\), got <gpufluid.fluid"
+    ):
+        renderers[1].draw(fluid)
     for renderer in renderers:
         renderer.release()
     with pytest.raises(gf.GpufluidError, match="no parameter 'methd'; did you mean 'method'?"):
@@ -344,6 +357,10 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.run(lambda: gf.Scene(f), fps=0), "fps must be a finite number > 0, got 0"),
         (lambda f: gf.run(lambda: gf.Scene(f), out=3), "a path must be a file name, got 3"),
         (lambda f: gf.run(lambda: gf.Scene(f), still=3), "a path must be a file name, got 3"),
+        (lambda f: gf.Film("a.mp4", 64), r"a film's size must be two numbers \(width, height\), got 64"),  # type: ignore[arg-type]
+        (lambda f: gf.Film("a.mp4", (64.5, 64)), "a film's width and height must be .* >= 1, got 64.5"),  # type: ignore[arg-type]
+        (lambda f: gf.Film(None, (64, 48)), "a path must be a file name, got None"),  # type: ignore[arg-type]
+        (lambda f: gf.FrameFolder(3), "a path must be a file name, got 3"),  # type: ignore[arg-type]
         (lambda f: gf.write_volume("a.npz", None), "fluid must be a gf.Fluid, got None"),
         (lambda f: gf.write_picture("a.png", None), "renderer must be a gf.FrameRenderer, got None"),
         (lambda f: f.take("density"), "names must be a list or a tuple, got 'density'"),

@@ -69,6 +69,28 @@ def test_alpha_comes_back(tmp_path: Path, suffix: str) -> None:
         assert error[..., :3].max() <= (16 if suffix == ".webm" else 3), f"colour of frame {n}"
 
 
+@pytest.mark.parametrize("suffix", (".mp4", ".webm"))
+def test_a_film_takes_no_name_that_another_program_has_given_meanwhile(tmp_path: Path, suffix: str) -> None:
+    """Of two that began at once the second replaced the film of the first, and nobody had allowed it."""
+    path = tmp_path / f"a{suffix}"
+    for allowed in (False, True):
+        film = Film(path, SIZE, overwrite=allowed)
+        film.write(blob(0)[..., :3])
+        path.write_bytes(b"another's")
+        if allowed:
+            film.close()
+            assert film.path == path
+        else:
+            with pytest.warns(
+                UserWarning, match=rf"a\{suffix} was made by another .*: this film is .*a_2\{suffix}"
+            ):
+                film.close()
+            assert path.read_bytes() == b"another's"
+        with av.open(str(film.path)) as made:
+            assert made.streams.video[0].width == SIZE[0]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, f"a_2{suffix}"]
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_film_without_alpha(tmp_path: Path, suffix: str) -> None:
     with Film(tmp_path / f"a{suffix}", (33, 21)) as film:

@@ -407,6 +407,13 @@ def test_changes_over_the_file(full: Path) -> None:
         ("views[3].field=spede", r"views\[3\]: SliceView.field must be one of .*did you mean 'speed'"),
         ("smoke.visible=3", "smoke.visible: expected bool | table, got int"),
         ("foo=1", "the top: the table contains unknown field foo"),
+        ("sides.left='wall'", r"sides.left: expected table, got str; did you mean \{ kind = \"wall\" \}\?"),
+        ("emitters[0].shape='spere'", r"emitters\[0\].shape: .* did you mean \{ kind = \"sphere\" \}\?"),
+        (
+            "settings.pressure='x'",
+            "settings.pressure: expected table, got str; its kind may be chebyshev, .*sor",
+        ),
+        ("camera='x'", "camera: expected table, got str$"),
         ("dt=0", "the top: dt must be > 0 seconds for a duration, got 0"),
         ("settings", "a change must look like settings.viscosity=0.001"),
         ("emitters[0.density=1", "a change must look like settings.viscosity=0.001"),

@@ -383,6 +383,7 @@ def keep_state(ctx: moderngl.Context, kept: bool = True) -> None:
     """Say whether the engine leaves the GL state of `ctx` as it found it; it does unless told otherwise.
 
     kept: False is for hosts that set all they need before they draw: it saves tenths of a millisecond a call.
+    Raises GpufluidError for what is no moderngl.Context.
     """
     guard_of(ctx).kept = bool(kept)
 

@@ -8,6 +8,7 @@ copied for that, without encoding again, so that its index comes first, for the 
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import finite_number
+from gpufluid.checks import finite_number, whole_number
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import partial_path
 from gpufluid.io.background import Background, patience
@@ -95,7 +96,8 @@ class Film:
     path: ends in .mp4 (H.264), .webm (VP9) or .mov (ProRes 4444, 10 bits). size: (width, height) of every
     frame, pixels. MP4 and WebM with 4:2:0 colour take even sizes only: an odd one is padded by repeating its
     last column or row. fps: frames a second. alpha: the frames have a fourth channel, straight, and the film
-    keeps it; not in MP4.
+    keeps it; not in MP4. overwrite: replace a file of that name. Without, a film during which another program
+    has made one is called smoke_2.mp4 in place of smoke.mp4, as a warning and its `path` say.
 
     However the block ends, by an exception or Ctrl-C too, the frames written so far are the film; with none
     there is no file. Encoding runs in a thread of its own: it overlaps the next frame's computation, and a
@@ -120,9 +122,12 @@ class Film:
         if pixels is None:
             raise GpufluidError(f"{os.fspath(path)}: this film holds no alpha; take .webm or .mov")
         self._pixels, self.alpha = pixels, alpha
-        if min(size) < 1:
-            raise GpufluidError(f"a film's size must be at least 1 x 1, got {size[0]} x {size[1]}")
-        self.size = size
+        try:
+            width, height = size
+        except (TypeError, ValueError):
+            raise GpufluidError(f"a film's size must be two numbers (width, height), got {size!r}") from None
+        what = "a film's width and height"
+        self.size = whole_number(width, what, low=1), whole_number(height, what, low=1)
         # Broadcast rates such as 29.97 are fractions over 1001.
         self.rate = Fraction(finite_number(fps, "fps", above=0.0)).limit_denominator(1001)
         if not 0 < self.rate <= 1000:
@@ -130,6 +135,7 @@ class Film:
         self._av = require_av(self._codec.encoder)
         self.path = check_output(path, overwrite)
         self.frames = 0
+        self._overwrite = overwrite
         self._partial = partial_path(self.path)
         self._container: Any = None
         self._stream: Any = None
@@ -255,7 +261,7 @@ class Film:
     def _publish(self) -> None:
         """Give the film its name; of an MP4 or MOV, a copy of its fragments with the index first."""
         if self._codec.format == "webm":
-            self._partial.replace(self.path)
+            self._name(self._partial)
             return
         whole = self._partial.with_name(f"whole-{self._partial.name}")
         try:
@@ -273,7 +279,7 @@ class Film:
                     if packet.dts is not None:  # the last, empty one has none
                         packet.stream = taken
                         target.mux(packet)
-            whole.replace(self.path)
+            self._name(whole)
             self._partial.unlink()
         finally:
             whole.unlink(missing_ok=True)
@@ -289,7 +295,19 @@ class Film:
         os.truncate(self._partial, end)
         with self._av.open(str(self._partial.absolute())) as film:
             self.frames = sum(packet.size > 0 for packet in film.demux(video=0))
-        self._partial.replace(self.path)
+        self._name(self._partial)
+
+    def _name(self, file: Path) -> None:
+        """Give the film its name, or one beside where another program has made a file of that name since."""
+        wanted, n = self.path, 1
+        while not self._overwrite and (self.path.exists() or self.path.is_symlink()):
+            n += 1
+            self.path = wanted.with_name(f"{wanted.stem}_{n}{wanted.suffix}")
+        file.replace(self.path)
+        if n > 1:
+            warnings.warn(
+                f"{wanted} was made by another program meanwhile: this film is {self.path}", stacklevel=2
+            )
 
     def _error(self, cause: Exception) -> Exception:
         if not isinstance(cause, (OSError, self._av.error.FFmpegError)):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from gpufluid.errors import GpufluidError
-from gpufluid.files import REMEDY, refuse_device
+from gpufluid.files import REMEDY, named_file, refuse_device
 
 Kind = Literal["film", "picture", "folder"]
 
@@ -26,9 +26,9 @@ def output_kind(path: str | os.PathLike[str]) -> Kind:
     """Return what `path` asks for: a film (.mp4, .webm, .mov), a picture (.png, .exr), a folder for pictures.
 
     A folder is a name without a suffix, one that ends in a slash, or one that is a folder already.
-    Raises GpufluidError for every other suffix.
+    Raises GpufluidError for every other suffix, and for what is no path.
     """
-    text = os.fspath(path)
+    text = _named(path)
     suffix = Path(text).suffix.lower()
     if text.endswith(("/", os.sep)):
         return "folder"
@@ -81,10 +81,8 @@ def check_folder(
 
 
 def _named(path: str | os.PathLike[str]) -> str:
-    text = os.fspath(path)
-    if not text or "\0" in text:
-        raise GpufluidError(f"an output path must be a file name, got {text!r}")
-    return text
+    named_file(path)
+    return os.fspath(path)  # with the slash at its end, which says that it is a folder
 
 
 def check_place(target: Path, kind: Kind, what: str = PICTURES) -> None:

@@ -188,6 +188,8 @@ class FrameRenderer(Guest):
 
         Raises GpufluidError as the views do.
         """
+        if not hasattr(scene, "live"):
+            raise GpufluidError(f"what is drawn must be a gf.Scene, as gf.Scene(fluid), got {scene!r}")
         if scene.live is None and scene.views:
             scene.live = SceneViews(self.ctx)
         views: SceneViews | None = scene.live
