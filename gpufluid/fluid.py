@@ -463,7 +463,8 @@ class Fluid:
         that is drawn, read, sampled, handed out or saved is the state before it.
 
         budget_ms: of this call, and of the GPU for what it asks for, > 0. What passes cost is learned from
-        the calls before; a pass that is longer than the budget is divided.
+        the calls before; a pass that is longer than the budget is divided. Where a host's GL state is kept,
+        which takes tenths of a millisecond, a budget below 1 ms is gone over.
         Where anything fails, in a later call too, the fluid is as it was before the step.
         Raises GpufluidError as `step` does, MissingDependencyError without the package greenlet.
         """
@@ -935,10 +936,13 @@ class Fluid:
         """Set what ``gf.glsl("sample")`` in `program`, one of yours, reads: the fluid as it is now.
 
         Binds two textures, from `unit` on, and leaves them bound: call it after each step.
-        Raises GpufluidError on NumPy, which has no textures.
+        Raises GpufluidError on NumPy, which has no textures, for a program that is not in this context, and
+        for a unit there is not.
         """
         self.check_alive()
         fields = {"gpufluid_scalars": self.scalars, "gpufluid_velocity": self.velocity_field}
+        if self.device is not None:
+            self.device.check_hosts_program(program, unit, "Fluid.give")
         sides = self.boundaries
         values = {
             "gpufluid_origin": tuple(self.grid.origin),

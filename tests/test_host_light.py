@@ -136,6 +136,29 @@ def test_what_a_host_has_bound_stays_and_what_it_is_given_too(ctx: moderngl.Cont
         smoke.release()
 
 
+def test_a_shader_may_ask_for_the_flow_and_the_light(ctx: moderngl.Context) -> None:
+    """By themselves the textures of both came to the same units, the light's in place of the flow's."""
+    source = f"""#version 330
+    {gf.glsl("sample")}
+    {gf.glsl("light")}
+    out float density, sun;
+    void main() {{
+        density = gpufluid_scalars_at(vec3(0.5)).x;
+        sun = gpufluid_sunlight_at(vec3(0.5));
+    }}"""
+    program = ctx.program(vertex_shader=source, varyings=["density", "sun"])
+    target, smoke, out = ctx.simple_framebuffer((8, 8)), gf.VolumeRenderer(ctx), ctx.buffer(reserve=8)
+    with gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), ctx=ctx) as fluid:
+        fluid.density.write(np.full((8, 8, 8), 0.25))
+        smoke.render(fluid, gf.Camera(target=(0.5, 0.5, 0.5)), target)
+        fluid.give(program)
+        smoke.give(fluid, program)
+        ctx.vertex_array(program, []).transform(out, moderngl.POINTS, 1)
+    density, sun = np.frombuffer(out.read(), np.float32)
+    assert density == 0.25 and 0.0 < sun < 0.9
+    smoke.release()
+
+
 def test_light_of_another_fluid_is_refused(ctx: moderngl.Context) -> None:
     fluids = [gf.Fluid(GRID, backend="fragment", ctx=ctx) for _ in range(2)]
     smoke = gf.VolumeRenderer(ctx)

@@ -251,6 +251,29 @@ def test_a_wrong_name_of_glsl_is_named() -> None:
         gf.glsl("simple")
 
 
+def test_what_nothing_can_be_given_to_is_named(ctx: moderngl.Context) -> None:
+    """Once it was an error of OpenGL's that nobody heard of, or one of Python's."""
+    program = ctx.program(vertex_shader="#version 330\nvoid main() { gl_Position = vec4(0.0); }")
+    with flowing("fragment") as fluid, gf.Fluid(gf.Grid((4, 4, 4)), backend="fragment", ctx=ctx) as guest:
+        view = gf.VolumeRenderer(ctx)
+        for give in (guest.give, lambda *given: view.give(guest, *given)):
+            for given, said in (
+                ((None,), r"give: program must be a moderngl\.Program or .*, got None"),
+                ((program, 5000), r"give: unit must be a texture unit, 0 \.\. [0-9]+ here, got 5000"),
+                ((program, -1), "unit must be a whole number >= 0, got -1"),
+            ):
+                with pytest.raises(gf.GpufluidError, match=said):
+                    give(*given)
+        with pytest.raises(gf.GpufluidError, match=r"Fluid\.give: the program lives in another GL context"):
+            fluid.give(program)
+        ctx.__enter__()
+        program.release()
+        with pytest.raises(gf.GpufluidError, match=r"Fluid\.give: the program was released"):
+            guest.give(program)
+        view.release()
+        assert ctx.error == "GL_NO_ERROR"
+
+
 def test_there_is_nothing_to_give_on_numpy() -> None:
     with flowing("numpy") as fluid, pytest.raises(gf.GpufluidError, match="has no textures"):
         fluid.give(None)  # type: ignore[arg-type]

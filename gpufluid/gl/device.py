@@ -23,6 +23,7 @@ from gpufluid.gl.messages import take
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import guard_of, keep_state
 from gpufluid.gl.ways import BACKENDS, by_rule, check
+from gpufluid.grid import whole_number
 from gpufluid.stops import unbroken
 
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
@@ -32,6 +33,7 @@ SETTLED = 5e-5  # s, asleep: enough for threads that wait for a processor to get
 # of OpenGL, the best first: 4.3 has compute shaders, 4.2 imageLoad, 3.3 all that the fragment stage needs. A
 # driver may give just what it is asked for.
 VERSIONS = 430, 420, 330
+TEXTURE_UNITS = 0x8B4D  # how many there are
 
 FULLSCREEN = """#version 330 core
 void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }
@@ -257,6 +259,24 @@ class Device:
             made.filter = moderngl.NEAREST, moderngl.NEAREST
             made.repeat_x = made.repeat_y = False
         return self._blanks[size]
+
+    def check_hosts_program(self, program: Any, unit: int, what: str) -> None:
+        """Raise GpufluidError where a host's `program` cannot be given textures, at `unit` and the next.
+
+        what: the call of the user's, for the message.
+        """
+        guard_of(self.ctx).check_current(self.ctx, what)
+        if not isinstance(program, moderngl.Program | moderngl.ComputeShader):
+            raise GpufluidError(
+                f"{what}: program must be a moderngl.Program or a moderngl.ComputeShader, got {program!r}"
+            )
+        if isinstance(program.mglo, moderngl.InvalidObject):
+            raise GpufluidError(f"{what}: the program was released")
+        if program.ctx is not self.ctx:
+            raise GpufluidError(f"{what}: the program lives in another GL context")
+        last = calls(self.ctx).integers(TEXTURE_UNITS)[0] - 2
+        if whole_number(unit, "unit", low=0) > last:
+            raise GpufluidError(f"{what}: unit must be a texture unit, 0 .. {last} here, got {unit}")
 
     @property
     def watched(self) -> bool:

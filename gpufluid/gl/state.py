@@ -296,8 +296,14 @@ class StateGuard:
         return self._state.answer(WHOLE, ORIGIN, self._saved) not in (None, LOWER_LEFT)
 
     def check_current(self, ctx: moderngl.Context, what: str) -> None:
-        """Raise GpufluidError where the context was released, or is not current in this thread."""
+        """Make a context of the engine's current.
+
+        Raises GpufluidError where the context was released, or a host's is not current in this thread.
+        """
         check_there(ctx, what)
+        if self.recalled:
+            # its __exit__ would leave no context current at all
+            ctx.__enter__()  # type: ignore[no-untyped-call]
         current = current_context()
         if self.handle is not None and current != self.handle:
             there = "another GL context is" if current else "no GL context is"
@@ -312,10 +318,6 @@ class StateGuard:
         Only the depths in clip space stay the host's (glClipControl), whose matrices are made for them.
         """
         if self._depth == 0:
-            if self.recalled:
-                check_there(ctx, what)
-                # its __exit__ would leave no context current at all
-                ctx.__enter__()  # type: ignore[no-untyped-call]
             self.check_current(ctx, what)
             if switches.gl:
                 tell(take(ctx), f"before {what}, by somebody else's call,")

@@ -202,15 +202,17 @@ class VolumeRenderer(Guest):
         self._draw(fluid, view, target, depth, look)
 
     @binding
-    def give(self, fluid: FluidLike, program: moderngl.Program, unit: int = 8) -> None:
+    def give(self, fluid: FluidLike, program: moderngl.Program, unit: int = 10) -> None:
         """Set what ``gf.glsl("light")`` in `program`, one of yours, reads: the light of the last picture.
 
         Binds two textures, to `unit` and the next, and leaves them bound: call it before you draw with that
         program. Before the first picture there is all light. Give each fluid whose light you ask for a
         renderer of its own.
-        Raises GpufluidError where the last picture was of another fluid, and after `release`.
+        Raises GpufluidError where the last picture was of another fluid, as `Fluid.give` does, and after
+        `release`.
         """
         self._check_alive()
+        self.device.check_hosts_program(program, unit, "VolumeRenderer.give")
         self._gives = True
         if self._drawn is None:
             give_all_light(self.device, program, unit)
