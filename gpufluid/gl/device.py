@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import moderngl
 
 from gpufluid.backend import Pace
+from gpufluid.checks import whole_number
 from gpufluid.debugging import switches
 from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
 from gpufluid.gl.calls import a_context, calls, current_renderer
@@ -23,7 +24,6 @@ from gpufluid.gl.messages import take
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import guard_of, keep_state
 from gpufluid.gl.ways import BACKENDS, by_rule, check
-from gpufluid.grid import whole_number
 from gpufluid.stops import unbroken
 
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
