@@ -145,10 +145,7 @@ class Particles(Chart, KeepsPlaces):
 
         Raises GpufluidError for another dt.
         """
-        self.check_fluid(fluid)
-        self.check()
-        dt = finite_number(dt, "dt", low=0.0)
-        self._settle(fluid)
+        dt = self._passed(fluid, dt)
         if dt == 0.0:
             return
         sources, _ = self._source_textures(fluid)
@@ -164,12 +161,7 @@ class Particles(Chart, KeepsPlaces):
                 "source_count": len(self.sources),
             },
         )
-        self._targets[1].use()
-        self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, fields_of(fluid), {"before": self._state[0], "sources": sources}):
-            self.device.cover(program)
-        self._state.reverse()
-        self._targets[0], self._targets[1] = self._targets[1], self._targets[0]
+        self._write(program, fields_of(fluid), "before", sources=sources)
         self.time += dt
         self.turn = (self.turn + 1) % (1 << 24)
 
