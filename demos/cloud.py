@@ -14,9 +14,9 @@ SOFTWARE_CELLS = (96, 60, 72)
 GPU_CELLS = (192, 120, 144)
 LENGTH = 1.3  # of the box; a cloud in the sky is some hundred times as large
 SUN = (  # s; degrees round the cloud, degrees above the horizon; colours of the sun and of the sky
-    (0.0, 55.0, 62.0, 5.0, 4.8, 4.5, 0.3, 0.46, 0.8),
-    (1.0, 55.0, 50.0, 5.0, 4.7, 4.2, 0.3, 0.46, 0.8),
-    (2.4, 95.0, 6.0, 4.6, 1.9, 0.7, 0.24, 0.25, 0.38),
+    (0.0, 125.0, 52.0, 6.5, 6.2, 5.8, 0.3, 0.46, 0.8),
+    (1.0, 120.0, 42.0, 6.2, 5.8, 5.2, 0.3, 0.46, 0.8),
+    (2.4, 100.0, 6.0, 5.2, 2.2, 0.8, 0.24, 0.25, 0.38),
     (4.0, 168.0, 14.0, 6.0, 3.5, 1.8, 0.15, 0.18, 0.32),
 )
 
@@ -28,11 +28,11 @@ def cumulus(grid: gf.Grid) -> NDArray[np.float64]:
     height = 0.1 + 0.42 * np.exp(-7.0 * (x + 0.06) ** 2 - 16.0 * z**2) * random.uniform(0.4, 1.0, 18)
     heap = [np.stack([x, height, z, random.uniform(0.1, 0.18, 18)], axis=1)]
     heap[0][0] = 0.0, 0.24, 0.0, 0.22
-    for children in (10, 7):
+    for children in (24, 14):
         parents = np.repeat(heap[-1], children, axis=0)
         way = random.normal(size=(len(parents), 3))
         way *= parents[:, 3:] / np.linalg.norm(way, axis=1, keepdims=True)
-        radius = 0.5 * parents[:, 3:] * random.uniform(0.6, 1.1, (len(parents), 1))
+        radius = 0.45 * parents[:, 3:] * random.uniform(0.8, 1.1, (len(parents), 1))
         heap.append(np.concatenate([parents[:, :3] + way, radius], axis=1))
     axes = [o + grid.cell_size * (np.arange(n) + 0.5) for o, n in zip(grid.origin, grid.cells, strict=True)]
     inside = np.full(grid.cells[::-1], -1.0)  # metres under the surface
@@ -65,7 +65,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(0.0, 0.38, 0.0), distance=1.6, elevation=-4.0),
         light=light,
-        smoke=gf.Smoke(extinction=60.0, albedo=(0.99, 0.99, 0.99), anisotropy=0.5),
+        smoke=gf.Smoke(extinction=75.0, albedo=(0.99, 0.99, 0.99), anisotropy=0.5, edge=0.6),
         picture=gf.Picture(background="sky"),
         update=turn,
         title="gpufluid: cloud",

@@ -46,7 +46,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     carry(None, 0.0)  # type: ignore[arg-type]
     light = gf.Light(direction=(-0.4, -0.7, -0.45), color=(3.2, 2.9, 2.5), ambient=(0.09, 0.12, 0.19))
-    smoke = gf.Smoke(extinction=11.0, anisotropy=0.3)
+    smoke = gf.Smoke(extinction=20.0, anisotropy=0.3, fade=0.2, edge=0.2)
     return gf.Scene(fluid, camera, light, smoke, floor=0.0, update=carry, title="gpufluid: follow")
 
 

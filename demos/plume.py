@@ -40,8 +40,8 @@ def scene(
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 0.73, 0.0), distance=2.75, azimuth=25.0, elevation=6.0),
-        light=gf.Light(direction=(-0.85, -0.75, 0.3), color=(3.8, 3.25, 2.6), ambient=(0.08, 0.11, 0.17)),
-        smoke=gf.Smoke(extinction=65.0),
+        light=gf.Light(direction=(-0.85, -0.75, 0.3), color=(4.6, 3.8, 2.9), ambient=(0.09, 0.125, 0.19)),
+        smoke=gf.Smoke(extinction=140.0, edge=0.1),
         floor=0.0,
         update=sway,
         title="gpufluid: plume",

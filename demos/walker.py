@@ -71,7 +71,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     camera = gf.Camera(target=(0.0, 0.72, 0.0), distance=4.4, azimuth=12.0, elevation=13.0)
     light = gf.Light(direction=(-0.5, -0.6, 0.6), color=(3.4, 3.0, 2.5), ambient=(0.06, 0.09, 0.15))
-    smoke = gf.Smoke(extinction=7.0, anisotropy=0.3, fade=0.4)
+    smoke = gf.Smoke(extinction=14.0, anisotropy=0.3, fade=0.4, edge=0.3)
     return gf.Scene(fluid, camera, light, smoke, floor=0.0, update=walk, title="gpufluid: walker")
 
 

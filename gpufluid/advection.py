@@ -39,16 +39,15 @@ class Advection:
         self._scratch: dict[str, FieldStore] = {}
         self.use(settings)
 
-    def use(self, settings: Settings) -> None:
-        """Go on by these settings; fields of other schemes are released."""
-        self.settings, before, self._scratch = settings, self._scratch, {}
+    def use(self, settings: Settings) -> list[FieldStore]:
+        """Go on by these settings; return the fields of other schemes, which are not needed any more."""
+        self.settings, before, self._scratch = settings, dict(self._scratch), {}
         velocity_scheme = settings.velocity_scheme if settings.solve_velocity else "semi-lagrangian"
         for kind, name in (*FACES.get(velocity_scheme, ()), *CELLS.get(settings.advection, ())):
             key = f"{kind} {name}"
             kept = before.pop(key) if key in before else None
             self._scratch[key] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=1)
-        for field in before.values():
-            field.release()
+        return list(before.values())
 
     @property
     def cells(self) -> list[FieldStore]:

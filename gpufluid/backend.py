@@ -355,6 +355,9 @@ class Backend(Protocol):
         caller's is not current.
         """
 
+    def all_or_none(self) -> AbstractContextManager[None]:
+        """While it is open, the fields made are those of one thing: they are released where it fails."""
+
     def stopwatch(self) -> Stopwatch:
         """Return what tells the costs of passes here."""
 

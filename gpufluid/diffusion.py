@@ -133,14 +133,15 @@ class Diffusion:
         self._cells: list[FieldStore] = []
         self.use(settings)
 
-    def use(self, settings: Settings) -> None:
-        """Go on by these settings; scratch fields that were needed once are kept."""
+    def use(self, settings: Settings) -> list[FieldStore]:
+        """Go on by these settings, and return the fields not needed any more: none, the scratch is kept."""
         self._viscosity = settings.viscosity if settings.solve_velocity else 0.0
         self._diffusivities = (settings.density_diffusivity, settings.thermal_diffusivity, 0.0)
         if self._viscosity and not self._faces:
             self._faces = self._scratch("face")
         if any(self._diffusivities) and not self._cells:
             self._cells = self._scratch("cell")
+        return []
 
     def _scratch(self, kind: str) -> list[FieldStore]:
         """The sweep written, the latest and the one before; the right-hand side is the field itself."""

@@ -29,17 +29,21 @@ class EmptySpace:
         self._on = False
         self.use(settings)
 
-    def use(self, settings: Settings) -> None:
-        """Go on by these settings."""
+    def use(self, settings: Settings) -> list[Strips]:
+        """Go on by these settings, and return what is not needed any more."""
         rules = self.settings = settings
         still = not (rules.ambient_temperature or rules.thermal_diffusivity or rules.density_diffusivity)
+        idle: list[Strips] = []
         if not (rules.skip_empty and still):
-            self.release()
+            if self._strips is not None:
+                idle.append(self._strips)
+            self._on, self._strips = False, None
         elif self._strips is None:
             self._strips = self.backend.strips()
         # how many times as far as the flow a value may come from: a limiter holds to what is there
         far = {"bfecc": 2} if rules.limiter else {"bfecc": 3, "maccormack": 2}
         self._times = far.get(rules.advection, 1)
+        return idle
 
     def begin(self, heated: bool) -> None:
         """Begin a substep. heated: solids warm the fluid."""

@@ -21,18 +21,18 @@ class Fire:
         self.flame: FieldStore | None = None
         self.use(settings)
 
-    def use(self, settings: Settings) -> None:
-        """Go on by these settings; without combustion the fire is out."""
+    def use(self, settings: Settings) -> list[FieldStore]:
+        """Go on by these settings; return what is not needed any more: without combustion the fire is out."""
         self.rules, self.ambient = settings.combustion, settings.ambient_temperature
         self.swelling: dict[str, Any] = {}
         if self.rules is None:
-            self.release()
-            self.flame = None
-            return
+            idle, self.flame = self.fields, None
+            return idle
         if self.flame is None:
             self.flame = self.backend.field("flame", "cell", 1, exact=True)
         if self.rules.expansion_per_burn and settings.solve_velocity:
             self.swelling = {"flame": self.flame, "expansion": self.rules.expansion_per_burn}
+        return []
 
     @property
     def fields(self) -> list[FieldStore]:

@@ -36,7 +36,10 @@ class ParticleSource:
 
     shape: a Sphere, Box, Cylinder or Capsule, in metres; or an Emitter with one, which it then follows.
     rate: particles per second; None: what is left of the particles, by `share`. color: (r, g, b) as a screen
-    shows it; None: one of five, by the source's place among the others.
+    shows it; None: one of five, by the source's place among the others. last_color: that at the end of a
+    life; None: the same. velocity: m/s, that they are born with; None: that of the fluid. spread: m/s, by
+    which velocities at birth differ from it at most, evenly in every direction. Both are for particles that
+    take their time to go with the flow: `Particles.response`.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -45,6 +48,9 @@ class ParticleSource:
     rate: float | None = None
     share: float = 1.0
     color: Triple | None = None
+    last_color: Triple | None = None
+    velocity: Triple | None = None
+    spread: float = 0.0
 
     def __post_init__(self) -> None:
         self.check()
@@ -60,8 +66,17 @@ class ParticleSource:
         if self.rate is not None:
             self.rate = finite_number(self.rate, "ParticleSource.rate", low=0.0)
         self.share = finite_number(self.share, "ParticleSource.share", low=0.0)
-        if self.color is not None:
-            self.color = color_triple(self.color, "ParticleSource.color")
+        for name in ("color", "last_color"):
+            if getattr(self, name) is not None:
+                setattr(self, name, color_triple(getattr(self, name), f"ParticleSource.{name}"))
+        if self.velocity is not None:
+            self.velocity = finite_triple(self.velocity, "ParticleSource.velocity")
+        self.spread = finite_number(self.spread, "ParticleSource.spread", low=0.0)
+
+    @property
+    def thrown(self) -> bool:
+        """Whether what is born has a velocity of its own."""
+        return self.velocity is not None or self.spread > 0.0
 
     def lies_in(self, fluid: Any) -> bool:
         """Whether it is an emitter of `fluid`, or a shape whose middle lies in its box."""
@@ -131,6 +146,16 @@ def check_seeds(seeds: Any, name: str) -> NDArray[np.float64]:
         raise GpufluidError(f"{name}.seeds must be finite, but point {bad} is {points[bad].tolist()}")
     points.flags.writeable = False
     return points
+
+
+def check_response(particles: Any) -> None:
+    """Raise GpufluidError where sources give velocities to particles that lose them at once."""
+    name = type(particles).__name__
+    if particles.response == 0.0 and any(source.thrown for source in particles.sources):
+        raise GpufluidError(
+            f"{name}.response must be > 0 s where ParticleSource.velocity or spread is given, got 0: such "
+            "particles go with the flow from the start"
+        )
 
 
 def _part(default: Any, **rule: Any) -> Any:
@@ -259,6 +284,11 @@ class ParticlesView(FlowView):
     colors: str | None = _name(None, *MAPS, None)
     range: Range | None = None
     legend: bool = _part(False, flag=True)
+    response: float = _part(0.0, low=0.0)
+    fall: float = _part(0.0, low=-np.inf)
+    bounce: float = _share(0.0)
+    vary: float = _share(0.0)
+    streak: float = _part(0.0, low=0.0)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
@@ -268,6 +298,7 @@ class ParticlesView(FlowView):
             if not isinstance(source, ParticleSource):
                 raise GpufluidError(f"ParticlesView.sources must be gf.ParticleSource, got {source!r}")
             source.check()
+        check_response(self)
 
     def parameters(self, fluid: Any, within: bool = False) -> dict[str, Any] | None:
         """What the view is made with. within: with the sources whose middle lies in the box."""

@@ -544,7 +544,11 @@ class Fluid:
     def _use_settings(self) -> None:
         """Go on by settings that were assigned while a step was under way."""
         if self._settings is not self._solver.settings:
-            self._solver.use(self._settings)
+            try:
+                self._solver.use(self._settings)
+            except BaseException:
+                self._settings = self._solver.settings
+                raise
 
     def _finish_step(self) -> None:
         """Finish the step under way, if any."""
@@ -1098,7 +1102,7 @@ def _solver(
     what = f"a fluid of {' x '.join(map(str, grid.cells))} cells"
     try:
         backend.check_memory(grid.cell_count, what)
-        with backend.at_work("Fluid"):
+        with backend.at_work("Fluid"), backend.all_or_none():
             return Solver(backend, settings, boundaries)
     except MemoryError:
         backend.release()

@@ -202,16 +202,17 @@ class Forces:
         self._force: FieldStore | None = None
         self.use(settings)
 
-    def use(self, settings: Settings) -> None:
-        """Go on by these settings."""
+    def use(self, settings: Settings) -> list[FieldStore]:
+        """Go on by these settings, and return the fields that are not needed any more."""
         self.settings = settings
         length = float(np.linalg.norm(settings.up)) or 1.0
         self._up = tuple(u / length for u in settings.up)
         if not (settings.vorticity_confinement and settings.solve_velocity):
-            self._release_confinement()
-        elif self._vorticity is None:
+            return self._drop_confinement()
+        if self._vorticity is None:
             self._vorticity = self.backend.field("vorticity", "cell", buffers=1)
             self._force = self.backend.field("force", "cell", buffers=1)
+        return []
 
     def emit(
         self,
@@ -405,10 +406,11 @@ class Forces:
         """Release the masks and the scratch fields."""
         self._masks.release()
         self._fields.release()
-        self._release_confinement()
+        for field in self._drop_confinement():
+            field.release()
 
-    def _release_confinement(self) -> None:
-        for field in (self._vorticity, self._force):
-            if field is not None:
-                field.release()
+    def _drop_confinement(self) -> list[FieldStore]:
+        """Forget its fields, and return those there were."""
+        fields = [field for field in (self._vorticity, self._force) if field is not None]
         self._vorticity = self._force = None
+        return fields

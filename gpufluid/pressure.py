@@ -44,12 +44,14 @@ class Projection:
         #: seconds, of the steps whose pressure is still in the field
         self.shortest = math.inf
 
-    def use(self, settings: Settings) -> None:
-        """Go on by these settings, from the last pressure."""
+    def use(self, settings: Settings) -> list[FieldStore]:
+        """Go on by these settings, from the last pressure; return the fields that are not needed any more."""
+        idle = []
         if (settings.combustion is None) != (self.settings.combustion is None):
-            self.divergence.release()
+            idle.append(self.divergence)
             self.divergence = self._divergence_for(settings)
         self.settings = settings
+        return idle
 
     def _divergence_for(self, settings: Settings) -> FieldStore:
         """The field of the divergence, from which burning gas is taken in place."""

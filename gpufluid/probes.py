@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from weakref import finalize
+from weakref import WeakSet, finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,30 +44,31 @@ class Samples:
     @property
     def velocity(self) -> Floats:
         """m/s, [n, 3]; 0 outside the box, the solid's own inside one."""
-        return self._read()[0][:, :3]
+        return self.read()[0][:, :3]
 
     @property
     def inside(self) -> NDArray[np.bool_]:
         """Which points lie in the box, [n]."""
-        inside: NDArray[np.bool_] = self._read()[0][:, 3] > 0.5
+        inside: NDArray[np.bool_] = self.read()[0][:, 3] > 0.5
         return inside
 
     @property
     def density(self) -> Floats:
         """[n]; as `temperature` and `fuel` 0 in solids and outside the box."""
-        return self._read()[1][:, 0]
+        return self.read()[1][:, 0]
 
     @property
     def temperature(self) -> Floats:
         """[n]."""
-        return self._read()[1][:, 1]
+        return self.read()[1][:, 1]
 
     @property
     def fuel(self) -> Floats:
         """[n]."""
-        return self._read()[1][:, 2]
+        return self.read()[1][:, 2]
 
-    def _read(self) -> tuple[Floats, Floats]:
+    def read(self) -> tuple[Floats, Floats]:
+        """Return all of it as it was sampled; the copies are then let go."""
         if self._there is None:
             with self._at_work("Samples"):
                 velocity, scalars = (
@@ -87,6 +88,7 @@ class Probes:
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self._fields: dict[str, FieldStore] = {}
+        self._asked: WeakSet[Samples] = WeakSet()
         self._orphans: list[Later] = []  # of answers nobody holds any more, until a context is surely current
 
     def ask(
@@ -112,11 +114,14 @@ class Probes:
             run("sample_scalars", variant)(sampled=sampled, points=at, scalars=of["scalars"], **cells)
             late[1].append(sampled.later())
         samples = Samples(len(points), *late, self.backend.at_work)
+        self._asked.add(samples)
         finalize(samples, self._orphans.extend, [*late[0], *late[1]]).atexit = False
         return samples
 
     def release(self) -> None:
-        """Release the fields, and the copies of answers that nobody holds."""
+        """Release the fields and all copies of answers; those that somebody holds still are read first."""
+        for samples in self._asked:
+            samples.read()
         self._release_orphans()
         for field in self._fields.values():
             field.release()

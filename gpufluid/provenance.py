@@ -27,13 +27,15 @@ class Provenance:
     """What a scene knows of the file it was read from, and of what would be written of it.
 
     file: None where it was read from none. update: that of the scene that does what a description says; None:
-    nothing changes with time. places: parts of a description, with where they are in it.
+    nothing changes with time. places: parts of a description, with where they are in it. told: what that said
+    when it was read or written last, as `scene_saving` has it.
     """
 
     def __init__(self) -> None:
         self.file: Path | None = None
         self.update: Callable[[Any, float], None] | None = None
         self.places: list[tuple[Any, str]] = []
+        self.told: Any = None
         self._said: dict[tuple[int, str], Said] = {}
 
     def say(self, thing: Any, name: str, words: Any, made: Any) -> None:

@@ -197,8 +197,19 @@ class Scene:
 
         One that a description turns or opens is far enough off for each of its frames.
         """
-        if self._seen and self._placed == (id(self.camera), self.camera.target, self.camera.distance):
+        if self._fits:
             self.place_camera(self._seen, aspect)
+
+    @property
+    def camera_is_free(self) -> bool:
+        """Whether nobody has placed the camera, nor moved it since: then `fit` may."""
+        held = any(thing is self.camera for thing in self._held.values())
+        return self._fits and not held
+
+    @property
+    def _fits(self) -> bool:
+        placed = id(self.camera), self.camera.target, self.camera.distance
+        return bool(self._seen) and self._placed == placed
 
     def place_camera(self, seen: Sequence[Camera], aspect: float | None = None) -> None:
         """Let the camera, which nobody has placed, see all boxes whole in all its frames.

@@ -24,6 +24,7 @@ from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
 from gpufluid.scene import Cells, Scene, box_names, direction_of_view
 from gpufluid.scene_parts import Builder
+from gpufluid.scene_saving import note_description
 from gpufluid.scene_schema import DEEPEST, checked, load_msgspec, schema
 from gpufluid.settings import Settings
 
@@ -53,16 +54,26 @@ def load_description(
     backend: str,
 ) -> Scene:
     """Return the scene that the TOML file `path` describes; see `Scene.load`."""
-    return build(read_description(path, changes), path, ctx, cells, backend)
+    text, given = _read(path, changes)
+    scene = build(given, path, ctx, cells, backend)
+    scene.provenance.file = path
+    note_description(scene, text, given)
+    return scene
 
 
 def read_description(path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
     """The description in `path` with `changes` made to it, as plain values. Raises SceneError."""
+    return _read(path, changes)[1]
+
+
+def _read(path: Path, changes: Sequence[str]) -> tuple[bytes, dict[str, Any]]:
+    """What stands in `path`, and what it says with `changes` made to that. Raises SceneError."""
     load_msgspec()  # where it is missing nothing else matters
-    given = _decoded(_text(path), path)
+    text = _text(path)
+    given = _decoded(text, path)
     for change in changes:
         _change(given, change, path)
-    return given
+    return text, given
 
 
 def _text(path: Path) -> bytes:
@@ -101,9 +112,10 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
     steps = re.findall(r"[^.\[\]]+", name.strip())
     if not sign or not PLACE.fullmatch(name.strip()):
         raise SceneError(f"a change must look like settings.viscosity=0.001, got {change!r}")
+    msgspec = load_msgspec()
     try:
-        value = load_msgspec().toml.decode(f"value = {text.strip()}")["value"]
-    except ValueError:
+        value = msgspec.toml.decode(f"value = {text.strip()}")["value"]
+    except (msgspec.DecodeError, ValueError):  # the first is one of the second since msgspec 0.21
         value = text.strip()  # a word without its quotes
     place: Any = given
     told = f"{path}: {short(name.strip())}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from gpufluid import flow_views, user_forces
-from gpufluid.boundaries import SIDES
+from gpufluid.boundaries import SIDES, Boundaries, Wall
 from gpufluid.combustion import Combustion
-from gpufluid.errors import GpufluidError, MissingDependencyError
-from gpufluid.files import whole_file
+from gpufluid.errors import GpufluidError
+from gpufluid.files import readable, whole_file
 from gpufluid.fluid import Fluid
+from gpufluid.grid import Grid
 from gpufluid.provenance import Said
-from gpufluid.scene import Scene
+from gpufluid.scene import Scene, direction_of_view
 from gpufluid.scene_schema import (
     FORCE_KINDS,
     FORM_KINDS,
@@ -28,27 +29,129 @@ from gpufluid.scene_schema import (
     SOLVER_KINDS,
     VIEW_KINDS,
     fields_with_off,
+    load_msgspec,
 )
+from gpufluid.scene_text import THING, OddTextError, changed, written
 from gpufluid.sources import Emitter
+
+LOOKS = (
+    "camera",
+    "light",
+    "smoke",
+    "fire",
+    "picture",
+    "hand",
+    "views",
+    "lights",
+)  # of a scene, in this order
 
 
 def save_description(scene: Scene, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     """Write what `scene` is now, but for the state of its fluids, as a description; return its path.
 
+    Of one that was read from a description the text stays as it is, comments too, but for what has changed.
     Values that follow keyframes or formulas stay so, and files that were read are named again. Raises
     GpufluidError for what only a script can make (a mesh of its own, an array, an `update`), for a file that
-    exists unless `overwrite`, for one that cannot be written, and for a folder without the files it names.
+    exists unless `overwrite`, for one that cannot be written, for a folder without the files it names, and
+    for the scene's own file where its text cannot be changed in place.
+    """
+    target = Path(path)
+    told = _Told.of(scene)
+    brief = told.brief()
+    _check_files(brief, scene, target)
+    before, text = scene.provenance.told, None
+    if isinstance(before, _Told) and before.text is not None:
+        try:
+            text = told.after(before)
+        except OddTextError as error:
+            own = scene.provenance.file
+            if own is not None and own.absolute() == target.absolute():
+                raise GpufluidError(
+                    f"{path}: its text cannot be changed in place ({error}): save under another name, which "
+                    f"leaves out the comments"
+                ) from None
+    told.text = written(brief) if text is None else text
+    with whole_file(path, overwrite, (".toml",)) as partial:
+        partial.write_bytes(told.text.encode("utf-8"))
+    scene.provenance.told = told
+    return target
+
+
+def note_description(scene: Scene, text: bytes, given: dict[str, Any]) -> None:
+    """Note what a description, of this `text`, says of `scene` as it was just built of what is `given`.
+
+    That is what stays of the text when the scene is saved. given: with changes to it, if any.
     """
     try:
-        import tomli_w
-    except ImportError:
-        raise MissingDependencyError("tomli-w", "writing a scene file") from None
-    described = description_of(scene)
-    _check_files(described, scene, Path(path))
-    text = tomli_w.dumps(described)
-    with whole_file(path, overwrite, (".toml",)) as partial:
-        partial.write_text(text, encoding="utf-8")
-    return Path(path)
+        told = _Told.of(scene, [thing for thing, _ in scene.provenance.places if isinstance(thing, Grid)])
+    except GpufluidError:
+        return  # it is written anew, then
+    told.text, told.given = text.decode("utf-8"), given
+    scene.provenance.told = told
+
+
+class _Told:
+    """What a scene says of itself at some time.
+
+    every: all fields of everything; plain: those not at their defaults. text: the description that says so.
+    given: what that says where it is not the text.
+    """
+
+    def __init__(self, every: dict[str, Any], plain: dict[str, Any]) -> None:
+        self.every, self.plain = every, plain
+        self.text: str | None = None
+        self.given: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, scene: Scene, grids: Sequence[Grid] = ()) -> _Told:
+        """Of `scene` now; grids: those that its boxes have in truth. Raises GpufluidError."""
+        return cls(_values(scene, True, grids), _values(scene, False, grids))
+
+    def brief(self) -> dict[str, Any]:
+        """The plain values as a description of their own."""
+        boxes = self.plain["boxes"]
+        bare: dict[str, Any] = _bare(_shaped(self.plain, len(boxes) == 1 and "name" not in boxes[0]))
+        return bare
+
+    def after(self, before: _Told) -> str:
+        """The text that says this, made of the one that said what was `before`. Raises OddTextError."""
+        text = before.text or ""
+        mark = text[: text.startswith("\ufeff")]  # some editors begin with one
+        text, lines = text[len(mark) :], text.count("\n")
+        windows = lines > 0 and text.count("\r\n") == lines
+        if windows:
+            text = text.replace("\r\n", "\n")
+        said = load_msgspec().toml.decode(text)
+        if before.given is not None and before.given != said:
+            text = changed(text, said, before.given, before.given)
+            said = before.given
+        was, now, brief = (_shaped(v, "grid" in said) for v in (before.every, self.every, self.plain))
+        if "duration" in said:  # which says how many frames there are
+            was["duration"], was["frames"] = said["duration"], None
+            frames, same = now.pop("frames", None), now["dt"] == was["dt"]
+            if frames is not None:
+                kept = same and frames == before.every["frames"]
+                now["duration"] = said["duration"] if kept else round(frames * now["dt"], 9)
+        text = changed(text, was, now, brief)
+        return mark + (text.replace("\n", "\r\n") if windows else text)
+
+
+def _shaped(values: dict[str, Any], alone: bool) -> dict[str, Any]:
+    """`values` as a description has them. alone: the first box is in no list of boxes."""
+    out = dict(values)
+    boxes = out.pop("boxes")
+    if alone:
+        looks = {name: out.pop(name) for name in LOOKS if name in out}
+        out |= {name: value for name, value in boxes[0].items() if name != THING} | looks
+        boxes = boxes[1:]
+    return {**out, "containers": boxes} if boxes else out
+
+
+def _bare(part: Any) -> Any:
+    """`part` without what it describes."""
+    if isinstance(part, dict):
+        return {name: _bare(value) for name, value in part.items() if name != THING}
+    return [_bare(value) for value in part] if isinstance(part, list) else part
 
 
 def _check_files(described: Any, scene: Scene, path: Path) -> None:
@@ -74,27 +177,57 @@ def _check_files(described: Any, scene: Scene, path: Path) -> None:
 
 def description_of(scene: Scene) -> dict[str, Any]:
     """What `scene` is now as the plain values of a description; see `save_description`."""
+    return _Told.of(scene).brief()
+
+
+def _values(scene: Scene, every: bool, grids: Sequence[Grid] = ()) -> dict[str, Any]:
+    """What `scene` is now, with its boxes in a list of their own; see `_Told`."""
     if scene.story is not None or scene.update not in (None, scene.provenance.update):
         raise GpufluidError(
             f"the scene {scene.title!r} is a script: what it does cannot be written as a description"
         )
-    writer = _Writer(scene)
-    out: dict[str, Any] = {"title": scene.title, "dt": scene.dt}
+    writer = _Writer(scene, every)
+    plain = {part.name: part.default for part in fields(scene) if part.name in ("dt", "seed")}
+    file = scene.provenance.file  # without a title it is called as its file
+    out: dict[str, Any] = {}
+    if every or file is None or scene.title != readable(file.stem):
+        out["title"] = scene.title
+    out |= {name: value for name, usual in plain.items() if (value := getattr(scene, name)) != usual or every}
     out |= {name: value for name in ("frames", "floor") if (value := getattr(scene, name)) is not None}
-    out["seed"] = scene.seed
-    boxes = [writer.container(fluid) for fluid in scene.fluids]
-    out |= boxes[0] if len(boxes) == 1 and "name" not in boxes[0] else {"containers": boxes}
-    for name in ("camera", "light", "smoke", "fire", "picture", "hand"):
+    made = grids or [fluid.made for fluid in scene.fluids]  # where they are when the scene begins
+    out["boxes"] = [writer.container(*each) for each in zip(scene.fluids, made, strict=True)]
+    for name in LOOKS[:-2]:
         thing = getattr(scene, name)
         if thing is not None:
             out[name] = writer.table(thing)
-    # at its defaults too: a file that says neither leaves it to the boxes
-    out["camera"] = {"target": list(scene.camera.target), "distance": scene.camera.distance} | out["camera"]
+    flat = scene.fluid.grid.dimensions == 2
+    camera = out["camera"]
+    if scene.camera_is_free:  # it is placed again when the file is read
+        for name in ("target", "distance", "near", "far"):
+            camera.pop(name, None)
+        for name, seen in zip(("azimuth", "elevation"), direction_of_view(flat), strict=True):
+            if camera.get(name) == seen:
+                del camera[name]
+    else:  # at its defaults too: a file that says neither leaves it to the boxes
+        out["camera"] = {"target": list(scene.camera.target), "distance": scene.camera.distance} | camera
+    if any(scene.is_held(scene.camera, part.name) for part in fields(scene.camera)):
+        out["camera"] = _short(out["camera"])  # a hand's digits are no one's intention
     if scene.views:
-        out["views"] = [{"kind": _kind(VIEW_KINDS, v), **writer.table(v)} for v in scene.views]
+        out["views"] = [writer.listed(v, kind=_kind(VIEW_KINDS, v)) for v in scene.views]
     if scene.lights:
-        out["lights"] = [{"kind": _kind(LIGHT_KINDS, light), **writer.table(light)} for light in scene.lights]
-    return out
+        out["lights"] = [writer.listed(light, kind=_kind(LIGHT_KINDS, light)) for light in scene.lights]
+    usual = ["camera", "smoke", "picture"]  # which are there anyway
+    usual += [] if flat else ["light"]
+    return {name: value for name, value in out.items() if value or every or name not in usual}
+
+
+def _short(value: Any) -> Any:
+    """`value` with no more than six digits in each number that is not whole."""
+    if isinstance(value, dict):
+        return {name: _short(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_short(part) for part in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _kind(kinds: Mapping[str, type], thing: Any) -> str:
@@ -108,31 +241,48 @@ def _kind(kinds: Mapping[str, type], thing: Any) -> str:
 class _Writer:
     """Turns what a scene is made of into plain values."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
+    def __init__(self, scene: Scene, every: bool) -> None:
+        self.scene, self.every = scene, every
         self.names = {id(thing): name for name, thing in scene.names.items()}
 
-    def container(self, fluid: Fluid) -> dict[str, Any]:
-        """One fluid and all that is in it."""
+    def container(self, fluid: Fluid, grid: Grid) -> dict[str, Any]:
+        """One fluid, made with that `grid`, and all that is in it."""
         out: dict[str, Any] = {
             "name": self.names.get(id(fluid)),
-            "grid": self.table(fluid.made),  # where it is when the scene begins
+            "grid": self.table(grid),
             "settings": self.table(fluid.settings, owner=fluid),
+            "sides": self._sides(fluid.boundaries),
+            "emitters": [self.listed(emitter) for emitter in fluid.emitters],
+            "obstacles": [self.listed(obstacle) for obstacle in fluid.obstacles],
+            "forces": [self._force(force) for force in fluid.forces],
         }
-        sides = {name: getattr(fluid.boundaries, name) for name in SIDES}
-        out["sides"] = {name: {"kind": _kind(SIDE_KINDS, s), **self.table(s)} for name, s in sides.items()}
-        out["emitters"] = [self.table(emitter) for emitter in fluid.emitters]
-        out["obstacles"] = [self.table(obstacle) for obstacle in fluid.obstacles]
-        out["forces"] = [self._force(force) for force in fluid.forces]
-        return {name: value for name, value in out.items() if value}
+        return {THING: fluid} | {name: value for name, value in out.items() if value}
+
+    def _sides(self, sides: Boundaries) -> dict[str, Any]:
+        """All six, the most usual one for all that are not named; nothing for plain walls."""
+        each = [(name, getattr(sides, name)) for name in SIDES]
+        usual = max((side for _, side in each), key=[side for _, side in each].count)
+        rest = [] if usual == Wall() else [("all", usual)]
+        return {
+            name: {"kind": _kind(SIDE_KINDS, side), **self.table(side)}
+            for name, side in (*rest, *each)
+            if name == "all" or side != usual
+        }
+
+    def listed(self, thing: Any, **kind: str) -> dict[str, Any]:
+        """A table in a list."""
+        return {THING: thing, **kind, **self.table(thing)}
 
     def _force(self, force: Any) -> dict[str, Any]:
         if isinstance(force, user_forces.ForceExpression):
-            return {"kind": "expression", "expression": force.expression, "active": force.active}
-        return {"kind": _kind(FORCE_KINDS, force), **self.table(force)}
+            out = {"kind": "expression", "expression": force.expression}
+            return {THING: force, **out} | (
+                {} if force.active and not self.every else {"active": force.active}
+            )
+        return self.listed(force, kind=_kind(FORCE_KINDS, force))
 
     def table(self, thing: Any, owner: Any = None) -> dict[str, Any]:
-        """The fields of a dataclass object that are not at their defaults."""
+        """The fields of a dataclass object; unless every, those that are not at their defaults."""
         out: dict[str, Any] = {}
         if id(thing) in self.names:
             out["name"] = self.names[id(thing)]
@@ -146,7 +296,7 @@ class _Writer:
             default = part.default if part.default_factory is MISSING else part.default_factory()
             if value is None and part.name in fields_with_off(thing.__class__):
                 out[part.name] = OFF
-            elif value is not None and (default is MISSING or value != default):
+            elif value is not None and (self.every or default is MISSING or value != default):
                 out[part.name] = self.plain(value, f"{type(thing).__name__}.{part.name}")
         return out
 

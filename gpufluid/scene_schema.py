@@ -109,7 +109,7 @@ class Schema:
 
     def _table(self, name: str, fields: Sequence[Field], tag: str | None = None) -> Any:
         """A table of these `fields`; tag: its kind, among those of a union."""
-        options: dict[str, Any] = {"kw_only": True, "forbid_unknown_fields": True}
+        options: dict[str, Any] = {"kw_only": True, "forbid_unknown_fields": True, "omit_defaults": True}
         if tag is not None:
             options |= {"tag_field": "kind", "tag": tag}
         return self.msgspec.defstruct(name, list(fields), **options)

@@ -74,11 +74,25 @@ class Solver:
             check_box(self.backend.grid, self.boundaries)
 
     def use(self, settings: Settings) -> None:
-        """Go on by these settings, from the flow as it is. Raises GpufluidError for a box without them."""
+        """Go on by these settings, from the flow as it is.
+
+        Raises GpufluidError for a box without them; where it fails, as for want of memory, nothing has
+        changed.
+        """
         self.check(settings)
+        stages: tuple[Any, ...] = (self.forces, self.fire, self.advection)
+        stages += (self.diffusion, self.projection, self.empty)
+        before = [dict(vars(stage)) for stage in stages]
+        try:
+            with self.backend.all_or_none():
+                idle = [thing for stage in stages for thing in stage.use(settings)]
+        except BaseException:
+            for stage, was in zip(stages, before, strict=True):
+                vars(stage).update(was)
+            raise
         self.settings = settings
-        for stage in (self.forces, self.fire, self.advection, self.diffusion, self.projection, self.empty):
-            stage.use(settings)
+        for thing in idle:
+            thing.release()
 
     @property
     def variant(self) -> Variant:

@@ -308,6 +308,12 @@ def _read_picture(file: Path) -> NDArray[np.uint8]:
                 raise GpufluidError(
                     f"it has {width} x {height} pixels, and the limit is {MOST_PIXELS} in all"
                 )
+            if picture.mode == "F" or (picture.mode == "I" and picture.format != "PNG"):
+                raise GpufluidError("a channel of it has 32 bits, and the limit is 16")
+            if picture.mode.startswith("I"):  # grey of 16 bits, which would be cut off at 255
+                return np.asarray(
+                    Picture.fromarray((np.asarray(picture) >> 8).astype(np.uint8)).convert("RGBA")
+                )
             return np.asarray(picture.convert("RGBA"))
     except FileNotFoundError:
         raise GpufluidError(f"image file {file} does not exist") from None

@@ -26,8 +26,8 @@ STRAIGHT = 1e-9  # part of a direction below which it runs across an axis
 class Wind:
     """Draws the whole fluid towards a velocity. Change any field at any time.
 
-    velocity: m/s. rate: 1/s, >= 0: in each second the difference falls by exp(-rate), whatever dt. active:
-    whether it acts.
+    velocity: of the wind, m/s. rate: 1/s, >= 0: in each second the difference falls by exp(-rate), whatever
+    dt. active: whether it acts.
 
     Raises GpufluidError naming the field and what it should be.
     """

@@ -234,7 +234,9 @@ class Smoke:
     visible: False leaves it out of the picture, with its shadow; views of the flow and fire are drawn still.
     fade: metres before the sides of the box that are open, or draw fluid out, over which smoke and fire thin
     out to nothing, so that what leaves the box seems to spread; 0: it ends there as if it were cut. It is
-    their look alone.
+    their look alone. edge: of thinner smoke than that density the share ``smoothstep(0, edge, density)``
+    shows and takes light. What was filtered between cells so has edges finer than cells, and what is spread
+    thin does not veil the rest; beside fire they are as fine as cells. 0: all shows. It is its look alone.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -249,6 +251,7 @@ class Smoke:
     )
     visible: bool = True
     fade: float = 0.0
+    edge: float = 0.0
 
     def __post_init__(self) -> None:
         self.check()
@@ -258,6 +261,7 @@ class Smoke:
         self.visible = flag(self.visible, "Smoke.visible")
         finite_number(self.extinction, "Smoke.extinction", low=0.0)
         finite_number(self.fade, "Smoke.fade", low=0.0)
+        finite_number(self.edge, "Smoke.edge", low=0.0)
         self.albedo = color_triple(self.albedo, "Smoke.albedo")
         try:
             pigments = tuple(self.pigments)

@@ -328,6 +328,13 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
         drive.press(ord(letter))
     drive.press(0xFF0D)
     report["typed"] = list(scene.fluid.settings.up)
+    without = drive.picture()
+    _, y0, x1, y1 = drive.places["##buoyancy"]
+    drive.hand.send(MOTION, round(x1 - 20), round(0.5 * (y0 + y1)))
+    until = time.monotonic() + 10.0
+    while np.abs(drive.picture().astype(float) - without).max() < 100.0:
+        assert time.monotonic() < until, "no tooltip"
+    report["tooltip"] = time.monotonic() < until
     drive.press_widget("Undo")
     drive.press_widget("Undo")
     report["slider_undone"] = scene.fluid.settings.buoyancy

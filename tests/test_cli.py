@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -22,7 +25,7 @@ import gpufluid
 from gpufluid.app import cli, play
 from gpufluid.app.cli import main
 from gpufluid.app.demos import demo_names
-from gpufluid.app.info import largest_cube
+from gpufluid.app.info import OPTIONAL, largest_cube, package_lines
 from gpufluid.grid import Grid
 from gpufluid.layout import layouts
 
@@ -264,6 +267,35 @@ def test_info(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     for word in ("renderer", "OpenGL", "passes", "largest texture", "largest grid", "moderngl"):
         assert word in told
+
+
+def test_info_tells_every_package_that_an_extra_brings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said nothing of msgspec, without which no scene file is read."""
+    project = (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8")
+    listed = re.search(r'^all = \["gpufluid\[(.*)\]"\]', project, re.MULTILINE)
+    assert listed
+    extras = [re.search(rf"^{name} = \[(.*)\]", project, re.MULTILINE) for name in listed[1].split(",")]
+    brought = {name for extra in extras if extra for name in re.findall(r'"([\w-]+)>=', extra[1])}
+    elsewhere = {"tomli"} if sys.version_info >= (3, 11) else {"imgui-bundle"}  # as their markers say
+    assert brought - elsewhere == set(OPTIONAL)
+    monkeypatch.setattr("gpufluid.app.info.find_spec", lambda module: None)
+    assert [line for line in package_lines() if line.startswith("missing")] == [
+        f"missing          {', '.join(OPTIONAL)}: pip install 'gpufluid[all]'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "told"), [((3, 10), "panel, from Python 3.11 on, needs"), ((3, 11), "panel needs")]
+)
+def test_the_studio_without_its_package(
+    version: tuple[int, int], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no wheels for Python 3.10, so that pip could not install [all] there; now no extra brings it."""
+    importlib.import_module("glfw")  # which asks for the version, too
+    monkeypatch.setitem(sys.modules, "imgui_bundle", None)
+    monkeypatch.setattr(sys, "version_info", version)
+    with pytest.raises(gpufluid.MissingDependencyError, match=rf"{told} the package 'imgui-bundle': pip"):
+        runpy.run_path(str(Path(cli.__file__).with_name("studio_ui.py")))
 
 
 @pytest.mark.parametrize("limit", [7, 64, 1024, 16384])

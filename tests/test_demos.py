@@ -300,7 +300,7 @@ def test_the_walker_drags_air_along() -> None:
 
 
 def test_the_sun_of_the_cloud_turns() -> None:
-    """High at noon, low and red in the evening, at last behind the cloud."""
+    """High at noon and beside the cloud, low and red in the evening, at last behind it."""
     scene = load_demo("cloud")(cells=(12, 8, 8), backend="numpy")
     towards = scene.camera.eye - np.array(scene.camera.target)
     told = []
@@ -310,8 +310,8 @@ def test_the_sun_of_the_cloud_turns() -> None:
         against = way @ towards / np.linalg.norm(way) / np.linalg.norm(towards)
         told.append((-way[1] / np.linalg.norm(way), scene.light.color[0] / scene.light.color[2], against))
     high, red, against = np.array(told).T
-    assert high[0] > 0.8 and high.min() < 0.15 and red[0] < 1.2 and red[high.argmin()] > 4.0
-    assert against[0] < 0.0 and against[-1] > 0.9 and np.abs(np.diff(against)).max() < 0.1
+    assert high[0] > 0.75 and high.min() < 0.15 and red[0] < 1.2 and red[high.argmin()] > 4.0
+    assert abs(against[0]) < 0.5 and against[-1] > 0.9 and np.abs(np.diff(against)).max() < 0.1
     scene.release()
 
 

@@ -25,12 +25,13 @@ from gpufluid.app.studio_fields import (
     item_of,
     items_of,
     items_of_view,
+    meaning,
     other_form,
     plain,
     turn_to_degrees,
 )
 from gpufluid.app.studio_grid import foreseen, size_of
-from gpufluid.app.studio_views import view_for
+from gpufluid.app.studio_views import renderer_items, view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
 from gpufluid.scene_saving import description_of
@@ -227,6 +228,38 @@ def test_views_come_and_go_and_are_changed(scene: gf.Scene, ctx: moderngl.Contex
     assert description_of(again)["views"][0]["opacity"]["formula"] == "min(0.5 + t, 1)"
     again.release()
     renderer.release()
+
+
+def test_every_field_that_is_shown_has_a_meaning() -> None:
+    """From the docstrings: who leaves a field out there finds it here."""
+    things = (
+        gf.Settings,
+        gf.Combustion,
+        gf.Emitter,
+        gf.Obstacle,
+        gf.Camera,
+        gf.Light,
+        gf.PointLight,
+        gf.Fire,
+    )
+    things += (gf.Smoke, gf.Picture, gf.Wind, gf.Vortex, gf.Attractor, gf.Seeds, *SOLVERS, *FORMS)
+    for kind in (*things, *VIEW_KINDS.values()):
+        for item in items_of(kind):
+            assert len(item.meaning) > 5 and "`" not in item.meaning, f"{kind.__name__}.{item.name}"
+    assert all(len(item.meaning) > 5 for item in renderer_items())
+    for kind, name, told in (
+        (gf.Obstacle, "spin", "rad/s about the world's axes"),  # named in the midst of a sentence
+        (gf.Combustion, "heat_per_burn", "what one unit burnt takes"),  # with others, one with its limit
+        (gf.Emitter, "noise_size", "0 .. 1, how much of the emission a pattern of patches noise_size"),
+        (gf.Capsule, "end", "All that lies within radius > 0 of the straight line from start to end"),
+        (gf.Picture, "slices", "slabs the box is cut into"),  # as in VolumeRenderer
+        (gf.SliceView, "legend", "whether a bar with numbers"),  # of what draws it, and that one's base
+        (gf.Settings, "buoyancy", "m/s² upward"),
+    ):
+        assert meaning(kind, name).startswith(told), name
+    told = meaning(gf.ConjugateGradient, "tolerance")
+    assert told.startswith("stop once the divergence")
+    assert told.endswith("projection, looked at in every iteration; None takes them all")
 
 
 def test_what_a_view_is_measured_in(scene: gf.Scene) -> None:

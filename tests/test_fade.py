@@ -1,4 +1,4 @@
-"""Smoke and fire that thin out before the open sides of the box (`Smoke.fade`)."""
+"""Smoke that thins out where it is thin (`Smoke.edge`), and with fire before open sides (`Smoke.fade`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpufluid.gl.device import Device
 from gpufluid.render.fading import fading_sides
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.lighting import Lighting
-from gpufluid.render.reference_light import fade, light_layers, trilinear
+from gpufluid.render.reference_light import edged, fade, light_layers, trilinear
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Look
 
@@ -82,6 +82,91 @@ def test_the_light_is_that_of_its_twin(
     volume.release()
 
 
+def test_what_is_thin_shows_less() -> None:
+    """By hand: smoothstep's share of the density, all of it from the edge on; without an edge all of it."""
+    density = np.array([0.0, 0.1, 0.2, 0.4, 1.0])
+    np.testing.assert_allclose(edged(density, 0.4), [0.0, 0.1 * (3 / 16 - 2 / 64), 0.1, 0.4, 1.0])
+    assert edged(density, 0.0) is density
+
+
+@pytest.mark.parametrize("at_once", [False, True], ids=["passes", "dispatch"])
+def test_thin_smoke_lets_light_by_as_its_twin_does(
+    device: Device, rng: np.random.Generator, at_once: bool
+) -> None:
+    """Beside solids and open sides as well; the share is that of the density between the cells."""
+    if at_once and device.version < 430:
+        pytest.skip("no compute shaders")
+    sides, bits = SIDES["some"]
+    grid, smoke = gf.Grid((13, 17, 11), cell_size=0.1), gf.Smoke(9.0, fade=0.45, edge=0.8)
+    solids = np.zeros(grid.cells[::-1])
+    solids[4:7, 6:10, 3:8] = 1.0
+    puff = Puff(device, grid, rng.random(solids.shape), solids, boundaries=sides)
+    density = puff.scalars.read()[..., 0].astype(np.float64)
+    volume = LightVolume(device, grid, at_once=at_once)
+    volume.update(puff, (0.3, -0.9, 0.2), smoke)
+    how: dict[str, Any] = {"fades": bits, "fade_rate": 0.1 / 0.45}
+    twin = light_layers(volume.frame, density, 9.0, solids, **how, edge=0.8)
+    np.testing.assert_allclose(volume.read(), twin, atol=exact(device, 3e-5))
+    assert np.abs(twin - light_layers(volume.frame, density, 9.0, solids, **how)).max() > 0.1
+    volume.release()
+
+
+@pytest.mark.parametrize("method", ["view-slices", "axis-slices", "ray-march"])
+def test_edges_are_finer_than_cells(device: Device, method: str) -> None:
+    """Parallel rays along z: what shows is a share of the density between cells, not that of cells."""
+    n, edge = 8, 0.9
+    across = np.tile([0.0, 0.0, 1.0, 0.0, 0.2, 1.0, 1.0, 0.3], (n, n, 1))
+    puff = Puff(device, gf.Grid((n, n, n), cell_size=1 / n), across)
+    view = np.eye(4)
+    view[:3, 3] = -0.5, -0.5, -2.0
+    projection = np.diag([2.0, 2.0, -0.5, 1.0])
+    projection[2, 3] = -1.0
+    through = (
+        1.0 - drawn(puff, (view, projection), {"method": method}, smoke=gf.Smoke(4.0, edge=edge))[..., 3]
+    )
+    width = through.shape[1]
+    places = np.full((width, 3), 0.5 * n)
+    places[:, 0] = (np.arange(width) + 0.5) / width * n
+    np.testing.assert_allclose(
+        through,
+        np.broadcast_to(np.exp(-4.0 * edged(trilinear(across, places), edge)), through.shape),
+        atol=2e-3,
+    )
+    by_cells = np.exp(-4.0 * trilinear(edged(across, edge), places))
+    assert np.abs(through[10] - by_cells).max() > 0.1
+
+
+@pytest.mark.parametrize("lit", ["sun", "lamps", "fire", "colours"])
+def test_even_smoke_is_as_thin_as_it_shows(device: Device, lit: str) -> None:
+    """In every light: smoke that thins out is other smoke, of the density that shows."""
+    grid, camera = gf.Grid((12, 14, 10), cell_size=1 / 12), gf.Camera(target=(0.5, 0.6, 0.4), distance=2.5)
+    look: dict[str, Any] = {}
+    if lit == "lamps":
+        look["lights"] = [gf.PointLight((0.5, 0.6, 0.4), radius=0.2), gf.Light((1.0, -1.0, 0.0))]
+    if lit == "fire":
+        look["fire"] = gf.Fire(intensity=3.0)
+    density, edge = 0.5, 0.9
+    shown = float(edged(np.array(density), edge))
+    pictures = []
+    for there, smoke in (
+        (density, gf.Smoke(6.0, edge=edge)),
+        (shown, gf.Smoke(6.0)),
+        (density, gf.Smoke(6.0)),
+    ):
+        dyes = (0.2 * there, 0.1 * there, 0.0) if lit == "colours" else None
+        puff = Puff(device, grid, 0.7 * there if dyes else there, temperature=2.0, color=dyes)
+        pictures.append(drawn(puff, camera, smoke=smoke, **look))
+    np.testing.assert_allclose(pictures[0], pictures[1], atol=3e-3)
+    assert np.abs(pictures[2] - pictures[0]).max() > 0.05
+
+
+def test_fire_in_clear_gas_keeps_every_bit(device: Device) -> None:
+    puff = Puff(device, gf.Grid((12, 12, 12), cell_size=1 / 12), temperature=2.0)
+    camera = gf.Camera(target=(0.5, 0.5, 0.5), distance=3.0)
+    one, other = (drawn(puff, camera, smoke=gf.Smoke(edge=edge), fire=gf.Fire()) for edge in (0.0, 0.5))
+    assert one.max() > 0.1 and (one == other).all()
+
+
 @pytest.mark.parametrize("method", ["view-slices", "axis-slices", "ray-march"])
 def test_a_ray_loses_what_there_is_on_its_way(device: Device, method: str) -> None:
     """Parallel rays along z through even smoke: what is left is exp(-extinction density) of their way."""
@@ -112,9 +197,9 @@ def test_a_ray_loses_what_there_is_on_its_way(device: Device, method: str) -> No
     np.testing.assert_allclose(through, np.exp(-depth), atol=0.012)
 
 
-@pytest.mark.parametrize("method", ["view-slices", "ray-march"])
+@pytest.mark.parametrize(("method", "edge"), [("view-slices", 0.0), ("ray-march", 0.0), ("ray-march", 0.9)])
 def test_the_same_with_and_without_the_places_without_smoke(
-    device: Device, rng: np.random.Generator, method: str
+    device: Device, rng: np.random.Generator, method: str, edge: float
 ) -> None:
     grid = gf.Grid((20, 24, 16), cell_size=1 / 20)
     density, colors = np.zeros((2, *grid.cells[::-1]))
@@ -129,7 +214,11 @@ def test_the_same_with_and_without_the_places_without_smoke(
         temperature=density,
     )
     camera = gf.Camera(target=(0.5, 0.6, 0.4), distance=2.5, azimuth=33.0)
-    look = {"smoke": gf.Smoke(20.0, fade=0.25), "fire": gf.Fire(), "lights": [gf.PointLight((0.5, 2.0, 0.5))]}
+    look: dict[str, Any] = {
+        "smoke": gf.Smoke(20.0, fade=0.25, edge=edge),
+        "fire": None if edge else gf.Fire(),
+        "lights": [gf.PointLight((0.5, 2.0, 0.5))],
+    }
     pictures = [drawn(puff, camera, {"method": method, "skip_empty": skip}, **look) for skip in (True, False)]
     assert pictures[0].max() > 0.3
     np.testing.assert_allclose(pictures[0], pictures[1], atol=2e-3)
@@ -184,6 +273,7 @@ def test_what_has_no_open_side_keeps_every_bit(device: Device) -> None:
 
 
 @pytest.mark.parametrize("wrong", [-0.1, float("nan"), "wide", None])
-def test_a_fade_is_a_length(wrong: Any) -> None:
-    with pytest.raises(gf.GpufluidError, match=r"Smoke\.fade must"):
-        gf.Smoke(fade=wrong)
+@pytest.mark.parametrize("name", ["fade", "edge"])
+def test_a_fade_is_a_length_and_an_edge_a_density(name: str, wrong: Any) -> None:
+    with pytest.raises(gf.GpufluidError, match=rf"Smoke\.{name} must"):
+        gf.Smoke(**{name: wrong})

@@ -31,7 +31,8 @@ LAYERS = {
         "description contract numerics",
     ),
     "engine": (
-        "fluid checkpoint provenance scene scene_schema scene_parts scene_file scene_saving script",
+        "fluid checkpoint provenance scene scene_schema scene_parts scene_file scene_saving scene_text "
+        "script",
         "description contract gl numerics engine",
     ),
     "view": ("render", "description contract gl view"),  # it reads a fluid by its public fields

@@ -862,6 +862,8 @@ def test_bad_targets_and_depths_are_named(device: Device) -> None:
         (ctx.texture(SIZE, 4), "target must be a moderngl.Framebuffer"),
         (None, "target must be a moderngl.Framebuffer, got None"),
         (left, "the target was released"),
+        (ctx.framebuffer(depth_attachment=ctx.depth_texture(SIZE)), "the target has no colour to draw to"),
+        (ctx.framebuffer([ctx.texture(SIZE, 4, dtype="u1")]), r'whole numbers \(dtype="u1"\)'),
     ):
         with pytest.raises(gf.GpufluidError, match=words):
             made.render(puff, OUTSIDE, target)  # type: ignore[arg-type]

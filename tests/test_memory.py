@@ -165,6 +165,22 @@ def test_answers_that_nobody_reads_are_given_back(ctx: moderngl.Context, monkeyp
         assert kept.velocity.shape == (1, 3)
 
 
+def test_answers_outlive_their_fluid_and_leave_nothing_behind(ctx: moderngl.Context) -> None:
+    """Those that were still held when it was released kept their buffers, of a context of its own nothing."""
+    host = Host(ctx)
+    before = alive(host)["Buffer"]
+    for own in (False, True):
+        fluid = gf.Fluid(gf.Grid((4, 4, 4), 0.25), backend="fragment", ctx=None if own else ctx)
+        fluid.density.write(np.full((4, 4, 4), 2.0))
+        read, dropped = fluid.sample([(0.5, 0.5, 0.5)]), fluid.sample([(0.5, 0.5, 0.5)])
+        fluid.release()
+        assert read.ready and read.density.tolist() == [2.0]
+        del dropped
+        ctx.__enter__()
+    assert alive(host)["Buffer"] == before
+    host.release()
+
+
 def test_what_was_made_for_a_mesh_goes_with_it(ctx: moderngl.Context, monkeypatch: Any) -> None:
     """Meshes that come and go leave nothing; one that moves keeps its buffers."""
     program = ctx.program(
@@ -289,3 +305,86 @@ def test_confinement_that_is_no_more_holds_nothing(ctx: moderngl.Context) -> Non
         fluid.settings = plain
         fluid.step(0.01)
         assert len(fluid.device.fields) == held
+
+
+def held_by(host: Host) -> tuple[int, int]:
+    """Textures and framebuffers; programs are kept as long as a context is."""
+    names = alive(host)
+    return names["Texture"], names["Framebuffer"]
+
+
+def fail_at(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Let there be no memory for that texture of those that are made from now on."""
+    real, made = Device.texture, 0
+
+    def scarce(self: Device, *given: Any) -> moderngl.Texture:
+        nonlocal made
+        made += 1
+        if made == number:
+            raise gf.GpufluidError("no memory left")
+        return real(self, *given)
+
+    monkeypatch.setattr(Device, "texture", scarce)
+
+
+def test_settings_that_find_no_memory_change_nothing(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once schemes had been left without the fields they need, and half of the new ones stayed."""
+    host, grid = Host(ctx), gf.Grid((8, 10, 6), 0.1)
+    plain = gf.Settings(combustion=gf.Combustion(), pressure=gf.Jacobi(4))
+    other = plain.but(advection="bfecc", vorticity_confinement=0.3, combustion=None, viscosity=1e-3)
+    with gf.Fluid(grid, settings=plain, ctx=ctx) as fluid, gf.Fluid(grid, settings=plain, ctx=ctx) as twin:
+        for one in (fluid, twin):
+            one.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.3), 0.2), fuel=4.0, temperature=2.0))
+            one.step(0.05)
+        failed = 0
+        for number in range(1, 30):
+            before = held_by(host)
+            with monkeypatch.context() as patch:
+                fail_at(patch, number)
+                try:
+                    fluid.settings = other
+                except gf.GpufluidError:
+                    failed += 1
+                else:
+                    break
+            assert fluid.settings == plain
+            assert held_by(host) == before
+            for one in (fluid, twin):
+                one.step(0.02)
+            for name in ("velocity", "temperature", "flame", "pressure"):
+                np.testing.assert_array_equal(getattr(fluid, name).read(), getattr(twin, name).read())
+        assert failed == 9 and fluid.settings == other
+        fluid.step(0.02)
+    host.release()
+
+
+def test_settings_that_find_no_memory_after_a_step_in_slices_are_put_off(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were told of as those it is stepped by from then on."""
+    with gf.Fluid(gf.Grid((8, 10, 6), 0.1), settings=gf.Settings(pressure=gf.Jacobi(4)), ctx=ctx) as fluid:
+        plain = fluid.settings
+        assert not fluid.advance(0.05, 1e-6)
+        fluid.settings = plain.but(vorticity_confinement=0.3)
+        with monkeypatch.context() as patch:
+            fail_at(patch, 1)
+            with pytest.raises(gf.GpufluidError, match="no memory"):
+                fluid.finish()
+        assert fluid.settings == plain and fluid.time == pytest.approx(0.05)
+
+
+def test_a_fluid_that_finds_no_memory_leaves_nothing_behind(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, keeper = Host(ctx), gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=ctx)
+    before = held_by(host)
+    for number in (1, 2, 7, 12):
+        with monkeypatch.context() as patch:
+            fail_at(patch, number)
+            with pytest.raises(gf.GpufluidError, match="no memory"):
+                gf.Fluid(gf.Grid((8, 10, 6), 0.1), ctx=ctx)
+        assert held_by(host) == before
+    keeper.release()
+    host.release()

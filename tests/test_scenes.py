@@ -9,6 +9,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import moderngl
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
+from gpufluid import scene_file
 from gpufluid.app.starter import write_starter
 from gpufluid.render.camera import view_of
 from gpufluid.scene import AZIMUTH, ELEVATION
@@ -304,6 +306,22 @@ def test_the_same_file_gives_the_same_bits(full: Path, ctx: moderngl.Context) ->
         scene.release()
     np.testing.assert_array_equal(*ends)
     assert ends[0].max() > 0.0
+
+
+def test_a_word_without_quotes_before_msgspec_0_21(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its errors were no ValueError there, and --set settings.advection=bfecc ended in a traceback."""
+
+    class DecodeError(Exception):
+        pass
+
+    def decode(text: str) -> Any:
+        raise DecodeError("Invalid value (at line 1, column 9)")
+
+    older = SimpleNamespace(DecodeError=DecodeError, toml=SimpleNamespace(decode=decode))
+    monkeypatch.setattr(scene_file, "load_msgspec", lambda: older)
+    given: dict[str, Any] = {}
+    scene_file._change(given, "settings.advection=bfecc", Path("a.toml"))
+    assert given == {"settings": {"advection": "bfecc"}}
 
 
 def test_changes_over_the_file(full: Path) -> None:

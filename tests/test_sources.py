@@ -333,6 +333,20 @@ def test_a_fine_picture_is_averaged_not_picked() -> None:
     np.testing.assert_allclose(got[1, 1:-1, 1:-1], 0.25)
 
 
+def test_grey_pictures_of_16_bits_keep_their_shades(tmp_path: Path) -> None:
+    """They were white from 256 of 65535 on, and one of floats black, or white."""
+    from PIL import Image as Picture
+
+    grey = np.linspace(0, 65535, 12).reshape(3, 4)
+    for name, dtype in (("a.png", "<u2"), ("a.tiff", "<u2"), ("b.tiff", ">u2")):
+        Picture.fromarray(grey.astype(dtype)).save(tmp_path / name)
+        assert gf.Image(tmp_path / name).pixels == pytest.approx(grey / 65535, abs=1 / 255)
+    for dtype in (np.float32, np.int32):
+        Picture.fromarray(grey.astype(dtype)).save(tmp_path / "c.tiff")
+        with pytest.raises(gf.GpufluidError, match=r"c.tiff cannot be read: .* has 32 bits, and .* 16"):
+            gf.Image(tmp_path / "c.tiff")
+
+
 def test_picture_files(tmp_path: Path) -> None:
     from PIL import Image as Picture
 

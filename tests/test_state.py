@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -293,7 +296,10 @@ def test_a_stencil_of_the_hosts_masks_nothing(host: Host) -> None:
 def test_a_whole_frame_keeps_the_hosts_state(
     host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The engine's own picture: drawn, read, resized, shown on a framebuffer of the host's."""
+    """The engine's own picture, drawn, read, resized, shown on a framebuffer of the host's.
+
+    It is the same, whatever the host's clip space and depths are.
+    """
     ctx = host.ctx
     host.be_plain()
     pictures = []
@@ -317,7 +323,7 @@ def test_a_whole_frame_keeps_the_hosts_state(
             gf.Fluid.load(tmp_path / "a.gpufluid", ctx=ctx).release()
 
         if odd:
-            with host.oddly(depths=False), textures_read(host, monkeypatch) as read:
+            with host.oddly(), textures_read(host, monkeypatch) as read:
                 frames()
             host.be_plain()
             assert not [name for name, texture in read if texture in host.textures]
@@ -329,6 +335,30 @@ def test_a_whole_frame_keeps_the_hosts_state(
     assert all(len(np.unique(picture)) > 10 for picture in pictures[:half])
     for one, other in zip(pictures[:half], pictures[half:], strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_framebuffer_that_encodes_shows_the_picture_as_it_is(host: Host) -> None:
+    """As windows with sRGB do: what was for a screen already was encoded again, and pale."""
+    ctx, shown = host.ctx, []
+    host.be_plain()
+    with gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), ctx=ctx) as fluid:
+        renderer = gf.FrameRenderer(ctx, (40, 30))
+        renderer.draw(gf.Scene(fluid, floor=0.0))
+        for form in (0x8058, 0x8C43):  # RGBA8, SRGB8_ALPHA8
+            texture = ctx.texture((40, 30), 4, internal_format=form)
+            target = ctx.framebuffer([texture])
+            for encodes in ("glDisable", "glEnable"):
+                host(encodes, 0x8DB9)
+                renderer.present(target)
+                assert host("glIsEnabled", 0x8DB9) == (encodes == "glEnable")
+            host("glDisable", 0x8DB9)
+            shown.append(target.read(components=3))
+            target.release()
+            texture.release()
+        with pytest.raises(gf.GpufluidError, match="framebuffer must be a moderngl.Framebuffer, got None"):
+            renderer.present(None)  # type: ignore[arg-type]
+        renderer.release()
+    assert len(set(shown[0])) > 10 and shown[0] == shown[1]
 
 
 def test_an_error_keeps_the_hosts_state(odd: Host) -> None:
@@ -571,3 +601,81 @@ def test_a_hosts_blend_equation_dims_no_light(
             pictures.append(frame.read().astype(int))
             frame.release()
     np.testing.assert_allclose(pictures[1], pictures[0], atol=1)
+
+
+COMPATIBLE = """
+import sys
+
+import moderngl
+import numpy as np
+from host import Host, F, U
+
+import gpufluid as gf
+
+ctx = moderngl.create_context(standalone=True, require=330, backend="egl")
+host, drawn = Host(ctx), []
+if not int(host.number(0x9126)[0]) & 2:
+    sys.exit(77)
+TRANSFER = [name + n for name in (0x0D14, 0x0D18, 0x0D1A, 0x0D1C, 0x0D1E) for n in (0, 1)]
+
+
+def odd():
+    host("glEnable", 0x0BC0)  # alpha test
+    host("glAlphaFunc", 0x0204, F(0.9))  # greater
+    host("glEnable", 0x0B42)  # polygon stipple
+    host("glPolygonStipple", (U * 32)(*range(32)))
+    for name in TRANSFER:
+        host("glPixelTransferf", name, F(0.5))  # factors and offsets of what is read and written
+    host("glPixelTransferi", 0x0D10, 1)  # colours by a map
+    host("glClampColor", 0x891B, 1)
+    return told()
+
+
+def told():
+    numbers = [host.number(name) for name in (*TRANSFER, 0x0D10, 0x891B)]
+    return [host("glIsEnabled", name) for name in (0x0BC0, 0x0B42)], numbers
+
+
+def plain():
+    host("glDisable", 0x0BC0)
+    host("glDisable", 0x0B42)
+    for name in TRANSFER:
+        host("glPixelTransferf", name, F(1 - name % 2))
+    host("glPixelTransferi", 0x0D10, 0)
+    host("glClampColor", 0x891B, 0x891D)
+
+
+for turn in range(2):
+    target = ctx.simple_framebuffer((40, 30), dtype="f4")
+    target.clear(0.1, 0.2, 0.3)
+    if turn:
+        before = odd()
+    with gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), settings=gf.Settings(pressure=gf.Jacobi(2)), ctx=ctx) as fluid:
+        fluid.density.write(np.full((8, 8, 8), 4.0))
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.3, 0.5), 0.2), density=9.0, temperature=3.0))
+        fluid.obstacles.add(gf.Obstacle(gf.Mesh.trefoil().fitted(0.6, center=(0.5, 0.5, 0.5))))
+        fluid.step(0.1)
+        view = gf.VolumeRenderer(ctx)
+        view.render(fluid, gf.Camera(target=(0.5, 0.5, 0.5)), target)
+        read = [fluid.density.read(), fluid.velocity.read(), fluid.solid.read()]
+        view.release()
+    if turn:
+        assert told() == before, (told(), before)
+        plain()
+    drawn.append([*read, np.frombuffer(target.read(dtype="f4"), np.float32)])
+for one, other in zip(*drawn):
+    assert one.std() > 0.01
+    np.testing.assert_array_equal(one, other)
+"""
+
+
+def test_a_compatibility_profile_has_more_that_changes_nothing() -> None:
+    """As pygame gives it unless asked for another: an alpha test of the host's took the thin smoke away."""
+    environment = {**os.environ, "MESA_GL_VERSION_OVERRIDE": "4.5COMPAT"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", COMPATIBLE], env=environment, capture_output=True, text=True, timeout=240
+    )
+    if done.returncode == 77:
+        pytest.skip("the driver has none")
+    assert done.returncode == 0, done.stderr[-3000:]

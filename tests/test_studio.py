@@ -52,6 +52,10 @@ def test_play_pause_and_a_single_step(session: dict[str, Any]) -> None:
     assert session["played"] == [False, True]
 
 
+def test_a_field_tells_what_it_means_where_the_pointer_rests(session: dict[str, Any]) -> None:
+    assert session["tooltip"] is True
+
+
 def test_keys_for_source_wind_and_camera(session: dict[str, Any]) -> None:
     assert session["stronger"] == pytest.approx(1.25)
     assert session["stays_stronger"] == pytest.approx(1.25), "the file's formula took it back"

@@ -65,13 +65,21 @@ def sources(fluid: gf.Fluid) -> list[gf.ParticleSource]:
 # -- particles -----------------------------------------------------------------------------------------------
 
 
+HEAVY = {"response": 0.15, "fall": 1.3, "bounce": 0.6, "vary": 0.5}
+
+
+@pytest.mark.parametrize("grains", [{}, HEAVY], ids=["tracers", "heavy"])
 @pytest.mark.parametrize("case", ["walls", "open", "2d", "solid"])
-def test_particles_follow_their_twin(ctx: moderngl.Context, case: str) -> None:
+def test_particles_follow_their_twin(ctx: moderngl.Context, case: str, grains: dict[str, float]) -> None:
     """Each advance from the shader's own state: places to 1e-3 cells, births included."""
     fluid = fluid_of(ctx, case)
-    made = gf.Particles(ctx, 3000, sources(fluid), life=0.8, seed=5)
+    born = sources(fluid)
+    if grains:
+        born[0].velocity, born[1].spread = (0.3, 1.0, -0.4), 1.5
+    made = gf.Particles(ctx, 3000, born, life=0.8, seed=5, **grains)
     velocity, solid, grid = velocity_of(fluid), solid_of(fluid), fluid.grid
     state, births = made.read().astype(np.float64), 0
+    paces = made.read_velocity().astype(np.float64)
     assert (state[:, 3] == -1.0).all()
     for n in range(12):
         given = {
@@ -82,13 +90,17 @@ def test_particles_follow_their_twin(ctx: moderngl.Context, case: str) -> None:
             "seed": 5,
         }
         rows = made.source_rows(fluid).astype(np.float64)
-        expected = twin.advance_particles(grid, variant_of(fluid), state, rows, velocity, solid, **given)
+        expected, expected_paces = twin.advance_particles(
+            grid, variant_of(fluid), state, paces, rows, velocity, solid, twin.Grains(**grains), **given
+        )
         made.advance(fluid, given["dt"])
-        state = made.read().astype(np.float64)
+        state, paces = made.read().astype(np.float64), made.read_velocity().astype(np.float64)
         alive = expected[:, 3] >= 0.0
         births += int((expected[:, 3] < given["dt"])[alive].sum())
         apart = np.abs(state - expected)[alive].max(axis=1)
         assert np.mean(apart > 1e-3) < 2e-3, f"step {n}: {apart.max()}"  # who is cut off by a rounding error
+        apart = np.abs(paces - expected_paces)[alive].max(axis=1)
+        assert np.mean(apart > 1e-3) < 2e-3, f"step {n}: {apart.max()} m/s"
         assert np.mean((state[:, 3] >= 0.0) != alive) < 2e-3
         inside = state[state[:, 3] >= 0.0, :3]
         assert (inside >= 0.0).all() and (inside <= grid.cells).all()

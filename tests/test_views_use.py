@@ -445,6 +445,7 @@ def test_bad_frames_are_refused(
             ((fluid, (nan, np.eye(4)), scene.target), "the view matrix must be a finite"),
             ((fluid, "camera", scene.target), "camera must be a gpufluid.Camera or a pair"),
             ((fluid, CAMERA, scene.texture), "target must be a moderngl.Framebuffer"),
+            ((fluid, CAMERA, ctx.framebuffer([ctx.texture((9, 7), 4, dtype="i4")])), "holds whole numbers"),
             ((fluid, CAMERA, scene.target, scene.texture), "depth must be a depth texture"),
             (
                 (fluid, CAMERA, scene.target, ctx.depth_texture((10, 10))),
@@ -454,9 +455,8 @@ def test_bad_frames_are_refused(
         for arguments, told in cases:
             with pytest.raises(gf.GpufluidError, match=told):
                 made.render(*arguments)
-        scene.target.viewport = 0, 0, 0, 7
-        with pytest.raises(gf.GpufluidError, match="must be at least 1 x 1, got 0 x 7"):
-            made.render(fluid, CAMERA, scene.target)
+        scene.target.viewport = 0, 0, 0, 7  # as a minimised window has it: no error of the game's
+        made.render(fluid, CAMERA, scene.target)
         if hasattr(made, "advance"):
             for dt in (-1.0, float("nan")):
                 with pytest.raises(gf.GpufluidError, match="dt must be a finite number"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -39,6 +40,37 @@ def test_wheel_holds_kernels_and_demos(wheel: Path) -> None:
     data = {"gpufluid/py.typed", "gpufluid/render/blue_noise.npy"}
     assert shaders | demos | data <= inside
     assert not any(name.startswith(("tests/", "demos/", "glsl/")) for name in inside)
+
+
+TYPED = """
+from collections.abc import Iterator
+
+import gpufluid as gf
+
+
+def story(ctx: object = None) -> Iterator[gf.Scene | None]:
+    with gf.Fluid(gf.Grid((8, 8, 8)), backend="numpy") as fluid:
+        yield gf.Scene(fluid)
+        yield None
+
+
+gf.run(story)
+gf.Fliud
+gf.Grid("8")
+"""
+
+
+def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:
+    """It took any misspelt name for one of the package, and refused a story."""
+    (tmp_path / "typed.py").write_text(TYPED)
+    # In this folder, where `make lint` has kept what it knows of the package.
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", str(tmp_path / "typed.py")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    told = [re.sub(";.*|  .*", "", line.partition("error: ")[2]) for line in done.stdout.splitlines()]
+    assert told == [
+        'Module has no attribute "Fliud"',
+        'Argument 1 to "Grid" has incompatible type "str"',
+    ], done.stdout
 
 
 def test_installed_wheel_renders_the_demo(wheel: Path, tmp_path: Path) -> None:

@@ -113,7 +113,12 @@ import numpy as np
 from gpufluid.app.demos import load_demo
 from gpufluid.app.window import Player, Window
 
-seen = []
+seen, built = [], []
+
+def make(window):
+    built.append(len(seen))
+    return load_demo("plume")(cells=(8, 12, 8), ctx=window.ctx)
+
 with Window((240, 120), "film") as window:
     swap = glfw.swap_buffers
 
@@ -124,24 +129,75 @@ with Window((240, 120), "film") as window:
         swap(handle)
 
     glfw.swap_buffers = take
-    with Player(window, lambda: load_demo("plume")(cells=(8, 12, 8), ctx=window.ctx), "film") as player:
-        player.play(2)
+    with Player(window, lambda: make(window), "film") as player:
+        player.tick()
+        built.append(len(seen))
+        player.play(1)
         player.record("")
         glfw.set_window_size(window.handle, 240, 200)
         player.play(4)
-np.save("seen.npy", seen[-1])
+begun, then = seen[built[1] - 2 : built[1]]
+np.savez("seen.npz", built=built, first=seen[0], begun=begun, then=then, last=seen[-1])
 """
 
 
-def test_nothing_old_stands_beside_a_picture_that_is_filmed(tmp_path: Path) -> None:
-    (tmp_path / "film.py").write_text(RESIZED)
-    done = run_under_xvfb(tmp_path, "film.py")
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+    """What RESIZED saw."""
+    folder = tmp_path_factory.mktemp("film")
+    (folder / "film.py").write_text(RESIZED)
+    done = run_under_xvfb(folder, "film.py")
     assert done.returncode == 0, done.stderr
-    seen = np.load(tmp_path / "seen.npy")
+    return dict(np.load(folder / "seen.npz"))
+
+
+def test_a_window_tells_what_it_waits_for(pictures: dict[str, np.ndarray]) -> None:
+    """It was black, for as long as its scene was built and its shaders were compiled."""
+    before, after = pictures["built"]
+    assert before == 1 and after == 4, "told, built, told, the scene as it begins, its first frame"
+    first, begun, then = (pictures[name].astype(float) for name in ("first", "begun", "then"))
+    assert (first[0] < 12).all() and (first.max((1, 2)) > 150).sum() > 8, "no letters on an empty window"
+    corner = np.abs(begun - then)[:40, :200].mean((1, 2))  # the lowest row first
+    assert corner[12:36].mean() > 20.0, "the scene does not say that its flow is being prepared"
+    assert np.abs(begun - then)[60:, 200:].mean() < 4.0, "the scene is not there before its flow"
+
+
+def test_nothing_old_stands_beside_a_picture_that_is_filmed(pictures: dict[str, np.ndarray]) -> None:
+    seen = pictures["last"]
     assert seen.shape == (200, 240, 3)
     for beside in (seen[:38], seen[-38:]):
         assert np.abs(beside - 255.0 * np.array((0.03, 0.032, 0.036))).max() < 1.0
     assert seen[40:160].std() > 5.0
+
+
+FINE = """
+import ctypes
+from gpufluid.app.window import Window
+
+x11 = ctypes.CDLL("libX11.so.6")
+x11.XOpenDisplay.restype, x11.XDefaultRootWindow.restype = ctypes.c_void_p, ctypes.c_ulong
+x11.XDefaultRootWindow.argtypes = [ctypes.c_void_p]
+x11.XChangeProperty.argtypes = [
+    *(ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong),
+    *(ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_int),
+]
+x11.XSync.argtypes = [ctypes.c_void_p, ctypes.c_int]
+display = x11.XOpenDisplay(None)
+RESOURCE_MANAGER, STRING = 23, 31  # Xatom.h
+text = b"Xft.dpi:\\t144\\n"
+x11.XChangeProperty(display, x11.XDefaultRootWindow(display), RESOURCE_MANAGER, STRING, 8, 0, text, len(text))
+x11.XSync(display, 0)
+with Window((200, 120), "fine") as window:
+    print(*window.framebuffer_size)
+"""
+
+
+def test_a_window_is_no_smaller_where_pixels_are(tmp_path: Path) -> None:
+    """X11 scales nothing by itself: at 144 dots an inch a unit of the screen is one and a half pixels."""
+    (tmp_path / "fine.py").write_text(FINE)
+    done = run_under_xvfb(tmp_path, "fine.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["300", "180"]
 
 
 RENEWED = """

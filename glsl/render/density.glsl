@@ -4,11 +4,13 @@
 #include "lib/cell_sample.glsl" for color
 #endif
 #include "render/fade.glsl"
+#include "render/edge.glsl"
 
 float density_at(vec3 place) {
     float density = max(sample_scalars(place).x, 0.0);
 #if COLORED
     density += dot(max(sample_color(place).xyz, 0.0), vec3(1.0));
 #endif
-    return density * fade(place);
+    density *= fade(place);
+    return density * edged(density);
 }

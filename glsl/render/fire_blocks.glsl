@@ -3,6 +3,7 @@
 #include "render/fire.glsl"
 #include "render/fire_box.glsl"
 #include "render/fade.glsl"
+#include "render/edge.glsl"
 #if ENDS
 #include "render/ends.glsl"
 #endif
@@ -36,7 +37,8 @@ void main() {
 #endif
                 float there = fade(vec3(x, y, z) + 0.5);
                 vec3 fire = there * fire_emission(here.y, burn, here.x) * here.w;
-                block_out += vec4(fire, there * here.x);
+                float density = there * here.x;
+                block_out += vec4(fire, density * edged(density));
                 middle += dot(fire, LUMINANCE) * vec4(vec3(ivec3(x, y, z) - start) + 0.5, 1.0);
             }
     if (middle.w > 0.0) middle_out.xyz = vec3(block) + middle.xyz / (middle.w * float(BLOCK_SIZE));

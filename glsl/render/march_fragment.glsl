@@ -2,6 +2,7 @@
 // The ray is cut into the slabs that slices would be drawn of, and sampled where they would sample it. Blocks of
 // cells that hold next to nothing are leapt over, and what lies behind dense smoke is left out.
 #include "lib/cell_sample.glsl" for shaded
+#include "render/edge.glsl"
 #include "render/integral.glsl"
 #include "render/noise.glsl"
 #include "render/ray_overlap.glsl"
@@ -71,7 +72,8 @@ void main() {
             else n = max(n + 1, int((leaves - start) / thick));
         }
         if (n >= end) break;
-        vec4 light = integral(sample_shaded(origin + d * at), max(to - from, 0.0) * metre);
+        vec4 look = sample_shaded(origin + d * at);
+        vec4 light = integral(look * edged(look.w), max(to - from, 0.0) * metre);
         color_out += left * light;
         left *= 1.0 - light.w;
         ++n;

@@ -1,8 +1,10 @@
-// A particle as a square that faces the viewer; six vertices each.
+// A particle as a square that faces the viewer, drawn out along the way that it has come; six vertices each.
 #include "render/particle_turn.glsl"
 
-uniform sampler2D state, values, colors;
+uniform sampler2D state, paces, values, colors;
 uniform mat4 to_clip;          // cells -> clip space
+uniform float cell_size;       // m
+uniform float streak;          // s of its way that are seen
 uniform vec2 picture_size;     // pixels
 uniform float radius;          // pixels, or m where in_metres
 uniform bool in_metres;
@@ -11,7 +13,8 @@ uniform bool by_value;         // coloured by `values`, else by source
 uniform vec2 range;            // low end, 1 / (high - low)
 uniform float opacity;
 
-out vec2 corner;
+out vec2 corner;               // in radii from the head, the tail lying along x
+flat out float stretch;        // radii from the head to the tail
 flat out vec3 tint;
 flat out float strength;
 
@@ -25,20 +28,31 @@ void main() {
     gl_Position = vec4(2.0, 2.0, 2.0, 1.0);   // outside the picture
     corner = vec2(0.0);
     tint = vec3(0.0);
-    strength = 0.0;
+    strength = stretch = 0.0;
     int s = source_of(index);
     if (particle.w < 0.0 || s < 0) return;
     vec4 clip = to_clip * vec4(particle.xyz, 1.0);
     if (clip.w <= 0.0) return;
     corner = vec2(v == 1 || v == 2 || v == 4, v >= 2 && v != 3) * 2.0 - 1.0;
-    float pixels = in_metres ? radius * scale / clip.w : radius, shown = max(pixels, LEAST);
+    float own = radius * grain_of(index), pixels = in_metres ? own * scale / clip.w : own, shown = max(pixels, LEAST);
+    vec2 along = vec2(1.0, 0.0);
+    if (streak > 0.0) {
+        vec3 back = min(streak, particle.w) / cell_size * texelFetch(paces, texel, 0).xyz;
+        vec4 tail = to_clip * vec4(particle.xyz - back, 1.0);
+        vec2 way = tail.w > 0.0 ? 0.5 * picture_size * (tail.xy / tail.w - clip.xy / clip.w) : vec2(0.0);
+        float far = length(way);
+        if (far > 0.01) along = way / far;
+        stretch = far / shown;
+        if (corner.x > 0.0) corner.x += stretch;
+    }
     float thin = min(pixels / LEAST, 1.0), spent = turn_of(index);
     strength = opacity * thin * thin * smoothstep(0.0, FADE_IN, spent) * smoothstep(1.0, 1.0 - FADE_OUT, spent);
     if (by_value) {
         float share = clamp((texelFetch(values, texel, 0).x - range.x) * range.y, 0.0, 1.0);
         tint = textureLod(colors, vec2(mix(0.5, 255.5, share) / 256.0, 0.5), 0.0).rgb;
     } else {
-        tint = texelFetch(looks, ivec2(s, 0), 0).rgb;
+        tint = mix(texelFetch(looks, ivec2(s, 0), 0).rgb, texelFetch(looks, ivec2(s, 1), 0).rgb, spent);
     }
-    gl_Position = clip + vec4(2.0 * shown * corner / picture_size * clip.w, 0.0, 0.0);
+    vec2 off = shown * (corner.x * along + corner.y * vec2(-along.y, along.x));
+    gl_Position = clip + vec4(2.0 * off / picture_size * clip.w, 0.0, 0.0);
 }

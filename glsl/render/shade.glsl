@@ -10,6 +10,7 @@
 #endif
 #include "render/phase.glsl"
 #include "render/fade.glsl"
+#include "render/edge.glsl"
 #if OTHERS
 #include "render/other_left.glsl"
 #endif
@@ -52,7 +53,12 @@ vec4 shaded(ivec3 cell) {
 #endif
 #endif
     vec3 place = vec3(cell) + 0.5, light = vec3(0.0);
-    float there = fade(place), thick = min(extinction * density * there, THICKEST);
+    float there = fade(place);
+    density *= there;
+#if FIRE
+    density *= edged(density);  // here, where fire can be told from smoke; else finer than cells, see slab_fragment.glsl
+#endif
+    float thick = min(extinction * density, THICKEST);
     emitted *= there;
     if (!(thick + emitted.x + emitted.y + emitted.z > 0.0)) return vec4(0.0);
     if (thick > 0.0) {

@@ -105,7 +105,12 @@ def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--frames", type=_count, metavar="N", help="frames to simulate (to the scene's end; else a film: 120)"
     )
-    add("--size", type=_size, metavar="WxH", help="pixels (a film: 640x360; a window: 960x540)")
+    add(
+        "--size",
+        type=_size,
+        metavar="WxH",
+        help="pixels of a film (640x360), units of the screen of a window (960x540)",
+    )
     add("--fps", type=_rate, metavar="N", help="frames a second of the film (the scene's; 30)")
     add(
         "-o",

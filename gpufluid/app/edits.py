@@ -290,11 +290,12 @@ def strengthen(scene: Scene, history: History, factor: float) -> str:
     for name in FLOW_FIELDS:
         value = getattr(emitter, name)
         several = isinstance(value, tuple)
-        if value is None or not any(value if several else (value,)):
+        each: tuple[float, ...] = value if several else (value or 0.0,)
+        if not any(each):
             continue
-        after = tuple(v * factor for v in value) if several else value * factor
-        history.change(scene, ("fluids", 0, "emitters", 0, name), after)
-        said.append(f"{name} {', '.join(f'{v:.3g}' for v in (after if several else (after,)))} 1/s")
+        each = tuple(_short(v * factor) for v in each)
+        history.change(scene, ("fluids", 0, "emitters", 0, name), each if several else each[0])
+        said.append(f"{name} {', '.join(f'{v:.3g}' for v in each)} 1/s")
         history.seal()
     return f"source: {', '.join(said)}" if said else "the first source makes nothing"
 
@@ -307,7 +308,8 @@ def blow(scene: Scene, history: History, gusts: float) -> str:
     fluid = scene.fluid
     speed = GUST * gusts * max(fluid.grid.size)
     a = math.radians(scene.camera.azimuth)
-    gust = speed * math.cos(a), 0.0, -speed * math.sin(a) if fluid.grid.dimensions == 3 else 0.0
+    z = -speed * math.sin(a) if fluid.grid.dimensions == 3 else 0.0
+    gust = _short(speed * math.cos(a)), 0.0, _short(z)
     number = next((n for n, force in enumerate(fluid.forces) if isinstance(force, Wind)), None)
     forces: Path = ("fluids", 0, "forces")
     if number is None:
@@ -315,13 +317,18 @@ def blow(scene: Scene, history: History, gusts: float) -> str:
         return f"wind: {_speed(gust)}"
     wind = fluid.forces[number]
     assert isinstance(wind, Wind)
-    x, y, z = (v + g for v, g in zip(wind.velocity, gust, strict=True))
+    x, y, z = (_short(v + g) for v, g in zip(wind.velocity, gust, strict=True))
     if math.hypot(x, y, z) < 1e-3 * abs(speed):
         history.make(scene, Removal(forces, number, wind))
         return "wind: none"
     history.change(scene, (*forces, number, "velocity"), (x, y, z))
     history.seal()
     return f"wind: {_speed((x, y, z))}"
+
+
+def _short(value: float) -> float:
+    """A number in as many digits as may be meant."""
+    return float(f"{value:.6g}") + 0.0  # no -0
 
 
 def _speed(velocity: tuple[float, float, float]) -> str:

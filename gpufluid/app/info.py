@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -14,7 +15,20 @@ from gpufluid.grid import Grid
 from gpufluid.layout import layouts
 
 CORE = ("numpy", "moderngl", "glfw", "pyrr")
-OPTIONAL = {"av": "av", "pillow": "PIL", "tqdm": "tqdm", "trimesh": "trimesh"}  # package: module
+OPTIONAL = {  # of the extra `all`; package: module
+    "av": "av",
+    "pillow": "PIL",
+    "tqdm": "tqdm",
+    "trimesh": "trimesh",
+    "msgspec": "msgspec",
+    "tomlkit": "tomlkit",
+    "OpenEXR": "OpenEXR",
+    "imgui-bundle": "imgui_bundle",
+    "greenlet": "greenlet",
+    "matplotlib": "matplotlib",
+}
+if sys.version_info < (3, 11):
+    del OPTIONAL["imgui-bundle"]  # which no extra brings there
 
 
 def largest_cube(limit: int) -> int:
@@ -35,8 +49,10 @@ def package_lines() -> Iterator[str]:
     """Yield what is installed, line by line."""
     yield f"gpufluid         {gpufluid.__version__}"
     yield f"python           {platform.python_version()} on {platform.platform(terse=True)}"
-    there = [*CORE, *(package for package, module in OPTIONAL.items() if find_spec(module))]
-    yield f"packages         {', '.join(f'{name} {_version(name)}' for name in there)}"
+    there = [package for package, module in OPTIONAL.items() if find_spec(module)]
+    yield f"packages         {', '.join(f'{name} {_version(name)}' for name in CORE)}"
+    if there:
+        yield f"{'':16} {', '.join(f'{name} {_version(name)}' for name in there)}"
     missing = [package for package in OPTIONAL if package not in there]
     if missing:
         yield f"missing          {', '.join(missing)}: pip install 'gpufluid[all]'"

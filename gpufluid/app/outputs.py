@@ -114,6 +114,7 @@ class Shot:
                 scene.dt,
                 extinction=scene.smoke.extinction,
                 fade=scene.smoke.fade,
+                edge=scene.smoke.edge,
                 depth=depth,
             )
             for fluid in sorted(scene.fluids, key=distance, reverse=True)

@@ -37,7 +37,7 @@ MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
 
 
 def run(
-    scene: Scene | Callable[..., Scene],
+    scene: Scene | Callable[..., Scene | Iterator[Any]],
     *,
     frames: int | None = None,
     out: Name | None = None,
@@ -84,7 +84,7 @@ def run(
 
 
 def play(
-    scene: Scene | Callable[..., Scene],
+    scene: Scene | Callable[..., Scene | Iterator[Any]],
     *,
     name: str,
     frames: int | None = None,
@@ -182,7 +182,7 @@ def check_size(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _play_in_window(
-    scene: Scene | Callable[..., Scene],
+    scene: Scene | Callable[..., Scene | Iterator[Any]],
     name: str,
     frames: int | None,
     size: tuple[int, int],
@@ -223,7 +223,7 @@ def _play_in_window(
 
 
 def studio(
-    scene: Callable[..., Scene], *, name: str, size: tuple[int, int] = STUDIO_SIZE, watch: Path | None = None
+    scene: Callable[..., Any], *, name: str, size: tuple[int, int] = STUDIO_SIZE, watch: Path | None = None
 ) -> None:
     """Open the studio on a scene; as :func:`play`, but in a window only, with the panel beside the picture.
 
@@ -234,7 +234,7 @@ def studio(
     _play_in_window(scene, name, None, size, watch, studio=True)
 
 
-def _takes(make: Callable[..., Scene], name: str) -> bool:
+def _takes(make: Callable[..., Any], name: str) -> bool:
     """Whether `make` can be called with the keyword `name`."""
     try:
         inspect.signature(make).bind_partial(**{name: None})
@@ -243,7 +243,7 @@ def _takes(make: Callable[..., Scene], name: str) -> bool:
     return True
 
 
-def _check_call(make: Callable[..., Scene], **given: Any) -> None:
+def _check_call(make: Callable[..., Any], **given: Any) -> None:
     """Raise GpufluidError where `make` cannot be called with what is `given` by name, and no more."""
     try:
         signature = inspect.signature(make)

@@ -6,6 +6,7 @@ that all of it can be undone. What a player does anyway stays in `window`; this 
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from gpufluid.app.studio_fields import (
     degrees_to_turn,
     items_of,
     items_of_view,
+    meaning,
     other_form,
     plain,
     turn_to_degrees,
@@ -40,6 +42,7 @@ from gpufluid.app.twice import STANDS
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
+from gpufluid.grid import Grid
 from gpufluid.hand import Hand
 from gpufluid.render.camera import view_of
 from gpufluid.render.scene_views import SceneViews
@@ -59,10 +62,12 @@ Triple = tuple[float, float, float]
 PANEL = 340.0  # width
 LABEL = 140.0  # from where a row's name stands to its slider
 WIDEST = 0.65  # share of the window that the panel takes at most
+TIP = 330.0  # width of a tooltip
 HELP_WIDTH = 430.0  # of the list of keys
 TOAST = STANDS  # seconds that a message is seen: as long as a question
 MEASURE = 0.5  # seconds between frames whose passes are timed
 SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
+FINE = 5  # digits of the box's longest side that a drag gives: more are no one's intention
 PASSES = 16  # rows of the table of passes
 TOOLS = ("select", "push", "smoke")
 OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.45)
@@ -460,6 +465,7 @@ class Studio:
             if imgui.button(name, imgui.ImVec2(width, 0)) and do is not None:
                 do()
             imgui.end_disabled()
+            self._tip((inspect.getdoc(do) or "").partition("\n\n")[0] if inspect.ismethod(do) else "")
             if on:
                 imgui.pop_style_color()
 
@@ -488,6 +494,7 @@ class Studio:
             player.help()
 
     def _record(self) -> None:
+        """Begin a film, or a folder of pictures, under the first free number, or end it."""
         self.player.record("" if self._as_pictures else ".mp4")
 
     def _tools(self) -> None:
@@ -496,24 +503,35 @@ class Studio:
 
         self._buttons(*((tool.capitalize(), take(tool), tool == self.tool) for tool in TOOLS))
         if self.tool != "select":
-            self.reach = self._slider("reach", self.reach, Range(0.01, 0.3, "m", log=True))
+            self.reach = self._slider("reach", self.reach, Range(0.01, 0.3, "m", log=True), "reach")
         if self.tool == "push":
-            self.force = self._slider("strength", self.force, Range(0.0, 4.0))
+            self.force = self._slider("strength", self.force, Range(0.0, 4.0), "push")
         if self.tool == "smoke":
-            self.amount = self._slider("amount", self.amount, Range(0.0, 50.0, "1/s"))
-            self.warmth = self._slider("temperature", self.warmth, Range(-2.0, 4.0))
+            self.amount = self._slider("amount", self.amount, Range(0.0, 50.0, "1/s"), "density")
+            self.warmth = self._slider("temperature", self.warmth, Range(-2.0, 4.0), "temperature")
 
-    def _slider(self, label: str, value: float, spread: Range) -> float:
-        """A slider of the studio's own, above what scrolls."""
-        self._row(label, inset=imgui.get_style().window_padding.x)
-        return float(_number(f"##{label}", value, spread)[1])
+    def _slider(self, label: str, value: float, spread: Range, field: str) -> float:
+        """A slider of the studio's own, above what scrolls. field: of a `Hand`, that it stands for."""
+        told = meaning(Hand, field)
+        self._row(label, imgui.get_style().window_padding.x, told)
+        value = float(_number(f"##{label}", value, spread)[1])
+        self._tip(told)
+        return value
 
-    def _row(self, label: str, inset: float = 0.0) -> None:
+    def _tip(self, text: str) -> None:
+        """Tell `text` while the pointer rests on what was drawn last, and holds nothing."""
+        rests = imgui.is_item_hovered(imgui.HoveredFlags_.for_tooltip)
+        if text and rests and not imgui.is_any_item_active() and imgui.begin_tooltip():
+            imgui.push_text_wrap_pos(TIP * self.ui.scale)
+            imgui.text(text)
+            imgui.pop_text_wrap_pos()
+            imgui.end_tooltip()
+
+    def _row(self, label: str, inset: float = 0.0, meaning: str = "") -> None:
         """The name of a row; what follows fills the rest. inset: from the edge of the window to the rows."""
         imgui.align_text_to_frame_padding()
         imgui.text(label)
-        if imgui.calc_text_size(label).x + imgui.get_cursor_pos_x() > LABEL * self.ui.scale + inset:
-            imgui.set_item_tooltip(label)
+        self._tip(f"{label}: {meaning}" if meaning else label)
         imgui.same_line(LABEL * self.ui.scale + inset)
         imgui.set_next_item_width(-1)
 
@@ -692,7 +710,8 @@ class Studio:
             imgui.pop_id()
             if len(self.scene.others):
                 imgui.tree_pop()
-        changed, dt = _labelled(self, "time step", self.scene.dt, Range(0.001, 0.1, "s", log=True))
+        told = meaning(Scene, "dt")
+        changed, dt = _labelled(self, "time step", self.scene.dt, Range(0.001, 0.1, "s", log=True), told)
         if changed and dt > 0.0:
             self.change(("dt",), dt)
 
@@ -715,7 +734,9 @@ class Studio:
             if changed:
                 self.change(("floor",), scene.fluid.grid.origin[1] if on else None)
             if scene.floor is not None:
-                changed, height = _labelled(self, "height", scene.floor, RANGES["position"])
+                changed, height = _labelled(
+                    self, "height", scene.floor, RANGES["position"], meaning(Scene, "floor")
+                )
                 if changed:
                     self.change(("floor",), height)
             imgui.tree_pop()
@@ -820,7 +841,7 @@ class Studio:
         grid = fluid.grid
         if self._grid_of is None or self._grid_of[0] is not self.scene or self._grid_of[1] != self.box:
             self._grid_of, self._cells = (self.scene, self.box), list(grid.cells)
-        self._row("cells x, y, z")
+        self._row("cells x, y, z", meaning=meaning(Grid, "cells"))
         with at_every_key():
             _, self._cells = imgui.input_int3("##cells", self._cells)
         x, y, z = self._cells
@@ -906,10 +927,11 @@ class Studio:
             if item.range.unit and item.kind in ("triple", "pair", "color", "turn")
             else ""
         )
-        self._row(item.label + unit)
+        self._row(item.label + unit, meaning=item.meaning)
         key = f"##{item.name}"
         if item.optional:
             changed, on = imgui.checkbox(f"{key} on", value is not None)
+            self._tip(item.meaning)
             if changed:
                 return True, item.default if on else None
             imgui.same_line()
@@ -917,7 +939,9 @@ class Studio:
                 imgui.text_disabled(item.none)
                 return False, None
             imgui.set_next_item_width(-1)
-        return WIDGETS[item.kind](key, value, item)
+        changed, value = WIDGETS[item.kind](key, value, item)
+        self._tip(item.meaning)
+        return changed, value
 
 
 def _short(metres: float) -> float:
@@ -925,9 +949,11 @@ def _short(metres: float) -> float:
     return float(f"{metres:.4g}")
 
 
-def _labelled(studio: Studio, label: str, value: float, spread: Range) -> tuple[bool, float]:
-    studio._row(label)
-    return _number(f"##{label}", value, spread)
+def _labelled(studio: Studio, label: str, value: float, spread: Range, told: str) -> tuple[bool, float]:
+    studio._row(label, meaning=told)
+    changed, value = _number(f"##{label}", value, spread)
+    studio._tip(told)
+    return changed, value
 
 
 def _number(key: str, value: float, spread: Range) -> tuple[bool, float]:
@@ -1174,8 +1200,9 @@ class Move:
                 return
             by = now - before
         self.point = self.point + by
-        moved = tuple((np.array(pick.anchor(thing)) + by).tolist())
-        studio.change((*self.path, name), moved)
+        moved = np.array(pick.anchor(thing)) + by
+        digits = FINE - int(np.floor(np.log10(max(fluid.grid.size))))
+        studio.change((*self.path, name), tuple(round(v, digits) + 0.0 for v in moved.tolist()))
 
     def release(self) -> None:
         """The next drag is undone by itself."""

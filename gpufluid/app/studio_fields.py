@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import types
 import typing
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import gpufluid
 from gpufluid import flow_views, settings, shapes, solvers, sources, view
 from gpufluid.combustion import Combustion
 from gpufluid.grid import AXES
@@ -34,6 +36,12 @@ class Range:
     log: bool = False
 
 
+GLANCE = 240  # letters
+NAME = r"[a-z_]+(?: \([^()]*\))?"
+NAMED = re.compile(rf"(?:^|(?<=[.;)] )|(?<=, and ))({NAME}(?:, {NAME})*): ")
+SENTENCE = re.compile(r"(?<=[.]) (?=[A-Z`])")
+LIKE = re.compile(r"as in `(\w+)`")
+ELSEWHERE = re.compile(r"[^.;`]*see `\w+`(?:\.|$)")
 ANY = Range(-10.0, 10.0)
 
 # By class and field, else by field alone.
@@ -100,6 +108,7 @@ RANGES: dict[str, Range] = {
     "Smoke.extinction": Range(0.0, 300.0, "1/m"),
     "Smoke.anisotropy": Range(-0.95, 0.95),
     "Smoke.fade": Range(0.0, 1.0, "m"),
+    "Smoke.edge": Range(0.0, 2.0),
     "Picture.fps": Range(1.0, 120.0, "1/s"),
     "Picture.exposure": Range(0.05, 5.0, log=True),
     "Picture.slices": Range(1, 512),
@@ -137,6 +146,11 @@ RANGES: dict[str, Range] = {
     "life": Range(0.1, 10.0, "s"),
     "step": Range(0.05, 1.0, "cells"),
     "interval": Range(0.01, 0.5, "s"),
+    "response": Range(0.0, 10.0, "s"),
+    "fall": Range(-5.0, 20.0, "m/s"),
+    "streak": Range(0.0, 0.2, "s"),
+    "bounce": Range(0.0, 1.0),
+    "vary": Range(0.0, 1.0),
     "fill": Range(0.05, 1.0),
     "bins": Range(1, 256),
     "level": Range(0.0, 5.0),
@@ -181,7 +195,8 @@ class Item:
     """A field as it is shown.
 
     kind: number (which may also be three), whole, flag, choice, text, triple, pair, counts, color, colors,
-    turn, shape, solver, part (a table of its own). optional: None is a value too, called `none`.
+    turn, shape, solver, part (a table of its own). optional: None is a value too, called `none`. meaning:
+    what docstrings say of it.
     """
 
     name: str
@@ -191,6 +206,7 @@ class Item:
     choices: tuple[Any, ...]
     default: Any
     none: str = "none"
+    meaning: str = ""
 
     @property
     def label(self) -> str:
@@ -220,8 +236,58 @@ def items_of(kind: Any) -> tuple[Item, ...]:
             default = part.default_factory()
         item = item_of(kind.__name__, part.name, hints[part.name], default, part.metadata.get("names", ()))
         if item is not None:
-            found.append(item)
+            found.append(replace(item, meaning=meaning(kind, part.name)))
     return tuple(found)
+
+
+def meaning(kind: Any, name: str) -> str:
+    """What docstrings say of field `name`: that of `kind`, of its bases, of what draws it; "" for nothing.
+
+    Where none explains the field by its name, what one says of another that mentions it.
+    """
+    made = getattr(gpufluid, getattr(kind, "MADE", "") or "Scene")
+    classes = [*kind.__mro__, *(made.__mro__ if hasattr(kind, "MADE") else ())]
+    docs = [cls.__doc__ or "" for cls in classes if cls is not object]
+    for doc in docs:
+        found = _explained(doc).get(name, "")
+        other = LIKE.match(found)
+        if other and hasattr(gpufluid, other[1]):
+            there, more = meaning(getattr(gpufluid, other[1]), name), found[other.end() :].strip(".")
+            return there.partition(";")[0] + more if more else there
+        if found and not ELSEWHERE.match(found):
+            return _told(found)
+    for doc in docs:
+        summary = " ".join(doc.partition("\n\n")[0].split())
+        for found in (*_explained(doc).values(), summary):
+            if f"`{name}`" in found:
+                return _told(found)
+    return ""
+
+
+@functools.cache
+def _explained(doc: str) -> dict[str, str]:
+    """What a docstring says after names and a colon, as in ``rate: 1/s. center, radius (> 0): metres.``"""
+    found: dict[str, str] = {}
+    for paragraph in re.split(r"\n\s*\n", doc):
+        text = " ".join(paragraph.split()).partition(" Raises ")[0]
+        marks = list(NAMED.finditer(text))
+        ends = [*(mark.start() for mark in marks[1:]), len(text)]
+        for mark, end in zip(marks, ends, strict=False):  # there may be no marks
+            for name in re.findall(r"\w+", re.sub(r"\([^()]*\)", "", mark[1])):
+                found.setdefault(name, text[mark.end() : end].strip())
+    return found
+
+
+def _told(text: str) -> str:
+    """As many of the first sentences as are read at a glance, without the marks of code."""
+    text = re.sub(r",? and$", "", text).replace("`", "").replace("^2", "²")
+    sentences = SENTENCE.split(text)
+    told = sentences[0]
+    for sentence in sentences[1:]:
+        if len(told) + len(sentence) > GLANCE:
+            break
+        told = f"{told} {sentence}"
+    return told.rstrip(",;")
 
 
 def item_of(

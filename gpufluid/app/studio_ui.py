@@ -26,7 +26,10 @@ try:
     from imgui_bundle import imgui
     from imgui_bundle import portable_file_dialogs as file_dialogs
 except ImportError:
-    raise MissingDependencyError("imgui-bundle", "the studio's panel") from None
+    panel = (
+        "the studio's panel" if sys.version_info >= (3, 11) else "the studio's panel, from Python 3.11 on,"
+    )
+    raise MissingDependencyError("imgui-bundle", panel) from None
 
 FONT = "assets/fonts/Roboto/Roboto-Regular.ttf", "assets/fonts/DroidSans.ttf"  # in imgui_bundle; or none
 FONT_SIZE = 15.0

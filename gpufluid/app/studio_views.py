@@ -14,7 +14,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.app.studio_fields import CHOICES, Item, item_of
+from gpufluid.app.studio_fields import CHOICES, Item, item_of, meaning
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import (
     FIELDS,
@@ -120,7 +120,7 @@ def parameters(kind: type) -> tuple[Item, ...]:
         CHOICES.setdefault(f"{kind.__name__}.{name}", _choices(name))
         item = item_of(kind.__name__, name, hints.get(name), default)
         if item is not None and (item.kind != "text" or item.choices):
-            found.append(item)
+            found.append(dataclasses.replace(item, meaning=meaning(kind, name)))
     return tuple(found)
 
 

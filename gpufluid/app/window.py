@@ -20,6 +20,7 @@ from gpufluid.app import orbit
 from gpufluid.app.display import egl_set_aside
 from gpufluid.app.edits import STRONGER, Cells, History, Regrid, blow, strengthen
 from gpufluid.app.hands import Brush, Drag, forward_of, grasp, move_view
+from gpufluid.app.notice import Notice
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.app.twice import Twice, changes
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
@@ -37,6 +38,7 @@ EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is
 LOOK = 0.25  # seconds between looks at the file of the scene
 BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
+COMPILES = "the first time on a machine, shaders are compiled"
 RELOAD = "press Reload once more to go on"
 SET_LATER = ("size", "fps", "exposure", "background", "floor_color")  # of a Picture
 KEYS = (
@@ -92,7 +94,8 @@ class _Loader:
 class Window:
     """An open window with a GL context in it; a context manager that closes it.
 
-    size: (width, height), screen units. Only one may be open at a time, in the main thread.
+    size: (width, height), units of the screen, each of several pixels where these are fine. Only one may be
+    open at a time, in the main thread.
     ctx: its moderngl.Context, 4.3 core or newer where there is one, else 3.3.
 
     Raises GLUnavailableError, in one line, where no window opens.
@@ -127,6 +130,7 @@ class Window:
             glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, minor)
             glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
             glfw.window_hint(glfw.OPENGL_FORWARD_COMPAT, True)
+            glfw.window_hint(glfw.SCALE_TO_MONITOR, True)  # else tiny where units are pixels, fine ones
             handle = glfw.create_window(*size, title, None, None)
             if handle:
                 return handle
@@ -192,7 +196,10 @@ class Player:
         self.message, self.said = "", 0.0  # the last thing told, and when
         self.size = width, height = window.framebuffer_size  # pixels; zeros while it is minimised
         glfw.set_window_title(window.handle, readable(f"{name} - is being built ..."))
+        self._notice: Notice | None = Notice(window.handle, window.ctx)
+        self._notice.show(name, "preparing: the scene is being built", BESIDE)
         self.scene = make()
+        self._notice.show(name, f"preparing: {COMPILES}", BESIDE)
         self.volume_options: dict[str, Any] = {}
         self.renderer = self._new_renderer((max(width, 1), max(height, 1)))
         self.scene.fit(max(width, 1) / max(height, 1))
@@ -257,12 +264,22 @@ class Player:
         self._reload()
         if 0 in self.size:
             return False
+        if self._notice is not None:
+            self._begin()
         advanced = False
         if self._single or (not self.paused and self._is_due()):
             self._single = False
             advanced = self._advance()
         self._show(advanced)
         return advanced
+
+    def _begin(self) -> None:
+        """Show the scene before its first frame: the flow may take seconds to be ready."""
+        self._show(False)
+        self._shown.clear()
+        assert self._notice is not None
+        self._notice.release()
+        self._notice = None
 
     def _advance(self) -> bool:
         """Simulate a frame; where that cannot be, halt."""
@@ -333,7 +350,7 @@ class Player:
         self._draw()
         if self.studio is not None:
             self.studio.draw_charts()
-        for snap in self.scene.take_snaps():
+        for snap in () if self._notice else self.scene.take_snaps():
             self._write(snap, overwrite=True)
         if advanced:
             self._film()
@@ -347,6 +364,8 @@ class Player:
         screen.use()
         if self.studio is not None:
             self.studio.draw()
+        if self._notice is not None:
+            self._notice.over(f"preparing the flow: {COMPILES}")
         glfw.swap_buffers(window.handle)
         now = time.perf_counter()
         self._shown.append(now)
@@ -494,7 +513,7 @@ class Player:
         self._titled = 0.0
 
     def restart(self) -> None:
-        """Build the scene anew, camera and all, with what was changed by hand; else it stays as it is."""
+        """Start the scene again, camera and all, with what was changed by hand."""
         try:
             self._replace(self.history.cells)
         except GpufluidError as error:
@@ -510,7 +529,7 @@ class Player:
         return self.twice.stands(self._losing(RELOAD))
 
     def reload(self) -> None:
-        """Build the scene as its file is now; where that loses unsaved changes, when asked twice."""
+        """Start the scene as its file is now; where that loses unsaved changes, when asked twice."""
         if self._agreed(RELOAD):
             self._read_again()
 
@@ -742,6 +761,9 @@ class Player:
         if self.studio is not None:
             self.studio.release()
             self.studio = None
+        if self._notice is not None:
+            self._notice.release()
+            self._notice = None
         self.renderer.release()
         self.scene.release()
 

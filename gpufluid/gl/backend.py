@@ -197,6 +197,19 @@ class GLBackend:
         finally:
             self.pace.pacer = pacer
 
+    @contextmanager
+    def all_or_none(self) -> Iterator[None]:
+        """What is made while it is open, on the device, is released where it fails."""
+        self.device.made = made = list[Field]()
+        try:
+            yield
+        except BaseException:
+            for field in made:
+                field.release()
+            raise
+        finally:
+            self.device.made = None
+
     def stopwatch(self) -> Stopwatch:
         """The driver's time stamps; the clock on the wall where the processor draws."""
         return WallWatch(self.finish) if self.device.software else TimestampWatch(self.ctx)

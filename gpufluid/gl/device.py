@@ -149,6 +149,7 @@ class Device:
         self.draws = True  # False: passes do all but draw and dispatch, for a measure of what that costs
         self.moved: dict[str, list[int]] | None = None  # what passes must move, by name, while it is counted
         self.fields: WeakSet[Any] = WeakSet()  # those alive
+        self.made: list[Any] | None = None  # those made, while they may have to be given back
         self._shared = _compiled.setdefault(ctx, _Programs())
         self._shared.users += 1
         self._programs = self._shared.by_text
@@ -440,6 +441,24 @@ def let_go(*things: Any) -> None:
         if isinstance(thing, moderngl.Framebuffer) and thing.ctx.mglo.fbo is thing.mglo:
             thing.ctx.detect_framebuffer(0).use()
         thing.release()
+
+
+def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "target") -> None:
+    """Raise GpufluidError where nothing can be drawn into `target` in `ctx`. by, what: for the message."""
+    if not isinstance(target, moderngl.Framebuffer):
+        raise GpufluidError(f"{what} must be a moderngl.Framebuffer, got {target!r}")
+    if isinstance(target.mglo, moderngl.InvalidObject):
+        raise GpufluidError(f"the {what} was released")
+    if target.ctx is not ctx:
+        raise GpufluidError(f"the {what} lives in another GL context than {by}")
+    colors = target.color_attachments  # None in one that moderngl has not made
+    if colors == ():
+        raise GpufluidError(f"the {what} has no colour to draw to: give it a texture, framebuffer([texture])")
+    kind = str(getattr(colors[0], "dtype", "")) if colors else ""
+    if kind.startswith(("i", "u")):
+        raise GpufluidError(
+            f'the {what} holds whole numbers (dtype="{kind}"), which no light is: make it of "f2" or "f1"'
+        )
 
 
 def drawn_to(target: moderngl.Framebuffer) -> tuple[Any, ...]:

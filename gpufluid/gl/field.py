@@ -46,12 +46,14 @@ class Field:
         self._textures: list[moderngl.Texture] = []
         self._marks: list[Mark | None] = [None] * buffers  # the stage each texture was last written in
         self._targets: list[moderngl.Framebuffer] = []
+        device.fields.add(self)
+        if device.made is not None:  # before its textures: one that fails in the midst of them counts as well
+            device.made.append(self)
         for _ in range(buffers):
             texture = device.texture(layout.texture_size, components, self.dtype, f"the {name} field")
             self._textures.append(texture)
             self._targets.append(device.ctx.framebuffer([texture]))
             device.clear(texture, self._targets[-1], (0.0,) * 4)
-        device.fields.add(self)
 
     @property
     def front(self) -> moderngl.Texture:
@@ -249,6 +251,7 @@ class PartedField(Field):
     """
 
     _others: Sequence[Field] = ()  # all but the first part; none while that is made
+    _across: Sequence[moderngl.Framebuffer] = ()
 
     def __init__(
         self,
@@ -263,7 +266,7 @@ class PartedField(Field):
         super().__init__(device, name, layout, components, dtype, buffers)
         self._others = [Field(device, name, layout, components, dtype, buffers) for _ in range(parts - 1)]
         self._sides = [[part._textures[n] for part in (self, *self._others)] for n in range(buffers)]
-        self._across = [device.ctx.framebuffer(textures) for textures in self._sides]
+        self._across = tuple(device.ctx.framebuffer(textures) for textures in self._sides)
 
     @property
     def fronts(self) -> Sequence[moderngl.Texture]:
@@ -289,7 +292,7 @@ class PartedField(Field):
         """Let front and back change places."""
         super().turn()
         self._sides.reverse()
-        self._across.reverse()
+        self._across = self._across[::-1]
 
     def fill(self, values: Sequence[float]) -> None:
         """Set every value of the front."""
@@ -311,7 +314,7 @@ class PartedField(Field):
     def release(self) -> None:
         """Release the textures; idempotent."""
         let_go(*self._across)
-        self._across.clear()
+        self._across = ()
         for part in self._others:
             part.release()
         super().release()

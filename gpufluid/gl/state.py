@@ -16,6 +16,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -29,6 +30,7 @@ from gpufluid.gl.messages import complain, listen, take, tell
 
 UNITS = 16  # texture units the engine binds from 0 on; and the one moderngl makes textures on
 IMAGES = 12  # image units that it binds, at most
+COMPATIBLE = 2  # the bit of a compatibility profile
 
 # glEnable's, and what the engine draws with
 SWITCHES = {
@@ -55,6 +57,13 @@ SWITCHES = {
 }
 SWITCHES_40 = {enums.SAMPLE_SHADING: False}
 SWITCHES_43 = {enums.PRIMITIVE_RESTART_FIXED_INDEX: False}
+
+# what a compatibility profile has beside: alpha test, polygon stipple, maps of colours and stencils, and of
+# each channel and of depth the factor and the offset of what is written to textures and read from them
+SWITCHES_COMPATIBLE = {enums.ALPHA_TEST: False, enums.POLYGON_STIPPLE: False}
+PIXEL_MAPS = enums.MAP_COLOR, enums.MAP_STENCIL
+SCALES = enums.RED_SCALE, enums.GREEN_SCALE, enums.BLUE_SCALE, enums.ALPHA_SCALE, enums.DEPTH_SCALE
+PIXEL_TRANSFER = {name + n: 1.0 - n for name in SCALES for n in (0, 1)}
 
 # of unpacking, then packing: swap bytes, lsb first, row length, skip rows, skip pixels, alignment
 PIXEL_STORE = {
@@ -161,17 +170,18 @@ class _Kept:
         if self._has(410, "GL_ARB_viewport_array"):
             viewports = gl.integers(enums.MAX_VIEWPORTS)[0]
         buffers = gl.integers(enums.MAX_DRAW_BUFFERS)[0]
-        yield from self._switches(buffers, viewports or 1)
+        compatible = bool(gl.integers(enums.CONTEXT_PROFILE_MASK)[0] & COMPATIBLE)
+        yield from self._switches(buffers, viewports or 1, compatible)
         yield from self._objects()
-        yield from self._pixels()
+        yield from self._pixels(compatible)
         yield from self._blending(buffers)
         yield from self._areas(viewports)
         yield from self._units(one_more_unit)
 
-    def _switches(self, buffers: int, viewports: int) -> Iterator[_Piece]:
+    def _switches(self, buffers: int, viewports: int, compatible: bool) -> Iterator[_Piece]:
         """What glEnable turns on."""
-        more = (SWITCHES_40 if self._has(400) else {}) | (SWITCHES_43 if self._has(430) else {})
-        for name, usual in (SWITCHES | more).items():
+        more = (SWITCHES_40, self._has(400)), (SWITCHES_43, self._has(430)), (SWITCHES_COMPATIBLE, compatible)
+        for name, usual in chain(SWITCHES.items(), *(some.items() for some, there in more if there)):
             yield _Piece(FLAG, [name], partial(self._switch, name), usual)
         for name, count in (enums.BLEND, buffers), (enums.SCISSOR_TEST, viewports):
             for n in range(count):
@@ -191,7 +201,7 @@ class _Kept:
         renderbuffer = bound("Renderbuffer", gl.glBindRenderbuffer, enums.RENDERBUFFER)
         yield _Piece(WHOLE, [enums.RENDERBUFFER_BINDING], renderbuffer)
 
-    def _pixels(self) -> Iterator[_Piece]:
+    def _pixels(self, compatible: bool) -> Iterator[_Piece]:
         """How pixels are stored, faces are drawn and colours are cleared."""
         gl = self._gl
         for name, value in PIXEL_STORE.items():
@@ -207,6 +217,13 @@ class _Kept:
         yield _Piece(REAL, [enums.POINT_SIZE], gl.glPointSize, 1.0)
         yield _Piece(REAL, [enums.DEPTH_CLEAR_VALUE], gl.glClearDepth)
         yield _Piece(REAL, [enums.COLOR_CLEAR_VALUE], gl.glClearColor, size=4)
+        if compatible:
+            for name in PIXEL_MAPS:
+                yield _Piece(WHOLE, [name], partial(gl.glPixelTransferi, name), 0)
+            for name, number in PIXEL_TRANSFER.items():
+                yield _Piece(REAL, [name], partial(gl.glPixelTransferf, name), number)
+            clamp = partial(gl.glClampColor, enums.CLAMP_FRAGMENT_COLOR)
+            yield _Piece(WHOLE, [enums.CLAMP_FRAGMENT_COLOR], clamp, enums.FIXED_ONLY)
 
     def _blending(self, buffers: int) -> Iterator[_Piece]:
         """How each of the colours drawn to takes what is drawn."""
@@ -431,6 +448,40 @@ def keeping(ctx: moderngl.Context, what: str) -> Iterator[None]:
         said = take(ctx) if switches.gl and guard.outside else []
     if said:  # not where something else was raised already
         complain(said, f"{what}:")
+
+
+@contextmanager
+def own_depths(ctx: moderngl.Context) -> Iterator[None]:
+    """Depths go from -1 in clip space, which is 0 in a depth texture, to 1, which is 1, while the body runs.
+
+    For what is drawn with matrices and into depths of the engine's alone: a host's go with its own.
+    """
+    gl = calls(ctx)
+    indexed = gl.version >= 410 or "GL_ARB_viewport_array" in gl.extensions
+    clips = gl.version >= 450 or "GL_ARB_clip_control" in gl.extensions
+    near_and_far = (ctypes.c_float * 2)()
+    if indexed:
+        gl.glGetFloati_v(enums.DEPTH_RANGE, 0, near_and_far)
+    else:
+        gl.glGetFloatv(enums.DEPTH_RANGE, near_and_far)
+    origin, depths = (
+        gl.integers(name)[0] if clips else 0 for name in (enums.CLIP_ORIGIN, enums.CLIP_DEPTH_MODE)
+    )
+
+    def put(near: float, far: float, depths: int) -> None:
+        if indexed:
+            gl.glDepthRangeIndexed(0, near, far)
+        else:
+            gl.glDepthRange(near, far)
+        if clips:
+            gl.glClipControl(origin, depths)
+
+    near, far = near_and_far
+    put(0.0, 1.0, enums.NEGATIVE_ONE_TO_ONE)
+    try:
+        yield
+    finally:
+        put(near, far, depths)
 
 
 class Guest:

@@ -12,6 +12,7 @@ from gpufluid.checks import finite_number
 from gpufluid.fluid import Fluid
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.fading import fading_sides
+from gpufluid.render.reference_light import edged
 from gpufluid.render.reference_light import fade as fade_at
 from gpufluid.view import Camera, Smoke
 
@@ -28,6 +29,7 @@ def motion_of(
     *,
     extinction: float = 40.0,
     fade: float = 0.0,
+    edge: float = 0.0,
     depth: NDArray[np.floating] | None = None,
 ) -> NDArray[np.float32]:
     """Return [h, w, 2], top row first: pixels (right, up) that the smoke in each pixel moves in `dt` seconds.
@@ -37,12 +39,12 @@ def motion_of(
     goes on with its velocity for `dt`, and both ends are seen by `camera`, which stands still. Pixels whose
     smoke hides less than a thousandth have 0, and so has what is not smoke.
 
-    extinction, fade: 1/m per unit of density and metres, as in `gf.Smoke`. depth: [h, w], metres along the
-    camera's axis where the opaque scene begins, as `FrameRenderer.read_depth` gives it; None: nothing stands
-    in the way.
+    extinction, fade, edge: 1/m per unit of density, metres, and a density, as in `gf.Smoke`. depth: [h, w],
+    metres along the camera's axis where the opaque scene begins, as `FrameRenderer.read_depth` gives it;
+    None: nothing stands in the way.
     Worked out on the CPU, a sample a cell.
     """
-    return motion_later(fluid, camera, size, dt, extinction=extinction, fade=fade, depth=depth)()
+    return motion_later(fluid, camera, size, dt, extinction=extinction, fade=fade, edge=edge, depth=depth)()
 
 
 def motion_later(
@@ -53,13 +55,14 @@ def motion_later(
     *,
     extinction: float = 40.0,
     fade: float = 0.0,
+    edge: float = 0.0,
     depth: NDArray[np.floating] | None = None,
 ) -> Callable[[], NDArray[np.float32]]:
     """Read the fluid and the camera now, and return what works out `motion_of`, in any thread."""
     width, height = size
     dt = finite_number(dt, "dt")
     view = camera if isinstance(camera, View) else view_of(camera, width / height)
-    hiding = _Hiding.of(fluid, Smoke(extinction=extinction, fade=fade))
+    hiding = _Hiding.of(fluid, Smoke(extinction=extinction, fade=fade, edge=edge))
     x, y = np.meshgrid((np.arange(width) + 0.5) * 2 / width - 1, 1 - (np.arange(height) + 0.5) * 2 / height)
     picture = np.stack([np.ones_like(x), x, y], -1).reshape(-1, 3)
     far = np.full(len(picture), np.inf) if depth is None else np.asarray(depth, np.float64).reshape(-1)
@@ -94,10 +97,11 @@ class _Hiding:
         grid = fluid.grid
         low, h = np.array(grid.origin), grid.cell_size
         sides = fading_sides(fluid, smoke)
-        loss = (smoke.extinction * sum_of_densities(fluid)).astype(np.float32)
+        density = sum_of_densities(fluid)
         if sides:
-            middles: Floats = np.moveaxis(0.5 + np.indices(loss.shape, np.float64)[::-1], 0, -1)
-            loss *= fade_at(middles, grid.cells, sides, h / smoke.fade)
+            middles: Floats = np.moveaxis(0.5 + np.indices(density.shape, np.float64)[::-1], 0, -1)
+            density = density * fade_at(middles, grid.cells, sides, h / smoke.fade)
+        loss = (smoke.extinction * edged(density, smoke.edge)).astype(np.float32)
         # all the cells left out, one behind the other, hide less than 1e-5
         hides = np.argwhere(loss * np.linalg.norm(grid.size) > 1e-5)[:, ::-1]
         first, last = (hides.min(0), hides.max(0) + 1) if len(hides) else (np.zeros(3), np.zeros(3))

@@ -1,4 +1,4 @@
-"""How much light smoke takes, as its shaders are told: ever less towards sides of the box that let it out."""
+"""How much light smoke takes, as shaders are told: less where it is thin, or leaves the box."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ def fading_sides(fluid: FluidLike, smoke: Smoke) -> int:
 
 
 def fading(fluid: FluidLike, smoke: Smoke) -> tuple[dict[str, object], dict[str, Any]]:
-    """The macros and the values of a shader that reads ``fade.glsl`` and `extinction`."""
+    """The macros and the values of a shader that reads ``fade.glsl``, ``edge.glsl`` and `extinction`."""
     sides = fading_sides(fluid, smoke)
     values: dict[str, Any] = {"extinction": float(smoke.extinction)}
     if sides:
         values["fade_rate"] = fluid.grid.cell_size / smoke.fade
-    return {"FADES": sides}, values
+    if smoke.edge:
+        values["smoke_edge"] = float(smoke.edge)
+    return {"FADES": sides, "EDGED": int(smoke.edge > 0.0)}, values

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import color_triple
 from gpufluid.errors import GpufluidError, named, one_of
-from gpufluid.gl.device import first_color_alone, let_go
+from gpufluid.gl.calls import calls
+from gpufluid.gl.device import check_target, first_color_alone, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
-from gpufluid.gl.state import Guest
+from gpufluid.gl.state import Guest, own_depths
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, part_round
 from gpufluid.render.painter import ray_uniforms
@@ -43,6 +44,7 @@ ASIDE = 0.75  # cells round the box and solids that their shadows may reach furt
 FLOOR = (0.060, 0.058, 0.060)  # its albedo
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
+FRAMEBUFFER_SRGB = 0x8DB9
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
 
@@ -145,6 +147,10 @@ class FrameRenderer(Guest):
     def draw(self, scene: SceneLike) -> None:
         """Draw `scene` as it is now. Raises GpufluidError where its fluid is not in this context."""
         self._check()
+        with own_depths(self.ctx):
+            self._draw(scene)
+
+    def _draw(self, scene: SceneLike) -> None:
         views, smoke = self.follow(scene), scene.smoke
         if not smoke.visible:
             smoke = replace(smoke, extinction=0.0)
@@ -241,10 +247,22 @@ class FrameRenderer(Guest):
         return depth.astype(np.float32)
 
     def present(self, framebuffer: moderngl.Framebuffer) -> None:
-        """Show the picture drawn last in `framebuffer`, scaled to its viewport."""
+        """Show the picture drawn last in `framebuffer`, scaled to its viewport.
+
+        It is for a screen already: where `framebuffer` encodes what is drawn to it (GL_FRAMEBUFFER_SRGB),
+        that is put off meanwhile. Raises GpufluidError for what cannot be drawn to.
+        """
         self._check()
-        with first_color_alone(framebuffer):
-            self._tone_map(framebuffer)
+        check_target(framebuffer, self.ctx, "this FrameRenderer", "framebuffer")
+        gl = calls(self.ctx)
+        encodes = gl.glIsEnabled(FRAMEBUFFER_SRGB)
+        gl.glDisable(FRAMEBUFFER_SRGB)
+        try:
+            with first_color_alone(framebuffer):
+                self._tone_map(framebuffer)
+        finally:
+            if encodes:
+                gl.glEnable(FRAMEBUFFER_SRGB)
 
     @property
     def shown(self) -> moderngl.Framebuffer:

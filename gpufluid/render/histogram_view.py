@@ -80,6 +80,8 @@ class HistogramView(Chart):
         self.check_fluid(fluid)
         _, size = self.check_target(target)
         self.count(fluid)
+        if 0 in size:
+            return  # a minimised window
         with first_color_alone(target):
             self._draw(target, *size)
 

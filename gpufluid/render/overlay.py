@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, drawn_to, first_color_alone, let_go
+from gpufluid.gl.device import Device, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
@@ -108,15 +108,8 @@ class Overlay(Guest):
     def check_target(self, target: moderngl.Framebuffer) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return corner and size of the viewport; raises GpufluidError where nothing can be drawn."""
         name = type(self).__name__
-        if not isinstance(target, moderngl.Framebuffer):
-            raise GpufluidError(f"{name}.render: target must be a moderngl.Framebuffer, got {target!r}")
-        if target.ctx is not self.ctx:
-            raise GpufluidError(f"{name}.render: the target lives in another GL context than this {name}")
+        check_target(target, self.ctx, f"this {name}")
         x, y, width, height = target.viewport
-        if width < 1 or height < 1:
-            raise GpufluidError(
-                f"{name}.render: the viewport of the target must be at least 1 x 1, got {width} x {height}"
-            )
         return (x, y), (width, height)
 
     def shot(
@@ -385,6 +378,8 @@ class InScene(Overlay, ABC):
         self.check_fluid(fluid)
         self.check()
         fluid.voxelize()
+        if 0 in self.check_target(target)[1]:
+            return  # a minimised window
         shot = self.shot(camera, target, depth, clip_z)
         with first_color_alone(target):
             self.draw(fluid, shot, target)

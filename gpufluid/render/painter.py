@@ -30,7 +30,7 @@ class Sight:
 
     shaded: what every cell sends towards the eye, and hides. target: to blend over; it does not hold `depth`.
     depth: of the scene, or None. quality: share of the slabs to take, 0 .. 1. occupancy: where there is
-    anything to see; None: perhaps everywhere.
+    anything to see; None: perhaps everywhere. edge: 1/m: smoke that hides less thins out; 0: it does not.
     """
 
     fluid: FluidLike
@@ -40,6 +40,7 @@ class Sight:
     depth: moderngl.Texture | None
     quality: float
     occupancy: Occupancy | None = None
+    edge: float = 0.0
 
     @property
     def size(self) -> tuple[int, int]:
@@ -82,7 +83,7 @@ class Painter:
             "shaded",
             solids=False,
             vertex_file=vertex_file,
-            defines=defines,
+            defines={"EDGED": int(sight.edge > 0.0), **(defines or {})},
             volumes=volumes,
         )
         values = {
@@ -93,6 +94,7 @@ class Painter:
             "scene_depth": DEPTH,
             "noise_tile": NOISE,
             "jitter": self.jitter,
+            "smoke_edge": sight.edge,
         }
         give(program, values)
         return program

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number, share, whole_number
 from gpufluid.errors import GpufluidError, one_of
-from gpufluid.flow_views import ParticleSource, SolidShape
+from gpufluid.flow_views import ParticleSource, SolidShape, check_response
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import Chart
@@ -37,6 +37,14 @@ class Particles(Chart, KeepsPlaces):
     is shown, see `Chart`. size: diameter. unit: of it, "pixels" or "metres". blend: "additive" or "alpha"
     (which is not sorted by depth). opacity: 0 .. 1.
 
+    response: seconds, >= 0, in which a particle takes up all but 1/e of what it lacks of the air's velocity
+    (the relaxation time of Stokes' drag; Maxey & Riley 1983 without the terms of light particles); 0: it goes
+    with the air. fall: m/s at which it would fall in air at rest; below 0 it rises. What is heavy pays little
+    heed to the air: a response of 10 s and a fall of 98 m/s leave the gravity of the earth, fall / response.
+    bounce: share, 0 .. 1, of the speed into a wall or solid that is thrown back. vary: 0 .. 1; diameters lie
+    evenly between (1 - vary) and (1 + vary) times `size`; response and fall go with their squares, as Stokes'
+    do. streak: seconds of its way that are seen behind a particle, straight along its velocity.
+
     A step follows the velocity by the midpoint rule (second order) as it is at the end of the fluid's step. A
     particle stops at solids and walls, is carried round where the box is periodic, and born anew where it has
     left through an open side or an inflow, or a solid has come over it. In 2D it stays in the slice.
@@ -61,19 +69,27 @@ class Particles(Chart, KeepsPlaces):
         colors: str | None = None,
         range: Range | None = None,
         legend: bool = False,
+        response: float = 0.0,
+        fall: float = 0.0,
+        bounce: float = 0.0,
+        vary: float = 0.0,
+        streak: float = 0.0,
         linear: bool = False,
     ) -> None:
         self.count = whole_number(count, "Particles.count", low=1, high=1 << 24)
         self.seed = whole_number(seed, "Particles.seed", low=0, high=(1 << 24) - 1)
         self.sources = [s if isinstance(s, ParticleSource) else ParticleSource(s) for s in sources]
         self.life, self.size, self.unit, self.blend, self.opacity = life, size, unit, blend, opacity
+        self.response, self.fall, self.bounce, self.vary, self.streak = response, fall, bounce, vary, streak
         super().__init__(ctx, color, colors, range, legend, linear)
         rows = -(-self.count // WIDTH)
         size_of_it = min(WIDTH, self.count), rows
         device = self.device
         self._state = [device.texture(size_of_it, 4, "f4", "the particles") for _ in (0, 1)]
+        self._paces = [device.texture(size_of_it, 4, "f4", "the particles") for _ in (0, 1)]
         self._values = device.texture(size_of_it, 4, "f4", "the particles")
         self._targets = [ctx.framebuffer([t]) for t in (*self._state, self._values)]
+        self._moved = {(s, p): ctx.framebuffer([s, p]) for s in self._state for p in self._paces}
         self._rows: tuple[moderngl.Texture, moderngl.Texture] | None = None
         self._told = b""  # what the textures of the sources hold
         self.time = 0.0
@@ -92,13 +108,18 @@ class Particles(Chart, KeepsPlaces):
         self.size = finite_number(self.size, "Particles.size", above=0.0)
         one_of(self.unit, ("pixels", "metres"), "Particles.unit")
         one_of(self.blend, BLENDS, "Particles.blend")
-        share(self.opacity, "Particles.opacity")
+        for name in ("opacity", "bounce", "vary"):
+            share(getattr(self, name), f"Particles.{name}")
+        self.response = finite_number(self.response, "Particles.response", low=0.0)
+        self.fall = finite_number(self.fall, "Particles.fall")
+        self.streak = finite_number(self.streak, "Particles.streak", low=0.0)
         if not self.sources:
             raise GpufluidError("Particles.sources must name at least one place where particles are born")
         for source in self.sources:
             if not isinstance(source, ParticleSource):
                 raise GpufluidError(f"Particles.sources must be gf.ParticleSource, got {source!r}")
             source.check()
+        check_response(self)
         self.numbers()
 
     @property
@@ -159,9 +180,20 @@ class Particles(Chart, KeepsPlaces):
                 "turn": self.turn,
                 "seed": self.seed,
                 "source_count": len(self.sources),
+                "response": self.response,
+                "fall": self.fall,
+                "bounce": float(self.bounce),
+                "vary": float(self.vary),
             },
         )
-        self._write(program, fields_of(fluid), "before", sources=sources)
+        self._moved[self._state[1], self._paces[1]].use()
+        self.ctx.enable_only(moderngl.NOTHING)
+        textures = {"before": self._state[0], "paces": self._paces[0], "sources": sources}
+        with self.bound(program, fields_of(fluid), textures):
+            self.device.cover(program)
+        self._state.reverse()
+        self._paces.reverse()
+        self._targets[0], self._targets[1] = self._targets[1], self._targets[0]
         self.time += dt
         self.turn = (self.turn + 1) % (1 << 24)
 
@@ -194,10 +226,14 @@ class Particles(Chart, KeepsPlaces):
                 "additive": self.blend == "additive",
                 "clock": self._clock(),
                 "source_count": len(self.sources),
+                "vary": float(self.vary),
+                "streak": self.streak,
+                "cell_size": fluid.grid.cell_size,
             },
         )
         textures = {
             "state": self._state[0],
+            "paces": self._paces[0],
             "values": self._values,
             "colors": colors,
             "sources": sources,
@@ -216,7 +252,14 @@ class Particles(Chart, KeepsPlaces):
 
         Each: place, cells from the low corner of the box, and seconds since birth, negative where not born.
         """
-        raw = np.frombuffer(self._state[0].read(alignment=1), np.float32).reshape(-1, 4)
+        return self._read(self._state[0])
+
+    def read_velocity(self) -> NDArray[np.float32]:
+        """Return the velocities of the particles, m/s, float32 [count, 3]; waits for the GPU."""
+        return self._read(self._paces[0])[:, :3]
+
+    def _read(self, texture: moderngl.Texture) -> NDArray[np.float32]:
+        raw = np.frombuffer(texture.read(alignment=1), np.float32).reshape(-1, 4)
         return raw[: self.count].copy()
 
     def _clock(self) -> float:
@@ -224,28 +267,32 @@ class Particles(Chart, KeepsPlaces):
         return math.fmod(self.time / self.life, 1.0)
 
     def source_rows(self, fluid: FlowLike) -> NDArray[np.float32]:
-        """What shaders know of the sources, [sources, 5, 4]: see particle_turn.glsl."""
-        rows = np.zeros((len(self.sources), 5, 4), np.float32)
+        """What shaders know of the sources, [sources, 6, 4]: see particle_turn.glsl."""
+        rows = np.zeros((len(self.sources), 6, 4), np.float32)
         first = 0
         for row, source, number in zip(rows, self.sources, self.numbers(), strict=True):
             kind, place, core = source.rows
             row[:3] = (to_cells(fluid) @ place)[:3]
             row[3] = core
-            row[4] = kind, first, first + number, 0.0
+            row[4] = kind, first, first + number, source.velocity is not None
+            row[5] = *(source.velocity or (0.0, 0.0, 0.0)), source.spread
             first += number
         return rows
 
     def _source_textures(self, fluid: FlowLike) -> tuple[moderngl.Texture, moderngl.Texture]:
         """The sources and their colours as textures, written where they have changed."""
         rows, number = self.source_rows(fluid), len(self.sources)
-        looks = np.ones((number, 4), np.float32)
-        looks[:, :3] = [s.color or PALETTE[n % len(PALETTE)] for n, s in enumerate(self.sources)]
+        looks = np.ones((2, number, 4), np.float32)
+        looks[0, :, :3] = [s.color or PALETTE[n % len(PALETTE)] for n, s in enumerate(self.sources)]
+        looks[1, :, :3] = [
+            s.last_color or first for s, first in zip(self.sources, looks[0, :, :3], strict=True)
+        ]
         if self._rows is None or self._rows[1].width != number:
             self._free_sources()
             texture = self.device.texture
             self._rows = (
-                texture((5, number), 4, "f4", "the particle sources"),
-                texture((number, 1), 4, "f4", "the particle sources"),
+                texture((6, number), 4, "f4", "the particle sources"),
+                texture((number, 2), 4, "f4", "the particle sources"),
             )
         told = rows.tobytes() + looks.tobytes()
         if told != self._told:
@@ -263,5 +310,5 @@ class Particles(Chart, KeepsPlaces):
         """Release everything made in the context; idempotent."""
         if not self._released:
             self._free_sources()
-            let_go(*self._targets, *self._state, self._values)
+            let_go(*self._moved.values(), *self._targets, *self._state, *self._paces, self._values)
         super().release()

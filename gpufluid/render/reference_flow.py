@@ -7,6 +7,8 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,9 @@ Floats = NDArray[np.float64]
 EDGE = 1e-3  # cells from a wall, as in kept_inside.glsl
 TRIES = 16  # for a place to be born, as in particle_advance.glsl
 KEPT = 0.5  # cells between a flat wall and what slides along it, as in slide.glsl
+STOPPED = 1e-4  # cells that something was kept from going, as in particle_advance.glsl
 SHIFT = 2654435769  # the golden ratio as a share of 2^32
+OTHER_SHIFT = 3242174889  # of 2^32, for numbers that have nothing to do with those
 
 
 def _places(points: Floats) -> Places:
@@ -131,33 +135,101 @@ def in_solid(grid: Grid, solid: Floats | None, points: Floats) -> NDArray[np.boo
     return np.asarray(solid[z, y, x, 0] > 0.5)
 
 
-def _followed(
-    grid: Grid, variant: Variant, velocity: Floats, solid: Floats | None, points: Floats, seconds: Floats
-) -> Floats:
-    """Where the flow carries points in `seconds` [n], by the midpoint rule, along the solids."""
-    reach = seconds[:, None] / grid.cell_size
-    u = velocity_at(grid, variant, velocity, points)
-    u = velocity_at(grid, variant, velocity, points + 0.5 * reach * u)
-    return slid(grid, variant, solid, points, points + reach * u)
+@dataclass(frozen=True)
+class Grains:
+    """What particles are like; see `gpufluid.Particles`."""
+
+    response: float = 0.0
+    fall: float = 0.0
+    bounce: float = 0.0
+    vary: float = 0.0
+
+    def diameters(self, index: NDArray[np.int64]) -> Floats:
+        """Those of particles, as multiples of their common one; see particle_turn.glsl."""
+        return 1.0 + self.vary * (2.0 * _evenly(index, OTHER_SHIFT) - 1.0)
+
+
+TRACERS = Grains()  # they go with the air
+
+
+def _taken_up(seconds: Floats, response: Floats) -> tuple[Floats, Floats]:
+    """Shares of the air's velocity that are taken up, in the end and in the mean of the way, [n, 1]."""
+    x = np.divide(seconds, response, out=np.full(len(seconds), np.inf), where=response > 0.0)
+    share = -np.expm1(-x)
+    mean = np.where(x > 0.0, 1.0 - share / np.where(x > 0.0, x, 1.0), 0.0)
+    return share[:, None], mean[:, None]
+
+
+def _flown(
+    grid: Grid,
+    variant: Variant,
+    velocity: Floats,
+    solid: Floats | None,
+    points: Floats,
+    paces: Floats,
+    grains: Grains,
+    diameters: Floats,
+    seconds: Floats,
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Where and how fast (m/s) particles are `seconds` later, and who is gone; see particle_advance.glsl."""
+    response, reach = grains.response * diameters**2, seconds[:, None] / grid.cell_size
+    sink = np.zeros((len(points), 3))
+    sink[:, 1] = -grains.fall * diameters**2
+    _, taken = _taken_up(0.5 * seconds, response)
+    share, mean = _taken_up(seconds, response)
+    u = velocity_at(grid, variant, velocity, points) + sink
+    half_way = points + 0.5 * reach * (paces + taken * (u - paces))
+    u = velocity_at(grid, variant, velocity, half_way) + sink
+    end = points + reach * (paces + mean * (u - paces))
+    place, lost = kept_inside(grid, variant, slid(grid, variant, solid, points, end))
+    paces = paces + share * (u - paces)
+    off, count = place - end, np.array(grid.cells)
+    off -= np.where(_periodic(grid, variant), count * np.floor(off / count + 0.5), 0.0)
+    squared = (off**2).sum(axis=1)
+    into = np.where(squared > STOPPED**2, np.minimum((paces * off).sum(axis=1), 0.0), 0.0)
+    back = (1.0 + grains.bounce) * into / np.where(squared > 0.0, squared, 1.0)
+    return place, paces - back[:, None] * off, lost
+
+
+def _evenly(index: NDArray[np.int64], shift: int) -> Floats:
+    """Numbers in 0 .. 1 that lie evenly however many there are."""
+    bits = (index.astype(np.uint64) * np.uint64(shift) % np.uint64(1 << 32)) >> np.uint64(8)
+    return np.asarray(bits / 16777216.0)
 
 
 def turn_of(index: NDArray[np.int64], clock: float) -> Floats:
     """The share of its life that is over for each particle; see particle_turn.glsl."""
-    shift = (index.astype(np.uint64) * np.uint64(SHIFT) % np.uint64(1 << 32)) >> np.uint64(8)
-    return np.asarray((clock + shift / 16777216.0) % 1.0)
+    return np.asarray((clock + _evenly(index, SHIFT)) % 1.0)
+
+
+def _at_random(index: NDArray[np.int64], turn: int, number: int, seed: int) -> Floats:
+    """Three random numbers for each particle, [n, 3], each in 0 .. 1."""
+    lattice = [np.stack([index, 0 * index + turn, 0 * index + 3 * number + a], -1) for a in range(3)]
+    return random_of(np.stack(lattice, 1), seed)
+
+
+def _birth_paces(
+    index: NDArray[np.int64], turn: int, seed: int, row: Floats, own: Floats, dimensions: int
+) -> Floats:
+    """Velocities that particles of one source are born with, m/s; own: the fluid's there, [n, 3]."""
+    r = _at_random(index, turn, TRIES, seed)
+    up, turned = 2.0 * r[:, 0] - 1.0, 2.0 * np.pi * r[:, 1]
+    across = np.sqrt(1.0 - up**2)
+    ball = np.cbrt(r[:, 2:]) * np.stack([across * np.cos(turned), up, across * np.sin(turned)], -1)
+    paces = (row[5, :3] if row[4, 3] else own) + row[5, 3] * ball
+    if dimensions == 2:
+        paces[:, 2] = 0.0
+    return np.asarray(paces)
 
 
 def birthplaces(index: NDArray[np.int64], turn: int, seed: int, row: Floats) -> Floats:
-    """Where particles of one source are born, cells; row: [5, 4], see particle_turn.glsl."""
+    """Where particles of one source are born, cells; row: [6, 4], see particle_turn.glsl."""
     kind, core, rounding = int(row[4, 0]), row[3, :3], row[3, 3]
     assert kind != HALF_SPACE
     reach = (core[[0, 1, 0]] if kind == ROUND else core) + rounding
     local, found = np.zeros((len(index), 3)), np.zeros(len(index), bool)
     for n in range(TRIES):
-        lattice = np.stack(
-            [np.stack([index, 0 * index + turn, 0 * index + 3 * n + a], -1) for a in range(3)], 1
-        )
-        q = (2.0 * random_of(lattice, seed) - 1.0) * reach
+        q = (2.0 * _at_random(index, turn, n, seed) - 1.0) * reach
         profile = np.abs(q)
         if kind == ROUND:
             profile = np.stack([np.hypot(q[:, 0], q[:, 2]), np.abs(q[:, 1]), 0.0 * q[:, 0]], -1)
@@ -171,19 +243,25 @@ def advance_particles(
     grid: Grid,
     variant: Variant,
     particles: Floats,
+    paces: Floats,
     rows: Floats,
     velocity: Floats,
     solid: Floats | None = None,
+    grains: Grains = TRACERS,
     *,
     dt: float,
     life: float,
     clock: float,
     turn: int,
     seed: int,
-) -> Floats:
-    """Particles [n, 4] after one advance; see particle_advance.glsl and `Particles.source_rows`."""
-    out = np.zeros_like(particles)
+) -> tuple[Floats, Floats]:
+    """Particles [n, 4] and their velocities [n, 3] (m/s) after one advance.
+
+    See particle_advance.glsl and `Particles.source_rows`.
+    """
+    out, out_paces = np.zeros_like(particles), np.zeros_like(paces)
     out[:, 3] = -1.0
+    flown = partial(_flown, grid, variant, velocity, solid)
     for row in rows:
         index = np.arange(int(row[4, 1]), int(row[4, 2]))
         if not len(index):
@@ -192,8 +270,8 @@ def advance_particles(
         spent = turn_of(index, clock) + dt / life
         due, age = spent >= 1.0, was[:, 3].copy()
         alive = (age >= 0.0) & ~due
-        moved = _followed(grid, variant, velocity, solid, was[:, :3], np.full(len(index), dt))
-        moved, lost = kept_inside(grid, variant, moved)
+        diameters = grains.diameters(index)
+        moved, pace, lost = flown(was[:, :3], paces[index], grains, diameters, np.full(len(index), dt))
         lost = np.where(alive, lost | in_solid(grid, solid, moved), age < -1.5)
         points = np.where(alive[:, None], moved, was[:, :3])
         age = np.where(alive, age + dt, age)
@@ -203,12 +281,16 @@ def advance_particles(
             new[:, 2] = 0.5
         bad = ((new < 0.0) | (new > grid.cells)).any(axis=1) | in_solid(grid, solid, new)
         since = np.where(due, (spent % 1.0) * life, 0.0)
-        later, gone = kept_inside(grid, variant, _followed(grid, variant, velocity, solid, new, since))
+        own = velocity_at(grid, variant, velocity, new)
+        new_pace = _birth_paces(index, turn, seed, row, own, grid.dimensions)
+        later, new_pace, gone = flown(new, new_pace, grains, diameters, since)
         bad_later = gone | in_solid(grid, solid, later)
         points = np.where(born[:, None], np.where(bad[:, None], new, later), points)
         out[index, :3] = points
         out[index, 3] = np.where(born, np.where(bad | bad_later, -2.0, since), age)
-    return out
+        pace = np.where(alive[:, None], pace, paces[index])
+        out_paces[index] = np.where(born[:, None], np.where(bad[:, None], 0.0, new_pace), pace)
+    return out, out_paces
 
 
 def runge_kutta(field: Callable[[Floats], Floats], points: Floats, step: float) -> Floats:

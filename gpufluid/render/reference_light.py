@@ -182,6 +182,14 @@ def fade(place: Floats, cells: Sequence[int], sides: int, rate: float) -> Floats
     return smooth
 
 
+def edged(density: Floats, edge: float) -> Floats:
+    """What of `density` shows, the rest being too thin; the twin of ``edge.glsl``. edge: 0: all of it."""
+    if not edge:
+        return density
+    share = np.clip(density / edge, 0.0, 1.0)
+    return density * share * share * (3.0 - 2.0 * share)
+
+
 def light_layers(
     frame: LightFrame,
     density: Floats,
@@ -191,13 +199,14 @@ def light_layers(
     fades: int = 0,
     fade_rate: float = 0.0,
     past_solids: bool = False,
+    edge: float = 0.0,
 ) -> Floats:
     """Return the share of light left at the end of each layer, [layers, rows, columns] of the tiles.
 
     density: [z, y, x]. extinction: 1/m per unit of density. solid: [z, y, x], 1 in solid cells, where
     density is 0; beside them density is the mean over the fluid alone. attenuation: "exponential":
     ``light * exp(-extinction * density * path)``; "harris": ``light * (1 - (1 - m) * density)``.
-    fades, fade_rate: as for `fade`. past_solids: solids let all light by.
+    fades, fade_rate: as for `fade`. past_solids: solids let all light by. edge: as for `edged`.
     """
     width, height = frame.tile
     layers = np.empty((frame.layers, height, width))
@@ -222,7 +231,7 @@ def light_layers(
         if solid is not None:
             share = trilinear(solid, place)
             here = here / np.maximum(1.0 - share, 0.05)  # as ``over_fluid`` of lib/cell_sample.glsl
-        here = here * fade(place, frame.grid.cells, fades, fade_rate)
+        here = edged(here * fade(place, frame.grid.cells, fades, fade_rate), edge)
         clear = extinction * frame.path * np.maximum(far - near, 0.0)
         if attenuation == "harris":
             left = np.clip(1.0 - (1.0 - np.exp(-clear)) * here, 0.0, 1.0)

@@ -67,6 +67,8 @@ class FlatTextureView(Chart):
         self.check_fluid(fluid)
         self.check()
         corner, size = self.check_target(target)
+        if 0 in size:
+            return  # a minimised window
         shown, colors = self.measure(fluid)
         field, channel = self._stored(fluid, shown)
         layout = field.layout

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
-from gpufluid.gl.device import Device, drawn_to, first_color_alone, let_go
+from gpufluid.gl.device import Device, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT
 from gpufluid.gl.passes import give
@@ -189,8 +189,8 @@ class VolumeRenderer(Guest):
         light, smoke: None for the defaults. fire: how hot gas glows; None: it does not. lights: up to four
         more lights.
         A viewport without pixels, as a minimised window has it, is left alone.
-        Raises GpufluidError for what is not in this context, for a bad camera, for a depth texture of another
-        size or with several samples, and after `release`.
+        Raises GpufluidError for what is not in this context, for a target without colour or of whole numbers,
+        for a bad camera, for a depth texture of another size or with several samples, and after `release`.
         """
         self._check(target, depth)
         width, height = target.viewport[2:]
@@ -299,7 +299,9 @@ class VolumeRenderer(Guest):
         if self._shaded is None:
             raise GpufluidError("nothing was prepared yet: call render or prepare first")
         bare = self._without_depth(target, depth)
-        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality, self._occupancy)
+        # with fire its cells have their edge already, as smoke: see shade.glsl
+        edge = 0.0 if look.fire is not None else look.smoke.edge * look.smoke.extinction
+        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality, self._occupancy, edge)
         slabs = self._way.slabs(sight)
         if len(slabs):
             with self._counted(fluid):
@@ -323,12 +325,7 @@ class VolumeRenderer(Guest):
     def _check(self, target: moderngl.Framebuffer, depth: moderngl.Texture | None) -> None:
         """Raise where nothing can be drawn into `target` with that depth."""
         self._check_alive()
-        if not isinstance(target, moderngl.Framebuffer):
-            raise GpufluidError(f"target must be a moderngl.Framebuffer, got {target!r}")
-        if isinstance(target.mglo, moderngl.InvalidObject):
-            raise GpufluidError("the target was released")
-        if target.ctx is not self.ctx:
-            raise GpufluidError("the target lives in another GL context than this renderer")
+        check_target(target, self.ctx, "this renderer")
         if depth is None:
             return
         if not isinstance(depth, moderngl.Texture):

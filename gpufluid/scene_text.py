@@ -1,0 +1,330 @@
+"""The text of a description: written neatly, or changed in place, so that comments and layout stay.
+
+tomlkit knows where in the text everything stands. Single values are replaced by it; whole lines and tables
+come and go as text behind what stands before them, for it would put them behind the next table's comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from gpufluid.errors import MissingDependencyError
+from gpufluid.scene_schema import load_msgspec
+
+Plain = dict[str, Any]
+
+TABLES = ("grid", "sides", "settings", "camera", "light", "smoke", "fire", "picture", "hand")
+LISTS = ("emitters", "obstacles", "forces", "views", "lights", "containers")
+THING = "\0thing"  # of a table in a list: what it describes, by which it is found again
+WIDTH = 100  # letters of a line, from which on a list of lists takes a line for each
+BEGIN, END, BEFORE = (
+    "#\ue000",
+    "#\ue001",
+    "#\ue002",
+)  # marks: of what goes, and of what something comes before
+COMMENTS = r"(?:^[ \t]*#[^\n\ue000-\ue002]*\n)*"
+# what goes: with the comment right above it and right below, and an empty line
+GOES = re.compile(
+    rf"{COMMENTS}^[^\n]*{BEGIN}.*?{END}\n(?:(?:[ \t]*#[^\n]*\n)+(?=[ \t]*(?:\n|\Z)))?(?:[ \t]*\n)?",
+    re.DOTALL | re.MULTILINE,
+)
+COMES = re.compile(rf"{COMMENTS}^[^\n]*{BEFORE}(\d+);", re.MULTILINE)
+HEAD = re.compile(r"(?:#[^\n]*\n)*(?=[ \t]*\n)")  # what a file begins with before anything in it
+
+
+class OddTextError(Exception):
+    """The text is laid out in a way that cannot be changed in place."""
+
+
+def load_tomlkit() -> Any:
+    """The module tomlkit. Raises MissingDependencyError where it is not installed."""
+    try:
+        import tomlkit
+    except ImportError:
+        raise MissingDependencyError("tomlkit", "writing a scene file") from None
+    return tomlkit
+
+
+# -- anew ----------------------------------------------------------------------------------------------
+
+
+def written(values: Mapping[str, Any]) -> str:
+    """The text that says the `values` of a description."""
+    text = _block("", values, "")
+    return text.lstrip("\n")
+
+
+def _block(header: str, values: Mapping[str, Any], prefix: str) -> str:
+    """A table with all that is in it; prefix: before the names of its tables."""
+    lines, after = [f"\n{header}\n"] if header else [], []
+    for name, value in values.items():
+        if name in TABLES and isinstance(value, dict) and not prefix:
+            after.append(_block(f"[{name}]", value, f"{name}."))
+        elif name in LISTS and isinstance(value, list) and prefix in ("", "containers."):
+            after += [_block(f"[[{prefix}{name}]]", each, f"{prefix}{name}.") for each in value]
+        else:
+            lines.append(f"{name} = {inline(value)}\n")
+    return "".join(lines + after)
+
+
+def inline(value: Any, breaks: bool = True) -> str:
+    """`value` as it stands behind its name; breaks: a long list of lists may take several lines."""
+    if isinstance(value, dict):
+        parts = ", ".join(f"{name} = {inline(part, breaks=False)}" for name, part in value.items())
+        return f"{{ {parts} }}" if parts else "{}"
+    if isinstance(value, list):
+        each = [inline(part, breaks=False) for part in value]
+        text = f"[{', '.join(each)}]"
+        if breaks and len(text) > WIDTH and isinstance(value[0], list | dict):
+            return "[\n" + "".join(f"    {part},\n" for part in each) + "]"
+        return text
+    text = load_tomlkit().item(value).as_string()
+    return str(text)
+
+
+# -- in place ------------------------------------------------------------------------------------------
+
+
+def changed(text: str, was: Plain, now: Plain, brief: Plain) -> str:
+    """`text`, in which what `was` said is said as it is `now`, and all else stays, comments too.
+
+    brief: what is new, without what goes without saying. Raises OddTextError where the text is laid out in a
+    way that cannot be changed so.
+    """
+    plain = load_msgspec().toml.decode(text)
+    try:
+        editor = _Editor(text)
+        editor.table(editor.doc, plain, was, now, brief, "")
+        after = editor.text()
+        if load_msgspec().toml.decode(after) == plain:
+            return after
+    except (LookupError, AttributeError, TypeError, ValueError) as error:  # tomlkit's too
+        raise OddTextError(str(error)) from error
+    raise OddTextError("it would say something else")
+
+
+class _Editor:
+    """A text that is changed; what it says, as plain values, is changed alike, to hold it to.
+
+    Lines and tables that come are text behind the last one before them. Those that come or go as a whole do
+    so in the end, when every line is in its table.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.kit = load_tomlkit()
+        self.doc = self.kit.parse(text)
+        if self.doc.as_string() != text:
+            raise OddTextError("tables of one list stand apart")
+        self._top = ""  # lines before all tables
+        self._before: list[str] = []  # tables that come before one that is there
+        self._end = ""  # tables behind everything
+        self._later: list[Callable[[], None]] = []
+
+    def text(self) -> str:
+        """The text as it is now."""
+        for each in self._later:
+            each()
+        text: str = self.doc.as_string()
+        text = COMES.sub(lambda found: self._before[int(found[1])] + "\n" + found[0], text)
+        text = re.sub(rf"{BEFORE}\d+;", "", GOES.sub("", text))
+        if self._top:
+            head = HEAD.match(text)
+            at = head.end() + 1 if head and head.end() else 0
+            text = f"{text[:at]}{self._top}\n{text[at:]}"
+        if self._end:
+            text = text.rstrip("\n") + "\n" + self._end
+        return text
+
+    # -- values --------------------------------------------------------------------------------------------
+
+    def table(
+        self, at: Any, plain: Plain, was: Plain, now: Plain, brief: Plain, prefix: str | None = None
+    ) -> None:
+        """Change a table. prefix: of the names of tables and lists in it that stand by themselves, if any."""
+        names = dict.fromkeys((*was, *now))
+        # lines go before others follow them
+        for name in sorted(names, key=lambda name: now.get(name) is not None):
+            before, after = was.get(name), now.get(name)
+            if name == THING:
+                continue
+            if prefix is not None and name in LISTS:
+                self._list(at, plain, name, before or [], after or [], brief.get(name, []), prefix)
+            elif before == after:
+                continue
+            elif after is None:
+                self._remove(at, plain, name)
+            elif (
+                isinstance(before, dict) and isinstance(after, dict) and isinstance(plain.get(name), dict)
+                and before.get("kind") == after.get("kind") and name != "sides"
+            ):  # fmt: skip
+                self.table(at[name], plain[name], before, after, brief.get(name, {}))
+            else:
+                self._put(at, plain, name, brief.get(name, after), prefix)
+
+    def _put(self, at: Any, plain: Plain, name: str, value: Any, prefix: str | None) -> None:
+        """Let `name` be `value`."""
+        old: Any = at.get(name)
+        said: Any = plain.get(name)
+        if name not in plain:
+            self._add(at, plain, name, value, prefix)
+        elif isinstance(old, self.kit.items.Array) and _alike(said, value):
+            for n, number in enumerate(value):
+                if said[n] != number:
+                    said[n] = _like(said[n], number)
+                    old[n] = self._item(said[n])
+        elif isinstance(old, dict) and not isinstance(old, self.kit.items.InlineTable):
+            self._remove(at, plain, name)
+            self._add(at, plain, name, value, prefix)
+        else:
+            plain[name] = _like(said, value)
+            at[name] = self._item(plain[name])
+
+    def _add(self, at: Any, plain: Plain, name: str, value: Any, prefix: str | None) -> None:
+        """Say `name`, of which nothing is said."""
+        plain[name] = value
+        if isinstance(at, self.kit.items.InlineTable):
+            at[name] = self._item(value)
+        elif prefix == "" and name in TABLES and isinstance(value, dict):
+            self._end += _block(f"[{name}]", value, f"{name}.")
+        else:
+            line = f"{name} = {inline(value)}\n"
+            lines = [item for item in _items(at) if not _is_tables(item, self.kit)]
+            if lines:
+                _behind(lines[-1], line)
+            elif at is self.doc:
+                self._top += line
+            else:
+                _behind(at, line)
+
+    def _remove(self, at: Any, plain: Plain, name: str) -> None:
+        """Say nothing of `name` any more."""
+        if plain.pop(name, None) is None:
+            return
+        if isinstance(at[name], self.kit.items.Table):
+            self._later.append(partial(self._mark, at[name]))
+        else:
+            del at[name]
+
+    def _item(self, value: Any) -> Any:
+        return self.kit.value(inline(value))
+
+    # -- lists ---------------------------------------------------------------------------------------------
+
+    def _list(
+        self,
+        at: Any,
+        plain: Plain,
+        name: str,
+        was: list[Plain],
+        now: list[Plain],
+        brief: list[Plain],
+        prefix: str,
+    ) -> None:
+        """Change a list of tables."""
+        there, said = at.get(name, []), plain.get(name, [])
+        if len(said) != len(was):
+            raise OddTextError(f"{name} are not as many as they were")
+        pairs = _paired(was, now)
+        within = "containers." if name == "containers" else None
+        for new, old in enumerate(pairs):
+            if old is not None:
+                self.table(there[old], said[old], was[old], now[new], brief[new], within)
+        if pairs == list(range(len(was))):
+            return
+        fresh = [_bare(brief[new]) if old is None else said[old] for new, old in enumerate(pairs)]
+        if was and not isinstance(there, self.kit.items.AoT):
+            self._put(at, plain, name, fresh, prefix) if fresh else self._remove(at, plain, name)
+            return
+        plain.pop(name, None)
+        if fresh:
+            plain[name] = fresh
+        self._later.append(partial(self._come_and_go, at, there, pairs, fresh, f"{prefix}{name}"))
+
+    def _come_and_go(
+        self, at: Any, there: Any, pairs: list[int | None], fresh: list[Plain], name: str
+    ) -> None:
+        """Write the tables of a list that are new, and take away those that are not among `pairs`."""
+        number = len(there)
+        last: int | None = None  # of those that were there, the one before
+        for new, old in enumerate(pairs):
+            if old is not None:
+                last = old
+                continue
+            block = _block(f"[[{name}]]", fresh[new], f"{name}.")
+            if last is not None:
+                _behind(_last(there[last], self.kit), block)
+            elif number:
+                trivia = there[0].trivia
+                trivia.comment = f"{BEFORE}{len(self._before)};{trivia.comment}"
+                self._before.append(block.lstrip("\n"))
+            elif at is self.doc:
+                self._end += block
+            else:
+                _behind(_last(at, self.kit), block)
+        for old in set(range(number)) - set(pairs):
+            self._mark(there[old])
+
+    def _mark(self, table: Any) -> None:
+        """Mark a table that goes, up to its last line."""
+        last = _last(table, self.kit)
+        last.trivia.trail = f"\n{END}\n{last.trivia.trail[1:]}"
+        table.trivia.comment = f"{BEGIN}{table.trivia.comment}"
+
+
+def _items(table: Any) -> list[Any]:
+    """What is in a table of tomlkit's, in the order of the text, without comments and empty lines."""
+    body = table.body if hasattr(table, "body") else table.value.body  # of the whole, or of one in it
+    return [item for key, item in body if key is not None and type(item).__name__ != "Null"]
+
+
+def _is_tables(item: Any, kit: Any) -> bool:
+    return isinstance(item, kit.items.Table | kit.items.AoT)
+
+
+def _last(item: Any, kit: Any) -> Any:
+    """What stands last in `item`: a line, or the head of a table without one."""
+    while _is_tables(item, kit):
+        inner = item.body if isinstance(item, kit.items.AoT) else _items(item)
+        if not inner:
+            break
+        item = inner[-1]
+    return item
+
+
+def _behind(item: Any, text: str) -> None:
+    """Let `text` follow the line of `item`."""
+    item.trivia.trail = (item.trivia.trail or "\n") + text
+
+
+def _paired(was: Sequence[Plain], now: Sequence[Plain]) -> list[int | None]:
+    """For each table that is there now the number of the one that it was, or None."""
+    if not all(THING in table for table in (*was, *now)):
+        return list(range(len(now)))
+    found = [next((n for n, w in enumerate(was) if w[THING] is each[THING]), None) for each in now]
+    if len(was) == len(now):  # an expression is another one after every change of it
+        for n in set(range(len(was))) - set(found):
+            if found[n] is None and was[n].get("kind") == now[n].get("kind") == "expression":
+                found[n] = n
+    known = [n for n in found if n is not None]
+    if known != sorted(known):
+        raise OddTextError("things have changed their order")
+    return found
+
+
+def _bare(table: Plain) -> Plain:
+    return {name: value for name, value in table.items() if name != THING}
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether both are lists of as many numbers."""
+    both = isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
+    return both and all(isinstance(number, int | float) for number in (*one, *other))
+
+
+def _like(old: Any, new: Any) -> Any:
+    """`new`, as a whole number where `old` is one."""
+    whole = type(old) is int and isinstance(new, float) and new.is_integer()
+    return int(new) if whole else new
