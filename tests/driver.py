@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import moderngl
+import pytest
 
 from gpufluid.gl.device import is_software
 
@@ -14,3 +20,22 @@ def within(exact: float, gpu: float) -> float:
     as the reference does.
     """
     return exact if is_software(moderngl.get_context()) else gpu
+
+
+def told_on_gl_33(script: str) -> list[str]:
+    """What a Python `script`, its {tests} the folder of the tests, prints in OpenGL 3.3, first of all 330.
+
+    Skips the test on a driver that gives another version than Mesa is told to.
+    """
+    result = subprocess.run(
+        [sys.executable, "-c", script.format(tests=str(Path(__file__).parent))],
+        env={**os.environ, "MESA_GL_VERSION_OVERRIDE": "3.3"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    version, *told = result.stdout.split()
+    if version != "330":
+        pytest.skip("this driver is not Mesa, or is newer than asked for")
+    return told

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import moderngl
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl import enums
 
 _INT, _UINT, _ENUM, _FLOAT = ctypes.c_int, ctypes.c_uint, ctypes.c_uint, ctypes.c_float
 _BOOL, _POINTER = ctypes.c_ubyte, ctypes.c_void_p
@@ -82,9 +83,6 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
 }
 
 
-RENDERER = 0x1F01
-
-
 class Calls:
     """The OpenGL functions of one context: ``calls.glEnable(GL_BLEND)``, and queries that return numbers.
 
@@ -126,7 +124,7 @@ class Calls:
     @property
     def renderer(self) -> str:
         """Who draws, as the driver calls it."""
-        return self.text(RENDERER)
+        return self.text(enums.RENDERER)
 
     def text(self, name: int) -> str:
         """glGetString."""
@@ -200,5 +198,5 @@ def current_renderer() -> str | None:
         except (OSError, AttributeError):
             continue
         ask.restype, ask.argtypes = _SIGNATURES["glGetString"][0], _SIGNATURES["glGetString"][1:]
-        return (ask(RENDERER) or b"").decode(errors="replace") or None
+        return (ask(enums.RENDERER) or b"").decode(errors="replace") or None
     return None

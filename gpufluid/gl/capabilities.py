@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import moderngl
 import numpy as np
 
+from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 from gpufluid.gl.messages import take
 from gpufluid.gl.state import IMAGES as KEPT_IMAGES
@@ -74,7 +75,7 @@ def _tried(ctx: moderngl.Context) -> Capabilities:
     version = ctx.version_code
     images = [limits(name)[0] for name in IMAGES if version >= (430 if name == COMPUTE_IMAGES else 420)]
     most = min(*images, KEPT_IMAGES) if images else 0
-    return Capabilities(limits(0x0D33)[0], most, limits(VARYINGS)[0], drawn, filtered)
+    return Capabilities(limits(enums.MAX_TEXTURE_SIZE)[0], most, limits(VARYINGS)[0], drawn, filtered)
 
 
 def _draws(ctx: moderngl.Context, channels: int, dtype: str) -> bool:

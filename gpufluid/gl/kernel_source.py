@@ -220,21 +220,26 @@ class KernelSource:
             for s in (*self.slots, kernel.write)
         ) * (1 if walk is None else walk.sweeps)
         self.shader = Source(f"{kernel.name} ({self.stage})")
+        self.vertex: Source | None = None
+        self.placed = device.software and self.stage == "fragment" and not self._sized
+        self.twice = False
+        self._write()
+
+    def _write(self) -> None:
+        """Put the shaders together."""
+        kernel, variant = self.kernel, self.variant
         self._begin(variant)
         self._declare_box(variant)
         self._declare_inputs(variant.sampler == "hardware")
         outputs = self._declare_output()
-        if walk is not None:
+        if kernel.walk is not None:
             self._declare_put()
         if variant.expression:
             self.shader.add("vec3 user_force(vec3 position, float time) {", "<stage>")
             self.shader.add("float x = position.x, y = position.y, z = position.z; return (", "<stage>")
             self.shader.add(variant.expression, "<expression>").add("); }", "<stage>")
         self.shader.include(f"{kernel.folder}/{kernel.name}.glsl")
-        self.vertex: Source | None = None
-        self.placed = device.software and self.stage == "fragment" and not self._sized
-        self.twice = False
-        if walk is not None:
+        if kernel.walk is not None:
             self.shader.add("void main() { kernel(ivec3(gl_WorkGroupID)); }", "<main>")
         elif self.stage == "compute":
             self._end_compute(outputs)

@@ -16,6 +16,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -23,65 +24,85 @@ import moderngl
 
 from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError
+from gpufluid.gl import enums
 from gpufluid.gl.calls import Calls, a_context, calls, current_context
 from gpufluid.gl.messages import complain, listen, take, tell
 
 UNITS = 16  # texture units the engine binds from 0 on; and the one moderngl makes textures on
 IMAGES = 12  # image units that it binds, at most
+COMPATIBLE = 2  # the bit of a compatibility profile
 
 # glEnable's, and what the engine draws with
-BLEND, SCISSOR_TEST = 0x0BE2, 0x0C11
-LOWER_LEFT = 0x8CA1  # of glClipControl: y in clip space goes the way of a framebuffer's rows
-MINUS_ONE_TO_ONE, DEPTH_RANGE = 0x935E, 0x0B70
-CULL_FACE, DEPTH_TEST, DISCARD, POINT_SIZES = 0x0B44, 0x0B71, 0x8C89, 0x8642
 SWITCHES = {
-    CULL_FACE: False,
-    DEPTH_TEST: False,
-    DISCARD: False,
-    POINT_SIZES: False,
-    0x0B90: False,  # stencil test
-    0x0B20: False,  # smooth lines
-    0x0B41: False,  # smooth polygons
-    0x0BD0: True,  # dither
-    0x809D: True,  # multisample
-    0x0BF2: False,  # logic operation
-    0x2A01: False,  # polygon offset of points, lines, fills
-    0x2A02: False,
-    0x8037: False,
-    0x809E: False,  # alpha to coverage, to one; coverage, sample mask
-    0x809F: False,
-    0x80A0: False,
-    0x8E51: False,
-    0x864F: False,  # depth clamp
-    0x8F9D: False,  # primitive restart
-    **{0x3000 + plane: False for plane in range(8)},  # clip distances
+    enums.CULL_FACE: False,
+    enums.DEPTH_TEST: False,
+    enums.RASTERIZER_DISCARD: False,
+    enums.PROGRAM_POINT_SIZE: False,
+    enums.STENCIL_TEST: False,
+    enums.LINE_SMOOTH: False,
+    enums.POLYGON_SMOOTH: False,
+    enums.DITHER: True,
+    enums.MULTISAMPLE: True,
+    enums.COLOR_LOGIC_OP: False,
+    enums.POLYGON_OFFSET_POINT: False,
+    enums.POLYGON_OFFSET_LINE: False,
+    enums.POLYGON_OFFSET_FILL: False,
+    enums.SAMPLE_ALPHA_TO_COVERAGE: False,
+    enums.SAMPLE_ALPHA_TO_ONE: False,
+    enums.SAMPLE_COVERAGE: False,
+    enums.SAMPLE_MASK: False,
+    enums.DEPTH_CLAMP: False,
+    enums.PRIMITIVE_RESTART: False,
+    **{enums.CLIP_DISTANCE0 + plane: False for plane in range(8)},
 }
-SWITCHES_40 = {0x8C36: False}  # sample shading
-SWITCHES_43 = {0x8D69: False}  # primitive restart at a fixed index
+SWITCHES_40 = {enums.SAMPLE_SHADING: False}
+SWITCHES_43 = {enums.PRIMITIVE_RESTART_FIXED_INDEX: False}
 
 # what a compatibility profile has beside: alpha test, polygon stipple, maps of colours and stencils, and of
 # each channel and of depth the factor and the offset of what is written to textures and read from them
-SWITCHES_COMPATIBLE = {0x0BC0: False, 0x0B42: False}
-PIXEL_MAPS = 0x0D10, 0x0D11
-PIXEL_TRANSFER = {name + n: 1.0 - n for name in (0x0D14, 0x0D18, 0x0D1A, 0x0D1C, 0x0D1E) for n in (0, 1)}
+SWITCHES_COMPATIBLE = {enums.ALPHA_TEST: False, enums.POLYGON_STIPPLE: False}
+PIXEL_MAPS = enums.MAP_COLOR, enums.MAP_STENCIL
+SCALES = enums.RED_SCALE, enums.GREEN_SCALE, enums.BLUE_SCALE, enums.ALPHA_SCALE, enums.DEPTH_SCALE
+PIXEL_TRANSFER = {name + n: 1.0 - n for name in SCALES for n in (0, 1)}
 
 # of unpacking, then packing: swap bytes, lsb first, row length, skip rows, skip pixels, alignment
 PIXEL_STORE = {
-    name: (4 if name in (0x0CF5, 0x0D05) else 0)
-    for first in (0x0CF0, 0x0D00)
+    name: (4 if name in (enums.UNPACK_ALIGNMENT, enums.PACK_ALIGNMENT) else 0)
+    for first in (enums.UNPACK_SWAP_BYTES, enums.PACK_SWAP_BYTES)
     for name in range(first, first + 6)
 }
-PIXEL_STORE |= {0x806D: 0, 0x806E: 0, 0x806B: 0, 0x806C: 0}  # skip images, image height
+PIXEL_STORE |= {
+    enums.UNPACK_SKIP_IMAGES: 0,
+    enums.UNPACK_IMAGE_HEIGHT: 0,
+    enums.PACK_SKIP_IMAGES: 0,
+    enums.PACK_IMAGE_HEIGHT: 0,
+}
 # binding -> target; the engine counts on none for pixels
-BUFFERS = {0x8894: 0x8892, 0x8A28: 0x8A11, 0x88ED: 0x88EB, 0x88EF: 0x88EC, 0x8F36: 0x8F36, 0x8F37: 0x8F37}
-BUFFERS_43 = {0x90D3: 0x90D2, 0x90EF: 0x90EE, 0x8F43: 0x8F3F}  # storage, dispatch, draw
-PACK, UNPACK = 0x88EB, 0x88EC
+BUFFERS = {
+    enums.ARRAY_BUFFER_BINDING: enums.ARRAY_BUFFER,
+    enums.UNIFORM_BUFFER_BINDING: enums.UNIFORM_BUFFER,
+    enums.PIXEL_PACK_BUFFER_BINDING: enums.PIXEL_PACK_BUFFER,
+    enums.PIXEL_UNPACK_BUFFER_BINDING: enums.PIXEL_UNPACK_BUFFER,
+    enums.COPY_READ_BUFFER: enums.COPY_READ_BUFFER,
+    enums.COPY_WRITE_BUFFER: enums.COPY_WRITE_BUFFER,
+}
+BUFFERS_43 = {
+    enums.SHADER_STORAGE_BUFFER_BINDING: enums.SHADER_STORAGE_BUFFER,
+    enums.DISPATCH_INDIRECT_BUFFER_BINDING: enums.DISPATCH_INDIRECT_BUFFER,
+    enums.DRAW_INDIRECT_BUFFER_BINDING: enums.DRAW_INDIRECT_BUFFER,
+}
+FACTORS = enums.BLEND_SRC_RGB, enums.BLEND_DST_RGB, enums.BLEND_SRC_ALPHA, enums.BLEND_DST_ALPHA
+EQUATIONS = enums.BLEND_EQUATION_RGB, enums.BLEND_EQUATION_ALPHA
+IMAGE = tuple(
+    getattr(enums, f"IMAGE_BINDING_{part}")
+    for part in ("NAME", "LEVEL", "LAYERED", "LAYER", "ACCESS", "FORMAT")
+)
 FLAGS = {
-    BLEND: moderngl.BLEND,
-    CULL_FACE: moderngl.CULL_FACE,
-    DEPTH_TEST: moderngl.DEPTH_TEST,
-    DISCARD: moderngl.RASTERIZER_DISCARD,
-    POINT_SIZES: moderngl.PROGRAM_POINT_SIZE,
+    enums.BLEND: moderngl.BLEND,
+    enums.CULL_FACE: moderngl.CULL_FACE,
+    enums.DEPTH_TEST: moderngl.DEPTH_TEST,
+    enums.RASTERIZER_DISCARD: moderngl.RASTERIZER_DISCARD,
+    enums.PROGRAM_POINT_SIZE: moderngl.PROGRAM_POINT_SIZE,
 }
 
 
@@ -92,7 +113,6 @@ ASKING = (
     ("glGetIntegerv", "glGetIntegeri_v"),
     ("glGetFloatv", "glGetFloati_v"),
 )
-DRAWN_TO, ORIGIN, DEPTHS, UNIT = 0x8CA6, 0x935C, 0x935D, 0x84E0
 
 
 class _Piece(NamedTuple):
@@ -132,7 +152,7 @@ class _Kept:
         for kind, places in enumerate(self._places):
             for place, piece in places:
                 if piece.unit is not None:
-                    self._asks.append(partial(quick["glActiveTexture"], 0x84C0 + piece.unit))
+                    self._asks.append(partial(quick["glActiveTexture"], enums.TEXTURE0 + piece.unit))
                 for n, name in enumerate(piece.names):
                     index = () if piece.place is None else (piece.place,)
                     ask = partial(quick[ASKING[kind][len(index)]], name, *index)
@@ -142,78 +162,104 @@ class _Kept:
                         answer = ctypes.byref(answers[kind], 4 * (place.start + n * piece.size))
                         self._asks.append(partial(ask, answer))
 
+    def _has(self, version: int, extension: str = "") -> bool:
+        return self._gl.version >= version or extension in self._gl.extensions
+
     def _pieces(self, one_more_unit: int) -> Iterator[_Piece]:
-        gl, bound = self._gl, self._bound
+        gl, viewports = self._gl, None
+        if self._has(410, "GL_ARB_viewport_array"):
+            viewports = gl.integers(enums.MAX_VIEWPORTS)[0]
+        buffers = gl.integers(enums.MAX_DRAW_BUFFERS)[0]
+        compatible = bool(gl.integers(enums.CONTEXT_PROFILE_MASK)[0] & COMPATIBLE)
+        yield from self._switches(buffers, viewports or 1, compatible)
+        yield from self._objects()
+        yield from self._pixels(compatible)
+        yield from self._blending(buffers)
+        yield from self._areas(viewports)
+        yield from self._units(one_more_unit)
 
-        def has(version: int, extension: str = "") -> bool:
-            return gl.version >= version or extension in gl.extensions
-
-        several = has(410, "GL_ARB_viewport_array")
-        compatible = gl.integers(0x9126)[0] & 2  # its profile
-        buffers, viewports = gl.integers(0x8824)[0], gl.integers(0x825B)[0] if several else 1
-        for name, usual in (
-            SWITCHES
-            | (SWITCHES_40 if has(400) else {})
-            | (SWITCHES_43 if has(430) else {})
-            | (SWITCHES_COMPATIBLE if compatible else {})
-        ).items():
+    def _switches(self, buffers: int, viewports: int, compatible: bool) -> Iterator[_Piece]:
+        """What glEnable turns on."""
+        more = (SWITCHES_40, self._has(400)), (SWITCHES_43, self._has(430)), (SWITCHES_COMPATIBLE, compatible)
+        for name, usual in chain(SWITCHES.items(), *(some.items() for some, there in more if there)):
             yield _Piece(FLAG, [name], partial(self._switch, name), usual)
-        for name, count in (BLEND, buffers), (SCISSOR_TEST, viewports):
+        for name, count in (enums.BLEND, buffers), (enums.SCISSOR_TEST, viewports):
             for n in range(count):
                 yield _Piece(FLAG, [name], partial(self._switch_one, name, n), False, n)
-        for name, target in (BUFFERS | (BUFFERS_43 if has(430) else {})).items():
-            unbound = 0 if target in (PACK, UNPACK) else None
+
+    def _objects(self) -> Iterator[_Piece]:
+        """What is bound, but for textures and samplers."""
+        gl, bound = self._gl, self._bound
+        for name, target in (BUFFERS | (BUFFERS_43 if self._has(430) else {})).items():
+            unbound = 0 if target in (enums.PIXEL_PACK_BUFFER, enums.PIXEL_UNPACK_BUFFER) else None
             yield _Piece(WHOLE, [name], bound("Buffer", gl.glBindBuffer, target), unbound)
-        yield _Piece(WHOLE, [0x8B8D], bound("Program", gl.glUseProgram))
-        yield _Piece(WHOLE, [0x85B5], bound("VertexArray", gl.glBindVertexArray))
-        yield _Piece(WHOLE, [DRAWN_TO], bound("Framebuffer", gl.glBindFramebuffer, 0x8CA9))
-        yield _Piece(WHOLE, [0x8CAA], bound("Framebuffer", gl.glBindFramebuffer, 0x8CA8))
-        yield _Piece(WHOLE, [0x8CA7], bound("Renderbuffer", gl.glBindRenderbuffer, 0x8D41))
+        yield _Piece(WHOLE, [enums.CURRENT_PROGRAM], bound("Program", gl.glUseProgram))
+        yield _Piece(WHOLE, [enums.VERTEX_ARRAY_BINDING], bound("VertexArray", gl.glBindVertexArray))
+        for way in "DRAW", "READ":
+            name, target = (getattr(enums, f"{way}_FRAMEBUFFER{end}") for end in ("_BINDING", ""))
+            yield _Piece(WHOLE, [name], bound("Framebuffer", gl.glBindFramebuffer, target))
+        renderbuffer = bound("Renderbuffer", gl.glBindRenderbuffer, enums.RENDERBUFFER)
+        yield _Piece(WHOLE, [enums.RENDERBUFFER_BINDING], renderbuffer)
+
+    def _pixels(self, compatible: bool) -> Iterator[_Piece]:
+        """How pixels are stored, faces are drawn and colours are cleared."""
+        gl = self._gl
         for name, value in PIXEL_STORE.items():
             yield _Piece(WHOLE, [name], partial(gl.glPixelStorei, name), value)
-        yield _Piece(WHOLE, [0x0B40], partial(gl.glPolygonMode, 0x0408), 0x1B02)
-        yield _Piece(WHOLE, [0x0B45], gl.glCullFace, 0x0405)
-        yield _Piece(WHOLE, [0x0B46], gl.glFrontFace, 0x0901)
-        yield _Piece(WHOLE, [0x0B74], gl.glDepthFunc)
-        yield _Piece(WHOLE, [0x0B72], gl.glDepthMask, 1)
-        yield _Piece(WHOLE, [0x891C], partial(gl.glClampColor, 0x891C), 0x891D)
-        yield _Piece(WHOLE, [0x8E4F], gl.glProvokingVertex, 0x8E4E)
-        yield _Piece(REAL, [0x0B11], gl.glPointSize, 1.0)
-        yield _Piece(REAL, [0x0B73], gl.glClearDepth)
-        yield _Piece(REAL, [0x0C22], gl.glClearColor, size=4)
+        yield _Piece(WHOLE, [enums.POLYGON_MODE], partial(gl.glPolygonMode, enums.FRONT_AND_BACK), enums.FILL)
+        yield _Piece(WHOLE, [enums.CULL_FACE_MODE], gl.glCullFace, enums.BACK)
+        yield _Piece(WHOLE, [enums.FRONT_FACE], gl.glFrontFace, enums.CCW)
+        yield _Piece(WHOLE, [enums.DEPTH_FUNC], gl.glDepthFunc)
+        yield _Piece(WHOLE, [enums.DEPTH_WRITEMASK], gl.glDepthMask, 1)
+        clamp = partial(gl.glClampColor, enums.CLAMP_READ_COLOR)
+        yield _Piece(WHOLE, [enums.CLAMP_READ_COLOR], clamp, enums.FIXED_ONLY)
+        yield _Piece(WHOLE, [enums.PROVOKING_VERTEX], gl.glProvokingVertex, enums.LAST_VERTEX_CONVENTION)
+        yield _Piece(REAL, [enums.POINT_SIZE], gl.glPointSize, 1.0)
+        yield _Piece(REAL, [enums.DEPTH_CLEAR_VALUE], gl.glClearDepth)
+        yield _Piece(REAL, [enums.COLOR_CLEAR_VALUE], gl.glClearColor, size=4)
         if compatible:
             for name in PIXEL_MAPS:
                 yield _Piece(WHOLE, [name], partial(gl.glPixelTransferi, name), 0)
             for name, number in PIXEL_TRANSFER.items():
                 yield _Piece(REAL, [name], partial(gl.glPixelTransferf, name), number)
-            yield _Piece(WHOLE, [0x891B], partial(gl.glClampColor, 0x891B), 0x891D)
-        factors, equations = (0x80C9, 0x80C8, 0x80CB, 0x80CA), (0x8009, 0x883D)
+            clamp = partial(gl.glClampColor, enums.CLAMP_FRAGMENT_COLOR)
+            yield _Piece(WHOLE, [enums.CLAMP_FRAGMENT_COLOR], clamp, enums.FIXED_ONLY)
+
+    def _blending(self, buffers: int) -> Iterator[_Piece]:
+        """How each of the colours drawn to takes what is drawn."""
+        gl = self._gl
         for n in range(buffers):
-            yield _Piece(WHOLE, [0x0C23], partial(gl.glColorMaski, n), None, n, 4)
-            if has(400, "GL_ARB_draw_buffers_blend"):
-                yield _Piece(WHOLE, factors, partial(gl.glBlendFuncSeparatei, n), None, n)
-                yield _Piece(WHOLE, equations, partial(gl.glBlendEquationSeparatei, n), None, n)
+            yield _Piece(WHOLE, [enums.COLOR_WRITEMASK], partial(gl.glColorMaski, n), None, n, 4)
+            if self._has(400, "GL_ARB_draw_buffers_blend"):
+                yield _Piece(WHOLE, FACTORS, partial(gl.glBlendFuncSeparatei, n), None, n)
+                yield _Piece(WHOLE, EQUATIONS, partial(gl.glBlendEquationSeparatei, n), None, n)
             elif n == 0:
-                yield _Piece(WHOLE, factors, gl.glBlendFuncSeparate)
-                yield _Piece(WHOLE, equations, gl.glBlendEquationSeparate)
-        for n in range(viewports):
-            if several:
-                yield _Piece(REAL, [0x0BA2], partial(gl.glViewportIndexedf, n), None, n, 4)
-                yield _Piece(WHOLE, [0x0C10], partial(gl.glScissorIndexed, n), None, n, 4)
-            else:
-                yield _Piece(WHOLE, [0x0BA2], gl.glViewport, size=4)
-                yield _Piece(WHOLE, [0x0C10], gl.glScissor, size=4)
-        if has(450, "GL_ARB_clip_control"):
-            yield _Piece(WHOLE, [ORIGIN, DEPTHS], gl.glClipControl)
-        for n in range(min(IMAGES, gl.integers(0x8F38)[0]) if has(420) else 0):
-            names = 0x8F3A, 0x8F3B, 0x8F3C, 0x8F3D, 0x8F3E, 0x906E
-            yield _Piece(WHOLE, names, bound("Texture", gl.glBindImageTexture, n), None, n)
-        yield _Piece(WHOLE, [UNIT], gl.glActiveTexture)  # before others are asked about
-        units = range(min(UNITS, gl.integers(0x8B4D)[0]))
-        for unit in (*units, *({one_more_unit} - set(units))):
+                yield _Piece(WHOLE, FACTORS, gl.glBlendFuncSeparate)
+                yield _Piece(WHOLE, EQUATIONS, gl.glBlendEquationSeparate)
+
+    def _areas(self, viewports: int | None) -> Iterator[_Piece]:
+        """Where is drawn. viewports: how many; None: there is one, and it has no number."""
+        gl = self._gl
+        if viewports is None:
+            yield _Piece(WHOLE, [enums.VIEWPORT], gl.glViewport, size=4)
+            yield _Piece(WHOLE, [enums.SCISSOR_BOX], gl.glScissor, size=4)
+        for n in range(viewports or 0):
+            yield _Piece(REAL, [enums.VIEWPORT], partial(gl.glViewportIndexedf, n), None, n, 4)
+            yield _Piece(WHOLE, [enums.SCISSOR_BOX], partial(gl.glScissorIndexed, n), None, n, 4)
+        if self._has(450, "GL_ARB_clip_control"):
+            yield _Piece(WHOLE, [enums.CLIP_ORIGIN, enums.CLIP_DEPTH_MODE], gl.glClipControl)
+
+    def _units(self, one_more: int) -> Iterator[_Piece]:
+        """What is bound to units of images and of textures."""
+        gl, bound = self._gl, self._bound
+        for n in range(min(IMAGES, gl.integers(enums.MAX_IMAGE_UNITS)[0]) if self._has(420) else 0):
+            yield _Piece(WHOLE, IMAGE, bound("Texture", gl.glBindImageTexture, n), None, n)
+        yield _Piece(WHOLE, [enums.ACTIVE_TEXTURE], gl.glActiveTexture)  # before others are asked about
+        units = range(min(UNITS, gl.integers(enums.MAX_COMBINED_TEXTURE_IMAGE_UNITS)[0]))
+        for unit in (*units, *({one_more} - set(units))):
             bind = bound("Texture", partial(self._bind_to, unit))
-            yield _Piece(WHOLE, [0x8069], bind, unit=unit)
-            yield _Piece(WHOLE, [0x8919], bound("Sampler", gl.glBindSampler, unit), 0)
+            yield _Piece(WHOLE, [enums.TEXTURE_BINDING_2D], bind, unit=unit)
+            yield _Piece(WHOLE, [enums.SAMPLER_BINDING], bound("Sampler", gl.glBindSampler, unit), 0)
 
     def _switch(self, name: int, value: float) -> None:
         (self._gl.glEnable if value else self._gl.glDisable)(name)
@@ -222,8 +268,8 @@ class _Kept:
         (self._gl.glEnablei if value else self._gl.glDisablei)(name, n)
 
     def _bind_to(self, unit: int, texture: int) -> None:
-        self._gl.glActiveTexture(0x84C0 + unit)
-        self._gl.glBindTexture(0x0DE1, texture)
+        self._gl.glActiveTexture(enums.TEXTURE0 + unit)
+        self._gl.glBindTexture(enums.TEXTURE_2D, texture)
 
     def _bound(self, kind: str, bind: Callable[..., object], *before: int) -> Callable[..., None]:
         """What binds an object of that kind; none where it has been deleted since."""
@@ -261,7 +307,7 @@ class _Kept:
                 for place, piece in places:
                     if before[place] != now[place]:
                         piece.put(*before[place])
-        self._gl.glActiveTexture(int(saved[WHOLE][self._where[UNIT]]))
+        self._gl.glActiveTexture(int(saved[WHOLE][self._where[enums.ACTIVE_TEXTURE]]))
 
 
 class StateGuard:
@@ -293,7 +339,7 @@ class StateGuard:
         """Whether the host's matrices, in this call of its, are made for an origin at the upper left."""
         if self._state is None or self._saved is None:
             return False
-        return self._state.answer(WHOLE, ORIGIN, self._saved) not in (None, LOWER_LEFT)
+        return self._state.answer(WHOLE, enums.CLIP_ORIGIN, self._saved) not in (None, enums.LOWER_LEFT)
 
     def check_current(self, ctx: moderngl.Context, what: str) -> None:
         """Make a context of the engine's current.
@@ -335,14 +381,14 @@ class StateGuard:
         self._depth += 1
 
     def _prepare(self, state: _Kept, saved: Answers) -> None:
-        if state.answer(WHOLE, DRAWN_TO, saved) == 0:
+        if state.answer(WHOLE, enums.DRAW_FRAMEBUFFER_BINDING, saved) == 0:
             # Mesa: a window whose host has only cleared it since the engine last drew elsewhere would be
             # drawn to upside down; a change of framebuffers makes it look again which way is up
             self._elsewhere = self._elsewhere or self._gl.name_of_a_framebuffer()
-            self._gl.glBindFramebuffer(0x8CA9, self._elsewhere)
-            self._gl.glBindFramebuffer(0x8CA9, 0)
+            self._gl.glBindFramebuffer(enums.DRAW_FRAMEBUFFER, self._elsewhere)
+            self._gl.glBindFramebuffer(enums.DRAW_FRAMEBUFFER, 0)
         if self.upside_down:
-            self._gl.glClipControl(LOWER_LEFT, state.answer(WHOLE, DEPTHS, saved))
+            self._gl.glClipControl(enums.LOWER_LEFT, state.answer(WHOLE, enums.CLIP_DEPTH_MODE, saved))
         state.prepare(saved)
 
     def leave(self, ctx: moderngl.Context) -> None:
@@ -418,10 +464,12 @@ def own_depths(ctx: moderngl.Context) -> Iterator[None]:
     clips = gl.version >= 450 or "GL_ARB_clip_control" in gl.extensions
     near_and_far = (ctypes.c_float * 2)()
     if indexed:
-        gl.glGetFloati_v(DEPTH_RANGE, 0, near_and_far)
+        gl.glGetFloati_v(enums.DEPTH_RANGE, 0, near_and_far)
     else:
-        gl.glGetFloatv(DEPTH_RANGE, near_and_far)
-    origin, depths = (gl.integers(name)[0] if clips else 0 for name in (ORIGIN, DEPTHS))
+        gl.glGetFloatv(enums.DEPTH_RANGE, near_and_far)
+    origin, depths = (
+        gl.integers(name)[0] if clips else 0 for name in (enums.CLIP_ORIGIN, enums.CLIP_DEPTH_MODE)
+    )
 
     def put(near: float, far: float, depths: int) -> None:
         if indexed:
@@ -432,7 +480,7 @@ def own_depths(ctx: moderngl.Context) -> Iterator[None]:
             gl.glClipControl(origin, depths)
 
     near, far = near_and_far
-    put(0.0, 1.0, MINUS_ONE_TO_ONE)
+    put(0.0, 1.0, enums.NEGATIVE_ONE_TO_ONE)
     try:
         yield
     finally:

@@ -26,6 +26,7 @@ import numpy as np
 import gpufluid
 from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError, one_of
+from gpufluid.gl import enums
 from gpufluid.gl import kept as cache
 from gpufluid.gl.calls import calls, current_context
 from gpufluid.gl.device import Device, create_context, is_own, is_software
@@ -71,9 +72,9 @@ def driver_of(ctx: moderngl.Context) -> dict[str, str]:
     """What a trial is kept for: who draws, which version of it, and which engine."""
     gl = calls(ctx)
     return {
-        "vendor": gl.text(0x1F00),
+        "vendor": gl.text(enums.VENDOR),
         "renderer": gl.renderer,
-        "version": gl.text(0x1F02),
+        "version": gl.text(enums.VERSION),
         "gpufluid": f"{gpufluid.__version__}, trial {REVISION}",
     }
 

@@ -21,7 +21,7 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.checks import flag
+from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
@@ -413,12 +413,30 @@ class KeepsPlaces(InScene, ABC):
         if before.local != fluid.grid.local:
             self.reset()
             return
-        textures, targets = self._places()
         program = self.flat_program("places", "places_fragment", "cover_vertex")
         give(program, {"gone": fluid.grid.cells_from(before)})
+        self._write(program, None, "places")
+
+    def _passed(self, fluid: FlowLike, dt: float) -> float:
+        """Return `dt` checked, with the view and its places ready to go on by it in `fluid`."""
+        self.check_fluid(fluid)
+        self.check()
+        dt = finite_number(dt, "dt", low=0.0)
+        self._settle(fluid)
+        return dt
+
+    def _write(
+        self,
+        program: moderngl.Program,
+        fields: Mapping[str, Field | None] | None,
+        name: str,
+        **others: moderngl.Texture,
+    ) -> None:
+        """Write all places anew by `program`, which reads those there are as `name`."""
+        textures, targets = self._places()
         targets[1].use()
         self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, None, {"places": textures[0]}):
+        with self.bound(program, fields, {name: textures[0], **others}):
             self.device.cover(program)
         textures[:2] = reversed(textures[:2])
         targets[:2] = reversed(targets[:2])

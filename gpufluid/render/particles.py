@@ -166,10 +166,7 @@ class Particles(Chart, KeepsPlaces):
 
         Raises GpufluidError for another dt.
         """
-        self.check_fluid(fluid)
-        self.check()
-        dt = finite_number(dt, "dt", low=0.0)
-        self._settle(fluid)
+        dt = self._passed(fluid, dt)
         if dt == 0.0:
             return
         sources, _ = self._source_textures(fluid)

@@ -301,10 +301,7 @@ class StreakLines(_Lines, KeepsPlaces):
 
         Raises GpufluidError for another dt.
         """
-        self.check_fluid(fluid)
-        self.check()
-        dt = finite_number(dt, "dt", low=0.0)
-        self._settle(fluid)
+        dt = self._passed(fluid, dt)
         if dt == 0.0:
             return
         released, age, self._apart = 1, 0.0, dt
@@ -318,12 +315,7 @@ class StreakLines(_Lines, KeepsPlaces):
         program = self.program("streak lines", fluid, "streak_step", "velocity")
         values = {"head": self._head, "released": released, "age": age, "interval": self._apart, "dt": dt}
         give(program, values)
-        self._targets[1].use()
-        self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, fields_of(fluid), {"before": self._textures[0], "seeds": seeds}):
-            self.device.cover(program)
-        self._textures.reverse()
-        self._targets.reverse()
+        self._write(program, fields_of(fluid), "before", seeds=seeds)
 
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the lines."""
