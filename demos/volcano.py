@@ -52,10 +52,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     fluid.emitters.add(vent)
     fluid.forces.add(gf.Wind((0.3, 0.0, 0.1), rate=0.5))
 
-    mouth = gf.Sphere((0.0, SUMMIT + 0.04, 0.0), 0.06)
-    bombs = gf.ParticleSource(
-        mouth, velocity=(0.0, 2.2, 0.0), spread=0.9, color=(1.0, 0.75, 0.35), last_color=(0.7, 0.08, 0.02)
-    )
+    mouth, glow, dim = gf.Sphere((0.0, SUMMIT + 0.04, 0.0), 0.06), (1.0, 0.75, 0.35), (0.7, 0.08, 0.02)
+    thrown = gf.ParticleSource(mouth, color=glow, last_color=dim, velocity=(0.0, 2.2, 0.0), spread=0.9)
+    bombs = gf.ParticlesView(200, [thrown], life=1.8, unit="metres", size=0.007, response=2.0, fall=9.0)
+    bombs.opacity, bombs.bounce, bombs.vary, bombs.streak = 1.0, 0.2, 0.6, 0.025
 
     def throb(_: gf.Scene, time: float) -> None:
         beat = np.sin(4.1 * time) + np.sin(6.7 * time + 1.0)
@@ -70,21 +70,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fire=gf.Fire(500.0, 700.0, intensity=150.0, glow=0.8, core=(0.0, 0.0, 0.0), hottest=1900.0),
         picture=gf.Picture(background="sky", floor_color=(0.1, 0.082, 0.074)),
         floor=0.0,
-        views=[
-            gf.ParticlesView(  # glowing bombs
-                200,
-                [bombs],
-                life=1.8,
-                size=0.007,
-                unit="metres",
-                opacity=1.0,
-                response=2.0,
-                fall=9.0,
-                bounce=0.2,
-                vary=0.6,
-                streak=0.025,
-            )
-        ],
+        views=[bombs],
         update=throb,
         title="gpufluid: volcano",
     )
