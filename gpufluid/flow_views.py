@@ -289,6 +289,7 @@ class ParticlesView(FlowView):
     bounce: float = _share(0.0)
     vary: float = _share(0.0)
     streak: float = _part(0.0, low=0.0)
+    veiled: bool = _part(True, flag=True)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""

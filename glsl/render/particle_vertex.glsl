@@ -1,7 +1,7 @@
 // A particle as a square that faces the viewer, drawn out along the way that it has come; six vertices each.
 #include "render/particle_turn.glsl"
 
-uniform sampler2D state, paces, values, colors;
+uniform sampler2D state, paces, values, colors, through;
 uniform mat4 to_clip;          // cells -> clip space
 uniform float cell_size;       // m
 uniform float streak;          // s of its way that are seen
@@ -12,6 +12,7 @@ uniform float scale;           // pixels a metre takes at w = 1
 uniform bool by_value;         // coloured by `values`, else by source
 uniform vec2 range;            // low end, 1 / (high - low)
 uniform float opacity;
+uniform bool veiled;           // `through`: the share of its light that smoke lets through
 
 out vec2 corner;               // in radii from the head, the tail lying along x
 flat out float stretch;        // radii from the head to the tail
@@ -47,6 +48,7 @@ void main() {
     }
     float thin = min(pixels / LEAST, 1.0), spent = turn_of(index);
     strength = opacity * thin * thin * smoothstep(0.0, FADE_IN, spent) * smoothstep(1.0, 1.0 - FADE_OUT, spent);
+    if (veiled) strength *= texelFetch(through, texel, 0).x;
     if (by_value) {
         float share = clamp((texelFetch(values, texel, 0).x - range.x) * range.y, 0.0, 1.0);
         tint = textureLod(colors, vec2(mix(0.5, 255.5, share) / 256.0, 0.5), 0.0).rgb;

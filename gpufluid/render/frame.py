@@ -178,7 +178,8 @@ class FrameRenderer(Guest):
             if scene.smoke.visible or look.fire is not None:
                 volume.draw(fluid, view, self._smoke, self._depth, look)
         if views is not None:
-            views.draw(scene.camera, self._scene, self._depth, opaque=False)
+            hiding = [volume for _, volume in boxes] if scene.smoke.visible else []
+            views.draw(scene.camera, self._scene, self._depth, opaque=False, smoke=hiding)
         self.pause()
         with self.volume.timed(scene.fluid, "tone map"):
             self._tone_map(self._screen)

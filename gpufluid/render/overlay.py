@@ -34,6 +34,7 @@ from gpufluid.kernels import Variant
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Camera
 
 CameraLike = Camera | tuple[ArrayLike, ArrayLike]
@@ -55,7 +56,8 @@ class Shot:
     """One picture: where it is drawn, how it is seen, and how the scene hides it.
 
     target: with the viewport `corner`, `size` (pixels). reversed_depth: near things have the larger depth.
-    sampled: the scene's depth to be sampled, `depth_corner` the pixel of its first texel.
+    sampled: the scene's depth to be sampled, `depth_corner` the pixel of its first texel. smoke: what drew
+    the smoke that hides what is see-through.
     """
 
     target: moderngl.Framebuffer
@@ -65,6 +67,7 @@ class Shot:
     reversed_depth: bool
     sampled: moderngl.Texture | None
     depth_corner: tuple[int, int]
+    smoke: Sequence[VolumeRenderer] = ()
 
 
 class Overlay(Guest):
@@ -118,6 +121,7 @@ class Overlay(Guest):
         target: moderngl.Framebuffer,
         depth: moderngl.Texture | None,
         clip_z: tuple[float, float] = CLIP_Z[0],
+        smoke: Sequence[VolumeRenderer] = (),
     ) -> Shot:
         """Check and put together what a picture takes.
 
@@ -155,7 +159,7 @@ class Overlay(Guest):
             target = self._without_depth(target)
         if hangs and opaque:
             depth = None  # the test does it
-        return Shot(target, view, corner, size, reversed_depth, depth, depth_corner)
+        return Shot(target, view, corner, size, reversed_depth, depth, depth_corner, smoke)
 
     def _kept(
         self, kind: str, target: moderngl.Framebuffer, make: Callable[[], list[moderngl.Framebuffer | Any]]
@@ -375,12 +379,24 @@ class InScene(Overlay, ABC):
         clip_z: tuple[float, float] = CLIP_Z[0],
     ) -> None:
         """Draw it. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does."""
+        self._render(fluid, camera, target, depth, clip_z)
+
+    def _render(
+        self,
+        fluid: FlowLike,
+        camera: CameraLike,
+        target: moderngl.Framebuffer,
+        depth: moderngl.Texture | None,
+        clip_z: tuple[float, float],
+        smoke: Sequence[VolumeRenderer] = (),
+    ) -> None:
+        """Draw it. smoke: as in `Shot`."""
         self.check_fluid(fluid)
         self.check()
         fluid.voxelize()
         if 0 in self.check_target(target)[1]:
             return  # a minimised window
-        shot = self.shot(camera, target, depth, clip_z)
+        shot = self.shot(camera, target, depth, clip_z, smoke)
         with first_color_alone(target):
             self.draw(fluid, shot, target)
 

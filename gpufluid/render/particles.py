@@ -9,15 +9,17 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import finite_number, share, whole_number
+from gpufluid.checks import finite_number, flag, share, whole_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.flow_views import ParticleSource, SolidShape, check_response
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
+from gpufluid.render.camera import CLIP_Z
 from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import KeepsPlaces, Shot, clip_of_cells, to_cells
+from gpufluid.render.overlay import CameraLike, KeepsPlaces, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import QUANTITIES, Range, fields_of
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.volume import VolumeRenderer
 from gpufluid.sources import Emitter
 
 WIDTH = 512  # particles in a row of their texture
@@ -43,7 +45,8 @@ class Particles(Chart, KeepsPlaces):
     heed to the air: a response of 10 s and a fall of 98 m/s leave the gravity of the earth, fall / response.
     bounce: share, 0 .. 1, of the speed into a wall or solid that is thrown back. vary: 0 .. 1; diameters lie
     evenly between (1 - vary) and (1 + vary) times `size`; response and fall go with their squares, as Stokes'
-    do. streak: seconds of its way that are seen behind a particle, straight along its velocity.
+    do. streak: seconds of its way that are seen behind a particle, straight along its velocity. veiled:
+    whether the smoke that `render` is told of hides them.
 
     A step follows the velocity by the midpoint rule (second order) as it is at the end of the fluid's step. A
     particle stops at solids and walls, is carried round where the box is periodic, and born anew where it has
@@ -74,6 +77,7 @@ class Particles(Chart, KeepsPlaces):
         bounce: float = 0.0,
         vary: float = 0.0,
         streak: float = 0.0,
+        veiled: bool = True,
         linear: bool = False,
     ) -> None:
         self.count = whole_number(count, "Particles.count", low=1, high=1 << 24)
@@ -81,6 +85,7 @@ class Particles(Chart, KeepsPlaces):
         self.sources = [s if isinstance(s, ParticleSource) else ParticleSource(s) for s in sources]
         self.life, self.size, self.unit, self.blend, self.opacity = life, size, unit, blend, opacity
         self.response, self.fall, self.bounce, self.vary, self.streak = response, fall, bounce, vary, streak
+        self.veiled = veiled
         super().__init__(ctx, color, colors, range, legend, linear)
         rows = -(-self.count // WIDTH)
         size_of_it = min(WIDTH, self.count), rows
@@ -90,6 +95,7 @@ class Particles(Chart, KeepsPlaces):
         self._values = device.texture(size_of_it, 4, "f4", "the particles")
         self._targets = [ctx.framebuffer([t]) for t in (*self._state, self._values)]
         self._moved = {(s, p): ctx.framebuffer([s, p]) for s in self._state for p in self._paces}
+        self._through: tuple[moderngl.Framebuffer, moderngl.Texture] | None = None  # where smoke hides them
         self._rows: tuple[moderngl.Texture, moderngl.Texture] | None = None
         self._told = b""  # what the textures of the sources hold
         self.time = 0.0
@@ -113,6 +119,7 @@ class Particles(Chart, KeepsPlaces):
         self.response = finite_number(self.response, "Particles.response", low=0.0)
         self.fall = finite_number(self.fall, "Particles.fall")
         self.streak = finite_number(self.streak, "Particles.streak", low=0.0)
+        flag(self.veiled, "Particles.veiled")
         if not self.sources:
             raise GpufluidError("Particles.sources must name at least one place where particles are born")
         for source in self.sources:
@@ -197,6 +204,39 @@ class Particles(Chart, KeepsPlaces):
         self.time += dt
         self.turn = (self.turn + 1) % (1 << 24)
 
+    def render(
+        self,
+        fluid: FlowLike,
+        camera: CameraLike,
+        target: moderngl.Framebuffer,
+        depth: moderngl.Texture | None = None,
+        clip_z: tuple[float, float] = CLIP_Z[0],
+        smoke: VolumeRenderer | Sequence[VolumeRenderer] = (),
+    ) -> None:
+        """Draw the particles. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does.
+
+        smoke: what has drawn the smoke of this picture, before: it hides particles that are behind or in it.
+        """
+        volumes = [smoke] if isinstance(smoke, VolumeRenderer) else list(smoke)
+        for volume in volumes:
+            if not isinstance(volume, VolumeRenderer) or volume.ctx is not self.ctx:
+                raise GpufluidError(
+                    f"Particles.render: smoke must be gf.VolumeRenderer of this context, got {volume!r}"
+                )
+        self._render(fluid, camera, target, depth, clip_z, volumes)
+
+    def _veil(self, fluid: FlowLike, shot: Shot) -> moderngl.Texture:
+        """The share of each particle's light that the smoke of `shot` lets through."""
+        if self._through is None:
+            size = self._values.size
+            texture = self.device.texture(size, 1, "f4", "the particles")
+            self._through = self.ctx.framebuffer([texture]), texture
+        target, texture = self._through
+        target.clear(1.0, 1.0, 1.0, 1.0)
+        for volume in shot.smoke:
+            volume.veil(self._state[0], fluid.grid, shot.view, target)
+        return texture
+
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the particles."""
         self._settle(fluid)
@@ -212,6 +252,8 @@ class Particles(Chart, KeepsPlaces):
             self.ctx.enable_only(moderngl.NOTHING)
             with self.bound(program, {"shown": shown}, {"state": self._state[0]}, filtered=True):
                 self.device.cover(program)
+        veiled = self.veiled and bool(shot.smoke)
+        through = self._veil(fluid, shot) if veiled else self._values
         program = self.flat_program("draw particles", "particle_fragment", "particle_vertex")
         give(
             program,
@@ -228,6 +270,7 @@ class Particles(Chart, KeepsPlaces):
                 "source_count": len(self.sources),
                 "vary": float(self.vary),
                 "streak": self.streak,
+                "veiled": veiled,
                 "cell_size": fluid.grid.cell_size,
             },
         )
@@ -235,6 +278,7 @@ class Particles(Chart, KeepsPlaces):
             "state": self._state[0],
             "paces": self._paces[0],
             "values": self._values,
+            "through": through,
             "colors": colors,
             "sources": sources,
             "looks": looks,
@@ -311,4 +355,5 @@ class Particles(Chart, KeepsPlaces):
         if not self._released:
             self._free_sources()
             let_go(*self._moved.values(), *self._targets, *self._state, *self._paces, self._values)
+            let_go(*(self._through or ()))
         super().release()

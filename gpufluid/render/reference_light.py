@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 MARGIN = 4  # columns of a tile beyond those of the box: one round the box, and room for the shear's fraction
 LANES = 4  # layers in a tile, one in each channel of its texels
 LEAST = 1e-5  # smallest component of a direction, so that nothing is divided by 0: less than 0.001 degrees
+VEIL_PIECE = 1.5  # cells, as PIECE in veil.glsl
 ONE = 65536  # fixed point of the shear that places the tiles
 
 
@@ -188,6 +189,35 @@ def edged(density: Floats, edge: float) -> Floats:
         return density
     share = np.clip(density / edge, 0.0, 1.0)
     return density * share * share * (3.0 - 2.0 * share)
+
+
+def let_through(
+    extinction: Floats,
+    cell_size: float,
+    places: Floats,
+    eye: Floats,
+    parallel: bool = False,
+    room: ArrayLike = np.inf,
+    edge: float = 0.0,
+) -> Floats:
+    """Share of the light of `places` [n, 3] that reaches the viewer through smoke; the twin of ``veil.glsl``.
+
+    extinction: 1/m, [z, y, x]. places, eye: cells; with `parallel` rays eye is the way there, of length 1.
+    room: cells from each place to where the picture begins. edge: as for `edged`.
+    """
+    way = np.broadcast_to(eye, places.shape) if parallel else eye - places
+    way = way / np.linalg.norm(way, axis=1, keepdims=True)
+    way = np.where(np.abs(way) < 1e-6, 1e-6, way)
+    ends = np.stack([-places / way, (np.array(extinction.shape[::-1]) - places) / way])
+    start = np.maximum(ends.min(axis=0).max(axis=1), 0.0)
+    end = np.minimum(ends.max(axis=0).min(axis=1), room)
+    depth = np.zeros(len(places))
+    while (start < end).any():
+        piece = np.clip(end - start, 0.0, VEIL_PIECE)
+        here = trilinear(extinction, places + way * (start + 0.5 * piece)[:, None])
+        depth += edged(here, edge) * piece
+        start = start + VEIL_PIECE
+    return np.asarray(np.exp(-cell_size * depth))
 
 
 def light_layers(

@@ -14,8 +14,10 @@ from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView, Range, Seeds
 from gpufluid.render.camera import view_of
 from gpufluid.render.charts import Chart
+from gpufluid.render.particles import Particles
 from gpufluid.render.quantities import QUANTITIES
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Camera
 
 
@@ -100,9 +102,11 @@ class SceneViews:
         depth: moderngl.Texture,
         *,
         opaque: bool,
+        smoke: Sequence[VolumeRenderer] = (),
     ) -> None:
         """Draw those that hide what is behind them, or the others, into a target of linear light.
 
+        smoke: what drew the smoke there is, which hides particles.
         Of a view in several boxes the farthest is drawn first; they have one range of colours and one legend.
         """
         rays = view_of(camera, 1.0).rays
@@ -134,7 +138,8 @@ class SceneViews:
                 if made is not shown[-1] and "legend" in before:
                     drawn.legend = False
                 try:
-                    drawn.render(made.fluid, camera, target, depth)
+                    veil = {"smoke": smoke} if isinstance(drawn, Particles) else {}
+                    drawn.render(made.fluid, camera, target, depth, **veil)
                 finally:
                     for name, value in before.items():
                         setattr(drawn, name, value)

@@ -31,6 +31,7 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import IMAGE_FORMAT
 from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest, binding, keeping
+from gpufluid.grid import Grid
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
 from gpufluid.render.light_volume import ATTENUATIONS
@@ -42,7 +43,16 @@ from gpufluid.render.quality import FrameClock, Quality
 from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import Program, bind, cells_program, computes, contents, write_cells
+from gpufluid.render.volume_source import (
+    PICTURE,
+    Program,
+    bind,
+    cells_program,
+    computes,
+    contents,
+    volume_program,
+    write_cells,
+)
 from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke, check_drawing
 
 JITTER = 0.4  # share of a slab over which noise spreads the samples: hides its edges, shows no grain itself
@@ -110,6 +120,7 @@ class VolumeRenderer(Guest):
         self._occupancy: Occupancy | None = None
         self._shaded: Field | None = None
         self._stepped: Field | None = None  # the same before it is softened, where it is
+        self._edge = 0.0  # 1/m, as of the `Sight` drawn last
         self._gives = False  # whether a host asks for the light on things of its own
         self._drawn: ReferenceType[FluidLike] | None = None  # the fluid whose light there is
         self._lit: object = None  # what the light was walked through, and how
@@ -302,8 +313,8 @@ class VolumeRenderer(Guest):
             raise GpufluidError("nothing was prepared yet: call render or prepare first")
         bare = self._without_depth(target, depth)
         # with fire its cells have their edge already, as smoke: see shade.glsl
-        edge = 0.0 if look.fire is not None else look.smoke.edge * look.smoke.extinction
-        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality, self._occupancy, edge)
+        self._edge = 0.0 if look.fire is not None else look.smoke.edge * look.smoke.extinction
+        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality, self._occupancy, self._edge)
         slabs = self._way.slabs(sight)
         if len(slabs):
             with self._counted(fluid):
@@ -323,6 +334,48 @@ class VolumeRenderer(Guest):
             taken = self._clock.next_frame(sight.quality if len(slabs) else 0.0)  # 0: tells nothing
             if taken is not None:
                 self._steering.saw(*taken)
+
+    def veil(self, places: moderngl.Texture, grid: Grid, view: View, target: moderngl.Framebuffer) -> None:
+        """Multiply each texel of `target` by the share of light that the smoke drawn last lets through.
+
+        It is that of the way to the viewer of `view` from a place, xyz of the same texel of `places`, in
+        cells of `grid`. Raises GpufluidError before the first picture and after `release`.
+        """
+        self._check_alive()
+        fluid = self._drawn() if self._drawn is not None else None
+        if fluid is None or self._shaded is None:
+            raise GpufluidError("nothing was drawn yet: call render first")
+        own, rays = fluid.grid, view.rays
+        shift = (np.array(grid.origin) - own.origin) / own.cell_size
+        program = volume_program(
+            self.device,
+            fluid,
+            "veil",
+            "render/veil.glsl",
+            "shaded",
+            solids=False,
+            defines={"EDGED": int(self._edge > 0.0)},
+        )
+        values = {
+            "places": PICTURE,
+            "place_scale": (*shift.tolist(), grid.cell_size / own.cell_size),
+            "eye": eye_of(view, fluid),
+            "parallel_view": not view.is_perspective,
+            "ahead": (*(rays.forward * own.cell_size).tolist(), float(rays.depth(np.array(own.origin)))),
+            "nearest": rays.near,
+            "smoke_edge": self._edge,
+        }
+        give(program, values)
+        places.use(PICTURE)
+        self.depth_sampler.use(PICTURE)
+        target.use()
+        self.ctx.enable_only(moderngl.BLEND)
+        self.ctx.blend_func = moderngl.ZERO, moderngl.SRC_COLOR
+        self.ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+        with bind(self.device, program, shaded=self._shaded):
+            self.device.cover(program)
+        self.depth_sampler.clear(PICTURE)
+        self.ctx.enable_only(moderngl.NOTHING)
 
     def _check(self, target: moderngl.Framebuffer, depth: moderngl.Texture | None) -> None:
         """Raise where nothing can be drawn into `target` with that depth."""

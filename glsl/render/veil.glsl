@@ -1,0 +1,30 @@
+// The share of a thing's light that the smoke between it and the viewer lets through; a texel a thing.
+// Sampled in pieces of one length from the thing on, so that nothing flickers as it moves.
+#include "lib/cell_sample.glsl" for shaded
+#include "render/edge.glsl"
+#include "render/ray_overlap.glsl"
+
+uniform sampler2D places;
+uniform vec4 place_scale;    // of a place to cells of this box: xyz w + xyz
+uniform vec3 eye;            // cells; with parallel rays the way there, of length 1
+uniform bool parallel_view;
+uniform vec4 ahead;          // of a place in cells: how far it is in front of the eye, m
+uniform float nearest;       // where the picture begins, m
+
+out vec4 through_out;
+
+const float PIECE = 1.5;     // cells
+const float DARK = 12.0;     // optical depth behind which nothing is seen
+
+void main() {
+    vec3 p = texelFetch(places, ivec2(gl_FragCoord.xy), 0).xyz * place_scale.w + place_scale.xyz;
+    vec3 d = divisible(parallel_view ? eye : normalize(eye - p));
+    float room = dot(ahead, vec4(p, 1.0)) - nearest;   // m, from the thing to where the picture begins
+    vec2 way = overlap(p, d, vec3(0.0), vec3(cells), vec2(0.0, room / max(-dot(ahead.xyz, d), 1e-6)));
+    float depth = 0.0;
+    for (float from = way.x; from < way.y && depth < DARK; from += PIECE) {
+        float piece = min(PIECE, way.y - from), extinction = sample_shaded(p + d * (from + 0.5 * piece)).w;
+        depth += extinction * edged(extinction) * piece * cell_size;
+    }
+    through_out = vec4(exp(-depth));
+}
