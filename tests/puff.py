@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from time import sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpufluid as gf
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import SETTLED, Device
 from gpufluid.gl.field import Field
 from gpufluid.layout import FlatLayout, layouts
 from gpufluid.render.volume import VolumeRenderer
@@ -66,12 +67,14 @@ class Puff:
 
 @dataclass
 class Canvas:
-    """A target in single precision, cleared to nothing."""
+    """A target in single precision, cleared to nothing; made once what came before is drawn."""
 
     ctx: moderngl.Context
     size: tuple[int, int] = SIZE
 
     def __post_init__(self) -> None:
+        self.ctx.finish()
+        sleep(SETTLED)  # see Device.settle
         self.texture = self.ctx.texture(self.size, 4, dtype="f4")
         self.target = self.ctx.framebuffer([self.texture])
         self.target.clear()

@@ -57,13 +57,14 @@ def test_a_light_that_turns_never_pops(device: Device, rng: np.random.Generator)
     z, y, x = np.indices((16, 16, 16)) - 7.5
     puff = Puff(device, GRID, np.exp(-((x - 2) ** 2 + y**2 + (z + 1) ** 2) / 12.0))
     renderer, smoke = VolumeRenderer(device.ctx), gf.Smoke(extinction=20.0)
+    canvas = Canvas(device.ctx)
     for across in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)):
         pictures = []
         for degrees in range(361):
             angle = np.radians(degrees + 0.3)
             way = np.cos(angle) * np.array(across) + np.sin(angle) * np.array((0.0, 0.0, 1.0))
-            canvas = Canvas(device.ctx)
             light = gf.Light(direction=tuple(way), ambient=(0.0, 0.0, 0.0))
+            canvas.target.clear()
             renderer.render(puff, STRAIGHT, canvas.target, light=light, smoke=smoke)
             pictures.append(canvas.read()[..., 0])
         changes = np.sqrt(np.square(np.diff(pictures, axis=0)).mean(axis=(1, 2)))
