@@ -442,6 +442,44 @@ def test_resize_and_present(ctx: moderngl.Context) -> None:
     scene.fluid.release()
 
 
+@pytest.mark.parametrize("failing", ["texture", "framebuffer"])
+def test_what_cannot_be_resized_stays_as_it_was(
+    ctx: moderngl.Context, failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = plume(ctx)
+    made = FrameRenderer(ctx, size=(64, 48))
+    made.draw(scene)
+    picture = made.read()
+
+    def texture(size: tuple[int, int], *rest: Any) -> Any:
+        if rest[1:] == ("f1", "the picture") and size != (64, 48):
+            raise gf.GpufluidError("no memory left")
+        return real(size, *rest)
+
+    def framebuffer(textures: Any, depth: Any = None) -> Any:
+        if depth is not None and depth.size != (64, 48):
+            raise moderngl.Error("the framebuffer is not complete")
+        return whole(textures, depth)
+
+    real, whole = made.device.texture, ctx.framebuffer
+    before = made.picture_bytes
+    with monkeypatch.context() as patched:
+        if failing == "texture":
+            patched.setattr(made.device, "texture", texture)
+        else:
+            patched.setattr(type(ctx), "framebuffer", lambda self, *given: framebuffer(*given))
+        with pytest.raises(gf.GpufluidError, match="no memory left|no picture of 200 x 100 pixels"):
+            made.resize((200, 100))
+    assert made.size == (64, 48) and made.picture_bytes == before
+    made.draw(scene)
+    np.testing.assert_array_equal(made.read(), picture)
+    made.resize((200, 100))
+    made.draw(scene)
+    assert made.read().shape == (100, 200, 3)
+    made.release()
+    scene.fluid.release()
+
+
 @pytest.mark.parametrize("method", [*METHODS, "half"])
 def test_frames_after_the_first_allocate_nothing(
     ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, method: str

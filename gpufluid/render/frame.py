@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import moderngl
 import numpy as np
@@ -45,6 +45,7 @@ FLOOR = (0.060, 0.058, 0.060)  # its albedo
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 FRAMEBUFFER_SRGB = 0x8DB9
+Made = TypeVar("Made")
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
 
@@ -110,35 +111,58 @@ class FrameRenderer(Guest):
     def resize(self, size: Size) -> None:
         """Draw pictures of `size` (width, height) from now on; the picture drawn last is gone.
 
-        Raises GpufluidError for a size that is no picture or over the driver's limit.
+        Raises GpufluidError for a size that is no picture or over the driver's limit, or where there is no
+        memory for it: pictures then keep the size they had.
         """
         size = _checked_size(size, self.device.max_texture_size)
         if size == self.size:
             return
+        before, self.size = self.size, (0, 0)
+        try:
+            self._make(size)
+        except BaseException:
+            if before != self.size:
+                self._make(before)
+            raise
+
+    def _make(self, size: Size) -> None:
+        """Make the textures of pictures of `size` in place of those there are; none, where it fails."""
         self._free()
-        ctx, device = self.ctx, self.device
+        ctx, device, things = self.ctx, self.device, self._things
         samples = min(SAMPLES, ctx.max_samples)
         # after a depth test into half floats a thread of llvmpipe (Mesa 22.3) no longer takes the least of
         # numbers for 0: steps after a picture would have other bits than those without one
         form = "f4" if device.software else "f2"
-        self._color = device.texture(size, 4, form, "the picture")
-        self._depth = ctx.depth_texture(size)
-        self._shown = device.texture(size, 4, "f1", "the picture")
-        self._scene = ctx.framebuffer([self._color], self._depth)
-        self._smoke = ctx.framebuffer([self._color])
-        self._screen = ctx.framebuffer([self._shown])
+
+        def kept(thing: Made) -> Made:
+            things.insert(0, thing)
+            return thing
+
+        try:
+            self._color = kept(device.texture(size, 4, form, "the picture"))
+            self._depth = kept(ctx.depth_texture(size))
+            self._shown = kept(device.texture(size, 4, "f1", "the picture"))
+            self._scene = kept(ctx.framebuffer([self._color], self._depth))
+            self._opaque = self._scene
+            self._smoke = kept(ctx.framebuffer([self._color]))
+            self._screen = kept(ctx.framebuffer([self._shown]))
+            if samples > 1:
+                color = kept(ctx.renderbuffer(size, 4, samples=samples, dtype=self._color.dtype))
+                depth = kept(ctx.depth_renderbuffer(size, samples=samples))
+                self._opaque = kept(ctx.framebuffer([color], depth))
+        except moderngl.Error as error:
+            self._free()
+            raise GpufluidError(
+                f"no picture of {size[0]} x {size[1]} pixels could be made here: {error}"
+            ) from None
+        except BaseException:
+            self._free()
+            raise
         self._bent: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
-        self._things = [self._scene, self._smoke, self._screen, self._color, self._depth, self._shown]
-        self._opaque = self._scene
         # colour, depth, and what is shown; the first two once more for each sample
         pixels, more = size[0] * size[1], samples if samples > 1 else 0
         self._color_bytes = pixels * 4 * np.dtype(self._color.dtype).itemsize
         self._picture_bytes = (1 + more) * (self._color_bytes + 4 * pixels) + 4 * pixels
-        if samples > 1:
-            color = ctx.renderbuffer(size, 4, samples=samples, dtype=self._color.dtype)
-            depth = ctx.depth_renderbuffer(size, samples=samples)
-            self._opaque = ctx.framebuffer([color], depth)
-            self._things += [self._opaque, color, depth]
         self._screen.clear(0.0, 0.0, 0.0, 1.0)
         self._smoke.clear()
         self._view: View | None = None  # of the picture drawn last
