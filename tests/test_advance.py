@@ -17,6 +17,7 @@ import pytest
 import gpufluid as gf
 from gpufluid import advance, backend
 from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.gl.calls import calls
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.timestamps import TimestampWatch
 
@@ -733,6 +734,21 @@ def test_the_time_is_kept_here(ctx: moderngl.Context) -> None:
                     took.append(1e3 * (time.perf_counter() - start))
         assert len(took) > 4
         assert np.median(took) < 2.0 * 1.2 * 2
+
+
+@pytest.mark.parametrize("bits", [64, 0])
+def test_a_gpu_without_time_stamps_goes_by_the_clock(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, bits: int
+) -> None:
+    """macOS says that they have no bits, and each is 0 there: passes would seem to cost nothing."""
+    monkeypatch.setitem(
+        calls(ctx).__dict__, "glGetQueryiv", lambda target, name, out: setattr(out._obj, "value", bits)
+    )
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
+        monkeypatch.setattr(fluid.device, "software", False)
+        watch = fluid._backend.stopwatch()
+        assert isinstance(watch, TimestampWatch if bits else backend.WallWatch)
+        monkeypatch.undo()
 
 
 def test_time_stamps_tell_what_passes_cost(ctx: moderngl.Context) -> None:

@@ -91,6 +91,30 @@ def test_a_film_takes_no_name_that_another_program_has_given_meanwhile(tmp_path:
     assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, f"a_2{suffix}"]
 
 
+@pytest.mark.parametrize("suffix", (".mp4", ".webm"))
+def test_a_film_that_is_being_shown_stays_and_the_new_one_lies_beside(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Windows nobody may replace a file that another program holds open: here it is played as it were."""
+    path, replace = tmp_path / f"a{suffix}", Path.replace
+    path.write_bytes(b"shown")
+
+    def refusing(self: Path, target: Path) -> Path:
+        if target == path:
+            raise PermissionError(13, "Permission denied")
+        return replace(self, target)
+
+    film = Film(path, SIZE, overwrite=True)
+    film.write(blob(0)[..., :3])
+    monkeypatch.setattr(Path, "replace", refusing)
+    with pytest.warns(UserWarning, match=rf"a\{suffix} was held open by .*: this film is .*a_2\{suffix}"):
+        film.close()
+    assert path.read_bytes() == b"shown"
+    with av.open(str(film.path)) as made:
+        assert made.streams.video[0].width == SIZE[0]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, f"a_2{suffix}"]
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_film_without_alpha(tmp_path: Path, suffix: str) -> None:
     with Film(tmp_path / f"a{suffix}", (33, 21)) as film:

@@ -23,6 +23,7 @@ from test_volumes import needs_openvdb, read_vdb
 import gpufluid as gf
 from gpufluid.app.cli import main
 from gpufluid.app.play import play
+from gpufluid.io import background
 from gpufluid.io.background import Background
 
 CELLS = (8, 12, 8)
@@ -491,6 +492,27 @@ def test_work_behind_overlaps_is_bounded_and_keeps_its_order() -> None:
     third.join(10.0)
     behind.close(lambda: done.append("end"))
     assert done == [0, 1, 2, "end"]
+
+
+def test_nothing_waits_long_for_work_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows, before Python 3.14, Ctrl-C strikes only between two waits."""
+    asked: list[float | None] = []
+
+    def wait(works: Any, seconds: float | None = None) -> Any:
+        asked.append(seconds)
+        return real(works, seconds)
+
+    real = background.wait
+    monkeypatch.setattr(background, "wait", wait)
+    assert background.apart(lambda: time.sleep(0.35) or 1) == 1
+    behind = Background("test", waiting=1)
+    behind.do(lambda: time.sleep(0.35))
+    behind.do(lambda: time.sleep(0.35))
+    behind.close()
+    assert len(asked) >= 9 and all(seconds is not None and seconds <= 0.1 for seconds in asked)
+    began = time.monotonic()
+    assert background.apart(lambda: time.sleep(0.6), patience=0.15) is None
+    assert 0.15 <= time.monotonic() - began < 0.55
 
 
 def test_an_error_behind_reaches_the_caller() -> None:

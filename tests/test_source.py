@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -94,6 +95,34 @@ def test_missing_files_and_circles_are_named(shaders: Path) -> None:
         Source("test").include("c.glsl")
     with pytest.raises(ShaderError, match="pass test: no shader file 'none.glsl'"):
         Source("test").include("none.glsl")
+
+
+# GLSL 4.60, 3.6: what is reserved, and words of other versions that are no names where a context has those
+RESERVED = {
+    *("common", "partition", "active", "asm", "class", "union", "enum", "typedef", "template", "this"),
+    *("resource", "goto", "inline", "noinline", "public", "static", "extern", "external", "interface"),
+    *("long", "short", "half", "fixed", "unsigned", "superp", "input", "output", "filter", "sizeof", "cast"),
+    *("namespace", "using", "row_major", "packed", "patch", "sample", "subroutine", "precise", "double"),
+    *(f"{kind}vec{n}" for kind in "hfd" for n in (2, 3, 4)),
+    *("attribute", "varying", "texture2D", "shadow2D", "gl_FragColor", "gl_FragData", "atomic_uint"),
+}
+
+
+def words_of(text: str) -> set[str]:
+    """The words of GLSL, comments left out."""
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", text)))
+
+
+@pytest.mark.parametrize("file", sorted(shader_root().rglob("*.glsl")), ids=lambda file: file.stem)
+def test_shaders_are_plain_to_every_compiler(file: Path) -> None:
+    """ASCII, no names that are reserved, no two underscores side by side, no edges the wrong way round."""
+    text = file.read_bytes().decode("ascii")
+    words = words_of(text)
+    assert not words & RESERVED
+    assert not [word for word in words if "__" in word]  # reserved for the language
+    # undefined where the first edge is not below the second: where that has a name, the first is 0
+    for low, high in re.findall(r"smoothstep\(([\d.]+), ([^,]+),", text):
+        assert float(low) < float(high) if high[0].isdigit() and "-" not in high else low == "0.0"
 
 
 @pytest.mark.parametrize(

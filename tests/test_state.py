@@ -20,10 +20,11 @@ from host import Host
 from sharing import CELLS
 
 import gpufluid as gf
-from gpufluid.gl.calls import calls
+from gpufluid.gl import enums
+from gpufluid.gl.calls import Calls, calls
 from gpufluid.gl.device import create_context
 from gpufluid.gl.messages import take
-from gpufluid.gl.state import guard_of, keeping
+from gpufluid.gl.state import _Kept, guard_of, keeping
 from gpufluid.render.light_volume import LightVolume
 
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.2, azimuth=25.0, elevation=10.0)
@@ -554,6 +555,42 @@ def test_a_guard_lets_its_context_go() -> None:
     del ctx
     gc.collect()
     assert kept() is None
+
+
+BY_NUMBER_33 = {("glIsEnabledi", enums.BLEND), ("glGetIntegeri_v", enums.COLOR_WRITEMASK)}
+BY_NUMBER_41 = {
+    *BY_NUMBER_33,
+    ("glIsEnabledi", enums.SCISSOR_TEST),
+    ("glGetIntegeri_v", enums.SCISSOR_BOX),
+    ("glGetFloati_v", enums.VIEWPORT),
+    *(("glGetIntegeri_v", name) for name in (0x80C8, 0x80C9, 0x80CA, 0x80CB, 0x8009, 0x883D)),  # of blending
+}
+# what came after 4.1, and in 3.3 after that, which glGet and glIsEnabled may be asked for (Khronos' gl.xml);
+# the first two are where buffers are copied from and to
+LATER_42 = {0x8F36, 0x8F37, 0x8D69, 0x90D2, 0x90D3, 0x90EE, 0x90EF, 0x935C, 0x935D, *range(0x8F38, 0x8F3F)}
+LATER_40 = {0x825B, 0x8C36, 0x8F43}
+
+
+@pytest.mark.parametrize(
+    ("version", "by_number", "later"),
+    [(330, BY_NUMBER_33, LATER_40 | LATER_42), (410, BY_NUMBER_41, LATER_42)],
+)
+def test_an_older_context_is_asked_for_what_it_has(
+    host: Host, version: int, by_number: set[tuple[str, int]], later: set[int]
+) -> None:
+    """Mesa tells more all the same; for others it is an error, which stays behind for the host to find."""
+    asked: set[tuple[str, int]] = set()
+
+    class Older(Calls):
+        def quick(self, name: str) -> Callable[..., Any]:
+            return lambda *given: asked.add((name, given[0])) or 0  # type: ignore[func-returns-value]
+
+    gl = Older(host.ctx)
+    gl.version, gl.extensions = version, frozenset()
+    _Kept(host.ctx, gl).ask()
+    assert {(call, name) for call, name in asked if call.endswith(("i", "i_v"))} == by_number
+    assert not {name for _, name in asked} & later
+    assert ("glIsEnabled", enums.SCISSOR_TEST) in asked or version == 410
 
 
 def test_what_it_costs(host: Host) -> None:

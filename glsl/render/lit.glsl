@@ -26,7 +26,7 @@ const float SKY_SOFT = 2.0;  // cells: of the light from above one of its own vo
 // cells. Under the sides of the box half the sky is clear, so the shade fades out there.
 float shade_from_above(vec3 place) {
     vec2 half_size = 0.5 * vec2(cells.xz);
-    float under = smoothstep(1.0, 0.3, length(place.xz / half_size - 1.0)), sum = 0.0;
+    float under = 1.0 - smoothstep(0.3, 1.0, length(place.xz / half_size - 1.0)), sum = 0.0;
     if (under <= 0.0) return 0.0;
     int n = 0;
     do sum += sqrt(light_at_sky(place + SKY_SOFT * vec3(float(n & 1) * 2.0 - 1.0, 0.0, float(n + 1 & 2) - 1.0)));

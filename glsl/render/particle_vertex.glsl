@@ -47,7 +47,7 @@ void main() {
         if (corner.x > 0.0) corner.x += stretch;
     }
     float thin = min(pixels / LEAST, 1.0), spent = turn_of(index);
-    strength = opacity * thin * thin * smoothstep(0.0, FADE_IN, spent) * smoothstep(1.0, 1.0 - FADE_OUT, spent);
+    strength = opacity * thin * thin * smoothstep(0.0, FADE_IN, spent) * (1.0 - smoothstep(1.0 - FADE_OUT, 1.0, spent));
     if (veiled) strength *= texelFetch(through, texel, 0).x;
     if (by_value) {
         float share = clamp((texelFetch(values, texel, 0).x - range.x) * range.y, 0.0, 1.0);

@@ -24,7 +24,7 @@ float past_solids(int tile, vec4 seen, vec2 low, vec2 left) {
     int n = 0;
     do {
         vec2 there = at.xy + ((n & 1) == 0 ? 1.0 : -1.0) * (n < 2 ? low : left);
-        sum += texture(solid_depths, vec3(start + size * clamp(there, edge, 1.0 - edge), at.z));
+        sum += textureLod(solid_depths, vec3(start + size * clamp(there, edge, 1.0 - edge), at.z), 0.0);
     } while (++n < turns(4) && !(n == 2 && (sum == 0.0 || sum == 2.0)));
     return sum / float(n);
 }

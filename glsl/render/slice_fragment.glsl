@@ -23,6 +23,10 @@ void main() {
     float alpha = opacity * clamp(min(inside.x, min(inside.y, inside.z)), 0.0, 1.0);
     float value = (sample_shown(place).x - range.x) * range.y;
     float lines = value * (contours + 1.0), slope = fwidth(lines);
+#if SOLIDS
+    float solid = solidity(place), edge = max(fwidth(solid), 1e-4);
+#endif
+    // slopes are known before any pixel is gone
     if (alpha <= 0.0 || hidden(gl_FragCoord.z)) discard;
     vec3 color = textureLod(colors, vec2(mix(0.5, 255.5, clamp(value, 0.0, 1.0)) / 256.0, 0.5), 0.0).rgb;
     if (contours > 0.0) {
@@ -32,7 +36,6 @@ void main() {
         if (between) color = mix(color, mix(vec3(1.0), vec3(0.0), step(0.35, dot(color, vec3(0.3, 0.6, 0.1)))), 0.45 * line);
     }
 #if SOLIDS
-    float solid = solidity(place), edge = max(fwidth(solid), 1e-4);
     color = mix(color, SOLID, clamp(0.5 + (solid - 0.5) / edge, 0.0, 1.0));
 #endif
     color_out = painted(color, alpha);

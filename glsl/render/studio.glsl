@@ -30,7 +30,7 @@ void main() {
         float depth = (floor_height - origin.y) / direction.y;
         vec3 place = origin + depth * direction;
         vec2 aside = (place.xz - 0.5 * vec2(cells.xz)) / floor_reach;
-        float there = smoothstep(1.0, 0.05, length(aside));
+        float there = 1.0 - smoothstep(0.05, 1.0, length(aside));
         if (there > 0.0) {
             Lit lit = light_on(place, vec3(0.0, 1.0, 0.0), 0.0);
             vec3 full = sun_color * max(-sun_direction.y, 0.0) + ambient * (0.35 + 0.65), albedo = floor_color;

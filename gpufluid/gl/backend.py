@@ -18,7 +18,7 @@ from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.state import gone, keeping
 from gpufluid.gl.strips import Strips
-from gpufluid.gl.timestamps import TimestampWatch
+from gpufluid.gl.timestamps import TimestampWatch, takes_timestamps
 from gpufluid.gl.trial import choose
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
@@ -211,8 +211,9 @@ class GLBackend:
             self.device.made = None
 
     def stopwatch(self) -> Stopwatch:
-        """The driver's time stamps; the clock on the wall where the processor draws."""
-        return WallWatch(self.finish) if self.device.software else TimestampWatch(self.ctx)
+        """The driver's time stamps; the clock on the wall where the processor draws, or it takes none."""
+        by_driver = not self.device.software and takes_timestamps(self.ctx)
+        return TimestampWatch(self.ctx) if by_driver else WallWatch(self.finish)
 
     def finish(self) -> None:
         """Wait for the driver."""

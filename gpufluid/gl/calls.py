@@ -71,6 +71,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glGenQueries": (None, _INT, _POINTER),
     "glDeleteQueries": (None, _INT, _POINTER),
     "glQueryCounter": (None, _UINT, _ENUM),
+    "glGetQueryiv": (None, _ENUM, _ENUM, _POINTER),
     "glGetQueryObjectiv": (None, _UINT, _ENUM, _POINTER),
     "glGetQueryObjectui64v": (None, _UINT, _ENUM, _POINTER),
     "glGenFramebuffers": (None, _INT, _POINTER),

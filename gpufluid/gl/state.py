@@ -83,8 +83,6 @@ BUFFERS = {
     enums.UNIFORM_BUFFER_BINDING: enums.UNIFORM_BUFFER,
     enums.PIXEL_PACK_BUFFER_BINDING: enums.PIXEL_PACK_BUFFER,
     enums.PIXEL_UNPACK_BUFFER_BINDING: enums.PIXEL_UNPACK_BUFFER,
-    enums.COPY_READ_BUFFER: enums.COPY_READ_BUFFER,
-    enums.COPY_WRITE_BUFFER: enums.COPY_WRITE_BUFFER,
 }
 BUFFERS_43 = {
     enums.SHADER_STORAGE_BUFFER_BINDING: enums.SHADER_STORAGE_BUFFER,
@@ -171,19 +169,20 @@ class _Kept:
             viewports = gl.integers(enums.MAX_VIEWPORTS)[0]
         buffers = gl.integers(enums.MAX_DRAW_BUFFERS)[0]
         compatible = bool(gl.integers(enums.CONTEXT_PROFILE_MASK)[0] & COMPATIBLE)
-        yield from self._switches(buffers, viewports or 1, compatible)
+        yield from self._switches(buffers, viewports, compatible)
         yield from self._objects()
         yield from self._pixels(compatible)
         yield from self._blending(buffers)
         yield from self._areas(viewports)
         yield from self._units(one_more_unit)
 
-    def _switches(self, buffers: int, viewports: int, compatible: bool) -> Iterator[_Piece]:
-        """What glEnable turns on."""
-        more = (SWITCHES_40, self._has(400)), (SWITCHES_43, self._has(430)), (SWITCHES_COMPATIBLE, compatible)
+    def _switches(self, buffers: int, viewports: int | None, compatible: bool) -> Iterator[_Piece]:
+        """What glEnable turns on. viewports: how many; None: there is one, and it has no number."""
+        more = [(SWITCHES_40, self._has(400)), (SWITCHES_43, self._has(430))]
+        more += [(SWITCHES_COMPATIBLE, compatible), ({enums.SCISSOR_TEST: False}, viewports is None)]
         for name, usual in chain(SWITCHES.items(), *(some.items() for some, there in more if there)):
             yield _Piece(FLAG, [name], partial(self._switch, name), usual)
-        for name, count in (enums.BLEND, buffers), (enums.SCISSOR_TEST, viewports):
+        for name, count in (enums.BLEND, buffers), (enums.SCISSOR_TEST, viewports or 0):
             for n in range(count):
                 yield _Piece(FLAG, [name], partial(self._switch_one, name, n), False, n)
 

@@ -12,8 +12,15 @@ import moderngl
 from gpufluid.backend import COUNTS, SLACK, UNKNOWN, Costs, Delays
 from gpufluid.gl.calls import calls
 
-_TIMESTAMP, _RESULT, _AVAILABLE = 0x8E28, 0x8866, 0x8867
+_TIMESTAMP, _BITS, _RESULT, _AVAILABLE = 0x8E28, 0x8864, 0x8866, 0x8867
 MOST = 2048  # time stamps on their way; no more are asked for then
+
+
+def takes_timestamps(ctx: moderngl.Context) -> bool:
+    """Whether the driver has a clock for them. That of macOS has none: all its time stamps are 0."""
+    bits = ctypes.c_int()
+    calls(ctx).glGetQueryiv(_TIMESTAMP, _BITS, ctypes.byref(bits))
+    return bits.value > 0
 
 
 class TimestampWatch:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 WAITING = 2  # pieces of work that may wait: what they hold is memory
 PATIENCE = 1.0  # s, for all that waits when Ctrl-C or SIGTERM has come
 LAST = 0.2  # s more, for what is then still to be said of it
+SLICE = 0.1  # s
+
+
+def until_done(works: Iterable[Future[Any]], patience: float | None = None) -> None:
+    """Wait, in short slices, until all of them are done, or for `patience` seconds.
+
+    On Windows, before Python 3.14, Ctrl-C strikes only between two waits.
+    """
+    end = None if patience is None else monotonic() + patience
+    while wait(works, SLICE if end is None else max(min(SLICE, end - monotonic()), 0.0)).not_done:
+        if end is not None and monotonic() >= end:
+            return
 
 
 def apart(work: Callable[[], T], patience: float | None = None) -> T | None:
@@ -23,7 +35,7 @@ def apart(work: Callable[[], T], patience: float | None = None) -> T | None:
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gpufluid-apart")
     try:
         done = thread.submit(work)
-        wait([done], patience)
+        until_done([done], patience)
         return done.result() if done.done() else None
     finally:
         thread.shutdown(wait=False)
@@ -61,7 +73,7 @@ class Background:
     def do(self, work: Callable[[], object]) -> None:
         """Have `work` done. Raises what one before it has raised."""
         while len(self._pending) >= self._waiting:
-            self._pending.popleft().result()
+            until_done([self._pending.popleft()])
         self.check()
         self._pending.append(self._thread.submit(self._try, work))
 
@@ -83,14 +95,15 @@ class Background:
         it has.
         """
         if patience is not None:
-            wait(self._pending, patience)
+            until_done(self._pending, patience)
             self._dropped = True
         finished = self._thread.submit(last)
         self._thread.shutdown(wait=False)
         if leave and patience is not None:
-            wait([finished], LAST)
+            until_done([finished], LAST)
             if not finished.done():
                 return False
+        until_done([finished])
         finished.result()
         return True
 

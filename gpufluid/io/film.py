@@ -11,6 +11,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -97,7 +98,8 @@ class Film:
     frame, pixels. MP4 and WebM with 4:2:0 colour take even sizes only: an odd one is padded by repeating its
     last column or row. fps: frames a second. alpha: the frames have a fourth channel, straight, and the film
     keeps it; not in MP4. overwrite: replace a file of that name. Without, a film during which another program
-    has made one is called smoke_2.mp4 in place of smoke.mp4, as a warning and its `path` say.
+    has made one is called smoke_2.mp4 in place of smoke.mp4, as a warning and its `path` say; so is one that
+    would replace a file which another program holds open, on Windows.
 
     However the block ends, by an exception or Ctrl-C too, the frames written so far are the film; with none
     there is no file. Encoding runs in a thread of its own: it overlaps the next frame's computation, and a
@@ -298,16 +300,25 @@ class Film:
         self._name(self._partial)
 
     def _name(self, file: Path) -> None:
-        """Give the film its name, or one beside where another program has made a file of that name since."""
-        wanted, n = self.path, 1
-        while not self._overwrite and (self.path.exists() or self.path.is_symlink()):
-            n += 1
-            self.path = wanted.with_name(f"{wanted.stem}_{n}{wanted.suffix}")
-        file.replace(self.path)
-        if n > 1:
-            warnings.warn(
-                f"{wanted} was made by another program meanwhile: this film is {self.path}", stacklevel=2
-            )
+        """Give the film its name, or one beside where another program has made a file of that name since.
+
+        So too where one shows that file, and Windows lets nobody replace it.
+        """
+        wanted, what = self.path, "made by another program meanwhile"
+        for n in count(1):
+            if n > 1:
+                self.path = wanted.with_name(f"{wanted.stem}_{n}{wanted.suffix}")
+            if (n > 1 or not self._overwrite) and (self.path.exists() or self.path.is_symlink()):
+                continue
+            try:
+                file.replace(self.path)
+                break
+            except PermissionError:
+                if not self.path.exists():
+                    raise
+                what = "held open by another program"
+        if self.path != wanted:
+            warnings.warn(f"{wanted} was {what}: this film is {self.path}", stacklevel=2)
 
     def _error(self, cause: Exception) -> Exception:
         if not isinstance(cause, (OSError, self._av.error.FFmpegError)):
