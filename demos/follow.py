@@ -1,4 +1,4 @@
-"""A torch is carried a long way; the box of smoke goes with it and lets go of what it leaves behind."""
+"""A torch is carried a long way at dusk; the box of smoke goes with it and lets go of what is behind."""
 
 from __future__ import annotations
 
@@ -32,11 +32,15 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     torch = fluid.emitters.add(gf.Emitter(gf.Sphere(radius=0.09), density=14.0, temperature=2.2, noise=0.5))
     ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.085)))
     post = gf.Cylinder(radius=0.07, height=1.0)
-    pillars = [fluid.obstacles.add(gf.Obstacle(post)) for _ in range(PILLARS)]
+    pillars = [
+        fluid.obstacles.add(gf.Obstacle(post, color=(0.3, 0.29, 0.27), gloss=0.1)) for _ in range(PILLARS)
+    ]
+    lamp = gf.PointLight(way(0.0), color=(1.0, 0.42, 0.14), radius=0.12)
     camera = gf.Camera(distance=3.1, azimuth=24.0, elevation=14.0)
 
     def carry(_: gf.Scene, time: float) -> None:
         torch.position = ball.position = way(time)
+        lamp.position = torch.position[0], 0.3, torch.position[2]  # under the ball, which is solid
         x = torch.position[0]
         last = math.floor(x / APART) + 1
         for n in range(last - PILLARS + 1, last + 1):
@@ -45,9 +49,11 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         camera.target = (x - 0.8, 0.55, 0.0)  # the view glides
 
     carry(None, 0.0)  # type: ignore[arg-type]
-    light = gf.Light(direction=(-0.4, -0.7, -0.45), color=(3.2, 2.9, 2.5), ambient=(0.09, 0.12, 0.19))
+    light = gf.Light(direction=(-0.4, -0.5, 0.6), color=(1.3, 1.35, 1.7), ambient=(0.04, 0.055, 0.09))
     smoke = gf.Smoke(extinction=20.0, anisotropy=0.3, fade=0.2, edge=0.2)
-    return gf.Scene(fluid, camera, light, smoke, floor=0.0, update=carry, title="gpufluid: follow")
+    return gf.Scene(
+        fluid, camera, light, smoke, lights=[lamp], floor=0.0, update=carry, title="gpufluid: follow"
+    )
 
 
 if __name__ == "__main__":

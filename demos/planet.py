@@ -68,7 +68,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(distance=1.85),
         light=gf.Light(direction=(-0.95, -0.22, -0.4), color=(2.9, 2.75, 2.55), ambient=(0.01, 0.01, 0.01)),
-        smoke=gf.Smoke(100.0, pigments=((0.5, 0.2, 0.08), (0.95, 0.84, 0.64), (0.33, 0.4, 0.48))),
+        smoke=gf.Smoke(50.0, pigments=((0.5, 0.2, 0.08), (0.95, 0.84, 0.64), (0.33, 0.4, 0.48))),
         picture=gf.Picture(background=(0.001, 0.001, 0.002)),
         update=blow,
         title="gpufluid: planet",

@@ -44,14 +44,13 @@ def figure(gait: float) -> gf.Mesh:
 
 
 def fog(grid: gf.Grid) -> Floats:
-    """Fog over the ground in wisps, none at the sides of the box, [z, y, x]."""
+    """Fog over the ground, deeper in some places than in others, [z, y, x]."""
     z, y, x = np.meshgrid(*(grid.cell_size * (np.arange(n) + 0.5) for n in grid.cells[::-1]), indexing="ij")
     wisps = np.zeros_like(x)
     for a, b, c, phase in np.random.default_rng(7).normal(size=(32, 4)) * (7.0, 5.0, 7.0, 9.0):
         wisps += np.sin(a * x + b * y + c * z + phase) / 4.0
-    edge = (1.0 - (2.0 * x / grid.size[0] - 1.0) ** 2) * (1.0 - (2.0 * z / grid.size[2] - 1.0) ** 2)
-    low = np.exp(-((y / (0.5 + 0.08 * wisps)) ** 4))
-    return np.asarray(edge * low * np.clip(0.7 + 0.6 * wisps, 0.05, 2.0))
+    low = np.exp(-((y / (0.42 + 0.14 * wisps).clip(0.15)) ** 3))
+    return np.asarray(low * np.clip(0.6 + 0.5 * wisps, 0.1, 2.0))
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
@@ -71,7 +70,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     camera = gf.Camera(target=(0.0, 0.72, 0.0), distance=4.4, azimuth=12.0, elevation=13.0)
     light = gf.Light(direction=(-0.5, -0.6, 0.6), color=(3.4, 3.0, 2.5), ambient=(0.06, 0.09, 0.15))
-    smoke = gf.Smoke(extinction=14.0, anisotropy=0.3, fade=0.4, edge=0.3)
+    smoke = gf.Smoke(extinction=7.0, anisotropy=0.4, fade=0.6, edge=0.15)
     return gf.Scene(fluid, camera, light, smoke, floor=0.0, update=walk, title="gpufluid: walker")
 
 

@@ -932,31 +932,33 @@ class Fluid:
         """The flat texture of the pressure, four cells along x in a texel; not on NumPy."""
         return self._gl_field(self._state.pressure)
 
-    def give(self, program: moderngl.Program, unit: int = 8) -> None:
+    def give(self, program: moderngl.Program, unit: int = 8, prefix: str = "gpufluid") -> None:
         """Set what ``gf.glsl("sample")`` in `program`, one of yours, reads: the fluid as it is now.
 
-        Binds two textures, from `unit` on, and leaves them bound: call it after each step.
-        Raises GpufluidError on NumPy, which has no textures, for a program that is not in this context, and
-        for a unit there is not.
+        Binds two textures, from `unit` on, and leaves them bound: call it after each step. prefix: that of
+        `glsl`; a shader that asks for two fluids has one for each, and units of their own.
+        Raises GpufluidError on NumPy, which has no textures, for a program that is not in this context, for a
+        unit there is not, and for a prefix that none is.
         """
         self.check_alive()
-        fields = {"gpufluid_scalars": self.scalars, "gpufluid_velocity": self.velocity_field}
+        fields = {"scalars": self.scalars, "velocity": self.velocity_field}
         if self.device is not None:
-            self.device.check_hosts_program(program, unit, "Fluid.give")
+            self.device.check_hosts_program(program, unit, "Fluid.give", prefix)
         sides = self.boundaries
         values = {
-            "gpufluid_origin": tuple(self.grid.origin),
-            "gpufluid_cell_size": self.grid.cell_size,
-            "gpufluid_cells": tuple(self.grid.cells),
-            "gpufluid_periodic": tuple(edge > 0.0 for edge in periods(self.grid, sides)),
-            "gpufluid_tiles": (self.layouts["cell"].columns, self.layouts["face"].columns),
-            "gpufluid_grips": [n < 2 * self.grid.dimensions and sides.grips(n) for n in range(6)],
-            "gpufluid_wall_velocities": [sides.velocity(n) for n in range(6)],
+            "origin": tuple(self.grid.origin),
+            "cell_size": self.grid.cell_size,
+            "cells": tuple(self.grid.cells),
+            "periodic": tuple(edge > 0.0 for edge in periods(self.grid, sides)),
+            "tiles": (self.layouts["cell"].columns, self.layouts["face"].columns),
+            "grips": [n < 2 * self.grid.dimensions and sides.grips(n) for n in range(6)],
+            "wall_velocities": [sides.velocity(n) for n in range(6)],
         }
         for at, (name, field) in enumerate(fields.items(), unit):
             field.front.use(at)
             values[name] = at
         for name, value in values.items():
+            name = f"{prefix}_{name}"
             if name in program:  # a compiler leaves out what a shader does not use
                 program[name].value = value  # type: ignore[union-attr]
 

@@ -362,7 +362,10 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.Film(None, (64, 48)), "a path must be a file name, got None"),  # type: ignore[arg-type]
         (lambda f: gf.FrameFolder(3), "a path must be a file name, got 3"),  # type: ignore[arg-type]
         (lambda f: gf.write_volume("a.npz", None), "fluid must be a gf.Fluid, got None"),
-        (lambda f: gf.write_picture("a.png", None), "renderer must be a gf.FrameRenderer, got None"),
+        (
+            lambda f: gf.write_picture("a.png", None),
+            "renderer must be a gf.FrameRenderer or a framebuffer, got None",
+        ),
         (lambda f: f.take("density"), "names must be a list or a tuple, got 'density'"),
         (
             lambda f: gf.ConjugateGradient(preconditioner=np.zeros(2)),

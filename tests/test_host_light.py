@@ -159,6 +159,39 @@ def test_a_shader_may_ask_for_the_flow_and_the_light(ctx: moderngl.Context) -> N
     smoke.release()
 
 
+def test_one_shader_asks_for_two_fluids(ctx: moderngl.Context) -> None:
+    """Each by a prefix and units of its own: what it says is that of a shader that asks for one."""
+    source = f"""#version 330
+    {"".join(gf.glsl(what, name) for what in ("light", "sample") for name in ("near", "far_off"))}
+    out vec4 found;
+    void main() {{
+        vec3 at = vec3(0.5);
+        found.xy = vec2(near_sunlight_at(at), far_off_sunlight_at(at));
+        found.zw = vec2(near_scalars_at(at).x, far_off_scalars_at(at).x);
+    }}"""
+    program, out = ctx.program(vertex_shader=source, varyings=["found"]), ctx.buffer(reserve=16)
+    target, alone = ctx.simple_framebuffer((8, 8)), []
+    pairs = [(gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), ctx=ctx), gf.VolumeRenderer(ctx)) for _ in range(2)]
+    for n, (name, density) in enumerate((("near", 0.25), ("far_off", 0.75))):
+        fluid, smoke = pairs[n]
+        smoke.give(fluid, program, 5 + 2 * n, name)  # before the first picture
+        fluid.density.write(np.full((8, 8, 8), density))
+        smoke.render(fluid, gf.Camera(target=(0.5, 0.5, 0.5)), target, smoke=gf.Smoke(2.0))
+        alone.append(told(smoke, fluid, np.full((1, 3), 0.5))[0][0])
+    for n, (name, (fluid, smoke)) in enumerate(zip(("near", "far_off"), pairs, strict=True)):
+        fluid.give(program, 9 + 2 * n, name)
+        smoke.give(fluid, program, 5 + 2 * n, name)
+    ctx.vertex_array(program, []).transform(out, moderngl.POINTS, 1)
+    assert np.frombuffer(out.read(), np.float32).tolist() == [*alone, 0.25, 0.75]
+    assert 0.0 < alone[1] < 0.9 * alone[0] < 0.9
+    for prefix in ("", "gl_near", "a__b", "a_", "1st", "near;", None):
+        with pytest.raises(gf.GpufluidError, match="prefix must be a name of GLSL"):
+            gf.glsl("light", prefix)  # type: ignore[arg-type]
+    for fluid, smoke in pairs:
+        smoke.release()
+        fluid.release()
+
+
 def test_light_of_another_fluid_is_refused(ctx: moderngl.Context) -> None:
     fluids = [gf.Fluid(GRID, backend="fragment", ctx=ctx) for _ in range(2)]
     smoke = gf.VolumeRenderer(ctx)

@@ -163,6 +163,34 @@ def test_sixteen_bits_are_the_picture_of_eight(tmp_path: Path, drawn: FrameRende
     assert len(np.unique(deep)) > 3 * len(np.unique(eight))
 
 
+def test_a_framebuffer_is_written_as_it_is_seen(ctx: moderngl.Context, tmp_path: Path) -> None:
+    """Its viewport, top row first; 8 bits as they are, half floats as a screen would show them."""
+    pixels = np.arange(5 * 7 * 4, dtype=np.uint8).reshape(5, 7, 4)
+    eight = ctx.framebuffer([ctx.texture((7, 5), 4, pixels[::-1].tobytes())])
+    assert np.array_equal(read_png(gf.write_picture(tmp_path / "a.png", eight)), pixels[..., :3])
+    eight.viewport = 1, 2, 5, 3
+    assert np.array_equal(read_png(gf.write_picture(tmp_path / "b.png", eight, alpha=True)), pixels[:3, 1:6])
+    radiance = np.array([0.2, -1.0, 2.0, 1.0], "f2")
+    floats = ctx.framebuffer([ctx.texture((1, 1), 4, radiance.tobytes(), dtype="f2")])
+    assert read_png(gf.write_picture(tmp_path / "c.png", floats)).tolist() == [[[51, 0, 255]]]
+    whole = ctx.framebuffer([ctx.texture((2, 2), 4, dtype="u1")])
+    several = ctx.framebuffer([ctx.texture((2, 2), 4, samples=4)])
+    for target, given, said in (
+        (eight, {"bits": 16}, "d.png: a framebuffer is written as a .png of 8 bits"),
+        (eight, {"motion": np.zeros((5, 7, 2))}, "written as a .png of 8 bits"),
+        (whole, {}, "holds whole numbers"),
+        (several, {}, "the framebuffer has 4 samples a pixel"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=said):
+            gf.write_picture(tmp_path / "d.png", target, **given)
+    with pytest.raises(gf.GpufluidError, match=r"d.exr: a framebuffer is written as a \.png"):
+        gf.write_picture(tmp_path / "d.exr", eight)
+    eight.release()
+    with pytest.raises(gf.GpufluidError, match="the framebuffer was released"):
+        gf.write_picture(tmp_path / "d.png", eight)
+    assert not (tmp_path / "d.png").exists() and ctx.error == "GL_NO_ERROR"
+
+
 def test_the_tone_map_of_known_values() -> None:
     radiance = np.array([[[0.0, 0.0, 0.0, 0.0], [1e6, 1e6, 1e6, 1.0], [0.1, 0.0, 0.0, 0.5]]])
     shown = sixteen_bits(radiance, 1.0, alpha=True)[0]

@@ -261,6 +261,7 @@ def test_what_nothing_can_be_given_to_is_named(ctx: moderngl.Context) -> None:
                 ((None,), r"give: program must be a moderngl\.Program or .*, got None"),
                 ((program, 5000), r"give: unit must be a texture unit, 0 \.\. [0-9]+ here, got 5000"),
                 ((program, -1), "unit must be a whole number >= 0, got -1"),
+                ((program, 8, "gl_smoke"), "prefix must be a name of GLSL, .*, got 'gl_smoke'"),
             ):
                 with pytest.raises(gf.GpufluidError, match=said):
                     give(*given)

@@ -518,6 +518,7 @@ def test_histograms_equal_numpys(ctx: moderngl.Context, name: str, rng: np.rando
         outside = (values < low).sum(), (values > high).sum()
         assert abs(made.below - outside[0]) + abs(made.above - outside[1]) <= (2 if given is None else 0)
         assert counts.sum() + made.below + made.above == open_cells.sum()
+        np.testing.assert_allclose(made.edges, np.linspace(low, high, 24))
     assert made.below > 0 or name == "speed"
     made.release()
     fluid.release()

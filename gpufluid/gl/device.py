@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 import moderngl
+import numpy as np
+from numpy.typing import NDArray
 
 from gpufluid.backend import Pace
 from gpufluid.checks import whole_number
@@ -21,8 +23,8 @@ from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
 from gpufluid.gl.calls import a_context, calls, current_renderer
 from gpufluid.gl.capabilities import FORMATS, capabilities
 from gpufluid.gl.messages import take
-from gpufluid.gl.source import Source
-from gpufluid.gl.state import guard_of, keep_state
+from gpufluid.gl.source import Source, checked_prefix
+from gpufluid.gl.state import guard_of, keep_state, keeping
 from gpufluid.gl.ways import BACKENDS, by_rule, check
 from gpufluid.stops import unbroken
 
@@ -260,10 +262,10 @@ class Device:
             made.repeat_x = made.repeat_y = False
         return self._blanks[size]
 
-    def check_hosts_program(self, program: Any, unit: int, what: str) -> None:
+    def check_hosts_program(self, program: Any, unit: int, what: str, prefix: str) -> None:
         """Raise GpufluidError where a host's `program` cannot be given textures, at `unit` and the next.
 
-        what: the call of the user's, for the message.
+        what: the call of the user's, for the message. prefix: what the names of its uniforms begin with.
         """
         guard_of(self.ctx).check_current(self.ctx, what)
         if not isinstance(program, moderngl.Program | moderngl.ComputeShader):
@@ -277,6 +279,7 @@ class Device:
         last = calls(self.ctx).integers(TEXTURE_UNITS)[0] - 2
         if whole_number(unit, "unit", low=0) > last:
             raise GpufluidError(f"{what}: unit must be a texture unit, 0 .. {last} here, got {unit}")
+        checked_prefix(prefix)
 
     @property
     def watched(self) -> bool:
@@ -479,6 +482,26 @@ def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "targe
         raise GpufluidError(
             f'the {what} holds whole numbers (dtype="{kind}"), which no light is: make it of "f2" or "f1"'
         )
+
+
+def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
+    """Return the first colour of `target`, within its viewport, uint8 [h, w, channels], top row first.
+
+    Raises GpufluidError for what nothing can be drawn to, and for several samples a pixel.
+    """
+    if not isinstance(target, moderngl.Framebuffer):
+        raise GpufluidError(f"the picture must be a moderngl.Framebuffer, got {target!r}")
+    check_target(target, target.ctx, "it", "framebuffer")
+    if target.samples:
+        raise GpufluidError(
+            f"the framebuffer has {target.samples} samples a pixel, which cannot be read: "
+            "ctx.copy_framebuffer makes one of them, in another"
+        )
+    _, _, width, height = target.viewport
+    with keeping(target.ctx, "write_picture"):
+        raw = np.frombuffer(target.read(target.viewport, channels, alignment=1), np.uint8)
+        _ = target.ctx.error  # moderngl's reading of a window leaves one
+    return np.ascontiguousarray(raw.reshape(height, width, channels)[::-1])
 
 
 def drawn_to(target: moderngl.Framebuffer) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from gpufluid.errors import ShaderError, one_of
+from gpufluid.errors import GpufluidError, ShaderError, one_of
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"(?:\s+for\s+(\w+))?\s*(?://.*)?$')
 # "0:12(5): error", "0(12) : error", "ERROR: 0:12:", "FRAGMENT:0:12" are the forms drivers use
@@ -27,6 +27,8 @@ void main() {
 }
 #endif"""
 
+PREFIX = "gpufluid"  # what the names of a host's texts begin with
+_PREFIX = re.compile(r"(?!gl_)[A-Za-z](?:_?[A-Za-z0-9])*")  # GLSL keeps gl_ and two underscores for itself
 _UNIFORM = re.compile(r"\s*uniform\s+(\w+)\s+([\w\s,\[\]]+);")
 _DECLARED = re.compile(r"\s*(\w+)\s*(?:\[([0-9]+)\])?\s*$")  # a name, and of how many elements
 # numbers that a uniform holds, by its type
@@ -44,16 +46,27 @@ def shader_root() -> Path:
     raise ShaderError(f"the GLSL files are missing: no folder {package / 'glsl'}")
 
 
-def glsl(name: str) -> str:
+def checked_prefix(prefix: str) -> str:
+    """Return `prefix` as it is; raises GpufluidError for what no name of GLSL begins with."""
+    if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
+        raise GpufluidError(
+            f"prefix must be a name of GLSL, not gl_ and without two underscores in a row, got {prefix!r}"
+        )
+    return prefix
+
+
+def glsl(name: str, prefix: str = PREFIX) -> str:
     """Return GLSL for shaders of your own. It needs GLSL 3.30.
 
-    name: "sample", for `Fluid.give`; "light", for `VolumeRenderer.give`.
+    name: "sample", for `Fluid.give`; "light", for `VolumeRenderer.give`. prefix: what all names in it begin
+    with: a shader that asks for two fluids takes the text twice, each with a prefix that `give` is told too.
 
-    Raises GpufluidError for a name there is no text of, naming those there are.
+    Raises GpufluidError for a name there is no text of, naming those there are, and for no prefix.
     """
     folder = shader_root() / "host"
     one_of(name, tuple(sorted(path.stem for path in folder.glob("*.glsl"))), "the name of a GLSL text")
-    return (folder / f"{name}.glsl").read_text(encoding="utf-8")
+    text = (folder / f"{name}.glsl").read_text(encoding="utf-8")
+    return text.replace(f"{PREFIX}_", f"{checked_prefix(prefix)}_")
 
 
 class _Run(NamedTuple):

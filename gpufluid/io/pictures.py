@@ -1,4 +1,4 @@
-"""A drawn scene as a picture file: PNG of 8 or 16 bits, with alpha or not, or EXR."""
+"""A drawn scene as a picture file: PNG of 8 or 16 bits, with alpha or not, or EXR; a framebuffer as a PNG."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError, one_of
-from gpufluid.files import check_file
+from gpufluid.files import check_file, named_file
 from gpufluid.io.background import apart
 from gpufluid.io.exr import write_exr
 from gpufluid.io.images import write_png
 
 if TYPE_CHECKING:
+    import moderngl
+
     from gpufluid.render.frame import FrameRenderer
 
 Floats = NDArray[np.float64]
@@ -24,7 +26,7 @@ Floats = NDArray[np.float64]
 
 def write_picture(
     path: str | os.PathLike[str],
-    renderer: FrameRenderer,
+    renderer: FrameRenderer | moderngl.Framebuffer,
     *,
     alpha: bool = False,
     bits: int = 8,
@@ -41,6 +43,9 @@ def write_picture(
         motion: of the smoke, [h, w, 2], from `gpufluid.io.motion.motion_of`. half: half floats or single
         precision.
 
+    renderer: a framebuffer of moderngl's will do for a .png of 8 bits: its first colour as it is, which
+        should be what a screen shows, as views of the flow draw it without ``linear=True``.
+
     The file appears whole or not at all. Raises GpufluidError for another ending and a path that cannot be
     written to; MissingDependencyError without Pillow, PyAV (16 bits) or OpenEXR.
     """
@@ -55,7 +60,7 @@ def write_picture(
 
 def picture_work(
     path: str | os.PathLike[str],
-    renderer: FrameRenderer,
+    renderer: FrameRenderer | moderngl.Framebuffer,
     *,
     alpha: bool = False,
     bits: int = 8,
@@ -66,8 +71,18 @@ def picture_work(
 ) -> Callable[[], Path]:
     """Read back what `write_picture` writes; return what writes it, in any thread. Raises as that does."""
     one_of(bits, (8, 16), "bits")
+    if hasattr(renderer, "color_attachments"):
+        if bits != 8 or motion is not None or named_file(path).suffix.lower() != ".png":
+            raise GpufluidError(
+                f"{os.fspath(path)}: a framebuffer is written as a .png of 8 bits, and no more"
+            )
+        check_file(path, overwrite, (".png",))
+        from gpufluid.gl.device import read_target
+
+        seen = read_target(renderer, 4 if alpha else 3)
+        return lambda: write_png(path, seen, overwrite)
     if not hasattr(renderer, "read_hdr"):
-        raise GpufluidError(f"renderer must be a gf.FrameRenderer, got {renderer!r}")
+        raise GpufluidError(f"renderer must be a gf.FrameRenderer or a framebuffer, got {renderer!r}")
     if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
         radiance, z = renderer.read_hdr(), renderer.read_depth() if depth else None
         return lambda: write_exr(path, radiance, depth=z, motion=motion, half=half, overwrite=overwrite)

@@ -27,7 +27,8 @@ class HistogramView(Chart):
 
     field: a quantity of `SlicePlane`. bins: 1 to 512. logarithmic: whether the counts' axis is; a bin without
     cells then has no bar. range: (low, high), or None from the smallest to the largest value. What lies
-    outside is told below the axis. counts: those of the last picture, [bins]; below, above: those outside.
+    outside is told below the axis. counts: those of the last picture, [bins], between its `edges`; below,
+    above: those outside.
 
     The cells are counted on the GPU, up to 2^24 in a bin; the counts are read back. Cells in solids and
     numbers that are not finite do not count. Raises GpufluidError naming the value and its limit.
@@ -74,6 +75,11 @@ class HistogramView(Chart):
         values = np.rint(self._read).astype(np.int64)
         self.below, self.above, self.counts = int(values[0]), int(values[-1]), values[1:-1]
         return self.counts
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """Where the bins of `counts` begin and end, in the unit of the field, [bins + 1]."""
+        return np.linspace(*self.last_range, len(self.counts) + 1)
 
     def render(self, fluid: FlowLike, target: moderngl.Framebuffer) -> None:
         """Count the cells and draw the histogram. Raises GpufluidError for what cannot be drawn."""

@@ -180,26 +180,26 @@ class Lighting:
                 for unit in (SUN, SKY):
                     self.device.between.clear(unit)
 
-    def give(self, program: moderngl.Program, fluid: FluidLike, unit: int) -> None:
+    def give(self, program: moderngl.Program, fluid: FluidLike, unit: int, prefix: str) -> None:
         """Set what ``host/light.glsl`` of a host's `program` reads, and bind it to `unit` and the next."""
-        give_all_light(self.device, program, unit)
+        give_all_light(self.device, program, unit, prefix)
         sun, grid, fire = self.on_surfaces, fluid.grid, self._fire if self._look.fire is not None else None
         sun.layers.use(unit)
         values: dict[str, Any] = {
-            **sun.told("gpufluid_sun", unit),
-            "gpufluid_light_origin": tuple(grid.origin),
-            "gpufluid_light_cells": tuple(map(float, grid.cells)),
-            "gpufluid_light_cell_size": grid.cell_size,
+            **sun.told(f"{prefix}_sun", unit),
+            f"{prefix}_light_origin": tuple(grid.origin),
+            f"{prefix}_light_cells": tuple(map(float, grid.cells)),
+            f"{prefix}_light_cell_size": grid.cell_size,
         }
         if fire is not None:
             fire.glow.front.use(unit + 1)
             lag = (n % fire.size for n in fluid.scrolled)
             values |= {
-                "gpufluid_glow_extent": fire.glow.layout.texel_grid,
-                "gpufluid_glow_tiles": fire.glow.layout.columns,
-                "gpufluid_fire_blocks": (*map(float, lag), float(fire.size)),
+                f"{prefix}_glow_extent": fire.glow.layout.texel_grid,
+                f"{prefix}_glow_tiles": fire.glow.layout.columns,
+                f"{prefix}_fire_blocks": (*map(float, lag), float(fire.size)),
             }
-        give(program, {**values, "gpufluid_sun_layers": unit})
+        give(program, {**values, f"{prefix}_sun_layers": unit})
 
     def release(self) -> None:
         """Release every texture."""
@@ -209,13 +209,13 @@ class Lighting:
         self._past = self._others = self._fire = None
 
 
-def give_all_light(device: Device, program: moderngl.Program, unit: int) -> None:
+def give_all_light(device: Device, program: moderngl.Program, unit: int, prefix: str) -> None:
     """Let ``host/light.glsl`` of a host's `program` find all of the sun's light and no fire's."""
     values = {
-        "gpufluid_sun_layers": unit,
-        "gpufluid_glow": unit + 1,
-        "gpufluid_sun_tiles": (0, 0, 0, 0),
-        "gpufluid_fire_blocks": (0.0, 0.0, 0.0, 0.0),
+        f"{prefix}_sun_layers": unit,
+        f"{prefix}_glow": unit + 1,
+        f"{prefix}_sun_tiles": (0, 0, 0, 0),
+        f"{prefix}_fire_blocks": (0.0, 0.0, 0.0, 0.0),
     }
     for at in (unit, unit + 1):
         device.blank().use(at)

@@ -213,20 +213,23 @@ class VolumeRenderer(Guest):
         self._draw(fluid, view, target, depth, look)
 
     @binding
-    def give(self, fluid: FluidLike, program: moderngl.Program, unit: int = 10) -> None:
+    def give(
+        self, fluid: FluidLike, program: moderngl.Program, unit: int = 10, prefix: str = "gpufluid"
+    ) -> None:
         """Set what ``gf.glsl("light")`` in `program`, one of yours, reads: the light of the last picture.
 
         Binds two textures, to `unit` and the next, and leaves them bound: call it before you draw with that
         program. Before the first picture there is all light. Give each fluid whose light you ask for a
-        renderer of its own.
+        renderer of its own. prefix: that of `glsl`; a shader that asks for two fluids has one for each, and
+        units of their own.
         Raises GpufluidError where the last picture was of another fluid, as `Fluid.give` does, and after
         `release`.
         """
         self._check_alive()
-        self.device.check_hosts_program(program, unit, "VolumeRenderer.give")
+        self.device.check_hosts_program(program, unit, "VolumeRenderer.give", prefix)
         self._gives = True
         if self._drawn is None:
-            give_all_light(self.device, program, unit)
+            give_all_light(self.device, program, unit, prefix)
             return
         if self._drawn() is not fluid:
             raise GpufluidError(
@@ -235,7 +238,7 @@ class VolumeRenderer(Guest):
             )
         with keeping(self.ctx, "VolumeRenderer.give"):
             self.lighting.walk_past_solids(fluid)
-        self.lighting.give(program, fluid, unit)
+        self.lighting.give(program, fluid, unit, prefix)
 
     def prepare(self, fluid: FluidLike, look: Look, shadows: ShadowMap | None = None) -> None:
         """Walk the light of `look` through the smoke: all that does not depend on the camera.
