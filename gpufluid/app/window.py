@@ -290,7 +290,7 @@ class Player:
         if self.brush is not None:
             self.brush.stroke()
         try:
-            with contextlib.nullcontext() if studio is None else studio.simulating():
+            with contextlib.nullcontext() if studio is None else studio.passes.simulating():
                 self.scene.advance()
             self.halted = ""
         except GpufluidError as error:
@@ -389,7 +389,7 @@ class Player:
                 self._drawn = True
                 return
             except GpufluidError as error:
-                if again and self.studio is not None and self.studio.hide_failing():
+                if again and self.studio is not None and self.studio.views.hide_failing():
                     self.say(str(error))
                     continue
                 if not self._drawn:
@@ -469,7 +469,7 @@ class Player:
 
     def _on_char(self, handle: Any, code: int) -> None:
         if self.studio is not None:
-            self.studio.take_char(code)
+            self.studio.ui.char(code)
 
     def _on_button(self, handle: Any, button: int, action: int, mods: int) -> None:
         if self._drag is not None:
@@ -486,7 +486,7 @@ class Player:
         dx, dy = x - self.pointer[0], y - self.pointer[1]
         self.pointer = (x, y)
         if self.studio is not None:
-            self.studio.take_pointer(x, y)
+            self.studio.ui.pointer(x, y)
         if self._drag is not None:
             self._drag.move(x, y, dx, dy)
 
@@ -654,12 +654,12 @@ class Player:
     def save(self) -> None:
         """Save the scene, where the studio was open."""
         if self.studio is not None and self.studio.used:
-            self.studio.save()
+            self.studio.files.save()
 
     def remove(self) -> None:
         """Take away what is chosen in the studio."""
         if self.studio is not None and self.studio.shown:
-            self.studio.remove()
+            self.studio.editor.remove()
 
     @property
     def changed_elsewhere(self) -> bool:

@@ -1,0 +1,279 @@
+"""Rows of the studio's panel: names, buttons and the widgets of fields."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpufluid.app.edits import Path, value_at
+from gpufluid.app.studio_editor import Editor
+from gpufluid.app.studio_fields import (
+    FORMS,
+    Item,
+    Range,
+    degrees_to_turn,
+    items_of,
+    other_form,
+    plain,
+    turn_to_degrees,
+)
+from gpufluid.app.studio_ui import HELD, Ui, imgui
+from gpufluid.settings import SOLVERS
+
+LABEL = 140.0  # from where a row's name stands to its slider
+TIP = 330.0  # width of a tooltip
+SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
+
+
+class Rows:
+    """Draws rows, and lets an editor change what stands in them."""
+
+    def __init__(self, ui: Ui, editor: Editor) -> None:
+        self.ui, self.editor = ui, editor
+
+    def begin(self, label: str, inset: float = 0.0, meaning: str = "") -> None:
+        """The name of a row; what follows fills the rest. inset: from the edge of the window to the rows."""
+        imgui.align_text_to_frame_padding()
+        imgui.text(label)
+        self.tip(f"{label}: {meaning}" if meaning else label)
+        imgui.same_line(LABEL * self.ui.scale + inset)
+        imgui.set_next_item_width(-1)
+
+    def tip(self, text: str) -> None:
+        """Tell `text` while the pointer rests on what was drawn last, and holds nothing."""
+        rests = imgui.is_item_hovered(imgui.HoveredFlags_.for_tooltip)
+        if text and rests and not imgui.is_any_item_active() and imgui.begin_tooltip():
+            imgui.push_text_wrap_pos(TIP * self.ui.scale)
+            imgui.text(text)
+            imgui.pop_text_wrap_pos()
+            imgui.end_tooltip()
+
+    def buttons(self, *each: tuple[str, Callable[[], object] | None, bool]) -> None:
+        """A row of buttons of one width: name, what it does, or None where it can do nothing, whether on."""
+        style = imgui.get_style()
+        width = (imgui.get_content_region_avail().x - style.item_spacing.x * (len(each) - 1)) / len(each)
+        for n, (name, do, on) in enumerate(each):
+            if n:
+                imgui.same_line()
+            if on:
+                imgui.push_style_color(imgui.Col_.button, imgui.ImVec4(*HELD, 1.0))
+            imgui.begin_disabled(do is None)
+            if imgui.button(name, imgui.ImVec2(width, 0)) and do is not None:
+                do()
+            imgui.end_disabled()
+            self.tip((inspect.getdoc(do) or "").partition("\n\n")[0] if inspect.ismethod(do) else "")
+            if on:
+                imgui.pop_style_color()
+
+    def number(
+        self, label: str, value: float, spread: Range, told: str, inset: float = 0.0
+    ) -> tuple[bool, float]:
+        """A row for a number that is no field; whether it was changed, and to what. told: its meaning."""
+        self.begin(label, inset, told)
+        changed, value = _number(f"##{label}", value, spread)
+        self.tip(told)
+        return changed, value
+
+    def box(self) -> None:
+        """Where there are several boxes, which one is meant."""
+        editor = self.editor
+        boxes = editor.scene.box_names
+        if len(boxes) < 2:
+            return
+        self.begin("box")
+        if imgui.begin_combo("##box", boxes[min(editor.box, len(boxes) - 1)]):
+            for n, name in enumerate(boxes):
+                if imgui.selectable(name, n == editor.box)[0]:
+                    editor.box = n
+            imgui.end_combo()
+
+    def fields(self, path: Path, thing: Any, items: tuple[Item, ...] | None = None) -> None:
+        """A row for every field of a dataclass object, or for those of `items`."""
+        kind: Any = type(thing)
+        for item in items_of(kind) if items is None else items:
+            value = getattr(thing, item.name)
+            changed, after = self.field(item, value)
+            if changed:
+                self.editor.change((*path, item.name), after)
+                value = after
+            part = item.kind in ("solver", "part", "shape")
+            inner = value_at(self.editor.scene, (*path, item.name)) if part else None
+            if hasattr(inner, "__dataclass_fields__"):
+                imgui.indent()
+                imgui.push_id(item.name)
+                self.fields((*path, item.name), inner)
+                imgui.pop_id()
+                imgui.unindent()
+
+    def field(self, item: Item, value: Any) -> tuple[bool, Any]:
+        """A row for one field; whether it was changed, and to what."""
+        unit = item.range.unit if item.kind in ("triple", "pair", "color", "turn") else ""
+        self.begin(f"{item.label}, {unit}" if unit else item.label, meaning=item.meaning)
+        key = f"##{item.name}"
+        if item.optional:
+            changed, on = imgui.checkbox(f"{key} on", value is not None)
+            self.tip(item.meaning)
+            if changed:
+                return True, item.default if on else None
+            imgui.same_line()
+            if value is None:
+                imgui.text_disabled(item.none)
+                return False, None
+            imgui.set_next_item_width(-1)
+        changed, value = WIDGETS[item.kind](key, value, item)
+        self.tip(item.meaning)
+        return changed, value
+
+
+class Section:
+    """A part of the panel: `draw` draws its rows."""
+
+    def __init__(self, editor: Editor, rows: Rows) -> None:
+        self.editor, self.rows = editor, rows
+
+    def draw(self) -> None:
+        """Its rows."""
+        raise NotImplementedError
+
+
+def choice(key: str, value: Any, choices: Sequence[Any], none: str = "none") -> tuple[bool, Any]:
+    """A menu of `choices`, in which None is called `none`; whether one was made, and which."""
+    chosen: tuple[bool, Any] = (False, value)
+    if imgui.begin_combo(key, _word(value, none)):
+        for each in choices:
+            if imgui.selectable(_word(each, none), each == value)[0]:
+                chosen = (True, each)
+        imgui.end_combo()
+    return chosen
+
+
+def _number(key: str, value: float, spread: Range) -> tuple[bool, float]:
+    flags = imgui.SliderFlags_.no_round_to_format | (imgui.SliderFlags_.logarithmic if spread.log else 0)
+    digits = 5 if spread.log and spread.high <= 0.1 else 3 if spread.high <= 10.0 else 1
+    form = ".1e" if spread.log and 0.0 < spread.low <= SMALL else f".{digits}f"
+    text = f"%{form} {spread.unit}".rstrip()
+    changed, after = imgui.slider_float(key, float(value), spread.low, spread.high, text, flags)
+    return changed, plain(value, after)
+
+
+def _number_or_three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    if isinstance(value, tuple | list | np.ndarray):
+        return _three(key, value, item)
+    return _number(key, value, item.range)
+
+
+def _whole(key: str, value: int, item: Item) -> tuple[bool, int]:
+    flags = imgui.SliderFlags_.logarithmic if item.range.log else 0
+    text = f"%d {item.range.unit}".rstrip()
+    low, high = int(item.range.low), int(item.range.high)
+    changed, after = imgui.slider_int(key, int(value), low, high, text, flags)
+    return changed, after
+
+
+def _plain(before: Any, after: Any) -> tuple[float, ...]:
+    return tuple(plain(float(b), a) for b, a in zip(before, after, strict=True))
+
+
+def _flag(key: str, value: bool, item: Item) -> tuple[bool, bool]:
+    changed, after = imgui.checkbox(key, bool(value))
+    return changed, after
+
+
+def _three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    speed = (item.range.high - item.range.low) / 400.0
+    changed, after = imgui.drag_float3(key, [float(v) for v in value], speed, format="%.3g")
+    return changed, _plain(value, after) if changed else value
+
+
+def _color(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    flags = imgui.ColorEditFlags_.float | imgui.ColorEditFlags_.hdr
+    changed, after = imgui.color_edit3(key, [float(v) for v in value], flags)
+    return changed, _plain(value, list(after)[:3]) if changed else value
+
+
+def _colors(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    changed_any, colors = False, list(value)
+    for n, color in enumerate(colors):
+        changed, after = imgui.color_edit3(
+            f"{key}{n}", list(color), imgui.ColorEditFlags_.float | imgui.ColorEditFlags_.no_inputs
+        )
+        if n + 1 < len(colors):
+            imgui.same_line()
+        if changed:
+            changed_any, colors[n] = True, _plain(color, list(after)[:3])
+    return changed_any, tuple(colors)
+
+
+def _turn(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    before = turn_to_degrees(value)
+    changed, after = imgui.drag_float3(key, list(before), 1.0, format="%.0f°")
+    x, y, z = _plain(before, after)
+    return changed, degrees_to_turn((x, y, z)) if changed else value
+
+
+def _of_choices(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    return choice(key, value, item.choices, item.none)
+
+
+def _word(value: Any, none: str) -> str:
+    return none if value is None else value if isinstance(value, str) else f"{value}"
+
+
+def _text(key: str, value: str, item: Item) -> tuple[bool, str]:
+    changed, after = imgui.input_text(key, value, imgui.InputTextFlags_.enter_returns_true)
+    return changed, after
+
+
+def _shape(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    changed, name = choice(key, type(value).__name__, [form.__name__ for form in FORMS])
+    if not changed:
+        return False, value
+    return True, other_form(value, next(form for form in FORMS if form.__name__ == name))
+
+
+def _solver(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    changed, name = choice(key, type(value).__name__, [solver.__name__ for solver in SOLVERS])
+    if not changed:
+        return False, value
+    kind: Any = next(solver for solver in SOLVERS if solver.__name__ == name)
+    return True, kind()
+
+
+def _pair(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    speed = (item.range.high - item.range.low) / 400.0
+    changed, after = imgui.drag_float2(key, [float(v) for v in value], speed, format="%.3g")
+    return changed, _plain(value, after) if changed else value
+
+
+def _counts(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    changed, after = imgui.input_int3(key, list(value))
+    return changed, tuple(after) if changed else value
+
+
+def _part(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    if hasattr(value, "__dataclass_fields__"):
+        imgui.new_line()
+    else:
+        imgui.text_disabled(f"{len(value)} points")
+    return False, value
+
+
+WIDGETS: dict[str, Callable[[str, Any, Item], tuple[bool, Any]]] = {
+    "number": _number_or_three,
+    "whole": _whole,
+    "flag": _flag,
+    "choice": _of_choices,
+    "text": _text,
+    "triple": _three,
+    "pair": _pair,
+    "counts": _counts,
+    "color": _color,
+    "colors": _colors,
+    "turn": _turn,
+    "shape": _shape,
+    "solver": _solver,
+    "part": _part,
+}
