@@ -195,8 +195,8 @@ class _Editor:
         else:
             line = f"{name} = {inline(value)}\n"
             lines = [item for item in _items(at) if not _is_tables(item, self.kit)]
-            if name == "name":  # which comes first
-                _behind(at, line)
+            if name == "name":  # which comes first, but for the kind
+                _behind(at.get("kind", at), line)
             elif lines:
                 _behind(lines[-1], line)
             elif at is self.doc:

@@ -16,7 +16,6 @@ from studio_session import CONTROL, KEY_RELEASE, TAB, Driver, Watcher
 from window_session import KEY_PRESS
 
 import gpufluid as gf
-from gpufluid.app import studio_overlay
 from gpufluid.app.window import Player, Window
 
 CONTROL_KEY = 0xFFE3
@@ -134,7 +133,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
     def seen() -> np.ndarray:
         """The window without what it says for some seconds, or a slow machine differs from a fast one."""
-        player.said = -studio_overlay.TOAST
+        player.told._until = 0.0
         return drive.picture().astype(float)
 
     before = seen()

@@ -84,6 +84,7 @@ class Watcher:
                 "selectable",
                 "collapsing_header",
                 "tree_node",
+                "tree_node_ex",
             ),
             *(
                 "begin_combo",
@@ -467,7 +468,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
     # save, read again
     drive.press(ord(" "))
-    studio.editor.selected = None
+    studio.editor.select(None)
     for title in ("Objects", "Flow", "Grid"):
         drive.scroll_to(title)
         drive.press_widget(title)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import moderngl
@@ -12,6 +13,8 @@ import pytest
 
 import gpufluid as gf
 from gpufluid.app.edits import Duplication, History, Naming, Removal, free_name, value_at
+from gpufluid.app.studio_editor import Editor
+from gpufluid.app.studio_new import beside
 from gpufluid.errors import GpufluidError
 from gpufluid.scene_saving import description_of, save_description
 
@@ -136,7 +139,7 @@ def test_what_refers_to_a_name_follows_it_into_the_text(scene: gf.Scene, file: P
         ('box = "left"   # here', 'box = "kitchen"   # here'),
         ('{ shape = "jet",  color', '{ shape = "torch",  color'),
         ('# the other room\n[[containers]]\n', '# the other room\n[[containers]]\nname = "hall"\n'),
-        ('[[views]]\nkind = "slice"\nbox = "box 2"', '[[views]]\nname = "cut"\nkind = "slice"\nbox = "hall"'),
+        ('[[views]]\nkind = "slice"\nbox = "box 2"', '[[views]]\nkind = "slice"\nname = "cut"\nbox = "hall"'),
     ):  # fmt: skip
         assert changed.count(was) == 1, was
         changed = changed.replace(was, now)
@@ -392,3 +395,70 @@ def test_the_next_free_name(scene: gf.Scene) -> None:
     assert free_name(scene, "jet") == free_name(scene, "jet 2") == "jet 4"
     assert free_name(scene, "rope08") == "rope10"
     assert free_name(scene, "left") == "left 2"
+
+
+# -- what is chosen --------------------------------------------------------------------------------------
+
+
+def editor_of(scene: gf.Scene) -> tuple[Editor, list[str], SimpleNamespace]:
+    """An editor of a scene that no window plays, what it says, and its player."""
+    said: list[str] = []
+    player: Any = SimpleNamespace(scene=scene, history=History(), say=said.append)
+    return Editor(player), said, player
+
+
+def test_what_is_chosen_stays_chosen_where_others_come_and_go(scene: gf.Scene, file: Path) -> None:
+    editor, said, player = editor_of(scene)
+    editor.select(JET)
+    editor.duplicate()
+    assert editor.selected == PLAIN and scene.names["jet 2"] is scene.fluid.emitters[1]
+    editor.select((*JET[:3], 2))
+    player.history.undo(scene)
+    assert editor.selected == PLAIN, "another one is chosen than before"
+    player.history.redo(scene)
+    assert editor.selected == (*JET[:3], 2)
+    editor.select(PLAIN)
+    player.history.undo(scene)
+    assert editor.selected is None, "the next one is chosen in the place of what is gone"
+    editor.remove()
+    assert len(scene.fluid.emitters) == 2 and said == []
+    editor.select(SPARKS)
+    player.scene = again = gf.Scene.load(file, backend="numpy")
+    assert editor.selected == SPARKS, "it is not found in the scene built anew"
+    editor.remove()
+    assert editor.selected is None and len(again.views) == 1
+    editor.select(JET)
+    assert editor.selected == JET
+    editor.remove()
+    assert editor.selected is None and said == []
+    again.release()
+
+
+def test_a_script_keeps_its_names() -> None:
+    fluid = gf.Fluid(gf.Grid((4, 4, 4), 0.1), backend="numpy")
+    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.05), position=(0.2, 0.2, 0.2)))
+    scene = gf.Scene(fluid, names={"ball": ball}, update=lambda scene, time: None)
+    editor, said, _ = editor_of(scene)
+    assert not editor.may_rename() and said == [
+        "a script tells this scene, and finds its parts by the names that it has given them"
+    ]
+    editor.select(("fluids", 0, "obstacles", 0))
+    editor.duplicate()
+    assert list(scene.names) == ["ball", "ball 2"]
+    scene.release()
+
+
+def test_a_copy_is_put_where_there_is_room() -> None:
+    with gf.Fluid(gf.Grid((10, 10, 10), 0.1), backend="numpy") as fluid:
+        box = gf.Box(size=(0.2, 0.4, 0.1))
+        assert beside(gf.Obstacle(box, (0.3, 0.5, 0.5)), fluid) == {"position": (0.54, 0.5, 0.5)}
+        assert beside(gf.Obstacle(box, (0.8, 0.5, 0.5)), fluid) == {"position": (0.56, 0.5, 0.5)}
+        turned = gf.Obstacle(box, (0.3, 0.5, 0.5), (0.0, 0.0, 0.5**0.5, 0.5**0.5))
+        assert beside(turned, fluid) == {"position": (0.78, 0.5, 0.5)}, "as wide as it is, turned"
+        whole = gf.Obstacle(gf.Box(size=(1.0, 1.0, 1.0)), (0.5, 0.5, 0.5))
+        assert beside(whole, fluid) == {"position": (0.6, 0.5, 0.5)}
+        wide = gf.Obstacle(gf.Box(size=(0.5, 0.1, 0.1)), (0.4, 0.5, 0.5))
+        assert beside(wide, fluid) == {"position": (0.75, 0.5, 0.5)}, "it reaches out of the box"
+        assert beside(gf.Vortex((0.3, 0.2, 0.1), radius=0.1), fluid) == {"center": (0.54, 0.2, 0.1)}
+        assert beside(gf.PointLight((0.3, 2.0, 3.0)), fluid) == {"position": (0.4, 2.0, 3.0)}
+        assert beside(gf.Wind((1.0, 0.0, 0.0)), fluid) == beside(gf.SliceView(), fluid) == {}

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import glfw
 
+from gpufluid.app.edits import Path
 from gpufluid.app.hands import Brush
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_hands import Move, Tools
 from gpufluid.app.studio_objects import Objects
 from gpufluid.app.studio_overlay import Overlay
-from gpufluid.app.studio_rows import Rows
+from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_sections import Cells, Files, Flow, Passes, Picture, Views
 from gpufluid.app.studio_ui import Ui, imgui
 from gpufluid.scene_saving import is_script
@@ -32,7 +33,8 @@ class Studio:
     """The panel and the tools of a player's window. Raises MissingDependencyError without imgui-bundle.
 
     shown: whether the panel is; used: whether it ever was. helping: whether the list of keys is shown.
-    editor: what is chosen, and what changes it. The others are the sections of the panel.
+    editor: what is chosen, and what changes it. naming: where another name is typed. The others are the
+    sections of the panel.
     """
 
     def __init__(self, player: Player) -> None:
@@ -48,7 +50,7 @@ class Studio:
         self.flow, self.picture = Flow(editor, rows), Picture(editor, rows)
         self.views = Views(editor, rows)
         self.grid, self.passes = Cells(editor, rows), Passes(editor, rows)
-        self._rows = rows
+        self._rows, self.naming = rows, rows.naming
         self.menu = False  # whether one is open
         self._menu_unwanted = False
 
@@ -91,6 +93,7 @@ class Studio:
             self._draw_panel()
         if self.helping:
             self.overlay.draw_help()
+        self.naming.settle()
         self.overlay.draw_message()
         self.menu = self.ui.has_menu
         if not self.ui.busy and self.player.holds_nothing:
@@ -107,7 +110,10 @@ class Studio:
     def take_key(self, key: int, action: int, mods: int) -> bool:
         """A key; whether it was text, or Escape while a menu or the list of keys is open, which it closes."""
         self.ui.key(key, action != glfw.RELEASE, mods)
-        if self.ui.wants_keys:
+        if self.naming.path is not None and key == glfw.KEY_ESCAPE and not self.ui.wants_keys:
+            self.naming.close()
+            return True
+        if self.ui.wants_keys or self.naming.path is not None:
             return True
         if key == glfw.KEY_ESCAPE and action == glfw.PRESS and (self.menu or self.helping):
             self.helping, self._menu_unwanted = self.helping and self.menu, self.menu
@@ -161,6 +167,8 @@ class Studio:
             ("Passes", self.passes, False),
             ("File", self.files, False),
         ):
+            if self.naming.path is not None and section is self._section_of(self.naming.path):
+                imgui.set_next_item_open(True)
             unfolded = imgui.collapsing_header(title, imgui.TreeNodeFlags_.default_open if opened else 0)
             if section is self.passes:
                 self.passes.wanted = unfolded
@@ -171,6 +179,12 @@ class Studio:
                 imgui.dummy(imgui.ImVec2(0, 3))
         imgui.end_child()
         imgui.end()
+
+    def _section_of(self, path: Path) -> Section:
+        """In which the name of what lies at `path` stands."""
+        if path[0] == "views":
+            return self.views
+        return self.flow if path[0] == "fluids" and len(path) == 2 else self.objects
 
     def _transport(self) -> None:
         player, scene = self.player, self.player.scene

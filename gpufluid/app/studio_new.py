@@ -6,7 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gpufluid import shapes, user_forces, view
+from gpufluid.app.studio_pick import anchor, anchor_name, outline
+from gpufluid.flow_views import FlowView
+from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
 from gpufluid.sources import Emitter, Surface
 
@@ -17,6 +22,7 @@ ADDABLE = {
     "lights": ("point light", "sun"),
 }
 SHAPED = ("emitters", "obstacles")  # the groups of what has a shape
+GAP, LEAST = 1.2, 0.1  # from the middle of an object to that of its copy: widths, and of the box at least
 TITLES = {"emitters": "sources"}  # of the groups, where people call them otherwise
 
 
@@ -68,6 +74,25 @@ def called(thing: Any) -> str:
         return names.get(type(thing).__name__, type(thing).__name__.lower())
     role = "source" if isinstance(thing, Emitter) else "obstacle"
     return f"{type(shape).__name__.lower()} {role}"
+
+
+def beside(thing: Any, fluid: Fluid) -> dict[str, Any]:
+    """Where a copy of `thing` is put, as its field: beside it along x, on the side that has room in the box.
+
+    Nothing for what is nowhere, such as a wind, or everywhere, such as a view.
+    """
+    name = None if isinstance(thing, FlowView) else anchor_name(thing)
+    if name is None:
+        return {}
+    lines = outline(thing, fluid)
+    low, high, size = fluid.grid.origin[0], fluid.grid.upper[0], fluid.grid.size[0]
+    x, y, z = anchor(thing)
+    along = np.concatenate(lines)[:, 0] if lines else np.array([x])
+    step = float(np.clip(GAP * np.ptp(along), LEAST * size, 0.5 * size))
+    right, left = high - float(along.max()), float(along.min()) - low  # room there
+    if right >= min(step, left):
+        return {name: (_short(x + min(step, max(right, LEAST * size))), y, z)}
+    return {name: (_short(x - min(step, max(left, LEAST * size))), y, z)}
 
 
 def _placed(group: str, shape: Any, grid: Grid) -> Any:

@@ -33,20 +33,18 @@ class Objects(Section):
         editor = self.editor
         self._list()
         self.rows.box()
+        chosen = editor.selected is not None and editor.selected[0] != "views"
         self.rows.buttons(
             ("Add ...", lambda: imgui.open_popup("add"), False),
-            ("Remove", editor.remove if editor.selected is not None else None, False),
+            ("Duplicate", editor.duplicate if chosen else None, False),
+            ("Remove", editor.remove if chosen else None, False),
         )
         self._add_menu()
         self.mesh.draw()
-        if editor.selected is not None:
-            try:
-                thing = value_at(editor.scene, editor.selected)
-            except GpufluidError:
-                editor.selected = None
-                return
-            imgui.push_id(str(editor.selected))
-            self.rows.fields(editor.selected, thing)
+        path = editor.selected
+        if path is not None and path[0] != "views":
+            imgui.push_id(str(path))
+            self.rows.fields(path, value_at(editor.scene, path))
             imgui.pop_id()
 
     def _list(self) -> None:
@@ -61,8 +59,11 @@ class Objects(Section):
         for path, thing, _ in things:
             where = f"  ({boxes[int(path[1])]})" if several and path[0] == "fluids" else ""
             label = names.get(id(thing)) or f"{called(thing)} {path[-1]}"
-            if imgui.selectable(f"{label}{where}##{path}", path == editor.selected)[0]:
-                editor.select(path)
+            if not self.rows.naming.draw(path, label):
+                if imgui.selectable(f"{label}{where}##{path}", path == editor.selected)[0]:
+                    editor.select(path)
+                self.rows.naming.asked(path)
+                self.rows.tip("a double click, or F2: another name")
             if path == editor.selected != self._listed:
                 imgui.set_scroll_here_y()
         self._listed = editor.selected

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,13 +9,11 @@ from gpufluid import view
 from gpufluid.app import studio_pick as pick
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_ui import ACCENT, Ui, imgui
-from gpufluid.app.twice import STANDS
 from gpufluid.render.camera import view_of
 
 Floats = NDArray[np.float64]
 
 HELP_WIDTH = 430.0  # of the list of keys
-TOAST = STANDS  # seconds that a message is seen: as long as a question
 OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.45)
 
 
@@ -115,7 +111,7 @@ class Overlay:
         lines = []
         if player.recorder is not None:
             lines.append((f"filmed: {player.recorded} frames", ACCENT))
-        if player.message and time.perf_counter() - player.said < TOAST:
+        if player.told.stands:
             lines.append((player.message, (0.9, 0.91, 0.92)))
         if not lines:
             return
@@ -128,4 +124,8 @@ class Overlay:
         for text, color in lines:
             imgui.text_colored(imgui.ImVec4(*color, 1.0), text)
         imgui.pop_text_wrap_pos()
+        if not imgui.is_window_appearing():  # then it is measured, and not seen
+            low, size = imgui.get_window_pos(), imgui.get_window_size()
+            high = imgui.ImVec2(low.x + size.x, low.y + size.y)
+            player.told.seen(imgui.is_mouse_hovering_rect(low, high, False))
         imgui.end()

@@ -25,6 +25,7 @@ from gpufluid.settings import SOLVERS
 
 LABEL = 140.0  # from where a row's name stands to its slider
 TIP = 330.0  # width of a tooltip
+DOUBLE, DOUBLE_FRAMES = 0.35, 3  # seconds, or frames, between the presses of a double click, at most
 SMALL = 1e-4  # low ends of sliders from which on numbers are shown by their exponents
 
 
@@ -33,6 +34,7 @@ class Rows:
 
     def __init__(self, ui: Ui, editor: Editor) -> None:
         self.ui, self.editor = ui, editor
+        self.naming = NameField(editor)
 
     def begin(self, label: str, inset: float = 0.0, meaning: str = "") -> None:
         """The name of a row; what follows fills the rest. inset: from the edge of the window to the rows."""
@@ -126,6 +128,69 @@ class Rows:
         changed, value = WIDGETS[item.kind](key, value, item)
         self.tip(item.meaning)
         return changed, value
+
+
+class NameField:
+    """A field in the place of a name, in which another is typed: enter keeps it, and escape the one before.
+
+    Anywhere else a click keeps it as well.
+    """
+
+    def __init__(self, editor: Editor) -> None:
+        self.editor = editor
+        self.path: Path | None = None  # whose name it is, while it is open
+        self._text = ""
+        self._pressed: tuple[Path, float, int] = ((), 0.0, 0)  # which name last, when, and in which frame
+        self._drawn = self._unseen = False  # in this frame; since it was opened
+
+    def open(self, path: Path | None) -> None:
+        """Ask for another name of what lies at `path`; None: of nothing."""
+        if path is not None and self.editor.may_rename():
+            self.path, self._drawn, self._unseen = path, True, True
+            self._text = self.editor.name_at(path) or ""
+
+    def close(self) -> None:
+        """Leave the name as it is."""
+        self.path = None
+
+    def settle(self) -> None:
+        """After a frame: close it where the name is not shown any more."""
+        if not self._drawn:
+            self.close()
+        self._drawn = False
+
+    def draw(self, path: Path, label: str) -> bool:
+        """In the place of `label`, if it is open for what lies at `path`; whether it is."""
+        if path != self.path:
+            return False
+        self._drawn = True
+        if self._unseen:
+            imgui.set_keyboard_focus_here()
+            imgui.set_scroll_here_y()
+        imgui.set_next_item_width(-1)
+        flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
+        padding = imgui.ImVec2(imgui.get_style().frame_padding.x, 0.0)  # as high as what it replaces
+        imgui.push_style_var(imgui.StyleVar_.frame_padding, padding)
+        entered, self._text = imgui.input_text_with_hint("##name", label, self._text, flags)
+        imgui.pop_style_var()
+        self._unseen = self._unseen and not imgui.is_item_active()
+        if entered:
+            self._unseen = not self.editor.rename(path, self._text)  # to be typed again
+            if not self._unseen:
+                self.close()
+        elif imgui.is_item_deactivated():
+            if self._text.strip() and not imgui.is_key_pressed(imgui.Key.escape):
+                self.editor.rename(path, self._text)
+            self.close()
+        return True
+
+    def asked(self, path: Path) -> None:
+        """Open it where what was drawn last, the name of what lies at `path`, is double-clicked."""
+        if imgui.is_item_clicked():
+            pressed, (last, when, frame) = imgui.get_time(), self._pressed
+            self._pressed = path, pressed, imgui.get_frame_count()
+            if path == last and (pressed - when < DOUBLE or self._pressed[2] - frame <= DOUBLE_FRAMES):
+                self.open(path)
 
 
 class Section:
