@@ -136,6 +136,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
         player.told._until = 0.0
         return drive.picture().astype(float)
 
+    studio.editor.select(None)  # a click on a view's name chooses that, and the outline goes
     before = seen()
     drawn = player.renderer.read().astype(float)
     report["upright"] = float(np.median(np.abs(before[:, : drawn.shape[1]] - drawn)))

@@ -193,6 +193,10 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["view"] += [len(scene.views)]
     press(DELETE)
     report["view"] += [len(scene.views)]
+    drive.scroll_to("glow  (room)###view 0")
+    double_click("glow  (room)###view 0")
+    report["view"] += [list(naming.path or ())]
+    press(ESCAPE)
 
     # saved in place, and read again; a scene that starts again has all of it too
     drive.press_widget("Reset")

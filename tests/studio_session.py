@@ -19,7 +19,15 @@ from PIL import Image
 from window_session import BUTTON_PRESS, BUTTON_RELEASE, KEY_PRESS, LEFT, MOTION, WHEEL_UP, Hand
 
 import gpufluid as gf
-from gpufluid.app import studio, studio_hands, studio_objects, studio_overlay, studio_rows, studio_sections
+from gpufluid.app import (
+    studio,
+    studio_files,
+    studio_hands,
+    studio_objects,
+    studio_overlay,
+    studio_rows,
+    studio_sections,
+)
 from gpufluid.app.studio_views import Shown
 from gpufluid.app.window import Player, Window
 
@@ -28,7 +36,7 @@ CONTROL_KEY = 0xFFE3
 SHIFT, CONTROL, ALT = 1, 4, 8  # bits of an X event's state
 ESCAPE, TAB, SHIFT_KEY, LEFT_KEY = 0xFF1B, 0xFF09, 0xFFE1, 0xFF51
 SIZE = (700, 440)
-PANEL = studio, studio_hands, studio_objects, studio_overlay, studio_rows, studio_sections
+PANEL = studio, studio_files, studio_hands, studio_objects, studio_overlay, studio_rows, studio_sections
 FIRST = 105  # where what the panel scrolls begins
 SCENE = """\
 title = "session"

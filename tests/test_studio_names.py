@@ -74,8 +74,8 @@ def test_a_copy_is_beside_the_first_and_can_be_moved_at_once(session: dict[str, 
 @needs_a_screen
 def test_boxes_and_views_have_names_too(session: dict[str, Any]) -> None:
     assert session["box"] == [["room", "box 2"], ["room"]]
-    chosen, names, selected, three, two = session["view"]
-    assert chosen == ["views", 0] and selected == ["views", 1]
+    chosen, names, selected, three, two, asked = session["view"]
+    assert chosen == asked == ["views", 0] and selected == ["views", 1]
     assert {"glow", "glow 2", "room"} <= set(names) and not {"sparks", "left"} & set(names)
     assert (three, two) == (3, 2)
 

@@ -174,7 +174,7 @@ class Naming:
         """Call it as before."""
         thing = value_at(scene, self.path)
         scene.rename(thing, self.before)
-        if self.gone not in (None, thing):
+        if self.gone is not None and self.gone is not thing:
             scene.names[str(self.after)] = self.gone
 
 

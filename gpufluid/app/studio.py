@@ -14,11 +14,12 @@ import glfw
 from gpufluid.app.edits import Path
 from gpufluid.app.hands import Brush
 from gpufluid.app.studio_editor import Editor
+from gpufluid.app.studio_files import Files
 from gpufluid.app.studio_hands import Move, Tools
 from gpufluid.app.studio_objects import Objects
 from gpufluid.app.studio_overlay import Overlay
 from gpufluid.app.studio_rows import Rows, Section
-from gpufluid.app.studio_sections import Cells, Files, Flow, Passes, Picture, Views
+from gpufluid.app.studio_sections import Cells, Flow, Passes, Picture, Views
 from gpufluid.app.studio_ui import Ui, imgui
 from gpufluid.scene_saving import is_script
 

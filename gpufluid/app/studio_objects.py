@@ -9,9 +9,9 @@ from warnings import catch_warnings, simplefilter
 from gpufluid import view
 from gpufluid.app.edits import Path, value_at
 from gpufluid.app.studio_editor import Editor
+from gpufluid.app.studio_files import Files
 from gpufluid.app.studio_new import ADDABLE, SHAPED, TITLES, called, new_mesh, new_object
 from gpufluid.app.studio_rows import Rows, Section
-from gpufluid.app.studio_sections import Files
 from gpufluid.app.studio_ui import ACCENT, file_dialogs, has_file_dialog, imgui
 from gpufluid.errors import GpufluidError
 from gpufluid.shapes import MESH_SUFFIXES

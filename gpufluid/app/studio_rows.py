@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -193,15 +194,15 @@ class NameField:
                 self.open(path)
 
 
-class Section:
-    """A part of the panel: `draw` draws its rows."""
+class Section(ABC):
+    """A part of the panel."""
 
     def __init__(self, editor: Editor, rows: Rows) -> None:
         self.editor, self.rows = editor, rows
 
+    @abstractmethod
     def draw(self) -> None:
-        """Its rows."""
-        raise NotImplementedError
+        """Draw its rows."""
 
 
 def choice(key: str, value: Any, choices: Sequence[Any], none: str = "none") -> tuple[bool, Any]:
@@ -226,7 +227,7 @@ def _number(key: str, value: float, spread: Range) -> tuple[bool, float]:
 
 def _number_or_three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
     if isinstance(value, tuple | list | np.ndarray):
-        return _three(key, value, item)
+        return _several(key, value, item)
     return _number(key, value, item.range)
 
 
@@ -247,9 +248,11 @@ def _flag(key: str, value: bool, item: Item) -> tuple[bool, bool]:
     return changed, after
 
 
-def _three(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+def _several(key: str, value: Any, item: Item) -> tuple[bool, Any]:
+    """Two numbers, or three."""
     speed = (item.range.high - item.range.low) / 400.0
-    changed, after = imgui.drag_float3(key, [float(v) for v in value], speed, format="%.3g")
+    drag = imgui.drag_float3 if len(value) == 3 else imgui.drag_float2
+    changed, after = drag(key, [float(v) for v in value], speed, format="%.3g")
     return changed, _plain(value, after) if changed else value
 
 
@@ -292,25 +295,20 @@ def _text(key: str, value: str, item: Item) -> tuple[bool, str]:
     return changed, after
 
 
+def _kind(key: str, value: Any, kinds: Sequence[Any]) -> Any:
+    """A menu of classes; the one that was chosen, or None."""
+    changed, name = choice(key, type(value).__name__, [kind.__name__ for kind in kinds])
+    return next(kind for kind in kinds if kind.__name__ == name) if changed else None
+
+
 def _shape(key: str, value: Any, item: Item) -> tuple[bool, Any]:
-    changed, name = choice(key, type(value).__name__, [form.__name__ for form in FORMS])
-    if not changed:
-        return False, value
-    return True, other_form(value, next(form for form in FORMS if form.__name__ == name))
+    kind = _kind(key, value, FORMS)
+    return kind is not None, value if kind is None else other_form(value, kind)
 
 
 def _solver(key: str, value: Any, item: Item) -> tuple[bool, Any]:
-    changed, name = choice(key, type(value).__name__, [solver.__name__ for solver in SOLVERS])
-    if not changed:
-        return False, value
-    kind: Any = next(solver for solver in SOLVERS if solver.__name__ == name)
-    return True, kind()
-
-
-def _pair(key: str, value: Any, item: Item) -> tuple[bool, Any]:
-    speed = (item.range.high - item.range.low) / 400.0
-    changed, after = imgui.drag_float2(key, [float(v) for v in value], speed, format="%.3g")
-    return changed, _plain(value, after) if changed else value
+    kind = _kind(key, value, SOLVERS)
+    return kind is not None, value if kind is None else kind()
 
 
 def _counts(key: str, value: Any, item: Item) -> tuple[bool, Any]:
@@ -332,8 +330,8 @@ WIDGETS: dict[str, Callable[[str, Any, Item], tuple[bool, Any]]] = {
     "flag": _flag,
     "choice": _of_choices,
     "text": _text,
-    "triple": _three,
-    "pair": _pair,
+    "triple": _several,
+    "pair": _several,
     "counts": _counts,
     "color": _color,
     "colors": _colors,

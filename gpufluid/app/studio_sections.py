@@ -1,11 +1,10 @@
-"""The sections of the studio's panel, but for the objects: what each shows, and lets the user change."""
+"""The studio's sections but Objects and File: what each shows of the scene, and lets the user change."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from gpufluid.flow_views import FlowView
 from gpufluid.grid import Grid
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.scene import Scene
-from gpufluid.scene_saving import is_script, save_description
 from gpufluid.scene_schema import VIEW_KINDS
 
 MEASURE = 0.5  # seconds between frames whose passes are timed
@@ -344,54 +342,3 @@ class Passes(Section):
             text = f"{ms:.2f} ms"
             imgui.same_line(width - imgui.calc_text_size(text).x)
             imgui.text(text)
-
-
-class Files(Section):
-    """The section of the file. name: of the one that the scene is saved in."""
-
-    def __init__(self, editor: Editor, rows: Rows) -> None:
-        super().__init__(editor, rows)
-        player = editor.player
-        self.name = str(player.watch if player.watch and player.watch.suffix == ".toml" else "")
-        self.name = self.name or f"{player.name}.toml"
-        self._as_pictures = False
-
-    @property
-    def folder(self) -> FilePath:
-        """Where the scene is saved, and below which lies what its file names."""
-        return FilePath(self.name).absolute().parent
-
-    def draw(self) -> None:
-        """The name, and what is done with it."""
-        self.rows.begin("scene")
-        _, self.name = imgui.input_text("##file", self.name)
-        again = self.editor.player.twice.stands(self._replacing)
-        save = None if is_script(self.editor.scene) else self.save
-        self.rows.buttons(("Replace it" if again else "Save scene", save, again))
-        _, self._as_pictures = imgui.checkbox("record numbered pictures, no film", self._as_pictures)
-
-    @property
-    def _replacing(self) -> str:
-        """What a save would replace: another file, or what others did to its own; "" for nothing."""
-        player, path = self.editor.player, FilePath(self.name)
-        own = player.watch is not None and path.absolute() == player.watch.absolute()
-        if not path.is_file() or (own and not player.changed_elsewhere):
-            return ""
-        return f"{path} {'has changed' if own else 'exists'}: save once more to replace it"
-
-    def save(self) -> None:
-        """Save the scene as it is now; over another file, or what others did to its own, when asked twice."""
-        player, path = self.editor.player, FilePath(self.name)
-        if self._replacing and not player.twice.agreed(self._replacing):
-            return
-        try:
-            save_description(self.editor.scene, path, overwrite=True)
-        except GpufluidError as error:
-            player.say(str(error))
-            return
-        player.saved_as(path)
-        player.say(f"wrote {path.absolute()}")
-
-    def record(self) -> None:
-        """Begin a film, or a folder of pictures, under the first free number, or end it."""
-        self.editor.player.record("" if self._as_pictures else ".mp4")

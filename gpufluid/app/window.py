@@ -463,8 +463,12 @@ class Player:
             return
         name: int | str = glfw.get_key_name(key, code) or key
         if mods & (glfw.MOD_CONTROL | glfw.MOD_SUPER):
-            ways = {"z": self.redo if mods & glfw.MOD_SHIFT else self.undo, "y": self.redo, "s": self.save}
-            ways["d"] = self.duplicate
+            ways = {
+                "z": self.redo if mods & glfw.MOD_SHIFT else self.undo,
+                "y": self.redo,
+                "s": self.save,
+                "d": self.duplicate,
+            }
             ways.get(str(name), lambda: None)()
         elif name in self._held_actions:
             self._held_actions[name]()
