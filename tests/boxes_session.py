@@ -156,7 +156,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["views"] = [view.box for view in scene.views]
     # its fields: a slider, the boxes, on and off; each is undone
     (view,) = scene.views
-    drive.press_widget("slice  (box 2)###view 0")
+    drive.press_widget("slice  (box 2)###views-0")
     drive.frames(1)
     drive.scroll_to("##opacity")
     drive.press_widget("##opacity", 0.6)

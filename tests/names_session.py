@@ -169,7 +169,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     # a box, in Flow; its view follows
     drive.press_widget("Objects")
     drive.frames(2)
-    double_click("left###flow 0")
+    double_click("left###fluids-0")
     type_text("room")
     press(ENTER)
     report["box"] = [list(scene.box_names), [view.box for view in scene.views]]
@@ -178,7 +178,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames(2)
 
     # a view: chosen by its name, renamed, copied by key and button, taken away
-    drive.press_widget("sparks  (room)###view 0", 0.3)
+    drive.press_widget("sparks  (room)###views-0", 0.3)
     drive.frames(1)
     report["view"] = [list(editor.selected or ())]
     press(F2)
@@ -193,8 +193,8 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["view"] += [len(scene.views)]
     press(DELETE)
     report["view"] += [len(scene.views)]
-    drive.scroll_to("glow  (room)###view 0")
-    double_click("glow  (room)###view 0")
+    drive.scroll_to("glow  (room)###views-0")
+    double_click("glow  (room)###views-0")
     report["view"] += [list(naming.path or ())]
     press(ESCAPE)
 

@@ -21,7 +21,7 @@ from gpufluid.app.studio_fields import (
     plain,
     turn_to_degrees,
 )
-from gpufluid.app.studio_ui import HELD, Ui, imgui
+from gpufluid.app.studio_ui import ACCENT, HELD, Ui, imgui
 from gpufluid.settings import SOLVERS
 
 LABEL = 140.0  # from where a row's name stands to its slider
@@ -36,6 +36,9 @@ class Rows:
     def __init__(self, ui: Ui, editor: Editor) -> None:
         self.ui, self.editor = ui, editor
         self.naming = NameField(editor)
+        self._unfolded: set[Path] = set()
+        self._unfolding: Path | None = None  # in the next frame
+        self._shown: Path | None = None  # of what was chosen, the last that was scrolled to
 
     def begin(self, label: str, inset: float = 0.0, meaning: str = "") -> None:
         """The name of a row; what follows fills the rest. inset: from the edge of the window to the rows."""
@@ -92,6 +95,38 @@ class Rows:
                 if imgui.selectable(name, n == editor.box)[0]:
                     editor.box = n
             imgui.end_combo()
+
+    def unfolds(self, path: Path, name: str, where: str = "", chosen: bool = False) -> bool:
+        """A row for the name of what lies at `path`, under which more may be; whether that is shown.
+
+        The name unfolds it, and the arrow before it folds it too: the second press of a double click finds
+        the name where it was. chosen: a click chooses what lies there.
+        """
+        editor, key = self.editor, "-".join(map(str, path))
+        if self.naming.draw(path, name):
+            if path in self._unfolded:
+                imgui.tree_push(key)
+            return path in self._unfolded
+        if path == self._unfolding:
+            self._unfolding = None
+            imgui.set_next_item_open(True)
+        here = chosen and path == editor.selected
+        flags = imgui.TreeNodeFlags_.open_on_arrow | (imgui.TreeNodeFlags_.selected if here else 0)
+        imgui.push_style_color(imgui.Col_.header, imgui.ImVec4(*ACCENT, 0.45))
+        unfolded: bool = imgui.tree_node_ex(f"{name}{where}###{key}", flags)
+        imgui.pop_style_color()
+        if imgui.is_item_clicked() and not imgui.is_item_toggled_open():
+            self._unfolding = path
+            if chosen:
+                editor.select(path)
+                self._shown = path
+        if here and path != self._shown:
+            self._shown = path
+            imgui.set_scroll_here_y()  # a copy stands below the fields of the first
+        self.naming.asked(path)
+        self.tip("a double click, or F2: another name" if chosen else "a double click: another name")
+        (self._unfolded.add if unfolded else self._unfolded.discard)(path)
+        return unfolded
 
     def fields(self, path: Path, thing: Any, items: tuple[Item, ...] | None = None) -> None:
         """A row for every field of a dataclass object, or for those of `items`."""

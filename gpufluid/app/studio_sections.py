@@ -15,7 +15,7 @@ from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_fields import RANGES, Range, items_of_view, meaning
 from gpufluid.app.studio_grid import foreseen, size_of
 from gpufluid.app.studio_rows import Rows, Section, choice
-from gpufluid.app.studio_ui import ACCENT, at_every_key, imgui
+from gpufluid.app.studio_ui import at_every_key, imgui
 from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
@@ -36,7 +36,7 @@ class Flow(Section):
         scene = self.editor.scene
         boxes = scene.box_names
         for n, fluid in enumerate(scene.fluids):
-            if len(scene.others) and not self._opened(("fluids", n), boxes[n]):
+            if len(scene.others) and not self.rows.unfolds(("fluids", n), boxes[n]):
                 continue
             imgui.push_id(n)
             self.rows.fields(("fluids", n, "settings"), fluid.settings)
@@ -47,15 +47,6 @@ class Flow(Section):
         changed, dt = self.rows.number("time step", scene.dt, spread, meaning(Scene, "dt"))
         if changed and dt > 0.0:
             self.editor.change(("dt",), dt)
-
-    def _opened(self, path: Path, name: str) -> bool:
-        """The row of a box; whether it is unfolded."""
-        if self.rows.naming.draw(path, name):
-            return False
-        opened: bool = imgui.tree_node(f"{name}###flow {path[1]}")
-        self.rows.naming.asked(path)
-        self.rows.tip("a double click: another name")
-        return opened
 
 
 class Picture(Section):
@@ -117,7 +108,6 @@ class Views(Section):
     def __init__(self, editor: Editor, rows: Rows) -> None:
         super().__init__(editor, rows)
         self.charts: list[Shown] = []
-        self._listed: Path | None = None  # what was chosen in the last frame
 
     def draw(self) -> None:
         """The views of the scene with their fields, and what else may be seen."""
@@ -130,12 +120,11 @@ class Views(Section):
             if changed:
                 editor.change(("views", n, "visible"), on)
             imgui.same_line()
-            if self._opened(("views", n), names.get(id(shown), kind), where):
+            if self.rows.unfolds(("views", n), names.get(id(shown), kind), where, chosen=True):
                 imgui.push_id(n)
                 self._view(n, shown)
                 imgui.pop_id()
                 imgui.tree_pop()
-        self._listed = editor.selected
         self.rows.box()
         self.rows.buttons(("Add view ...", lambda: imgui.open_popup("add view"), False))
         if imgui.begin_popup("add view"):
@@ -147,23 +136,6 @@ class Views(Section):
         if changed:
             editor.change(("smoke", "visible"), on)
         self._charts()
-
-    def _opened(self, path: Path, name: str, where: str) -> bool:
-        """The row of a view; whether it is unfolded."""
-        editor, naming = self.editor, self.rows.naming
-        if naming.draw(path, name):
-            return False
-        chosen = imgui.TreeNodeFlags_.selected if path == editor.selected else 0
-        imgui.push_style_color(imgui.Col_.header, imgui.ImVec4(*ACCENT, 0.45))
-        opened: bool = imgui.tree_node_ex(f"{name}{where}###view {path[1]}", chosen)
-        imgui.pop_style_color()
-        if imgui.is_item_clicked():
-            editor.select(path)
-        if path == editor.selected != self._listed and not imgui.is_item_visible():
-            imgui.set_scroll_here_y()  # a copy stands below the fields of the first
-        naming.asked(path)
-        self.rows.tip("a double click, or F2: another name")
-        return opened
 
     def _view(self, number: int, shown: FlowView) -> None:
         """The fields of a view of the scene."""
