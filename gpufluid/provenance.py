@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,8 @@ class Provenance:
 
     file: None where it was read from none. update: that of the scene that does what a description says; None:
     nothing changes with time. places: parts of a description, with where they are in it. told: what that said
-    when it was read or written last, as `scene_saving` has it.
+    when it was read or written last, as `scene_saving` has it. follow: lets a field, given by its name, of
+    another thing change with time as that of a thing does.
     """
 
     def __init__(self) -> None:
@@ -36,6 +37,7 @@ class Provenance:
         self.update: Callable[[Any, float], None] | None = None
         self.places: list[tuple[Any, str]] = []
         self.told: Any = None
+        self.follow: Callable[[Any, Any, str], None] = lambda thing, other, name: None
         self._said: dict[tuple[int, str], Said] = {}
 
     def say(self, thing: Any, name: str, words: Any, made: Any) -> None:
@@ -51,6 +53,15 @@ class Provenance:
         for (number, name), said in list(self._said.items()):
             if number == id(thing):
                 self.say(other, name, said.words, said.made)
+
+    def copy(self, thing: Any, other: Any, names: Container[str]) -> None:
+        """Say of fields `names` of `other`, which was made with those of `thing`, what is said of these."""
+        for (number, name), said in list(self._said.items()):
+            if number != id(thing) or name not in names:
+                continue
+            if said.made is None or said.made is getattr(thing, name):
+                self.say(other, name, said.words, None if said.made is None else getattr(other, name))
+                self.follow(thing, other, name)
 
     def place_of(self, error: Exception) -> str:
         """Which part of the file is to blame for `error`; "" where that is not known."""

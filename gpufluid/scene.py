@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ Story = Iterator[Any]
 Cells = tuple[int, int, int]
 
 SUFFIXES = ".toml", ".py"
+NOT_IN_NAMES = ".[]="
 AZIMUTH, ELEVATION = 25.0, 12.0  # of a camera that nobody has placed, degrees
 SOFT = 0.5  # of a hand's reach, over which it fades outside that
 FROM_FRONT = (0.3, -0.4, -1.0)  # along one slice light shows where its rays come into it, as stripes
@@ -44,11 +45,11 @@ class Scene:
     update: called as ``update(scene, time)`` before each frame, time in seconds. story: a generator; each
     ``yield`` of it is one frame, and where it ends the scene does. frames: after how many the scene ends;
     None: never. views: of the flow, in every box or in one, drawn into the picture: `gf.ParticlesView` and
-    others. title: the window's. names: emitters, obstacles, forces and fluids by name. seed: what a
-    description was given for its noise. hand: what a drag of the mouse does to the fluid in a window; None:
-    it turns the view, but in 2D, where it is a plain `Hand()`. touched: whether one has done so yet. frame:
-    how many have been played. live: what draws the views, made by the renderer that first does. provenance:
-    what is known of the file that it was read from.
+    others. title: the window's. names: emitters, obstacles, forces, lights, views and fluids by name. seed:
+    what a description was given for its noise. hand: what a drag of the mouse does to the fluid in a window;
+    None: it turns the view, but in 2D, where it is a plain `Hand()`. touched: whether one has done so yet.
+    frame: how many have been played. live: what draws the views, made by the renderer that first does.
+    provenance: what is known of the file that it was read from.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -309,6 +310,36 @@ class Scene:
         """Whether `hold` was called for field `name` of `thing`."""
         return (id(thing), name) in self._held
 
+    def rename(self, thing: Any, name: str | None) -> None:
+        """Call a part of this scene `name`, None: nothing; views that show a box by its name follow.
+
+        Raises GpufluidError for what nothing can be called, what another part is called, and what a
+        description has no name for, and leaves everything as it was.
+        """
+        if name is not None:
+            parts = {id(part) for part in self.parts()}
+            check_name(name, (n for n, t in self.names.items() if t is not thing and id(t) in parts))
+        if thing is self.fluid and any(place == "grid" for _, place in self.provenance.places):
+            raise GpufluidError("only a box of [[containers]] has a name, and this one is the file's [grid]")
+        names = {n: t for n, t in self.names.items() if t is not thing and n != name}
+        if name is not None:
+            names[name] = thing
+        before, after = self.box_names, box_names(self.fluids, names)
+        if len(set(after)) < len(after):
+            raise GpufluidError(f"each box must have a name of its own, got {', '.join(after)}")
+        self.names.clear()
+        self.names.update(names)
+        for view in self.views:
+            if view.box in before:
+                view.box = after[before.index(view.box)]
+
+    def parts(self) -> Iterator[Any]:
+        """All that may have a name."""
+        for fluid in self.fluids:
+            yield fluid
+            yield from (*fluid.emitters, *fluid.obstacles, *fluid.forces)
+        yield from (*self.lights, *self.views)
+
     # -- for stories -----------------------------------------------------------------------------------
 
     def wait(self, seconds: float) -> Story:
@@ -421,6 +452,25 @@ def scene_suffix(path: str | os.PathLike[str]) -> str:
 def direction_of_view(flat: bool) -> tuple[float, float]:
     """Azimuth and elevation of a camera that nobody has placed, degrees; flat: before a slice."""
     return (0.0, 0.0) if flat else (AZIMUTH, ELEVATION)
+
+
+def check_name(name: str, taken: Iterable[str] = ()) -> None:
+    """Raise GpufluidError where no part of a scene can be called `name`, or one is already.
+
+    It is looked up by it in `Scene.names`, and in ``--set emitters.source.density=4``, where what has no name
+    goes by its number.
+    """
+    if not name.strip():
+        raise GpufluidError("a name must not be empty")
+    if name != name.strip() or not name.isprintable():
+        raise GpufluidError(f"a name must be one line without blanks at its ends, got {name!r}")
+    for sign in NOT_IN_NAMES:
+        if sign in name:
+            raise GpufluidError(f"a name must be without {sign!r}, which --set reads otherwise, got {name!r}")
+    if name.isdigit():
+        raise GpufluidError(f"a name must not be a number, by which --set counts, got {name!r}")
+    if name in taken:
+        raise GpufluidError(f"{name!r} is taken already")
 
 
 def box_names(fluids: Sequence[Fluid], names: Mapping[str, Any]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,22 @@ from gpufluid.errors import GpufluidError, SceneError, near, short
 from gpufluid.files import open_plain
 from gpufluid.keyframes import Formula, Keys, Track
 from gpufluid.provenance import Provenance
-from gpufluid.scene import Cells, Scene
+from gpufluid.scene import Cells, Scene, check_name
 from gpufluid.scene_schema import OFF, Triple, field_types, fields_with_off, is_table, kind_of, schema
 
 Maker = Callable[[float], Any]  # gives a value as it is at a time, s
 SMOOTH = 0.25  # of its way that a thing may be off the middle of it half a frame ago; else it has jumped
+
+
+@dataclass(frozen=True)
+class _Move:
+    """That field `name` of `thing`, said at `place`, is what `make` gives; assign: None sets an attribute."""
+
+    thing: Any
+    name: str
+    make: Maker
+    place: str
+    assign: Callable[[str, Any], None] | None
 
 
 class Builder:
@@ -36,8 +48,8 @@ class Builder:
         self.tables = schema()
         self.names: dict[str, Any] = {}
         self.provenance = Provenance()
-        # by thing and field: the thing, and what assigns the field anew as it is at a time
-        self._moves: dict[tuple[int, str], tuple[Any, Callable[[float], None]]] = {}
+        self.provenance.follow = self._follow
+        self._moves: dict[tuple[int, str], _Move] = {}  # by thing and field
         self._motions: list[tuple[sources.Emitter, Maker]] = []  # how fast each moves at a time, m/s
 
     @contextmanager
@@ -64,9 +76,9 @@ class Builder:
         }
 
     def call(self, made: Any, name: str, place: str) -> None:
-        """Let `made` be known by `name`. Raises SceneError where something else is."""
-        if name in self.names:
-            raise SceneError(f"{self.path}: {place}: {name!r} is taken already")
+        """Let `made` be known by `name`. Raises SceneError where nothing can be, or something else is."""
+        with self.at(place):
+            check_name(name, self.names)
         self.names[name] = made
 
     # -- what changes with time ------------------------------------------------------------------------
@@ -74,14 +86,19 @@ class Builder:
     def move_of(self, thing: Any, name: str) -> Callable[[float], None] | None:
         """What assigns field `name` of `thing` as it is at a time, s; None: it does not change."""
         found = self._moves.get((id(thing), name))
-        return None if found is None else found[1]
+        return None if found is None else partial(self._assign, found)
 
     def hand_over(self, thing: Any, other: Any) -> None:
         """What was said of `thing`, which is going to be replaced, is said of `other` from now on."""
         self.provenance.hand_over(thing, other)
         for number, name in list(self._moves):
             if number == id(thing):
-                self._moves[id(other), name] = other, self._moves.pop((number, name))[1]
+                self._moves[id(other), name] = replace(self._moves.pop((number, name)), thing=other)
+
+    def _follow(self, thing: Any, other: Any, name: str) -> None:
+        """Field `name` of `other` changes as that of `thing` does, if it does."""
+        if (id(thing), name) in self._moves:
+            self._moves[id(other), name] = replace(self._moves[id(thing), name], thing=other)
 
     def update(self) -> Callable[[Scene, float], None] | None:
         """What assigns all that changes with time, but for what is held; None where nothing does."""
@@ -90,9 +107,9 @@ class Builder:
             return None
 
         def update(scene: Scene, time: float) -> None:
-            for (_, name), (thing, move) in moves.items():
-                if not scene.is_held(thing, name):
-                    move(time)
+            for move in moves.values():
+                if not scene.is_held(move.thing, move.name):
+                    self._assign(move, time)
             for emitter, motion in motions:
                 if not scene.is_held(emitter, "motion"):
                     emitter.motion = (0.0, 0.0, 0.0) if scene.is_held(emitter, "position") else motion(time)
@@ -130,14 +147,9 @@ class Builder:
 
         return motion
 
-    def _mover(
-        self, assign: Callable[[str, Any], None], name: str, make: Maker, place: str
-    ) -> Callable[[float], None]:
-        def move(time: float) -> None:
-            with self.at(place):
-                assign(name, make(time))
-
-        return move
+    def _assign(self, move: _Move, time: float) -> None:
+        with self.at(move.place):
+            (move.assign or partial(setattr, move.thing))(move.name, move.make(time))
 
     # -- objects ---------------------------------------------------------------------------------------
 
@@ -162,8 +174,7 @@ class Builder:
         for name, make in makers.items():
             moving = self._moving(given[name])
             if moving:
-                move = self._mover(assign or partial(setattr, made), name, make, f"{place}.{name}")
-                self._moves[id(made), name] = made, move
+                self._moves[id(made), name] = _Move(made, name, make, f"{place}.{name}", assign)
             if moving or self._is_read(given[name]):
                 words = self.tables.msgspec.to_builtins(given[name])
                 self.provenance.say(made, name, words, None if moving else getattr(made, name))

@@ -280,10 +280,11 @@ class _Writer:
 
     def _force(self, force: Any) -> dict[str, Any]:
         if isinstance(force, user_forces.ForceExpression):
-            out = {"kind": "expression", "expression": force.expression}
-            return {THING: force, **out} | (
-                {} if force.active and not self.every else {"active": force.active}
-            )
+            out: dict[str, Any] = {THING: force, "kind": "expression"}
+            if id(force) in self.names:
+                out["name"] = self.names[id(force)]
+            out["expression"] = force.expression
+            return out | ({} if force.active and not self.every else {"active": force.active})
         return self.listed(force, kind=_kind(FORCE_KINDS, force))
 
     def table(self, thing: Any, owner: Any = None) -> dict[str, Any]:
@@ -296,7 +297,7 @@ class _Writer:
             said = self._said(thing if owner is None else owner, part.name)
             if said is not None and (said.made is None or said.made is value):
                 if said.words is not None:
-                    out[part.name] = said.words
+                    out[part.name] = self.plain(said.words, part.name)
                 continue
             default = part.default if part.default_factory is MISSING else part.default_factory()
             if value is None and part.name in fields_with_off(thing.__class__):
@@ -317,6 +318,8 @@ class _Writer:
             return value.item()
         if isinstance(value, tuple | list):
             return [self.plain(part, name) for part in value]
+        if isinstance(value, dict):
+            return {key: self.plain(part, name) for key, part in value.items()}
         if type(value) in SOLVER_KINDS.values():
             return {"kind": _kind(SOLVER_KINDS, value), **self.table(value)}
         if isinstance(value, Emitter) and id(value) in self.names:

@@ -148,9 +148,9 @@ class Schema:
         self.builds[table] = kind
         return table
 
-    def _any_of(self, kinds: Mapping[str, type], moving: bool = True) -> Any:
-        """The type of a table of one of `kinds`, by their names."""
-        return _either(*(self._table_of(kind, tag, moving) for tag, kind in kinds.items()))
+    def _any_of(self, kinds: Mapping[str, type], moving: bool = True, **own: Any) -> Any:
+        """The type of a table of one of `kinds`, by their names; own: as in `_table_of`."""
+        return _either(*(self._table_of(kind, tag, moving, **own) for tag, kind in kinds.items()))
 
     # -- the parts of a description --------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ class Schema:
                 self._several("containers", container, MOST_BOXES),
                 self._optional("camera", self._table_of(view.Camera)),
                 self._optional("light", self._table_of(view.Light)),
-                self._several("lights", self._any_of(LIGHT_KINDS)),
+                self._several("lights", self._any_of(LIGHT_KINDS, name=str)),
                 self._several("views", self._views(forms)),
                 self._optional("smoke", self._table_of(view.Smoke)),
                 self._optional("fire", self._table_of(view.Fire)),

@@ -161,6 +161,9 @@ class _Editor:
                 and before.get("kind") == after.get("kind") and name != "sides"
             ):  # fmt: skip
                 self.table(at[name], plain[name], before, after, brief.get(name, {}))
+            elif before and _both_tables(before, after) and len(plain.get(name, ())) == len(after):
+                for n, each in enumerate(after):
+                    self.table(at[name][n], plain[name][n], before[n], each, brief[name][n])
             else:
                 self._put(at, plain, name, brief.get(name, after), prefix)
 
@@ -192,7 +195,9 @@ class _Editor:
         else:
             line = f"{name} = {inline(value)}\n"
             lines = [item for item in _items(at) if not _is_tables(item, self.kit)]
-            if lines:
+            if name == "name":  # which comes first, but for the kind
+                _behind(at.get("kind", at), line)
+            elif lines:
                 _behind(lines[-1], line)
             elif at is self.doc:
                 self._top += line
@@ -322,6 +327,12 @@ def _alike(one: Any, other: Any) -> bool:
     """Whether both are lists of as many numbers."""
     both = isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
     return both and all(isinstance(number, int | float) for number in (*one, *other))
+
+
+def _both_tables(one: Any, other: Any) -> bool:
+    """Whether both are lists of as many tables, such as the sources of particles."""
+    both = isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
+    return both and all(isinstance(table, dict) for table in (*one, *other))
 
 
 def _like(old: Any, new: Any) -> Any:

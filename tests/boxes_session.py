@@ -16,7 +16,6 @@ from studio_session import CONTROL, KEY_RELEASE, TAB, Driver, Watcher
 from window_session import KEY_PRESS
 
 import gpufluid as gf
-from gpufluid.app import studio as studio_module
 from gpufluid.app.window import Player, Window
 
 CONTROL_KEY = 0xFFE3
@@ -71,16 +70,16 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
     # an object for the second box, by its selector
     choose_box("box 2")
-    report["box"] = studio.box
+    report["box"] = studio.editor.box
     drive.press_widget("Add ...")
     drive.frames(1)
     drive.press_widget("  sphere##obstacles")
-    report["added"] = [[len(f.obstacles) for f in scene.fluids], list(studio.selected or ())]
+    report["added"] = [[len(f.obstacles) for f in scene.fluids], list(studio.editor.selected or ())]
     report["inside"] = scene.fluids[1].obstacles[0].position[0] > 0.1
     # one that is picked chooses its box: the source of the first, in the picture
     x, y = drive.seen_at((-0.5, 0.25, 0.0))
     drive.click(x, y)
-    report["picked"] = [list(studio.selected or ()), studio.box]
+    report["picked"] = [list(studio.editor.selected or ()), studio.editor.box]
 
     # a mesh: no file, a bad file, a good one; typed, then by the dialog
     drive.press_widget("Add ...")
@@ -117,9 +116,9 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press_widget("Browse ...")
     for _ in range(200):
         drive.frames(1)
-        if "chosen" in studio._mesh._file:
+        if "chosen" in studio.objects.mesh.file:
             break
-    report["dialog"] = studio._mesh._file
+    report["dialog"] = studio.objects.mesh.file
     drive.press_widget("Add mesh")
     report["surface"] = [type(e.shape).__name__ for e in scene.fluids[0].emitters]
 
@@ -134,9 +133,10 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
     def seen() -> np.ndarray:
         """The window without what it says for some seconds, or a slow machine differs from a fast one."""
-        player.said = -studio_module.TOAST
+        player.told._until = 0.0
         return drive.picture().astype(float)
 
+    studio.editor.select(None)  # a click on a view's name chooses that, and the outline goes
     before = seen()
     drawn = player.renderer.read().astype(float)
     report["upright"] = float(np.median(np.abs(before[:, : drawn.shape[1]] - drawn)))
@@ -156,7 +156,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["views"] = [view.box for view in scene.views]
     # its fields: a slider, the boxes, on and off; each is undone
     (view,) = scene.views
-    drive.press_widget("slice  (box 2)###view 0")
+    drive.press_widget("slice  (box 2)###views-0")
     drive.frames(1)
     drive.scroll_to("##opacity")
     drive.press_widget("##opacity", 0.6)
@@ -195,7 +195,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.scroll_to("Histogram")
     drive.press_widget("Histogram")
     drive.frames(2)
-    report["chart"] = [[chart.box for chart in studio.charts], *viewed()]
+    report["chart"] = [[chart.box for chart in studio.views.charts], *viewed()]
     Image.fromarray(drive.picture()).save("histogram.png")
     drive.press_widget("Histogram")
     drive.frames(1)
@@ -206,15 +206,15 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.scroll_to("Grid")
     drive.press_widget("Grid")
     drive.frames(1)
-    report["shown_cells"] = list(studio._cells)
-    studio._cells = [8, 12, 8]
+    report["shown_cells"] = list(studio.grid.cells)
+    studio.grid.cells = [8, 12, 8]
     drive.scroll_to("Rebuild")
     Image.fromarray(drive.picture()).save("grid_of_box_2.png")
     drive.press_widget("Rebuild")
     report["rebuilt"] = [list(f.grid.cells) for f in player.scene.fluids]
     choose_box("box 1")
     drive.frames(1)
-    studio._cells = [6, 9, 6]
+    studio.grid.cells = [6, 9, 6]
     drive.press_widget("Rebuild")
     drive.press_widget("Reset")
     report["again"] = [list(f.grid.cells) for f in player.scene.fluids]
@@ -227,9 +227,9 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press_widget("Grid")
     drive.scroll_to("Passes")
     drive.press_widget("Passes")
-    studio._measured = 0.0
+    studio.passes.measured = 0.0
     drive.simulated(2)
-    report["passes"] = sorted(studio.passes)
+    report["passes"] = sorted(studio.passes.taken)
     devices = {id(f.device) for f in player.scene.fluids}
     report["devices"] = len(devices)
 
@@ -244,7 +244,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
     # what was added is in the saved scene, by its file
     Path("scene.toml").unlink()
-    studio.save()
+    studio.files.save()
     saved = msgspec.toml.decode(Path("scene.toml").read_text())
     report["saved"] = [box.get("obstacles") for box in saved["containers"]]
     report["saved_views"] = saved["views"]
@@ -280,8 +280,7 @@ def main() -> None:
     dialog.write_text(f"#!/bin/sh\necho {Path('chosen.obj').absolute()}\n")
     dialog.chmod(0o755)
     os.environ["PATH"] = f"{dialog.parent.absolute()}{os.pathsep}{os.environ['PATH']}"
-    watcher = Watcher(studio_module.imgui)
-    studio_module.imgui = watcher  # type: ignore[assignment]
+    watcher = Watcher()
     with Window((760, 460), "boxes") as window:
 
         def make(**more: Any) -> gf.Scene:

@@ -20,7 +20,6 @@ from PIL import Image
 from studio_session import SCENE, TAB, Driver, Watcher
 
 import gpufluid as gf
-from gpufluid.app import studio as studio_module
 from gpufluid.app.window import Player, Window
 
 PIXELS = (780, 560)
@@ -82,9 +81,9 @@ def fine_screen(drive: Fine, report: dict[str, Any]) -> None:
     ball = scene.fluid.obstacles[0]
     x, y = drive.seen_at(ball.position)
     drive.click(x + 100, y)
-    report["beside"] = studio.selected
+    report["beside"] = studio.editor.selected
     drive.click(x, y)
-    report["picked"] = list(studio.selected or ())
+    report["picked"] = list(studio.editor.selected or ())
     drive.drag((x, y), [(x + 10, y), (x + 20, y)])
     report["dragged"] = list(np.subtract(drive.seen_at(ball.position), (x, y)))
     drive.frames(2)
@@ -129,8 +128,7 @@ def minimised(drive: Fine, report: dict[str, Any]) -> None:
 def main() -> None:
     report: dict[str, Any] = {}
     Path("scene.toml").write_text(SCENE)
-    watcher = Watcher(studio_module.imgui)
-    studio_module.imgui = watcher  # type: ignore[assignment]
+    watcher = Watcher()
     with Window(PIXELS, "screen") as window:
         halve_units()
         with Player(window, lambda: gf.Scene.load("scene.toml", window.ctx), "screen") as player:

@@ -19,7 +19,15 @@ from PIL import Image
 from window_session import BUTTON_PRESS, BUTTON_RELEASE, KEY_PRESS, LEFT, MOTION, WHEEL_UP, Hand
 
 import gpufluid as gf
-from gpufluid.app import studio as studio_module
+from gpufluid.app import (
+    studio,
+    studio_files,
+    studio_hands,
+    studio_objects,
+    studio_overlay,
+    studio_rows,
+    studio_sections,
+)
 from gpufluid.app.studio_views import Shown
 from gpufluid.app.window import Player, Window
 
@@ -28,6 +36,7 @@ CONTROL_KEY = 0xFFE3
 SHIFT, CONTROL, ALT = 1, 4, 8  # bits of an X event's state
 ESCAPE, TAB, SHIFT_KEY, LEFT_KEY = 0xFF1B, 0xFF09, 0xFFE1, 0xFF51
 SIZE = (700, 440)
+PANEL = studio, studio_files, studio_hands, studio_objects, studio_overlay, studio_rows, studio_sections
 FIRST = 105  # where what the panel scrolls begins
 SCENE = """\
 title = "session"
@@ -65,11 +74,12 @@ slices = 16
 
 
 class Watcher:
-    """ImGui as the studio sees it, which notes where each widget was drawn last."""
+    """ImGui as the studio sees it from now on, which notes where each widget was drawn last."""
 
-    def __init__(self, imgui: Any) -> None:
-        self.imgui, self.places = imgui, {}
-        self.heading = ""
+    def __init__(self) -> None:
+        self.imgui, self.places = studio.imgui, {}
+        for module in PANEL:
+            module.imgui = self  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.imgui, name)
@@ -82,6 +92,7 @@ class Watcher:
                 "selectable",
                 "collapsing_header",
                 "tree_node",
+                "tree_node_ex",
             ),
             *(
                 "begin_combo",
@@ -279,7 +290,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
         report["stirred"] = [still, wind_near(scene.fluid, ball.position, 0.21)]
 
     drive.drag((x, y), [(x + 12 * n, y) for n in range(1, 5)], during=stirred)
-    report["picked"] = list(studio.selected or ())
+    report["picked"] = list(studio.editor.selected or ())
     report["ball"] = list(ball.position)
     report["ball_seen"] = list(np.subtract(drive.seen_at(ball.position), (x, y)))
     solid = scene.fluid.solid.read()
@@ -306,7 +317,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     # turning: a drag beside everything, alt and a drag on the ball
     azimuth = scene.camera.azimuth
     drive.drag((20, 480), [(40, 480)])
-    report["orbit"] = [scene.camera.azimuth != azimuth, studio.selected]
+    report["orbit"] = [scene.camera.azimuth != azimuth, studio.editor.selected]
     azimuth = scene.camera.azimuth
     drive.drag(drive.seen_at(ball.position), [(40, 480)], state=ALT)
     report["alt_orbit"] = [scene.camera.azimuth != azimuth, list(ball.position) == list(place)]
@@ -366,7 +377,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     above = float(scene.fluid.density.read()[:, 30:].sum())
     drive.drag((x, y), [(x + n, y) for n in range(1, 4)])
     report["smoked"] = [above, float(scene.fluid.density.read()[:, 30:].sum())]
-    report["brush_gone"] = [studio.brush is None, len(scene.fluid.emitters)]
+    report["brush_gone"] = [player.brush is None, len(scene.fluid.emitters)]
     drive.press_widget("Select")
 
     # escape closes what is open first
@@ -376,7 +387,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["words"] = sorted(drive.places)
     drive.press(ESCAPE)
     drive.frames(1)
-    report["escaped"] = [open_before, studio.ui.has_menu, studio._menu]
+    report["escaped"] = [open_before, studio.ui.has_menu, studio.menu]
     drive.press(ord("h"))
     drive.press(ESCAPE)
     report["escaped"] += [studio.helping, bool(glfw.window_should_close(player.window.handle))]
@@ -385,33 +396,33 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames(1)
     report["right_ends"] = [drive.places["?"][2], drive.places["Redo"][2]]
     for _ in range(8):
-        studio.add("obstacles", "sphere")
+        studio.objects.add("obstacles", "sphere")
     drive.frames(3)
-    names = [name for name in drive.places if name.endswith(f"##{studio.selected}")]
+    names = [name for name in drive.places if name.endswith(f"##{studio.editor.selected}")]
     report["listed"] = [drive.places[names[0]][3], drive.places["Add ..."][1]]
-    studio.select(("fluids", 0, "emitters", 0))
+    studio.editor.select(("fluids", 0, "emitters", 0))
     drive.frames(3)
-    names = [name for name in drive.places if name.endswith(f"##{studio.selected}")]
+    names = [name for name in drive.places if name.endswith(f"##{studio.editor.selected}")]
     report["listed_first"] = [drive.places["Objects"][3], drive.places[names[0]][1]]
     for _ in range(8):
         drive.press(ord("z"), CONTROL)
     paused = player.paused
     player.paused = True
-    studio.charts.append(Shown.of("Histogram", player.window.ctx, 0))
+    studio.views.charts.append(Shown.of("Histogram", player.window.ctx, 0))
     drive.frames(2)
     with_them = drive.picture()
-    studio.outlines = False
+    studio.picture.outlines = False
     without = drive.picture()
     report["outlines"] = float(np.abs(with_them.astype(float) - without)[:, : player.area[2]].max())
-    studio._drop(studio.charts[0])
-    studio.outlines, player.paused = True, paused
+    studio.views.drop(studio.views.charts[0])
+    studio.picture.outlines, player.paused = True, paused
     drive.frames(2)
 
     # add, remove
     drive.press_widget("Add ...")
     drive.frames(1)
     drive.press_widget("  knot##obstacles")
-    report["added"] = [len(scene.fluid.obstacles), list(studio.selected or ())]
+    report["added"] = [len(scene.fluid.obstacles), list(studio.editor.selected or ())]
     drive.simulated(2)
     drive.press_widget("Remove")
     report["removed"] = len(scene.fluid.obstacles)
@@ -429,7 +440,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     # a view of the flow, in the picture and in what is saved of it
     before_view = player.renderer.read()
     drive.press(ord(" "))
-    studio.add_view("slice")
+    studio.views.add("slice")
     shown = drive.picture()[:, : player.area[2]]
     report["viewed"] = [
         float(np.abs(player.renderer.read().astype(float) - before_view).mean()),
@@ -465,14 +476,14 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
     # save, read again
     drive.press(ord(" "))
-    studio.selected = None
+    studio.editor.select(None)
     for title in ("Objects", "Flow", "Grid"):
         drive.scroll_to(title)
         drive.press_widget(title)
     studio.player.history.seal()
     drive.scroll_to("Rebuild")
     Image.fromarray(drive.picture()).save("studio_grid.png")
-    studio._cells = [16, 24, 16]
+    studio.grid.cells = [16, 24, 16]
     drive.press_widget("Rebuild")
     report["rebuilt"] = [list(player.scene.fluid.grid.cells), list(player.scene.fluid.obstacles[0].position)]
     drive.scroll_to("Passes")
@@ -481,7 +492,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.simulated(1)
     time.sleep(0.6)
     drive.simulated(3)
-    report["passes"] = sorted(studio.passes)
+    report["passes"] = sorted(studio.passes.taken)
     drive.press_widget("Passes")
     drive.press(ord(" "))
     drive.scroll_to("File")
@@ -504,8 +515,7 @@ def main() -> None:
     started = time.monotonic()
     report: dict[str, Any] = {}
     Path("scene.toml").write_text(SCENE)
-    watcher = Watcher(studio_module.imgui)
-    studio_module.imgui = watcher  # type: ignore[assignment]
+    watcher = Watcher()
     with Window(SIZE, "session") as window:
         make: Callable[..., gf.Scene] = lambda **more: gf.Scene.load("scene.toml", window.ctx, **more)  # noqa: E731
         with Player(window, make, "session", Path("scene.toml")) as player:

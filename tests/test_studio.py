@@ -253,10 +253,10 @@ with Window((240, 160), "adding") as window:
         player.tick()
         print(glfw.get_window_title(window.handle))
         for group, name in (("emitters", "capsule"), ("obstacles", "knot"), ("lights", "point light")):
-            player.studio.add(group, name)
+            player.studio.objects.add(group, name)
         for name in ("folder.toml", "b.toml"):
-            player.studio._file = name
-            player.studio.save()
+            player.studio.files.name = name
+            player.studio.files.save()
             print(player.message)
 """
 
@@ -297,7 +297,7 @@ with Window((640, 300), "bright") as window:
             swap(handle)
 
         glfw.swap_buffers = take
-        for player.studio.outlines in (True, False):
+        for player.studio.picture.outlines in (True, False):
             player.tick()
             player.tick()
         print(np.abs(seen[1] - seen[3]).max())

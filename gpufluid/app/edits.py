@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gpufluid.errors import GpufluidError
 from gpufluid.scene import Scene
+from gpufluid.sources import Emitter
 from gpufluid.user_forces import Wind
 
 Path = tuple[str | int, ...]
@@ -43,8 +45,11 @@ def put(scene: Scene, path: Path, value: Any) -> None:
     """
     owner, name = value_at(scene, path[:-1]), path[-1]
     if isinstance(name, int) and hasattr(owner, "insert"):
+        before = owner[name]
         owner.insert(name, value)
-        owner.remove(owner[name + 1])
+        owner.remove(before)
+        for called in [n for n, thing in scene.names.items() if thing is before]:
+            scene.names[called] = value
     elif isinstance(name, int):
         changed = (*owner[:name], value, *owner[name + 1 :])
         put(scene, path[:-1], changed)
@@ -126,34 +131,132 @@ class Addition:
 
     def do(self, scene: Scene) -> None:
         """Add it. Raises GpufluidError where it does not fit there."""
-        things = value_at(scene, self.path)
-        if isinstance(things, Sequence):
-            put(scene, self.path, (*things[: self.index], self.thing, *things[self.index :]))
-        else:
-            things.insert(self.index, self.thing)
+        _insert(scene, self.path, self.index, self.thing)
         for name, told in self.told.items():
             scene.provenance.say(self.thing, name, told, getattr(self.thing, name))
 
     def undo(self, scene: Scene) -> None:
         """Take it away; what stands there now, for the scene may be another one."""
-        things = value_at(scene, self.path)
-        if isinstance(things, Sequence):
-            put(scene, self.path, (*things[: self.index], *things[self.index + 1 :]))
-        else:
-            things.remove(value_at(scene, (*self.path, self.index)))
+        _take(scene, self.path, self.index)
 
 
 class Removal(Addition):
     """The same, taken away."""
 
     def do(self, scene: Scene) -> None:
-        """Take it away."""
+        """Take it away. Raises GpufluidError where particles start from it: they could not be saved."""
         self.thing = value_at(scene, (*self.path, self.index))
+        for number, shown in enumerate(scene.views):
+            if any(source.shape is self.thing for source in getattr(shown, "sources", ())):
+                raise GpufluidError(f"the particles of views[{number}] start from it: remove these first")
         super().undo(scene)
 
     def undo(self, scene: Scene) -> None:
         """Add it again."""
         super().do(scene)
+
+
+@dataclass
+class Naming:
+    """Another name for what lies at `path`. before, after: None is no name."""
+
+    path: Path
+    before: str | None
+    after: str | None
+    gone: Any = None  # what was called `after` until it was taken away, and is again when it comes back
+
+    def do(self, scene: Scene) -> None:
+        """Call it so. Raises GpufluidError as `Scene.rename` does."""
+        self.gone = scene.names.get(self.after or "")
+        scene.rename(value_at(scene, self.path), self.after)
+
+    def undo(self, scene: Scene) -> None:
+        """Call it as before."""
+        thing = value_at(scene, self.path)
+        scene.rename(thing, self.before)
+        if self.gone is not None and self.gone is not thing:
+            scene.names[str(self.after)] = self.gone
+
+
+@dataclass
+class Duplication:
+    """A copy of what lies at `index` of the list at `path`, right behind it, called `name`.
+
+    other: what is not as that is, by fields. A value that follows keyframes or a formula does so in the copy.
+    """
+
+    path: Path
+    index: int
+    name: str | None
+    other: dict[str, Any]
+
+    def do(self, scene: Scene) -> None:
+        """Copy what stands there now, for the scene may be another one. Raises GpufluidError."""
+        thing = value_at(scene, (*self.path, self.index))
+        made = _copy(thing, scene, self.other)
+        _insert(scene, self.path, self.index + 1, made)
+        try:
+            scene.rename(made, self.name)
+        except GpufluidError:
+            _take(scene, self.path, self.index + 1)
+            raise
+
+    def undo(self, scene: Scene) -> None:
+        """Take the copy away."""
+        scene.names.pop(self.name or "", None)
+        _take(scene, self.path, self.index + 1)
+
+
+def _insert(scene: Scene, path: Path, index: int, thing: Any) -> None:
+    """Let `thing` be the one at `index` of a list. Raises GpufluidError where it does not fit there."""
+    things = value_at(scene, path)
+    if isinstance(things, Sequence):
+        put(scene, path, (*things[:index], thing, *things[index:]))
+    else:
+        things.insert(index, thing)
+
+
+def _take(scene: Scene, path: Path, index: int) -> None:
+    """Take away the one at `index` of a list."""
+    things = value_at(scene, path)
+    if isinstance(things, Sequence):
+        put(scene, path, (*things[:index], *things[index + 1 :]))
+    else:
+        things.remove(value_at(scene, (*path, index)))
+
+
+def _copy(thing: Any, scene: Scene, other: dict[str, Any]) -> Any:
+    """One like `thing` but for `other` values, and what a description says of it."""
+    own = dict(other)
+    for part in dataclasses.fields(thing):
+        said = scene.provenance.said(thing, part.name)
+        if said is not None and said.words is None and not scene.is_held(thing, part.name):
+            own.setdefault(part.name, part.default)  # it comes from another field
+    same = [part.name for part in dataclasses.fields(thing) if part.name not in own]
+    made = dataclasses.replace(thing, **{name: _own(getattr(thing, name)) for name in same}, **own)
+    scene.provenance.copy(thing, made, [name for name in same if not scene.is_held(thing, name)])
+    return made
+
+
+def _own(value: Any) -> Any:
+    """`value` without parts that change with those of another: but a source of particles stays the same."""
+    if isinstance(value, list | tuple):
+        return type(value)(_own(part) for part in value)
+    if not dataclasses.is_dataclass(value) or _frozen(value) or isinstance(value, Emitter | type):
+        return value
+    parts = {part.name: _own(getattr(value, part.name)) for part in dataclasses.fields(value)}
+    return dataclasses.replace(value, **parts)
+
+
+def free_name(scene: Scene, name: str) -> str:
+    """The next name after `name`, "ball 2" after "ball", "jet08" after "jet07", that nothing has."""
+    stem, digits = re.fullmatch(r"(.*?)(\d*)", name, re.DOTALL).groups()  # type: ignore[union-attr]  # any
+    stem, number = (stem, int(digits)) if digits else (f"{name} ", 1)
+    while True:
+        number += 1
+        following = f"{stem}{number:0{len(digits)}d}"
+        if following not in scene.names:
+            return following
 
 
 @dataclass

@@ -22,7 +22,7 @@ from gpufluid.app.edits import STRONGER, Cells, History, Regrid, blow, strengthe
 from gpufluid.app.hands import Brush, Drag, forward_of, grasp, move_view
 from gpufluid.app.notice import Notice
 from gpufluid.app.studio_pick import Ray, ray_through
-from gpufluid.app.twice import Twice, changes
+from gpufluid.app.twice import Message, Twice, changes
 from gpufluid.errors import GLUnavailableError, GpufluidError, MissingDependencyError
 from gpufluid.files import readable
 from gpufluid.gl.device import VERSIONS, make_own
@@ -58,6 +58,8 @@ KEYS = (
     ("ctrl-z ctrl-y", "undo, do again"),
     ("ctrl-s", "save the scene, from the studio"),
     ("delete", "take away what is chosen in the studio"),
+    ("ctrl-d", "a copy of it, beside it"),
+    ("f2", "another name for it, as a double click on the name"),
     ("tab", "the studio's panel"),
     ("h", "this help"),
     ("escape", "close"),
@@ -188,14 +190,14 @@ class Player:
         self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
         self.trouble = ""  # with the file as it is now
         self.stale = False  # whether the file has changed and was not read, for the sake of unsaved changes
-        self.twice = Twice(self.say)
+        self.told = Message()  # the last thing
+        self.twice = Twice(self.told, self.say)
         self.halted = ""  # why the scene cannot go on, until it does
         self.paused = False
         self.history = History()
         self.recorder: Film | FrameFolder | None = None
         self.recorded = 0  # frames of the film being made
         self.studio: Studio | None = None
-        self.message, self.said = "", 0.0  # the last thing told, and when
         self.size = width, height = window.framebuffer_size  # pixels; zeros while it is minimised
         glfw.set_window_title(window.handle, readable(f"{name} - is being built ..."))
         self._notice: Notice | None = Notice(window.handle, window.ctx)
@@ -235,6 +237,7 @@ class Player:
             glfw.KEY_ENTER: self.restart,
             glfw.KEY_KP_ENTER: self.restart,
             glfw.KEY_DELETE: self.remove,
+            glfw.KEY_F2: self.rename,
             "r": self.record,
             "s": self.snap,
             "f": self.frame_all,
@@ -290,7 +293,7 @@ class Player:
         if self.brush is not None:
             self.brush.stroke()
         try:
-            with contextlib.nullcontext() if studio is None else studio.simulating():
+            with contextlib.nullcontext() if studio is None else studio.passes.simulating():
                 self.scene.advance()
             self.halted = ""
         except GpufluidError as error:
@@ -389,7 +392,7 @@ class Player:
                 self._drawn = True
                 return
             except GpufluidError as error:
-                if again and self.studio is not None and self.studio.hide_failing():
+                if again and self.studio is not None and self.studio.views.hide_failing():
                     self.say(str(error))
                     continue
                 if not self._drawn:
@@ -460,7 +463,12 @@ class Player:
             return
         name: int | str = glfw.get_key_name(key, code) or key
         if mods & (glfw.MOD_CONTROL | glfw.MOD_SUPER):
-            ways = {"z": self.redo if mods & glfw.MOD_SHIFT else self.undo, "y": self.redo, "s": self.save}
+            ways = {
+                "z": self.redo if mods & glfw.MOD_SHIFT else self.undo,
+                "y": self.redo,
+                "s": self.save,
+                "d": self.duplicate,
+            }
             ways.get(str(name), lambda: None)()
         elif name in self._held_actions:
             self._held_actions[name]()
@@ -469,7 +477,7 @@ class Player:
 
     def _on_char(self, handle: Any, code: int) -> None:
         if self.studio is not None:
-            self.studio.take_char(code)
+            self.studio.ui.char(code)
 
     def _on_button(self, handle: Any, button: int, action: int, mods: int) -> None:
         if self._drag is not None:
@@ -486,7 +494,7 @@ class Player:
         dx, dy = x - self.pointer[0], y - self.pointer[1]
         self.pointer = (x, y)
         if self.studio is not None:
-            self.studio.take_pointer(x, y)
+            self.studio.ui.pointer(x, y)
         if self._drag is not None:
             self._drag.move(x, y, dx, dy)
 
@@ -654,12 +662,22 @@ class Player:
     def save(self) -> None:
         """Save the scene, where the studio was open."""
         if self.studio is not None and self.studio.used:
-            self.studio.save()
+            self.studio.files.save()
 
     def remove(self) -> None:
         """Take away what is chosen in the studio."""
         if self.studio is not None and self.studio.shown:
-            self.studio.remove()
+            self.studio.editor.remove()
+
+    def duplicate(self) -> None:
+        """Copy what is chosen in the studio."""
+        if self.studio is not None and self.studio.shown:
+            self.studio.editor.duplicate()
+
+    def rename(self) -> None:
+        """Ask for another name for what is chosen in the studio."""
+        if self.studio is not None and self.studio.shown:
+            self.studio.naming.open(self.studio.editor.selected)
 
     @property
     def changed_elsewhere(self) -> bool:
@@ -723,8 +741,13 @@ class Player:
 
     def say(self, text: str) -> None:
         """Tell the user: on stdout, and in the window where the studio is."""
-        self.message, self.said = text, time.perf_counter()
+        self.told.say(text)
         print(text)
+
+    @property
+    def message(self) -> str:
+        """The last thing told."""
+        return self.told.text
 
     def show_studio(self) -> None:
         """Show the studio's panel, or hide it."""

@@ -1,0 +1,163 @@
+"""What the studio edits: the scene that is played, and what is chosen in it. No widgets in here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from gpufluid.app.edits import (
+    LISTS,
+    Addition,
+    Duplication,
+    Edit,
+    Naming,
+    Path,
+    Removal,
+    free_name,
+    value_at,
+)
+from gpufluid.app.studio_new import beside
+from gpufluid.errors import GpufluidError
+from gpufluid.fluid import Fluid
+from gpufluid.scene import Scene
+from gpufluid.scene_saving import is_script
+
+if TYPE_CHECKING:
+    from gpufluid.app.window import Player
+
+
+class Editor:
+    """Changes a player's scene so that it can be undone; where something cannot be, it says why.
+
+    box: the number of the fluid that new objects, views and another grid are for.
+    """
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self.box = 0
+        self._path: Path | None = None
+        self._chosen: tuple[Any, Scene, int] | None = None  # what lay there, in which scene, among how many
+
+    @property
+    def scene(self) -> Scene:
+        """What is played."""
+        return self.player.scene
+
+    @property
+    def fluid(self) -> Fluid:
+        """What is in the chosen box."""
+        self.box = min(self.box, len(self.scene.fluids) - 1)
+        return self.scene.fluids[self.box]
+
+    @property
+    def selected(self) -> Path | None:
+        """Where the chosen object lies now: others may have come or gone before it."""
+        if self._path is None or self._chosen is None:
+            return None
+        try:
+            here, count = value_at(self.scene, self._path), len(value_at(self.scene, self._path[:-1]))
+        except GpufluidError:
+            here, count = None, 0
+        thing, scene, among = self._chosen
+        if here is not thing:
+            known = ((path, each) for path, each, _ in (*self.objects(), *self.views()))
+            path = next((path for path, each in known if each is thing), None)
+            anew = self.scene is not scene or count == among  # built anew, or changed to another
+            self.select(path or (self._path if here is not None and anew else None))
+        return self._path
+
+    def select(self, path: Path | None) -> None:
+        """Show the fields of what lies at `path`, and choose its box."""
+        self._path, self._chosen = path, None
+        if path is not None:
+            self._chosen = value_at(self.scene, path), self.scene, len(value_at(self.scene, path[:-1]))
+            if path[0] == "fluids":
+                assert isinstance(path[1], int)
+                self.box = path[1]
+
+    def objects(self) -> Iterator[tuple[Path, Any, Fluid]]:
+        """Every emitter, obstacle, force and light: its path, itself, and the fluid it is in."""
+        for n, fluid in enumerate(self.scene.fluids):
+            for name in LISTS:
+                for i, thing in enumerate(getattr(fluid, name)):
+                    yield ("fluids", n, name, i), thing, fluid
+        for i, light in enumerate(self.scene.lights):
+            yield ("lights", i), light, self.scene.fluid
+
+    def views(self) -> Iterator[tuple[Path, Any, Fluid]]:
+        """Every view in the same way; it may be in several boxes, so the fluid is the first."""
+        for i, shown in enumerate(self.scene.views):
+            yield ("views", i), shown, self.scene.fluid
+
+    def say(self, text: str) -> None:
+        """Tell the user."""
+        self.player.say(text)
+
+    def change(self, path: Path, value: Any) -> None:
+        """Change what lies at `path`."""
+        try:
+            self.player.history.change(self.scene, path, value)
+        except GpufluidError as error:
+            self.say(str(error))
+
+    def make(self, edit: Edit) -> bool:
+        """Do `edit`; whether that could be."""
+        try:
+            self.player.history.make(self.scene, edit)
+        except GpufluidError as error:
+            self.say(str(error))
+            return False
+        return True
+
+    def add(self, path: Path, thing: Any, told: dict[str, Any] | None = None) -> bool:
+        """Add `thing` to the list at `path`, and select it; whether that could be. told: see `Addition`."""
+        index = len(value_at(self.scene, path))
+        added = self.make(Addition(path, index, thing, told or {}))
+        if added:
+            self.select((*path, index))
+        return added
+
+    def remove(self) -> None:
+        """Take the selected object away."""
+        if self.selected is not None:
+            self.remove_at(self.selected)
+
+    def remove_at(self, at: Path) -> None:
+        """Take away what lies at this place of a list."""
+        *path, index = at
+        assert isinstance(index, int)
+        try:
+            thing = value_at(self.scene, at)
+        except GpufluidError as error:
+            self.say(str(error))
+            return
+        self.make(Removal(tuple(path), index, thing))
+
+    def duplicate(self) -> None:
+        """Copy the selected object, put the copy beside it, and select that."""
+        if self.selected is None:
+            return
+        *path, index = self.selected
+        assert isinstance(index, int)
+        thing, name = value_at(self.scene, self.selected), self.name_at(self.selected)
+        other = beside(thing, self.scene.fluids[int(path[1])] if path[0] == "fluids" else self.scene.fluid)
+        called = None if name is None else free_name(self.scene, name)
+        if self.make(Duplication(tuple(path), index, called, other)):
+            self.select((*path, index + 1))
+
+    def name_at(self, path: Path) -> str | None:
+        """What the object at `path` is called; None: nothing."""
+        thing = value_at(self.scene, path)
+        return next((name for name, named in self.scene.names.items() if named is thing), None)
+
+    def may_rename(self) -> bool:
+        """Whether parts of the scene can have other names than they have."""
+        if is_script(self.scene):
+            self.say("a script tells this scene, and finds its parts by the names that it has given them")
+            return False
+        return True
+
+    def rename(self, path: Path, name: str) -> bool:
+        """Call what lies at `path` otherwise; whether it is called so now."""
+        before, name = self.name_at(path), name.strip()
+        return name == before or self.make(Naming(path, before, name))

@@ -1,0 +1,114 @@
+"""What new objects of the studio are like, and where they are put. No window in here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpufluid import shapes, user_forces, view
+from gpufluid.app.studio_pick import anchor, anchor_name, outline
+from gpufluid.flow_views import FlowView
+from gpufluid.fluid import Fluid
+from gpufluid.grid import Grid
+from gpufluid.sources import Emitter, Surface
+
+ADDABLE = {
+    "emitters": ("sphere", "box", "cylinder", "capsule"),
+    "obstacles": ("sphere", "box", "cylinder", "capsule", "knot"),
+    "forces": ("wind", "vortex", "attractor"),
+    "lights": ("point light", "sun"),
+}
+SHAPED = ("emitters", "obstacles")  # the groups of what has a shape
+GAP, LEAST = 1.2, 0.1  # from the middle of an object to that of its copy: widths, and of the box at least
+TITLES = {"emitters": "sources"}  # of the groups, where people call them otherwise
+
+
+def new_object(group: str, name: str, grid: Grid) -> tuple[Any, dict[str, Any]]:
+    """An object of ADDABLE in the middle of a box, and what a description says of it: see `Addition`."""
+    x, y, z = _middle(grid)
+    r = _short(0.1 * min(grid.size[: grid.dimensions]))
+    forms: dict[str, Callable[[], Any]] = {
+        "sphere": lambda: shapes.Sphere(radius=r),
+        "box": lambda: shapes.Box(size=(2 * r, 2 * r, 2 * r)),
+        "cylinder": lambda: shapes.Cylinder(radius=r, height=2 * r),
+        "capsule": lambda: shapes.Capsule((0.0, -r, 0.0), (0.0, r, 0.0), _short(0.6 * r)),
+        "knot": lambda: shapes.Mesh.trefoil().fitted(_short(4 * r)),
+    }
+    others: dict[str, Callable[[], Any]] = {
+        "wind": lambda: user_forces.Wind((0.3, 0.0, 0.0)),
+        "vortex": lambda: user_forces.Vortex((x, y, z), radius=2 * r),
+        "attractor": lambda: user_forces.Attractor((x, y, z), radius=2 * r),
+        "point light": lambda: view.PointLight(
+            (x, _short(y + 2 * r), _short(z + 4 * r)), color=(0.5, 0.45, 0.4)
+        ),
+        "sun": lambda: view.Light(ambient=(0.0, 0.0, 0.0)),
+    }
+    told = {"shape": {"kind": "knot", "fit": _short(4 * r)}} if name == "knot" else {}
+    return (_placed(group, forms[name](), grid) if group in SHAPED else others[name]()), told
+
+
+def new_mesh(group: str, file: Path, folder: Path, grid: Grid) -> tuple[Any, dict[str, Any]]:
+    """An emitter or obstacle with the shape in a file, and what a description says of it.
+
+    That is nothing where its file lies outside the `folder` of the description. Raises GpufluidError for a
+    file that cannot be read, and warns as `Mesh.load` does.
+    """
+    size = _short(0.4 * min(grid.size[: grid.dimensions]))
+    mesh = shapes.Mesh.load(file).fitted(size)
+    thing = _placed(group, Surface(mesh) if group == "emitters" else mesh, grid)
+    base, target = folder.resolve(), file.resolve()
+    if not target.is_relative_to(base):
+        return thing, {}
+    kind = "surface" if group == "emitters" else "mesh"
+    return thing, {"shape": {"kind": kind, "file": target.relative_to(base).as_posix(), "fit": size}}
+
+
+def called(thing: Any) -> str:
+    """What an object is called that has no name."""
+    shape = getattr(thing, "shape", None)
+    if shape is None:
+        names = {"Light": "sun", "PointLight": "point light", "ForceExpression": "formula"}
+        return names.get(type(thing).__name__, type(thing).__name__.lower())
+    role = "source" if isinstance(thing, Emitter) else "obstacle"
+    return f"{type(shape).__name__.lower()} {role}"
+
+
+def beside(thing: Any, fluid: Fluid) -> dict[str, Any]:
+    """Where a copy of `thing` is put, as its field: beside it along x, on the side that has room in the box.
+
+    Nothing for what is nowhere, such as a wind, or everywhere, such as a view.
+    """
+    name = None if isinstance(thing, FlowView) else anchor_name(thing)
+    if name is None:
+        return {}
+    lines = outline(thing, fluid)
+    low, high, size = fluid.grid.origin[0], fluid.grid.upper[0], fluid.grid.size[0]
+    x, y, z = anchor(thing)
+    along = np.concatenate(lines)[:, 0] if lines else np.array([x])
+    step = float(np.clip(GAP * np.ptp(along), LEAST * size, 0.5 * size))
+    right, left = high - float(along.max()), float(along.min()) - low  # room there
+    if right >= min(step, left):
+        return {name: (_short(x + min(step, max(right, LEAST * size))), y, z)}
+    return {name: (_short(x - min(step, max(left, LEAST * size))), y, z)}
+
+
+def _placed(group: str, shape: Any, grid: Grid) -> Any:
+    """An emitter in the lower part of a box, or an obstacle in its middle."""
+    x, y, z = _middle(grid)
+    if group == "emitters":
+        y = _short(y - 0.3 * grid.size[1])
+        return Emitter(shape, density=4.0, temperature=1.0, position=(x, y, z))
+    return shapes.Obstacle(shape, position=(x, y, z))
+
+
+def _middle(grid: Grid) -> tuple[float, float, float]:
+    x, y, z = (_short(0.5 * (a + b)) for a, b in zip(grid.origin, grid.upper, strict=True))
+    return x, y, z
+
+
+def _short(metres: float) -> float:
+    """A length to begin with, in few digits."""
+    return float(f"{metres:.4g}")

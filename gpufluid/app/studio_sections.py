@@ -1,0 +1,316 @@
+"""The studio's sections but Objects and File: what each shows of the scene, and lets the user change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from gpufluid import view
+from gpufluid.app.edits import Addition, Path
+from gpufluid.app.studio_editor import Editor
+from gpufluid.app.studio_fields import RANGES, Range, items_of_view, meaning
+from gpufluid.app.studio_grid import foreseen, size_of
+from gpufluid.app.studio_rows import Rows, Section, choice
+from gpufluid.app.studio_ui import at_every_key, imgui
+from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
+from gpufluid.errors import GpufluidError
+from gpufluid.flow_views import FlowView
+from gpufluid.grid import Grid
+from gpufluid.render.scene_views import SceneViews
+from gpufluid.scene import Scene
+from gpufluid.scene_schema import VIEW_KINDS
+
+MEASURE = 0.5  # seconds between frames whose passes are timed
+PASSES = 16  # rows of the table of passes
+
+
+class Flow(Section):
+    """The section of how each fluid flows."""
+
+    def draw(self) -> None:
+        """The settings of every box, and the time step."""
+        scene = self.editor.scene
+        boxes = scene.box_names
+        for n, fluid in enumerate(scene.fluids):
+            if len(scene.others) and not self.rows.unfolds(("fluids", n), boxes[n]):
+                continue
+            imgui.push_id(n)
+            self.rows.fields(("fluids", n, "settings"), fluid.settings)
+            imgui.pop_id()
+            if len(scene.others):
+                imgui.tree_pop()
+        spread = Range(0.001, 0.1, "s", log=True)
+        changed, dt = self.rows.number("time step", scene.dt, spread, meaning(Scene, "dt"))
+        if changed and dt > 0.0:
+            self.editor.change(("dt",), dt)
+
+
+class Picture(Section):
+    """The section of how the scene is seen. outlines: whether the box and its sources have any."""
+
+    def __init__(self, editor: Editor, rows: Rows) -> None:
+        super().__init__(editor, rows)
+        self.outlines = True
+
+    def draw(self) -> None:
+        """Camera, light, smoke, fire, picture, floor, and the renderer."""
+        scene, editor = self.editor.scene, self.editor
+        for name in ("camera", "light", "smoke", "fire", "picture"):
+            if not imgui.tree_node(name):
+                continue
+            thing = getattr(scene, name)
+            if name == "fire":
+                changed, on = imgui.checkbox("hot gas glows", thing is not None)
+                if changed:
+                    editor.change(("fire",), view.Fire() if on else None)
+                    thing = scene.fire
+            if thing is not None:
+                self.rows.fields((name,), thing)
+            imgui.tree_pop()
+        if imgui.tree_node("floor"):
+            changed, on = imgui.checkbox("a floor", scene.floor is not None)
+            if changed:
+                editor.change(("floor",), scene.fluid.grid.origin[1] if on else None)
+            if scene.floor is not None:
+                told = meaning(Scene, "floor")
+                changed, height = self.rows.number("height", scene.floor, RANGES["position"], told)
+                if changed:
+                    editor.change(("floor",), height)
+            imgui.tree_pop()
+        if imgui.tree_node("renderer"):
+            options = editor.player.volume_options
+            for item in renderer_items():
+                value = options.get(item.name, item.default)
+                if item.optional and item.name not in options:
+                    value = None
+                changed, value = self.rows.field(item, value)
+                if changed:
+                    self._set_renderer(item.name, value)
+            imgui.tree_pop()
+        _, self.outlines = imgui.checkbox("outlines of box and sources", self.outlines)
+
+    def _set_renderer(self, name: str, value: Any) -> None:
+        """Draw with another option of the renderer; where that cannot be, say why."""
+        player = self.editor.player
+        before = dict(player.volume_options)
+        player.volume_options[name] = value
+        if not player.follow_picture():
+            player.volume_options = before
+
+
+class Views(Section):
+    """The section of the views. charts: those that are shown."""
+
+    def __init__(self, editor: Editor, rows: Rows) -> None:
+        super().__init__(editor, rows)
+        self.charts: list[Shown] = []
+
+    def draw(self) -> None:
+        """The views of the scene with their fields, and what else may be seen."""
+        scene, editor = self.editor.scene, self.editor
+        names = {id(thing): name for name, thing in scene.names.items()}
+        for n, shown in enumerate(scene.views):
+            kind = next((name for name, made in VIEW_KINDS.items() if type(shown) is made), "view")
+            where = "" if not scene.others else f"  ({'every box' if shown.box is None else shown.box})"
+            changed, on = imgui.checkbox(f"##visible {n}", shown.visible)
+            if changed:
+                editor.change(("views", n, "visible"), on)
+            imgui.same_line()
+            if self.rows.unfolds(("views", n), names.get(id(shown), kind), where, chosen=True):
+                imgui.push_id(n)
+                self._view(n, shown)
+                imgui.pop_id()
+                imgui.tree_pop()
+        self.rows.box()
+        self.rows.buttons(("Add view ...", lambda: imgui.open_popup("add view"), False))
+        if imgui.begin_popup("add view"):
+            for kind in VIEW_KINDS:
+                if imgui.selectable(f"  {kind}##views", False)[0]:
+                    self.add(kind)
+            imgui.end_popup()
+        changed, on = imgui.checkbox("smoke", scene.smoke.visible)
+        if changed:
+            editor.change(("smoke", "visible"), on)
+        self._charts()
+
+    def _view(self, number: int, shown: FlowView) -> None:
+        """The fields of a view of the scene."""
+        scene, editor = self.editor.scene, self.editor
+        path: Path = ("views", number)
+        boxes = scene.box_names
+        if len(boxes) > 1:
+            self.rows.begin("box")
+            changed, box = choice("##of", shown.box, (None, *boxes), "every box")
+            if changed:
+                self.editor.change((*path, "box"), box)
+        grids = [f.grid for f, name in zip(scene.fluids, boxes, strict=True) if shown.box in (None, name)]
+        grids = grids or [self.editor.fluid.grid]  # its box has gone
+        x, y, z = np.min([grid.origin for grid in grids], axis=0).tolist()
+        u, v, w = np.max([grid.upper for grid in grids], axis=0).tolist()
+        self.rows.fields(path, shown, items_of_view(shown, (x, y, z), (u, v, w)))
+
+        def duplicate() -> None:
+            editor.select(path)
+            editor.duplicate()
+
+        self.rows.buttons(
+            ("Duplicate view", duplicate, False), ("Remove view", lambda: editor.remove_at(path), False)
+        )
+
+    def add(self, kind: str) -> None:
+        """Show a view of VIEW_KINDS in the chosen box; where that cannot be, say why."""
+        scene, editor = self.editor.scene, self.editor
+        shown = view_for(kind, editor.fluid, scene.box_names[editor.box] if scene.others else None)
+        path: Path = ("views",)
+        editor.make(Addition(path, len(scene.views), shown))
+
+    def hide_failing(self) -> bool:
+        """Hide the views of the scene that cannot be drawn; whether there were any.
+
+        That is no edit: undone it would fail again, and nothing before it could ever be undone.
+        """
+        scene, found = self.editor.scene, False
+        for shown in scene.views:
+            trial = SceneViews(self.editor.player.window.ctx)
+            try:
+                trial.follow(scene.fluids, [shown], scene.box_names)
+            except GpufluidError:
+                shown.visible = False
+                scene.hold(shown, "visible")
+                found = True
+            finally:
+                trial.release()
+        return found
+
+    # -- charts --------------------------------------------------------------------------------------------
+
+    def _charts(self) -> None:
+        """What lies over the picture of the window."""
+        editor = self.editor
+        used = {chart.name: chart for chart in self.charts if chart.box == editor.box}
+        for name in CHARTS:
+            changed, on = imgui.checkbox(name, name in used)
+            if changed and on:
+                self.charts.append(Shown.of(name, editor.player.window.ctx, editor.box))
+            elif changed:
+                self.drop(used[name])
+            elif on:
+                chart = used[name]
+                imgui.indent()
+                imgui.push_id(f"{name} {editor.box}")
+                for item in chart.items:
+                    changed, value = self.rows.field(item, getattr(chart.view, item.name))
+                    if changed:
+                        try:
+                            chart.put(item.name, value)
+                        except GpufluidError as error:
+                            editor.say(str(error))
+                imgui.pop_id()
+                imgui.unindent()
+
+    def draw_charts(self) -> None:
+        """Draw the charts over the picture just drawn."""
+        for chart in list(self.charts):
+            try:
+                chart.draw(self.editor.scene, self.editor.player.renderer)
+            except GpufluidError as error:
+                self.editor.say(str(error))
+                self.drop(chart)
+
+    def drop(self, chart: Shown) -> None:
+        """Show a chart no longer."""
+        self.charts.remove(chart)
+        chart.view.release()
+
+    def release(self) -> None:
+        """Release the charts."""
+        for chart in list(self.charts):
+            self.drop(chart)
+
+
+def devices_of(scene: Scene) -> list[Any]:
+    """The devices of all fluids, each once."""
+    return list({id(f.device): f.device for f in scene.fluids if f.device is not None}.values())
+
+
+class Cells(Section):
+    """The section of the grid. cells: those of another one, as they are typed."""
+
+    def __init__(self, editor: Editor, rows: Rows) -> None:
+        super().__init__(editor, rows)
+        self.cells = list(editor.scene.fluid.grid.cells)
+        self._of: tuple[Scene, int] | None = None  # which box they are of
+
+    def draw(self) -> None:
+        """The cells, what a rebuild would make of them, and the memory they take."""
+        editor, player = self.editor, self.editor.player
+        self.rows.box()
+        fluid = editor.fluid
+        grid = fluid.grid
+        if self._of is None or self._of[0] is not editor.scene or self._of[1] != editor.box:
+            self._of, self.cells = (editor.scene, editor.box), list(grid.cells)
+        self.rows.begin("cells x, y, z", meaning=meaning(Grid, "cells"))
+        with at_every_key():
+            _, self.cells = imgui.input_int3("##cells", self.cells)
+        x, y, z = self.cells
+        if imgui.button("Rebuild", imgui.ImVec2(-1, 0)):
+            player.use_cells((x, y, z), editor.box)
+        told = foreseen(grid, (x, y, z), player.watch or editor.scene.provenance.file)
+        if told:
+            imgui.text_wrapped(told)
+        imgui.text_disabled(size_of(grid))
+        flow = sum(device.field_bytes for device in devices_of(editor.scene))
+        drawn = player.renderer.device.field_bytes + player.renderer.picture_bytes
+        imgui.text_disabled(f"{grid.cell_count:,} cells, {fluid.backend_name}")
+        imgui.text_disabled(f"textures: {flow / 2**20:.1f} MiB flow, {drawn / 2**20:.1f} MiB picture")
+
+
+class Passes(Section):
+    """The section of the passes. taken: milliseconds of each, smoothed. wanted: whether they are timed."""
+
+    def __init__(self, editor: Editor, rows: Rows) -> None:
+        super().__init__(editor, rows)
+        self.taken: dict[str, float] = {}
+        self.wanted = False
+        self.measured = 0.0  # when they were last, seconds
+
+    @contextmanager
+    def simulating(self) -> Iterator[None]:
+        """Round a frame's simulation: its passes are timed."""
+        now = time.perf_counter()
+        timed = self.wanted and now - self.measured > MEASURE
+        if timed:
+            self.measured = now
+            for device in devices_of(self.editor.scene):
+                device.timings = {}
+        yield
+        if timed and self.editor.player.volume_options.get("frame_ms") is not None:
+            self.collect()  # the renderer has a clock of its own, and OpenGL but one
+
+    def collect(self) -> None:
+        """Take what the passes of this frame took."""
+        taken: dict[str, list[float]] = {}
+        for device in devices_of(self.editor.scene):
+            if device.timings is not None:
+                for name, times in device.milliseconds().items():
+                    taken.setdefault(name, []).extend(times)
+        found = {f"{name} x{len(t)}" if len(t) > 1 else name: sum(t) for name, t in taken.items()}
+        self.taken |= {name: 0.5 * (self.taken.get(name, ms) + ms) for name, ms in found.items()}
+
+    def draw(self) -> None:
+        """The table, the longest first."""
+        if not self.taken:
+            imgui.text_disabled("measuring; the flow must run")
+            return
+        imgui.text_disabled(f"{sum(self.taken.values()):.1f} ms of a frame, by the driver's clock")
+        ranked = sorted(self.taken.items(), key=lambda each: -each[1])[:PASSES]
+        width = imgui.get_content_region_avail().x
+        for name, ms in ranked:
+            imgui.text(name)
+            text = f"{ms:.2f} ms"
+            imgui.same_line(width - imgui.calc_text_size(text).x)
+            imgui.text(text)
