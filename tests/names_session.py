@@ -10,8 +10,8 @@ from typing import Any
 import glfw
 import numpy as np
 from PIL import Image
-from studio_session import CONTROL, ESCAPE, SIZE, TAB, Driver, Watcher
-from window_session import BUTTON_PRESS, BUTTON_RELEASE, LEFT, MOTION
+from studio_session import CONTROL, ESCAPE, FIRST, SIZE, TAB, Driver, Watcher
+from window_session import BUTTON_PRESS, BUTTON_RELEASE, LEFT, MOTION, WHEEL_UP
 
 import gpufluid as gf
 from gpufluid.app.window import Player, Window
@@ -127,11 +127,20 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     press(ESCAPE)
     closing = bool(glfw.window_should_close(player.window.handle))
     report["refused"] = [said, naming.path, closing, names(), len(player.history.done)]
+    x = SIZE[0] - 100
+    for _ in range(12):  # down to where the list is not seen
+        drive.hand.send(MOTION, x, 300)
+        drive.hand.send(BUTTON_PRESS, x, 300, WHEEL_UP + 1)
+        drive.frames(1)
+    unseen = drive.places["Objects"][3] < FIRST
     press(F2)
+    drive.frames(2)
+    report["scrolled"] = [unseen, studio.ui.wants_keys, drive.places["##name"][1] > FIRST]
     type_text("star")
     press(ESCAPE)
     report["given_up"] = [naming.path, names()]
     # a click elsewhere keeps it, of what had no name too; folded, the list opens
+    drive.scroll_to("Objects")
     drive.press_widget("Objects")
     drive.frames(1)
     editor.select(("lights", 0))

@@ -50,6 +50,11 @@ def test_a_name_that_cannot_be_says_why_and_changes_nothing(session: dict[str, A
 
 
 @needs_a_screen
+def test_the_list_is_scrolled_to_where_a_name_is_asked_for(session: dict[str, Any]) -> None:
+    assert session["scrolled"] == [True, True, True]
+
+
+@needs_a_screen
 def test_a_click_elsewhere_keeps_the_name(session: dict[str, Any]) -> None:
     names, selected, listed = session["kept"]
     assert names == ["lamp", "left", "moons", "source", "sparks"] and listed

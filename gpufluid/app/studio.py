@@ -168,9 +168,12 @@ class Studio:
             ("Passes", self.passes, False),
             ("File", self.files, False),
         ):
-            if self.naming.path is not None and section is self._section_of(self.naming.path):
+            named = self.naming.path is not None and section is self._section_of(self.naming.path)
+            if named:
                 imgui.set_next_item_open(True)
             unfolded = imgui.collapsing_header(title, imgui.TreeNodeFlags_.default_open if opened else 0)
+            if named and self.naming.unseen and not imgui.is_item_visible():
+                imgui.set_scroll_here_y(0.0)
             if section is self.passes:
                 self.passes.wanted = unfolded
             if unfolded:

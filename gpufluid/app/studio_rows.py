@@ -169,7 +169,7 @@ class Rows:
 class NameField:
     """A field in the place of a name, in which another is typed: enter keeps it, and escape the one before.
 
-    Anywhere else a click keeps it as well.
+    Anywhere else a click keeps it as well. unseen: whether it was opened, and cannot be typed in yet.
     """
 
     def __init__(self, editor: Editor) -> None:
@@ -177,12 +177,13 @@ class NameField:
         self.path: Path | None = None  # whose name it is, while it is open
         self._text = ""
         self._pressed: tuple[Path, float, int] = ((), 0.0, 0)  # which name last, when, and in which frame
-        self._drawn = self._unseen = False  # in this frame; since it was opened
+        self.unseen = False
+        self._drawn = False  # in this frame
 
     def open(self, path: Path | None) -> None:
         """Ask for another name of what lies at `path`; None: of nothing."""
         if path is not None and self.editor.may_rename():
-            self.path, self._drawn, self._unseen = path, True, True
+            self.path, self._drawn, self.unseen = path, True, True
             self._text = self.editor.name_at(path) or ""
 
     def close(self) -> None:
@@ -200,19 +201,20 @@ class NameField:
         if path != self.path:
             return False
         self._drawn = True
-        if self._unseen:
+        if self.unseen:
             imgui.set_keyboard_focus_here()
-            imgui.set_scroll_here_y()
         imgui.set_next_item_width(-1)
         flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
         padding = imgui.ImVec2(imgui.get_style().frame_padding.x, 0.0)  # as high as what it replaces
         imgui.push_style_var(imgui.StyleVar_.frame_padding, padding)
         entered, self._text = imgui.input_text_with_hint("##name", label, self._text, flags)
         imgui.pop_style_var()
-        self._unseen = self._unseen and not imgui.is_item_active()
+        if self.unseen and not imgui.is_item_visible():
+            imgui.set_scroll_here_y()
+        self.unseen = self.unseen and not imgui.is_item_active()
         if entered:
-            self._unseen = not self.editor.rename(path, self._text)  # to be typed again
-            if not self._unseen:
+            self.unseen = not self.editor.rename(path, self._text)  # to be typed again
+            if not self.unseen:
                 self.close()
         elif imgui.is_item_deactivated():
             if self._text.strip() and not imgui.is_key_pressed(imgui.Key.escape):
