@@ -3,6 +3,9 @@
 // cells that hold next to nothing are leapt over, and what lies behind dense smoke is left out.
 #include "lib/cell_sample.glsl" for shaded
 #include "render/edge.glsl"
+#if FIRE
+#include "render/fire_at.glsl"
+#endif
 #include "render/integral.glsl"
 #include "render/noise.glsl"
 #include "render/ray_overlap.glsl"
@@ -72,8 +75,13 @@ void main() {
             else n = max(n + 1, int((leaves - start) / thick));
         }
         if (n >= end) break;
-        vec4 look = sample_shaded(origin + d * at);
-        vec4 light = integral(look * edged(look.w), max(to - from, 0.0) * metre);
+        vec3 place = origin + d * at;
+        vec4 look = sample_shaded(place);
+        look *= edged(look.w);
+#if FIRE
+        look.rgb += fire_at(place);
+#endif
+        vec4 light = integral(look, max(to - from, 0.0) * metre);
         color_out += left * light;
         left *= 1.0 - light.w;
         ++n;
