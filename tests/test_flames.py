@@ -68,7 +68,7 @@ def test_heat_is_that_of_its_twin(
     monkeypatch.setattr(volume, "computes", lambda _: dispatched)
     shape = cells[::-1]
     density, temperature, flame = rng.random((3, *shape))
-    temperature[rng.random(shape) < 0.1] = 30.0
+    temperature[..., :4], temperature[rng.random(shape) < 0.1] = 0.0, 30.0
     solids = (rng.random(shape) < 0.2).astype(float) if solid else None
     if solids is not None:
         flame *= 1.0 - solids
@@ -109,7 +109,7 @@ def test_flames_have_edges_finer_than_cells(device: Device, method: str) -> None
 def test_what_is_many_cells_thick_sends_out_what_its_cells_do(device: Device) -> None:
     """Balls of fire, all of their light against the sum over their cells: what is thin is less bright."""
     told = []
-    for radius, least in ((10.0, 0.9), (4.0, 0.75), (2.0, 0.55)):
+    for radius, least in ((10.0, 0.88), (4.0, 0.7), (2.0, 0.5)):
         n = 32
         z, y, x = np.indices((n, n, n)) + 0.5 - 0.5 * n
         off = np.sqrt(x**2 + y**2 + z**2)
@@ -132,7 +132,7 @@ def test_softened_heat_is_lost_nowhere(rng: np.random.Generator) -> None:
     assert soft.sum() == pytest.approx(values.sum())
     one = np.zeros((5, 5, 5))
     one[2, 2, 2] = 1.0
-    np.testing.assert_allclose(softened(one)[2, 2, 1:4], np.array([0.125, 0.75, 0.125]) * 0.75**2)
+    np.testing.assert_allclose(softened(one)[2, 2, 1:4], np.array([1 / 6, 4 / 6, 1 / 6]) * (4 / 6) ** 2)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -142,7 +142,7 @@ def test_without_heat_fire_changes_nothing(device: Device, rng: np.random.Genera
     camera = gf.Camera(target=(0.5, 0.6, 0.4), distance=2.5, azimuth=20.0)
     pictures = []
     for fire in (None, gf.Fire()):
-        canvas, renderer = Canvas(puff.ctx), VolumeRenderer(puff.ctx, method=method)
+        canvas, renderer = Canvas(puff.ctx), VolumeRenderer(puff.ctx, method=method, jitter=False)
         renderer.render(puff, camera, canvas.target, smoke=gf.Smoke(9.0, edge=0.6), fire=fire)
         pictures.append(canvas.read())
         renderer.release()

@@ -274,7 +274,7 @@ def test_colours_are_softened_by_a_b_spline_and_lose_nothing(ctx: moderngl.Conte
     assert renderer._stepped is not None and renderer._shaded is not None
     sharp, soft = renderer._stepped.read().astype(float), renderer._shaded.read().astype(float)
     assert sharp[..., 0].max() > 1.0
-    expected = softened(sharp, 1 / 6)
+    expected = softened(sharp)
     np.testing.assert_allclose(soft, expected, rtol=within(4e-3, 2e-2), atol=within(1e-4, 4e-3))
     assert soft.sum() == pytest.approx(sharp.sum(), rel=2e-3)
     renderer.release()

@@ -1,7 +1,5 @@
 // How hot the gas is, for rays to look up between cells and then map to how it glows: K above GLOWS_FROM, the share that
-// glows of what is so hot, and what burns (1/s). Each cell and its neighbours 1 : 6 : 1 along each axis: so outlines show
-// no corners of cells, and what is a few cells thick keeps its heat. Cells.
-#define ASIDE 0.125
+// glows of what is so hot, and what burns (1/s). Softened, so that a flame's outline shows no corners of cells. Cells.
 #include "render/each_cell.glsl"
 #include "render/softened.glsl" for scalars
 #if BURNING

@@ -65,7 +65,11 @@ void main() {
         while (n < end) {
             from = max(start + thick * float(n), way.x);
             to = min(start + thick * float(n + 1), way.y);
+#if FIRE
+            at = mix(from, to, 0.5 + jitter * (noise - 0.5));  // alike in all steps, as in slabs
+#else
             at = mix(from, to, 0.5 + jitter * (fract(noise + 0.6180339887 * float(steps - 1 - n - first_number)) - 0.5));
+#endif
             if (at <= known) break;
             vec3 place = origin + d * at;
             ivec3 block = clamp(ivec3(place) / BLOCK, ivec3(0), occupied_extent - 1);

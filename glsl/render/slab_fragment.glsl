@@ -44,7 +44,11 @@ void main() {
         int slab_number = number + (pace > 0.0 ? count - 1 - gone : gone);
         vec2 ends = (cuts.x + cuts.y * vec2(slab_number, slab_number + 1) - start) / pace;
         float from = max(min(ends.x, ends.y), way.x), to = min(max(ends.x, ends.y), way.y);
+#if FIRE
+        float at = 0.5 + jitter * (noise - 0.5);  // alike in all slabs: else a flame's edge shows as noise
+#else
         float at = 0.5 + jitter * (fract(noise + fract(shifts.x + shifts.y * float(slab_number))) - 0.5);
+#endif
         vec3 place = origin + d * mix(from, to, at);
         vec4 look = sample_shaded(place);
         look *= edged(look.w);
