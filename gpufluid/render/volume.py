@@ -1,13 +1,14 @@
 """Smoke lit by an oriented light volume and blended over a picture, premultiplied.
 
 Each frame: the light is walked through the box, once for the sun and once, coarsely, straight down for the
-light from all round (`light_volume`); every cell's look is written to one flat texture (``shade.glsl``);
-then one of three ways draws that texture: slabs of equal thickness across the view, back to front in one
-instanced draw, or slabs across an axis of the box (`slices`), or every ray by itself (`march`). A slab is a
-rectangle of the picture that bounds what the box shows of it; its fragments intersect their own ray with the
-box, the slab and the scene's depth, and integrate the overlap at its true length. So opacity is right for any
-number of slabs, at any angle, in perspective or not, from inside the box too, and the cut by the scene is
-soft. Where there is no smoke the target keeps its bits.
+light from all round (`light_volume`); every cell's look is written to one flat texture (``shade.glsl``), and
+while there is fire how hot it is to another (``heat.glsl``); then one of three ways draws them: slabs of
+equal thickness across the view, back to front in one instanced draw, or slabs across an axis of the box
+(`slices`), or every ray by itself (`march`). A slab is a rectangle of the picture that bounds what the box
+shows of it; its fragments intersect their own ray with the box, the slab and the scene's depth, and integrate
+the overlap at its true length. So opacity is right for any number of slabs, at any angle, in perspective or
+not, from inside the box too, and the cut by the scene is soft. Where there is no smoke the target keeps its
+bits.
 
 While nothing changes, neither smoke nor light, a further picture takes over the light of the one before, and
 the looks of cells as well where these are alike from everywhere: a second player's, one between two steps.
