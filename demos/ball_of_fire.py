@@ -53,10 +53,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fire=gf.Fire(
             kelvin_at_zero=600.0,
             kelvin_per_temperature=330.0,
-            intensity=60.0,
+            intensity=85.0,
             core=(0.0, 0.01, 0.05),
             hottest=2400.0,
-            glow=2.0,
+            glow=1.4,
         ),
         floor=0.0,
         update=churn,

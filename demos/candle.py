@@ -42,7 +42,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         camera=gf.Camera(target=(0.0, 0.12, 0.0), distance=0.42, azimuth=20.0, elevation=4.0),
         light=gf.Light(direction=(-0.7, -0.6, -0.4), color=(0.9, 0.9, 1.0), ambient=(0.1, 0.11, 0.14)),
         smoke=gf.Smoke(extinction=20.0),
-        fire=gf.Fire(600.0, 540.0, intensity=1100.0, core=(0.0, 0.14, 0.8), soot=0.4, hottest=4000.0),
+        fire=gf.Fire(600.0, 540.0, intensity=1450.0, core=(0.0, 0.14, 0.8), soot=0.4, hottest=4000.0),
         picture=gf.Picture(background="transparent"),
         dt=1.0 / 90.0,
         title="gpufluid: candle",

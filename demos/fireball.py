@@ -44,7 +44,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         camera=gf.Camera(target=(0.0, 1.0, 0.0), distance=4.4, azimuth=30.0, elevation=9.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.2, 0.22, 0.3), ambient=(0.02, 0.024, 0.035)),
         smoke=gf.Smoke(extinction=14.0, albedo=(0.45, 0.42, 0.4), fade=0.3),
-        fire=gf.Fire(300.0, 350.0, intensity=160.0, glow=3.0, core=(0.0, 0.0, 0.0), hottest=4000.0),
+        fire=gf.Fire(300.0, 350.0, intensity=210.0, glow=2.3, core=(0.0, 0.0, 0.0), hottest=4000.0),
         floor=0.0,
         picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),
         update=burn_out,

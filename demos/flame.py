@@ -47,7 +47,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         light=gf.Light(direction=(-0.8, -0.7, 0.4), color=(0.5, 0.5, 0.6), ambient=(0.03, 0.035, 0.05)),
         smoke=gf.Smoke(extinction=12.0, fade=0.2),
         fire=gf.Fire(
-            600.0, 500.0, intensity=150.0, core=(0.0, 0.025, 0.13), soot=0.5, shimmer=0.004, hottest=4000.0
+            600.0, 500.0, intensity=190.0, core=(0.0, 0.025, 0.13), soot=0.5, shimmer=0.004, hottest=4000.0
         ),
         floor=0.0,
         picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),

@@ -236,7 +236,7 @@ class Smoke:
     out to nothing, so that what leaves the box seems to spread; 0: it ends there as if it were cut. It is
     their look alone. edge: of thinner smoke than that density the share ``smoothstep(0, edge, density)``
     shows and takes light. What was filtered between cells so has edges finer than cells, and what is spread
-    thin does not veil the rest; beside fire they are as fine as cells. 0: all shows. It is its look alone.
+    thin does not veil the rest. 0: all shows. It is its look alone.
 
     Raises GpufluidError naming the field and what it should be.
     """

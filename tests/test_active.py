@@ -100,7 +100,7 @@ def test_cells_are_shaded_in_a_dispatch_as_in_a_draw(
         monkeypatch.setattr(volume, "computes", lambda device, answer=dispatched: answer)
         pictures.append(drawn(puff, CAMERAS["outside"], skip, **more))
         counts.append(len(ran))
-    assert counts[1] - 2 * counts[0] == 2 * (1 + len(more)), "two pictures, softened where there is fire"
+    assert counts[1] - 2 * counts[0] == 2 * (1 + len(more)), "two pictures, and the heat of fire"
     assert_alike(*pictures)
 
 

@@ -111,19 +111,19 @@ def test_thin_smoke_lets_light_by_as_its_twin_does(
     volume.release()
 
 
+@pytest.mark.parametrize("fire", [None, gf.Fire()], ids=["smoke", "beside fire"])
 @pytest.mark.parametrize("method", ["view-slices", "axis-slices", "ray-march"])
-def test_edges_are_finer_than_cells(device: Device, method: str) -> None:
+def test_edges_are_finer_than_cells(device: Device, method: str, fire: gf.Fire | None) -> None:
     """Parallel rays along z: what shows is a share of the density between cells, not that of cells."""
     n, edge = 8, 0.9
     across = np.tile([0.0, 0.0, 1.0, 0.0, 0.2, 1.0, 1.0, 0.3], (n, n, 1))
-    puff = Puff(device, gf.Grid((n, n, n), cell_size=1 / n), across)
+    puff = Puff(device, gf.Grid((n, n, n), cell_size=1 / n), across, temperature=2.0)
     view = np.eye(4)
     view[:3, 3] = -0.5, -0.5, -2.0
     projection = np.diag([2.0, 2.0, -0.5, 1.0])
     projection[2, 3] = -1.0
-    through = (
-        1.0 - drawn(puff, (view, projection), {"method": method}, smoke=gf.Smoke(4.0, edge=edge))[..., 3]
-    )
+    look: dict[str, Any] = {"smoke": gf.Smoke(4.0, edge=edge), "fire": fire}
+    through = 1.0 - drawn(puff, (view, projection), {"method": method}, **look)[..., 3]
     width = through.shape[1]
     places = np.full((width, 3), 0.5 * n)
     places[:, 0] = (np.arange(width) + 0.5) / width * n
@@ -216,7 +216,7 @@ def test_the_same_with_and_without_the_places_without_smoke(
     camera = gf.Camera(target=(0.5, 0.6, 0.4), distance=2.5, azimuth=33.0)
     look: dict[str, Any] = {
         "smoke": gf.Smoke(20.0, fade=0.25, edge=edge),
-        "fire": None if edge else gf.Fire(),
+        "fire": gf.Fire(),
         "lights": [gf.PointLight((0.5, 2.0, 0.5))],
     }
     pictures = [drawn(puff, camera, {"method": method, "skip_empty": skip}, **look) for skip in (True, False)]

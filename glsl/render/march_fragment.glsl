@@ -3,6 +3,9 @@
 // cells that hold next to nothing are leapt over, and what lies behind dense smoke is left out.
 #include "lib/cell_sample.glsl" for shaded
 #include "render/edge.glsl"
+#if FIRE
+#include "render/fire_at.glsl"
+#endif
 #include "render/integral.glsl"
 #include "render/noise.glsl"
 #include "render/ray_overlap.glsl"
@@ -62,7 +65,11 @@ void main() {
         while (n < end) {
             from = max(start + thick * float(n), way.x);
             to = min(start + thick * float(n + 1), way.y);
+#if FIRE
+            at = mix(from, to, 0.5 + jitter * (noise - 0.5));  // alike in all steps, as in slabs
+#else
             at = mix(from, to, 0.5 + jitter * (fract(noise + 0.6180339887 * float(steps - 1 - n - first_number)) - 0.5));
+#endif
             if (at <= known) break;
             vec3 place = origin + d * at;
             ivec3 block = clamp(ivec3(place) / BLOCK, ivec3(0), occupied_extent - 1);
@@ -72,8 +79,13 @@ void main() {
             else n = max(n + 1, int((leaves - start) / thick));
         }
         if (n >= end) break;
-        vec4 look = sample_shaded(origin + d * at);
-        vec4 light = integral(look * edged(look.w), max(to - from, 0.0) * metre);
+        vec3 place = origin + d * at;
+        vec4 look = sample_shaded(place);
+        look *= edged(look.w);
+#if FIRE
+        look.rgb += fire_at(place);
+#endif
+        vec4 light = integral(look, max(to - from, 0.0) * metre);
         color_out += left * light;
         left *= 1.0 - light.w;
         ++n;

@@ -1,4 +1,4 @@
-// How the matter of a cell looks to the camera: radiance it sends there per metre, and its extinction (1/m). Cells.
+// How the smoke of a cell looks to the camera: radiance it sends there per metre, and its extinction (1/m). Cells.
 // Light scattered often is the sum of octaves of Wrenninge, Kulla & Lundqvist (2013): each scatters half the
 // light of the one before at 0.4 times the extinction and half the anisotropy.
 #include "render/each_cell.glsl"
@@ -10,12 +10,10 @@
 #endif
 #include "render/phase.glsl"
 #include "render/fade.glsl"
-#include "render/edge.glsl"
 #if OTHERS
 #include "render/other_left.glsl"
 #endif
 #if FIRE
-#include "render/fire.glsl"
 #include "render/glow_at.glsl"
 #endif
 
@@ -38,53 +36,38 @@ float scattered(float left, float c) {
 vec4 shaded(ivec3 cell) {
     vec4 here = fetch_scalars(cell);
     float density = max(here.x, 0.0);
-    vec3 color = albedo, emitted = vec3(0.0);
+    vec3 color = albedo;
 #if COLORED
     vec3 dye = max(fetch_color(cell).xyz, 0.0);
     float all = density + dye.x + dye.y + dye.z;
     color = (density * albedo + dye.x * pigments[0] + dye.y * pigments[1] + dye.z * pigments[2]) / max(all, 1e-20);
     density = all;
 #endif
-#if FIRE
-#if BURNING
-    emitted = fire_emission(here.y, fetch_flame(cell).x, here.x);
-#else
-    emitted = fire_emission(here.y, 0.0, here.x);
-#endif
-#endif
-    vec3 place = vec3(cell) + 0.5, light = vec3(0.0);
-    float there = fade(place);
-    density *= there;
-#if FIRE
-    density *= edged(density);  // here, where fire can be told from smoke; else finer than cells, see slab_fragment.glsl
-#endif
-    float thick = min(extinction * density, THICKEST);
-    emitted *= there;
-    if (!(thick + emitted.x + emitted.y + emitted.z > 0.0)) return vec4(0.0);
-    if (thick > 0.0) {
-        vec3 viewer = normalize(parallel_view ? eye : eye - place);
-        light = sun * scattered(light_inside_sun(place), dot(sun_direction, viewer));
+    vec3 place = vec3(cell) + 0.5;
+    float thick = min(extinction * density * fade(place), THICKEST);
+    if (!(thick > 0.0)) return vec4(0.0);
+    vec3 viewer = normalize(parallel_view ? eye : eye - place);
+    vec3 light = sun * scattered(light_inside_sun(place), dot(sun_direction, viewer));
 #if SHADOWED
-        light *= sun_in_cell(place);  // of a cell that a shadow's edge crosses, the share
+    light *= sun_in_cell(place);  // of a cell that a shadow's edge crosses, the share
 #endif
-        light += ambient * (0.08 + 0.6 * sqrt(light_inside_sky(place)));
+    light += ambient * (0.08 + 0.6 * sqrt(light_inside_sky(place)));
 #if OTHERS
-        vec4 left = others_left(place);
-        for (int n = 0; n < OTHERS; ++n) {
-            vec3 towards = towards_other(n, place);
-            float c = -dot(towards, viewer) / max(length(towards), 1e-6);
-            float share = scattered(left[n], c);
+    vec4 left = others_left(place);
+    for (int n = 0; n < OTHERS; ++n) {
+        vec3 towards = towards_other(n, place);
+        float c = -dot(towards, viewer) / max(length(towards), 1e-6);
+        float share = scattered(left[n], c);
 #if LAMPS_SHADOWED
-            share *= lamp_in_cell(n, place);
+        share *= lamp_in_cell(n, place);
 #endif
-            light += 0.25 * share * strength_of_other(n, towards);
-        }
+        light += 0.25 * share * strength_of_other(n, towards);
+    }
 #endif
 #if FIRE
-        light += glow_inside(place);
+    light += glow_inside(place);
 #endif
-    }
-    return vec4(min(thick * color * light + emitted, BRIGHTEST), thick);
+    return vec4(min(thick * color * light, BRIGHTEST), thick);
 }
 
 vec4 of_cell(ivec3 cell) {

@@ -4,6 +4,9 @@
 // by one makes of the picture, which a software renderer takes far longer for.
 #include "lib/cell_sample.glsl" for shaded
 #include "render/edge.glsl"
+#if FIRE
+#include "render/fire_at.glsl"
+#endif
 #include "render/integral.glsl"
 #include "render/noise.glsl"
 #include "render/ray_overlap.glsl"
@@ -41,9 +44,18 @@ void main() {
         int slab_number = number + (pace > 0.0 ? count - 1 - gone : gone);
         vec2 ends = (cuts.x + cuts.y * vec2(slab_number, slab_number + 1) - start) / pace;
         float from = max(min(ends.x, ends.y), way.x), to = min(max(ends.x, ends.y), way.y);
+#if FIRE
+        float at = 0.5 + jitter * (noise - 0.5);  // alike in all slabs: else a flame's edge shows as noise
+#else
         float at = 0.5 + jitter * (fract(noise + fract(shifts.x + shifts.y * float(slab_number))) - 0.5);
-        vec4 look = sample_shaded(origin + d * mix(from, to, at));
-        vec4 here = integral(look * edged(look.w), max(to - from, 0.0) * metre);
+#endif
+        vec3 place = origin + d * mix(from, to, at);
+        vec4 look = sample_shaded(place);
+        look *= edged(look.w);
+#if FIRE
+        look.rgb += fire_at(place);
+#endif
+        vec4 here = integral(look, max(to - from, 0.0) * metre);
         color_out = here + (1.0 - here.w) * color_out;
     } while (++gone < count);
     if (color_out == vec4(0.0)) discard;

@@ -1,17 +1,6 @@
-// How the cells look, as the cubic B-spline of them has it: each and its neighbours 1 : 4 : 1 along each axis. Cells.
-// Filtered between, it has no steps at the cells' size, which fire shows that is white a cell from where it is dark.
+// How the cells look, softened. Filtered between, they have no steps at the cells' size, which colours beside each other
+// show. Cells.
 #include "render/each_cell.glsl"
+#include "render/softened.glsl" for shaded
 
-vec4 of_cell(ivec3 cell) {
-    const float aside = 1.0 / 3.0;  // cells: two bilinear taps so far to both sides weigh 1 : 4 : 1
-    vec2 low = max(vec2(cell.xy) - aside, vec2(0.0)), high = min(vec2(cell.xy) + aside, vec2(cells.xy - 1));
-    const int deep = DIMENSIONS == 3 ? 1 : 0;
-    vec4 soft = vec4(0.0);
-    for (int z = -deep; z <= deep; ++z) {
-        int slice = clamp(cell.z + z, 0, cells.z - 1);
-        vec4 sum = filtered_shaded(low, slice) + filtered_shaded(vec2(high.x, low.y), slice)
-            + filtered_shaded(vec2(low.x, high.y), slice) + filtered_shaded(high, slice);
-        soft += sum * (deep == 0 ? 0.25 : z == 0 ? 1.0 / 6.0 : 1.0 / 24.0);
-    }
-    return soft;
-}
+vec4 of_cell(ivec3 cell) { return softened_shaded(cell); }

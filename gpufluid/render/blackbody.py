@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 COLDEST, HOTTEST = 700.0, 4000.0  # K, of the table
-TABLE = 256  # temperatures in it
+TABLE = 1024  # temperatures in it
 DRAPER = 798.0  # K, below which nothing glows visibly (Draper 1847)
 BRIGHT = 1200.0  # K, from which on brightness follows the radiated power alone
+GLOWS_FROM = DRAPER - (HOTTEST - COLDEST) / (TABLE - 1)  # K, where the table begins to rise
 REFERENCE = 2000.0  # K, whose brightness is 1
 LENGTHS = np.arange(380.0, 781.0, 5.0)  # nm
 TO_SRGB = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import moderngl
 import numpy as np
 
@@ -10,7 +12,7 @@ from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
-from gpufluid.render.blackbody import COLDEST, HOTTEST, fire_table
+from gpufluid.render.blackbody import COLDEST, GLOWS_FROM, HOTTEST, TABLE, fire_table
 from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
@@ -18,7 +20,28 @@ from gpufluid.render.volume_source import FIRE_TABLE, PICTURE, Program, bind, ma
 from gpufluid.view import Fire, Smoke
 
 BLOCKS = 8  # along the longest axis; each is one light
+# macros of a shader that knows how hot gas glows
+FIRE = {
+    "FIRE": 1,
+    "FIRE_COLDEST": COLDEST,
+    "FIRE_HOTTEST": HOTTEST,
+    "FIRE_TABLE": TABLE,
+    "GLOWS_FROM": GLOWS_FROM,
+}
 LIST = PICTURE  # texture unit: no picture is read meanwhile
+
+
+@dataclass(frozen=True)
+class SeenFire:
+    """The fire as rays see it. heat: the field of heat.glsl. light: which has the colours of `fire`."""
+
+    heat: Field
+    light: FireLight
+    fire: Fire
+
+    def give(self, program: Program) -> None:
+        """Set what ``fire.glsl`` of `program` reads."""
+        self.light.give_colors(program, self.fire)
 
 
 class FireLight:
@@ -44,13 +67,12 @@ class FireLight:
         table = fire_table()
         self.table = device.texture((len(table), 1), 4, "f4", "the colours of fire")
         self.table.write(np.concatenate([table, np.ones((len(table), 1))], 1).astype("f4").tobytes())
-        if device.capabilities.filters:  # else lib/between.glsl reads texel by texel
-            self.table.filter = moderngl.LINEAR, moderngl.LINEAR
+        self._heat: Field | None = None
 
     @property
     def defines(self) -> dict[str, float]:
         """The macros of a shader that knows of fire."""
-        return {"FIRE": 1, "BLOCK_SIZE": self.size, "FIRE_COLDEST": COLDEST, "FIRE_HOTTEST": HOTTEST}
+        return {**FIRE, "BLOCK_SIZE": self.size}
 
     def update(self, fluid: FluidLike, fire: Fire, smoke: Smoke, occupancy: Occupancy | None = None) -> None:
         """Gather the fire as it is now and spread its light; occupancy: where there is any fire or smoke."""
@@ -88,15 +110,29 @@ class FireLight:
         with bind(device, program, blocks=self.blocks, middles=self.blocks.parts[1]):
             device.cover(program)
 
+    def heat(self, layout: FlatLayout) -> Field:
+        """The field of heat.glsl, for cells of that layout."""
+        if self._heat is None or self._heat.layout != layout:
+            self._free_heat()
+            self._heat = Field(self.device, "heat", layout, 4, "f2", 1)
+        return self._heat
+
+    def _free_heat(self) -> None:
+        if self._heat is not None:
+            self._heat.release()
+            self._heat = None
+
     def _place(self, program: Program, fluid: FluidLike) -> None:
         """Tell `program` how the box of `fluid` lies in the blocks."""
         give(program, {"block_lag": tuple(n % self.size for n in fluid.scrolled)})
 
     def give(self, program: Program, fluid: FluidLike, fire: Fire) -> None:
-        """Set what ``fire_emission`` of `program` reads, and where in the box of `fluid` the blocks lie."""
+        """Set what ``fire.glsl`` of `program` reads, and where in the box of `fluid` the blocks lie."""
         self._place(program, fluid)
-        if program.get("fire_table", None) is None:
-            return
+        self.give_colors(program, fire)
+
+    def give_colors(self, program: Program, fire: Fire) -> None:
+        """Set what ``fire.glsl`` of `program` reads."""
         values = {
             "fire_table": FIRE_TABLE,
             "fire_kelvin": (fire.kelvin_at_zero, fire.kelvin_per_temperature, fire.hottest),
@@ -109,6 +145,7 @@ class FireLight:
 
     def release(self) -> None:
         """Release the textures."""
+        self._free_heat()
         for thing in (self.blocks, self.glow, self.table):
             thing.release()
         let_go(self._list_target, self.list)

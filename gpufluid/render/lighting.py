@@ -11,7 +11,7 @@ import moderngl
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.render.firelight import FireLight
+from gpufluid.render.firelight import FireLight, SeenFire
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.other_lights import OtherLights
@@ -73,6 +73,12 @@ class Lighting:
             self._fire = self._fire or FireLight(self.device, self._grid, self._roomy)
             with self.timed(fluid, "fire"):
                 self._fire.update(fluid, look.fire, smoke, occupancy)
+
+    def seen_fire(self, fluid: FluidLike) -> SeenFire | None:
+        """The fire of the latest `update` as rays see it, if there is one."""
+        if self._look.fire is None or self._fire is None:
+            return None
+        return SeenFire(self._fire.heat(fluid.layouts["cell"]), self._fire, self._look.fire)
 
     def walk_past_solids(self, fluid: FluidLike) -> None:
         """Walk the sun's light on surfaces, once after an `update`: solids shade those by their own shapes.

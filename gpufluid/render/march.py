@@ -61,7 +61,7 @@ class RayMarch:
         number, lead = lead_of(grid, rays, steps, lag(sight.fluid))
         faint = FAINT / float(np.linalg.norm(grid.size))
         give(program, {"steps": steps, "first_number": number, "lead": lead, "faint": faint})
-        given = {"shaded": sight.shaded, "occupied": blocks}
+        given = {"occupied": blocks}
         if half:
             self._draw_half(sight, slabs, program, given)
             return
@@ -95,22 +95,23 @@ class RayMarch:
 
     def _blocks(self, sight: Sight) -> Field:
         """The most that each block of cells, and a cell round it, sends out or hides, as it is now."""
-        device, shaded = self.painter.device, sight.shaded
-        if self._occupied is None or self._occupied.layout.size != _blocks_of(shaded.layout):
+        device, size = self.painter.device, _blocks_of(sight.shaded.layout)
+        if self._occupied is None or self._occupied.layout.size != size:
             self._free_blocks()
-            layout = FlatLayout(_blocks_of(shaded.layout), 1, device.max_texture_size)
+            layout = FlatLayout(size, 1, device.max_texture_size)
             self._occupied = Field(device, "occupied", layout, 1, "f2", 1)
         program = volume_program(
             device,
             sight.fluid,
             "blocks",
             "render/blocks.glsl",
-            "shaded",
+            *sight.fields,
             solids=False,
-            defines={"BLOCK": BLOCK},
+            defines={"BLOCK": BLOCK, **sight.defines},
             volumes={"occupied": self._occupied.layout},
         )
-        with self.painter.timed(sight, "blocks"), bind(device, program, shaded=shaded):
+        sight.give_fire(program)
+        with self.painter.timed(sight, "blocks"), bind(device, program, **sight.fields):
             self._occupied.back_target.use()
             device.ctx.enable_only(moderngl.NOTHING)
             device.cover(program)

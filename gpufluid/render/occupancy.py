@@ -25,7 +25,7 @@ from gpufluid.gl.source import Source
 from gpufluid.gl.strips import Strips
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
-from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, TABLE
+from gpufluid.render.blackbody import GLOWS_FROM
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import (
     PICTURE,
@@ -46,7 +46,6 @@ LARGEST_EDGE = 72
 SPAN = 64, 16  # cells that a span may be long and high, or a block
 WORTH = 0.6  # share of the box from which on all of it is written at once
 FAINT = 2.0**-30  # optical depth of a cell up to which it holds nothing
-GLOWS_FROM = DRAPER - (HOTTEST - COLDEST) / (TABLE - 1)  # K, where the table of colours begins to rise
 NOWHERE = -1e6  # an end of nothing: blending keeps the largest
 
 

@@ -14,11 +14,12 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.layout import FlatLayout
 from gpufluid.render.camera import View
+from gpufluid.render.firelight import FIRE, SeenFire
 from gpufluid.render.noise import noise_texture
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.slabs import Rows
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import DEPTH, NOISE, bind, volume_program
+from gpufluid.render.volume_source import DEPTH, NOISE, Program, bind, volume_program
 from gpufluid.view import MOST_SLICES
 
 LIMIT = MOST_SLICES  # in a box that has moved on one more is begun
@@ -31,6 +32,7 @@ class Sight:
     shaded: what every cell sends towards the eye, and hides. target: to blend over; it does not hold `depth`.
     depth: of the scene, or None. quality: share of the slabs to take, 0 .. 1. occupancy: where there is
     anything to see; None: perhaps everywhere. edge: 1/m: smoke that hides less thins out; 0: it does not.
+    fire: what burns there; None: nothing.
     """
 
     fluid: FluidLike
@@ -41,12 +43,28 @@ class Sight:
     quality: float
     occupancy: Occupancy | None = None
     edge: float = 0.0
+    fire: SeenFire | None = None
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height of the picture, pixels."""
         width, height = self.target.viewport[2:]
         return width, height
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """What rays sample, by name."""
+        return {"shaded": self.shaded, **({} if self.fire is None else {"heat": self.fire.heat})}
+
+    @property
+    def defines(self) -> Mapping[str, float]:
+        """The macros of a shader that samples it."""
+        return {} if self.fire is None else FIRE
+
+    def give_fire(self, program: Program) -> None:
+        """Set what ``fire.glsl`` of `program` reads, if there is fire."""
+        if self.fire is not None:
+            self.fire.give(program)
 
 
 class Painter:
@@ -80,10 +98,10 @@ class Painter:
             sight.fluid,
             label,
             file,
-            "shaded",
+            *sight.fields,
             solids=False,
             vertex_file=vertex_file,
-            defines={"EDGED": int(sight.edge > 0.0), **(defines or {})},
+            defines={"EDGED": int(sight.edge > 0.0), **sight.defines, **(defines or {})},
             volumes=volumes,
         )
         values = {
@@ -97,6 +115,7 @@ class Painter:
             "smoke_edge": sight.edge,
         }
         give(program, values)
+        sight.give_fire(program)
         return program
 
     def draw(
@@ -115,7 +134,7 @@ class Painter:
         """
         ctx = self.device.ctx
         self._slabs.write(bounds.tobytes())
-        with bind(self.device, program, **fields), self._textures(sight):
+        with bind(self.device, program, **sight.fields, **fields), self._textures(sight):
             if target is None:
                 sight.target.use()
                 ctx.enable_only(moderngl.BLEND)

@@ -74,7 +74,7 @@ class Slices:
                 extents.update(sight, occupancy, plane, (first, thickness * stack, -(-count // stack)))
             vertices = extents.give(program, sight)
         with painter.timed(sight, "slices"):
-            painter.draw(sight, program, slabs, None, vertices, shaded=sight.shaded)
+            painter.draw(sight, program, slabs, None, vertices)
 
     def _how(self, sight: Sight) -> tuple[Grid, Rays, int | None, float, tuple[int, int, int]]:
         """What the functions of `gpufluid.render.slabs` are asked with."""

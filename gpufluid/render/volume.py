@@ -1,13 +1,14 @@
 """Smoke lit by an oriented light volume and blended over a picture, premultiplied.
 
 Each frame: the light is walked through the box, once for the sun and once, coarsely, straight down for the
-light from all round (`light_volume`); every cell's look is written to one flat texture (``shade.glsl``);
-then one of three ways draws that texture: slabs of equal thickness across the view, back to front in one
-instanced draw, or slabs across an axis of the box (`slices`), or every ray by itself (`march`). A slab is a
-rectangle of the picture that bounds what the box shows of it; its fragments intersect their own ray with the
-box, the slab and the scene's depth, and integrate the overlap at its true length. So opacity is right for any
-number of slabs, at any angle, in perspective or not, from inside the box too, and the cut by the scene is
-soft. Where there is no smoke the target keeps its bits.
+light from all round (`light_volume`); every cell's look is written to one flat texture (``shade.glsl``), and
+while there is fire how hot it is to another (``heat.glsl``); then one of three ways draws them: slabs of
+equal thickness across the view, back to front in one instanced draw, or slabs across an axis of the box
+(`slices`), or every ray by itself (`march`). A slab is a rectangle of the picture that bounds what the box
+shows of it; its fragments intersect their own ray with the box, the slab and the scene's depth, and integrate
+the overlap at its true length. So opacity is right for any number of slabs, at any angle, in perspective or
+not, from inside the box too, and the cut by the scene is soft. Where there is no smoke the target keeps its
+bits.
 
 While nothing changes, neither smoke nor light, a further picture takes over the light of the one before, and
 the looks of cells as well where these are alike from everywhere: a second player's, one between two steps.
@@ -34,6 +35,7 @@ from gpufluid.gl.state import Guest, binding, keeping
 from gpufluid.grid import Grid
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
+from gpufluid.render.firelight import FIRE, SeenFire
 from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.lighting import Lighting, give_all_light
 from gpufluid.render.march import RayMarch
@@ -50,6 +52,7 @@ from gpufluid.render.volume_source import (
     cells_program,
     computes,
     contents,
+    matter,
     volume_program,
     write_cells,
 )
@@ -315,9 +318,9 @@ class VolumeRenderer(Guest):
         if self._shaded is None:
             raise GpufluidError("nothing was prepared yet: call render or prepare first")
         bare = self._without_depth(target, depth)
-        # with fire its cells have their edge already, as smoke: see shade.glsl
-        self._edge = 0.0 if look.fire is not None else look.smoke.edge * look.smoke.extinction
-        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality, self._occupancy, self._edge)
+        self._edge = look.smoke.edge * look.smoke.extinction
+        fire = self.lighting.seen_fire(fluid)
+        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality, self._occupancy, self._edge, fire)
         slabs = self._way.slabs(sight)
         if len(slabs):
             with self._counted(fluid):
@@ -330,6 +333,9 @@ class VolumeRenderer(Guest):
                     self._shown = None
                     with self.timed(fluid, "shade"):
                         self._shade(fluid, look, view)
+                    if fire is not None:
+                        with self.timed(fluid, "heat"):
+                            self._heat(fluid, look, fire)
                     self._shown = seen
                 with first_color_alone(bare):
                     self._way.draw(sight, slabs)
@@ -428,19 +434,17 @@ class VolumeRenderer(Guest):
     def _shade(self, fluid: FluidLike, look: Look, view: View) -> None:
         """Write how every cell looks from the eye.
 
-        Fire and colours are softened: a cell that is white beside one that is dark would show its corners.
+        Colours are softened: a cell that is white beside one that is dark would show its corners.
         """
         assert self._shaded is not None
         target = self._shaded
-        if look.fire is not None or fluid.color_field is not None:
+        if fluid.color_field is not None:
             if self._stepped is None:
                 layout = fluid.layouts["cell"]
                 self._stepped = Field(self.device, "shaded cells", layout, 4, "f2", 1)
             target = self._stepped
         light, smoke = look.light, look.smoke
-        covering: dict[str, Any] = self._occupancy.spanning if self._occupancy is not None else {}
-        if self.computes:
-            covering["form"] = IMAGE_FORMAT[target.components, target.dtype]
+        covering = self._covering(target)
         fades, fading_values = fading(fluid, smoke)
         shading = self.lighting.cells_program(fluid, "shade", "render/shade.glsl", defines=fades, **covering)
         with shading as program:
@@ -463,6 +467,32 @@ class VolumeRenderer(Guest):
         )
         with bind(self.device, program, shaded=target):
             self._cover(program, self._shaded)
+
+    def _heat(self, fluid: FluidLike, look: Look, fire: SeenFire) -> None:
+        """Write how hot every cell is."""
+        target = fire.heat
+        fades, values = fading(fluid, look.smoke)
+        fields = {name: field for name, field in matter(fluid).items() if name in ("scalars", "flame")}
+        program = cells_program(
+            self.device,
+            fluid,
+            "heat",
+            "render/heat.glsl",
+            *fields,
+            defines={**FIRE, **fades},
+            **self._covering(target),
+        )
+        give(program, values)
+        fire.give(program)
+        with bind(self.device, program, **fields):
+            self._cover(program, target)
+
+    def _covering(self, target: Field) -> dict[str, Any]:
+        """What a `cells_program` is told that writes `target`."""
+        covering: dict[str, Any] = self._occupancy.spanning if self._occupancy is not None else {}
+        if self.computes:
+            covering["form"] = IMAGE_FORMAT[target.components, target.dtype]
+        return covering
 
     def _cover(self, program: Program, target: Field) -> None:
         """Write `target` by `program`, where there is anything to see."""

@@ -25,6 +25,7 @@ UNITS = {
     "shaded": SCALARS,
     "solid": SOLID,
     "color": COLOR,
+    "heat": COLOR,  # where rays are drawn nobody reads colours
     "flame": FLAME,
     "others": OTHERS,
     "blocks": BLOCKS,

@@ -1,0 +1,28 @@
+// How hot the gas is, for rays to look up between cells and then map to how it glows: K above GLOWS_FROM, the share that
+// glows of what is so hot, and what burns (1/s). Softened, so that a flame's outline shows no corners of cells. Cells.
+#include "render/each_cell.glsl"
+#include "render/softened.glsl" for scalars
+#if BURNING
+#include "render/softened.glsl" for flame
+#endif
+#include "render/fade.glsl"
+#include "render/fire.glsl"
+
+const float HOTTER = 2.0;  // than the hottest that is told apart: beside cold gas its edge lies further out
+const float MOST = 6e4;    // below the largest half float
+
+vec4 of_cell(ivec3 cell) {
+    vec4 here = softened_scalars(cell);
+    float burn = 0.0, there = fade(vec3(cell) + 0.5);
+#if BURNING
+    burn = softened_flame(cell).x;
+#endif
+#if SOLIDS
+    float fluid = max(here.w, 1e-3);  // the mean over that alone; in a solid that of the fluid beside it
+    here /= fluid;
+    burn /= fluid;
+#endif
+    float hot = fire_kelvin.x + fire_kelvin.y * here.y - GLOWS_FROM;
+    hot = hot > 0.0 ? min(hot, HOTTER * fire_kelvin.z) : 0.0;
+    return vec4(hot, there * fire_share(here.x), clamp(there * burn, 0.0, MOST), 0.0);
+}
