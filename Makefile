@@ -31,8 +31,9 @@ bench: system-test $(VENV)/.test-ready
 	@$(PY) -m gpufluid bench --cells 64 64 64 $(ARGS)
 	@$(PY) -m gpufluid bench --page docs/performance.md
 
+# A file's tests stay together: what they share (programs, a session in a window, a wheel) is made once, not on both cores.
 test: system-test lint
-	$(PY) -m pytest -n 2 $(ARGS)
+	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
 
 validate: system-test $(VENV)/.test-ready
 	$(PY) -m pytest -m validation $(ARGS)

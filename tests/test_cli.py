@@ -19,6 +19,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+from driver import PATIENCE
 from PIL import Image
 
 import gpufluid
@@ -445,14 +446,14 @@ def test_transparent_pictures_and_films(folder: Path) -> None:
 def test_stopped_keeps_the_finished_frames(folder: Path, number: int, code: int) -> None:
     process = begun(*SMALL, cwd=folder, number=number)
     try:
-        ends = time.monotonic() + 60.0
+        ends = time.monotonic() + PATIENCE
         while not list(folder.glob("plume.partial-*")):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < ends
             time.sleep(0.05)
         time.sleep(0.5)
         process.send_signal(number)
-        out, err = process.communicate(timeout=60.0)
+        out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == code

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from driver import PATIENCE
 
 import gpufluid as gf
 from gpufluid.gl.device import Device, is_software
@@ -90,7 +91,7 @@ def run(script: str, *arguments: str, **variables: str) -> str:
         check=True,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     return done.stdout
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from driver import PATIENCE
 from PIL import Image
 from test_window import pytestmark as needs_xvfb
 from test_window import run_under_xvfb
@@ -39,7 +40,7 @@ def off_screen(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
         "--shot",
         picture,
     ]
-    subprocess.run(command, check=True, timeout=120)
+    subprocess.run(command, check=True, timeout=PATIENCE)
     return np.asarray(Image.open(picture)).astype(int)
 
 

@@ -24,6 +24,7 @@ import av
 import numpy as np
 import OpenEXR
 import pytest
+from driver import PATIENCE
 from PIL import Image
 from test_cli import HEADLESS, SMALL, begun, command, frame_count, names
 from test_volumes import needs_openvdb, read_vdb
@@ -88,14 +89,14 @@ def stopped(
     try:
         while seen is not None and not list(folder.glob(seen)):
             assert process.poll() is None, process.communicate()
-            assert time.monotonic() < start + 100.0
+            assert time.monotonic() < start + PATIENCE
             time.sleep(0.02)
         took = time.monotonic() - start
         time.sleep(wait)
         assert process.poll() is None, process.communicate()
         sent = time.monotonic()
         process.send_signal(number)
-        _, errors = process.communicate(timeout=100.0)
+        _, errors = process.communicate(timeout=PATIENCE)
         return process.returncode, time.monotonic() - sent, took, errors
     finally:
         process.kill()
@@ -341,7 +342,7 @@ def test_a_process_that_leaves_takes_half_a_picture_along(tmp_path: Path) -> Non
 
         def slow(array, path):
             path.write_bytes(b"half")
-            time.sleep(60.0)
+            time.sleep(600.0)
 
         images._eight_bits = slow
         sys.argv[1:] = "demo --frames 9 -o fr --size 64x36 --cells 8 9 8".split()
@@ -355,12 +356,12 @@ def test_a_process_that_leaves_takes_half_a_picture_along(tmp_path: Path) -> Non
         text=True,
     )
     try:
-        end = time.monotonic() + 100.0
+        end = time.monotonic() + PATIENCE
         while not list(tmp_path.glob("fr/*partial*")):
             assert process.poll() is None and time.monotonic() < end
             time.sleep(0.02)
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=30.0)
+        _, errors = process.communicate(timeout=120.0)  # not that long
     finally:
         process.kill()
     assert process.returncode == 143, errors
@@ -544,12 +545,12 @@ def test_what_waits_is_left_out_when_time_is_over() -> None:
     from gpufluid.io.background import Background
 
     behind, done = Background("test", waiting=9), []
-    for n in range(6):
+    for n in range(9):
         behind.do(lambda n=n: (time.sleep(0.3), done.append(n)))
     start = time.monotonic()
     behind.close(lambda: done.append("end"), patience=0.7)
-    assert time.monotonic() - start < 1.7
-    assert done[-1] == "end" and done[:2] == [0, 1] and len(done) < 6
+    assert time.monotonic() - start < 2.4  # all of it takes 2.7
+    assert done[-1] == "end" and done[:2] == [0, 1] and len(done) < 9
 
 
 def test_an_encoder_is_not_waited_for_when_time_is_over(tmp_path: Path) -> None:

@@ -66,13 +66,18 @@ SCHEMES: dict[str, dict[str, object]] = {
 STAGES = {"semi-lagrangian": ("compute",), "revert": ("fragment",)}
 
 
+# and all but the first, which is the default, go on for fewer steps, of fewer of the sweeps that it has: what
+# adds up in many is seen there
+LONG, SHORT = (20, {}), (12, {"pressure": gf.Jacobi(10)})
+
+
 @pytest.mark.parametrize("name", SCHEMES)
-def test_twenty_steps_agree_on_three_backends(name: str) -> None:
+def test_steps_agree_on_three_backends(name: str) -> None:
     stages = STAGES.get(name, ("fragment", "compute"))
-    results = {}
+    results, (steps, rules) = {}, LONG if name == "maccormack" else SHORT
     for backend in ("numpy", *stages):
-        with plume(backend, **SCHEMES[name]) as fluid:
-            results[backend] = advance(fluid, 20)
+        with plume(backend, **SCHEMES[name], **rules) as fluid:
+            results[backend] = advance(fluid, steps)
     reference = results["numpy"]
     assert np.abs(reference["velocity"]).max() > 0.3
     assert reference["density"].max() > 0.3

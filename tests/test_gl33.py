@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from driver import PATIENCE
 
 SCRIPT = """
 import sys
@@ -80,7 +81,7 @@ def test_everything_runs_without_compute(version: str, glsl: str) -> None:
         env={**os.environ, **wanted},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     if done.returncode == 77:
         pytest.skip(done.stdout.strip())
@@ -111,7 +112,7 @@ def test_a_hosts_state_is_kept_in_older_opengl(version: str) -> None:
         here,
     ]
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=240, cwd=here.parent
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE, cwd=here.parent
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "6 passed" in done.stdout

@@ -11,6 +11,7 @@ import moderngl
 import numpy as np
 import pytest
 from driver import within
+from sharing import in_pairs
 
 from gpufluid import reference
 from gpufluid.boundaries import Boundaries, Inflow, Open, Periodic, Wall
@@ -438,15 +439,13 @@ def test_every_way_of_reading_gives_the_same_bits(
     np.testing.assert_allclose(*results, rtol=0, atol=within(0.0, 1e-6 * max(1.0, np.abs(results[0]).max())))
 
 
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("advect_velocity", "predict_velocity", "correct_velocity", "finish_velocity"),
-        *("advect_scalars", "vorticity"),
-    ],
+GATHERING = (
+    *("advect_velocity", "predict_velocity", "correct_velocity", "finish_velocity"),
+    *("advect_scalars", "vorticity"),
 )
+
+
+@pytest.mark.parametrize(("name", "size", "stage"), in_pairs(GATHERING, SIZES, STAGES))
 def test_four_values_gathered_at_once_are_the_same_bits(
     name: str, size: str, stage: str, ctx: moderngl.Context
 ) -> None:
@@ -562,9 +561,9 @@ def test_buoyancy_on_cells_pushes_as_on_faces(
     assert np.abs(confined - alone).max() > 1e-3
 
 
-@pytest.mark.parametrize("stage", ["fragment", "compute"])
-@pytest.mark.parametrize("reading", ["image", "nearest", "texel"])
-@pytest.mark.parametrize("times", [0, 1, 2, 5])
+@pytest.mark.parametrize(
+    ("times", "reading", "stage"), in_pairs([0, 1, 2, 5], ["image", "nearest", "texel"], STAGES)
+)
 def test_repeated_is_called_as_often(
     stage: str, reading: str, times: int, ctx: moderngl.Context, backends: dict[Any, GLBackend]
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import moderngl
 import pytest
+from driver import PATIENCE
 
 import gpufluid as gf
 from gpufluid.gl import messages
@@ -136,7 +137,7 @@ def test_an_error_outside_the_engine_fails_a_test(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         cwd=tmp_path,
     )
     assert "2 passed, 1 error" in done.stdout, done.stdout

@@ -11,7 +11,7 @@ import moderngl
 import numpy as np
 import pytest
 from reading import forbid_reading
-from sharing import COMPUTED, DRAWN, by_turns
+from sharing import COMPUTED, DRAWN, by_turns, in_pairs
 
 import gpufluid as gf
 from gpufluid import pressure_problem, reference
@@ -904,9 +904,9 @@ def pushed(
                 yield float(velocity[:deep, :-1, -1, 0].mean()), float(np.abs(velocity).max())
 
 
-@pytest.mark.parametrize("way", [0.01, -0.01])
-@pytest.mark.parametrize("cells", [(24, 24, 1), (33, 20, 1), (24, 12, 10)], ids=str)
-@pytest.mark.parametrize("backend", ["numpy", "fragment", "compute"])
+@pytest.mark.parametrize(
+    ("cells", "backend", "way"), in_pairs([(24, 24, 1), (33, 20, 1), (24, 12, 10)], BACKENDS, [0.01, -0.01])
+)
 def test_v_cycles_solve_before_a_piston_that_nothing_solves_for_behind(
     backend: str, cells: tuple[int, int, int], way: float
 ) -> None:

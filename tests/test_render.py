@@ -12,7 +12,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from driver import told_on_gl_33
+from driver import PATIENCE, told_on_gl_33
 from numpy.typing import NDArray
 from puff import SIZE, Canvas, Puff, drawn, exact, pictured
 
@@ -757,7 +757,7 @@ assert after == before and len(before) == 1, (before, after)
 def test_a_picture_leaves_the_least_of_numbers_as_they_were() -> None:
     """What a driver does with numbers below 1.2e-38 is its own matter, but the next step needs the same."""
     script = FAINT.format(tests=os.path.dirname(__file__))  # noqa: PTH120
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
 
 
 RESIZED = """
@@ -798,7 +798,7 @@ def test_a_window_is_resized_whether_or_not_names_are_used_again(reused: str) ->
         env={**os.environ, "force_gl_names_reuse": reused},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert result.returncode == 0, result.stderr
     if reused == "true" and "True" not in result.stdout:

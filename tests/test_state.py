@@ -16,6 +16,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from driver import PATIENCE
 from host import Host
 from sharing import CELLS
 
@@ -714,7 +715,7 @@ def test_a_compatibility_profile_has_more_that_changes_nothing() -> None:
     environment = {**os.environ, "MESA_GL_VERSION_OVERRIDE": "4.5COMPAT"}
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     done = subprocess.run(
-        [sys.executable, "-c", COMPATIBLE], env=environment, capture_output=True, text=True, timeout=240
+        [sys.executable, "-c", COMPATIBLE], env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
     if done.returncode == 77:
         pytest.skip("the driver has none")

@@ -15,6 +15,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from driver import PATIENCE
 from host import Host
 
 import gpufluid as gf
@@ -289,7 +290,7 @@ def test_many_write_at_once(tmp_path: Path) -> None:
     ]
     for process in at_once:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    read = {process.communicate("go\n", timeout=60)[0].strip() for process in at_once}
+    read = {process.communicate("go\n", timeout=PATIENCE)[0].strip() for process in at_once}
     assert len(read) == 1 and file.read_text() in {name * 5000 for name in "abc"}
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
@@ -501,7 +502,7 @@ def test_without_compute_and_images(version: str, tmp_path: Path) -> None:
         check=True,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     if f"OpenGL           {version}\n" not in done.stdout:
         pytest.skip("the driver gives another version")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from driver import PATIENCE
 from PIL import Image
 
 XVFB_RUN = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24 -noreset"]
@@ -29,7 +30,7 @@ def run_under_xvfb(folder: Path, *command: str, **variables: str) -> subprocess.
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         cwd=folder,
         env={**shown, **variables},
     )
@@ -248,7 +249,7 @@ with Window((160, 100), "mine") as window:
         for text in (EMITTER + "position = { formula = ['1 / floor(1.1 - 5 * t)', '0', '0'] }",
                      "[smoke]\\nfade = { formula = '0.15 - t' }"):
             write(text)
-            until = time.monotonic() + 20.0
+            until = time.monotonic() + 200.0
             while not player.halted and time.monotonic() < until:
                 player.tick()
             for _ in range(3):
