@@ -311,7 +311,7 @@ class Scene:
         return (id(thing), name) in self._held
 
     def rename(self, thing: Any, name: str | None) -> None:
-        """Call a part of this scene `name`, None: nothing; views that show a box by its name follow.
+        """Call `thing`, a part of this scene, `name`, None: nothing; views of a box follow.
 
         Raises GpufluidError for what nothing can be called, what another part is called, and what a
         description has no name for, and leaves everything as it was.
