@@ -1,12 +1,8 @@
 // All the smoke along one ray, nearest first: premultiplied radiance and opacity.
 // The ray is cut into the slabs that slices would be drawn of, and sampled where they would sample it. Blocks of
 // cells that hold next to nothing are leapt over, and what lies behind dense smoke is left out.
-#include "lib/cell_sample.glsl" for shaded
-#include "render/edge.glsl"
-#if FIRE
-#include "render/fire_at.glsl"
-#endif
 #include "render/integral.glsl"
+#include "render/look_at.glsl"
 #include "render/noise.glsl"
 #include "render/ray_overlap.glsl"
 
@@ -79,13 +75,7 @@ void main() {
             else n = max(n + 1, int((leaves - start) / thick));
         }
         if (n >= end) break;
-        vec3 place = origin + d * at;
-        vec4 look = sample_shaded(place);
-        look *= edged(look.w);
-#if FIRE
-        look.rgb += fire_at(place);
-#endif
-        vec4 light = integral(look, max(to - from, 0.0) * metre);
+        vec4 light = integral(look_at(origin + d * at), max(to - from, 0.0) * metre);
         color_out += left * light;
         left *= 1.0 - light.w;
         ++n;

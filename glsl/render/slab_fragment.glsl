@@ -2,12 +2,8 @@
 // Only the overlap of the ray with the box, the slab and the room in front of the scene counts, at its true
 // length, so the opacity does not depend on the number of slabs. Several slabs in one pass are what blending them one
 // by one makes of the picture, which a software renderer takes far longer for.
-#include "lib/cell_sample.glsl" for shaded
-#include "render/edge.glsl"
-#if FIRE
-#include "render/fire_at.glsl"
-#endif
 #include "render/integral.glsl"
+#include "render/look_at.glsl"
 #include "render/noise.glsl"
 #include "render/ray_overlap.glsl"
 
@@ -49,13 +45,7 @@ void main() {
 #else
         float at = 0.5 + jitter * (fract(noise + fract(shifts.x + shifts.y * float(slab_number))) - 0.5);
 #endif
-        vec3 place = origin + d * mix(from, to, at);
-        vec4 look = sample_shaded(place);
-        look *= edged(look.w);
-#if FIRE
-        look.rgb += fire_at(place);
-#endif
-        vec4 here = integral(look, max(to - from, 0.0) * metre);
+        vec4 here = integral(look_at(origin + d * mix(from, to, at)), max(to - from, 0.0) * metre);
         color_out = here + (1.0 - here.w) * color_out;
     } while (++gone < count);
     if (color_out == vec4(0.0)) discard;

@@ -1,7 +1,6 @@
 // The share of a thing's light that the smoke between it and the viewer lets through; a texel a thing.
 // Sampled in pieces of one length from the thing on, so that nothing flickers as it moves.
-#include "lib/cell_sample.glsl" for shaded
-#include "render/edge.glsl"
+#include "render/look_at.glsl"
 #include "render/ray_overlap.glsl"
 
 uniform sampler2D places;
@@ -23,8 +22,8 @@ void main() {
     vec2 way = overlap(p, d, vec3(0.0), vec3(cells), vec2(0.0, room / max(-dot(ahead.xyz, d), 1e-6)));
     float depth = 0.0;
     for (float from = way.x; from < way.y && depth < DARK; from += PIECE) {
-        float piece = min(PIECE, way.y - from), extinction = sample_shaded(p + d * (from + 0.5 * piece)).w;
-        depth += extinction * edged(extinction) * piece * cell_size;
+        float piece = min(PIECE, way.y - from);
+        depth += look_at(p + d * (from + 0.5 * piece)).w * piece * cell_size;
     }
     through_out = vec4(exp(-depth));
 }
