@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,13 +9,14 @@ from typing import Any
 
 import moderngl
 import pytest
+from saving import saved
 
 import gpufluid as gf
 from gpufluid.app.edits import Duplication, History, Naming, Removal, free_name, value_at
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_new import beside
 from gpufluid.errors import GpufluidError
-from gpufluid.scene_saving import description_of, save_description
+from gpufluid.scene_saving import description_of
 
 TEXT = """\
 # two rooms
@@ -94,17 +94,6 @@ def rename(scene: gf.Scene, history: History, path: tuple[str | int, ...], name:
     thing = value_at(scene, path)
     before = next((n for n, t in scene.names.items() if t is thing), None)
     history.make(scene, Naming(path, before, name))
-
-
-def saved(scene: gf.Scene, path: Path) -> tuple[list[str], list[str]]:
-    """Save it; the lines that went, and those that came. What is read again is the same scene."""
-    before = path.read_text().splitlines()
-    save_description(scene, path, overwrite=True)
-    told = [*difflib.ndiff(before, path.read_text().splitlines())]
-    again = gf.Scene.load(path, backend="numpy")
-    assert description_of(again) == description_of(scene)
-    again.release()
-    return [line[2:] for line in told if line[0] == "-"], [line[2:] for line in told if line[0] == "+"]
 
 
 def test_what_refers_to_a_name_follows_it_into_the_text(scene: gf.Scene, file: Path) -> None:

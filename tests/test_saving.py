@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from saving import saved
 
 import gpufluid as gf
 from gpufluid.app import orbit
@@ -68,17 +69,6 @@ SETTINGS, OBSTACLES = ("fluids", 0, "settings"), ("fluids", 0, "obstacles")
 def loaded(path: Path, text: str = HAND_WRITTEN, **options: object) -> gf.Scene:
     path.write_bytes(text.encode())
     return gf.Scene.load(path, backend="numpy", **options)  # type: ignore[arg-type]
-
-
-def saved(scene: gf.Scene, path: Path) -> tuple[list[str], list[str]]:
-    """Save it; the lines that went, and those that came. What is read again is the same scene."""
-    before = path.read_text().splitlines()
-    save_description(scene, path, overwrite=True)
-    told = [*difflib.ndiff(before, path.read_text().splitlines())]
-    again = gf.Scene.load(path, backend="numpy")
-    assert description_of(again) == description_of(scene)
-    again.release()
-    return [line[2:] for line in told if line[0] == "-"], [line[2:] for line in told if line[0] == "+"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["unix", "windows"])

@@ -1,0 +1,20 @@
+"""A scene saved over its description, for the tests of what its text becomes."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import gpufluid as gf
+from gpufluid.scene_saving import description_of, save_description
+
+
+def saved(scene: gf.Scene, path: Path) -> tuple[list[str], list[str]]:
+    """Save it; the lines that went, and those that came. What is read again is the same scene."""
+    before = path.read_text().splitlines()
+    save_description(scene, path, overwrite=True)
+    told = [*difflib.ndiff(before, path.read_text().splitlines())]
+    again = gf.Scene.load(path, backend="numpy")
+    assert description_of(again) == description_of(scene)
+    again.release()
+    return [line[2:] for line in told if line[0] == "-"], [line[2:] for line in told if line[0] == "+"]
