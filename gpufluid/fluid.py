@@ -943,7 +943,7 @@ class Fluid:
         self.check_alive()
         fields = {"scalars": self.scalars, "velocity": self.velocity_field}
         if self.device is not None:
-            self.device.check_hosts_program(program, unit, "Fluid.give", prefix)
+            self.device.check_hosts_program(program, unit, "Fluid.give", prefix, tuple(fields))
         sides = self.boundaries
         values = {
             "origin": tuple(self.grid.origin),

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 import gpufluid as gf
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.reference_light import light_at
+from gpufluid.render.other_lights import rows_of
+from gpufluid.render.reference_light import lamps_left, light_at
 
 GRID = gf.Grid((15, 12, 10), 0.1, origin=(-0.5, 0.2, 0.3))
 VERTEX = """#version 330
@@ -73,6 +74,126 @@ def test_the_suns_light_is_that_of_the_volume(
         np.testing.assert_allclose(sun, twin, atol=2e-4)
         assert volume.past_solids and (sun[150:] == 1.0).any() and sun.min() > 0.0 and sun.min() < 0.6
         np.testing.assert_array_equal(fire, 0.0)
+        smoke.release()
+
+
+LAMPS = (
+    gf.PointLight((0.3, 0.9, 0.8)),  # in the box
+    gf.Light((0.4, -1.0, 0.3)),
+    gf.PointLight((-1.5, 2.0, 2.0)),
+    gf.Light((0.0, -1.0, 0.0)),
+)
+
+
+def told_of_lamps(
+    smoke: gf.VolumeRenderer, fluid: gf.Fluid, places: NDArray[np.float64]
+) -> NDArray[np.float32]:
+    """Share of the light of each of four lamps [n, 4] at places, by a program of a host's."""
+    ctx = smoke.ctx
+    source = f"""#version 330
+    in vec3 place;
+    out vec4 lamps;
+    {gf.glsl("light")}
+    void main() {{ lamps = gpufluid_lamplight_at(place); }}"""
+    program = ctx.program(vertex_shader=source, varyings=["lamps"])
+    smoke.give(fluid, program, unit=3)
+    given = ctx.vertex_array(program, [(ctx.buffer(places.astype("f4")), "3f", "place")])
+    out = ctx.buffer(reserve=16 * len(places))
+    given.transform(out, moderngl.POINTS)
+    return np.frombuffer(out.read(), np.float32).reshape(-1, 4)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4])
+@pytest.mark.parametrize("scroll", [(0, 0, 0), (3, -1, -2)])
+def test_the_light_of_lamps_is_that_of_their_volume(
+    ctx: moderngl.Context, rng: np.random.Generator, scroll: tuple[int, int, int], count: int
+) -> None:
+    """At any place, held to the float64 twin of the lookup. Solids let all by: the host has their shadows."""
+    with gf.Fluid(GRID, gf.Boundaries.all(gf.Open()), backend="fragment", ctx=ctx) as fluid:
+        fluid.scroll(scroll)
+        fluid.density.write(rng.uniform(0.0, 1.0, fluid.density.read().shape))
+        smoke, target = gf.VolumeRenderer(ctx), ctx.simple_framebuffer((32, 24))
+        target.use()
+        places = around(fluid, rng, 150)
+        look: dict[str, Any] = {"lights": LAMPS[:count], "smoke": gf.Smoke(3.0)}
+        smoke.render(fluid, gf.Camera(), target, **look)
+        found = told_of_lamps(smoke, fluid, places)
+        assert (found[:, count:] == 1.0).all()
+        lamps = rows_of(LAMPS[:count], fluid.grid).places.astype(np.float64)
+        cells = (places - fluid.grid.origin) / fluid.grid.cell_size
+        others = smoke.lighting._others
+        if others is not None:
+            left, lag = others.field.read().astype(np.float64), [n % 2 for n in fluid.scrolled]
+            twin = lamps_left(left, fluid.grid.cells, lag, lamps, cells)
+            np.testing.assert_allclose(found[:, :count], twin, atol=2e-5)
+            assert (found[150:, 1:count] == 1.0).any(axis=0).all()
+            assert found[:, :count].min(axis=0).max() < 0.6
+        # a solid without smoke beside it changes nothing once it stands
+        middle = tuple(np.array(fluid.grid.origin) + 0.5)
+        fluid.density.write(np.zeros(fluid.density.read().shape))
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), middle))
+        smoke.render(fluid, gf.Camera(), target, **look)
+        assert told_of_lamps(smoke, fluid, places).min() > 1.0 - 1e-6
+        smoke.release()
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_third_texture_is_bound_for_those_who_ask_for_lamps(ctx: moderngl.Context, asks: bool) -> None:
+    """A host's own stays there for others; where the last unit is one too few it is named."""
+    light = "min(gpufluid_sunlight_at(vec3(0.5)), 0.0)"  # 0, which no compiler knows
+    light += " + min(gpufluid_lamplight_at(vec3(0.5)).x, 0.0)" * asks
+    source = f"""#version 330
+    uniform sampler2D mine;
+    out float found;
+    {gf.glsl("light")}
+    void main() {{ found = texelFetch(mine, ivec2(0), 0).x + {light}; }}"""
+    program, smoke = ctx.program(vertex_shader=source, varyings=["found"]), gf.VolumeRenderer(ctx)
+    out, mine = ctx.buffer(reserve=4), ctx.texture((1, 1), 1, np.float32(7.0).tobytes(), dtype="f4")
+    ctx.simple_framebuffer((8, 8)).use()
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
+        program["mine"] = 5
+        mine.use(5)
+        smoke.give(fluid, program, unit=3)
+        ctx.vertex_array(program, []).transform(out, moderngl.POINTS, 1)
+        assert (np.frombuffer(out.read(), np.float32)[0] == 7.0) is not asks
+        last = ctx.info["GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS"] - 2 - asks
+        smoke.give(fluid, program, unit=last)
+        with pytest.raises(gf.GpufluidError, match=rf"unit must be a texture unit, 0 \.\. {last} here"):
+            smoke.give(fluid, program, unit=last + 1)
+    smoke.release()
+
+
+def test_even_smoke_leaves_of_a_lamp_what_beer_and_lambert_say(ctx: moderngl.Context) -> None:
+    """Below the box, beside it, and where the lamp is nearer than the box: by the length of the way in it.
+
+    Less at most one cell: where the light enters or leaves, what is kept is that of the outermost cells.
+    """
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(np.ones(fluid.density.read().shape))
+        low, high = np.array(GRID.origin), np.array(GRID.upper)
+        smoke, target = gf.VolumeRenderer(ctx), ctx.simple_framebuffer((32, 24))
+        target.use()
+        lamps = (gf.PointLight((0.2, 3.0, 0.7)), gf.Light((0.0, -1.0, 0.0)), gf.PointLight((0.2, -0.2, 0.7)))
+        places = np.array(
+            [(0.2, 0.0, 0.7), (0.3, 0.0, 0.8), (0.2, 0.75, 0.7), (3.0, 0.5, 0.7), (0.2, -1.0, 0.7)]
+        )
+        assert (told_of_lamps(smoke, fluid, places) == 1.0).all()  # before the first picture
+        smoke.render(fluid, gf.Camera(), target, lights=lamps, smoke=gf.Smoke(0.5))
+        found = told_of_lamps(smoke, fluid, places)
+        for row, place in zip(found, places, strict=True):
+            for share, lamp in zip(row, lamps, strict=False):
+                if isinstance(lamp, gf.PointLight):
+                    way = np.array(lamp.position) - place
+                    most = 1.0
+                else:
+                    way, most = -np.array(lamp.direction), np.inf
+                with np.errstate(divide="ignore"):
+                    ends = np.stack([(low - place) / way, (high - place) / way])
+                near = max(np.nanmin(ends, axis=0).max(), 0.0)
+                far = min(np.nanmax(ends, axis=0).min(), most)
+                length = max(far - near, 0.0) * np.linalg.norm(way)
+                assert np.exp(-0.5 * length) < 1.002 * share, (place, lamp)
+                assert share < 1.002 * np.exp(-0.5 * max(length - 0.11, 0.0)), (place, lamp)
         smoke.release()
 
 

@@ -1,5 +1,5 @@
 // What the smoke of a box does to the light on things of your own. `renderer.give(fluid, program)`, of the VolumeRenderer
-// that draws the box, sets these uniforms and binds two textures, as of its last picture: before you draw.
+// that draws the box, sets these uniforms and binds the textures, as of its last picture: before you draw.
 uniform sampler2D gpufluid_sun_layers;  // the sun's light left, see render/light_at.glsl
 uniform ivec4 gpufluid_sun_tiles;
 uniform ivec2 gpufluid_sun_shear, gpufluid_sun_start;
@@ -10,6 +10,10 @@ uniform sampler2D gpufluid_glow;        // the light of the fire, see render/glo
 uniform ivec3 gpufluid_glow_extent;
 uniform int gpufluid_glow_tiles;        // slices in a row of it
 uniform vec4 gpufluid_fire_blocks;      // cells of the first that lie before the box; edge in cells, 0 without fire
+uniform sampler2D gpufluid_lamps;       // the light left of each of `lights`, a light a channel, see render/other_left.glsl
+uniform ivec3 gpufluid_lamps_extent, gpufluid_lamps_lag;
+uniform ivec2 gpufluid_lamps_tiles;     // slices in a row of it; how many lights
+uniform vec4 gpufluid_lamp_places[4];   // w 1: place of the light, cells; w 0: the way its light travels, unit length
 uniform vec3 gpufluid_light_origin;     // low corner of the box, m
 uniform vec3 gpufluid_light_cells;
 uniform float gpufluid_light_cell_size; // m
@@ -52,6 +56,35 @@ float gpufluid_sunlight_at(vec3 world) {
     int above = int(floor(depth));
     float light = gpufluid_sun_layer(above, column.xy), next = gpufluid_sun_layer(above + 1, column.xy);
     return light * pow(max(next, 1e-30) / max(light, 1e-30), depth - float(above));
+}
+
+// The light left in the box, trilinear between cells of twice the size.
+vec4 gpufluid_lamps_left(vec3 place) {
+    ivec3 last = (ivec3(gpufluid_light_cells) - 1 + gpufluid_lamps_lag) / 2;
+    vec3 q = clamp(0.5 * (place + vec3(gpufluid_lamps_lag)) - 0.5, vec3(0.0), vec3(last)), share = fract(q);
+    vec4 sum = vec4(0.0);
+    for (int corner = 0; corner < 8; ++corner) {
+        ivec3 side = ivec3(corner, corner >> 1, corner >> 2) & 1, at = min(ivec3(q) + side, last);
+        vec3 near = mix(1.0 - share, share, vec3(side));
+        ivec2 tile = ivec2(at.z % gpufluid_lamps_tiles.x, at.z / gpufluid_lamps_tiles.x);
+        sum += near.x * near.y * near.z * texelFetch(gpufluid_lamps, tile * gpufluid_lamps_extent.xy + at.xy, 0);
+    }
+    return sum;
+}
+
+// Share of the light of each of `lights`, in their order, that smoke lets through to a place in metres, in the box or outside
+// it: there, what is left where the way to the light enters it. Solids let all by. 1 for lights there are not.
+vec4 gpufluid_lamplight_at(vec3 world) {
+    vec3 place = gpufluid_light_place(world);
+    vec4 left = vec4(1.0);
+    for (int n = 0; n < gpufluid_lamps_tiles.y; ++n) {
+        vec4 lamp = gpufluid_lamp_places[n];
+        vec3 way = lamp.w > 0.5 ? lamp.xyz - place : -lamp.xyz, d = mix(way, vec3(1e-6), lessThan(abs(way), vec3(1e-6)));
+        vec3 a = -place / d, b = (gpufluid_light_cells - place) / d, low = min(a, b), high = max(a, b);
+        float near = max(max(low.x, low.y), max(low.z, 0.0)), far = min(high.x, min(high.y, high.z));
+        if (near <= far && (near < 1.0 || lamp.w < 0.5)) left[n] = gpufluid_lamps_left(place + near * way)[n];
+    }
+    return left;
 }
 
 vec4 gpufluid_glow_texel(ivec3 index) {

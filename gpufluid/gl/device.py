@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
@@ -35,6 +35,8 @@ SETTLED = 5e-5  # s, asleep: enough for threads that wait for a processor to get
 # of OpenGL, the best first: 4.3 has compute shaders, 4.2 imageLoad, 3.3 all that the fragment stage needs. A
 # driver may give just what it is asked for.
 VERSIONS = 430, 420, 330
+# by the names that every Linux has them under: who looks for them asks ldconfig, in two processes a context
+LIBRARIES = {"libgl": "libGL.so.1", "libegl": "libEGL.so.1"}
 TEXTURE_UNITS = 0x8B4D  # how many there are
 
 FULLSCREEN = """#version 330 core
@@ -48,7 +50,8 @@ def create_context() -> moderngl.Context:
     Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without.
     """
     reasons = []
-    loaders: Any = ({"backend": "egl"}, {}) if sys.platform.startswith("linux") else ({},)
+    linux = sys.platform.startswith("linux")
+    loaders: Any = ({"backend": "egl", **LIBRARIES}, {"backend": "egl"}, {}) if linux else ({},)
     for options, version in product(loaders, VERSIONS):  # moderngl's annotations know no backend=
         try:
             made = make_own(moderngl.create_context(standalone=True, require=version, **options))
@@ -262,10 +265,13 @@ class Device:
             made.repeat_x = made.repeat_y = False
         return self._blanks[size]
 
-    def check_hosts_program(self, program: Any, unit: int, what: str, prefix: str) -> None:
-        """Raise GpufluidError where a host's `program` cannot be given textures, at `unit` and the next.
+    def check_hosts_program(
+        self, program: Any, unit: int, what: str, prefix: str, samplers: Sequence[str]
+    ) -> None:
+        """Raise GpufluidError where a host's `program` cannot be given textures, from `unit` on.
 
         what: the call of the user's, for the message. prefix: what the names of its uniforms begin with.
+        samplers: the rest of the names of its textures, by their units; those not read a compiler leaves out.
         """
         guard_of(self.ctx).check_current(self.ctx, what)
         if not isinstance(program, moderngl.Program | moderngl.ComputeShader):
@@ -276,10 +282,11 @@ class Device:
             raise GpufluidError(f"{what}: the program was released")
         if program.ctx is not self.ctx:
             raise GpufluidError(f"{what}: the program lives in another GL context")
-        last = calls(self.ctx).integers(TEXTURE_UNITS)[0] - 2
+        checked_prefix(prefix)
+        used = [n for n, name in enumerate(samplers) if f"{prefix}_{name}" in program]
+        last = calls(self.ctx).integers(TEXTURE_UNITS)[0] - max([1, *used]) - 1
         if whole_number(unit, "unit", low=0) > last:
             raise GpufluidError(f"{what}: unit must be a texture unit, 0 .. {last} here, got {unit}")
-        checked_prefix(prefix)
 
     @property
     def watched(self) -> bool:

@@ -39,7 +39,9 @@ class Lighting:
         self._grid = grid
         self._others: OtherLights | None = None
         self._fire: FireLight | None = None
-        self._past: LightVolume | None = None  # the sun's light that smoke leaves alone, past solids
+        # what smoke alone leaves of the light of the sun and of others, past solids
+        self._past: LightVolume | None = None
+        self._others_past: OtherLights | None = None
         self._walked_past = False
         self.shadows: ShadowMap | None = None
         self._look, self._roomy = Look(), False
@@ -81,7 +83,7 @@ class Lighting:
         return SeenFire(self._fire.heat(fluid.layouts["cell"]), self._fire, self._look.fire)
 
     def walk_past_solids(self, fluid: FluidLike) -> None:
-        """Walk the sun's light on surfaces, once after an `update`: solids shade those by their own shapes.
+        """Walk the light on a host's surfaces, once after an `update`: solids shade those by their shapes.
 
         Until then surfaces have the light that the smoke has.
         """
@@ -92,6 +94,12 @@ class Lighting:
             self._past = LightVolume(self.device, self._grid, scale, attenuation, past_solids=True)
         with self.timed(fluid, "light past solids"):
             self._past.update(fluid, self._look.light.direction, self._look.smoke, self._occupancy)
+        if self._look.lights:
+            self._others_past = self._others_past or OtherLights(self.device, self._grid, self._roomy)
+            with self.timed(fluid, "other lights past solids"):
+                self._others_past.update(
+                    fluid, self._look.lights, self._look.smoke, self._occupancy, past_solids=True
+                )
         self._walked_past = True
 
     @property
@@ -104,10 +112,10 @@ class Lighting:
         if not moved or self._roomy:
             return
         self._roomy = True
-        for part in (self._others, self._fire):
+        for part in (self._others, self._others_past, self._fire):
             if part is not None:
                 part.release()
-        self._others = self._fire = None
+        self._others = self._others_past = self._fire = None
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
         """Time what is drawn inside among the passes of `fluid`, while those are timed."""
@@ -187,7 +195,10 @@ class Lighting:
                     self.device.between.clear(unit)
 
     def give(self, program: moderngl.Program, fluid: FluidLike, unit: int, prefix: str) -> None:
-        """Set what ``host/light.glsl`` of a host's `program` reads, and bind it to `unit` and the next."""
+        """Set what ``host/light.glsl`` of a host's `program` reads, and bind it to `unit` and the next two.
+
+        The last is left alone where the program does not ask for other lights.
+        """
         give_all_light(self.device, program, unit, prefix)
         sun, grid, fire = self.on_surfaces, fluid.grid, self._fire if self._look.fire is not None else None
         sun.layers.use(unit)
@@ -205,24 +216,38 @@ class Lighting:
                 f"{prefix}_glow_tiles": fire.glow.layout.columns,
                 f"{prefix}_fire_blocks": (*map(float, lag), float(fire.size)),
             }
+        others = self._others_past if self._walked_past else self._others
+        if self._look.lights and others is not None and asks_for_lamps(program, prefix):
+            others.field.front.use(unit + 2)
+            values |= others.told(prefix, fluid, self._look.lights)
         give(program, {**values, f"{prefix}_sun_layers": unit})
 
     def release(self) -> None:
         """Release every texture."""
-        for part in (self.sun, self.sky, self._past, self._others, self._fire):
+        for part in (self.sun, self.sky, self._past, self._others, self._others_past, self._fire):
             if part is not None:
                 part.release()
-        self._past = self._others = self._fire = None
+        self._past = self._others = self._others_past = self._fire = None
+
+
+# the samplers of host/light.glsl, by their texture units; who does not ask for lamps needs no third
+SAMPLERS = "sun_layers", "glow", "lamps"
 
 
 def give_all_light(device: Device, program: moderngl.Program, unit: int, prefix: str) -> None:
-    """Let ``host/light.glsl`` of a host's `program` find all of the sun's light and no fire's."""
-    values = {
-        f"{prefix}_sun_layers": unit,
-        f"{prefix}_glow": unit + 1,
+    """Let ``host/light.glsl`` of a host's `program` find all light of sun and lamps, and no fire's."""
+    values: dict[str, Any] = {
         f"{prefix}_sun_tiles": (0, 0, 0, 0),
         f"{prefix}_fire_blocks": (0.0, 0.0, 0.0, 0.0),
+        f"{prefix}_lamps_tiles": (1, 0),
     }
-    for at in (unit, unit + 1):
-        device.blank().use(at)
+    for at, name in enumerate(SAMPLERS, unit):
+        if at < unit + 2 or asks_for_lamps(program, prefix):
+            device.blank().use(at)
+            values[f"{prefix}_{name}"] = at
     give(program, values)
+
+
+def asks_for_lamps(program: moderngl.Program | moderngl.ComputeShader, prefix: str) -> bool:
+    """Whether a host's `program` with ``host/light.glsl`` calls what reads the light of lamps."""
+    return f"{prefix}_lamps" in program

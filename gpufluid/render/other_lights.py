@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -100,6 +101,17 @@ class OtherLights:
             "other_colors": rows.colors.tobytes(),
         }
         give(program, values)
+
+    def told(self, prefix: str, fluid: FluidLike, lights: Sequence[Light | PointLight]) -> dict[str, Any]:
+        """What tells ``host/light.glsl`` where the lights are, and how what is left of them lies."""
+        places = np.zeros((4, 4), np.float32)
+        places[: len(lights)] = rows_of(lights, fluid.grid).places
+        return {
+            f"{prefix}_lamps_extent": self.field.layout.texel_grid,
+            f"{prefix}_lamps_tiles": (self.field.layout.columns, len(lights)),
+            f"{prefix}_lamps_lag": tuple(n % 2 for n in fluid.scrolled),
+            f"{prefix}_lamp_places": places.tobytes(),
+        }
 
     def release(self) -> None:
         """Release the texture."""

@@ -309,3 +309,27 @@ def light_at(frame: LightFrame, layers: Floats, place: Sequence[float]) -> float
 
     light = layer(above)
     return light * float((max(layer(above + 1), 1e-30) / max(light, 1e-30)) ** part)
+
+
+def lamps_left(
+    left: Floats, cells: Sequence[int], lag: Sequence[int], lamps: Floats, places: Floats
+) -> Floats:
+    """Return the share of each lamp's light at places, [n, lamp]; the twin of ``host/light.glsl``.
+
+    left: [z, y, x, lamp], in cells of twice the size of which the first begins `lag` cells before the box.
+    lamps: [lamp, 4], a place in cells and 1, or the way its light travels, of length 1, and 0. places: cells,
+    in the box or outside it: there, what is left where the way to the lamp enters it.
+    """
+    nx, ny, nz = ((np.array(cells) - 1 + lag) // 2 + 1).tolist()
+    found = np.ones((len(places), len(lamps)))
+    for n, (*lamp, near) in enumerate(lamps):
+        way = lamp - places if near else np.broadcast_to(np.negative(lamp), places.shape)
+        d = np.where(np.abs(way) < 1e-6, 1e-6, way)
+        ends = np.stack([-places / d, (np.array(cells) - places) / d])
+        enters = np.maximum(ends.min(axis=0).max(axis=1), 0.0)
+        there = enters <= ends.max(axis=0).min(axis=1)
+        if near:
+            there &= enters < 1.0
+        at = 0.5 * (places + enters[:, None] * way + np.array(lag))
+        found[there, n] = trilinear(left[:nz, :ny, :nx, n], at[there])
+    return found

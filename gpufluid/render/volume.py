@@ -37,7 +37,7 @@ from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
 from gpufluid.render.firelight import FIRE, SeenFire
 from gpufluid.render.light_volume import ATTENUATIONS
-from gpufluid.render.lighting import Lighting, give_all_light
+from gpufluid.render.lighting import SAMPLERS, Lighting, give_all_light
 from gpufluid.render.march import RayMarch
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import Painter, Sight, eye_of
@@ -221,15 +221,15 @@ class VolumeRenderer(Guest):
     ) -> None:
         """Set what ``gf.glsl("light")`` in `program`, one of yours, reads: the light of the last picture.
 
-        Binds two textures, to `unit` and the next, and leaves them bound: call it before you draw with that
-        program. Before the first picture there is all light. Give each fluid whose light you ask for a
-        renderer of its own. prefix: that of `glsl`; a shader that asks for two fluids has one for each, and
-        units of their own.
+        Binds two textures, to `unit` and the next, and a third where the program asks for the light of lamps,
+        and leaves them bound: call it before you draw with that program. Before the first picture there is
+        all light. Give each fluid whose light you ask for a renderer of its own. prefix: that of `glsl`; a
+        shader that asks for two fluids has one for each, and units of their own.
         Raises GpufluidError where the last picture was of another fluid, as `Fluid.give` does, and after
         `release`.
         """
         self._check_alive()
-        self.device.check_hosts_program(program, unit, "VolumeRenderer.give", prefix)
+        self.device.check_hosts_program(program, unit, "VolumeRenderer.give", prefix, SAMPLERS)
         self._gives = True
         if self._drawn is None:
             give_all_light(self.device, program, unit, prefix)
