@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
@@ -12,11 +11,10 @@ import glfw
 import msgspec
 import numpy as np
 from PIL import Image
-from studio_session import CONTROL, KEY_RELEASE, TAB, Driver, Watcher
+from studio_session import CONTROL, KEY_RELEASE, TAB, Driver, hold
 from window_session import KEY_PRESS
 
 import gpufluid as gf
-from gpufluid.app.window import Player, Window
 
 CONTROL_KEY = 0xFFE3
 BOX = """
@@ -269,9 +267,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    report: dict[str, Any] = {}
     boxes = BOX.format(n=14, x=-0.92, center=-0.5), BOX.format(n=12, x=0.08, center=0.44)
-    Path("scene.toml").write_text(SCENE + "".join(boxes))
     for name, text in (("wedge.obj", WEDGE), ("chosen.obj", WEDGE), ("bad.obj", "no mesh at all\n")):
         Path(name).write_text(text)
     # stands in for the system's dialog, which no test could click
@@ -280,15 +276,7 @@ def main() -> None:
     dialog.write_text(f"#!/bin/sh\necho {Path('chosen.obj').absolute()}\n")
     dialog.chmod(0o755)
     os.environ["PATH"] = f"{dialog.parent.absolute()}{os.pathsep}{os.environ['PATH']}"
-    watcher = Watcher()
-    with Window((760, 460), "boxes") as window:
-
-        def make(**more: Any) -> gf.Scene:
-            return gf.Scene.load("scene.toml", window.ctx, **more)
-
-        with Player(window, make, "boxes", Path("scene.toml")) as player:
-            session(Driver(player, watcher), report)
-    print(json.dumps(report))
+    hold("boxes", (760, 460), SCENE + "".join(boxes), session)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,8 @@ from typing import Any
 import glfw
 import numpy as np
 from PIL import Image
-from studio_session import CONTROL, ESCAPE, FIRST, SIZE, TAB, Driver, Watcher
+from studio_session import CONTROL, ESCAPE, FIRST, SIZE, TAB, Driver, hold
 from window_session import BUTTON_PRESS, BUTTON_RELEASE, LEFT, MOTION, WHEEL_UP
-
-import gpufluid as gf
-from gpufluid.app.window import Player, Window
 
 ENTER, BACKSPACE, DELETE, F2 = 0xFF0D, 0xFF08, 0xFFFF, 0xFFBF
 SCENE = """\
@@ -241,19 +237,5 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["told"] = [waits, float(np.abs(held - shown).mean()), float(np.abs(gone - shown).mean())]
 
 
-def main() -> None:
-    report: dict[str, Any] = {}
-    Path("scene.toml").write_text(SCENE)
-    watcher = Watcher()
-    with Window(SIZE, "names") as window:
-
-        def make(**more: Any) -> gf.Scene:
-            return gf.Scene.load("scene.toml", window.ctx, **more)
-
-        with Player(window, make, "names", Path("scene.toml")) as player:
-            session(Driver(player, watcher), report)
-    print(json.dumps(report))
-
-
 if __name__ == "__main__":
-    main()
+    hold("names", SIZE, SCENE, session)

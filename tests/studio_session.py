@@ -233,6 +233,23 @@ def wind_near(fluid: gf.Fluid, place: tuple[float, float, float], radius: float)
     return float(fluid.velocity.at_centers()[near, 0].mean())
 
 
+def hold(
+    name: str, size: tuple[int, int], scene: str, session: Callable[[Driver, dict[str, Any]], None]
+) -> None:
+    """Hold a session in a window that shows a scene's text, and print what it reports, as JSON."""
+    report: dict[str, Any] = {}
+    Path("scene.toml").write_text(scene)
+    watcher = Watcher()
+    with Window(size, name) as window:
+
+        def make(**more: Any) -> gf.Scene:
+            return gf.Scene.load("scene.toml", window.ctx, **more)
+
+        with Player(window, make, name, Path("scene.toml")) as player:
+            session(Driver(player, watcher), report)
+    print(json.dumps(report))
+
+
 def session(drive: Driver, report: dict[str, Any]) -> None:
     """Everything a user does, in turn."""
     player = drive.player
@@ -511,19 +528,5 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["closing"] = bool(glfw.window_should_close(player.window.handle))
 
 
-def main() -> None:
-    started = time.monotonic()
-    report: dict[str, Any] = {}
-    Path("scene.toml").write_text(SCENE)
-    watcher = Watcher()
-    with Window(SIZE, "session") as window:
-        make: Callable[..., gf.Scene] = lambda **more: gf.Scene.load("scene.toml", window.ctx, **more)  # noqa: E731
-        with Player(window, make, "session", Path("scene.toml")) as player:
-            session(Driver(player, watcher), report)
-    report["no_settings_file"] = not Path("imgui.ini").exists()
-    report["seconds"] = time.monotonic() - started
-    print(json.dumps(report))
-
-
 if __name__ == "__main__":
-    main()
+    hold("session", SIZE, SCENE, session)

@@ -403,3 +403,7 @@ def test_the_command_needs_a_display(tmp_path: Path) -> None:
 
 def _path_with(folder: Path) -> str:
     return os.pathsep.join([str(folder), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+
+
+def test_imgui_leaves_no_file_of_settings(folder: Path, session: dict[str, Any]) -> None:
+    assert not (folder / "imgui.ini").exists()

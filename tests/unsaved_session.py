@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,10 @@ from typing import Any
 import glfw
 import numpy as np
 from PIL import Image
-from studio_session import CONTROL, ESCAPE, SCENE, SIZE, TAB, Driver, Watcher
+from studio_session import CONTROL, ESCAPE, SCENE, SIZE, TAB, Driver, hold
 from window_session import MOTION
 
 import gpufluid as gf
-from gpufluid.app.window import Player, Window
 
 CLIENT_MESSAGE = 33
 WM = (b"WM_PROTOCOLS", b"WM_DELETE_WINDOW")
@@ -230,19 +228,5 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["grids"] += [grid(), player.unsaved]
 
 
-def main() -> None:
-    report: dict[str, Any] = {}
-    Path("scene.toml").write_text(SCENE)
-    watcher = Watcher()
-    with Window(SIZE, "unsaved") as window:
-
-        def make(**more: Any) -> gf.Scene:
-            return gf.Scene.load("scene.toml", window.ctx, **more)
-
-        with Player(window, make, "unsaved", Path("scene.toml")) as player:
-            session(Driver(player, watcher), report)
-    print(json.dumps(report))
-
-
 if __name__ == "__main__":
-    main()
+    hold("unsaved", SIZE, SCENE, session)
