@@ -27,6 +27,8 @@ if VARIABLE not in os.environ:
     debug("gl")
 # a shell that starts the suite in the background has this signal ignored, for tests and their children too
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# processes that tests start would each compile the whole package from its text, more than half of their start
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _shared: list[moderngl.Context] = []
 
