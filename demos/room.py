@@ -56,8 +56,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     for box in walls():
         fluid.obstacles.add(gf.Obstacle(box, color=PLASTER))
     fluid.obstacles[len(fluid.obstacles) - 1].visible = False
-    for x in (1.5, 1.78):  # a grate above the box: its shadow parts the beam
-        fluid.obstacles.add(gf.Obstacle(gf.Box((x, 2.9, -0.24), (0.1, 0.1, 1.2))))
+    for middle in (1.5, 1.78):  # a grate above the box: its shadow parts the beam
+        fluid.obstacles.add(gf.Obstacle(gf.Box((middle, 2.9, -0.24), (0.1, 0.1, 1.2))))
     brazier = gf.Cylinder((-1.0, 0.15, 0.2), 0.3, 0.3)
     fluid.obstacles.add(gf.Obstacle(brazier, color=(0.05, 0.04, 0.04)))
     source = gf.Emitter(gf.Cylinder((-1.0, 0.37, 0.2), 0.2, 0.12), density=9.0, temperature=1.0)
