@@ -38,9 +38,9 @@ def winds(place: Any) -> list[Any]:
 def bands(place: Any) -> Any:
     """Shares of dark belts, pale zones and grey hoods of the poles, [..., 3]."""
     y = place[..., 1] / RADIUS
-    phase = bandwise(y) + 0.25 * np.sin(17.0 * place[..., 0]) * np.sin(15.0 * place[..., 2])
-    belt = np.clip(0.55 + 1.2 * np.sin(phase) + 0.7 * np.sin(2.3 * phase + 1.0), 0.0, 1.0)
-    belt *= 0.72 + 0.28 * np.sin(4.0 * y + 1.2)
+    phase = bandwise(y) + 0.35 * np.sin(17.0 * place[..., 0]) * np.sin(15.0 * place[..., 2])
+    belt = np.clip(0.6 + 2.0 * np.sin(phase) + 1.4 * np.sin(2.3 * phase + 1.0), 0.0, 1.0)
+    belt *= 0.86 + 0.14 * np.sin(4.0 * y + 2.5)
     apart = np.linalg.norm((place - SPOT) / WIDTH, axis=-1)  # the storm is dark in a pale ring
     belt += np.clip(3.0 - 1.5 * apart, 0.0, 1.0) * (np.clip(3.0 - 2.5 * apart, 0.0, 1.0) - belt)
     hood = np.clip(10.0 * np.abs(y) - 7.3, 0.0, 1.0) + 0.5 * np.exp(-(((y - 0.05) / 0.035) ** 2))
@@ -78,7 +78,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(0.1, 0.0, 0.0), distance=1.65),
         light=gf.Light(direction=(-0.95, -0.22, -0.4), color=(2.6, 2.4, 2.15), ambient=(0.01, 0.01, 0.01)),
-        smoke=gf.Smoke(50.0, pigments=((0.5, 0.13, 0.035), (0.95, 0.82, 0.6), (0.3, 0.38, 0.47))),
+        smoke=gf.Smoke(58.0, pigments=((0.5, 0.13, 0.035), (0.95, 0.82, 0.6), (0.3, 0.38, 0.47))),
         picture=gf.Picture(background=(0.001, 0.001, 0.002)),
         update=blow,
         title="gpufluid: planet",
