@@ -18,7 +18,8 @@ from gpufluid.io.images import write_png
 
 SIZE = 640, 360
 DT = 1 / 60  # s a frame
-SUN = -0.55, -0.8, 0.25  # the way its light travels
+SUN = -0.5, -0.42, 0.62  # the way its light travels
+PILLARS = (-1.25, -0.75), (-0.1, -0.85), (1.0, -0.7)  # m: x and z
 
 VERTEX = """#version 330 core
 uniform mat4 view, projection;
@@ -31,17 +32,42 @@ void main() {
     gl_Position = projection * view * vec4(at, 1.0);
 }"""
 FRAGMENT = """#version 330 core
-uniform vec3 sun, color;
+uniform mat4 view;
+uniform vec3 sun, color, ball;
+uniform vec2 pillars[3];
 in vec3 at, facing;
 out vec4 seen;
 SMOKE
+vec3 sky(vec3 way) {
+    vec3 haze = mix(vec3(0.15, 0.09, 0.075), vec3(0.01, 0.04, 0.07), smoothstep(-0.02, 0.2, way.y));
+    return haze + vec3(2.2, 0.75, 0.15) * pow(max(dot(way, -sun), 0.0), 8.0);
+}
+float past_solids() {  // the sun's light, with the soft edges of shadows thrown from far off
+    vec3 to = ball - at;
+    float far = max(-dot(to, sun), 0.0), soft = 0.01 + 0.04 * far;
+    float lit = far == 0.0 ? 1.0 : smoothstep(-soft, soft, length(to + far * sun) - 0.25);
+    for (int i = 0; i < 3; ++i) {
+        vec2 apart = pillars[i] - at.xz;
+        far = max(-dot(apart, sun.xz) / dot(sun.xz, sun.xz), 0.0);
+        soft = 0.01 + 0.04 * far;
+        float beside = smoothstep(-soft, soft, length(apart + far * sun.xz) - 0.1);
+        lit *= far < 0.02 ? 1.0 : max(smoothstep(0.95, 1.05, at.y - far * sun.y), beside);
+    }
+    return lit;
+}
 void main() {
-    ivec2 tile = ivec2(floor(at.xz * 2.0));
-    float check = at.y > 0.001 || ((tile.x + tile.y) & 1) == 1 ? 1.0 : 0.75;
-    float lit = max(dot(normalize(facing), -sun), 0.0) * gpufluid_sunlight_at(at);
-    vec3 light = vec3(1.9, 1.75, 1.5) * lit + vec3(0.10, 0.13, 0.18);
-    float far = smoothstep(3.0, 9.0, length(at.xz));
-    seen = vec4(mix(color * check * light, vec3(0.02, 0.03, 0.045), far), 1.0);
+    vec3 eye = inverse(view)[3].xyz, way = normalize(at - eye), normal = normalize(facing), to = ball - at;
+    vec2 tile = abs(fract(at.xz * 2.0) - 0.5), width = 2.0 * fwidth(at.xz) + 0.008;
+    vec2 joint = smoothstep(0.5 - width, vec2(0.5), tile);
+    float floor_light = at.y > 0.001 ? 1.0 : 1.0 - 0.6 * max(joint.x, joint.y);
+    float open = 1.0 - max(dot(normal, normalize(to)), 0.0) * min(0.0625 / dot(to, to), 1.0);  // of the sky
+    float sunlight = past_solids() * gpufluid_sunlight_at(at);
+    float mirrored = 0.04 + 0.5 * pow(1.0 - max(dot(normal, -way), 0.0), 5.0);  // as Schlick 1994
+    float glint = 12.0 * pow(max(dot(reflect(way, normal), -sun), 0.0), 60.0) * sunlight;
+    vec3 around = mix(vec3(0.09, 0.06, 0.05), vec3(0.04, 0.085, 0.15), 0.5 + 0.5 * normal.y);
+    vec3 light = vec3(4.2, 2.5, 1.2) * max(dot(normal, -sun), 0.0) * sunlight + around * open;
+    vec3 near = color * floor_light * light + mirrored * (open * sky(reflect(way, normal)) + glint);
+    seen = vec4(mix(near, sky(way), smoothstep(3.0, 9.0, length(at.xz))), 1.0);  // far off all is haze
 }"""
 WHOLE = """#version 330 core
 void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }"""
@@ -54,23 +80,18 @@ void main() {
 }"""
 
 
-def mesh(rows: int, columns: int, box: bool = False) -> NDArray[np.float32]:
-    """Corners and normals of a ball of radius 1, or of a box of half size 1, as triangles, [n, 6]."""
+def mesh(rows: int, columns: int, square: float = 1.0) -> NDArray[np.float32]:
+    """Corners and normals of a ball of radius 1 as triangles, [n, 6]; a cylinder where `square` is near 0."""
     out = []
-    if box:
-        square = np.array([(-1, -1), (1, -1), (1, 1), (-1, -1), (1, 1), (-1, 1)], np.float32)
-        for axis in range(3):
-            for side in (-1.0, 1.0):
-                corners, normal = np.full((6, 3), side, np.float32), np.zeros(3, np.float32)
-                corners[:, [(axis + 1) % 3, (axis + 2) % 3]] = square
-                normal[axis] = side
-                out += [[*corner, *normal] for corner in corners]
-        return np.array(out, np.float32)
 
     def at(row: int, column: int) -> list[float]:
         a, b = math.pi * row / rows, math.tau * column / columns
-        place = [math.sin(a) * math.cos(b), math.cos(a), math.sin(a) * math.sin(b)]
-        return [*place, *place]
+        around, up = math.sin(a), math.cos(a)
+        place, normal = (
+            [around**n * math.cos(b), math.copysign(abs(up) ** n, up), around**n * math.sin(b)]
+            for n in (square, 2.0 - square)
+        )
+        return [*place, *normal]
 
     for i in range(rows):
         for j in range(columns):
@@ -92,12 +113,12 @@ class World:
         self.framebuffer = ctx.framebuffer([self._color], self.depth)
         fragment = FRAGMENT.replace("SMOKE", smoke)
         self.program: Any = ctx.program(vertex_shader=VERTEX, fragment_shader=fragment)
-        self._ball, self._box = (
+        self._ball, self._column = (
             ctx.vertex_array(self.program, [(ctx.buffer(made), "3f 3f", "corner", "normal")])
-            for made in (mesh(24, 48), mesh(0, 0, box=True))
+            for made in (mesh(24, 48), mesh(24, 48, 0.05))
         )
         self._tone = ctx.vertex_array(ctx.program(vertex_shader=WHOLE, fragment_shader=TONE), [])
-        self.camera = look_at((2.3, 1.25, 2.6), (0.0, 0.55, 0.0)), perspective(40.0, size[0] / size[1])
+        self.camera = look_at((0.75, 0.8, 3.0), (-0.05, 0.5, 0.0)), perspective(36.0, size[0] / size[1])
 
     def ball(self, time: float) -> tuple[float, float, float]:
         """Where the ball is, metres."""
@@ -108,14 +129,17 @@ class World:
         ctx, program = self.ctx, self.program
         self.framebuffer.use()
         ctx.enable_only(moderngl.DEPTH_TEST)
-        ctx.clear(0.02, 0.03, 0.045, 1.0)
+        ctx.clear()
         program["view"].write(self.camera[0].T.astype("f4").tobytes())
         program["projection"].write(self.camera[1].T.astype("f4").tobytes())
         program["sun"].value = tuple(np.array(SUN) / np.linalg.norm(SUN))
-        things: list[tuple[Any, ...]] = [(self._box, (0.0, -0.05, 0.0), (9.0, 0.05, 9.0), (0.11, 0.11, 0.12))]
-        for x, z in ((-1.1, -0.7), (0.1, -0.8), (1.1, -0.5)):
-            things.append((self._box, (x, 0.5, z), (0.1, 0.5, 0.1), (0.3, 0.26, 0.21)))
-        things.append((self._ball, self.ball(time), (0.25,) * 3, (0.75, 0.16, 0.08)))
+        program["ball"].value, program["pillars"].value = self.ball(time), PILLARS
+        things: list[tuple[Any, ...]] = [
+            (self._ball, (0.0, 0.0, 0.0), (20.0,) * 3, (0.0, 0.0, 0.0)),  # the sky: far off
+            (self._column, (0.0, -0.05, 0.0), (10.0, 0.05, 10.0), (0.1, 0.1, 0.1)),
+            (self._ball, self.ball(time), (0.25,) * 3, (0.6, 0.05, 0.03)),
+        ]
+        things += [(self._column, (x, 0.5, z), (0.1, 0.5, 0.1), (0.42, 0.33, 0.25)) for x, z in PILLARS]
         for shape, place, size, color in things:
             program["place"].value, program["size"].value, program["color"].value = place, size, color
             shape.render()

@@ -9,7 +9,7 @@ import numpy as np
 import gpufluid as gf
 from gpufluid.io.images import write_png
 
-SOFTWARE_CELLS, GPU_CELLS = (32, 64, 32), (96, 192, 96)
+SOFTWARE_CELLS, GPU_CELLS = (48, 96, 48), (96, 192, 96)
 HEIGHT = 0.24  # m
 TOP, WICK = 0.08, 0.095  # m, of the wax, and of the wick's tip
 
@@ -25,7 +25,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
             combustion=gf.Combustion(burn_per_temperature=7.0, smoke_per_burn=0.3, expansion_per_burn=0.5),
             buoyancy=1.0,
             cooling=7.5,
-            density_dissipation=6.0,
+            density_dissipation=12.0,
             viscosity=2e-4,
             pressure=gf.Multigrid(2),
         ),
@@ -33,14 +33,16 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         ctx=ctx,
     )
     wick = gf.Capsule((0.0, TOP, 0.0), (0.0, WICK, 0.0), 0.0019)
-    for solid in (gf.Cylinder((0.0, 0.5 * TOP, 0.0), 0.028, TOP), wick):
-        fluid.obstacles.add(gf.Obstacle(solid))
+    wax = gf.Cylinder((0.0, 0.5 * TOP, 0.0), 0.028, TOP)
+    for solid, color in ((wax, (0.78, 0.55, 0.36)), (wick, (0.03, 0.02, 0.02))):
+        fluid.obstacles.add(gf.Obstacle(solid, color=color))
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, WICK, 0.0), 0.008), fuel=3.0, velocity=(0.0, 0.12, 0.0)))
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, WICK - 0.004, 0.0), 0.007), temperature=0.9))
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.12, 0.0), distance=0.42, azimuth=20.0, elevation=4.0),
-        light=gf.Light(direction=(-0.7, -0.6, -0.4), color=(0.9, 0.9, 1.0), ambient=(0.1, 0.11, 0.14)),
+        camera=gf.Camera(target=(0.0, 0.105, 0.0), distance=0.36, azimuth=20.0, elevation=5.0),
+        light=gf.Light(direction=(-0.8, -0.3, 0.1), color=(0.5, 0.34, 0.2), ambient=(0.09, 0.06, 0.05)),
+        lights=[gf.PointLight((0.0, TOP + 0.04, 0.0), color=(0.004, 0.0022, 0.0009), radius=0.01)],
         smoke=gf.Smoke(extinction=20.0),
         fire=gf.Fire(600.0, 540.0, intensity=1450.0, core=(0.0, 0.14, 0.8), soot=0.4, hottest=4000.0),
         picture=gf.Picture(background="transparent"),
@@ -58,15 +60,21 @@ def over(picture: np.ndarray, plate: np.ndarray) -> np.ndarray:
 
 def table(width: int, height: int) -> np.ndarray:
     """A plate: lamps out of focus behind a table, [height, width, 3]."""
+    random, horizon = np.random.default_rng(7), int(0.78 * height)
     y, x = np.mgrid[0:height, 0:width] / height
-    wall = np.stack([0.10 + 0.10 * y, 0.08 + 0.06 * y, 0.12 + 0.02 * y], axis=-1)
-    for n in range(14):
-        at = 0.37 * n % 1.78, 0.15 + 0.55 * (0.61 * n % 1.0)
-        disc = np.clip(40.0 * (0.05 + 0.03 * (0.7 * n % 1.0) - np.hypot(x - at[0], y - at[1])), 0.0, 1.0)
-        wall += 0.16 * disc[..., None] * np.array([1.0, 0.55 + 0.3 * (n % 2), 0.2 + 0.4 * (n % 3 == 0)])
-    grain = 0.03 * np.sin(9.0 * x + 90.0 * y) + 0.02 * np.sin(210.0 * y + 5.0 * np.sin(4.0 * x))
-    wood = (0.10 + 0.25 * (y - 0.8) + grain * y)[..., None] * np.array([1.5, 0.9, 0.5])
-    return np.asarray(255.0 * np.clip(np.where(y[..., None] > 0.8, wood, wall), 0.0, 1.0), np.uint8)
+    tints = np.array([(1.0, 0.45, 0.12), (1.0, 0.25, 0.08), (1.0, 0.7, 0.35), (0.2, 0.4, 0.6)])
+    light = np.array([0.014, 0.008, 0.012]) * (0.2 + y[..., None])
+    for n in range(24):
+        radius, across, up = random.uniform((0.03, 0.0, 0.1), (0.1, 1.78, 0.7))
+        apart = np.hypot(x - across, y - up) / radius
+        disc = np.clip(12.0 * (1.0 - apart), 0.0, 1.0) * (0.65 + 0.35 * np.minimum(apart, 1.0) ** 6)
+        light += 0.0042 / radius**1.3 * disc[..., None] * tints[n % 4]
+    below = np.arange(height - horizon)  # the wood mirrors some of them, and is lit by the flame
+    grain = 0.8 + 0.25 * np.sin(5.0 * x + 160.0 * y + 2.0 * np.sin(7.0 * x)) * np.sin(333.0 * y + 3.0 * x)
+    near = np.exp(-(((x - 0.5 * width / height) / 0.4) ** 2) - ((y - 0.93) / 0.16) ** 2)
+    wood = (0.01 + 0.16 * near * grain)[..., None] * np.array([1.0, 0.42, 0.15])
+    light[horizon:] = wood[horizon:] + 0.25 * light[horizon - 1 - below]
+    return np.asarray(255.0 * np.clip(light, 0.0, 1.0) ** (1.0 / 2.2) + 0.5, np.uint8)
 
 
 if __name__ == "__main__":

@@ -25,13 +25,14 @@ def main() -> None:
     ctx = moderngl.create_context()
     world = World(ctx, gf.glsl("light"))
 
-    grid = gf.Grid((48, 32, 24), 1 / 20, origin=(-1.2, 0, -0.6))  # m
+    grid = gf.Grid((90, 48, 36), 1 / 30, origin=(-1.5, 0, -0.6))  # m
     fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
     for x in (-0.8, 0.0, 0.8):
         fluid.emitters.add(gf.Emitter(gf.Sphere((x, 0.1, 0), 0.12), density=6, temperature=1, noise=0.6))
     ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25)))
     smoke = gf.VolumeRenderer(ctx)
-    light, look = gf.Light(SUN, color=(3, 2.8, 2.4)), gf.Smoke(extinction=9.0)
+    light = gf.Light(SUN, color=(7, 4.3, 2.2))
+    look = gf.Smoke(extinction=12.0, edge=0.1, anisotropy=0.4)
 
     frame = 0
     while frame != asked.frames and not any(event.type == pygame.QUIT for event in pygame.event.get()):

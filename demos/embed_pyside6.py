@@ -20,7 +20,7 @@ class View(QOpenGLWidget):
         ctx = self.ctx = moderngl.create_context()
         self.world, self.frame = World(ctx, gf.glsl("light")), 0
 
-        grid = gf.Grid((48, 32, 24), 1 / 20, origin=(-1.2, 0, -0.6))  # m
+        grid = gf.Grid((90, 48, 36), 1 / 30, origin=(-1.5, 0, -0.6))  # m
         self.fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
         for x in (-0.8, 0.0, 0.8):
             self.fluid.emitters.add(
@@ -28,7 +28,8 @@ class View(QOpenGLWidget):
             )
         self.ball = self.fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25)))
         self.smoke = gf.VolumeRenderer(ctx)
-        self.light, self.look = gf.Light(SUN, color=(3, 2.8, 2.4)), gf.Smoke(extinction=9.0)
+        self.light = gf.Light(SUN, color=(7, 4.3, 2.2))
+        self.look = gf.Smoke(extinction=12.0, edge=0.1, anisotropy=0.4)
 
     def paintGL(self) -> None:  # noqa: N802
         """Draw a frame into the framebuffer that Qt composes its window from."""

@@ -11,19 +11,24 @@ import gpufluid as gf
 
 SOFTWARE_CELLS, GPU_CELLS = (88, 88, 88), (128, 128, 128)
 LENGTH, RADIUS = 1.0, 0.45  # m: of the box, of the planet
-BANDS, FRESH = 16.0, 1.3  # radians between middle and pole; 1/s: gas of a place's own colour wells up
-JETS, EDDIES, STORM = 0.45, 0.095, 0.36  # m/s, of eddies each
-SPOT, WIDTH = (0.16, -0.188, 0.373), (0.075, 0.045, 0.075)  # m: where the storm is, and half its widths
+FRESH = 1.3  # 1/s: gas of a place's own colour wells up
+JETS, EDDIES, STORM = 0.45, 0.11, 0.42  # m/s, of eddies each
+SPOT, WIDTH = (0.12, -0.175, 0.397), (0.095, 0.055, 0.095)  # m: where the storm is, and half its widths
+
+
+def bandwise(y: Any) -> Any:
+    """The phase of the bands, radians, at y / RADIUS: they are of unequal widths."""
+    return 17.0 * y + 1.5 * np.sin(5.0 * y + 1.0) + 0.4
 
 
 def winds(place: Any) -> list[Any]:
     """Velocities, m/s: of jets and storm, of eddies now and a quarter of their period on, of a mere turn."""
     random, apart = np.random.default_rng(5), (place - SPOT) / WIDTH
     steady = STORM / 0.6 * np.exp(0.5 - 0.5 * (apart**2).sum(-1, keepdims=True)) * apart
-    steady[..., 1] += JETS * np.sin(BANDS * place[..., 1] / RADIUS + 0.4)  # each way by turns
+    steady[..., 1] += JETS * np.sin(bandwise(place[..., 1] / RADIUS))  # each way by turns
     slopes = random.normal(size=(10, 3)) * (1.0, 1.6, 1.0)  # eddies are wider than they are high
     slopes *= random.uniform(0.6, 1.6, (10, 1)) / np.linalg.norm(slopes, axis=1, keepdims=True)
-    phase = 32.0 * place @ slopes.T + random.uniform(0.0, 2.0 * np.pi, 10)
+    phase = 36.0 * place @ slopes.T + random.uniform(0.0, 2.0 * np.pi, 10)
     now, later = EDDIES * np.cos(phase) @ slopes, EDDIES * np.sin(phase) @ slopes
     calm = np.clip(0.5 - (np.linalg.norm(place, axis=-1, keepdims=True) - RADIUS) / 0.012, 0.0, 1.0)
     # each the slope of a stream function across the radius: along the surface, and without divergence
@@ -32,11 +37,13 @@ def winds(place: Any) -> list[Any]:
 
 def bands(place: Any) -> Any:
     """Shares of dark belts, pale zones and grey hoods of the poles, [..., 3]."""
-    y = place[..., 1] / RADIUS + 0.015 * np.sin(17.0 * place[..., 0]) * np.sin(15.0 * place[..., 2])
-    belt = np.clip(0.5 + 1.5 * np.sin(BANDS * y + 0.4) + 0.5 * np.sin(1.7 * BANDS * y + 1.0), 0.0, 1.0)
+    y = place[..., 1] / RADIUS
+    phase = bandwise(y) + 0.35 * np.sin(17.0 * place[..., 0]) * np.sin(15.0 * place[..., 2])
+    belt = np.clip(0.6 + 2.0 * np.sin(phase) + 1.4 * np.sin(2.3 * phase + 1.0), 0.0, 1.0)
+    belt *= 0.86 + 0.14 * np.sin(4.0 * y + 2.5)
     apart = np.linalg.norm((place - SPOT) / WIDTH, axis=-1)  # the storm is dark in a pale ring
     belt += np.clip(3.0 - 1.5 * apart, 0.0, 1.0) * (np.clip(3.0 - 2.5 * apart, 0.0, 1.0) - belt)
-    hood = np.clip(10.0 * np.abs(y) - 7.8, 0.0, 1.0)
+    hood = np.clip(10.0 * np.abs(y) - 7.3, 0.0, 1.0) + 0.5 * np.exp(-(((y - 0.05) / 0.035) ** 2))
     return np.stack([belt * (1.0 - hood), (1.0 - belt) * (1.0 - hood), hood], axis=-1)
 
 
@@ -59,6 +66,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     for n in range(3):
         fluid.emitters.add(gf.Emitter(gf.Array(gas[..., n]), color=tuple(FRESH * np.eye(3)[n])))
 
+    moon = gf.Sphere((0.55, 0.2, 0.5), 0.035)  # outside the box: all it does is throw its shadow
+    fluid.obstacles.add(gf.Obstacle(moon, color=(0.16, 0.14, 0.13)))
+
     def blow(scene: gf.Scene, time: float) -> None:
         if scene.frame % 5 == 0:  # they change slowly; a wind of the keys a and d turns the planet
             spin = sum(force.velocity[0] for force in fluid.forces if isinstance(force, gf.Wind))
@@ -66,9 +76,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(distance=1.85),
-        light=gf.Light(direction=(-0.95, -0.22, -0.4), color=(2.9, 2.75, 2.55), ambient=(0.01, 0.01, 0.01)),
-        smoke=gf.Smoke(50.0, pigments=((0.5, 0.2, 0.08), (0.95, 0.84, 0.64), (0.33, 0.4, 0.48))),
+        camera=gf.Camera(target=(0.1, 0.0, 0.0), distance=1.65),
+        light=gf.Light(direction=(-0.95, -0.22, -0.4), color=(2.6, 2.4, 2.15), ambient=(0.01, 0.01, 0.01)),
+        smoke=gf.Smoke(58.0, pigments=((0.5, 0.13, 0.035), (0.95, 0.82, 0.6), (0.3, 0.38, 0.47))),
         picture=gf.Picture(background=(0.001, 0.001, 0.002)),
         update=blow,
         title="gpufluid: planet",

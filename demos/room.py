@@ -1,4 +1,4 @@
-"""A sunbeam in a hazy room: smoke fills it, seen through its front wall, and leaves by a hole in the roof."""
+"""Sunbeams in a hazy room: smoke fills it, seen through its front wall, and leaves by a hole in the roof."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ SOFTWARE_CELLS = (88, 56, 48)
 GPU_CELLS = (176, 112, 96)
 LENGTH = 4.4  # m, of the box; the room stands in it with room above
 WALL = 0.2  # m
-HAZE = 0.045  # density of what floats in the room from the first, and shows the beam
+HAZE = 0.035  # density of what floats in the room from the first, and shows the beam
+PLASTER = (0.4, 0.3, 0.21)
 LOW, HIGH = (-2.0, 0.0, -1.1), (2.0, 2.1, 1.1)  # corners of the room, outside
 HOLE = ((0.7, -0.45), (1.5, 0.35))  # m, corners (x, z) of the hole in the roof
 NICHES = (-1.35, -0.35, 0.65)  # m: where the niches in the back wall begin
@@ -42,21 +43,24 @@ def walls() -> list[gf.Box]:
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
-    """The room, out of doors, and a brazier whose hot smoke fills it."""
+    """The room, out of doors, and a brazier whose hot smoke, which glows at first, fills it."""
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = LENGTH / cells[0]
     fluid = gf.Fluid(
         gf.Grid(cells, size, origin=(-0.5 * LENGTH, 0.0, -0.5 * size * cells[2])),
         boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open()),
-        settings=gf.Settings(buoyancy=4.0, cooling=0.15, vorticity_confinement=0.4, pressure=gf.Multigrid(3)),
+        settings=gf.Settings(buoyancy=4.0, cooling=0.8, vorticity_confinement=0.4, pressure=gf.Multigrid(3)),
         backend=backend,
         ctx=ctx,
     )
     for box in walls():
-        fluid.obstacles.add(gf.Obstacle(box))
+        fluid.obstacles.add(gf.Obstacle(box, color=PLASTER))
     fluid.obstacles[len(fluid.obstacles) - 1].visible = False
-    fluid.obstacles.add(gf.Obstacle(gf.Cylinder((-1.0, 0.15, 0.2), 0.3, 0.3)))  # a brazier
-    source = gf.Emitter(gf.Cylinder((-1.0, 0.37, 0.2), 0.26, 0.12), density=5.0, temperature=1.0)
+    for middle in (1.5, 1.78):  # a grate above the box: its shadow parts the beam
+        fluid.obstacles.add(gf.Obstacle(gf.Box((middle, 2.9, -0.24), (0.1, 0.1, 1.2))))
+    brazier = gf.Cylinder((-1.0, 0.15, 0.2), 0.3, 0.3)
+    fluid.obstacles.add(gf.Obstacle(brazier, color=(0.05, 0.04, 0.04)))
+    source = gf.Emitter(gf.Cylinder((-1.0, 0.37, 0.2), 0.2, 0.12), density=9.0, temperature=1.0)
     source.velocity, source.noise, source.noise_size = (0.2, 2.0, 0.0), 0.6, 0.15
     fluid.emitters.add(source)
     z, y, x = (
@@ -67,10 +71,13 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     fluid.density.write(HAZE * (across & (y < y1 - WALL)[:, None]))
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 1.15, 0.0), distance=4.9, azimuth=-12.0, elevation=9.0),
-        light=gf.Light(direction=(-0.6, -1.0, 0.21), color=(9.0, 8.0, 6.4), ambient=(0.2, 0.24, 0.32)),
-        lights=[gf.PointLight((-1.0, 0.5, 0.4), color=(0.3, 0.13, 0.045), radius=0.12)],
-        smoke=gf.Smoke(extinction=5.0),
+        camera=gf.Camera(target=(0.0, 0.92, 0.0), distance=3.75, azimuth=-8.0, elevation=5.0),
+        light=gf.Light(direction=(-0.6, -1.0, 0.21), color=(15.0, 11.0, 6.5), ambient=(0.05, 0.07, 0.11)),
+        # what the sunlit floor throws back
+        lights=[gf.PointLight((-0.1, 0.2, 0.3), color=(0.5, 0.33, 0.18), radius=0.4)],
+        smoke=gf.Smoke(extinction=5.0, anisotropy=0.3),
+        fire=gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=1600.0, intensity=40.0, glow=2.0),
+        picture=gf.Picture(floor_color=(0.16, 0.11, 0.08)),
         floor=0.0,
         title="gpufluid: room",
     )
