@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpufluid.grid import Grid
-from gpufluid.reference.arrays import center_velocity
+from gpufluid.reference.arrays import center_velocity, faces_of, on_faces
 from gpufluid.reference.walls import closed_faces
 from gpufluid.still import State
 
@@ -37,7 +37,9 @@ class Diagnostics:
 
 def measure(solver: State, grid: Grid, dt: float) -> Diagnostics:
     """Read the fields back and sum them up; waits for the GPU."""
-    velocity = solver.velocity.read().astype(np.float64)
+    stored = solver.velocity.read().astype(np.float64)
+    # without what a program wrote where no face is
+    velocity = faces_of(grid, [on_faces(grid, stored, axis) for axis in range(grid.dimensions)])
     once = velocity[..., :3].copy()
     for axis in range(grid.dimensions):
         if solver.boundaries.periodic(axis):  # its high side is its low side: count it once

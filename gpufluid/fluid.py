@@ -274,7 +274,10 @@ class VelocityField:
 
     @_at_work
     def read(self) -> FloatArray:
-        """Return a float32 copy [nz + 1, ny + 1, nx + 1, 3]; entries that are no face are 0."""
+        """Return a float32 copy [nz + 1, ny + 1, nx + 1, 3].
+
+        Entries that are no face are 0, or what was written there until the next step or `project`.
+        """
         return self.of(self.store.read())
 
     @property
@@ -293,8 +296,8 @@ class VelocityField:
         """Set it from `values` [nz + 1, ny + 1, nx + 1, 3].
 
         Faces of walls and solids get the wall's velocity in the next step or `project`, whatever is given.
-        Not used is what is given for z in a box one cell deep, and for the high side of a periodic box, which
-        is its low side.
+        Not used is what is given where no face is, for z in a box one cell deep, and for the high side of a
+        periodic box, which is its low side.
 
         Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """

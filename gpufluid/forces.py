@@ -305,7 +305,10 @@ class Forces:
             try:
                 self.backend.kernel("force_expression", replace(variant, expression=force.expression))
             except ShaderError as error:
-                raise ShaderError(f"ForceExpression {force.expression!r}: {error}") from None
+                raise ShaderError(
+                    f"ForceExpression {force.expression!r}: {error}\n"
+                    "it must be a vec3 of position (vec3, m), its x, y and z, and time (s)"
+                ) from None
             return
         if force.numpy is None:
             raise GpufluidError(

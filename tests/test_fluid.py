@@ -304,6 +304,18 @@ def test_written_fields_come_back(backend: str, rng: np.random.Generator) -> Non
         )
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_written_where_no_face_is_counts_for_nothing(backend: str) -> None:
+    with gf.Fluid(gf.Grid((7, 6, 5), 0.1), backend=backend) as fluid:
+        values = np.zeros((6, 7, 8, 3))
+        values[-1, ..., :2] = values[:, -1, :, ::2] = values[..., -1, 1:] = 9.0
+        fluid.velocity.write(values)
+        found = fluid.diagnostics()
+        assert (found.kinetic_energy, found.max_speed, found.leak) == (0.0, 0.0, 0.0)
+        fluid.step(0.1)
+        assert not fluid.velocity.read().any()
+
+
 def test_wrong_arrays_are_refused() -> None:
     with gf.Fluid(gf.Grid((7, 6, 5), 0.1), backend="numpy") as fluid:
         with pytest.raises(ValueError, match=r"density must have the shape \(5, 6, 7\), got \(7, 6, 5\)"):

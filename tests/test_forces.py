@@ -169,6 +169,7 @@ def test_a_wrong_expression_is_named_when_it_is_added(backend: str, text: str) -
             fluid.forces.add(gf.ForceExpression(text))
         assert text in str(caught.value)
         assert "force_expression" in str(caught.value)
+        assert str(caught.value).endswith("a vec3 of position (vec3, m), its x, y and z, and time (s)")
         assert len(fluid.forces) == 0
         fluid.step(0.1)
 

@@ -141,6 +141,16 @@ def test_the_logs_of_three_drivers(log: str) -> None:
     assert message.endswith("here  | second")
 
 
+def test_what_a_driver_repeats_is_told_once() -> None:
+    source = Source("p").add("first\nsecond", "file.glsl")
+    log = "0:1(7): error: `a' undeclared\n0:1(9): error: twice\n0:1(12): error: twice\n0:2(1): error: twice"
+    assert str(source.explain(log)).splitlines() == [
+        "pass p: file.glsl:1: error: `a' undeclared  | first",
+        "file.glsl:1: error: twice",
+        "file.glsl:2: error: twice  | second",
+    ]
+
+
 # -- uniforms that the vertex shader hands on --------------------------------------------------------------
 
 MANY = """#version 330 core

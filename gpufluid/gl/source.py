@@ -185,17 +185,20 @@ class Source:
         return "\n".join(self._lines) + "\n"
 
     def explain(self, log: str) -> ShaderError:
-        """Return the error a driver's log becomes: pass, glsl file and line, and the line itself."""
-        out = []
+        """Return the error a driver's log becomes: pass, glsl file and line, and once the line itself."""
+        out: dict[str, str] = {}  # what was said: its line; a driver repeats a slip for all that is round it
+        shown = set()
         for line in log.splitlines():
             match = _LOG.match(line)
             number = int(match[1] or match[2]) if match else 0
             if match and 1 <= number <= len(self._lines):
                 file, at = self._origin[number - 1]
-                out.append(f"{file}:{at}: {line[match.end() :]}  | {self._lines[number - 1].strip()}")
+                code = "" if number in shown else f"  | {self._lines[number - 1].strip()}"
+                out.setdefault(f"{file}:{at}: {line[match.end() :]}", code)
+                shown.add(number)
             elif line.strip(" =") and line.strip() not in _NOISE:
-                out.append(line.strip())
-        return ShaderError(f"pass {self.label}: " + "\n".join(out))
+                out.setdefault(line.strip(), "")
+        return ShaderError(f"pass {self.label}: " + "\n".join(said + code for said, code in out.items()))
 
 
 def _uniforms(line: str) -> list[tuple[str, str, str, int]]:
