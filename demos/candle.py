@@ -35,8 +35,11 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     wick = gf.Capsule((0.0, TOP, 0.0), (0.0, WICK, 0.0), 0.0019)
     for solid in (gf.Cylinder((0.0, 0.5 * TOP, 0.0), 0.028, TOP), wick):
         fluid.obstacles.add(gf.Obstacle(solid))
-    fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, WICK, 0.0), 0.008), fuel=3.0, velocity=(0.0, 0.12, 0.0)))
-    fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, WICK - 0.004, 0.0), 0.007), temperature=0.9))
+    vapour = gf.Emitter(gf.Sphere((0.0, WICK, 0.0), 0.008), fuel=3.0, velocity=(0.0, 0.12, 0.0))
+    spark = gf.Emitter(gf.Sphere((0.0, WICK - 0.004, 0.0), 0.007), temperature=0.9)
+    for source in (vapour, spark):
+        source.falloff = 0.00375
+        fluid.emitters.add(source)
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 0.12, 0.0), distance=0.42, azimuth=20.0, elevation=4.0),

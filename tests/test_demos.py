@@ -57,15 +57,25 @@ def height(scene: gf.Scene, above: float) -> float:
     return float(rows.max(initial=-1) + 1) * scene.fluid.grid.cell_size
 
 
+def measured_in_cells(source: gf.Emitter) -> bool:
+    """Whether a source brings more, or other patches, in larger cells."""
+    edged = source.edge == "gaussian" and not isinstance(source.shape, gf.Array)
+    return (edged and source.falloff is None) or (source.noise > 0.0 and source.noise_size is None)
+
+
 @pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")  # in few cells
 @pytest.mark.parametrize("name", demo_names())
 def test_every_demo_runs(name: str) -> None:
-    """A few frames on two backends, one of them drawn; short, and its first line says what it shows."""
+    """A few frames on two backends, one of them drawn; short, and its first line says what it shows.
+
+    Its sources are as wide in a GPU's finer cells: a default falloff is one cell wide.
+    """
     assert len(demo_file(name).read_text(encoding="utf-8").splitlines()) < 90
     assert demo_summary(name).endswith(".")
     for backend, cells in (("fragment", DRAWN), ("numpy", SMALL)):
         scene = load_demo(name)(cells=cells.get(name, (12, 16, 12)), backend=backend)
         assert scene.title == f"gpufluid: {name}"
+        assert not any(measured_in_cells(source) for each in scene.fluids for source in each.emitters)
         fluid, renderer = scene.fluid, None
         if fluid.ctx is not None:
             renderer = gf.FrameRenderer.of(scene.picture, fluid.ctx, (64, 36))
