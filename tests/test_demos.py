@@ -31,6 +31,8 @@ SMALL = {
     "glass_plates": (36, 32, 2),
     "spheres": (18, 24, 14),
     "room": (22, 14, 12),
+    "steps": (24, 10, 16),
+    "streamlines": (22, 12, 12),
 }
 DRAWN = {  # as large as another test here needs it, which then has its programs
     **SMALL,
