@@ -93,6 +93,17 @@ def test_every_demo_runs(name: str) -> None:
         scene.release()
 
 
+@pytest.mark.parametrize("name", ["paint", "stirring"])
+def test_a_sheet_of_dye_is_as_dark_in_finer_cells(name: str) -> None:
+    """In 2D the light goes through one cell: exp(-extinction * cell_size) of it is left at a density of 1."""
+    depths = []
+    for cells in ((48, 27, 1), (96, 54, 1)):
+        scene = load_demo(name)(cells=cells, backend="numpy")
+        depths.append(scene.smoke.extinction * scene.fluid.grid.cell_size)
+        scene.release()
+    assert depths[0] == pytest.approx(depths[1], rel=1e-9) and depths[0] > 3.0
+
+
 def test_the_flame_is_steady_for_ten_seconds() -> None:
     """Once it burns it neither grows nor dies: heat and height stay in bounds, and no fuel heaps up."""
     scene = load_demo("flame")(cells=DRAWN["flame"])
