@@ -46,7 +46,9 @@ def scene(
     )
     nx, ny, nz = cells
     height = (np.arange(ny) + 0.5) / ny
-    uneven = np.random.default_rng(1).normal(0.0, 0.05, (nz, 1, nx)) * np.sin(np.pi * height)[:, None]
+    spots = np.random.default_rng(1).normal(0.0, 0.05, SOFTWARE_CELLS[::-2])  # [z, x], as wide in all cells
+    z, x = (np.arange(n) * of // n for n, of in zip((nz, nx), spots.shape, strict=True))
+    uneven = spots[np.ix_(z, x)][:, None] * np.sin(np.pi * height)[:, None]
     fluid.temperature.write(0.5 - height[:, None] + uneven)
 
     def show(_: gf.Scene, time: float) -> None:

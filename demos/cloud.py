@@ -28,7 +28,8 @@ def cumulus(grid: gf.Grid) -> NDArray[np.float64]:
     height = 0.1 + 0.42 * np.exp(-7.0 * (x + 0.06) ** 2 - 16.0 * z**2) * random.uniform(0.4, 1.0, 18)
     heap = [np.stack([x, height, z, random.uniform(0.1, 0.18, 18)], axis=1)]
     heap[0][0] = 0.0, 0.24, 0.0, 0.22
-    for children in (24, 14):
+    # down to balls four cells wide: larger ones show as bubbles in a GPU's finer cells
+    for children in (24, 14, 20) if grid.cell_size < 0.01 else (24, 14):
         parents = np.repeat(heap[-1], children, axis=0)
         way = random.normal(size=(len(parents), 3))
         way *= parents[:, 3:] / np.linalg.norm(way, axis=1, keepdims=True)

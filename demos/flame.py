@@ -40,7 +40,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     fluid.emitters.add(fuel)
     turn = np.linspace(0.0, 2.0 * np.pi, 25)
     ring = np.stack([BURNER * np.cos(turn), np.full(25, 0.055), BURNER * np.sin(turn)], axis=1)
-    fluid.emitters.add(gf.Emitter(gf.Line(ring, 0.01), temperature=0.8))
+    pilots = gf.Emitter(gf.Line(ring, 0.01), temperature=0.8, falloff=max(0.0125, size))  # no gaps in it
+    fluid.emitters.add(pilots)
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 0.42, 0.0), distance=1.75, azimuth=20.0, elevation=6.0),

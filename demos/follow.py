@@ -29,7 +29,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     sides = gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open())
     settings = gf.Settings(vorticity_confinement=0.6, buoyancy=0.9, density_dissipation=0.25)
     fluid = gf.Fluid(grid, sides, settings, backend=backend, ctx=ctx)
-    torch = fluid.emitters.add(gf.Emitter(gf.Sphere(radius=0.09), density=14.0, temperature=2.2, noise=0.5))
+    torch = gf.Emitter(gf.Sphere(radius=0.09), density=14.0, temperature=2.2, falloff=0.0375)
+    torch.noise, torch.noise_size = 0.5, 0.15
+    fluid.emitters.add(torch)
     ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.085)))
     post = gf.Cylinder(radius=0.07, height=1.0)
     pillars = [

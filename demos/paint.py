@@ -11,6 +11,7 @@ SOFTWARE_CELLS = (384, 216, 1)
 GPU_CELLS = (960, 540, 1)
 WIDTH, HEIGHT = 1.6, 0.9  # m
 STRENGTH = 16.0  # of the colours, per second
+DEPTH = 3.75  # optical, of the sheet where the colours are 1: in 2D it is one cell deep, however fine
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
@@ -48,7 +49,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(distance=1.40, elevation=0.0),
         light=gf.Light(direction=(0.2, -0.4, -1.0), color=(7.0, 7.0, 7.0), ambient=(1.2, 1.2, 1.2)),
-        smoke=gf.Smoke(900.0, pigments=((0.95, 0.06, 0.25), (0.99, 0.75, 0.05), (0.02, 0.3, 0.9))),
+        smoke=gf.Smoke(DEPTH / size, pigments=((0.95, 0.06, 0.25), (0.99, 0.75, 0.05), (0.02, 0.3, 0.9))),
         picture=gf.Picture(background=(0.8, 0.78, 0.72)),
         hand=hand,
         update=paint,

@@ -31,7 +31,9 @@ def scene(
     mesh = (obstacle or gf.Mesh.trefoil()).fitted(0.42)
     fluid.obstacles.add(gf.Obstacle(mesh, position=(0.0, 0.56, 0.0)))
     source = fluid.emitters.add(
-        gf.Emitter(gf.Sphere(radius=0.08), density=2.3, temperature=1.0, velocity=(0.0, 0.5, 0.0))
+        gf.Emitter(
+            gf.Sphere(radius=0.08), density=2.3, temperature=1.0, velocity=(0.0, 0.5, 0.0), falloff=0.0156
+        )
     )
 
     def sway(_: gf.Scene, time: float) -> None:

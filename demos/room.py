@@ -61,7 +61,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     brazier = gf.Cylinder((-1.0, 0.15, 0.2), 0.3, 0.3)
     fluid.obstacles.add(gf.Obstacle(brazier, color=(0.05, 0.04, 0.04)))
     source = gf.Emitter(gf.Cylinder((-1.0, 0.37, 0.2), 0.2, 0.12), density=9.0, temperature=1.0)
-    source.velocity, source.noise, source.noise_size = (0.2, 2.0, 0.0), 0.6, 0.15
+    source.velocity, source.falloff = (0.2, 2.0, 0.0), 0.05
+    source.noise, source.noise_size = 0.6, 0.15
     fluid.emitters.add(source)
     z, y, x = (
         o + size * (np.arange(n) + 0.5) for o, n in zip(fluid.grid.origin[::-1], cells[::-1], strict=True)

@@ -14,6 +14,7 @@ GPU_CELLS = (960, 540, 1)
 WIDTH = 1.6  # m
 BANDS = 6
 STRENGTH = 1.0  # of the dye
+DEPTH = 25 / 6  # optical, of the tray at that strength: in 2D it is one cell deep, however fine
 RADIUS, ROUND = 0.065, (0.5, 0.24)  # m: the rod, and half the axes of its way
 TURN = 3.6  # s, once round
 
@@ -47,7 +48,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(distance=1.40, elevation=0.0),
         light=gf.Light(direction=(0.3, -0.4, -1.0), color=(4.0, 4.0, 4.0), ambient=(0.8, 0.8, 0.8)),
-        smoke=gf.Smoke(1000.0, pigments=((0.85, 0.16, 0.06), (0.98, 0.85, 0.6), (0.01, 0.16, 0.3))),
+        smoke=gf.Smoke(DEPTH / size, pigments=((0.85, 0.16, 0.06), (0.98, 0.85, 0.6), (0.01, 0.16, 0.3))),
         update=stir,
         title="gpufluid: stirring",
     )

@@ -48,7 +48,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     )
     fluid.obstacles.add(gf.Obstacle(mountain(), color=(0.075, 0.06, 0.055), gloss=0.0))
     vent = gf.Emitter(gf.Cylinder((0.0, SUMMIT, 0.0), 0.085, 0.05), density=11.0, temperature=0.9)
-    vent.noise, vent.noise_size, vent.noise_time = 1.0, 0.035, 0.1
+    vent.falloff, vent.noise, vent.noise_size, vent.noise_time = 0.0193, 1.0, 0.035, 0.1
     fluid.emitters.add(vent)
     fluid.forces.add(gf.Wind((0.3, 0.0, 0.1), rate=0.5))
 

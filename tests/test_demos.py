@@ -31,6 +31,8 @@ SMALL = {
     "glass_plates": (36, 32, 2),
     "spheres": (18, 24, 14),
     "room": (22, 14, 12),
+    "steps": (24, 10, 16),
+    "streamlines": (22, 12, 12),
 }
 DRAWN = {  # as large as another test here needs it, which then has its programs
     **SMALL,
@@ -57,15 +59,25 @@ def height(scene: gf.Scene, above: float) -> float:
     return float(rows.max(initial=-1) + 1) * scene.fluid.grid.cell_size
 
 
+def measured_in_cells(source: gf.Emitter) -> bool:
+    """Whether a source brings more, or other patches, in larger cells."""
+    edged = source.edge == "gaussian" and not isinstance(source.shape, gf.Array)
+    return (edged and source.falloff is None) or (source.noise > 0.0 and source.noise_size is None)
+
+
 @pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")  # in few cells
 @pytest.mark.parametrize("name", demo_names())
 def test_every_demo_runs(name: str) -> None:
-    """A few frames on two backends, one of them drawn; short, and its first line says what it shows."""
+    """A few frames on two backends, one of them drawn; short, and its first line says what it shows.
+
+    Its sources are as wide in a GPU's finer cells: a default falloff is one cell wide.
+    """
     assert len(demo_file(name).read_text(encoding="utf-8").splitlines()) < 90
     assert demo_summary(name).endswith(".")
     for backend, cells in (("fragment", DRAWN), ("numpy", SMALL)):
         scene = load_demo(name)(cells=cells.get(name, (12, 16, 12)), backend=backend)
         assert scene.title == f"gpufluid: {name}"
+        assert not any(measured_in_cells(source) for each in scene.fluids for source in each.emitters)
         fluid, renderer = scene.fluid, None
         if fluid.ctx is not None:
             renderer = gf.FrameRenderer.of(scene.picture, fluid.ctx, (64, 36))
@@ -79,6 +91,17 @@ def test_every_demo_runs(name: str) -> None:
             assert renderer.read().std() > 5.0
             renderer.release()
         scene.release()
+
+
+@pytest.mark.parametrize("name", ["paint", "stirring"])
+def test_a_sheet_of_dye_is_as_dark_in_finer_cells(name: str) -> None:
+    """In 2D the light goes through one cell: exp(-extinction * cell_size) of it is left at a density of 1."""
+    depths = []
+    for cells in ((48, 27, 1), (96, 54, 1)):
+        scene = load_demo(name)(cells=cells, backend="numpy")
+        depths.append(scene.smoke.extinction * scene.fluid.grid.cell_size)
+        scene.release()
+    assert depths[0] == pytest.approx(depths[1], rel=1e-9) and depths[0] > 3.0
 
 
 def test_the_flame_is_steady_for_ten_seconds() -> None:

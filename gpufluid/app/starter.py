@@ -18,8 +18,8 @@ duration = 6.0       # seconds; leave it out and a window plays on
 floor = 0.0          # height of the ground that catches the shadow
 
 [grid]
-cells = [48, 72, 48]     # more cells, more detail, more time
-cell_size = 0.0208
+cells = [48, 72, 48]     # more of them, and a smaller cell_size: more detail, more time
+cell_size = 0.0208       # the box is as many times as large
 origin = [-0.5, 0.0, -0.5]
 
 [sides]                  # left right (x), bottom top (y), back front (z); "all" for those not named
@@ -37,6 +37,7 @@ name = "source"
 shape = {{ kind = "sphere", radius = 0.08 }}
 # a value may follow keyframes, {{ keys = [[0, 1.0], [2, 3.0]], ease = "smooth" }}, or a formula of the time:
 position = {{ formula = ["0.05 * sin(5 * t)", "0.12", "0.05 * cos(4 * t)"] }}
+falloff = 0.02           # metres over which it ends; left out, a cell, and so less in smaller ones
 density = 2.5            # a second
 temperature = 1.0
 velocity = [0.0, 0.5, 0.0]
