@@ -17,6 +17,9 @@ ROUND = 100  # sweeps of one Chebyshev polynomial at most
 # of the residual's squares over their least, past which conjugate gradients stop; 60 is the most seen where
 # there is a solution (Gauss-Seidel at 72^3)
 GROWTH = {"multigrid": 1e2, "gauss-seidel": 3e3}
+# of the machine's epsilon, the curvature along a direction that rounding alone may give it: twice that was
+# seen along the constant of a room of a few cells, twenty times in a closed box of 600 cells in a row
+FLAT = 4.0
 V_CYCLES = 8  # that stand in for conjugate gradients where there is no solution; they leave 1e-5 and less
 LEFT = 0.01  # what such a polynomial leaves of the modes it is made for
 
@@ -83,9 +86,9 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     is in single precision, whatever the settings say.
 
     Gas that expands in a room without a way out leaves no solution: once all else is solved for, directions
-    go along that room's constant, the lengths and the residual grow without end. V-cycles, which such a room
-    does not disturb, then solve for the others; without them the steps up to the least residual are taken
-    once more, and no others.
+    go along that room's constant, without a curvature, and the lengths and the residual grow without end.
+    V-cycles, which such a room does not disturb, then solve for the others; without them the steps up to the
+    least residual are taken once more, and no others.
     """
     residual = problem.residual()
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
@@ -107,19 +110,23 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
             for half in halves:
                 half()
 
+    def go_on_otherwise() -> None:
+        """Solve for what has a solution."""
+        if finest is None:
+            conjugate_gradient(replace(rules, iterations=best), problem, hierarchy)
+            return
+        for _ in range(min(rules.iterations, V_CYCLES)):
+            problem.residual()
+            precondition()
+            problem.add(problem.pressure, relaxed, -1.0)
+
     for n in range(rules.iterations):
         precondition()
         now, squares = problem.dot(residual, relaxed)
         if rules.tolerance is not None and problem.share(squares) <= rules.tolerance:
             break
         if not squares <= GROWTH[rules.preconditioner] * least:
-            if finest is None:
-                conjugate_gradient(replace(rules, iterations=best), problem, hierarchy)
-                return
-            for _ in range(min(rules.iterations, V_CYCLES)):
-                problem.residual()
-                precondition()
-                problem.add(problem.pressure, relaxed, -1.0)
+            go_on_otherwise()
             return
         if squares < least:
             least, best = squares, n
@@ -130,9 +137,10 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
         turn = -length * problem.dot(image, relaxed)[0] / before if n else 0.0
         problem.add(direction, relaxed, own=turn)
         problem.apply(direction, image)
-        curvature = problem.dot(direction, image)[0]
-        if not curvature > 0.0:
-            break
+        curvature, size = problem.dot(direction, image)
+        if not curvature > FLAT * inner.backend.epsilon * size:
+            go_on_otherwise()
+            return
         length = problem.dot(residual, direction)[0] / curvature
         problem.add(change, direction, length)
         problem.add(residual, image, -length)
