@@ -21,6 +21,9 @@ void main() {
                 hottest = max(hottest, fetch_heat(ivec3(x, y, z)));
 #endif
             }
+#if !COLORED
+    most.rgb *= most.w;  // see look_at.glsl
+#endif
 #if FIRE
     most.rgb += hottest.y * fire_glow(GLOWS_FROM + hottest.x) + hottest.z * fire_core;  // brighter than anything there
 #endif

@@ -12,6 +12,7 @@ uniform vec3 cuts;           // where the first slab begins, how thick each is, 
 uniform vec2 bands;          // how many, and how high each is, of the picture's 2
 uniform vec2 slack;          // one pixel, of the picture's 2 x 2
 uniform float margin;        // cells, by which what is seen may lie off those that hold it
+uniform float spread;        // share of a slab by which each may be longer
 uniform float nearest;       // depth in front of which nothing has a place in the picture
 
 flat out vec2 reach;         // the opposite of the left end, and the right end, -1 .. 1
@@ -44,7 +45,7 @@ void main() {
     least -= slack;
     most += slack;
     reach = vec2(-least.x, most.x);
-    vec2 columns = clamp(floor((span - cuts.x) / cuts.y + vec2(-0.01, 0.01)), vec2(-1.0), vec2(cuts.z));
+    vec2 columns = clamp(floor((span - cuts.x) / cuts.y + (spread + 0.01) * vec2(-1.0, 1.0)), vec2(-1.0), vec2(cuts.z));
     vec2 rows = clamp(floor((vec2(least.y, most.y) + 1.0) / bands.y), vec2(-1.0), vec2(bands.x));
     vec2 place = vec2((corner & 1) == 0 ? columns.x : columns.y + 1.0, corner < 2 ? rows.x : rows.y + 1.0);
     gl_Position = vec4(2.0 * place / vec2(cuts.z, bands.x) - 1.0, 0.0, 1.0);

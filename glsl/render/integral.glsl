@@ -1,12 +1,19 @@
-// Light that even matter sends out along a way, and what it hides: premultiplied radiance and opacity.
-// look: radiance per metre, extinction (1/m). way: m.
+// Light that matter sends out along a way, and what it hides: premultiplied radiance and opacity. Extinction and radiance
+// run evenly from what its near end looks like to what its far end does (see look_at.glsl). Smoke
+// sends out what it does in one place: where the share of the optical depth before it is the mean over the light that gets out,
+// 1/depth - 1/(exp(depth) - 1) to 6 %. way: m. Twins: `integral` of reference_light.py and `through` of reference_fire.py.
+#include "render/look_at.glsl"
 
-vec4 integral(vec4 look, float way) {
-    float depth = look.w * way;
-    if (depth > 0.02) {
-        float hidden = 1.0 - exp(-depth);
-        return vec4(look.rgb * (hidden / look.w), hidden);
-    }
-    float share = 1.0 - depth * (0.5 - depth / 6.0);  // (1 - exp(-depth)) / depth, where floats lose the difference
-    return vec4(look.rgb * (way * share), depth * share);
+vec4 integral(Look near, Look far, float way) {
+    float a = near.smoke.w, b = far.smoke.w, depth = 0.5 * (a + b) * way;
+    float hidden = depth > 0.02 ? 1.0 - exp(-depth) : depth * (1.0 - depth * (0.5 - depth / 6.0));
+    float mean = (9.0 + depth) / (18.0 + depth * (5.0 + depth));
+    float place = (a + b) * mean / max(a + sqrt(mix(a * a, b * b, mean)), 1e-20);
+    vec4 there = mix(near.smoke, far.smoke, place);
+    vec3 light = there.rgb * (hidden / max(there.w, 1e-20));
+#if FIRE
+    float all = depth > 0.02 ? hidden / depth : 1.0 - 0.5 * depth;
+    light += way * all * mix(near.fire, far.fire, mean);
+#endif
+    return vec4(light, hidden);
 }

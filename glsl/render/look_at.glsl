@@ -1,15 +1,41 @@
-// How what is in a place (cells) looks to the camera: radiance per metre, smoke's and fire's, and extinction (1/m).
+// How what is in a place (cells) looks to the camera.
 #include "lib/cell_sample.glsl" for shaded
 #include "render/edge.glsl"
 #if FIRE
 #include "render/fire_at.glsl"
 #endif
 
-vec4 look_at(vec3 place) {
-    vec4 look = sample_shaded(place);
-    look *= edged(look.w);
+struct Look {
+    vec4 smoke;  // radiance per metre, extinction (1/m)
 #if FIRE
-    look.rgb += fire_at(place);
+    vec3 fire;   // radiance per metre
 #endif
-    return look;
+};
+
+// What `shade` wrote, between the cells. Light and extinction are looked up apart: the edge of dense smoke, where one falls
+// within a cell and the other grows, would be shaded cell by cell otherwise. Colours that lie side by side go by their share.
+vec4 smoke_at(vec3 place) {
+    vec4 smoke = sample_shaded(place);
+#if COLORED
+    return smoke * edged(smoke.w);
+#else
+    smoke.w *= edged(smoke.w);
+    return vec4(smoke.rgb * smoke.w, smoke.w);
+#endif
+}
+
+Look look_at(vec3 place) {
+#if FIRE
+    return Look(smoke_at(place), fire_at(place));
+#else
+    return Look(smoke_at(place));
+#endif
+}
+
+Look nothing() {
+#if FIRE
+    return Look(vec4(0.0), vec3(0.0));
+#else
+    return Look(vec4(0.0));
+#endif
 }

@@ -1,17 +1,12 @@
 // All the smoke along one ray, nearest first: premultiplied radiance and opacity.
-// The ray is cut into the slabs that slices would be drawn of, and sampled where they would sample it. Blocks of
-// cells that hold next to nothing are leapt over, and what lies behind dense smoke is left out.
+// The ray is cut into the slabs that slices would be drawn of. Blocks of cells that hold next to nothing are leapt over, and
+// what lies behind dense smoke is left out.
+#include "render/cut.glsl"
 #include "render/integral.glsl"
-#include "render/look_at.glsl"
-#include "render/noise.glsl"
 #include "render/ray_overlap.glsl"
 
 const float DARK = 1.0 / 1024.0;  // what is let through, where the rest no longer counts
 
-uniform int steps;      // from the slab's begin to its end
-uniform int first_number;  // of the step in which it begins: a step keeps its number when the box moves on
-uniform float lead;     // share of that step that lies before the slab
-uniform float jitter;   // share of a step within which its sample is moved
 uniform float faint;    // 1/m: a block that holds no more is empty
 
 noperspective in vec3 origin, direction;  // cells; the ray's parameter is the depth in m
@@ -50,34 +45,40 @@ void main() {
     way.y = before_scene(way.y, picture);
     if (!(way.y > way.x)) discard;
 #endif
-    float noise = blue_noise(gl_FragCoord.xy), thick = (slab.y - slab.x) / float(steps);
     float metre = length(direction) * cell_size;  // of way for a metre of depth
-    float start = slab.x - lead * thick;
-    int n = max(int((way.x - start) / thick), 0);
-    int end = min(int(ceil((way.y - start) / thick)), lead > 0.0 ? steps + 1 : steps);
-    float left = 1.0, known = way.x;  // `known`: up to there the smoke was found to be worth sampling
-    while (n < end && left > DARK) {
-        float from, to, at;
-        while (n < end) {
-            from = max(start + thick * float(n), way.x);
-            to = min(start + thick * float(n + 1), way.y);
-#if FIRE
-            at = mix(from, to, 0.5 + jitter * (noise - 0.5));  // alike in all steps, as in slabs
-#else
-            at = mix(from, to, 0.5 + jitter * (fract(noise + 0.6180339887 * float(steps - 1 - n - first_number)) - 0.5));
-#endif
-            if (at <= known) break;
-            vec3 place = origin + d * at;
-            ivec3 block = clamp(ivec3(place) / BLOCK, ivec3(0), occupied_extent - 1);
-            vec3 sides = (vec3(BLOCK * (block + ivec3(greaterThan(d, vec3(0.0))))) - origin) / d;
-            float leaves = max(min(sides.x, min(sides.y, sides.z)), at);
-            if (fetch_occupied(block).x > faint) known = leaves;
-            else n = max(n + 1, int((leaves - start) / thick));
-        }
-        if (n >= end) break;
-        vec4 light = integral(look_at(origin + d * at), max(to - from, 0.0) * metre);
+    int n = max(int((way.x - cuts.x) / cuts.y - 0.5 * jitter), 0);
+    int last = min(int(ceil((way.y - cuts.x) / cuts.y + 0.5 * jitter)), int(cuts.w));
+    float left = 1.0, from = way.x, known = -1.0;  // `known`: up to there the smoke was found to be worth looking at
+    Look near = nothing();
+    bool empty = true;  // `near` is nothing
+    while (n <= last && left > DARK) {
+        float to;
+        bool there;
+        do {  // to the next cut that is worth it; or the one behind such a cut, whatever it is
+            to = clamp(cut(n), way.x, way.y);
+            there = to <= known;
+            if (!there) {
+                vec3 place = origin + d * to;
+                ivec3 block = clamp(ivec3(place) / BLOCK, ivec3(0), occupied_extent - 1);
+                vec3 sides = (vec3(BLOCK * (block + ivec3(greaterThan(d, vec3(0.0))))) - origin) / d;
+                float leaves = max(min(sides.x, min(sides.y, sides.z)), to);
+                there = fetch_occupied(block).x > faint;
+                if (there) known = leaves;
+                else if (empty) {
+                    n = max(n, int((leaves - cuts.x) / cuts.y - 0.5 * jitter));  // the last one in that block
+                    from = clamp(cut(n++), way.x, way.y);
+                }
+            }
+        } while (!there && empty && n <= last);
+        if (!there && empty) break;
+        Look far = nothing();
+        if (there) far = look_at(origin + d * to);
+        vec4 light = integral(near, far, (to - from) * metre);
         color_out += left * light;
         left *= 1.0 - light.w;
+        near = far;
+        from = to;
+        empty = !there;
         ++n;
     }
 #if !HALF

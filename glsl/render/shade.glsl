@@ -1,4 +1,5 @@
-// How the smoke of a cell looks to the camera: radiance it sends there per metre, and its extinction (1/m). Cells.
+// How the smoke of a cell looks to the camera: radiance it sends there per optical depth, and its extinction (1/m). Air has
+// the light that smoke would have there, for look_at.glsl to look up between the two. Cells. COLORED: radiance per metre.
 // Light scattered often is the sum of octaves of Wrenninge, Kulla & Lundqvist (2013): each scatters half the
 // light of the one before at 0.4 times the extinction and half the anisotropy.
 #include "render/each_cell.glsl"
@@ -45,7 +46,6 @@ vec4 shaded(ivec3 cell) {
 #endif
     vec3 place = vec3(cell) + 0.5;
     float thick = min(extinction * density * fade(place), THICKEST);
-    if (!(thick > 0.0)) return vec4(0.0);
     vec3 viewer = normalize(parallel_view ? eye : eye - place);
     vec3 light = sun * scattered(light_inside_sun(place), dot(sun_direction, viewer));
 #if SHADOWED
@@ -67,23 +67,36 @@ vec4 shaded(ivec3 cell) {
 #if FIRE
     light += glow_inside(place);
 #endif
-    return vec4(min(thick * color * light, BRIGHTEST), thick);
+#if COLORED
+    light *= thick;
+#endif
+    return vec4(min(color * light, BRIGHTEST), thick);
 }
+
+#if SOLIDS
+ivec3 beside(int n) { return ivec3(n % 3, n / 3 % 3, n / 9) - 1; }  // one of the 27 cells round one
+bool is_fluid(ivec3 cell) { return cell == in_box(cell) && !(fetch_solid(cell).x > 0.5); }
+#endif
 
 vec4 of_cell(ivec3 cell) {
 #if SOLIDS
-    // in a solid the mean of the fluid beside it, so that smoke does not thin out against its surface
-    bool solid = fetch_solid(cell).x > 0.5;
-    int side = 0, sides = solid ? 2 * DIMENSIONS : 1;
-    float open = 0.0;
+    // in a solid the mean of the fluid beside it, so that smoke neither thins out nor darkens against its surface: of the
+    // cells that share a face with it; where there are none an edge, or a corner
+    ivec3 seen = ivec3(0);  // a bit for each of the 27
+    for (int n = is_fluid(cell) ? 27 : 0; n < 27; ++n) {
+        ivec3 way = abs(beside(n));
+        if (is_fluid(cell + beside(n))) seen |= ivec3(equal(ivec3(way.x + way.y + way.z), ivec3(1, 2, 3))) << n;
+    }
+    int bits = seen.x != 0 ? seen.x : seen.y != 0 ? seen.y : seen.z != 0 ? seen.z : 1 << 13;  // or the cell itself
+    float count = 0.0;
     vec4 sum = vec4(0.0);
     do {
-        ivec3 at = solid ? cell + step_along(side >> 1) * (2 * (side & 1) - 1) : cell;
-        if (solid && (at != in_box(at) || fetch_solid(at).x > 0.5)) continue;
-        sum += shaded(at);
-        open += 1.0;
-    } while (++side < sides);
-    return sum / max(open, 1.0);
+        int lowest = bits & -bits;
+        sum += shaded(cell + beside(int(log2(float(lowest)) + 0.5)));
+        bits -= lowest;
+        count += 1.0;
+    } while (bits != 0);
+    return sum / count;
 #else
     return shaded(cell);
 #endif

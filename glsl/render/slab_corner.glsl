@@ -1,7 +1,7 @@
 // What every corner of a rectangle of slabs hands to its pixels, an instance a rectangle, farthest first.
 
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
-uniform vec3 cuts;          // where the first slab begins, how thick each is, how many a rectangle stands for
+uniform vec4 cuts;          // as for the fragments, see cut.glsl
 
 in vec4 bounds;             // left, bottom, right, top of the slabs in the picture, -1 .. 1
 in vec2 interval;           // where they begin and end, m in front of the eye; or cells along their axis

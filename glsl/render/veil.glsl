@@ -23,7 +23,7 @@ void main() {
     float depth = 0.0;
     for (float from = way.x; from < way.y && depth < DARK; from += PIECE) {
         float piece = min(PIECE, way.y - from);
-        depth += look_at(p + d * (from + 0.5 * piece)).w * piece * cell_size;
+        depth += smoke_at(p + d * (from + 0.5 * piece)).w * piece * cell_size;
     }
     through_out = vec4(exp(-depth));
 }

@@ -18,6 +18,7 @@ from gpufluid.gl.source import Source
 from gpufluid.render.camera import View
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import LIMIT, Sight, ray_uniforms
+from gpufluid.render.slabs import Cuts
 from gpufluid.render.volume_source import EXTENTS, WHOLES
 
 BAND = 32  # height of a band, pixels
@@ -35,11 +36,13 @@ class Extents:
         sight: Sight,
         occupancy: Occupancy,
         along: tuple[float, ...],
-        cuts: tuple[float, float, int],
+        cuts: Cuts,
+        spread: float = 0.0,
     ) -> None:
         """Find them. along: of a place in cells, what slabs are cut across: a plane's four numbers.
 
-        cuts: where the first slab begins there, how thick each is, how many there are.
+        cuts: where the first slab begins there, how thick each is, how many there are. spread: share of a
+        slab by which each may be longer.
         """
         device, (_, height) = self.device, sight.size
         program = occupancy.scattering(device, sight.fluid.grid.local, "extents")
@@ -54,6 +57,7 @@ class Extents:
             "slack": tuple(2.0 / n for n in sight.size),
             "nearest": max(view.rays.near, 1e-6),
             "margin": float(occupancy.margin),
+            "spread": spread,
         }
         give(program, values)
         # one column a slab: the textures hold more

@@ -1,6 +1,6 @@
 """The shaded volume ray by ray: one pass over the box's rectangle in the picture, nearest first.
 
-A ray is cut into the slabs that `Slices` would draw across the view and sampled in the same places. A texture
+A ray is cut into the slabs that `Slices` would draw across the view. A texture
 of blocks, made each frame, tells it where there is next to nothing; it ends where it lets next to nothing
 through. With half the resolution a ray stands for 2 x 2 pixels; what they saw is made whole along the edges
 of the scene's depth.
@@ -16,7 +16,7 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.layout import FlatLayout
 from gpufluid.render.painter import Painter, Sight
-from gpufluid.render.slabs import Rows, box_of, lead_of, steps_through
+from gpufluid.render.slabs import Rows, box_of, view_cuts, view_shifts
 from gpufluid.render.subject import lag
 from gpufluid.render.volume_source import SCALARS, SOLID, bind, volume_program
 
@@ -48,19 +48,19 @@ class RayMarch:
         half, quality = self.resolution < 1.0, sight.quality
         if not half and quality < HALVED:
             half, quality = True, quality / HALVED
-        blocks = self._blocks(sight)
+        blocks, grid = self._blocks(sight), sight.fluid.grid
+        how = grid, sight.view.rays, self.count, quality, lag(sight.fluid)
+        cuts = view_cuts(*how)
+        spread = self.painter.spread(cuts[1] / grid.cell_size)
         program = self.painter.program(
             sight,
             "march",
             "render/march_fragment.glsl",
-            {"HALF": int(half), "BLOCK": BLOCK},
+            {"HALF": int(half), "BLOCK": BLOCK, "JITTERED": int(spread > 0.0)},
             {"occupied": blocks.layout},
         )
-        grid, rays = sight.fluid.grid, sight.view.rays
-        steps = steps_through(grid, rays, self.count, quality)
-        number, lead = lead_of(grid, rays, steps, lag(sight.fluid))
-        faint = FAINT / float(np.linalg.norm(grid.size))
-        give(program, {"steps": steps, "first_number": number, "lead": lead, "faint": faint})
+        self.painter.give_cuts(program, cuts, 1, view_shifts(*how), spread)
+        give(program, {"faint": FAINT / float(np.linalg.norm(grid.size))})
         given = {"occupied": blocks}
         if half:
             self._draw_half(sight, slabs, program, given)

@@ -90,15 +90,17 @@ class Occupancy:
         if fire is not None:
             defines = {"FIRE": 1, "GLOWS_FROM": GLOWS_FROM}
             values["fire_kelvin"] = _kelvin(fire)
-        # a solid shows the mean of the fluid beside it, and what is softened its neighbours
+        # a solid shows the mean of the fluid beside it, and what is softened its neighbours; air beside smoke
+        # shows nothing, but rays look up its light
         softened = fire is not None or fluid.color_field is not None
-        self.margin = int(fluid.solid_field is not None) + int(softened)
+        solids = int(fluid.solid_field is not None)
+        self.margin = solids + int(softened)
         self._fill(
             self._rows, fluid, "occupied rows", matter(fluid), values, defines, _strips_of(fluid, look)
         )
         alike = int(fire is None and fluid.solid_field is None)
         self._fill(self.boxes, fluid, "occupied boxes", {"rows": self._rows}, {}, {"ALIKE": alike})
-        self._fill(self._spans, fluid, "occupied spans", {"boxes": self.boxes}, {"margin": self.margin})
+        self._fill(self._spans, fluid, "occupied spans", {"boxes": self.boxes}, {"margin": solids + 1})
         if look.lights or fire is not None:
             self._find_ends(fluid.grid.local)
 

@@ -17,11 +17,12 @@ from gpufluid.render.camera import View
 from gpufluid.render.firelight import FIRE, SeenFire
 from gpufluid.render.noise import noise_texture
 from gpufluid.render.occupancy import Occupancy
-from gpufluid.render.slabs import Rows
+from gpufluid.render.slabs import Cuts, Rows
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import DEPTH, NOISE, Program, bind, volume_program
 from gpufluid.view import MOST_SLICES
 
+THICK = 1.25  # cells, from which on slabs are spread by noise
 LIMIT = MOST_SLICES  # in a box that has moved on one more is begun
 
 
@@ -70,7 +71,8 @@ class Sight:
 class Painter:
     """Draws rectangles with programs of its device.
 
-    jitter: share of a slab over which noise spreads the samples.
+    jitter: share of a thick slab over which noise spreads each of the cuts between slabs, where rays are
+    sampled.
     """
 
     def __init__(self, device: Device, jitter: float) -> None:
@@ -111,12 +113,33 @@ class Painter:
             "has_depth": sight.depth is not None,
             "scene_depth": DEPTH,
             "noise_tile": NOISE,
-            "jitter": self.jitter,
             "smoke_edge": sight.edge,
         }
         give(program, values)
         sight.give_fire(program)
         return program
+
+    def give_cuts(
+        self, program: Program, cuts: Cuts, stack: int, shifts: tuple[float, float], spread: float
+    ) -> None:
+        """Set what ``cut.glsl`` of `program` reads.
+
+        stack: slabs to a rectangle. shifts: of the noise. spread: as `spread` has it.
+        """
+        first, thickness, count = cuts
+        given = {
+            "cuts": (first, thickness, float(stack), float(count)),
+            "shifts": shifts,
+            "jitter": spread,
+        }
+        give(program, given)
+
+    def spread(self, cells: float) -> float:
+        """The share of a slab so many cells thick over which noise spreads each of its ends.
+
+        One of about a cell is what its ends show: noise would be all that is seen of it.
+        """
+        return self.jitter * min(max(cells - THICK, 0.0), 1.0)
 
     def draw(
         self,

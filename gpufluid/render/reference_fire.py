@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.render.blackbody import COLDEST, GLOWS_FROM, HOTTEST, fire_table
 from gpufluid.view import Fire
@@ -46,6 +46,19 @@ def glowing(density: Floats, fire: Fire) -> Floats:
     if not fire.soot:
         return np.ones_like(density)
     return np.asarray(1.0 - np.exp(-((np.maximum(density, 0.0) / fire.soot) ** 2)))
+
+
+def through(fires: tuple[Floats, Floats], extinctions: tuple[Floats, Floats], way: ArrayLike) -> Floats:
+    """Return what of the fire along a way gets out at its near end, [..., 3]; the twin of ``integral.glsl``.
+
+    fires: of near and far end, radiance per metre [..., 3]. extinctions: of both, 1/m. way: m.
+    """
+    length: Floats = np.asarray(way, np.float64)
+    depth = 0.5 * (extinctions[0] + extinctions[1]) * length
+    mean = ((9.0 + depth) / (18.0 + depth * (5.0 + depth)))[..., None]
+    share = np.where(depth > 0.0, -np.expm1(-depth) / np.maximum(depth, 1e-300), 1.0)
+    sent: Floats = (length * share)[..., None] * ((1.0 - mean) * fires[0] + mean * fires[1])
+    return sent
 
 
 def radiance(heat: Floats, fire: Fire) -> Floats:

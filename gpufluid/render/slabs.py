@@ -16,10 +16,12 @@ from gpufluid.render.camera import Rays
 
 FEWEST, MOST = 32, 160  # slabs across the view chosen by default, at full quality
 LEAST_LEAD = 1e-6  # share of a slab: less of the first one is none
-GOLDEN = 0.6180339887  # from slab to slab, by which noise evens out along a ray
+GOLDEN = 0.6180339887  # from cut to cut, by which noise evens out along a ray
+STACK = 8  # neighbouring slabs that one rectangle stands for, at most
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
+Cuts = tuple[float, float, int]  # where the first slab begins, how thick each is, their number
 
 CORNERS = np.array([(i & 1, i >> 1 & 1, i >> 2 & 1) for i in range(8)], np.float64)
 EDGES = np.array([(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit])
@@ -70,11 +72,12 @@ def view_slabs(
     quality: float = 1.0,
     lag: tuple[int, int, int] = (0, 0, 0),
     stack: int = 1,
+    spread: float = 0.0,
 ) -> Rows:
     """Return slabs of equal thickness across the view, farthest first, [n, 6]; ends: m in front of the eye.
 
     Those out of the picture are left out. lag: as in `lead_of`; the first and the last may then be thinner.
-    stack: slabs to a row, counted from the nearest.
+    stack: slabs to a row, counted from the nearest. spread: share of a slab by which each may be longer.
     """
     near, far = _depths(grid, rays)
     if far <= near:
@@ -86,12 +89,11 @@ def view_slabs(
         inner = cuts[:-1] - lead * (far - near) / steps
         cuts = np.concatenate([[far], inner, [near]])
     cuts = _every(stack, cuts[::-1])[::-1]
-    return _seen(rectangles(rays, _corners(grid), cuts), np.stack([cuts[1:], cuts[:-1]], axis=1))
+    further = spread * (far - near) / steps
+    return _seen(rectangles(rays, _corners(grid), cuts, further), np.stack([cuts[1:], cuts[:-1]], axis=1))
 
 
-def view_cuts(
-    grid: Grid, rays: Rays, count: int | None, quality: float, lag: tuple[int, int, int]
-) -> tuple[float, float, int]:
+def view_cuts(grid: Grid, rays: Rays, count: int | None, quality: float, lag: tuple[int, int, int]) -> Cuts:
     """Return where the nearest of `view_slabs` would begin whole, how thick each is, m, and their number."""
     (near, far), steps = _depths(grid, rays), steps_through(grid, rays, count, quality)
     thickness, (_, lead) = (far - near) / steps, lead_of(grid, rays, steps, lag)
@@ -103,7 +105,7 @@ def view_cuts(
 def view_shifts(
     grid: Grid, rays: Rays, count: int | None, quality: float, lag: tuple[int, int, int]
 ) -> tuple[float, float]:
-    """Return by how much noise is shifted in the nearest of `view_slabs`, and more from each to the next."""
+    """Return by how much noise is shifted where the nearest of `view_slabs` begins, and more by cut."""
     steps = steps_through(grid, rays, count, quality)
     return GOLDEN * (steps - 1 - lead_of(grid, rays, steps, lag)[0]) % 1.0, -GOLDEN
 
@@ -120,11 +122,13 @@ def axis_slabs(
     quality: float = 1.0,
     scrolled: tuple[int, int, int] = (0, 0, 0),
     stack: int = 1,
+    spread: float = 0.0,
 ) -> Rows:
     """Return slabs across `axis_of` the box, farthest first, [n, 6]; ends: cells along that axis.
 
     count: how many; None: one a layer of cells. Those out of the picture are left out. scrolled: as in
     `axis_cuts`; the first and the last may then be thinner. stack: slabs to a row, counted from the lowest.
+    spread: as for `view_slabs`.
     """
     axis = axis_of(rays)
     first, thickness, count = axis_cuts(grid, rays, count, quality, scrolled)
@@ -140,7 +144,8 @@ def axis_slabs(
         apart = np.maximum(np.maximum(ends[:, 0] - eye, eye - ends[:, 1]), 0.0)
         ends = ends[np.argsort(-apart, kind="stable")]
     corners = np.repeat(_corners(grid)[None], len(ends), axis=0)
-    corners[..., axis] = grid.origin[axis] + grid.cell_size * ends[:, CORNERS[:, axis].astype(int)]
+    held = np.clip(ends + spread * thickness * np.array((-1.0, 1.0)), 0.0, grid.cells[axis])
+    corners[..., axis] = grid.origin[axis] + grid.cell_size * held[:, CORNERS[:, axis].astype(int)]
     low, high = _extent(rays, corners, rays.depth(corners) >= rays.near)
     low_cut, high_cut = _crossings(rays, corners, np.full(len(ends), rays.near))
     return _seen(_with_slack(np.minimum(low, low_cut), np.maximum(high, high_cut)), ends)
@@ -148,7 +153,7 @@ def axis_slabs(
 
 def axis_cuts(
     grid: Grid, rays: Rays, count: int | None, quality: float, scrolled: tuple[int, int, int]
-) -> tuple[float, float, int]:
+) -> Cuts:
     """Return where the lowest of `axis_slabs` would begin whole, how thick each is, cells, and their number.
 
     scrolled: cells that the box has moved on over them; they stay in the world.
@@ -164,13 +169,18 @@ def axis_cuts(
 def axis_shifts(
     grid: Grid, rays: Rays, count: int | None, quality: float, scrolled: tuple[int, int, int]
 ) -> tuple[float, float]:
-    """Return by how much noise is shifted in the lowest of `axis_slabs`, and more from each to the next."""
+    """Return by how much noise is shifted where the lowest of `axis_slabs` begins, and more by cut."""
     axis = axis_of(rays)
     steps = _axis_steps(grid, axis, count, quality)
     number, _ = _axis_lead(grid, axis, steps, scrolled)
     if rays.direction[0, axis] > 0.0:  # counted from the farthest slab on
         return GOLDEN * (steps - 1 - number) % 1.0, -GOLDEN
     return GOLDEN * number % 1.0, GOLDEN
+
+
+def stack_of(count: int) -> int:
+    """Return how many of `count` slabs one rectangle stands for: about as many for each."""
+    return -(-count // -(-count // STACK))
 
 
 def _every(stack: int, cuts: Floats) -> Floats:
@@ -207,18 +217,21 @@ def _seen(bounds: Floats, ends: Floats) -> Rows:
     return np.concatenate([bounds, ends], axis=1)[seen].astype(np.float32)
 
 
-def rectangles(rays: Rays, corners: Floats, cuts: Floats) -> Floats:
+def rectangles(rays: Rays, corners: Floats, cuts: Floats, further: float = 0.0) -> Floats:
     """The rectangle of the picture round the part of a box between neighbouring cuts, [n, 4].
 
-    corners: of the box, [8, 3]. cuts: m in front of the eye, falling, [n + 1].
+    corners: of the box, [8, 3]. cuts: m in front of the eye, falling, [n + 1]. further: m beyond these cuts.
     """
     depths = rays.depth(corners)
-    inside = (depths <= cuts[:-1, None]) & (depths >= cuts[1:, None])
+    near = np.maximum(cuts - further, rays.near) if further else cuts
+    far = cuts + further
+    inside = (depths <= far[:-1, None]) & (depths >= near[1:, None])
     low_corner, high_corner = _extent(rays, corners, inside)
-    low, high = _crossings(rays, corners, cuts)
+    low, high = _crossings(rays, corners, near)
+    low_far, high_far = _crossings(rays, corners, far) if further else (low, high)
     return _with_slack(
-        np.minimum(np.minimum(low[:-1], low[1:]), low_corner),
-        np.maximum(np.maximum(high[:-1], high[1:]), high_corner),
+        np.minimum(np.minimum(low_far[:-1], low[1:]), low_corner),
+        np.maximum(np.maximum(high_far[:-1], high[1:]), high_corner),
     )
 
 

@@ -13,20 +13,18 @@ from gpufluid.render.camera import Rays
 from gpufluid.render.extents import Extents
 from gpufluid.render.painter import LIMIT, Painter, Sight
 from gpufluid.render.slabs import (
+    Cuts,
     Rows,
     axis_cuts,
     axis_of,
     axis_shifts,
     axis_slabs,
+    stack_of,
     view_cuts,
     view_shifts,
     view_slabs,
 )
 from gpufluid.render.subject import lag
-
-# neighbouring slabs that one rectangle stands for, at most; in software: a pixel costs less to go on with
-# than to begin and to blend
-STACK = {True: 8, False: 1}
 
 
 class Slices:
@@ -44,34 +42,37 @@ class Slices:
     def slabs(self, sight: Sight) -> Rows:
         """What is to be drawn: nothing, where the box is not seen."""
         made = axis_slabs if self.along_axis else view_slabs
-        return made(*self._how(sight), stack=self._stack(self._cuts(sight)[2]))
+        cuts = self._cuts(sight)
+        return made(*self._how(sight), stack=stack_of(cuts[2]), spread=0.5 * self._spread(sight, cuts))
 
     def draw(self, sight: Sight, slabs: Rows) -> None:
         """Blend them."""
         painter, rays, grid = self.painter, sight.view.rays, sight.fluid.grid
         occupancy, extents = sight.occupancy, None if sight.occupancy is None else self._extents
+        cuts = first, thickness, count = self._cuts(sight)
+        stack, spread = stack_of(count), self._spread(sight, cuts)
         program = painter.program(
             sight,
             "slabs",
             "render/slab_fragment.glsl",
-            {"ALONG_AXIS": int(self.along_axis)},
+            {"ALONG_AXIS": int(self.along_axis), "JITTERED": int(spread > 0.0)},
             vertex_file=f"render/slab{'' if extents is None else '_bands'}_vertex.glsl",
         )
-        first, thickness, count = self._cuts(sight)
-        stack = self._stack(count)
-        give(program, {"cuts": (first, thickness, float(stack))})
+        shifts = axis_shifts if self.along_axis else view_shifts
+        painter.give_cuts(program, cuts, stack, shifts(*self._how(sight)), spread)
+        give(program, {"nearest": rays.near})
         if self.along_axis:
             axis = tuple(float(i == axis_of(rays)) for i in range(3))
-            give(program, {"shifts": axis_shifts(*self._how(sight)), "along": axis, "nearest": rays.near})
+            give(program, {"along": axis})
             plane: tuple[float, ...] = (*axis, 0.0)
         else:
             start = rays.forward @ (np.array(grid.origin) - rays.origin[0])
-            give(program, {"shifts": view_shifts(*self._how(sight))})
             plane = (*(rays.forward * grid.cell_size).tolist(), float(start))
         vertices = 0
         if occupancy is not None and extents is not None:
             with painter.timed(sight, "extents"):
-                extents.update(sight, occupancy, plane, (first, thickness * stack, -(-count // stack)))
+                stacks = first, thickness * stack, -(-count // stack)
+                extents.update(sight, occupancy, plane, stacks, 0.5 * spread / stack)
             vertices = extents.give(program, sight)
         with painter.timed(sight, "slices"):
             painter.draw(sight, program, slabs, None, vertices)
@@ -81,14 +82,13 @@ class Slices:
         moved = sight.fluid.scrolled if self.along_axis else lag(sight.fluid)
         return sight.fluid.grid, sight.view.rays, self.count, sight.quality, moved
 
-    def _cuts(self, sight: Sight) -> tuple[float, float, int]:
+    def _cuts(self, sight: Sight) -> Cuts:
         """Where the first slab begins, how thick each is, and their number."""
         return (axis_cuts if self.along_axis else view_cuts)(*self._how(sight))
 
-    def _stack(self, count: int) -> int:
-        """How many of `count` slabs one rectangle stands for: about as many for each."""
-        most = STACK[self.painter.device.software]
-        return -(-count // -(-count // most))
+    def _spread(self, sight: Sight, cuts: Cuts) -> float:
+        """The share of a slab over which noise spreads its ends."""
+        return self.painter.spread(cuts[1] if self.along_axis else cuts[1] / sight.fluid.grid.cell_size)
 
     def release(self) -> None:
         """Release what is kept between frames."""

@@ -58,7 +58,7 @@ from gpufluid.render.volume_source import (
 )
 from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke, check_drawing
 
-JITTER = 0.4  # share of a slab over which noise spreads the samples: hides its edges, shows no grain itself
+JITTER = 0.4  # share of a thick slab over which noise spreads its ends, and hides them
 SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike all round (pi / 4 pi)
 
 CameraLike = Camera | View | tuple[ArrayLike, ArrayLike]
@@ -69,8 +69,8 @@ class VolumeRenderer(Guest):
     """Draws the smoke of a fluid into a framebuffer of the same context.
 
     slices: slabs the box is cut into along the view; None: about one a cell, 32 to 160; of "axis-slices" one
-    a layer. attenuation: of the light volume, "exponential" or "harris". jitter: whether samples are spread
-    within their slab by noise, which hides the slabs' edges. light_scale: light cells per cell, at most 1.
+    a layer. attenuation: of the light volume, "exponential" or "harris". jitter: whether the ends of slabs of
+    more than 1.25 cells are spread by noise, which hides them. light_scale: light cells per cell, at most 1.
     method: "view-slices", slabs across the view; "axis-slices", slabs across the nearest axis of the box;
     "ray-march", every ray by itself, past empty air and no further than it sees. resolution: of the rays of
     "ray-march", 1 or 0.5 of the picture's width and height.

@@ -1,0 +1,159 @@
+"""What a ray finds between two cuts, against its twin and sums; and that neither cells nor noise show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from driver import within
+from puff import Canvas, Floats, Puff
+
+import gpufluid as gf
+from gpufluid.gl.device import Device
+from gpufluid.render.reference_fire import radiance, through
+from gpufluid.render.reference_light import edged, integral, trilinear
+from gpufluid.render.volume import VolumeRenderer
+
+METHODS = ["view-slices", "axis-slices", "ray-march"]
+N = 8
+GRID = gf.Grid((N, N, N), 1 / N)
+AROUND = gf.Light(color=(0, 0, 0), ambient=(1, 1, 1))
+
+
+def along_z() -> tuple[Floats, Floats]:
+    """View and projection of parallel rays along -z through a box of 1 m."""
+    view, projection = np.eye(4), np.diag([2.0, 2.0, -0.5, 1.0])
+    view[:3, 3] = -0.5, -0.5, -2.0
+    projection[2, 3] = -1.0
+    return view, projection
+
+
+def between(volume: Floats, places: Floats) -> Floats:
+    """The channels of `volume` [z, y, x, c] in places [..., 3]."""
+    return np.stack([trilinear(volume[..., n], places) for n in range(volume.shape[-1])], axis=-1)
+
+
+def drawn(puff: Puff, options: Any = (), camera: Any = None, **look: Any) -> tuple[Floats, Floats, Floats]:
+    """The picture, how all cells look, and how hot they are."""
+    canvas, renderer = Canvas(puff.ctx), VolumeRenderer(puff.ctx, **dict(options))
+    renderer.render(puff, camera or along_z(), canvas.target, **look)
+    assert renderer._shaded is not None
+    fire = renderer.lighting.seen_fire(puff)
+    hot = np.zeros((1, 1, 1, 3)) if fire is None else fire.heat.read().astype(float)[..., :3]
+    shaded = renderer._shaded.read().astype(float)
+    renderer.release()
+    return canvas.read(), shaded, hot
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["smoke", "colours", "fire"])
+def test_rays_see_what_their_twin_does(
+    device: Device, rng: np.random.Generator, kind: str, method: str
+) -> None:
+    """Smoke of all densities with an edge, cut into slabs a cell thick, as it looks between its cells."""
+    density = np.where(rng.random((N, N, N)) < 0.6, rng.random((N, N, N)) ** 4, 0.0)
+    given: dict[str, Any] = {"temperature": 2.0 * rng.random((N, N, N))} if kind == "fire" else {}
+    if kind == "colours":
+        given["color"] = tuple(rng.random((3, N, N, N)) ** 6)
+    fire = gf.Fire(600.0, 500.0, intensity=6.0, glow=0.0) if kind == "fire" else None
+    smoke = gf.Smoke(60.0, edge=0.1)
+    found, shaded, hot = drawn(
+        Puff(device, GRID, density, **given), {"method": method, "slices": N}, smoke=smoke, fire=fire
+    )
+    height, width = found.shape[:2]
+    y, x = np.meshgrid(
+        (np.arange(height) + 0.5) / height * N, (np.arange(width) + 0.5) / width * N, indexing="ij"
+    )
+    expected, before = np.zeros_like(found), None
+    for z in range(N + 1):  # farthest first
+        places = np.stack([x, y, np.full_like(x, z)], axis=-1)
+        look = between(shaded, places)
+        shown = edged(look[..., 3:], 0.1 * 60.0)
+        if kind == "colours":
+            look *= np.divide(shown, look[..., 3:], out=np.zeros_like(shown), where=look[..., 3:] > 0.0)
+        else:
+            look = np.concatenate([look[..., :3] * shown, shown], axis=-1)
+        sent = np.zeros((height, width, 3)) if fire is None else radiance(between(hot, places), fire)
+        if before is not None:
+            here = integral(look, before[0], 1 / N)
+            here[..., :3] += through((sent, before[1]), (look[..., 3], before[0][..., 3]), 1 / N)
+            expected = here + (1.0 - here[..., 3:]) * expected
+        before = look, sent
+    assert expected[..., 3].max() > 0.99 and (kind == "colours" or expected[..., 3].min() < 0.3)
+    np.testing.assert_allclose(found, expected, atol=within(4e-3, 3e-2))
+
+
+def test_the_light_along_a_way_is_that_of_all_its_parts(rng: np.random.Generator) -> None:
+    """Against the sum over a thousand parts: exactly hidden, and lit to a few hundredths."""
+    ends = rng.random((2, 400, 4)) * 10.0 ** rng.uniform(-2.0, 1.5, (2, 400, 1))
+    ends[0, :100, 3] = 0.0  # from air into smoke
+    ends[1, 100:200, 3] = 0.0
+    source = rng.random((2, 400, 3))
+    ends[..., :3] = source * ends[..., 3:]
+    found, fire = integral(*ends, 1.0), through((source[0], source[1]), (ends[0, :, 3], ends[1, :, 3]), 1.0)
+    summed, glow, left = np.zeros((400, 3)), np.zeros((400, 3)), np.ones((400, 1))
+    parts = 1000
+    for part in (np.arange(parts) + 0.5) / parts:
+        here = ends[0] + part * (ends[1] - ends[0])
+        hidden = -np.expm1(-here[:, 3:] / parts)
+        summed += left * hidden * here[:, :3] / np.maximum(here[:, 3:], 1e-20)
+        glow += left * (source[0] + part * (source[1] - source[0])) / parts
+        left *= 1.0 - hidden
+    np.testing.assert_allclose(found[:, 3], 1.0 - left[:, 0], atol=1e-5)
+    np.testing.assert_allclose(found[:, :3], summed, atol=0.09)
+    assert np.abs(found[:, :3] - summed).mean() < 0.01
+    thin = found[:, 3] < 0.6
+    assert thin.sum() > 100
+    np.testing.assert_allclose(fire[thin], glow[thin], atol=0.1)
+    np.testing.assert_allclose(fire, glow, atol=0.2)  # before a cliff of dense smoke, which counts as even
+    one = np.array([[0.3, 0.2, 0.1, 2.0]])
+    np.testing.assert_allclose(integral(one, one, 1.5)[0, :3], one[0, :3] / 2.0 * (1.0 - np.exp(-3.0)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_dense_smoke_shows_no_cells(device: Device, method: str) -> None:
+    """A slanted face of smoke a cell of which is opaque, lit along it: brightness has few ripples."""
+    n = 32
+    z, y, x = np.indices((n, n, n)) + 0.5
+    density = np.clip(0.5 + 0.6 * n + 0.31 * (x - 0.5 * n) + 0.17 * (y - 0.5 * n) - z, 0.0, 1.0)
+    puff = Puff(device, gf.Grid((n, n, n), 1 / n), density)
+    light = gf.Light(direction=(-0.9, -0.5, -0.6), color=(4, 4, 4), ambient=(0, 0, 0))
+    found, *_ = drawn(puff, {"method": method}, light=light, smoke=gf.Smoke(2.5 * n))
+    row = found[8:-8, 12:-12, 1]
+    smooth = np.polynomial.polynomial.polyfit(np.arange(row.shape[1]), row.T, 3)
+    ripple = row - np.polynomial.polynomial.polyval(np.arange(row.shape[1]), smooth)
+    assert row.min() > 0.1
+    assert ripple.std() < 0.09 * row.mean()  # 0.27 where light is looked up with the extinction
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_slabs_of_a_cell_have_no_grain(device: Device, rng: np.random.Generator, method: str) -> None:
+    """Noise moves the cuts between thick slabs alone."""
+    puff = Puff(device, gf.Grid((32, 32, 32), 1 / 32), rng.random((32, 32, 32)))
+    camera = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.0, azimuth=30.0)
+    told = []
+    for slices in (None, 8):
+        seen = [
+            drawn(puff, {"method": method, "slices": slices, "jitter": jitter}, camera)[0]
+            for jitter in (True, False)
+        ]
+        told.append(np.abs(seen[0] - seen[1]).max())
+    assert told[0] == 0.0 and told[1] > 0.005
+
+
+def test_light_goes_on_into_air_and_solids(device: Device) -> None:
+    """Air, and solids down to those that share a corner with fluid, have the light of smoke there."""
+    density, solids = np.zeros((N, N, N)), np.zeros((N, N, N))
+    density[:, :, 3:] = 1.0
+    solids[2:6, 2:6, 4:] = 1.0
+    _, shaded, _ = drawn(Puff(device, GRID, density, solids), light=AROUND, smoke=gf.Smoke(2.0))
+    assert (shaded[:, :, 2, :3] > 0.05).all() and (shaded[:, :, 2, 3] == 0.0).all()
+    corner, edge, face = shaded[2, 2, 4], shaded[2, 3, 4], shaded[3, 3, 4]
+    np.testing.assert_allclose(face, shaded[3, 3, 3], rtol=1e-3)
+    for cell in (corner, edge):
+        assert cell[3] == pytest.approx(2.0, rel=1e-3) and cell[0] > 0.05
+    solids[2, 2, 4] = 0.0  # its one open corner is that of the cell behind it
+    _, shaded, _ = drawn(Puff(device, GRID, density, solids), light=AROUND, smoke=gf.Smoke(2.0))
+    np.testing.assert_allclose(shaded[3, 3, 5], shaded[2, 2, 4], rtol=1e-3)
+    assert shaded[4, 4, 6, 3] == 0.0
