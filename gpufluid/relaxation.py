@@ -17,9 +17,9 @@ ROUND = 100  # sweeps of one Chebyshev polynomial at most
 # of the residual's squares over their least, past which conjugate gradients stop; 60 is the most seen where
 # there is a solution (Gauss-Seidel at 72^3)
 GROWTH = {"multigrid": 1e2, "gauss-seidel": 3e3}
-# of the machine's epsilon, the curvature along a direction that rounding alone may give it: twice that was
-# seen along the constant of a room of a few cells, twenty times in a closed box of 600 cells in a row
-FLAT = 4.0
+# the curvature along a direction of length 1 that rounding alone may give it, in single precision: twice that
+# was seen along the constant of a room of a few cells, five times in a closed box of 600 cells in a row
+FLAT = 5e-7
 V_CYCLES = 8  # that stand in for conjugate gradients where there is no solution; they leave 1e-5 and less
 LEFT = 0.01  # what such a polynomial leaves of the modes it is made for
 
@@ -138,7 +138,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
         problem.add(direction, relaxed, own=turn)
         problem.apply(direction, image)
         curvature, size = problem.dot(direction, image)
-        if not curvature > FLAT * inner.backend.epsilon * size:
+        if not curvature > FLAT * size:
             go_on_otherwise()
             return
         length = problem.dot(residual, direction)[0] / curvature
