@@ -32,7 +32,9 @@ bench: system-test $(VENV)/.test-ready
 	@$(PY) -m gpufluid bench --page docs/performance.md
 
 # A file's tests stay together: what they share (programs, a session in a window, a wheel) is made once, not on both cores.
+# The package is compiled once, not by each of the processes that tests start: more than half of their start.
 test: system-test lint
+	@$(PY) -m compileall -q gpufluid
 	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
 
 validate: system-test $(VENV)/.test-ready

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 
 import moderngl
@@ -27,8 +28,9 @@ if VARIABLE not in os.environ:
     debug("gl")
 # a shell that starts the suite in the background has this signal ignored, for tests and their children too
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# processes that tests start would each compile the whole package from its text, more than half of their start
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# a process that a test lets write a few thousand bytes would leave half a compiled module to all after it
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+sys.dont_write_bytecode = True
 
 _shared: list[moderngl.Context] = []
 
