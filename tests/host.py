@@ -134,6 +134,7 @@ class Host:
         pixel = np.zeros((4, 4, 4), np.float32)
         self.texture = ctx.texture((4, 4), 4, pixel, dtype="f4")
         self.volume = ctx.texture3d((2, 2, 2), 4, np.zeros(32, np.float32), dtype="f4")
+        self.samples = ctx.texture((4, 4), 4, samples=4)
         self.sampler = ctx.sampler(filter=(moderngl.LINEAR, moderngl.LINEAR))
         self.buffer = ctx.buffer(bytes(1 << 16))
         self.render = ctx.renderbuffer((8, 8))
@@ -148,7 +149,7 @@ class Host:
     @property
     def textures(self) -> set[int]:
         """The names of what it leaves at texture units; 0: nothing."""
-        return {0, self.texture.glo, self.volume.glo}
+        return {0, self.texture.glo, self.volume.glo, self.samples.glo}
 
     def __call__(self, name: str, *arguments: Any) -> Any:
         """Call OpenGL: integers, or arguments of ctypes."""
@@ -213,6 +214,7 @@ class Host:
         for n in range(UNITS):
             self.texture.use(n)
             self.volume.use(n)
+            self.samples.use(n)
             self.sampler.use(n)
         gl("glActiveTexture", 0x84C0 + 5)
         for name in (0x0CF0, 0x0D00):
@@ -347,5 +349,5 @@ class Host:
         self.be_plain()
         for thing in (self.vertices, self.program, *self.targets, self.render, self.buffer, self.sampler):
             thing.release()
-        for texture in (*self.drawn, self.volume, self.texture):
+        for texture in (*self.drawn, self.volume, self.texture, self.samples):
             texture.release()

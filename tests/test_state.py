@@ -192,7 +192,8 @@ def test_a_clip_space_from_the_upper_left_turns_the_picture_over(host: Host, nam
     assert np.abs(usual - other[::-1]).mean() < 0.02 * np.abs(usual - other).mean()
 
 
-SAMPLERS = {0x8B5E: 0x8069, 0x8B5F: 0x806A}  # types in GLSL, 2D and 3D: what asks for the texture at a unit
+# types in GLSL, 2D, 3D and of several samples: what asks for the texture at a unit
+SAMPLERS = {0x8B5E: 0x8069, 0x8B5F: 0x806A, 0x9108: 0x9104}
 
 
 @contextmanager

@@ -89,6 +89,10 @@ BUFFERS_43 = {
     enums.DISPATCH_INDIRECT_BUFFER_BINDING: enums.DISPATCH_INDIRECT_BUFFER,
     enums.DRAW_INDIRECT_BUFFER_BINDING: enums.DRAW_INDIRECT_BUFFER,
 }
+TEXTURES = {
+    enums.TEXTURE_BINDING_2D: enums.TEXTURE_2D,
+    enums.TEXTURE_BINDING_2D_MULTISAMPLE: enums.TEXTURE_2D_MULTISAMPLE,
+}
 FACTORS = enums.BLEND_SRC_RGB, enums.BLEND_DST_RGB, enums.BLEND_SRC_ALPHA, enums.BLEND_DST_ALPHA
 EQUATIONS = enums.BLEND_EQUATION_RGB, enums.BLEND_EQUATION_ALPHA
 IMAGE = tuple(
@@ -256,8 +260,11 @@ class _Kept:
         yield _Piece(WHOLE, [enums.ACTIVE_TEXTURE], gl.glActiveTexture)  # before others are asked about
         units = range(min(UNITS, gl.integers(enums.MAX_COMBINED_TEXTURE_IMAGE_UNITS)[0]))
         for unit in (*units, *({one_more} - set(units))):
-            bind = bound("Texture", partial(self._bind_to, unit))
-            yield _Piece(WHOLE, [enums.TEXTURE_BINDING_2D], bind, unit=unit)
+            active: int | None = unit
+            for asked, target in TEXTURES.items():
+                bind = bound("Texture", partial(self._bind_to, unit, target))
+                yield _Piece(WHOLE, [asked], bind, unit=active)
+                active = None  # it is
             yield _Piece(WHOLE, [enums.SAMPLER_BINDING], bound("Sampler", gl.glBindSampler, unit), 0)
 
     def _switch(self, name: int, value: float) -> None:
@@ -266,9 +273,9 @@ class _Kept:
     def _switch_one(self, name: int, n: int, value: float) -> None:
         (self._gl.glEnablei if value else self._gl.glDisablei)(name, n)
 
-    def _bind_to(self, unit: int, texture: int) -> None:
+    def _bind_to(self, unit: int, target: int, texture: int) -> None:
         self._gl.glActiveTexture(enums.TEXTURE0 + unit)
-        self._gl.glBindTexture(enums.TEXTURE_2D, texture)
+        self._gl.glBindTexture(target, texture)
 
     def _bound(self, kind: str, bind: Callable[..., object], *before: int) -> Callable[..., None]:
         """What binds an object of that kind; none where it has been deleted since."""

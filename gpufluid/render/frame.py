@@ -3,8 +3,8 @@
 The opaque scene is lit through the same boxes as the smoke, so smoke casts its shadow on solids and floor;
 solids cast theirs by their own shapes (`shadow_map`). It has several samples a pixel where solids may be
 seen, elsewhere one. Views of the flow that hide what is behind them are drawn with it, the smoke is blended
-over it, cut by its depth, and what is see-through comes last. Nothing is allocated from the second frame of
-a scene on.
+over it, cut by its depth, outlines of solids are mended, and what is see-through comes last. Nothing is
+allocated from the second frame of a scene on.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.solid_meshes import CORNERS
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
-from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, bind, volume_program
+from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, SKY, SUN, bind, volume_program
 from gpufluid.view import EXPOSURE, Look, Picture, checked_background
 
 SAMPLES = 4  # a pixel, for the outlines of solids
@@ -45,6 +45,7 @@ FLOOR = (0.060, 0.058, 0.060)  # its albedo
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 FRAMEBUFFER_SRGB = 0x8DB9
+WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke
 Made = TypeVar("Made")
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 
@@ -144,11 +145,16 @@ class FrameRenderer(Guest):
             self._shown = kept(device.texture(size, 4, "f1", "the picture"))
             self._scene = kept(ctx.framebuffer([self._color], self._depth))
             self._opaque = self._scene
+            self._samples: moderngl.Texture | None = None  # the depths of all samples, to be read
             self._smoke = kept(ctx.framebuffer([self._color]))
             self._screen = kept(ctx.framebuffer([self._shown]))
             if samples > 1:
                 color = kept(ctx.renderbuffer(size, 4, samples=samples, dtype=self._color.dtype))
-                depth = kept(ctx.depth_renderbuffer(size, samples=samples))
+                depth: Any
+                if samples == SAMPLES <= ctx.info["GL_MAX_DEPTH_TEXTURE_SAMPLES"]:
+                    depth = self._samples = kept(ctx.depth_texture(size, samples=samples))
+                else:
+                    depth = kept(ctx.depth_renderbuffer(size, samples=samples))
                 self._opaque = kept(ctx.framebuffer([color], depth))
         except moderngl.Error as error:
             self._free()
@@ -158,7 +164,7 @@ class FrameRenderer(Guest):
         except BaseException:
             self._free()
             raise
-        self._bent: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
+        self._spare: dict[int, tuple[moderngl.Texture, moderngl.Framebuffer]] = {}
         # colour, depth, and what is shown; the first two once more for each sample
         pixels, more = size[0] * size[1], samples if samples > 1 else 0
         self._color_bytes = pixels * 4 * np.dtype(self._color.dtype).itemsize
@@ -187,7 +193,7 @@ class FrameRenderer(Guest):
         for fluid, volume in boxes:
             volume.prepare(fluid, look, shadows)
         with self.volume.timed(scene.fluid, "opaque"):
-            self._draw_opaque(scene, boxes, view)
+            solids = self._draw_opaque(scene, boxes, view)
         if views is not None:
             views.draw(scene.camera, self._scene, self._depth, opaque=True)
         # boxes do not overlap: the smoke of the farthest is drawn first
@@ -195,12 +201,19 @@ class FrameRenderer(Guest):
             id(f): float(view.rays.depth(np.array(f.grid.origin) + 0.5 * np.array(f.grid.size)))
             for f, _ in boxes
         }
-        for fluid, volume in sorted(boxes, key=lambda box: -depth[id(box[0])]):
+        shows = scene.smoke.visible or look.fire is not None
+        samples = self._samples if shows and solids[2] and solids[3] else None
+        for number, (fluid, volume) in enumerate(sorted(boxes, key=lambda box: -depth[id(box[0])])):
             if look.fire is not None and look.fire.shimmer > 0.0:
                 with volume.timed(fluid, "shimmer"):
                     self._shimmer(fluid, view, look.fire.shimmer)
-            if scene.smoke.visible or look.fire is not None:
+            if samples is not None and number == 0:
+                self._copy(CLEAR, solids)
+            if shows:
                 volume.draw(fluid, view, self._smoke, self._depth, look)
+        if samples is not None:
+            with self.volume.timed(scene.fluid, "outlines"):
+                self._mend_outlines(samples, solids, 2.0 * scene.fluid.grid.cell_size, view)
         if views is not None:
             hiding = [volume for _, volume in boxes] if scene.smoke.visible else []
             views.draw(scene.camera, self._scene, self._depth, opaque=False, smoke=hiding)
@@ -344,8 +357,8 @@ class FrameRenderer(Guest):
 
     def _draw_opaque(
         self, scene: SceneLike, boxes: list[tuple[FluidLike, VolumeRenderer]], view: View
-    ) -> None:
-        """Backdrop, floor and solids, resolved into the picture and its depth."""
+    ) -> Part:
+        """Draw backdrop, floor and solids into the picture and its depth; return where solids may be seen."""
         ctx = self.ctx
         # samples are for the edges of solids: where none can be seen, a pixel has one
         solids = [list(self._solids.placed(fluid)) for fluid, _ in boxes]
@@ -364,7 +377,7 @@ class FrameRenderer(Guest):
                 self._draw_studio(scene, fluid, volume, view, parts, shadow=True)
         if not (seen[2] and seen[3]):
             ctx.enable_only(moderngl.NOTHING)
-            return
+            return seen
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
         file, corners = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
@@ -379,6 +392,7 @@ class FrameRenderer(Guest):
             self.pause()
             with _only(self._scene, seen):
                 ctx.copy_framebuffer(self._scene, self._opaque)
+        return seen
 
     def _draw_studio(
         self,
@@ -454,11 +468,7 @@ class FrameRenderer(Guest):
     def _shimmer(self, fluid: FluidLike, view: View, strength: float) -> None:
         """Draw the opaque scene as seen through the hot gas."""
         ctx = self.ctx
-        if self._bent is None:
-            texture = self.device.texture(self.size, 4, self._color.dtype, "the picture")
-            self._picture_bytes += self._color_bytes
-            self._bent = texture, ctx.framebuffer([texture])
-            self._things += self._bent
+        _, bent = self._another(WHOLE)
         program = volume_program(self.device, fluid, "shimmer", "render/shimmer.glsl", "scalars")
         values = {
             **ray_uniforms(view, fluid),
@@ -473,14 +483,59 @@ class FrameRenderer(Guest):
         self.device.between.use(PICTURE)
         self._depth.use(DEPTH)
         self.volume.depth_sampler.use(DEPTH)
-        self._bent[1].use()
+        bent.use()
         ctx.enable_only(moderngl.NOTHING)
         with bind(self.device, program, scalars=fluid.scalars):
             self.device.cover(program)
         self.device.between.clear(PICTURE)
         self.volume.depth_sampler.clear(DEPTH)
         self.device.blank().use(DEPTH)
-        ctx.copy_framebuffer(self._smoke, self._bent[1])
+        ctx.copy_framebuffer(self._smoke, bent)
+
+    def _another(self, number: int) -> tuple[moderngl.Texture, moderngl.Framebuffer]:
+        """One more picture, for passes that read what they change."""
+        if number not in self._spare:
+            texture = self.device.texture(self.size, 4, self._color.dtype, "the picture")
+            self._picture_bytes += self._color_bytes
+            self._spare[number] = texture, self.ctx.framebuffer([texture])
+            self._things += self._spare[number]
+        return self._spare[number]
+
+    def _copy(self, number: int, part: Part) -> moderngl.Texture:
+        """Keep `part` of the picture as it is now."""
+        texture, target = self._another(number)
+        with _only(target, part):
+            self.ctx.copy_framebuffer(target, self._smoke)
+        return texture
+
+    def _mend_outlines(self, samples: moderngl.Texture, part: Part, gap: float, view: View) -> None:
+        """Give each pixel of `part` that an outline of solids crosses its shares of the smoke on either side.
+
+        samples: the depths of all samples of a pixel. gap: metres from which on two are of two things.
+        """
+        ctx, device = self.ctx, self.device
+        program = self._picture_program("outlines", "render/outlines.glsl")
+        values = {
+            "depth_scale": view.depth_scale,
+            "part": part,
+            "gap": gap,
+            "picture": PICTURE,
+            "clear": SKY,
+            "scene_depth": DEPTH,
+            "solid_depth": SUN,
+        }
+        give(program, values)
+        self._copy(WHOLE, part).use(PICTURE)
+        self._another(CLEAR)[0].use(SKY)
+        self._depth.use(DEPTH)
+        samples.use(SUN)
+        self.volume.depth_sampler.use(DEPTH)
+        ctx.enable_only(moderngl.NOTHING)
+        with _only(self._smoke, part):
+            device.cover(program)
+        self.volume.depth_sampler.clear(DEPTH)
+        for unit in (SUN, SKY, DEPTH):
+            device.blank().use(unit)
 
     @contextmanager
     def _lit(
@@ -510,16 +565,20 @@ class FrameRenderer(Guest):
             give(program, {"sun_color": tuple(light.color), "ambient": tuple(light.ambient)})
             yield program
 
-    def _tone_map_program(self) -> moderngl.Program:
-        source = Source("tone map").add("#version 330 core", "<stage>")
-        for name, value in self.device.defines.items():
-            source.add(f"#define {name} {value}", "<stage>")
-        source.include("render/tone_map.glsl")
-        return self.device.fragment_program(source)
+    def _picture_program(self, label: str, file: str) -> moderngl.Program:
+        """A program over a picture, which knows of no fluid."""
+
+        def make() -> moderngl.Program:
+            source = Source(label).add("#version 330 core", "<stage>")
+            for name, value in self.device.defines.items():
+                source.add(f"#define {name} {value}", "<stage>")
+            return self.device.fragment_program(source.include(file))
+
+        return self.device.keep(label, make)
 
     def _tone_map(self, target: moderngl.Framebuffer, alpha: str | None = None) -> None:
         """Draw the picture into the viewport of `target`, for a screen."""
-        program = self.device.keep("tone map", self._tone_map_program)
+        program = self._picture_program("tone map", "render/tone_map.glsl")
         x, y, width, height = target.viewport
         if not width or not height:
             return  # a minimised window

@@ -1,0 +1,59 @@
+// The outlines of solids in smoke. The opaque scene has several samples a pixel, smoke is cut at the depth of one of them: a
+// pixel that an outline crosses would have all of the smoke behind it, or none. It is made of its neighbours anew, of
+// those wholly before the outline and of those wholly behind, in the shares of its samples; where there is any smoke.
+
+uniform sampler2D picture, clear;  // with the smoke, and before it was drawn
+uniform sampler2D scene_depth;     // one sample a pixel: of things that are drawn over the solids too
+uniform sampler2DMS solid_depth;
+uniform vec4 depth_scale;          // depth z, -1 .. 1 -> m: (x z + y) / (z z + w)
+uniform ivec4 part;                // of the picture that solids may be seen in: left, bottom, width, height
+uniform float gap;                 // m: what lies so far apart is no slope
+
+out vec4 color_out;
+
+float least(vec4 four) { return min(min(four.x, four.y), min(four.z, four.w)); }
+
+float most(vec4 four) { return max(max(four.x, four.y), max(four.z, four.w)); }
+
+vec4 metres_of(vec4 depth) {
+    vec4 z = 2.0 * depth - 1.0;
+    return (depth_scale.x * z + depth_scale.y) / (depth_scale.z * z + depth_scale.w);
+}
+
+// How far the samples of a pixel are, m; nothing above 0 where something else hides them.
+vec4 ends_of(ivec2 pixel) {
+    vec4 depth = vec4(
+        texelFetch(solid_depth, pixel, 0).x, texelFetch(solid_depth, pixel, 1).x,
+        texelFetch(solid_depth, pixel, 2).x, texelFetch(solid_depth, pixel, 3).x);
+    return texelFetch(scene_depth, pixel, 0).x < least(depth) ? vec4(0.0) : metres_of(depth);
+}
+
+void main() {
+    ivec2 here = ivec2(gl_FragCoord.xy);
+    vec4 ends = ends_of(here);
+    bvec4 before = lessThan(ends, vec4(least(ends) + gap));
+    float share = dot(vec4(before), vec4(0.25));
+    if (share == 1.0) discard;
+    // what lies on either side of the outline is told apart halfway in 1/m, as far things are far from all others
+    float a = most(mix(vec4(0.0), ends, before)), b = least(mix(ends, vec4(1e30), before)), apart = 2.0 * a * b / (a + b);
+    vec4 near = vec4(0.0), far = vec4(0.0);
+    vec2 count = vec2(0.0);
+    bool smoke = false;
+    for (int n = 0; n < 9; ++n) {
+        ivec2 way = ivec2(n % 3, n / 3) - 1, beside = here + way;
+        if (any(lessThan(beside, part.xy)) || any(greaterThanEqual(beside, part.xy + part.zw))) continue;
+        ends = ends_of(beside);
+        float weight = way.x * way.y == 0 ? 2.0 : 1.0;
+        vec4 color = texelFetch(picture, beside, 0);
+        smoke = smoke || color != texelFetch(clear, beside, 0);
+        if (least(ends) > apart) {
+            far += weight * color;
+            count.y += weight;
+        } else if (least(ends) > 0.0 && most(ends) < apart) {
+            near += weight * color;
+            count.x += weight;
+        }
+    }
+    if (!smoke || count.x == 0.0 || count.y == 0.0) discard;
+    color_out = mix(far / count.y, near / count.x, share);
+}

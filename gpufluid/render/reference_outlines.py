@@ -1,0 +1,42 @@
+"""The outlines of solids in smoke in NumPy, float64: what `outlines.glsl` computes."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def mended(picture: ArrayLike, clear: ArrayLike, ends: ArrayLike, gap: float) -> Floats:
+    """Return `picture` [y, x, channel] with each pixel that an outline crosses made of its neighbours.
+
+    clear: the same without smoke; where there is none, a pixel stays. ends: how far the four samples of each
+    pixel are, m, [y, x, 4]; not above 0 where something else hides them. gap: metres from which on two
+    samples are of two things. What is before the outline and what is behind it counts by the share of the
+    pixel's samples; neighbours that share a side with it count twice.
+    """
+    picture, clear, ends = (np.asarray(given, np.float64) for given in (picture, clear, ends))
+    made, smoke = picture.copy(), (picture != clear).any(axis=2)
+    height, width = ends.shape[:2]
+    before = ends < ends.min(axis=2, keepdims=True) + gap
+    for y, x in np.argwhere(~before.all(axis=2)):
+        here, near = ends[y, x], before[y, x]
+        a, b = here[near].max(), here[~near].min()
+        apart = 2.0 * a * b / (a + b)
+        sums, counts = np.zeros((2, picture.shape[2])), np.zeros(2)
+        for i, j in product((-1, 0, 1), repeat=2):
+            v, u = y + i, x + j
+            if not (0 <= v < height and 0 <= u < width):
+                continue
+            least, most = ends[v, u].min(), ends[v, u].max()
+            if least > apart or (least > 0.0 and most < apart):
+                side, weight = int(least > apart), 2.0 if i * j == 0 else 1.0
+                sums[side] += weight * picture[v, u]
+                counts[side] += weight
+        if counts.all() and smoke[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2].any():
+            mean = sums / counts[:, None]
+            made[y, x] = mean[1] + (mean[0] - mean[1]) * near.mean()
+    return made

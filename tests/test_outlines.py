@@ -1,0 +1,138 @@
+"""The outlines of solids in smoke: the pass that mends them against its twin, and against 16 rays a pixel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import gpufluid as gf
+from gpufluid.render.camera import View, view_of
+from gpufluid.render.frame import CLEAR, SAMPLES, FrameRenderer
+from gpufluid.render.reference_outlines import mended
+from gpufluid.view import METHODS
+
+Floats = NDArray[np.float64]
+CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.6, azimuth=25.0)
+FINER = 4  # rays across a pixel that the truth is the mean of
+READ_ALL = """
+#version 330 core
+uniform sampler2DMS depths;
+out vec4 out_depths;
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    for (int n = 0; n < 4; ++n) out_depths[n] = texelFetch(depths, pixel, n).x;
+}
+"""
+
+
+def foggy(ctx: moderngl.Context, density: float = 1.0) -> gf.Scene:
+    """Two balls and a bar, one before the other, in even fog."""
+    fluid = gf.Fluid(gf.Grid((16, 16, 16), 1 / 16), ctx=ctx)
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.22), (0.55, 0.45, 0.4), color=(0.02, 0.0, 0.0)))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.45, 0.5, 0.8), color=(0.0, 0.02, 0.05)))
+    bar = gf.Cylinder(radius=0.04, height=0.8)
+    fluid.obstacles.add(
+        gf.Obstacle(bar, (0.3, 0.5, 0.6), rotation=(0.0, 0.0, 0.3, 0.954), color=(0.05, 0.05, 0.0))
+    )
+    fluid.step(1e-3)
+    fluid.density.write(np.full(fluid.grid.cells[::-1], density, np.float32))
+    smoke = gf.Smoke(extinction=2.5)
+    return gf.Scene(fluid, camera=CAMERA, smoke=smoke, floor=0.0)
+
+
+def depths_of(ctx: moderngl.Context, texture: moderngl.Texture) -> Floats:
+    """All samples of a depth texture, [y, x, 4], lowest row first."""
+    program = ctx.program(
+        vertex_shader="""
+            #version 330 core
+            void main() { gl_Position = vec4(4 * (gl_VertexID & 1) - 1, 2 * (gl_VertexID & 2) - 1, 0, 1); }
+        """,
+        fragment_shader=READ_ALL,
+    )
+    drawn = ctx.texture(texture.size, 4, dtype="f4")
+    target, nothing = ctx.framebuffer([drawn]), ctx.vertex_array(program, [])
+    before = ctx.fbo
+    target.use()
+    texture.use(0)
+    ctx.enable_only(moderngl.NOTHING)
+    nothing.render(vertices=3)
+    values = np.frombuffer(drawn.read(), np.float32).reshape(*texture.size[::-1], 4).astype(np.float64)
+    before.use()
+    for thing in (target, drawn, nothing, program):
+        thing.release()
+    return values
+
+
+def metres(view: View, depths: Floats) -> Floats:
+    a, b, c, d = view.depth_scale
+    z = 2.0 * depths - 1.0
+    return (a * z + b) / (c * z + d)
+
+
+def test_outlines_equal_their_twin(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a plane in front of some of them, which has no samples, and where the part that is seen ends."""
+    scene = foggy(ctx)
+    scene.views = [gf.SliceView(field="density", axis="x", position=0.6, legend=False)]
+    frames = FrameRenderer(ctx, (96, 72))
+    given: dict[str, Any] = {}
+    mend = FrameRenderer._mend_outlines
+
+    def watched(self: FrameRenderer, samples: moderngl.Texture, part: Any, gap: float, view: View) -> None:
+        given.update(before=self.read_hdr()[::-1], ends=depths_of(ctx, samples), part=part, gap=gap)
+        x, y, width, height = part
+        clear = np.frombuffer(self._spare[CLEAR][0].read(), np.float32).reshape(72, 96, 4)
+        given["clear"] = clear[y : y + height, x : x + width]
+        mend(self, samples, part, gap, view)
+        given["after"] = self.read_hdr()[::-1]
+
+    monkeypatch.setattr(FrameRenderer, "_mend_outlines", watched)
+    frames.draw(scene)
+    resolved = np.frombuffer(frames.depth.read(), np.float32).reshape(72, 96)
+    view = view_of(CAMERA, 96 / 72)
+    hidden = resolved < given["ends"].min(axis=2)
+    ends = np.where(hidden[..., None], 0.0, metres(view, given["ends"]))
+    x, y, width, height = given["part"]
+    inside = np.s_[y : y + height, x : x + width]
+    expected = given["before"].astype(np.float64)
+    expected[inside] = mended(expected[inside], given["clear"], ends[inside], given["gap"])
+    changed = np.abs(expected - given["before"]).max(axis=2)
+    assert hidden.any() and 20 < (changed > 0.02).sum() < 0.1 * changed.size
+    np.testing.assert_allclose(given["after"], expected, rtol=1e-4, atol=1e-4)
+    frames.release()
+    scene.release()
+
+
+@pytest.mark.parametrize("method", [*METHODS, "half"])
+def test_outlines_in_smoke_are_what_more_rays_see(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """Pixels that the outline of a solid crosses against the mean of 16 rays through each: unmended they are
+    twice as far off, at the mean and at the worst.
+    """
+    scene, small = foggy(ctx), (80, 60)
+    how: dict[str, Any] = (
+        {"method": "ray-march", "resolution": 0.5} if method == "half" else {"method": method}
+    )
+    pictures = []
+    for size, mend in ((small, True), (small, False), (tuple(FINER * n for n in small), False)):
+        with monkeypatch.context() as patched:
+            if not mend:
+                patched.setattr(FrameRenderer, "_mend_outlines", lambda *given: None)
+            finest = {"method": METHODS[0]} if size != small else how
+            frames = FrameRenderer(ctx, size, volume=gf.VolumeRenderer(ctx, slices=64, **finest))
+            frames.draw(scene)
+            pictures.append(frames.read_hdr()[..., :3].astype(np.float64))
+            if mend:
+                assert frames._samples is not None and frames._samples.samples == SAMPLES
+                depths = depths_of(ctx, frames._samples)
+                crossed = np.ptp(metres(view_of(CAMERA, 80 / 60), depths)[::-1], axis=2) > 0.125
+            frames.release()
+    many = pictures.pop().reshape(60, FINER, 80, FINER, 3).mean(axis=(1, 3))
+    off, was = (np.abs(picture - many).max(axis=2)[crossed] for picture in pictures)
+    scene.release()
+    assert crossed.sum() > 100 and was.max() > 0.1
+    assert off.mean() < 0.6 * was.mean() and off.max() < 0.6 * was.max()
