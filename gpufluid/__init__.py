@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from gpufluid.view import Picture as Picture
     from gpufluid.view import PointLight as PointLight
     from gpufluid.view import Smoke as Smoke
+    from gpufluid.view import SpotLight as SpotLight
 
 __version__ = "0.1.0"
 
@@ -144,6 +145,7 @@ _HOME = {
     "ShaderError": "errors",
     "ShapeWarning": "errors",
     "Smoke": "view",
+    "SpotLight": "view",
     "Sphere": "shapes",
     "Surface": "sources",
     "VolumeRenderer": "render.volume",

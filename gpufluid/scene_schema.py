@@ -66,7 +66,7 @@ VIEW_KINDS: dict[str, type] = {
     "iso-surface": flow_views.IsoSurfaceView,
     "voxels": flow_views.VoxelsView,
 }
-LIGHT_KINDS: dict[str, type] = {"sun": view.Light, "point": view.PointLight}
+LIGHT_KINDS: dict[str, type] = {"sun": view.Light, "point": view.PointLight, "spot": view.SpotLight}
 KINDS = {*SIDE_KINDS, *SOLVER_KINDS, *FORM_KINDS, *FORCE_KINDS, *VIEW_KINDS, *LIGHT_KINDS}
 KINDS |= {"mesh", "knot", "line", "bezier", "image", "surface", "array", "expression"}
 OFF = "none"  # what TOML has no word for: a setting that is on unless it is None

@@ -180,9 +180,40 @@ class PointLight:
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that no light has."""
-        self.position = finite_triple(self.position, "PointLight.position")
-        self.color = _color(self.color, "PointLight.color")
-        finite_number(self.radius, "PointLight.radius", above=0.0)
+        name = type(self).__name__
+        self.position = finite_triple(self.position, f"{name}.position")
+        self.color = _color(self.color, f"{name}.color")
+        finite_number(self.radius, f"{name}.radius", above=0.0)
+
+
+@named
+@dataclass
+class SpotLight(PointLight):
+    """A light in one place that shines into a cone.
+
+    position: metres. color: linear radiance (r, g, b) of a white surface that faces it from a metre away in
+    the middle of its cone; it falls with the square of the distance. radius: metres, > 0; nearer than that
+    it grows no brighter. direction: the way the middle of its light travels. angle: degrees across the whole
+    cone, 1 to 170. softness: 0 .. 1, the share of the cone, from its edge inwards, over which the light fades
+    out; 0: its edge is sharp.
+
+    Raises GpufluidError naming the field and what it should be.
+    """
+
+    direction: tuple[float, float, float] = (0.0, -1.0, 0.0)
+    angle: float = 40.0
+    softness: float = 0.3
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that no light has."""
+        super().check()
+        self.direction = finite_triple(self.direction, "SpotLight.direction")
+        if not any(self.direction):
+            raise GpufluidError("SpotLight.direction must not be (0, 0, 0)")
+        if not 1.0 <= finite_number(self.angle, "SpotLight.angle") <= 170.0:
+            raise GpufluidError(f"SpotLight.angle must lie in 1 .. 170 degrees, got {self.angle!r}")
+        if not 0.0 <= finite_number(self.softness, "SpotLight.softness") <= 1.0:
+            raise GpufluidError(f"SpotLight.softness must lie in 0 .. 1, got {self.softness!r}")
 
 
 @named

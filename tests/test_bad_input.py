@@ -186,6 +186,15 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
         },
     ),
     "Light": ({}, {"direction": DIRECTION, "color": [*TRIPLE, (-1, 0, 0)], "ambient": [*TRIPLE, (0, 0, -1)]}),
+    "SpotLight": (
+        {"position": (0, 1, 0)},
+        {
+            "direction": DIRECTION,
+            "angle": [*NUMBER, 0.5, 171, -40],
+            "softness": [*NUMBER, 1.1, -0.1],
+            "radius": ABOVE_0,
+        },
+    ),
     "Smoke": ({}, {"extinction": AT_LEAST_0, "albedo": [*TRIPLE, (2, 0, 0)], "anisotropy": [*NUMBER, 0.99]}),
     "Fluid": (
         {"grid": gf.Grid((4, 4, 4)), "backend": "numpy"},

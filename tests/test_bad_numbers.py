@@ -27,6 +27,7 @@ NEEDED: dict[str, dict[str, Any]] = {  # what a class cannot be made without
     "Obstacle": {"shape": BALL},
     "ParticleSource": {"shape": BALL},
     "PointLight": {"position": (0, 0, 0)},
+    "SpotLight": {"position": (0, 0, 0)},
     "Scene": {"fluid": gf.Fluid(gf.Grid((2, 2, 2)), backend="numpy")},
     "Seeds": {"low": (0, 0, 0), "high": (1, 1, 1), "counts": (2, 2, 2)},
     "StreakLinesView": {"seeds": [(0, 0, 0)]},

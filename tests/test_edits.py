@@ -50,7 +50,18 @@ SHOWN = (
         gf.Attractor,
         gf.ForceExpression,
     ),
-    *(gf.ForceField, gf.Camera, gf.Light, gf.PointLight, gf.Fire, gf.Smoke, gf.Picture, *FORMS, *SOLVERS),
+    *(
+        gf.ForceField,
+        gf.Camera,
+        gf.Light,
+        gf.PointLight,
+        gf.SpotLight,
+        gf.Fire,
+        gf.Smoke,
+        gf.Picture,
+        *FORMS,
+        *SOLVERS,
+    ),
     *(gf.Seeds, *VIEW_KINDS.values()),
 )
 SCENE = """\
@@ -240,6 +251,7 @@ def test_every_field_that_is_shown_has_a_meaning() -> None:
         gf.Camera,
         gf.Light,
         gf.PointLight,
+        gf.SpotLight,
         gf.Fire,
     )
     things += (gf.Smoke, gf.Picture, gf.Wind, gf.Vortex, gf.Attractor, gf.Seeds, *SOLVERS, *FORMS)

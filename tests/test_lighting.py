@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 import pytest
 from driver import within
-from puff import Canvas, Puff, drawn, pictured
+from puff import SIZE, Canvas, Puff, drawn, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
@@ -20,6 +20,7 @@ from gpufluid.render.frame import FLOOR_REACH
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.reference_fire import softened
+from gpufluid.render.reference_light import in_cone
 from gpufluid.render.volume import VolumeRenderer
 
 GRID = gf.Grid((16, 16, 16), cell_size=1 / 16)
@@ -122,6 +123,63 @@ def test_point_light_falls_with_the_distance_squared(device: Device) -> None:
     wide = gf.PointLight((-0.5, 0.5, 0.5), radius=2.0)
     picture = drawn(puff, STRAIGHT, light=DARK, lights=[wide], smoke=gf.Smoke(extinction=1.0))[..., 0]
     assert picture[:, :24].sum() / picture[:, 24:].sum() == pytest.approx(1.0, rel=0.03)
+
+
+CONES = [
+    ((0.0, -1.0, 0.0), 60.0, 0.5),
+    ((0.3, -1.0, 0.2), 50.0, 1.0),
+    ((3e-20, -1e-20, -2e-20), 110.0, 0.2),
+    ((0.0, -1.0, 0.1), 8.0, 0.4),
+]
+
+
+@pytest.mark.parametrize(("way", "angle", "softness"), CONES)
+def test_a_spot_light_shines_into_its_cone(
+    ctx: moderngl.Context, way: tuple[float, float, float], angle: float, softness: float
+) -> None:
+    """On the floor, beside a lamp in the same place: as its twin has it; and in smoke, cell by cell."""
+    place, camera = (0.1, 0.7, -0.05), gf.Camera((0.0, 0.0, 0.0), distance=3.0, elevation=89.0, fov=40.0)
+    fluid = gf.Fluid(gf.Grid((16, 16, 16), 1 / 16, origin=(-0.5, 0.0, -0.5)), ctx=ctx)
+    frames = gf.FrameRenderer(ctx, (120, 120), background=(0.0, 0.0, 0.0), floor_color=(1.0, 1.0, 1.0))
+    spot = gf.SpotLight(place, direction=way, angle=angle, softness=softness)
+    seen = []
+    for lamp in (gf.PointLight(place), spot):
+        frames.draw(gf.Scene(fluid, camera=camera, light=DARK, lights=[lamp], floor=0.0))
+        seen.append(frames.read_hdr()[..., 0].astype(np.float64))
+    back = np.linalg.inv(view_of(camera, 1.0).clip.astype(np.float64))
+    at = 2.0 * (np.arange(120) + 0.5) / 120 - 1.0
+    x, y = np.meshgrid(at, -at)
+    near, far = (np.stack([x, y, np.full_like(x, z), np.ones_like(x)], -1) @ back.T for z in (-0.9, 0.9))
+    near, far = near[..., :3] / near[..., 3:], far[..., :3] / far[..., 3:]
+    floor = near + (far - near) * (near[..., 1:2] / (near[..., 1:2] - far[..., 1:2]))
+    lit = seen[0] > 0.05 * seen[0].max()
+    expected = in_cone(floor - place, way, angle, softness)
+    # of light that turns from 0 to 1 within two pixels a hair of place is much
+    np.testing.assert_allclose((seen[1] / seen[0])[lit], expected[lit], atol=0.02 if angle < 10.0 else 1e-3)
+    assert expected[lit].max() > 0.99 and expected[lit].min() < 0.01
+    frames.release()
+    fluid.release()
+
+
+def test_a_spot_light_in_smoke(device: Device) -> None:
+    """A thin layer, seen side on: each cell has its share of the light of a lamp without a cone."""
+    density = np.zeros((16, 16, 16))
+    density[8] = 1e-3
+    puff, place = Puff(device, GRID, density), (0.2, 1.3, 17 / 32)
+    how: dict[str, Any] = {"direction": (0.3, -1.0, 0.0), "angle": 50.0, "softness": 0.8}
+    round_it, within = (
+        drawn(puff, STRAIGHT, light=DARK, lights=[lamp], smoke=gf.Smoke(extinction=1.0))[..., 0]
+        for lamp in (gf.PointLight(place), gf.SpotLight(place, **how))
+    )
+    rows, columns = np.nonzero(round_it > 0.0)
+    reach = 2.0 * (3.0 - 1 / 32) * np.tan(np.radians(15.0)) / SIZE[1]  # m a pixel, in the layer
+    x, y = (0.5 + reach * (n + 0.5 - 0.5 * size) for n, size in zip((columns, rows), SIZE, strict=True))
+    ways = np.stack([x, y, np.full(len(x), 17 / 32)], axis=-1) - place
+    expected = in_cone(ways, **how)
+    share = within[rows, columns] / round_it[rows, columns]
+    print(np.abs(share - expected).max(), np.abs(share - expected).mean())
+    assert np.abs(share - expected).max() < 0.1 and np.abs(share - expected).mean() < 0.02
+    assert expected.min() == 0.0 and expected.max() > 0.9
 
 
 def test_a_second_sun_looks_like_the_first(device: Device) -> None:

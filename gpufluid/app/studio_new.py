@@ -19,7 +19,7 @@ ADDABLE = {
     "emitters": ("sphere", "box", "cylinder", "capsule"),
     "obstacles": ("sphere", "box", "cylinder", "capsule", "knot"),
     "forces": ("wind", "vortex", "attractor"),
-    "lights": ("point light", "sun"),
+    "lights": ("point light", "spot light", "sun"),
 }
 SHAPED = ("emitters", "obstacles")  # the groups of what has a shape
 GAP, LEAST = 1.2, 0.1  # from the middle of an object to that of its copy: widths, and of the box at least
@@ -43,6 +43,9 @@ def new_object(group: str, name: str, grid: Grid) -> tuple[Any, dict[str, Any]]:
         "attractor": lambda: user_forces.Attractor((x, y, z), radius=2 * r),
         "point light": lambda: view.PointLight(
             (x, _short(y + 2 * r), _short(z + 4 * r)), color=(0.5, 0.45, 0.4)
+        ),
+        "spot light": lambda: view.SpotLight(
+            (x, _short(y + 4 * r), z), color=(0.8, 0.75, 0.65), direction=(0.0, -1.0, 0.0)
         ),
         "sun": lambda: view.Light(ambient=(0.0, 0.0, 0.0)),
     }
@@ -70,7 +73,12 @@ def called(thing: Any) -> str:
     """What an object is called that has no name."""
     shape = getattr(thing, "shape", None)
     if shape is None:
-        names = {"Light": "sun", "PointLight": "point light", "ForceExpression": "formula"}
+        names = {
+            "Light": "sun",
+            "PointLight": "point light",
+            "SpotLight": "spot light",
+            "ForceExpression": "formula",
+        }
         return names.get(type(thing).__name__, type(thing).__name__.lower())
     role = "source" if isinstance(thing, Emitter) else "obstacle"
     return f"{type(shape).__name__.lower()} {role}"

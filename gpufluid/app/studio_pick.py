@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from gpufluid.fluid import Fluid
 from gpufluid.render.camera import view_of
 from gpufluid.shapes import BOX, HALF_SPACE, ROUND, Analytic, Mesh, Plane
 from gpufluid.sources import Array, Bezier, Line, Surface
-from gpufluid.view import Camera
+from gpufluid.view import Camera, SpotLight
 
 Floats = NDArray[np.float64]
 STEPS = 96  # of a ray on its way to a shape
@@ -180,6 +181,8 @@ def outline(thing: Any, fluid: Fluid) -> list[Floats]:
     elif shape is None:
         radius = getattr(thing, "radius", 0.0) if hasattr(thing, "strength") else 0.0
         lines = _rings(np.zeros(3), max(radius, HANDLE * max(fluid.grid.size)))
+        if isinstance(thing, SpotLight):
+            lines += _cone(thing, 0.25 * max(fluid.grid.size))
     else:
         middle, half = extent(shape)
         lines = [line * half + middle for line in _cube()]
@@ -224,6 +227,18 @@ def _circle(axis: int) -> Floats:
     points = np.zeros((ROUND_PARTS + 1, 3))
     points[:, (axis + 1) % 3], points[:, (axis + 2) % 3] = np.cos(angle), np.sin(angle)
     return points
+
+
+def _cone(light: SpotLight, length: float) -> list[Floats]:
+    """The cone of a spot light, up to `length` m from it."""
+    axis = np.array(light.direction) / np.linalg.norm(light.direction)
+    # the way that is the most across it, and the one across both
+    aside = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+    aside /= np.linalg.norm(aside)
+    half = math.radians(0.5 * light.angle)
+    ring = _circle(2) @ np.stack([aside, np.cross(axis, aside), axis])
+    ring = length * (math.cos(half) * axis + math.sin(half) * ring)
+    return [ring, *(np.stack([np.zeros(3), ring[i]]) for i in range(0, ROUND_PARTS, ROUND_PARTS // 4))]
 
 
 def _rings(center: Floats, radius: float) -> list[Floats]:

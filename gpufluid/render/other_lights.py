@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,10 @@ from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import Program, bind, matter, volume_program
-from gpufluid.view import Light, PointLight, Smoke
+from gpufluid.view import Light, PointLight, Smoke, SpotLight
+
+Floats = NDArray[np.float64]
+SHARP = 1e-3  # of the cone, over which its edge fades at least
 
 
 @dataclass(frozen=True)
@@ -28,20 +32,39 @@ class Rows:
 
     places: NDArray[np.float32]
     colors: NDArray[np.float32]
+    cones: NDArray[np.float32]
 
 
 def rows_of(lights: Sequence[Light | PointLight], grid: Grid) -> Rows:
     """The lights in cells of `grid`."""
-    places, colors = np.zeros((2, len(lights), 4), np.float32)
-    for place, color, light in zip(places, colors, lights, strict=True):
+    places, colors, cones = np.zeros((3, len(lights), 4), np.float32)
+    cones[:, 3] = 1.0  # everywhere
+    for place, color, cone, light in zip(places, colors, cones, lights, strict=True):
         color[:3] = light.color
         if isinstance(light, PointLight):
             place[:3] = (np.array(light.position) - grid.origin) / grid.cell_size
             place[3], color[3] = 1.0, light.radius**2
+            if isinstance(light, SpotLight):
+                cone[:] = cone_of(light)
         else:
-            way = np.array(light.direction) / np.abs(light.direction).max()
-            place[:3] = way / np.linalg.norm(way)
-    return Rows(places, colors)
+            place[:3] = unit(light.direction)
+    return Rows(places, colors, cones)
+
+
+def cone_of(light: SpotLight) -> Floats:
+    """(x, y, z, w): the first three times a way from it, of length 1, + w is 0 where the cone ends, 1 where
+    its light is full.
+    """
+    half = math.radians(0.5 * light.angle)
+    outer, inner = math.cos(half), math.cos(half * (1.0 - light.softness))
+    steepness = 1.0 / max(inner - outer, SHARP * (1.0 - outer))
+    return np.array([*(steepness * unit(light.direction)), -steepness * outer])
+
+
+def unit(way: Sequence[float]) -> Floats:
+    """`way` with length 1, however long it is."""
+    scaled: Floats = np.array(way, np.float64) / np.abs(way).max()
+    return scaled / float(np.linalg.norm(scaled))
 
 
 class OtherLights:
@@ -99,6 +122,7 @@ class OtherLights:
             "others_lag": tuple(n % 2 for n in fluid.scrolled),
             "other_places": rows.places.tobytes(),
             "other_colors": rows.colors.tobytes(),
+            "other_cones": rows.cones.tobytes(),
         }
         give(program, values)
 

@@ -350,3 +350,16 @@ def lamps_left(
         at = 0.5 * (places + enters[:, None] * way + np.array(lag))
         found[there, n] = trilinear(left[:nz, :ny, :nx, n], at[there])
     return found
+
+
+def in_cone(ways: Floats, direction: Sequence[float], angle: float, softness: float) -> Floats:
+    """Return the share of a spot light's strength along `ways` from it, [..., 3]; see `gpufluid.SpotLight`.
+
+    It is ``smoothstep`` of the cosine, from that of half the angle to that of where it is full.
+    """
+    axis = np.array(direction, np.float64)
+    cosine = ways @ axis / (np.linalg.norm(ways, axis=-1) * np.linalg.norm(axis))
+    outer, inner = np.cos(np.radians(0.5 * angle * np.array([1.0, 1.0 - softness])))
+    t = np.clip((cosine - outer) / max(inner - outer, 1e-3 * (1.0 - outer)), 0.0, 1.0)
+    share: Floats = t * t * (3.0 - 2.0 * t)
+    return share
