@@ -533,6 +533,19 @@ def test_outlines_lie_on_the_surface(fluid: gf.Fluid, shape: object) -> None:
     assert max(abs(pick._distance(box, p, fluid)) for p in local) < 1e-9
 
 
+@pytest.mark.parametrize("way", [(0.0, -1.0, 0.0), (1.0, 2.0, -0.5)])
+def test_the_outline_of_a_spot_light_is_its_cone(fluid: gf.Fluid, way: tuple[float, float, float]) -> None:
+    """A ring, a quarter of the box from it, and straight lines to the ring."""
+    light = gf.SpotLight((0.5, 0.6, 0.4), direction=way, angle=50.0)
+    ring, *sides = pick.outline(light, fluid)[3:]
+    for points in (ring, np.array([side[1] for side in sides])):
+        away = points - light.position
+        np.testing.assert_allclose(np.linalg.norm(away, axis=1), 0.25)
+        np.testing.assert_allclose(away @ way / np.linalg.norm(way), 0.25 * np.cos(np.radians(25.0)))
+    assert len(sides) == 4 and np.ptp(ring, axis=0).min() > 0.05 * (way[0] != 0.0)
+    np.testing.assert_allclose([side[0] for side in sides], [light.position] * 4)
+
+
 def test_a_ray_through_the_camera_goes_where_it_looks() -> None:
     camera = gf.Camera((1.0, 2.0, 3.0), 4.0, 30.0, 20.0)
     middle = pick.ray_through(camera, 1.5, 0.0, 0.0)
