@@ -1,4 +1,4 @@
-"""Three spotlights sweep through the haze over a stage; the shadow of a turning knot stands in their beams."""
+"""Three spotlights sweep through haze over a stage; the shadow of a turning knot stands in their beams."""
 
 from __future__ import annotations
 
