@@ -269,7 +269,7 @@ class Mesh:
         if len(array) != len(self.vertices):
             raise GpufluidError(f"Mesh.moved needs {len(self.vertices)} vertices as before, got {len(array)}")
         mesh = copy(self)  # the triangles stay, checked as they are
-        for name in ("bounds", "volume", "normals"):
+        for name in ("bounds", "volume", "orientation", "normals"):
             mesh.__dict__.pop(name, None)
         mesh.__dict__["vertices"] = array
         return mesh
@@ -432,10 +432,7 @@ class Mesh:
         That is what makes winding numbers whole, so it asks for one orientation throughout as well. An edge
         shared by four triangles is in order; an edge of one triangle alone, or a flipped triangle, is not.
         """
-        start = self.triangles.astype(np.int64).ravel()
-        end = np.roll(self.triangles, -1, axis=1).astype(np.int64).ravel()
-        count = len(self.vertices)
-        return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
+        return _edges_match(self.triangles)
 
     @property
     def open_edges(self) -> int:
@@ -454,6 +451,30 @@ class Mesh:
         low, high = self.bounds
         a, b, c = self._corners(origin=0.5 * (low + high))
         return float(np.sum(a * np.cross(b, c)) / 6.0)
+
+    @cached_property
+    def orientation(self) -> int:
+        """1 where all its connected pieces have their front outside, -1 inside; 0: not alike, or open.
+
+        Vertices in one place count as one: what has corners of its own for sharp edges may be closed.
+        """
+        places, own = np.unique(self.vertices, axis=0, return_inverse=True)
+        triangles = own.reshape(-1)[self.triangles]
+        if not _edges_match(triangles):
+            return 0
+        piece = np.arange(len(places))  # the least vertex that is known to be connected with each
+        settled = False
+        while not settled:
+            before = piece.copy()
+            np.minimum.at(piece, triangles, piece[triangles].min(axis=1, keepdims=True))
+            piece = piece[piece]
+            settled = np.array_equal(piece, before)
+        low, high = self.bounds
+        a, b, c = self._corners(origin=0.5 * (low + high))
+        volumes = np.zeros(len(piece))
+        np.add.at(volumes, piece[triangles[:, 0]], np.einsum("ij,ij->i", a, np.cross(b, c)))
+        there = volumes[np.unique(piece[triangles])]
+        return int((there > 0.0).all()) - int((there < 0.0).all())
 
     @cached_property
     def normals(self) -> NDArray[np.float32]:
@@ -637,6 +658,14 @@ def _scale_triple(scale: float | Sequence[float], name: str) -> Triple:
         number = finite_number(scale, name, above=0.0)  # type: ignore[arg-type]
         return number, number, number
     return positive_triple(scale, name)  # type: ignore[arg-type]
+
+
+def _edges_match(triangles: NDArray[np.signedinteger]) -> bool:
+    """Whether every directed edge of them is matched by one that runs the other way."""
+    start = triangles.astype(np.int64).ravel()
+    end = np.roll(triangles, -1, axis=1).astype(np.int64).ravel()
+    count = int(triangles.max(initial=0)) + 1
+    return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
 
 
 def _read_only(array: Floats) -> Floats:

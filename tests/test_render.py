@@ -6,6 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,8 +19,9 @@ from puff import SIZE, Canvas, Puff, drawn, exact, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
+from gpufluid.render import drawn_solids
 from gpufluid.render.camera import view_of
-from gpufluid.render.drawn_solids import DrawnSolids
+from gpufluid.render.drawn_solids import DrawnSolids, hidden_sides
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.reference_light import ONE, LightFrame, light_at, light_layers, trilinear
@@ -679,6 +681,59 @@ def test_lamps_and_fire_light_the_floor_everywhere(
         made.draw(scene)
         np.testing.assert_allclose(some, made.read_hdr(), rtol=1e-6, atol=1e-7)
         made.release()
+
+
+@pytest.mark.parametrize("place", [(0.5, 0.5, 0.5), (1.1, 0.8, 2.3)], ids=["before the viewer", "round it"])
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (-1.0, 1.0, 1.0)], ids=["", "mirrored"])
+@pytest.mark.parametrize("kind", ["knot", "inside out", "open", "both", "box", "cylinder"])
+def test_sides_that_look_away_are_left_out_where_none_is_missed(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, kind: str, scale: Any, place: Any
+) -> None:
+    """Closed meshes have half their triangles drawn, others, and those round the viewer, all.
+
+    The picture is the same, but for a pixel of the outline: where a triangle's edge lies is rounded.
+    """
+    knot = gf.Mesh.trefoil().fitted(0.5)
+    turned = gf.Mesh(knot.vertices, knot.triangles[:, ::-1])
+    beside = len(knot.vertices)
+    both = gf.Mesh(
+        np.concatenate([knot.vertices, knot.vertices + np.array((0.0, 0.5, 0.0))]),
+        np.concatenate([knot.triangles, turned.triangles + beside]),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shape = {
+            "knot": knot,
+            "inside out": turned,
+            "open": gf.Mesh(knot.vertices, knot.triangles[: len(knot.triangles) // 2]),
+            "both": both,
+            "box": gf.Box(size=(0.4, 0.3, 0.5)),
+            "cylinder": gf.Cylinder(radius=0.2, height=0.4),
+        }[kind]
+        fluid = gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), ctx=ctx)
+        if kind not in ("box", "cylinder"):
+            shape = gf.Mesh(shape.vertices * scale, shape.triangles)
+        obstacle = gf.Obstacle(shape, place, color=(0.5, 0.4, 0.3))
+        fluid.obstacles.add(obstacle)
+    scene = gf.Scene(fluid, camera=gf.Camera((0.5, 0.5, 0.5), distance=2.0, azimuth=20.0), floor=0.0)
+    made, asked = FrameRenderer(ctx, (160, 120)), []
+
+    def watched(one: Any, view: Any) -> str | None:
+        asked.append(hidden_sides(one, view))
+        return asked[-1]
+
+    monkeypatch.setattr(drawn_solids, "hidden_sides", watched)
+    made.draw(scene)
+    picture = made.read_hdr()
+    monkeypatch.setattr(drawn_solids, "hidden_sides", lambda one, view: None)
+    made.draw(scene)
+    off = np.abs(made.read_hdr() - picture).max(axis=2)
+    assert (off > 0.0).sum() <= 3 and off.max() < 2e-3
+    mirrored = scale[0] < 0.0 and kind in ("knot", "inside out")
+    sides = ["front", "back"] if (kind == "inside out") != mirrored else ["back", "front"]
+    assert asked == [None if kind in ("open", "both") or place[2] > 1.0 else sides[0]]
+    made.release()
+    fluid.release()
 
 
 @pytest.mark.parametrize("pixels", [3.0, 12.0, 30.0, 60.0, 90.0, 250.0])

@@ -72,6 +72,9 @@ class DrawnSolids(SolidMeshes):
             turn[:3, :3] = np.linalg.inv(one.matrix[:3, :3]).T
             look = {"paint": one.color or paint, "sheen": float(one.gloss)}
             give(program, {"to_cells": cells @ one.matrix, "normals": turn, **look})
+            hidden = hidden_sides(one, view)
+            self.ctx.enable_only(moderngl.DEPTH_TEST | (moderngl.CULL_FACE if hidden else 0))
+            self.ctx.cull_face = hidden or "back"
             triangles.render(moderngl.TRIANGLES)
 
     def arrays(
@@ -87,6 +90,19 @@ class DrawnSolids(SolidMeshes):
     def as_fine(self, one: Placed, clip: Floats, size: Size) -> Mesh:
         """What `arrays` draws for one."""
         return self.ball(clip @ one.matrix, size) if one.mesh is self._ball else one.mesh
+
+
+def hidden_sides(one: Placed, view: View) -> str | None:
+    """Which sides of its triangles others hide, "back" or "front"; None: perhaps neither.
+
+    Those that look away, where it is closed and all of it lies in front of the viewer. llvmpipe would shade
+    them with all the others: it tests depths of several samples only after.
+    """
+    facing = one.mesh.orientation
+    clip = one.corners @ view.clip[:, :3].T.astype(np.float64) + view.clip[:, 3]
+    if not facing or not (clip[:, 2] > -clip[:, 3]).all():
+        return None
+    return "back" if facing > 0 else "front"
 
 
 def cells_of(grid: Grid) -> Floats:
