@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.periodic import bounds, images, moved
-from gpufluid.shapes import Family, Mesh, Triple
+from gpufluid.shapes import Analytic, Family, Mesh, Triple
 from gpufluid.sources import Array, Bezier, Image, Line, Surface
 from gpufluid.voxels import cover, inside_mesh
 
 Floats = NDArray[np.float64]
 Unformed = Mesh | Surface | Line | Bezier | Image
 
+SEEN = 3.0  # widths of an edge past which nobody sees what is emitted: exp(-9) is 1e-4
 CUT = 4.0  # widths of an edge past which nothing is emitted: exp(-16) is 1e-7
 PARTS = 8  # of a cell along each axis, where cover is counted out
 PAIRS_AT_ONCE = 1 << 16  # pairs of triangle and cell held at once: about 50 MB of temporaries
@@ -79,6 +80,26 @@ def source_box(grid: Grid, shape: Unformed, matrix: Floats, width: float | None)
     place = matrix @ middle
     place[:3, 3] -= grid.origin
     return place, 0.5 * (high - low) + reach
+
+
+def is_sure_to_reach(grid: Grid, shape: Unformed | Analytic, width: float | None) -> bool:
+    """Whether a source that is in the box brings something to the middle of a cell wherever it stands.
+
+    None lies further than half a cell's diagonal from one. False where only a look at all of them tells.
+    """
+    cell = grid.cell_size
+    near = 0.5 * math.sqrt(3.0) * cell
+    reach = 0.5 * cell if width is None else SEEN * width
+    if isinstance(shape, Analytic):
+        return width is not None and reach >= near
+    if isinstance(shape, Line | Bezier):
+        return width is None or shape.radius + reach >= near  # see `covering`
+    half = 0.0 if isinstance(shape, Mesh) else 0.5 * _thickness(grid, shape)
+    if isinstance(shape, Image):  # whose edge fades across the sheet alone
+        return half + reach >= near and min(shape.size) >= 2.0 * cell
+    low, high = shape.bounds if isinstance(shape, Mesh) else shape.mesh.bounds
+    broad = width is None and np.partition(high - low, 1)[1] >= 2.0 * cell  # no speck and no thread
+    return bool(broad) or half + reach >= near
 
 
 def covering(grid: Grid, radius: float, length: float, ends: bool = True) -> tuple[float, float]:
