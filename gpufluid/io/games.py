@@ -116,7 +116,7 @@ class FlipBook:
 
         Raises GpufluidError where it is unlike the first one, or the sheet would be over 16384 pixels a side.
         """
-        array = check_picture(picture, alpha=True, deep=True)
+        array = check_picture(picture, deep=True)
         if self._pictures:
             check_alike(self._pictures[0], array)
         rows_and_columns(self.frames + 1, (array.shape[1], array.shape[0]), self._columns)
