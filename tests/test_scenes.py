@@ -16,6 +16,7 @@ import moderngl
 import msgspec
 import numpy as np
 import pytest
+from saving import description_of
 
 import gpufluid as gf
 from gpufluid import scene_file
@@ -23,7 +24,7 @@ from gpufluid.app.starter import write_starter
 from gpufluid.render.camera import view_of
 from gpufluid.scene import AZIMUTH, ELEVATION
 from gpufluid.scene_file import build
-from gpufluid.scene_saving import description_of, save_description
+from gpufluid.scene_saving import save_description
 from gpufluid.scene_schema import SOLVER_KINDS
 from gpufluid.settings import SOLVERS
 from gpufluid.view import FILLED
