@@ -91,9 +91,9 @@ def is_sure_to_reach(grid: Grid, shape: Unformed | Analytic, width: float | None
     near = 0.5 * math.sqrt(3.0) * cell
     reach = 0.5 * cell if width is None else SEEN * width
     if isinstance(shape, Analytic):
-        return width is not None and reach >= near
+        return shape.form.rounding > 0.0 if width is None else reach >= near  # see `covering`
     if isinstance(shape, Line | Bezier):
-        return width is None or shape.radius + reach >= near  # see `covering`
+        return width is None or shape.radius + reach >= near
     half = 0.0 if isinstance(shape, Mesh) else 0.5 * _thickness(grid, shape)
     if isinstance(shape, Image):  # whose edge fades across the sheet alone
         return half + reach >= near and min(shape.size) >= 2.0 * cell
