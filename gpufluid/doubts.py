@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import MeshWarning, ShapeWarning
 from gpufluid.grid import Grid
-from gpufluid.masks import SEEN
+from gpufluid.masks import SEEN, thickness_of
 from gpufluid.periodic import bounds, moved
 from gpufluid.shapes import HALF_SPACE, Analytic, Form, Mesh, Plane
 from gpufluid.sources import Array, Bezier, Emitter, Image, Line, Source
@@ -116,8 +116,8 @@ def _span(shape: Source, matrix: Floats, grid: Grid) -> tuple[Floats, Floats]:
         points = shape.path @ matrix[:3, :3].T + matrix[:3, 3]
         return points.min(axis=0) - shape.radius, points.max(axis=0) + shape.radius
     if isinstance(shape, Image):
-        thick = grid.cell_size if shape.thickness is None else shape.thickness
-        place, half = matrix @ moved(np.eye(4), shape.center), 0.5 * np.array((*shape.size, thick))
+        half = 0.5 * np.array((*shape.size, thickness_of(grid, shape)))
+        place = matrix @ moved(np.eye(4), shape.center)
     else:
         assert isinstance(shape, Analytic)
         place, half = matrix @ shape.form.place, shape.form.half
