@@ -50,10 +50,8 @@ MOST_SWEEPS = 10_000  # a of about 2.3e5 in 2D, 1.6e5 in 3D: the step then reach
 FAR = 0.1 * TOLERANCE  # of the slowest is left where diffusion reaches so far that further is all the same
 
 
-def sweeps_for(
-    fourier_number: float, dimensions: int, slowest: float = 0.0, tolerance: float = TOLERANCE
-) -> float:
-    """Return the sweeps that leave at most `tolerance` of the error: a whole number, or inf.
+def sweeps_for(fourier_number: float, dimensions: int, slowest: float = 0.0) -> float:
+    """Return the sweeps that leave at most `TOLERANCE` of the error: a whole number, or inf.
 
     slowest: the smallest eigenvalue of -lap, or less.
     """
@@ -61,7 +59,7 @@ def sweeps_for(
         return 0
     x = (1.0 / fourier_number + slowest) / (2.0 * dimensions - 0.5 * slowest)  # 1 / s = 1 + x
     rate = math.log1p(x + math.sqrt(x * (2.0 + x)))  # arccosh(1 + x)
-    return math.ceil(math.acosh(1.0 / tolerance) / rate) if rate > 1e-15 else math.inf
+    return math.ceil(math.acosh(1.0 / TOLERANCE) / rate) if rate > 1e-15 else math.inf
 
 
 def chebyshev_weights(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import MeshWarning, ShapeWarning
 from gpufluid.grid import Grid
-from gpufluid.shapes import HALF_SPACE, Form, Mesh
+from gpufluid.masks import SEEN, thickness_of
+from gpufluid.periodic import bounds, moved
+from gpufluid.shapes import HALF_SPACE, Analytic, Form, Mesh, Plane
+from gpufluid.sources import Array, Bezier, Emitter, Image, Line, Source
 
 HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there
 
@@ -24,13 +28,15 @@ def doubt_mesh(
     where_open: str | None,
     *,
     axes: int = 3,
+    lost: Callable[[], bool] | None = None,
     callers: int,
 ) -> None:
     """Warn of a mesh, placed by `matrix`, that will hardly be what was meant.
 
     period: of the box along each axis, m; 0: it has none. where_open: what follows for one that is not
     closed; None: nothing. axes: along which it must reach into the box: a source is moved into the one slice
-    of a box in 2D. callers: from here to the program that is told.
+    of a box in 2D. lost: of a source, whether it reaches no cell. callers: from here to the program that is
+    told.
     """
     size, cell = max(grid.size), grid.cell_size
     corners = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
@@ -41,7 +47,9 @@ def doubt_mesh(
         doubts.append(f"is not closed ({mesh.open_edges} open edges): {where_open}")
     if _beyond(low, high, grid, period, axes):
         doubts.append(_outside(low, high, grid))
-    elif extent.max() < cell:
+    elif lost is not None and lost():
+        doubts.append(_between(low, high, grid))
+    elif lost is None and extent.max() < cell:
         doubts.append(
             f"is {extent.max():.3g} m across, and a cell {cell:.3g} m: it may lie between the cells"
         )
@@ -81,20 +89,40 @@ def doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid, *, caller
 
 
 def doubt_source(
-    shape: object, form: Form, matrix: Floats, fade: float, grid: Grid, period: ArrayLike, *, callers: int
+    emitter: Emitter, fade: float, grid: Grid, period: ArrayLike, lost: Callable[[], bool], *, callers: int
 ) -> None:
-    """Warn of a source of that form that lies outside the box; fade: m, of its edge."""
-    if form.kind == HALF_SPACE:
+    """Warn of a source, not of a mesh, that lies outside the box or between the cells.
+
+    fade: m, of its edge. lost: whether it reaches no cell. One outside that moves may be on its way.
+    """
+    shape, matrix = emitter.shape, emitter.matrix
+    if isinstance(shape, Array | Plane):
         return
-    placed = matrix @ form.place
-    reach = np.abs(placed[:3, :3]) @ form.half
-    low, high = placed[:3, 3] - reach, placed[:3, 3] + reach
-    if _beyond(low - 3.0 * fade, high + 3.0 * fade, grid, period, grid.dimensions):
-        warnings.warn(
-            f"{shape!r} {_outside(low, high, grid)}, and brings nothing until one of them has moved",
-            ShapeWarning,
-            stacklevel=callers,
-        )
+    low, high = _span(shape, matrix, grid)
+    if _beyond(low - SEEN * fade, high + SEEN * fade, grid, period, grid.dimensions):
+        doubt = f"{_outside(low, high, grid)}, and brings nothing until one of them has moved"
+        if any(emitter.motion):
+            return
+    elif lost():
+        doubt = _between(low, high, grid)
+    else:
+        return
+    warnings.warn(f"{shape!r} {doubt}", ShapeWarning, stacklevel=callers)
+
+
+def _span(shape: Source, matrix: Floats, grid: Grid) -> tuple[Floats, Floats]:
+    """Low and high corner, m, of what a source without triangles takes up where `matrix` puts it."""
+    if isinstance(shape, Line | Bezier):
+        points = shape.path @ matrix[:3, :3].T + matrix[:3, 3]
+        return points.min(axis=0) - shape.radius, points.max(axis=0) + shape.radius
+    if isinstance(shape, Image):
+        half = 0.5 * np.array((*shape.size, thickness_of(grid, shape)))
+        place = matrix @ moved(np.eye(4), shape.center)
+    else:
+        assert isinstance(shape, Analytic)
+        place, half = matrix @ shape.form.place, shape.form.half
+    low, high = bounds(place, half)
+    return np.array(low), np.array(high)
 
 
 def _beyond(low: Floats, high: Floats, grid: Grid, period: ArrayLike, axes: int) -> bool:
@@ -106,6 +134,15 @@ def _outside(low: Floats, high: Floats, grid: Grid) -> str:
     return (
         f"lies outside the box: it spans {_triple(low)} to {_triple(high)}, the box "
         f"{_triple(grid.origin)} to {_triple(grid.upper)} m"
+    )
+
+
+def _between(low: Floats, high: Floats, grid: Grid) -> str:
+    cell = grid.cell_size
+    return (
+        f"lies between the middles of the cells, {cell:.3g} m apart, and brings nothing there: it spans "
+        f"{_triple(low)} to {_triple(high)} m. Make it larger, or the cells smaller, or let it fade over "
+        f"half a cell or more (edge='gaussian', falloff={0.5 * cell:.3g})"
     )
 
 

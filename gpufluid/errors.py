@@ -47,7 +47,7 @@ class MissingDependencyError(GpufluidError):
 
 
 class ShapeWarning(UserWarning):
-    """A solid or source that will hardly be what was meant: outside the box, or thinner than a cell."""
+    """A solid or source that will hardly be what was meant: outside the box, or too thin for its cells."""
 
 
 class MeshWarning(ShapeWarning):

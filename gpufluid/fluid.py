@@ -23,7 +23,7 @@ from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several
-from gpufluid.forces import as_now, edge_width
+from gpufluid.forces import as_now, edge_width, is_lost
 from gpufluid.grid import AXES, FARTHEST, TINY, Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.numpy_backend import NumpyBackend
@@ -32,7 +32,7 @@ from gpufluid.probes import Probes, Samples
 from gpufluid.reference.arrays import center_velocity
 from gpufluid.saved import Halves, Saved
 from gpufluid.settings import Settings
-from gpufluid.shapes import Analytic, Mesh, Obstacle
+from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.solver import Solver
 from gpufluid.sources import Array, Emitter, Surface
 from gpufluid.still import State, Still
@@ -1052,15 +1052,15 @@ class Fluid:
         """Check an emitter that is added, and make what it fills: no step is the time for that."""
         self._check_emitter(emitter)
         shape, grid, period = emitter.shape, self.grid, periods(self.grid, self.boundaries)
+        lost = functools.partial(is_lost, emitter, grid, self.boundaries)
         if isinstance(shape, Mesh | Surface):
             mesh, where_open = (
                 (shape, "what is inside it is a guess") if isinstance(shape, Mesh) else (shape.mesh, None)
             )
             axes = grid.dimensions
-            doubt_mesh(mesh, emitter.matrix, grid, period, where_open, axes=axes, callers=5)
-        elif isinstance(shape, Analytic) and not any(emitter.motion):
-            fade = edge_width(emitter, grid) or 0.0
-            doubt_source(shape, shape.form, emitter.matrix, fade, grid, period, callers=5)
+            doubt_mesh(mesh, emitter.matrix, grid, period, where_open, axes=axes, lost=lost, callers=5)
+        else:
+            doubt_source(emitter, edge_width(emitter, grid) or 0.0, grid, period, lost, callers=5)
         if emitter.color is not None and not self._under_way:
             self._solver.prepare_colors()
 

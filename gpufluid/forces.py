@@ -18,10 +18,11 @@ from gpufluid.checks import LARGEST
 from gpufluid.errors import GpufluidError, ShaderError
 from gpufluid.grid import Grid
 from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
-from gpufluid.masks import CUT, covering, source_box, source_mask
-from gpufluid.periodic import HERE, form_images, periods
+from gpufluid.masks import CUT, SEEN, covering, is_sure_to_reach, source_box, source_mask
+from gpufluid.periodic import HERE, bounds, form_images, moved, periods
+from gpufluid.reference.sources import emitter_share
 from gpufluid.settings import Settings
-from gpufluid.shapes import ROUND, Analytic, Floats, Form, Triple
+from gpufluid.shapes import ROUND, Analytic, Floats, Form, Plane, Triple
 from gpufluid.sources import MAX_SEED, Array, Emitter
 from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, Vortex, Wind
 
@@ -29,6 +30,7 @@ Rows = NDArray[np.float32]
 RowsOf = Callable[[Emitter, Grid, Boundaries, float, float], tuple[Rows, Sequence[float]]]
 
 PLACES = 16  # at most along the way of an emitter in a substep
+WAY, PER_CELL = 4, 8  # cells of the way of an emitter that are looked along, and places in each
 MORE = 4  # added to the kind of a form that is one more image, see emitter.glsl
 SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
 
@@ -148,6 +150,49 @@ def on_its_way(emitter: Emitter, dt: float, later: float, spacing: float) -> Seq
             one.color = r / count, g / count, b / count
         there.append(one)
     return there
+
+
+def is_lost(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> bool:
+    """Whether an emitter lies between all that it is to change: none of that gets more than 1e-4 of it.
+
+    That is the middles of cells, and of faces where it brings but a velocity. One that moves is looked at on
+    the next WAY cells of its way.
+    """
+    shape, width = emitter.shape, edge_width(emitter, grid)
+    if isinstance(shape, Array | Plane) or is_sure_to_reach(grid, shape, width):
+        return False
+    least = 0.0 if width is None else math.exp(-(SEEN**2))
+    if not isinstance(shape, Analytic):
+        share = source_mask(grid, shape, emitter.matrix, width, periods(grid, boundaries))
+        return bool(share.max() <= least)
+    one, speed = as_now(emitter), math.hypot(*emitter.motion)
+    for n in range(WAY * PER_CELL if speed else 1):
+        step = n * grid.cell_size / PER_CELL / (speed or 1.0)
+        x, y, z = (p + v * step for p, v in zip(emitter.position, emitter.motion, strict=True))
+        one.position = x, y, z
+        if any((share > least).any() for share in _shares_near(one, grid, boundaries)):
+            return False
+    return True
+
+
+def _shares_near(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> Iterator[Floats]:
+    """Yield what there is of an emitter with a form where it changes something, its middle slice first."""
+    h, deep = grid.cell_size, grid.dimensions
+    rows, _ = emitter_rows(emitter, grid, boundaries, 1.0, 0.0)
+    form, place, there = emitter_images(emitter, grid, boundaries)
+    width = edge_width(emitter, grid)
+    brings = emitter.density or emitter.fuel or emitter.color or emitter.temperature is not None
+    offsets = np.full((3, 3), 0.5) - 0.5 * np.eye(3)  # of low faces, cells from a cell's low corner
+    offsets = np.full((1, 3), 0.5) if brings or emitter.velocity is None else offsets[:deep]
+    for row, shift in zip(rows, there, strict=True):
+        low, high = bounds(moved(place, shift), form.half + (h if width is None else CUT * width))
+        for off in offsets:
+            faces = np.array(grid.cells) + (off == 0.0)
+            first = np.clip(np.floor(np.divide(low, h) - off), 0, faces).astype(int)
+            last = np.clip(np.ceil(np.divide(high, h) - off) + 1, 0, faces).astype(int)
+            x, y, z = ((np.arange(a, b) + c) * h for a, b, c in zip(first, last, off, strict=True))
+            for height in sorted(z.tolist(), key=lambda c: abs(c - place[2, 3] - shift[2])):
+                yield emitter_share(grid, row, np.stack(np.meshgrid(x, y, height), -1))
 
 
 def original(thing: Any) -> Any:

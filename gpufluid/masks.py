@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.periodic import bounds, images, moved
-from gpufluid.shapes import Family, Mesh, Triple
+from gpufluid.shapes import Analytic, Family, Mesh, Triple
 from gpufluid.sources import Array, Bezier, Image, Line, Surface
 from gpufluid.voxels import cover, inside_mesh
 
 Floats = NDArray[np.float64]
 Unformed = Mesh | Surface | Line | Bezier | Image
 
+SEEN = 3.0  # widths of an edge past which nobody sees what is emitted: exp(-9) is 1e-4
 CUT = 4.0  # widths of an edge past which nothing is emitted: exp(-16) is 1e-7
 PARTS = 8  # of a cell along each axis, where cover is counted out
 PAIRS_AT_ONCE = 1 << 16  # pairs of triangle and cell held at once: about 50 MB of temporaries
@@ -64,14 +65,14 @@ def source_box(grid: Grid, shape: Unformed, matrix: Floats, width: float | None)
     if isinstance(shape, Image):
         pixels = (size / n for size, n in zip(shape.size, shape.pixels.shape[::-1], strict=True))
         beyond = [0.5 * max(pixel, grid.cell_size) for pixel in pixels]  # a pixel fades over the next
-        half = 0.5 * np.array((*shape.size, _thickness(grid, shape))) + (*beyond, 0.0)
+        half = 0.5 * np.array((*shape.size, thickness_of(grid, shape))) + (*beyond, 0.0)
         low, high = shape.center - half, shape.center + half
     elif isinstance(shape, Line | Bezier):
         radius = max(shape.radius, 0.5 * grid.cell_size)  # see `covering`
         low, high = shape.path.min(axis=0) - radius, shape.path.max(axis=0) + radius
     elif isinstance(shape, Surface):
         low, high = shape.mesh.bounds
-        reach += 0.5 * _thickness(grid, shape)
+        reach += 0.5 * thickness_of(grid, shape)
     else:
         low, high = shape.bounds
     middle = np.eye(4)
@@ -79,6 +80,26 @@ def source_box(grid: Grid, shape: Unformed, matrix: Floats, width: float | None)
     place = matrix @ middle
     place[:3, 3] -= grid.origin
     return place, 0.5 * (high - low) + reach
+
+
+def is_sure_to_reach(grid: Grid, shape: Unformed | Analytic, width: float | None) -> bool:
+    """Whether a source that is in the box brings something to the middle of a cell wherever it stands.
+
+    None lies further than half a cell's diagonal from one. False where only a look at all of them tells.
+    """
+    cell = grid.cell_size
+    near = 0.5 * math.sqrt(3.0) * cell
+    reach = 0.5 * cell if width is None else SEEN * width
+    if isinstance(shape, Analytic):
+        return shape.form.rounding > 0.0 if width is None else reach >= near  # see `covering`
+    if isinstance(shape, Line | Bezier):
+        return width is None or shape.radius + reach >= near
+    half = 0.0 if isinstance(shape, Mesh) else 0.5 * thickness_of(grid, shape)
+    if isinstance(shape, Image):  # whose edge fades across the sheet alone
+        return half + reach >= near and min(shape.size) >= 2.0 * cell
+    low, high = shape.bounds if isinstance(shape, Mesh) else shape.mesh.bounds
+    broad = width is None and np.partition(high - low, 1)[1] >= 2.0 * cell  # no speck and no thread
+    return bool(broad) or half + reach >= near
 
 
 def covering(grid: Grid, radius: float, length: float, ends: bool = True) -> tuple[float, float]:
@@ -119,7 +140,7 @@ def _reach(grid: Grid, width: float | None) -> float:
     return 0.5 * grid.cell_size if width is None else CUT * width
 
 
-def _thickness(grid: Grid, shape: Surface | Image) -> float:
+def thickness_of(grid: Grid, shape: Surface | Image) -> float:
     """Of a sheet, metres."""
     return grid.cell_size if shape.thickness is None else shape.thickness
 
@@ -142,7 +163,7 @@ def _mask(grid: Grid, shape: Unformed, matrix: Floats, width: float | None) -> F
     matrix = _into_slice(grid, matrix, np.stack(mesh.bounds))
     corners = _moved(matrix, mesh.vertices)[mesh.triangles]
     if isinstance(shape, Surface):
-        half = 0.5 * _thickness(grid, shape)
+        half = 0.5 * thickness_of(grid, shape)
         return _edge(grid, _distance(grid, corners, half + reach), half, width)
     if width is None and grid.dimensions == 2:
         return _counted_cover(grid, mesh, matrix)
@@ -385,7 +406,7 @@ def _image(grid: Grid, image: Image, matrix: Floats, width: float | None) -> Flo
     picture = np.where(inside, (1 - t) * here + t * below, 0.0)
     # in 2D the slice has no width across which a thin sheet would fill it in part
     wide = 1e-6 * grid.cell_size if grid.dimensions == 2 else None
-    return picture * _edge(grid, np.abs(local[..., 2]), 0.5 * _thickness(grid, image), width, wide)
+    return picture * _edge(grid, np.abs(local[..., 2]), 0.5 * thickness_of(grid, image), width, wide)
 
 
 def _coarsened(image: Image, cell_size: float) -> Floats:

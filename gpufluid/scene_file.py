@@ -54,26 +54,15 @@ def load_description(
     backend: str,
 ) -> Scene:
     """Return the scene that the TOML file `path` describes; see `Scene.load`."""
-    text, given = _read(path, changes)
-    scene = build(given, path, ctx, cells, backend)
-    scene.provenance.file = path
-    note_description(scene, text, given)
-    return scene
-
-
-def read_description(path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
-    """The description in `path` with `changes` made to it, as plain values. Raises SceneError."""
-    return _read(path, changes)[1]
-
-
-def _read(path: Path, changes: Sequence[str]) -> tuple[bytes, dict[str, Any]]:
-    """What stands in `path`, and what it says with `changes` made to that. Raises SceneError."""
     load_msgspec()  # where it is missing nothing else matters
     text = _text(path)
     given = _decoded(text, path)
     for change in changes:
         _change(given, change, path)
-    return text, given
+    scene = build(given, path, ctx, cells, backend)
+    scene.provenance.file = path
+    note_description(scene, text, given)
+    return scene
 
 
 def _text(path: Path) -> bytes:

@@ -175,11 +175,6 @@ def _check_files(described: Any, scene: Scene, path: Path) -> None:
             todo += part
 
 
-def description_of(scene: Scene) -> dict[str, Any]:
-    """What `scene` is now as the plain values of a description; see `save_description`."""
-    return _Told.of(scene).brief()
-
-
 def is_script(scene: Scene) -> bool:
     """Whether a script tells what `scene` does, so that no description can."""
     return scene.story is not None or scene.update not in (None, scene.provenance.update)

@@ -591,7 +591,7 @@ class Obstacle:
             self.color = color_triple(self.color, "Obstacle.color")
         self.gloss = share(self.gloss, "Obstacle.gloss")
         rotation_matrix(self.rotation, "Obstacle.rotation")
-        _scale_triple(self.scale, "Obstacle.scale")
+        _scale_triple(self.scale)
 
     @property
     def surface_motion(self) -> Floats:
@@ -610,7 +610,7 @@ class Obstacle:
         """
         matrix = np.eye(4)
         rotation = rotation_matrix(self.rotation, "Obstacle.rotation")
-        matrix[:3, :3] = rotation * _scale_triple(self.scale, "Obstacle.scale")
+        matrix[:3, :3] = rotation * _scale_triple(self.scale)
         matrix[:3, 3] = finite_triple(self.position, "Obstacle.position")
         return matrix
 
@@ -652,12 +652,12 @@ def rotation_matrix(rotation: ArrayLike | None, name: str) -> Floats:
     )
 
 
-def _scale_triple(scale: float | Sequence[float], name: str) -> Triple:
-    """A number or three of them, > 0, as three floats, or raise naming it."""
+def _scale_triple(scale: float | Sequence[float]) -> Triple:
+    """The scale of an obstacle, a number or three of them, > 0, as three floats; or raise naming it."""
     if np.ndim(scale) == 0:
-        number = finite_number(scale, name, above=0.0)  # type: ignore[arg-type]
+        number = finite_number(scale, "Obstacle.scale", above=0.0)  # type: ignore[arg-type]
         return number, number, number
-    return positive_triple(scale, name)  # type: ignore[arg-type]
+    return positive_triple(scale, "Obstacle.scale")  # type: ignore[arg-type]
 
 
 def _edges_match(triangles: NDArray[np.signedinteger]) -> bool:

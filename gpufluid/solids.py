@@ -362,15 +362,36 @@ class Solids:
                 {**given, "shape": form.kind, "to_local": to_local, "extent": form.core, "rounding": reach},
             )
 
-    def _voxelize(self) -> None:
-        grid, sides = self.backend.grid, self.boundaries
-        kept = {v[:2]: held(grid, sides, v[0], v[5]) for v in self._voxels}
-        before, self._boxes = self._boxes, {key: _boxes(grid, key[0], its) for key, its in kept.items()}
-        for key, boxes in (*before.items(), *self._boxes.items()):
-            if (key in before) != (key in self._boxes):
+    def _note_changes(self, now: Boxes) -> None:
+        """Keep the boxes round what has come, moved or gone. now: those round each solid and its images."""
+        before, self._boxes = self._boxes, now
+        for key, boxes in (*before.items(), *now.items()):
+            if (key in before) != (key in now):
                 self._changes = None if boxes is None or self._changes is None else [*self._changes, *boxes]
         if self._changes is not None and len(self._changes) > MOST_CHANGES:
             self._changes = None
+
+    def _make_fields(self, heated: bool) -> None:
+        """Make the fields of solids that are missing; heated: some of these have a temperature."""
+        make = self.backend.field
+        if not self._fields:
+            self._fields = {
+                "solid": make("solid", "cell", 1, buffers=1),
+                "solid_velocity": make("solid_velocity", "cell"),
+                "winding": make("winding", "octet", buffers=1, exact=True),
+                "solid_faces": make("solid_faces", "face", buffers=1),
+                "openings": make("openings", "pack", 1, buffers=1, exact=True),
+            }
+        fields = self._fields
+        if (heated or self.slips) and "marks" not in fields:
+            fields["marks"] = make("marks", "cell")
+        if self.slips and "slip_faces" not in fields:
+            fields["slip_faces"] = make("slip_faces", "face", buffers=1)
+
+    def _voxelize(self) -> None:
+        grid, sides = self.backend.grid, self.boundaries
+        kept = {v[:2]: held(grid, sides, v[0], v[5]) for v in self._voxels}
+        self._note_changes({key: _boxes(grid, key[0], its) for key, its in kept.items()})
         if not self._voxels:
             if self.present:
                 self._fields["solid"].fill([0.0])
@@ -378,25 +399,14 @@ class Solids:
             self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False
             return
         self.left = {}
-        backend, run, variant = self.backend, self.backend.kernel, Variant(solids=True, boundaries=sides)
-        if not self._fields:
-            self._fields = {
-                "solid": backend.field("solid", "cell", 1, buffers=1),
-                "solid_velocity": backend.field("solid_velocity", "cell"),
-                "winding": backend.field("winding", "octet", buffers=1, exact=True),
-                "solid_faces": backend.field("solid_faces", "face", buffers=1),
-                "openings": backend.field("openings", "pack", 1, buffers=1, exact=True),
-            }
-        fields, solids = self._fields, self._fields["solid_velocity"]
-        solids.fill([0.0])
+        run, variant = self.backend.kernel, Variant(solids=True, boundaries=sides)
         marks = [mark for _, _, mark, *_ in self._voxels]
         heated, self.slips = any(heats for *_, heats in marks), any(free for *_, free, _ in marks)
+        self._make_fields(heated)
+        fields, solids = self._fields, self._fields["solid_velocity"]
+        solids.fill([0.0])
         if heated or self.slips:
-            if "marks" not in fields:
-                fields["marks"] = backend.field("marks", "cell")
             fields["marks"].fill([0.0])
-        if self.slips and "slip_faces" not in fields:
-            fields["slip_faces"] = backend.field("slip_faces", "face", buffers=1)
         for shape, at, mark, _, bends, place, motion in self._voxels:
             for shift, given in self._images(shape, place, kept[shape, at]):
                 seen = motion if not any(shift) else motion @ moved(np.eye(4), np.negative(shift))

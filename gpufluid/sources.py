@@ -39,6 +39,9 @@ class Line:
         self.points: Final = _points(points, "Line.points")
         self.radius: Final = finite_number(radius, "Line.radius", above=0.0)
 
+    def __repr__(self) -> str:
+        return f"Line({len(self.points)} points, radius={self.radius:g})"
+
     @property
     def path(self) -> Floats:
         """The points that straight parts join, [n, 3]."""
@@ -61,6 +64,9 @@ class Bezier:
                 f"Bezier.points must be 4, 7, 10, ... points (an end and three more a curve), "
                 f"got {len(self.points)}"
             )
+
+    def __repr__(self) -> str:
+        return f"Bezier({len(self.points)} points, radius={self.radius:g})"
 
     @cached_property
     def path(self) -> Floats:
@@ -87,6 +93,9 @@ class Surface:
         self.thickness: Final = (
             None if thickness is None else finite_number(thickness, "Surface.thickness", above=0.0)
         )
+
+    def __repr__(self) -> str:
+        return f"Surface({self.mesh!r}, thickness={self.thickness})"
 
 
 @named
@@ -121,6 +130,10 @@ class Image:
         self.thickness: Final = (
             None if thickness is None else finite_number(thickness, "Image.thickness", above=0.0)
         )
+
+    def __repr__(self) -> str:
+        height, width = self.pixels.shape
+        return f"Image({width} x {height} pixels, center={self.center}, size={self.size})"
 
 
 @named
@@ -167,7 +180,8 @@ class Emitter:
         place, where no parts of it overlap.
     noise: 0 .. 1, how much of the emission a pattern of patches `noise_size` metres wide (None: four cells)
         takes away; it is another one after every `noise_time` seconds. seed: a whole number; the same seed
-        gives the same patches.
+        gives the same patches. Both None go by the cells: give `falloff` and `noise_size` in metres, and the
+        same source brings as much, in the same patches, in finer cells.
     position, rotation: where the shape's own origin stands, and how it is turned about it; see `Obstacle`.
         In a periodic box what reaches over a side comes in at the other one, with the same patches, and where
         the shape meets itself there it counts once. A Plane, without bounds as it is, and an Array, which has

@@ -1,6 +1,6 @@
-"""Which cell centres lie inside a shape: the float64 reference of the GPU voxelizer.
+"""Which cell centres a mesh winds round: the float64 reference of the GPU voxelizer; and how far forms reach.
 
-Every function returns bool [nz, ny, nx]. `matrix` is [4, 4], local to world, for column vectors.
+`matrix` is [4, 4], local to world, for column vectors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
-from gpufluid.shapes import HALF_SPACE, ROUND, Analytic, Mesh, Shape
+from gpufluid.shapes import HALF_SPACE, ROUND, Mesh
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -25,30 +25,6 @@ MOST_PAIRS = 1 << 28  # a minute's work, which no mesh needs that was meant for 
 # and rounding would decide for each by itself.
 TIE = 2e-4
 POINTS_AT_ONCE = 1 << 20  # of surfaces, held at once: about 150 MB
-
-
-def inside_shape(grid: Grid, shape: Shape, matrix: ArrayLike) -> Bools:
-    """Cells whose centre lies inside the placed shape, or on its surface, [nz, ny, nx].
-
-    A centre is taken back to the space of the shape's `Form`, and asked there. A Mesh goes to `inside_mesh`.
-    Raises GpufluidError for a matrix that cannot be inverted.
-    """
-    if isinstance(shape, Mesh):
-        return inside_mesh(grid, shape, matrix)
-    if not isinstance(shape, Analytic):
-        raise GpufluidError(
-            f"inside_shape needs a Sphere, Box, Cylinder, Capsule, Plane or Mesh, got {shape!r}"
-        )
-    form = shape.form
-    inverse = np.linalg.inv(form.place) @ _inverse(_affine(matrix))
-    x, y, z = _centers(grid)
-    local = [
-        to_x * x + to_y * y[:, None] + to_z * z[:, None, None] + offset
-        for to_x, to_y, to_z, offset in inverse[:3].tolist()
-    ]
-    reach = form.rounding + tie(grid, inverse)
-    inside: Bools = beyond_squared(form.kind, local, form.core) <= reach**2
-    return inside
 
 
 def tie(grid: Grid, to_local: Floats) -> float:
@@ -175,17 +151,6 @@ def _affine(matrix: ArrayLike) -> Floats:
     if array.shape != (4, 4) or not np.isfinite(array).all() or array[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
         raise GpufluidError("matrix must be finite, [4, 4], with the last row (0, 0, 0, 1)")
     return array
-
-
-def _inverse(matrix: Floats) -> Floats:
-    """The inverse of an affine matrix, or raise."""
-    try:
-        inverse = np.linalg.inv(matrix)
-    except np.linalg.LinAlgError:
-        inverse = np.full((4, 4), np.nan)
-    if not np.isfinite(inverse).all():
-        raise GpufluidError("matrix must have an inverse: it flattens the shape")
-    return np.asarray(inverse, dtype=np.float64)
 
 
 def _centers(grid: Grid) -> tuple[Floats, Floats, Floats]:

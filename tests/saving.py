@@ -1,12 +1,18 @@
-"""A scene saved over its description, for the tests of what its text becomes."""
+"""What a scene is as a description, and one saved over its own: for the tests of what its text becomes."""
 
 from __future__ import annotations
 
 import difflib
 from pathlib import Path
+from typing import Any
 
 import gpufluid as gf
-from gpufluid.scene_saving import description_of, save_description
+from gpufluid.scene_saving import _Told, save_description
+
+
+def description_of(scene: gf.Scene) -> dict[str, Any]:
+    """What `scene` is now as the plain values of a description."""
+    return _Told.of(scene).brief()
 
 
 def saved(scene: gf.Scene, path: Path) -> tuple[list[str], list[str]]:

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import re
+import shlex
+import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import moderngl
 import numpy as np
 import pytest
 from PIL import Image
 
-PHYSICS = Path(__file__).parent.parent / "docs" / "physics.md"
+import gpufluid as gf
+from gpufluid.app.cli import build_parser
+from gpufluid.render.camera import view_of
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The blocks of code of a page in docs/, in order."""
+    found = re.findall(
+        rf"^( *)```{language}\n(.*?)^\1```", (DOCS / page).read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    return [textwrap.dedent(text) for _, text in found]
 
 
 def test_the_experiment_of_the_physics_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A driven cavity on both backends, its profile, a volume and a chart."""
     monkeypatch.chdir(tmp_path)
-    (text,) = re.findall(r"```python\n(import numpy.+?)```", PHYSICS.read_text(encoding="utf-8"), re.DOTALL)
+    text = next(block for block in blocks("physics.md", "python") if block.startswith("import numpy"))
     found: dict[str, Any] = {}
     exec(text, found)
     assert found["apart"] < 1e-5 and not found["start"].any()
@@ -29,3 +45,97 @@ def test_the_experiment_of_the_physics_page(tmp_path: Path, monkeypatch: pytest.
     assert chart[60:120, 200:440].std() > 10.0, "a lid that shears, and fluid that does not know yet"
     found["fluid"].release()
     found["check"].release()
+
+
+COMMANDS = [
+    (page.name, line.partition("#")[0].strip())
+    for page in sorted(DOCS.glob("*.md"))
+    for line in re.findall(r"^    (gpufluid .+)$", page.read_text("utf-8"), re.MULTILINE)
+]
+
+
+def test_there_are_commands() -> None:
+    assert len(COMMANDS) > 15 and len({page for page, _ in COMMANDS}) > 2
+
+
+@pytest.mark.parametrize(("page", "command"), COMMANDS)
+def test_every_command_is_one(page: str, command: str) -> None:
+    """With options that there are, of values that they take."""
+    _, name, *rest = shlex.split(command)
+    assert build_parser(name).parse_args([name, *rest]).run
+
+
+def test_the_examples_of_the_scripting_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The description with its views and boxes, the variations of a scene, and the script to its end."""
+    monkeypatch.chdir(tmp_path)
+    scene, views, boxes = blocks("scripting.md", "toml")
+    Path("cow.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    Path("smoke.toml").write_text(scene + views)
+    Path("boxes.toml").write_text(boxes)
+    played = []
+    monkeypatch.setattr(
+        gf, "run", lambda scene, frames, out: played.append((scene.fluid.settings.buoyancy, out))
+    )
+    vary, script = blocks("scripting.md", "python")
+    exec(vary, {"gf": gf})
+    assert played == [(0.5, "smoke_0.mp4"), (1.0, "smoke_1.mp4"), (2.0, "smoke_2.mp4")]
+    smoke = gf.Scene.load("smoke.toml", backend="numpy")
+    smoke.advance()
+    assert [*smoke.names] == ["source"] and len(smoke.views) == 2 and smoke.fluid.solid.read().any()
+    smoke.release()
+    two = gf.Scene.load("boxes.toml", backend="numpy")
+    assert [*two.box_names] == ["left", "right"] and [view.box for view in two.views] == [None, "right"]
+    two.release()
+    Path("script.py").write_text(script.replace("(48, 64, 48), 1 / 48", "(12, 16, 12), 1 / 12"))
+    told = gf.Scene.load("script.py")
+    saved = []
+    while not told.over:
+        told.advance()
+        saved += told.take_snaps()
+    assert told.time == pytest.approx(4.0, abs=0.1), "three seconds and thirty frames"
+    assert len(saved) == 1
+    told.release()
+
+
+def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
+    """One after the other in a game without a window; what its own objects are told is what happens."""
+    *examples, notebook = blocks("embedding.md", "python")
+    assert notebook.startswith("gf.show")
+    size, seen = (64, 48), view_of(gf.Camera(target=(0, 0.8, 0), distance=4.0), 64 / 48)
+    told = SimpleNamespace(force=None)
+    found: dict[str, Any] = {
+        "gf": gf,
+        "ctx": ctx,
+        "view": seen.view,
+        "projection": seen.projection,
+        "framebuffer": ctx.framebuffer([ctx.texture(size, 4, dtype="f2")]),
+        "depth_texture": ctx.depth_texture(size, data=np.ones(size, np.float32).tobytes()),
+        "hero": SimpleNamespace(position=(0.5, 1.0, 0.2)),
+        "points": [(0.0, 0.3, 0.0)],
+        "v": (0.0, 0.0, 0.0),
+        "middle": (0.0, 0.3, 0.0),
+        "body": SimpleNamespace(apply=lambda force, torque: vars(told).update(force=force, torque=torque)),
+        "waiting": 0.0,
+        "frame_time": 1 / 60,
+    }
+    for text in examples:
+        if "near_smoke" in text:  # two pools of smoke, each with its light in one shader
+            for name in ("near", "far"):
+                found[name], found[f"{name}_smoke"] = gf.Fluid(found["grid"], ctx=ctx), gf.VolumeRenderer(ctx)
+                found[f"{name}_smoke"].render(found[name], (seen.view, seen.projection), found["framebuffer"])
+            both = "near_sunlight_at(place) * far_sunlight_at(place)"
+            found["program"] = ctx.program(
+                vertex_shader="#version 330\nvoid main() { gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",
+                fragment_shader="#version 330\n"
+                + gf.glsl("light", "near")
+                + gf.glsl("light", "far")
+                + f"out vec4 light;\nvoid main() {{ vec3 place = vec3(0.0); light = vec4({both}); }}",
+            )
+        if text.startswith("asked"):  # an answer is there a frame or so later
+            text = text.replace("...", "fluid.step(1 / 60); ctx.finish()")
+        exec(compile(text, "embedding.md", "exec"), found)
+        found["fluid"].finish()  # a step that an example leaves under way
+    assert np.isfinite(told.force).all() and np.isfinite(told.torque).all()
+    assert found["fluid"].scrolled != (0, 0, 0), "it follows the hero"
+    for thing in ("fluid", "near", "far", "near_smoke", "far_smoke"):
+        found[thing].release()

@@ -10,6 +10,7 @@ from pathlib import Path
 import moderngl
 import numpy as np
 import pytest
+from saving import description_of
 
 import gpufluid as gf
 from gpufluid.app import studio_pick as pick
@@ -34,7 +35,6 @@ from gpufluid.app.studio_grid import foreseen, size_of
 from gpufluid.app.studio_views import renderer_items, view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
-from gpufluid.scene_saving import description_of
 from gpufluid.scene_schema import VIEW_KINDS
 from gpufluid.settings import SOLVERS
 from gpufluid.shapes import rotation_matrix

@@ -9,14 +9,13 @@ from typing import Any
 
 import moderngl
 import pytest
-from saving import saved
+from saving import description_of, saved
 
 import gpufluid as gf
 from gpufluid.app.edits import Duplication, History, Naming, Removal, free_name, value_at
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_new import beside
 from gpufluid.errors import GpufluidError
-from gpufluid.scene_saving import description_of
 
 TEXT = """\
 # two rooms

@@ -8,14 +8,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from saving import saved
+from saving import description_of, saved
 
 import gpufluid as gf
 from gpufluid.app import orbit
 from gpufluid.app.demos import demo_file, demo_names
 from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengthen
 from gpufluid.app.starter import write_starter
-from gpufluid.scene_saving import description_of, save_description
+from gpufluid.scene_saving import save_description
 
 HAND_WRITTEN = """\
 # My room

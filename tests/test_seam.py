@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inside import inside_shape
 from sharing import DRAWN, REST, in_pairs
 
 import gpufluid as gf
 from gpufluid.forces import emitter_images
 from gpufluid.kernels import EMITTERS
 from gpufluid.periodic import HERE, MOST, bounds, cells_between, form_images, images, moved, nearest, periods
-from gpufluid.voxels import inside_shape
 
 BACKENDS = ("numpy", "fragment", "compute")
 ROUND = gf.Boundaries.all(gf.Periodic())

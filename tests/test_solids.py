@@ -9,11 +9,11 @@ import moderngl
 import numpy as np
 import pytest
 from driver import within
+from inside import inside_shape
 from sharing import CELLS, COMPUTED, DRAWN
 
 import gpufluid as gf
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.voxels import inside_shape
 
 BACKENDS = ("numpy", "fragment", "compute")
 GRID = gf.Grid((20, 18, 16), 0.05, (-0.5, 0.0, -0.4))

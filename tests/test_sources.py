@@ -10,12 +10,12 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from inside import inside_shape
 from sharing import DRAWN, REST
 
 import gpufluid as gf
 from gpufluid.masks import source_mask
 from gpufluid.sources import Source
-from gpufluid.voxels import inside_shape
 
 BACKENDS = ("numpy", "fragment", "compute")
 STILL = gf.Settings(**REST, pressure=gf.Jacobi(0))

@@ -139,6 +139,9 @@ def test_strange_meshes(ctx: moderngl.Context, name: str, backend: str, use: str
     assert all(message.startswith(repr(mesh)) for message in about)
     if use == "sheet" and says is not None and re.search("closed|pieces", says):
         says = None  # a sheet need not be
+    if use != "obstacle" and says is not None and "between" in says:
+        assert fluid.density.read().any()  # it fades over a cell
+        says = None
     assert bool(about) == (says is not None)
     assert says is None or any(re.search(says, message) for message in about), about
     assert np.isfinite(fluid.density.read()).all() and np.isfinite(fluid.velocity.read()).all()

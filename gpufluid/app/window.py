@@ -216,6 +216,10 @@ class Player:
         self._due = 0.0
         self._drawn = False  # whether anything was
         self._single = False
+        self._listen(window)
+
+    def _listen(self, window: Window) -> None:
+        """Name what the keys do, and be told what the user does."""
         turns = {
             glfw.KEY_LEFT: (-TURN, 0.0),
             glfw.KEY_RIGHT: (TURN, 0.0),

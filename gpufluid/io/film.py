@@ -155,7 +155,7 @@ class Film:
         """
         if self._closed:
             raise GpufluidError(f"{self.path}: the film is closed")
-        array = check_picture(picture, self.size, alpha=True, deep=True)
+        array = check_picture(picture, self.size, deep=True)
         if (array.shape[2] == 4) != self.alpha:
             raise GpufluidError(
                 f"{self.path}: a film made with alpha={self.alpha} takes pictures of {3 + self.alpha} "

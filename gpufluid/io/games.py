@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from gpufluid.io.folders import write_json
 from gpufluid.io.images import check_picture, require_pillow, write_png
 
 LARGEST_SHEET = 16384  # pixels along a side: what game engines and GPUs take at most
+Sheet = TypeVar("Sheet", bound="_Sheet")
 ZERO = {8: 128, 16: 32768}  # what a velocity of 0 is stored as, so that it comes back as 0
 
 
@@ -81,7 +82,48 @@ def _about(frames: Sequence[NDArray[Any]], sheet: NDArray[Any], fps: float) -> d
     }
 
 
-class FlipBook:
+class _Sheet:
+    """Frames being gathered for a sheet; a context manager that writes them when its block ends."""
+
+    def __init__(self, path: str | os.PathLike[str], columns: int | None, overwrite: bool) -> None:
+        require_pillow()
+        self.path = check_file(path, overwrite, (".png",))
+        check_file(self.path.with_suffix(".json"), overwrite)
+        self._columns, self._overwrite = columns, overwrite
+        self._gathered: list[NDArray[Any]] = []
+        self._closed = False
+
+    @property
+    def frames(self) -> int:
+        """How many frames there are so far."""
+        return len(self._gathered)
+
+    def _add(self, frame: NDArray[Any]) -> None:
+        if self._gathered:
+            check_alike(self._gathered[0], frame)
+        rows_and_columns(self.frames + 1, (frame.shape[1], frame.shape[0]), self._columns)
+        self._gathered.append(frame.copy())
+
+    def close(self) -> None:
+        """Write the sheet; nothing without frames, and nothing the second time."""
+        if self._closed or not self._gathered:
+            return
+        self._save()
+        self._closed = True
+
+    def _save(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self: Sheet) -> Sheet:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class FlipBook(_Sheet):
     """A flip-book sheet being gathered: a .png of frames and a .json beside it; a context manager.
 
     The picture is written when the block ends: also after an exception or Ctrl-C, with the frames so far.
@@ -98,48 +140,23 @@ class FlipBook:
         about: Mapping[str, Any] | None = None,
         overwrite: bool = False,
     ) -> None:
-        require_pillow()
-        self.path = check_file(path, overwrite, (".png",))
-        check_file(self.path.with_suffix(".json"), overwrite)
+        super().__init__(path, columns, overwrite)
         self.fps = finite_number(fps, "fps", above=0.0)
-        self._columns, self._about, self._overwrite = columns, dict(about or {}), overwrite
-        self._pictures: list[NDArray[Any]] = []
-        self._closed = False
-
-    @property
-    def frames(self) -> int:
-        """How many frames there are so far."""
-        return len(self._pictures)
+        self._about = dict(about or {})
 
     def write(self, picture: NDArray[Any]) -> None:
         """Add `picture` as one frame, uint8 or uint16 [h, w, 3 or 4], top row first, alpha straight.
 
         Raises GpufluidError where it is unlike the first one, or the sheet would be over 16384 pixels a side.
         """
-        array = check_picture(picture, alpha=True, deep=True)
-        if self._pictures:
-            check_alike(self._pictures[0], array)
-        rows_and_columns(self.frames + 1, (array.shape[1], array.shape[0]), self._columns)
-        self._pictures.append(array.copy())
+        self._add(check_picture(picture, deep=True))
 
-    def close(self) -> None:
-        """Write the sheet; nothing without frames, and nothing the second time."""
-        if self._closed or not self._pictures:
-            return
-        sheet = arranged(self._pictures, self._columns)
+    def _save(self) -> None:
+        sheet = arranged(self._gathered, self._columns)
         write_png(self.path, sheet, self._overwrite)
-        told = {**self._about, **_about(self._pictures, sheet, self.fps)}
+        told = {**self._about, **_about(self._gathered, sheet, self.fps)}
         told["alpha"] = "straight" if sheet.shape[2] == 4 else None
         write_json(self.path.with_suffix(".json"), told, self._overwrite)
-        self._closed = True
-
-    def __enter__(self) -> FlipBook:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def flow_of(fluid: Fluid, axis: str = "z", at: float | None = None) -> NDArray[np.float32]:
@@ -176,7 +193,7 @@ def flow_of(fluid: Fluid, axis: str = "z", at: float | None = None) -> NDArray[n
     return np.stack([right, up], -1).astype(np.float32)
 
 
-class FlowBook:
+class FlowBook(_Sheet):
     """A sheet of flow maps being gathered, as `FlipBook` gathers pictures; a context manager.
 
     scale, bits, columns, fps: as in `write_flow_sheet`, which writes it when the block ends, and
@@ -193,43 +210,18 @@ class FlowBook:
         fps: float = 30.0,
         overwrite: bool = False,
     ) -> None:
-        require_pillow()
-        self.path = check_file(path, overwrite, (".png",))
-        check_file(self.path.with_suffix(".json"), overwrite)
+        super().__init__(path, columns, overwrite)
         self._options: dict[str, Any] = {"scale": scale, "bits": bits, "columns": columns, "fps": fps}
-        self._overwrite = overwrite
-        self._flows: list[NDArray[np.float32]] = []
-        self._closed = False
-
-    @property
-    def frames(self) -> int:
-        """How many frames there are so far."""
-        return len(self._flows)
 
     def write(self, flow: NDArray[np.float32]) -> None:
         """Add `flow` as one frame, [h, w, 2], m/s (right, up), as `flow_of` gives it.
 
         Raises GpufluidError where it is unlike the first one, or the sheet would be over 16384 pixels a side.
         """
-        if self._flows:
-            check_alike(self._flows[0], flow)
-        rows_and_columns(self.frames + 1, (flow.shape[1], flow.shape[0]), self._options["columns"])
-        self._flows.append(flow.copy())
+        self._add(flow)
 
-    def close(self) -> None:
-        """Write the sheet; nothing without frames, and nothing the second time."""
-        if self._closed or not self._flows:
-            return
-        write_flow_sheet(self.path, self._flows, overwrite=self._overwrite, **self._options)
-        self._closed = True
-
-    def __enter__(self) -> FlowBook:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def _save(self) -> None:
+        write_flow_sheet(self.path, self._gathered, overwrite=self._overwrite, **self._options)
 
 
 def write_flow_sheet(

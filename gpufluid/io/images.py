@@ -29,17 +29,17 @@ def require_pillow() -> Any:
 
 
 def check_picture(
-    picture: NDArray[Any], size: tuple[int, int] | None = None, alpha: bool = False, deep: bool = False
+    picture: NDArray[Any], size: tuple[int, int] | None = None, deep: bool = False
 ) -> NDArray[Any]:
-    """Return `picture` as it is; raises GpufluidError where it is not uint8 [h, w, 3], top row first.
+    """Return `picture` as it is; raises GpufluidError where it is not uint8 [h, w, 3 or 4], top row first.
 
-    size: the (width, height) it must have, or None for any. alpha: [h, w, 4] will do too. deep: uint16 too.
+    size: the (width, height) it must have, or None for any. deep: uint16 will do too.
     """
     array = np.asarray(picture)
-    types, channels = ("uint8", "uint16")[: 1 + deep], (3, 4)[: 1 + alpha]
-    if array.dtype not in types or array.ndim != 3 or array.shape[2] not in channels or not array.size:
+    types = ("uint8", "uint16")[: 1 + deep]
+    if array.dtype not in types or array.ndim != 3 or array.shape[2] not in (3, 4) or not array.size:
         raise GpufluidError(
-            f"a picture must be {' or '.join(types)} [height, width, {' or '.join(map(str, channels))}], "
+            f"a picture must be {' or '.join(types)} [height, width, 3 or 4], "
             f"got {array.dtype} {list(array.shape)}"
         )
     height, width = array.shape[:2]
@@ -55,7 +55,7 @@ def write_png(path: str | os.PathLike[str], picture: NDArray[Any], overwrite: bo
     The file appears whole or not at all. Raises GpufluidError for a path that cannot be written to, or is
     not a .png, and for an array that is no picture.
     """
-    array = check_picture(picture, alpha=True, deep=True)
+    array = check_picture(picture, deep=True)
     encode = _eight_bits if array.dtype == np.uint8 else _sixteen_bits
     if named_file(path).suffix.lower() != ".png":
         raise GpufluidError(f"{os.fspath(path)}: a picture's name must end in .png")
@@ -68,7 +68,7 @@ def write_png(path: str | os.PathLike[str], picture: NDArray[Any], overwrite: bo
 def png_bytes(picture: NDArray[np.uint8]) -> bytes:
     """Return `picture`, uint8 [h, w, 3 or 4], top row first, as the bytes of a PNG file."""
     buffer = io.BytesIO()
-    _eight_bits(np.ascontiguousarray(check_picture(picture, alpha=True)), buffer)
+    _eight_bits(np.ascontiguousarray(check_picture(picture)), buffer)
     return buffer.getvalue()
 
 
@@ -132,7 +132,7 @@ class FrameFolder(NumberedFolder):
         """
         array = np.asarray(picture)
         if self._suffix == ".png":
-            check_picture(array, alpha=True, deep=True)
+            check_picture(array, deep=True)
             write_png(self.next_file(), array, overwrite=True)
         else:
             write_exr(self.next_file(), array, overwrite=True, **channels)

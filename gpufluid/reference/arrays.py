@@ -63,11 +63,11 @@ def face_count(grid: Grid, axis: int) -> tuple[int, int, int]:
     return nz + (axis == 2), ny + (axis == 1), nx + (axis == 0)
 
 
-def faces_of(grid: Grid, parts: list[Array], fill: Array | None = None) -> Array:
-    """One array of faces from its components, each of `face_count` values; 0 or `fill` where no face is."""
+def faces_of(grid: Grid, parts: list[Array]) -> Array:
+    """One array of faces from its components, each of `face_count` values; 0 where no face is."""
     nx, ny, nz = grid.cells
     deep = nz + 1 if grid.dimensions == 3 else 1
-    faces = np.zeros((deep, ny + 1, nx + 1, 4)) if fill is None else fill.copy()
+    faces = np.zeros((deep, ny + 1, nx + 1, 4))
     for axis, values in enumerate(parts):
         z, y, x = values.shape
         faces[:z, :y, :x, axis] = values

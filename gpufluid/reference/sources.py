@@ -82,7 +82,7 @@ def _emitter_cover(
     return np.asarray(np.prod(list(along), axis=0))
 
 
-def _emitter_share(grid: Grid, emitter: Array, place: Array) -> Array:
+def emitter_share(grid: Grid, emitter: Array, place: Array) -> Array:
     """The share of an emitter, without its noise, at places [..., 3], m from the low corner."""
     local = place @ emitter[:3, :3].T + emitter[:3, 3]
     kind, core, rounding = int(emitter[4, 0]) % 4, emitter[3, :3].tolist(), float(emitter[3, 3])
@@ -122,7 +122,7 @@ def _shares(
     places = centers_of(grid) if face_axis is None else face_places(grid, variant, face_axis)
     place, share = np.stack(places, -1) * grid.cell_size, None
     for emitter, middle in zip(_rows(emitters), middles[:, :3], strict=False):
-        own = _emitter_share(grid, emitter, place)
+        own = emitter_share(grid, emitter, place)
         own = own * _flicker(grid, variant, emitter, middle, place, noise_shift)
         share = own if share is None or emitter[4, 0] < 4.0 else np.maximum(share, own)
         yield emitter, share
