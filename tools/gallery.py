@@ -63,21 +63,21 @@ def views(*names: str) -> dict[str, Shot | Program]:
 
 
 PICTURES: dict[str, Shot | Program] = {  # by their place in docs/
-    "plume.png": Shot("plume", 120, (960, 540)),
+    "plume.png": Shot("plume", 108, (960, 540)),
     "studio.png": Program("tools/studio.py"),
-    **frames(flame=75, torch=80, campfire=76, ball_of_fire=90, vortex_blast=34, blast=75, volcano=90),
-    **frames(smoke=100, lamps=70, lantern=90, colours=90, animated_source=100, follow=90, walker=80),
-    **frames(planet=44, steps=130, room=112, spheres=100, glass_plates=116),
-    **frames(street=120, paint=120, stirring=120, benard=100),
+    **frames(flame=75, torch=80, campfire=76, ball_of_fire=40, vortex_blast=34, blast=75, volcano=90),
+    **frames(smoke=100, lamps=70, lantern=90, colours=100, animated_source=100, follow=90, walker=80),
+    **frames(planet=44, steps=130, room=112, spheres=80, glass_plates=116),
+    **frames(street=230, paint=120, stirring=120, benard=101),
     "gallery/ink.jpg": Shot("ink", 90, (480, 600)),
     "gallery/fireball_1.jpg": Shot("fireball", 18),
     "gallery/fireball_2.jpg": Shot("fireball", 36),
     "gallery/logo_1.jpg": Shot("logo", 22),
     "gallery/logo_2.jpg": Shot("logo", 45),
-    "gallery/cloud_1.jpg": Shot("cloud", 24),
+    "gallery/cloud_1.jpg": Shot("cloud", 20),
     "gallery/cloud_2.jpg": Shot("cloud", 72),
     "gallery/cloud_3.jpg": Shot("cloud", 118),
-    "gallery/particles_scene.jpg": Shot("particles", 100),
+    "gallery/particles_scene.jpg": Shot("particles", 72),
     "gallery/streamlines_scene.jpg": Shot("streamlines", 90),
     "gallery/candle.jpg": Program("demos/candle.py"),  # over its plate
     "gallery/embedded.jpg": Program("demos/embed_offscreen.py", "--frames 140 --shot embedded.png"),
