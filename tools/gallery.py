@@ -64,7 +64,6 @@ def views(*names: str) -> dict[str, Shot | Program]:
 
 PICTURES: dict[str, Shot | Program] = {  # by their place in docs/
     "plume.png": Shot("plume", 108, (960, 540)),
-    "studio.png": Program("tools/studio.py"),
     **frames(flame=75, torch=80, campfire=76, ball_of_fire=40, vortex_blast=34, blast=75, volcano=90),
     **frames(smoke=100, lamps=70, lantern=80, colours=100, animated_source=110, follow=80, walker=80),
     **frames(planet=44, steps=130, room=112, spheres=80, glass_plates=116),
@@ -83,6 +82,7 @@ PICTURES: dict[str, Shot | Program] = {  # by their place in docs/
     "gallery/embedded.jpg": Program("demos/embed_offscreen.py", "--frames 140 --shot embedded.png"),
     **views("particles", "streamlines", "streak_lines", "glyphs", "slice_plane", "iso_surface"),
     **views("voxels", "flat_texture", "histogram"),
+    "studio.png": Program("tools/studio.py"),  # last: without a display it ends here
 }
 
 
