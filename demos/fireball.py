@@ -1,4 +1,4 @@
-"""A fireball: a ball of fuel is lit at its heart, swells, and rises as a mushroom of soot."""
+"""A fireball: a heap of fuel is lit at its heart, swells in lobes, and rises as a mushroom of soot."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ SOFTWARE_CELLS = (64, 80, 64)
 GPU_CELLS = (128, 160, 128)
 HEIGHT = 3.0  # m
 EMPTY = 0.15  # s, after which no more fuel comes
+PUFFS = (  # m, the balls of fuel that the cloud is heaped of: centres and radii; each becomes a lobe
+    ((0.0, 0.5, 0.0), 0.15),
+    ((0.22, 0.4, 0.1), 0.11),
+    ((-0.2, 0.42, 0.14), 0.12),
+    ((-0.06, 0.38, -0.22), 0.1),
+    ((0.16, 0.62, -0.12), 0.09),
+)
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
@@ -20,31 +27,31 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
         boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall("free"), gf.Open(), gf.Open(), gf.Open()),
         settings=gf.Settings(
-            combustion=gf.Combustion(smoke_per_burn=0.9, expansion_per_burn=3.0),
+            combustion=gf.Combustion(smoke_per_burn=0.9, expansion_per_burn=2.0),
             buoyancy=1.6,
             weight=0.25,
             cooling=1.2,
-            vorticity_confinement=0.9,
+            vorticity_confinement=2.0,
             pressure=gf.Multigrid(2),
         ),
         backend=backend,
         ctx=ctx,
     )
-    cloud = gf.Emitter(gf.Sphere((0.0, 0.45, 0.0), 0.2), fuel=3.5, falloff=0.08)
-    cloud.noise, cloud.noise_size, cloud.noise_time = 0.95, 0.1, 1.0
-    spark = gf.Emitter(gf.Sphere((0.0, 0.35, 0.0), 0.06), temperature=1.0, falloff=0.04)
-    fluid.emitters.add(cloud)
-    fluid.emitters.add(spark)
+    for center, radius in PUFFS:
+        puff = fluid.emitters.add(gf.Emitter(gf.Sphere(center, radius), fuel=3.5, falloff=0.05))
+        puff.noise, puff.noise_size, puff.noise_time = 0.95, 0.1, 1.0
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.42, 0.0), 0.2), temperature=0.5, falloff=0.08))
 
     def burn_out(_: gf.Scene, time: float) -> None:
-        cloud.active = spark.active = time < EMPTY
+        for source in fluid.emitters:
+            source.active = time < EMPTY
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 1.0, 0.0), distance=4.4, azimuth=30.0, elevation=9.0),
+        camera=gf.Camera(target=(0.0, 1.03, 0.0), distance=4.3, azimuth=30.0, elevation=9.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.2, 0.22, 0.3), ambient=(0.02, 0.024, 0.035)),
-        smoke=gf.Smoke(extinction=8.0, albedo=(0.45, 0.42, 0.4), fade=0.3),
-        fire=gf.Fire(300.0, 350.0, intensity=165.0, glow=2.0, core=(0.0, 0.0, 0.0), hottest=4000.0),
+        smoke=gf.Smoke(extinction=18.0, albedo=(0.45, 0.42, 0.4), fade=0.3),
+        fire=gf.Fire(300.0, 400.0, intensity=230.0, glow=2.0, core=(0.0, 0.0, 0.0), hottest=2300.0),
         floor=0.0,
         picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),
         update=burn_out,

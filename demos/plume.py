@@ -41,8 +41,8 @@ def scene(
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.73, 0.0), distance=2.75, azimuth=25.0, elevation=6.0),
-        light=gf.Light(direction=(-0.85, -0.75, 0.3), color=(4.6, 3.8, 2.9), ambient=(0.09, 0.125, 0.19)),
+        camera=gf.Camera(target=(0.0, 0.73, 0.0), distance=2.75, azimuth=55.0, elevation=6.0),
+        light=gf.Light(direction=(-0.6, -0.5, 0.65), color=(5.2, 4.1, 2.9), ambient=(0.13, 0.19, 0.29)),
         smoke=gf.Smoke(extinction=140.0, edge=0.1),
         floor=0.0,
         update=sway,

@@ -74,8 +74,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(0.0, 0.92, 0.0), distance=3.75, azimuth=-8.0, elevation=5.0),
         light=gf.Light(direction=(-0.6, -1.0, 0.21), color=(15.0, 11.0, 6.5), ambient=(0.05, 0.07, 0.11)),
-        # what the sunlit floor throws back
-        lights=[gf.PointLight((-0.1, 0.2, 0.3), color=(0.5, 0.33, 0.18), radius=0.4)],
+        # what the sunlit floor throws back; so high up that the brazier has no shadow on the wall
+        lights=[gf.PointLight((0.1, 0.85, 0.4), color=(0.38, 0.25, 0.135), radius=0.6)],
         smoke=gf.Smoke(extinction=5.0, anisotropy=0.3),
         fire=gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=1600.0, intensity=40.0, glow=2.0),
         picture=gf.Picture(floor_color=(0.16, 0.11, 0.08)),

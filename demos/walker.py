@@ -69,8 +69,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         body.position = (START + SPEED * time, 0.0, 0.0)
 
     camera = gf.Camera(target=(0.0, 0.72, 0.0), distance=4.4, azimuth=12.0, elevation=13.0)
-    light = gf.Light(direction=(-0.5, -0.6, 0.6), color=(3.4, 3.0, 2.5), ambient=(0.06, 0.09, 0.15))
-    smoke = gf.Smoke(extinction=7.0, anisotropy=0.4, fade=0.6, edge=0.15)
+    light = gf.Light(direction=(-0.62, -0.32, 0.6), color=(4.6, 3.3, 2.1), ambient=(0.07, 0.11, 0.19))
+    smoke = gf.Smoke(extinction=3.5, anisotropy=0.5, fade=0.6, edge=0.25)
     return gf.Scene(fluid, camera, light, smoke, floor=0.0, update=walk, title="gpufluid: walker")
 
 
