@@ -75,7 +75,8 @@ def device(ctx: moderngl.Context) -> Iterator[Device]:
 def one_context(ctx: moderngl.Context, device: Device) -> Iterator[None]:
     """Fluids that would each make a context of their own are all in the module's.
 
-    A program is linked once for them, which takes longer than most of their steps; `device` keeps it.
+    A program is linked once for them, which takes longer than most of their steps; `device` keeps it. Not for
+    files with thousands of programs: those of test_pressure were 2.6 GB.
     """
     alone = GLBackend.__init__
 
