@@ -8,8 +8,6 @@ from sharing import COMPUTED, DRAWN
 
 import gpufluid as gf
 
-pytestmark = pytest.mark.usefixtures("one_context")
-
 N, H = 14, 0.1
 
 
