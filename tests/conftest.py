@@ -6,12 +6,15 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import moderngl
 import numpy as np
 import pytest
+from driver import SHORT_COMPILES
 
 from gpufluid.debugging import VARIABLE, debug
+from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.calls import current_context
 from gpufluid.gl.device import Device, create_context
 from gpufluid.gl.kept import OFF
@@ -19,6 +22,7 @@ from gpufluid.gl.kept import VARIABLE as CACHE
 from gpufluid.gl.messages import take
 from gpufluid.gl.state import guard_of
 from gpufluid.gl.ways import VARIABLE as WAY
+from gpufluid.grid import Grid
 
 # nobody's cache decides how kernels run here, and no test leaves one: the rules do, in every process
 os.environ[CACHE] = OFF
@@ -36,13 +40,16 @@ _shared: list[moderngl.Context] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let llvmpipe do without LLVM's optimiser, half of its time to compile; the bits are the same.
+    """Let llvmpipe compile in half of its time, and draw small boxes in less of it; the bits are the same.
 
-    That is tested in test_compiling. Long runs are of optimised code, and so are all where the variable is
-    set, if to nothing.
+    That is tested in test_compiling. LLVM's optimiser is left out, and vectors are of four numbers, for which
+    there is less code than for eight. Its threads wait for one another longer than they draw what is as small
+    as here, and the cores have other tests. Long runs are of the code that users have, and so are all where
+    the variables are set, if to nothing.
     """
     if config.option.markexpr not in ("validation", "soak"):
-        os.environ.setdefault("GALLIVM_PERF", "nopt")
+        for name, value in SHORT_COMPILES.items():
+            os.environ.setdefault(name, value)
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +69,25 @@ def device(ctx: moderngl.Context) -> Iterator[Device]:
     made = Device(ctx, "fragment")
     yield made
     made.release()
+
+
+@pytest.fixture(scope="module")
+def one_context(ctx: moderngl.Context, device: Device) -> Iterator[None]:
+    """Fluids that would each make a context of their own are all in the module's.
+
+    A program is linked once for them, which takes longer than most of their steps; `device` keeps it. Not for
+    files with thousands of programs: those of test_pressure were 2.6 GB.
+    """
+    alone = GLBackend.__init__
+
+    def together(
+        self: GLBackend, grid: Grid, backend: str = "auto", own: moderngl.Context | None = None, *more: Any
+    ) -> None:
+        alone(self, grid, backend, own if own is not None else ctx, *more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GLBackend, "__init__", together)
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,6 +12,8 @@ import pytest
 
 from gpufluid.gl.device import is_software
 
+# of llvmpipe's environment, as the suite has it: see conftest and test_compiling
+SHORT_COMPILES = {"GALLIVM_PERF": "nopt", "LP_NATIVE_VECTOR_WIDTH": "128", "LP_NUM_THREADS": "0"}
 # s that a process which a test started may take: it ends one that hangs, and measures nothing. A machine at
 # other work has taken ten times as long as a quiet one.
 PATIENCE = 600.0

@@ -33,9 +33,9 @@ class Held(NamedTuple):
     megabytes: float  # of the process; on llvmpipe textures are among them
 
 
-def alive(host: Host) -> dict[str, int]:
-    """How many objects of each kind there are in the context."""
-    return {kind: sum(map(host.function(f"glIs{kind}", B, U), range(1, NAMES))) for kind in KINDS}
+def alive(host: Host, *kinds: str) -> dict[str, int]:
+    """How many objects of each of those kinds there are in the context, of all kinds unless told."""
+    return {kind: sum(map(host.function(f"glIs{kind}", B, U), range(1, NAMES))) for kind in kinds or KINDS}
 
 
 def held(ctx: moderngl.Context) -> Held:

@@ -511,14 +511,18 @@ COMERS: tuple[Any, ...] = (
 )
 
 
+LOW, HIGH = sorted(STRIP_ROWS.values())
+
+
 @pytest.mark.parametrize(
-    ("scheme", "backend", "sides"),
+    ("scheme", "backend", "sides", "strip_rows"),
     [
-        ("maccormack", "fragment", {}),
-        ("maccormack", "compute", {}),
-        ("bfecc", "fragment", {"left": gf.Periodic(), "right": gf.Periodic()}),
-        ("fire", "fragment", {"top": gf.Open()}),
+        ("maccormack", "fragment", {}, LOW),
+        ("maccormack", "compute", {}, HIGH),
+        ("bfecc", "fragment", {"left": gf.Periodic(), "right": gf.Periodic()}, HIGH),
+        ("fire", "fragment", {"top": gf.Open()}, LOW),
     ],
+    indirect=["strip_rows"],
 )
 @pytest.mark.usefixtures("strip_rows")
 def test_solids_of_every_kind_come_move_turn_and_go(

@@ -13,6 +13,8 @@ from sharing import CELLS
 
 import gpufluid as gf
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 BACKENDS = ("numpy", "fragment", "compute")
 NAN, INF = math.nan, math.inf
 BALL = gf.Sphere(radius=0.2)

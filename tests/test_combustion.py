@@ -14,6 +14,8 @@ import gpufluid as gf
 from gpufluid import reference
 from gpufluid.kernels import Variant
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 BACKENDS = ("numpy", "fragment", "compute")
 ROUNDING = {"numpy": 1e-6, "fragment": 3e-5, "compute": 3e-5}  # read back in single precision
 OPEN_TOP = gf.Boundaries.all(gf.Wall("free"))

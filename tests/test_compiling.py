@@ -1,6 +1,6 @@
 """What a driver needs to compile the passes of a step and of a picture: all wait for it at the first ones.
 
-And that the suite may have llvmpipe leave LLVM's optimiser out, as tests/conftest.py does: same bits.
+And that the suite may have llvmpipe compile and draw in other ways, as tests/conftest.py does: same bits.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import subprocess
 import sys
 
 import pytest
-from driver import PATIENCE
+from driver import PATIENCE, SHORT_COMPILES
 
 import gpufluid as gf
 from gpufluid.gl.device import Device, is_software
 
-OPTIMISED = {"GALLIVM_PERF": ""}  # the code as users have it
+OPTIMISED = dict.fromkeys(SHORT_COMPILES, "")  # the code as users have it
 LONGEST = {"step": 5.2, "picture": 5.6, "solids": 3.8}  # of four short passes; any other pass 1.4
 
 SCRIPT = """
@@ -159,6 +159,6 @@ def test_unoptimised_code_gives_the_same_bits(stage: str) -> None:
     """Steps with sources, colours, fire and a solid, by two pressure solvers, and pictures of them."""
     if not is_software():
         pytest.skip("a GPU's driver compiles otherwise")
-    told = run(BITS, stage, GALLIVM_PERF="nopt")
+    told = run(BITS, stage, **SHORT_COMPILES)
     assert told.count("\n") == 12
     assert told == run(BITS, stage, **OPTIMISED)

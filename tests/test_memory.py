@@ -106,7 +106,7 @@ def test_expressions_that_no_force_has_any_more_are_let_go(backend: str) -> None
             fluid.forces.remove(force)
             speed += dt * (n % 30)
             np.testing.assert_allclose(fluid.velocity.read()[:4, :4, :4, 1], speed, rtol=1e-5)
-            counts.append(alive(host)["Program"])
+            counts.append(alive(host, "Program")["Program"])
             if n in (5, 25):
                 other.step(dt)
         other.step(dt)
@@ -168,7 +168,7 @@ def test_answers_that_nobody_reads_are_given_back(ctx: moderngl.Context, monkeyp
 def test_answers_outlive_their_fluid_and_leave_nothing_behind(ctx: moderngl.Context) -> None:
     """Those that were still held when it was released kept their buffers, of a context of its own nothing."""
     host = Host(ctx)
-    before = alive(host)["Buffer"]
+    before = alive(host, "Buffer")["Buffer"]
     for own in (False, True):
         fluid = gf.Fluid(gf.Grid((4, 4, 4), 0.25), backend="fragment", ctx=None if own else ctx)
         fluid.density.write(np.full((4, 4, 4), 2.0))
@@ -177,7 +177,7 @@ def test_answers_outlive_their_fluid_and_leave_nothing_behind(ctx: moderngl.Cont
         assert read.ready and read.density.tolist() == [2.0]
         del dropped
         ctx.__enter__()
-    assert alive(host)["Buffer"] == before
+    assert alive(host, "Buffer")["Buffer"] == before
     host.release()
 
 
@@ -309,7 +309,7 @@ def test_confinement_that_is_no_more_holds_nothing(ctx: moderngl.Context) -> Non
 
 def held_by(host: Host) -> tuple[int, int]:
     """Textures and framebuffers; programs are kept as long as a context is."""
-    names = alive(host)
+    names = alive(host, "Texture", "Framebuffer")
     return names["Texture"], names["Framebuffer"]
 
 

@@ -106,7 +106,7 @@ def dense_operator(grid: gf.Grid, boundaries: gf.Boundaries, solid: np.ndarray) 
             for unit in np.eye(solid.size)
         ]
         fluid = reference.pressure_operator(grid, variant, np.zeros(solid.shape), openings)[1] > 0
-        DENSE[key] = np.linalg.pinv(np.stack(columns, 1), rcond=1e-12), fluid
+        DENSE[key] = np.linalg.pinv(np.stack(columns, 1), rcond=1e-12, hermitian=True), fluid
     return DENSE[key]
 
 

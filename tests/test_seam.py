@@ -21,6 +21,8 @@ from gpufluid.forces import emitter_images
 from gpufluid.kernels import EMITTERS
 from gpufluid.periodic import HERE, MOST, bounds, cells_between, form_images, images, moved, nearest, periods
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 BACKENDS = ("numpy", "fragment", "compute")
 ROUND = gf.Boundaries.all(gf.Periodic())
 ACROSS = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic())  # along x alone
@@ -191,17 +193,15 @@ def in_a_wider_box(name: str, style: str, noise: float) -> dict[str, np.ndarray]
 
 
 @pytest.mark.parametrize("backend", DRAWN)
-@pytest.mark.parametrize("style", ["gaussian", "hard"])
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_source_is_what_a_wider_box_holds_of_it(name: str, style: str, backend: str) -> None:
+@pytest.mark.parametrize(("name", "style", "noise"), in_pairs(SOURCES, ["gaussian", "hard"], [0.0, 0.8]))
+def test_a_source_is_what_a_wider_box_holds_of_it(name: str, style: str, noise: float, backend: str) -> None:
     grid = gf.Grid((16, 12, 8), 1 / 16)
-    for noise in (0.0, 0.8):
-        whole = in_a_wider_box(name, style, noise)
-        got = emitted(backend, astray(name, style, noise), grid=grid)
-        for field in ("density", "temperature", "fuel", "color"):
-            expected = folded(whole[field], grid)
-            assert expected.max() > 0.1
-            np.testing.assert_allclose(got[field], expected, atol=3e-5, err_msg=f"{field}, {noise}")
+    whole = in_a_wider_box(name, style, noise)
+    got = emitted(backend, astray(name, style, noise), grid=grid)
+    for field in ("density", "temperature", "fuel", "color"):
+        expected = folded(whole[field], grid)
+        assert expected.max() > 0.1
+        np.testing.assert_allclose(got[field], expected, atol=3e-5, err_msg=field)
 
 
 @pytest.mark.parametrize("backend", DRAWN)
@@ -401,20 +401,16 @@ def stirred(
         return got | {n: getattr(fluid, n).read() for n in ("velocity", "temperature", "pressure")}
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", SOLIDS)
-def test_a_solid_on_the_seam_is_one_in_the_middle_moved(name: str, backend: str) -> None:
+@pytest.mark.parametrize(("name", "axes", "backend"), in_pairs(SOLIDS, AXES, BACKENDS))
+def test_a_solid_on_the_seam_is_one_in_the_middle_moved(name: str, axes: Any, backend: str) -> None:
     """Its voxels, what they do to the flow, its heat, its slip: across a side, an edge and a corner."""
     inside = stirred(backend, name, MIDDLE)
     assert inside["solid"].sum() > 20 and np.abs(inside["velocity"]).max() > 0.2
     assert (inside["temperature"].max() > 0.1) == (name == "hot mesh")
-    for axes in AXES:
-        seam = stirred(backend, name, MIDDLE + 0.5 * SIZE * axes)
-        for field, values in inside.items():
-            got, expected = rolled(seam[field], (0, 0, 0)), rolled(values, axes)
-            np.testing.assert_allclose(
-                got, expected, atol=3e-4 * max(np.abs(values).max(), 0.1), err_msg=field
-            )
+    seam = stirred(backend, name, MIDDLE + 0.5 * SIZE * axes)
+    for field, values in inside.items():
+        got, expected = rolled(seam[field], (0, 0, 0)), rolled(values, axes)
+        np.testing.assert_allclose(got, expected, atol=3e-4 * max(np.abs(values).max(), 0.1), err_msg=field)
 
 
 @pytest.mark.parametrize("backend", DRAWN)

@@ -11,6 +11,8 @@ from sharing import COMPUTED, DRAWN
 
 import gpufluid as gf
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 H = 0.1
 ALONG = {"left": gf.Periodic(), "right": gf.Periodic()}
 

@@ -15,6 +15,8 @@ from sharing import CELLS, COMPUTED, DRAWN
 import gpufluid as gf
 from gpufluid.render.frame import FrameRenderer
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 BACKENDS = ("numpy", "fragment", "compute")
 GRID = gf.Grid((20, 18, 16), 0.05, (-0.5, 0.0, -0.4))
 STILL = gf.Settings(buoyancy=0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,20 @@ def open_bits(grid: Grid, openings: Array) -> NDArray[np.int64]:
 def open_masks(grid: Grid, variant: Variant, openings: Array | None) -> NDArray[np.bool_]:
     """Where the neighbour of a cell is open, [side, z, y, x] with the sides x-, x+, y-, y+, z-, z+."""
     if openings is None or not variant.solids:
-        openings = open_neighbours(grid, variant, solid=np.zeros((*grid.cells[::-1], 4)))
+        return _open_without_solids(grid, variant)
+    return _masks(grid, openings)
+
+
+@lru_cache(maxsize=8)
+def _open_without_solids(grid: Grid, variant: Variant) -> NDArray[np.bool_]:
+    """The masks of a box without solids, which every sweep in it asks for; not to be written to."""
+    masks = _masks(grid, open_neighbours(grid, variant, solid=np.zeros((*grid.cells[::-1], 4))))
+    masks.flags.writeable = False
+    return masks
+
+
+def _masks(grid: Grid, openings: Array) -> NDArray[np.bool_]:
+    """The masks of packed whole numbers, see `open_masks`."""
     return (open_bits(grid, openings) >> np.arange(6)[:, None, None, None] & 1) > 0
 
 
