@@ -11,7 +11,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from driver import SHORT_COMPILES
+from driver import IN_THE_SUITE
 
 from gpufluid.debugging import VARIABLE, debug
 from gpufluid.gl.backend import GLBackend
@@ -40,15 +40,14 @@ _shared: list[moderngl.Context] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let llvmpipe compile in half of its time, and draw small boxes in less of it; the bits are the same.
+    """Let llvmpipe do without LLVM's optimiser, half of its time to compile, and without threads.
 
-    That is tested in test_compiling. LLVM's optimiser is left out, and vectors are of four numbers, for which
-    there is less code than for eight. Its threads wait for one another longer than they draw what is as small
-    as here, and the cores have other tests. Long runs are of the code that users have, and so are all where
-    the variables are set, if to nothing.
+    They wait for one another longer than they draw what is as small as here, and the cores have other tests.
+    The bits are the same, which is tested in test_compiling. Long runs are of the code that users have, and
+    so are all where the variables are set, if to nothing; windows have threads.
     """
     if config.option.markexpr not in ("validation", "soak"):
-        for name, value in SHORT_COMPILES.items():
+        for name, value in IN_THE_SUITE.items():
             os.environ.setdefault(name, value)
 
 

@@ -32,7 +32,7 @@ def run_under_xvfb(folder: Path, *command: str, **variables: str) -> subprocess.
         text=True,
         timeout=PATIENCE,
         cwd=folder,
-        env={**shown, **variables},
+        env={**shown, "LP_NUM_THREADS": "", **variables},  # llvmpipe draws with its threads, as for users
     )
 
 

@@ -65,7 +65,9 @@ def views(*names: str) -> dict[str, Shot | Program]:
 PICTURES: dict[str, Shot | Program] = {  # by their place in docs/
     "plume.png": Shot("plume", 108, (960, 540)),
     **frames(flame=75, torch=80, campfire=76, ball_of_fire=40, vortex_blast=34, blast=75, volcano=90),
-    **frames(smoke=100, lamps=70, lantern=80, colours=100, animated_source=110, follow=80, walker=80),
+    **frames(
+        smoke=100, lamps=70, stage=36, lantern=80, colours=100, animated_source=110, follow=80, walker=80
+    ),
     **frames(planet=44, steps=130, room=112, spheres=80, glass_plates=116),
     **frames(street=230, paint=120, stirring=120, benard=101),
     "gallery/ink.jpg": Shot("ink", 120, (480, 600)),

@@ -1,6 +1,7 @@
 // The outlines of solids in smoke. The opaque scene has several samples a pixel, smoke is cut at the depth of one of them: a
 // pixel that an outline crosses would have all of the smoke behind it, or none. It is made of its neighbours anew, of
 // those wholly before the outline and of those wholly behind, in the shares of its samples; where there is any smoke.
+#include "lib/turns.glsl"
 
 uniform sampler2D picture, clear;  // with the smoke, and before it was drawn
 uniform sampler2D scene_depth;     // one sample a pixel: of things that are drawn over the solids too
@@ -39,7 +40,8 @@ void main() {
     vec4 near = vec4(0.0), far = vec4(0.0);
     vec2 count = vec2(0.0);
     bool smoke = false;
-    for (int n = 0; n < 9; ++n) {
+    int n = 0;
+    do {
         ivec2 way = ivec2(n % 3, n / 3) - 1, beside = here + way;
         if (any(lessThan(beside, part.xy)) || any(greaterThanEqual(beside, part.xy + part.zw))) continue;
         ends = ends_of(beside);
@@ -53,7 +55,7 @@ void main() {
             near += weight * color;
             count.x += weight;
         }
-    }
+    } while (++n < turns(9));
     if (!smoke || count.x == 0.0 || count.y == 0.0) discard;
     color_out = mix(far / count.y, near / count.x, share);
 }
