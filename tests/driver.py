@@ -12,8 +12,8 @@ import pytest
 
 from gpufluid.gl.device import is_software
 
-# llvmpipe's environment in the suite: see conftest and test_compiling. Four numbers in its vectors would compile
-# faster, but what it keeps on disk does not tell how many they are, and others break the heap
+# llvmpipe's environment in the suite: see conftest and test_compiling. With vectors of four numbers it would
+# compile faster, but what it keeps on disk does not tell how many they are, and others break the heap
 IN_THE_SUITE = {"GALLIVM_PERF": "nopt", "LP_NUM_THREADS": "0"}
 # s that a process which a test started may take: it ends one that hangs, and measures nothing. A machine at
 # other work has taken ten times as long as a quiet one.
