@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from closed_forms import CosineMode, LambOseen, TaylorGreen
 
 import gpufluid as gf
+from gpufluid.cases import CosineMode, LambOseen, TaylorGreen
 
 CASES: dict[str, Any] = json.loads((Path(__file__).parent / "cases.json").read_text())
 FREE = gf.Boundaries.all(gf.Wall("free"))

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from closed_forms import CosineMode, FourierMode
 from flows import CASES, FREE, jacobi_pressure, taylor_green_energies
 from sharing import CELLS, by_turns
 
 import gpufluid as gf
+from gpufluid.cases import CosineMode, FourierMode
 
 BACKENDS = ("numpy", "fragment", "compute")
 FOURIER = CASES["semi_lagrangian_fourier"]["cases"]

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from closed_forms import CosineMode, TaylorGreen
 from flows import CASES, FREE, diffused_modes, lamb_oseen, taylor_green_energies
 from sharing import COMPUTED, DRAWN, by_turns
 
 import gpufluid as gf
 from gpufluid import reference
+from gpufluid.cases import CosineMode, TaylorGreen
 from gpufluid.diffusion import (
     MOST_SWEEPS,
     TOLERANCE,

@@ -12,12 +12,12 @@ from pathlib import Path
 import moderngl
 import numpy as np
 import pytest
-from closed_forms import TaylorGreen
 from driver import within
 from sharing import CELLS
 
 import gpufluid as gf
 from gpufluid import grid
+from gpufluid.cases import TaylorGreen
 from gpufluid.fluid import FIELDS
 
 BACKENDS = ("numpy", "fragment", "compute")

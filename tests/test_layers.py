@@ -18,7 +18,7 @@ PACKAGE = Path(gpufluid.__file__).parent
 # The layers, lowest first: their modules and folders, and the layers they may import from.
 LAYERS = {
     "description": (
-        "errors checks files memory records grid layout boundaries combustion kernels reference shapes "
+        "errors checks files memory records grid layout boundaries combustion kernels reference cases shapes "
         "mesh_files mesh_forms sources masks doubts periodic user_forces voxels settings solvers view "
         "flow_views keyframes hand debugging stops",
         "description",

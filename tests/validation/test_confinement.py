@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closed_forms import LambOseen
 from flows import FREE
 from page import Case, Collector, Plot, Row, within
 
 import gpufluid as gf
+from gpufluid.cases import LambOseen
 
 pytestmark = pytest.mark.validation
 

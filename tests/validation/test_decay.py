@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closed_forms import CosineMode, TaylorGreen
 from flows import CASES, diffused_modes, jacobi_pressure, lamb_oseen, taylor_green_energies
 from page import Case, Collector, Plot, Row, at_most
 
 import gpufluid as gf
+from gpufluid.cases import CosineMode, TaylorGreen
 
 pytestmark = pytest.mark.validation
 

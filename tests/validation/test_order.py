@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closed_forms import CosineMode, TaylorGreen
 from flows import FREE
 from page import Case, Collector, Plot, Row
 
 import gpufluid as gf
+from gpufluid.cases import CosineMode, TaylorGreen
 
 pytestmark = pytest.mark.validation
 

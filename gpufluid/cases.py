@@ -1,4 +1,4 @@
-"""Closed forms a fluid solver can be held to."""
+"""Closed forms a fluid solver can be held to; tests and demos share them."""
 
 from __future__ import annotations
 
