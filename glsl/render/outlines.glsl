@@ -1,6 +1,7 @@
 // The outlines of solids in smoke. The opaque scene has several samples a pixel, smoke is cut at the depth of one of them: a
 // pixel that an outline crosses would have all of the smoke behind it, or none. It is made of its neighbours anew, of
-// those wholly before the outline and of those wholly behind, in the shares of its samples; where there is any smoke.
+// those wholly before the outline and of those wholly behind, in the shares of its samples; the less smoke there is, the
+// less, for then its samples know better.
 #include "lib/turns.glsl"
 
 uniform sampler2D picture, clear;  // with the smoke, and before it was drawn
@@ -11,6 +12,8 @@ uniform ivec4 part;                // of the picture that solids may be seen in:
 uniform float gap;                 // m: what lies so far apart is no slope
 
 out vec4 color_out;
+
+const float FAINT = 0.1;           // share of what is there, by which smoke changes it: less counts less
 
 float least(vec4 four) { return min(min(four.x, four.y), min(four.z, four.w)); }
 
@@ -39,15 +42,16 @@ void main() {
     float a = most(mix(vec4(0.0), ends, before)), b = least(mix(ends, vec4(1e30), before)), apart = 2.0 * a * b / (a + b);
     vec4 near = vec4(0.0), far = vec4(0.0);
     vec2 count = vec2(0.0);
-    bool smoke = false;
+    vec4 smoke = vec4(0.0), all = vec4(1e-20);
     int n = 0;
     do {
         ivec2 way = ivec2(n % 3, n / 3) - 1, beside = here + way;
         if (any(lessThan(beside, part.xy)) || any(greaterThanEqual(beside, part.xy + part.zw))) continue;
         ends = ends_of(beside);
         float weight = way.x * way.y == 0 ? 2.0 : 1.0;
-        vec4 color = texelFetch(picture, beside, 0);
-        smoke = smoke || color != texelFetch(clear, beside, 0);
+        vec4 color = texelFetch(picture, beside, 0), before_it = texelFetch(clear, beside, 0);
+        smoke = max(smoke, abs(color - before_it));
+        all = max(all, max(color, before_it));
         if (least(ends) > apart) {
             far += weight * color;
             count.y += weight;
@@ -56,6 +60,7 @@ void main() {
             count.x += weight;
         }
     } while (++n < turns(9));
-    if (!smoke || count.x == 0.0 || count.y == 0.0) discard;
-    color_out = mix(far / count.y, near / count.x, share);
+    if (count.x == 0.0 || count.y == 0.0) discard;
+    float there = clamp(most(smoke / all) / FAINT, 0.0, 1.0);
+    color_out = mix(texelFetch(picture, here, 0), mix(far / count.y, near / count.x, share), there);
 }

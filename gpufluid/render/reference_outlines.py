@@ -8,18 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+FAINT = 0.1  # share of what is there, by which smoke changes it: less counts less
 
 
 def mended(picture: ArrayLike, clear: ArrayLike, ends: ArrayLike, gap: float) -> Floats:
     """Return `picture` [y, x, channel] with each pixel that an outline crosses made of its neighbours.
 
-    clear: the same without smoke; where there is none, a pixel stays. ends: how far the four samples of each
-    pixel are, m, [y, x, 4]; not above 0 where something else hides them. gap: metres from which on two
-    samples are of two things. What is before the outline and what is behind it counts by the share of the
-    pixel's samples; neighbours that share a side with it count twice.
+    clear: the same without smoke; where that changes little, a pixel changes less. ends: how far the four
+    samples of each pixel are, m, [y, x, 4]; not above 0 where something else hides them. gap: metres from
+    which on two samples are of two things. What is before the outline and what is behind it counts by the
+    share of the pixel's samples; neighbours that share a side with it count twice.
     """
     picture, clear, ends = (np.asarray(given, np.float64) for given in (picture, clear, ends))
-    made, smoke = picture.copy(), (picture != clear).any(axis=2)
+    made = picture.copy()
     height, width = ends.shape[:2]
     before = ends < ends.min(axis=2, keepdims=True) + gap
     for y, x in np.argwhere(~before.all(axis=2)):
@@ -36,7 +37,11 @@ def mended(picture: ArrayLike, clear: ArrayLike, ends: ArrayLike, gap: float) ->
                 side, weight = int(least > apart), 2.0 if i * j == 0 else 1.0
                 sums[side] += weight * picture[v, u]
                 counts[side] += weight
-        if counts.all() and smoke[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2].any():
+        if counts.all():
             mean = sums / counts[:, None]
-            made[y, x] = mean[1] + (mean[0] - mean[1]) * near.mean()
+            round_it = np.s_[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2]
+            smoke = np.abs(picture[round_it] - clear[round_it]).max(axis=(0, 1))
+            there = smoke / np.maximum(np.maximum(picture[round_it], clear[round_it]).max(axis=(0, 1)), 1e-20)
+            share = min(there.max() / FAINT, 1.0)
+            made[y, x] += share * (mean[1] + (mean[0] - mean[1]) * near.mean() - made[y, x])
     return made
