@@ -30,7 +30,7 @@ from test_cli import HEADLESS, SMALL, begun, command, frame_count, names
 from test_volumes import needs_openvdb, read_vdb
 
 import gpufluid as gf
-from gpufluid.app import play
+from gpufluid.app import cli, play
 from gpufluid.app.cli import main
 from gpufluid.app.hurry import SLICE, hurry
 from gpufluid.app.outputs import Outputs
@@ -191,6 +191,33 @@ def test_a_stop_while_it_starts_leaves_nothing(tmp_path: Path, share: float) -> 
         assert code in (128 + number, -number), errors  # before the command runs it is Python that ends
         assert seconds < max(QUICK, whole)
         check_whole(folder)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), cli._Ended("143"), ValueError()])
+def test_a_stop_while_a_class_is_made_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stop: BaseException
+) -> None:
+    """Python before 3.12 makes a RuntimeError of what ends the naming of a class's attributes."""
+
+    class Named:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise stop
+
+    def loads(*_: object) -> None:
+        try:
+            type("Loaded", (), {"attribute": Named()})
+        except RuntimeError:
+            raise
+        except BaseException as error:  # from 3.12 on
+            raise RuntimeError("Error calling __set_name__") from error
+
+    monkeypatch.setattr(cli, "build_parser", loads)
+    if isinstance(stop, KeyboardInterrupt):
+        assert cli.main(["demo"]) == 130
+        assert "stopped" in capsys.readouterr().err
+    else:
+        with pytest.raises(RuntimeError if isinstance(stop, ValueError) else cli._Ended):
+            cli.main(["demo"])
 
 
 @pytest.mark.parametrize("save", ["", " --save s.fluid"])

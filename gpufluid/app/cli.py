@@ -426,9 +426,10 @@ def _obey(words: Sequence[str], last: bool) -> int:
     try:
         if "GPUFLUID_DEBUG" in os.environ:  # or the first option whose check needs the engine would be blamed
             importlib.import_module("gpufluid.debugging")
-        args = build_parser(words[0] if words else "").parse_args(words or ["--help"])
-        args.last = last
-        return int(args.run(args))
+        with _unwrapped():
+            args = build_parser(words[0] if words else "").parse_args(words or ["--help"])
+            args.last = last
+            return int(args.run(args))
     except GpufluidError as error:
         return _refuse(str(error))
     except KeyboardInterrupt:
@@ -439,6 +440,20 @@ def _obey(words: Sequence[str], last: bool) -> int:
     except _Ended as end:
         if last:
             _leave(int(str(end)))
+        raise
+
+
+@contextlib.contextmanager
+def _unwrapped() -> Iterator[None]:
+    """Let a stop be one while modules are loaded: Python before 3.12 may make a RuntimeError of it.
+
+    That is where a class gives its attributes their names (`__set_name__`).
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt | _Ended):
+            raise error.__cause__ from None
         raise
 
 
