@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -82,7 +83,7 @@ def _about(frames: Sequence[NDArray[Any]], sheet: NDArray[Any], fps: float) -> d
     }
 
 
-class _Sheet:
+class _Sheet(ABC):
     """Frames being gathered for a sheet; a context manager that writes them when its block ends."""
 
     def __init__(self, path: str | os.PathLike[str], columns: int | None, overwrite: bool) -> None:
@@ -111,8 +112,9 @@ class _Sheet:
         self._save()
         self._closed = True
 
+    @abstractmethod
     def _save(self) -> None:
-        raise NotImplementedError
+        """Write the sheet."""
 
     def __enter__(self: Sheet) -> Sheet:
         return self
