@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from driver import within
 from puff import SIZE, Canvas, Puff, drawn, pictured
+from test_shadows import on_floor
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
@@ -146,12 +147,8 @@ def test_a_spot_light_shines_into_its_cone(
     for lamp in (gf.PointLight(place), spot):
         frames.draw(gf.Scene(fluid, camera=camera, light=DARK, lights=[lamp], floor=0.0))
         seen.append(frames.read_hdr()[..., 0].astype(np.float64))
-    back = np.linalg.inv(view_of(camera, 1.0).clip.astype(np.float64))
-    at = 2.0 * (np.arange(120) + 0.5) / 120 - 1.0
-    x, y = np.meshgrid(at, -at)
-    near, far = (np.stack([x, y, np.full_like(x, z), np.ones_like(x)], -1) @ back.T for z in (-0.9, 0.9))
-    near, far = near[..., :3] / near[..., 3:], far[..., :3] / far[..., 3:]
-    floor = near + (far - near) * (near[..., 1:2] / (near[..., 1:2] - far[..., 1:2]))
+    x, z = on_floor(camera, 120)
+    floor = np.stack([x, np.zeros_like(x), z], axis=-1)
     lit = seen[0] > 0.05 * seen[0].max()
     expected = in_cone(floor - place, way, angle, softness)
     # of light that turns from 0 to 1 within two pixels a hair of place is much
