@@ -33,7 +33,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
             combustion=gf.Combustion(smoke_per_burn=1.6, expansion_per_burn=10.0),
             buoyancy=2.0,
             cooling=2.0,
-            vorticity_confinement=3.0,
+            vorticity_confinement=6.0,
             pressure=gf.Multigrid(2),
         ),
         backend=backend,
@@ -44,7 +44,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     for wall in walls(0.5 * size * cells[2]):  # around the box: the sides of it are what holds the air
         fluid.obstacles.add(gf.Obstacle(wall, color=(0.5, 0.48, 0.44)))
     leak = gf.Emitter(gf.Box((0.95, 0.35, 0.0), (1.2, 0.6, 1.9)), fuel=0.4, falloff=0.15)
-    leak.noise, leak.noise_size, leak.noise_time = 1.0, 0.17, 1.0
+    leak.noise, leak.noise_size, leak.noise_time = 1.0, 0.11, 1.0
     spark = gf.Emitter(gf.Sphere((0.4, 0.4, 0.2), 0.08), temperature=1.0, falloff=0.05, active=False)
     fluid.emitters.add(leak)
     fluid.emitters.add(spark)
