@@ -376,15 +376,15 @@ def test_the_ball_of_fire_stays() -> None:
         scene.advance()
         if frame >= 40 and frame % 10 == 9:
             t = scene.fluid.temperature.read()
-            y, x = (
-                low + grid.cell_size * float((t.sum(others) * (np.arange(n) + 0.5)).sum() / t.sum())
-                for low, n, others in zip(grid.origin[1::-1], grid.cells[1::-1], ((0, 2), (0, 1)), strict=True)
+            up, across = (
+                (t.sum(others) * (np.arange(n) + 0.5)).sum() / t.sum() * grid.cell_size
+                for others, n in (((0, 2), grid.cells[1]), ((0, 1), grid.cells[0]))
             )
-            told.append((heat(scene), y - 0.8, x))
+            told.append((heat(scene), up - 0.8, across + grid.origin[0]))
     scene.release()
-    heats, up, aside = np.array(told).T
+    heats, above, aside = np.array(told).T
     assert heats.max() < 1.6 * heats.min()
-    assert np.abs(up).max() < 0.2 and np.abs(aside).max() < 0.15
+    assert np.abs(above).max() < 0.2 and np.abs(aside).max() < 0.15
 
 
 def test_the_vortex_tears_the_blast() -> None:

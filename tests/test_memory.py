@@ -243,7 +243,8 @@ def test_steps_leave_no_python_memory_behind(ctx: moderngl.Context) -> None:
                 traces = tracemalloc.take_snapshot().filter_traces([ours]).traces
                 return sum(trace.size for trace in traces), tracemalloc.get_traced_memory()[0]
 
-            held = [steps(n - stretch if n > first else 0, n) for n in range(first, first + 3 * stretch + 1, stretch)]
+            ends = range(first, first + 3 * stretch + 1, stretch)
+            held = [steps(n - stretch if n > first else 0, n) for n in ends]
     finally:
         tracemalloc.stop()
     grown, all_grown = (sorted(b - a for a, b in pairwise(each))[1] for each in zip(*held, strict=True))
