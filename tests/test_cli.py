@@ -30,6 +30,7 @@ from gpufluid.app.info import OPTIONAL, largest_cube, package_lines
 from gpufluid.grid import Grid
 from gpufluid.layout import layouts
 
+pytestmark = pytest.mark.usefixtures("one_context")
 SMALL = ("--size", "64x36", "--cells", "12", "18", "12")
 HEADLESS = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
@@ -154,7 +155,7 @@ def test_a_clear_picture_makes_a_film_with_alpha(folder: Path, words: str) -> No
     """Where the user has named no file: what cannot hold it would be refused."""
     clear = '[grid]\ncells = [4, 4, 4]\n[picture]\nbackground = "transparent"\n'
     (folder / "clear.toml").write_text(clear)
-    few = ["--cells", "12", "24", "12"] if "candle" in words else []
+    few = ["--cells", "12", "16", "12"] if "candle" in words else []
     assert main([*words.split(), "--frames", "1", "--size", "64x36", *few]) == 0
     stem = Path(words.split()[1]).stem
     assert {f"{stem}.webm", f"{stem}.png"} <= set(names(folder))

@@ -40,7 +40,10 @@ from gpufluid.files import abandon
 from gpufluid.io.film import Film
 from gpufluid.stops import unbroken
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and limits")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and limits"),
+    pytest.mark.usefixtures("one_context"),
+]
 
 QUICK = 2.0  # s from a signal to the end of the process, on an idle machine
 
@@ -471,8 +474,13 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
     code = """
         import json, resource, sys
         from pathlib import Path
+        import moderngl
         from gpufluid.app.cli import main
+        from gpufluid.gl import backend
+        from gpufluid.gl.device import Device, create_context
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+        kept = Device(create_context(), "fragment")  # and with it the programs, which all runs share
+        backend.create_context, moderngl.Context.release = lambda: kept.ctx, lambda self: None
         for options in json.loads(sys.argv[1]):
             before = set(Path().rglob("*"))
             code = main(["demo", "--cells", "12", "18", "12", "--frames", "2", *options.split()])
