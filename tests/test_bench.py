@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
+from gpufluid.app import bench as bench_module
 from gpufluid.app import performance
 from gpufluid.app.baseline import UNPACKED, BaselineBackend
 from gpufluid.app.bench import Case, Subject, add_passes
@@ -25,16 +26,29 @@ from gpufluid.layout import layouts
 from gpufluid.solver import Solver
 
 TINY = ("--cells", "12", "9", "10", "--samples", "2")
+OF_THE_PAGE = ("--cells", "8", "8", "8", "--samples", "2", "--no-solids")  # whose programs the page has too
 LISTS = ("step_ms", "jacobi_ms", "baseline_step_ms", "baseline_jacobi_ms")
 
 
-def bench(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[list[str], dict[str, Any]]:
+def bench(
+    capsys: pytest.CaptureFixture[str], *options: str, tiny: tuple[str, ...] = TINY
+) -> tuple[list[str], dict[str, Any]]:
     """Run the command; return the lines it printed for people, and its JSON."""
-    assert main(["bench", *TINY, *options, "--json"]) == 0
+    assert main(["bench", *tiny, *options, "--json"]) == 0
     *told, last = capsys.readouterr().out.splitlines()
     return told, json.loads(last)
 
 
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small pictures, short copies and few rows of steps: here nobody reads the figures."""
+    monkeypatch.setattr(bench_module, "COPIED", dict.fromkeys(bench_module.COPIED, 1 << 20))
+    monkeypatch.setattr(performance, "SAMPLES", 1)
+    for module in (bench_module, performance):
+        monkeypatch.setattr(module, "PICTURE", (64, 36))
+
+
+@pytest.mark.usefixtures("quick")
 class TestCommand:
     def test_plain_beside_the_baseline(self, capsys: pytest.CaptureFixture[str]) -> None:
         told, report = bench(capsys)
@@ -61,7 +75,7 @@ class TestCommand:
         assert {"shade", "blocks", "march", "tone map", "frame"} <= set(report["render_ms"])
 
     def test_default_has_no_baseline(self, capsys: pytest.CaptureFixture[str]) -> None:
-        told, report = bench(capsys, "--profile", "default", "--no-render", "--no-solids")
+        told, report = bench(capsys, "--profile", "default", "--no-render", tiny=OF_THE_PAGE)
         assert [len(report[name]) for name in LISTS] == [2, 2, 0, 0]
         assert report["baseline_passes_ms"] == {}
         assert "correct_velocity" in report["passes_ms"]
@@ -158,7 +172,7 @@ class TestCommand:
 
     @pytest.mark.parametrize("backend", ["compute", "fragment"])
     def test_a_stage_by_name(self, capsys: pytest.CaptureFixture[str], backend: str) -> None:
-        _, report = bench(capsys, "--backend", backend, "--no-baseline", "--no-render")
+        _, report = bench(capsys, "--backend", backend, "--no-baseline", "--no-render", tiny=OF_THE_PAGE)
         assert report["stage"] == backend
         assert [len(report[name]) for name in LISTS] == [2, 2, 0, 0]
 

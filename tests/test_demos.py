@@ -14,22 +14,16 @@ import gpufluid as gf
 from gpufluid.app.demos import demo_file, demo_names, demo_summary, load_demo
 from gpufluid.app.edits import STRONGER, History, blow, strengthen
 
+ANY = (12, 16, 12)  # where the cells do not matter: demos that have them share programs
 SMALL = {
     "street": (48, 21, 1),
     "plume": (12, 18, 12),
     "flame": (12, 24, 12),
-    "fireball": (16, 20, 16),
     "blast": (20, 10, 14),
-    "volcano": (18, 22, 18),
-    "ball_of_fire": (20, 20, 20),
-    "vortex_blast": (13, 18, 13),
-    "planet": (20, 20, 20),
-    "candle": (12, 24, 12),
     "paint": (48, 27, 1),
     "stirring": (48, 27, 1),
     "benard": (15, 6, 12),
     "glass_plates": (36, 32, 2),
-    "spheres": (18, 24, 14),
     "room": (22, 14, 12),
     "steps": (24, 10, 16),
     "streamlines": (22, 12, 12),
@@ -37,12 +31,9 @@ SMALL = {
 DRAWN = {  # as large as another test here needs it, which then has its programs
     **SMALL,
     "flame": (16, 32, 16),
-    "fireball": (24, 30, 24),
-    "blast": (40, 20, 28),
+    "room": (32, 20, 18),
     "stirring": (64, 36, 1),
     "benard": (48, 8, 6),
-    "glass_plates": (72, 64, 4),
-    "room": (44, 28, 24),
     "logo": (36, 15, 8),
     "animated_source": (28, 20, 10),
 }
@@ -75,7 +66,7 @@ def test_every_demo_runs(name: str) -> None:
     assert len(demo_file(name).read_text(encoding="utf-8").splitlines()) < 90
     assert demo_summary(name).endswith(".")
     for backend, cells in (("fragment", DRAWN), ("numpy", SMALL)):
-        scene = load_demo(name)(cells=cells.get(name, (12, 16, 12)), backend=backend)
+        scene = load_demo(name)(cells=cells.get(name, ANY), backend=backend)
         assert scene.title == f"gpufluid: {name}"
         assert not any(measured_in_cells(source) for each in scene.fluids for source in each.emitters)
         fluid, renderer = scene.fluid, None
@@ -125,13 +116,14 @@ def test_the_flame_is_steady_for_ten_seconds() -> None:
 
 
 def test_the_fireball_burns_out_and_rises() -> None:
-    scene = load_demo("fireball")(cells=DRAWN["fireball"])
+    scene = load_demo("fireball")(cells=ANY)
     heats, heights = [], []
     for _ in range(42):
         scene.advance()
         heats.append(heat(scene))
         t = scene.fluid.temperature.read()
-        heights.append(float((t.sum((0, 2)) * np.arange(30)).sum() / t.sum()) * scene.fluid.grid.cell_size)
+        rows = np.arange(len(t[0]))
+        heights.append(float((t.sum((0, 2)) * rows).sum() / t.sum()) * scene.fluid.grid.cell_size)
     assert not scene.fluid.flame.read().max() > 0.5
     assert np.argmax(heats) < 21 and heats[-1] < 0.6 * max(heats)
     assert heights[-1] > heights[8] + 0.5
@@ -210,7 +202,7 @@ def test_the_plume_between_the_plates_meanders() -> None:
     smoke, speed = scene.fluid.density.read(), scene.fluid.velocity.at_centers()
     scene.release()
     rows = smoke.sum((0, 2))
-    x = (np.arange(72) + 0.5) * 0.02 - 0.72
+    x = (np.arange(36) + 0.5) * 0.04 - 0.72
     middle = (smoke.sum(0) @ x)[rows > 0.05 * rows.max()] / rows[rows > 0.05 * rows.max()]
     assert middle.min() < -0.02 and middle.max() > 0.02
     u, _, w = np.sqrt((speed**2).mean((0, 1, 2)))
@@ -218,7 +210,7 @@ def test_the_plume_between_the_plates_meanders() -> None:
 
 
 def test_a_ball_in_somebodys_hand_stays_there() -> None:
-    scene = load_demo("spheres")(cells=SMALL["spheres"])
+    scene = load_demo("spheres")(cells=ANY)
     ball = scene.names["wanderer"]
     places = []
     for _ in range(4):
@@ -236,14 +228,16 @@ def test_smoke_leaves_the_room_only_by_the_hole() -> None:
     """With the hole shut nothing gets out; as it is, what has left lies above it."""
     scene = load_demo("room")(cells=DRAWN["room"])
     grid = scene.fluid.grid
-    x, y, z = ((np.arange(n) + 0.5) * 0.1 + low for n, low in zip(grid.cells, grid.origin, strict=True))
+    size = grid.cell_size
+    x, y, z = ((np.arange(n) + 0.5) * size + low for n, low in zip(grid.cells, grid.origin, strict=True))
     hole = ((z > -0.45) & (z < 0.35))[:, None] & ((x > 0.7) & (x < 1.5))
     room = ((z > -1.1) & (z < 1.1))[:, None, None] & (y < 2.1)[:, None] & ((x > -2.0) & (x < 2.0))
+    haze = scene.fluid.density.read() > 0.0
     scene.advance()
     air = scene.fluid.solid.read() < 0.5
     shut = air & ~(hole[:, None] & ((y > 1.9) & (y < 2.1))[:, None])
-    reached = scene.fluid.density.read() > 0.0
-    while True:  # a flood from the source, a cell at a time
+    reached = haze & shut
+    while True:  # a flood from the haze, a cell at a time
         wider = reached.copy()
         for axis in range(3):
             for low, high in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
@@ -254,7 +248,7 @@ def test_smoke_leaves_the_room_only_by_the_hole() -> None:
         if (wider == reached).all():
             break
         reached = wider
-    assert (reached & ~room).sum() == 0 < (air & room & ~reached).sum() < 200, "none but the hole's own cells"
+    assert (reached & ~room).sum() == 0 < (air & room & ~reached).sum() < 75, "none but the hole's own cells"
 
     outside = np.zeros_like(air)
     while scene.frame < 120 and outside.sum() < 1e-3:
@@ -343,7 +337,7 @@ def drift_and_amount(name: str, key: str) -> tuple[float, float]:
 
     Metres along x; of the planet, which only turns, m^2/s about its axis. Amounts are integrals over the box.
     """
-    scene = load_demo(name)(cells=SMALL[name])
+    scene = load_demo(name)(cells=ANY)
     scene.camera.azimuth = 0.0  # the wind of the keys blows across the view
     history = History()
     for frame in range(15):
@@ -376,26 +370,28 @@ def test_the_keys_of_the_window_act(name: str, far: float) -> None:
 
 def test_the_ball_of_fire_stays() -> None:
     """For four seconds it neither drifts nor goes out nor grows: what burns stays about its centre."""
-    scene = load_demo("ball_of_fire")(cells=SMALL["ball_of_fire"])
+    scene = load_demo("ball_of_fire")(cells=ANY)
     grid, told = scene.fluid.grid, []
     for frame in range(120):
         scene.advance()
         if frame >= 40 and frame % 10 == 9:
             t = scene.fluid.temperature.read()
-            y = ((t.sum((0, 2)) * (np.arange(20) + 0.5)).sum() / t.sum()) * grid.cell_size
-            x = ((t.sum((0, 1)) * (np.arange(20) + 0.5)).sum() / t.sum()) * grid.cell_size + grid.origin[0]
-            told.append((heat(scene), y - 0.8, x))
+            up, across = (
+                (t.sum(others) * (np.arange(n) + 0.5)).sum() / t.sum() * grid.cell_size
+                for others, n in (((0, 2), grid.cells[1]), ((0, 1), grid.cells[0]))
+            )
+            told.append((heat(scene), up - 0.8, across + grid.origin[0]))
     scene.release()
-    heats, up, aside = np.array(told).T
+    heats, above, aside = np.array(told).T
     assert heats.max() < 1.6 * heats.min()
-    assert np.abs(up).max() < 0.2 and np.abs(aside).max() < 0.15
+    assert np.abs(above).max() < 0.2 and np.abs(aside).max() < 0.15
 
 
 def test_the_vortex_tears_the_blast() -> None:
     """What burns goes round the axis: its moment about it is many times that without the vortex."""
     turning = []
     for strength in (0.0, None):
-        scene = load_demo("vortex_blast")(cells=SMALL["vortex_blast"])
+        scene = load_demo("vortex_blast")(cells=ANY)
         if strength is not None:
             scene.fluid.forces[0].strength = strength
         for _ in range(15):
@@ -432,7 +428,7 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     text = "\n".join(blocks)
     for many, few in (
-        ("cells=(64, 96, 64), cell_size=1 / 64", "cells=(16, 24, 16), cell_size=1 / 16"),
+        ("cells=(64, 96, 64), cell_size=1 / 64", "cells=(12, 18, 12), cell_size=1 / 12"),
         ("(48, 72, 48), cell_size=1 / 48", "(12, 18, 12), cell_size=1 / 12"),
         ("range(60)", "range(2)"),
         ("frames=60", "frames=2, size=(64, 48)"),

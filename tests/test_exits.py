@@ -26,6 +26,7 @@ import OpenEXR
 import pytest
 from driver import PATIENCE
 from PIL import Image
+from sharing import CELLS
 from test_cli import HEADLESS, SMALL, begun, command, frame_count, names
 from test_volumes import needs_openvdb, read_vdb
 
@@ -39,7 +40,10 @@ from gpufluid.files import abandon
 from gpufluid.io.film import Film
 from gpufluid.stops import unbroken
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and limits")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and limits"),
+    pytest.mark.usefixtures("one_context"),
+]
 
 QUICK = 2.0  # s from a signal to the end of the process, on an idle machine
 
@@ -177,20 +181,25 @@ def test_a_stop_leaves_finished_frames_of_every_kind(
             assert (tmp_path / word).exists(), f"{word} is lost"
 
 
-@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
-def test_a_stop_while_it_starts_leaves_nothing(tmp_path: Path, share: float) -> None:
-    """While modules are loaded, shaders compiled, the first frame drawn."""
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """The seconds of a run of one frame, from the start of its process."""
+    folder = tmp_path_factory.mktemp("once")
     began = time.monotonic()
-    command("demo", "--frames", "1", "-o", str(tmp_path / "once.png"), *SMALL, cwd=tmp_path)
-    whole = time.monotonic() - began
-    (tmp_path / "once.png").unlink()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        folder = tmp_path / number.name
-        folder.mkdir()
-        code, seconds, _, errors = stopped(folder, "-o a.mp4", number, None, share * whole)
-        assert code in (128 + number, -number), errors  # before the command runs it is Python that ends
-        assert seconds < max(QUICK, whole)
-        check_whole(folder)
+    command("demo", "--frames", "1", "-o", "once.png", *SMALL, cwd=folder)
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_a_stop_while_it_starts_leaves_nothing(
+    tmp_path: Path, whole: float, share: float, number: signal.Signals
+) -> None:
+    """While modules are loaded, shaders compiled, the first frame drawn."""
+    code, seconds, _, errors = stopped(tmp_path, "-o a.mp4", number, None, share * whole)
+    assert code in (128 + number, -number), errors  # before the command runs it is Python that ends
+    assert seconds < max(QUICK, whole)
+    check_whole(tmp_path)
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt(), cli._Ended("143"), ValueError()])
@@ -220,15 +229,14 @@ def test_a_stop_while_a_class_is_made_is_one(
             cli.main(["demo"])
 
 
-@pytest.mark.parametrize("save", ["", " --save s.fluid"])
-def test_a_stop_in_the_middle_of_a_large_picture(tmp_path: Path, save: str) -> None:
+def test_a_stop_in_the_middle_of_a_large_picture(tmp_path: Path) -> None:
     """A picture that takes seconds to draw on any machine without a GPU: it is not waited for."""
-    large = ("--size", "4096x4096", "--cells", "16", "24", "16")
-    options = "-o a.png --volumes v --volume-format npz --frames 1" + save
+    large = ("--size", "4096x4096", *SMALL[2:])
+    options = "-o a.png --volumes v --volume-format npz --frames 1 --save s.fluid"
     code, seconds, start, errors = stopped(tmp_path, options, signal.SIGTERM, "v/*0001*", 1.0, large)
     assert code == 143, errors
     assert seconds < max(QUICK, start)
-    assert names(tmp_path) == (["s.fluid", "v"] if save else ["v"])
+    assert names(tmp_path) == ["s.fluid", "v"]
 
 
 @pytest.mark.parametrize(
@@ -293,7 +301,7 @@ def test_a_stop_while_a_shader_is_compiled_kills_nothing(backend: str) -> None:
             os.kill(os.getpid(), signal.SIGINT)
             return real(*given)
 
-        fluid = gf.Fluid(gf.Grid((8, 8, 8)), backend="{backend}")
+        fluid = gf.Fluid(gf.Grid({CELLS}, 0.1), backend="{backend}")
         _moderngl.make_uniform = interrupted
         while True:
             before = struck
@@ -305,7 +313,7 @@ def test_a_stop_while_a_shader_is_compiled_kills_nothing(backend: str) -> None:
                 stopped += 1
         assert struck > 9 and stopped > 3  # it waited, and was not forgotten
         _moderngl.make_uniform = real
-        calm = gf.Fluid(gf.Grid((8, 8, 8)), backend="{backend}", ctx=fluid.ctx)
+        calm = gf.Fluid(gf.Grid({CELLS}, 0.1), backend="{backend}", ctx=fluid.ctx)
         print(struck, calm.velocity.read().tobytes() == fluid.velocity.read().tobytes())
     """
     done = subprocess.run(
@@ -374,7 +382,7 @@ def test_a_process_that_leaves_takes_half_a_picture_along(tmp_path: Path) -> Non
             time.sleep(600.0)
 
         images._eight_bits = slow
-        sys.argv[1:] = "demo --frames 9 -o fr --size 64x36 --cells 8 9 8".split()
+        sys.argv[1:] = "demo --frames 9 -o fr --size 64x36 --cells 12 18 12".split()
         main()
     """
     process = subprocess.Popen(
@@ -466,8 +474,13 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
     code = """
         import json, resource, sys
         from pathlib import Path
+        import moderngl
         from gpufluid.app.cli import main
+        from gpufluid.gl import backend
+        from gpufluid.gl.device import Device, create_context
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+        kept = Device(create_context(), "fragment")  # and with it the programs, which all runs share
+        backend.create_context, moderngl.Context.release = lambda: kept.ctx, lambda self: None
         for options in json.loads(sys.argv[1]):
             before = set(Path().rglob("*"))
             code = main(["demo", "--cells", "12", "18", "12", "--frames", "2", *options.split()])

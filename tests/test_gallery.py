@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+from test_demos import DRAWN
 
-from gpufluid.app.demos import demo_names
+from gpufluid.app.demos import demo_names, load_demo
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -66,6 +68,7 @@ def test_it_draws_those_named(gallery: Any, tmp_path: Path, monkeypatch: pytest.
         "other.png": gallery.Shot("no demo", 1),
     }
     monkeypatch.setattr(gallery, "PICTURES", table)
+    monkeypatch.setattr(gallery, "load_demo", lambda name: partial(load_demo(name), cells=DRAWN[name]))
     gallery.main(["late", "early", "dot", "--out", str(tmp_path / "out")])
     late, early, dot = (np.asarray(Image.open(tmp_path / "out" / place)) for place in list(table)[:3])
     assert late.shape == early.shape == (36, 64, 3) and dot.shape == (4, 5, 3)

@@ -24,12 +24,12 @@ if ctx.version_code != wanted:
 
 def run(backend, ctx=None):
     rules = gf.Settings(vorticity_confinement=0.4, buoyancy=4.0)
-    fluid = gf.Fluid(gf.Grid((17, 24, 15), 0.05), settings=rules, backend=backend, ctx=ctx)
-    fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.15, 0.4), 0.12), density=9.0, temperature=1.0))
+    fluid = gf.Fluid(gf.Grid((12, 14, 10), 0.05), settings=rules, backend=backend, ctx=ctx)
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.3, 0.15, 0.25), 0.12), density=9.0, temperature=1.0))
     mesh = gf.Mesh.trefoil().fitted(0.4)
-    knot = fluid.obstacles.add(gf.Obstacle(mesh, position=(0.4, 0.6, 0.4)))
-    for n in range(10):
-        knot.position = (0.4, 0.6 + 0.005 * n, 0.4)
+    knot = fluid.obstacles.add(gf.Obstacle(mesh, position=(0.3, 0.4, 0.25)))
+    for n in range(6):
+        knot.position = (0.3, 0.4 + 0.005 * n, 0.25)
         fluid.step(0.03)
     return fluid
 
@@ -46,7 +46,7 @@ else:
     raise AssertionError("compute without compute shaders")
 
 frame = gf.FrameRenderer(ctx, (96, 64))
-frame.draw(gf.Scene(fluid, camera=gf.Camera(target=(0.4, 0.6, 0.4), distance=2.5), floor=0.0))
+frame.draw(gf.Scene(fluid, camera=gf.Camera(target=(0.3, 0.35, 0.25), distance=1.5), floor=0.0))
 picture = frame.read()
 assert picture.std() > 10, picture.std()
 

@@ -26,6 +26,7 @@ from gpufluid.app.play import play
 from gpufluid.io import background
 from gpufluid.io.background import Background
 
+pytestmark = pytest.mark.usefixtures("one_context")
 CELLS = (8, 12, 8)
 BOX = """
 [[containers]]
