@@ -17,7 +17,7 @@ from test_window import run_under_xvfb
 
 from gpufluid.app.demos import demo_folder, demo_names
 
-FRAMES = 6
+FRAMES = 3
 LIBRARIES = {
     "glfw": "glfw",
     "moderngl_window": "moderngl_window",

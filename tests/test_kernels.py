@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import moderngl
@@ -301,6 +303,8 @@ def relevant(name: str, variant: str, size: str) -> bool:
         return False
     if name == "apply_inverse" and lanes(Grid(SIZES[size])) > SOLVED:
         return False
+    if not knows_its_variant(name):
+        return variant == ALL_AT_ONCE
     if "coarse, solids" in variant:
         own = KERNELS[name]
         return bool(own.parted_reads and own.weighted_reads) or name == "join_cells"
@@ -337,24 +341,42 @@ STAGES = ("fragment", "compute")
 BETWEEN = ("join_cells", "coarse_weights")  # from a finer grid to this one
 
 
+def reaches_far(name: str) -> bool:
+    """Whether a kernel reads across faces or between grids."""
+    return any(part in name for part in FAR_READING)
+
+
+@cache
+def knows_its_variant(name: str) -> bool:
+    """Whether a kernel asks for an option: its twin does, or it reads other fields."""
+    asked = inspect.getsource(getattr(reference, name)).count("variant") > 1
+    return asked or len({KERNELS[name].slots(variant) for variant in VARIANTS.values()}) > 1
+
+
 def covering() -> dict[tuple[str, str, str], tuple[str, ...]]:
     """The stages that each size, variant and kernel is tried in.
 
-    Not all of the product, for each of it is a program of its own: a kernel meets each variant on one size in
-    both stages, sizes by turns, and everything at once on every size, stages by turns. What reads across
-    faces and between grids meets solids alone on every size as well.
+    Not all of the product, for each of it is a program of its own, but all pairs: a kernel meets each variant
+    on one size in one stage, sizes and stages by turns, and everything at once in both. What reads across
+    faces and between grids meets solids, alone and with everything, on every size, and so does what knows
+    no variant, which is tried with everything only.
     """
     chosen = {}
     for turn, name in enumerate(KERNELS):
-        far = any(part in name for part in FAR_READING)
+        every = {ALL_AT_ONCE, "solids, rk2, clamp"} if reaches_far(name) else set()
+        every |= set() if knows_its_variant(name) else {ALL_AT_ONCE}
         tried = [v for v in VARIANTS if any(relevant(name, v, size) for size in SIZES)]
-        for number, variant in enumerate(tried, turn):
+        for number, variant in enumerate(tried):
             sizes = [size for size in SIZES if relevant(name, variant, size)]
             for place, size in enumerate(sizes):
-                if (place - number) % len(sizes) == 0:
-                    chosen[size, variant, name] = STAGES
-                elif variant == ALL_AT_ONCE or (far and variant == "solids, rk2, clamp"):
-                    chosen[size, variant, name] = (STAGES[(place + turn) % 2],)
+                if (place - number - turn) % len(sizes):
+                    stages = (STAGES[(place + turn) % 2],) if variant in every else ()
+                elif variant == ALL_AT_ONCE or len(tried) == 1:
+                    stages = STAGES
+                else:
+                    stages = (STAGES[(number + turn // len(SIZES)) % 2],)
+                if stages:
+                    chosen[size, variant, name] = stages
     return chosen
 
 
@@ -363,19 +385,20 @@ READING = {"fragment": "nearest", "compute": "image"}
 
 
 def test_the_cases_cover_every_kernel() -> None:
-    """Every variant in both stages, every size, and there too solids and sides that are periodic."""
+    """Each meets every variant, size, stage; what reads far meets solids and periodic sides on every size."""
+    solids = {name for name, variant in VARIANTS.items() if variant.solids}
+    periodic = {name for name, v in VARIANTS.items() if any(v.boundaries.periodic(axis) for axis in range(3))}
     for name in KERNELS:
         fit = [(size, v) for size in SIZES for v in VARIANTS if relevant(name, v, size)]
         assert fit or name == "solve_coarsest"
         tried = [(size, v) for size, v in fit if (size, v, name) in CASES]
-        both = {v for size, v in tried if CASES[size, v, name] == STAGES}
-        assert both == {v for _, v in fit}
-        for wanted in (
-            lambda v: True,
-            lambda v: VARIANTS[v].solids,
-            lambda v: any(VARIANTS[v].boundaries.periodic(axis) for axis in range(3)),
-        ):
-            assert {size for size, v in tried if wanted(v)} == {size for size, v in fit if wanted(v)}
+        assert {v for _, v in tried} == {v for _, v in fit}
+        assert not fit or STAGES in [CASES[size, v, name] for size, v in tried]
+        for wanted in (set(VARIANTS), *((solids, periodic) if reaches_far(name) else ())):
+            assert {size for size, v in tried if v in wanted} == {size for size, v in fit if v in wanted}
+    for variant in VARIANTS:
+        met = [stages for (_, v, _), stages in CASES.items() if v == variant]
+        assert set(STAGES) == set().union(*met), variant
 
 
 @pytest.fixture(scope="module")
@@ -413,13 +436,13 @@ def test_both_stages_against_the_reference(
     assert np.abs(results[0] - results[-1]).max() <= 1e-6 * max(1.0, np.abs(got).max())
 
 
-def on_both(variant: str, name: str) -> str:
-    """A size on which CASES have a kernel in both stages, an odd one if there is one."""
-    sizes = [size for size in SIZES if CASES.get((size, variant, name)) == STAGES]
-    return next((size for size in sizes if size != "power of two"), sizes[0])
+def drawn(variant: str, name: str) -> str:
+    """A size on which CASES have a kernel in a fragment pass, an odd one if there is one."""
+    sizes = [size for size in SIZES if "fragment" in CASES.get((size, variant, name), ())]
+    return next((size for size in sizes if size != "power of two"), (*sizes, "power of two")[0])
 
 
-ALL_ONCE = [("solids, rk2, clamp", name) for name in KERNELS if name != "solve_coarsest"]
+ALL_ONCE = [(ALL_AT_ONCE, name) for name in KERNELS if name != "solve_coarsest"]
 ALL_ONCE += [("cubic, solids", name) for name in KERNELS if name.startswith("advect")]
 
 
@@ -431,7 +454,7 @@ def test_every_way_of_reading_gives_the_same_bits(
     variant: str, name: str, reading: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
 ) -> None:
     """As "nearest" does; which of the other two, kernels take by turns."""
-    results, size = [], "power of two" if name.startswith("fft") else on_both(variant, name)
+    results, size = [], drawn(variant, name)
     for way in ("nearest", reading):
         backend = backend_of(backends, ctx, size, "fragment", way, "single")
         results.append(run(backend, KERNELS[name], Case(SIZES[size], VARIANTS[variant]))[0])
@@ -445,7 +468,14 @@ GATHERING = (
 )
 
 
-@pytest.mark.parametrize(("name", "size", "stage"), in_pairs(GATHERING, SIZES, STAGES))
+@pytest.mark.parametrize(
+    ("name", "size", "stage"),
+    [
+        (name, size, STAGES[(number // 2 + turn) % 2])
+        for number, name in enumerate(GATHERING)
+        for turn, size in enumerate(("2D", tuple(SIZES)[number % 2 * 2 - 1]))
+    ],
+)
 def test_four_values_gathered_at_once_are_the_same_bits(
     name: str, size: str, stage: str, ctx: moderngl.Context
 ) -> None:
@@ -520,13 +550,12 @@ def test_a_2d_kernel_never_mixes_slices() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "variant"),
+    ("size", "variant", "stage"),
     [
-        (size, ("open, rk2, clamp", "solids, periodic, open, inflow", "coloured")[number % 3])
+        (size, ("open, rk2, clamp", ALL_AT_ONCE, "coloured")[number % 3], STAGES[number % 2])
         for number, size in enumerate(SIZES)
     ],
 )
-@pytest.mark.parametrize("stage", STAGES)
 def test_buoyancy_on_cells_pushes_as_on_faces(
     size: str, variant: str, stage: str, ctx: moderngl.Context, backends: dict[Any, GLBackend]
 ) -> None:

@@ -42,7 +42,7 @@ def session(folder: Path) -> dict[str, Any]:
 
 
 def test_tab_opens_the_panel_beside_the_picture(session: dict[str, Any]) -> None:
-    assert session["tab"] == [True, [360, 440]]
+    assert session["tab"] == [True, [220, 440]]
     assert session["title_panel"] > 10.0, "the panel looks like the picture"
     assert session["hidden"] == [700, 420], "tab does not hide it"
 
@@ -150,12 +150,12 @@ def test_objects_are_added_and_removed(session: dict[str, Any]) -> None:
 
 def test_pictures_and_films_are_written(session: dict[str, Any], folder: Path) -> None:
     picture = np.asarray(Image.open(folder / "session-0001.png"))
-    assert picture.shape == (440, 360, 3) and picture.std() > 5.0
+    assert picture.shape == (440, 220, 3) and picture.std() > 5.0
     assert session["recorded"] >= 3 and session["recorder"]
     with av.open(str(folder / "session-0001.mp4")) as film:
         frames = list(film.decode(video=0))
         assert len(frames) >= session["recorded"]
-        assert (frames[0].width, frames[0].height) == (360, 440)
+        assert (frames[0].width, frames[0].height) == (220, 440)
 
 
 def test_a_view_is_in_the_picture_and_in_the_window(session: dict[str, Any]) -> None:
@@ -313,12 +313,12 @@ def test_outlines_are_seen_before_a_bright_picture(tmp_path: Path) -> None:
 
 HELPED = """
 import glfw
-from gpufluid.app.demos import load_demo
+import gpufluid as gf
 from gpufluid.app.studio_ui import imgui
 from gpufluid.app.window import Player, Window
 
 with Window((640, 360), "help") as window:
-    with Player(window, lambda: load_demo("plume")(cells=(8, 12, 8), ctx=window.ctx)) as player:
+    with Player(window, lambda: gf.Scene(gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=window.ctx))) as player:
         player.open_studio()
         player.help()
         for size in ((640, 360), (500, 320), (760, 580)):
