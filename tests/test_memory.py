@@ -17,7 +17,7 @@ from sharing import CELLS
 from soak import TINY, Busy, alive, decay, full_life, held, life, run_random
 
 import gpufluid as gf
-from gpufluid.gl.device import Device, create_context
+from gpufluid.gl.device import Device, create_context, is_software
 from gpufluid.gl.mesh_buffers import MeshBuffers
 from gpufluid.gl.source import Source
 
@@ -256,7 +256,7 @@ def test_what_is_made_waits_for_the_threads_of_a_software_renderer(
     ctx: moderngl.Context, monkeypatch: Any
 ) -> None:
     """Mesa's llvmpipe may write into memory that it has freed while they are at work, see `Device.settle`."""
-    told, device = [], Device(ctx, "fragment")
+    told: list[str] = []
 
     def noting(name: str) -> Any:
         real = getattr(moderngl.Context, name)
@@ -265,21 +265,20 @@ def test_what_is_made_waits_for_the_threads_of_a_software_renderer(
     for name in ("finish", "texture", "program"):
         monkeypatch.setattr(moderngl.Context, name, noting(name))
     empty = Source("empty").add("#version 330 core\nout vec4 v;\nvoid main() { v = vec4(0.7); }", "<x>")
-    for device.software, waits in ((True, 1), (False, 0)):
+    for threads, waits in (("2", is_software(ctx)), ("0", False)):
+        monkeypatch.setenv("LP_NUM_THREADS", threads)
+        made = Device(ctx, "fragment")
         told.clear()
-        device.texture((3, 2), 4, "f4", "it").release()
+        made.texture((3, 2), 4, "f4", "it").release()
         assert told == ["finish"] * waits + ["texture"]
         told.clear()
-        made = Device(ctx, "fragment")
-        made.software = device.software
         program = made.fragment_program(empty.add(f"// {waits} {id(made)}", "<x>"))
         assert told == ["finish"] * waits + ["program"]
         for first in (True, False):
             told.clear()
             made.settle_first(program)
-            assert told == ["finish"] * (waits * first)
+            assert told == ["finish"] * (waits and first)
         made.release()
-    device.release()
 
 
 def test_a_mesh_forgets_the_fluids_that_are_gone(ctx: moderngl.Context) -> None:

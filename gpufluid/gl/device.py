@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -133,6 +134,7 @@ class Device:
         # not ctx.info: what it asks for beyond the context's version stays behind as a GL error of the host's
         self.renderer = calls(ctx).renderer
         self.software = _names_software(self.renderer)
+        self._lags = self.software and os.environ.get("LP_NUM_THREADS") != "0"  # llvmpipe draws in threads
         if self.version < 330:
             raise GpufluidError(f"the context is OpenGL {self.version / 100:.1f}, the engine needs 3.3")
         self.capabilities = capabilities(ctx)
@@ -381,7 +383,7 @@ class Device:
         last of them may still be about to unlock it: four bytes of memory that is free by then become 0. The
         next fence soon takes that memory; what is made meanwhile may get it in its place, and break.
         """
-        if self.software:
+        if self._lags:
             self.ctx.finish()
             sleep(SETTLED)
 
