@@ -8,6 +8,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+# read where NumPy is imported: the matrices here are small, and threads that wait spin, beside other tests
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import moderngl
 import numpy as np
 import pytest
@@ -75,7 +78,7 @@ def one_context(ctx: moderngl.Context, device: Device) -> Iterator[None]:
     """Fluids that would each make a context of their own are all in the module's.
 
     A program is linked once for them, which takes longer than most of their steps; `device` keeps it. Not for
-    files with thousands of programs: those of test_pressure were 2.6 GB.
+    files with thousands of programs: the 800 of test_pressure take half a GB, 1500 took 2.6.
     """
     alone = GLBackend.__init__
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sharing import COMPUTED, DRAWN, by_turns
+from sharing import COMPUTED
 
 import gpufluid as gf
 from gpufluid import reference
@@ -42,7 +42,7 @@ def scalars(fluid: gf.Fluid) -> np.ndarray:
     return np.stack([getattr(fluid, n).read() for n in ("density", "temperature", "fuel")], -1).astype(float)
 
 
-def ode(start: np.ndarray, rules: gf.Combustion, time: float, count: int = 20000) -> np.ndarray:
+def ode(start: np.ndarray, rules: gf.Combustion, time: float, count: int = 10000) -> np.ndarray:
     """Density, temperature and fuel burnt by Heun's rule in many small steps."""
     state, dt = start.copy(), time / count
     change = np.array([rules.smoke_per_burn, rules.heat_per_burn, -rules.fuel_per_burn])
@@ -107,8 +107,8 @@ def test_hot_gas_radiates_as_the_equation_says(backend: str) -> None:
                 fluid.step(time / count)
             ends.append(fluid.temperature.read().astype(float))
             solid = fluid.solid.read() > 0.5
-    expected, dt = start - ambient, time / 20000
-    for _ in range(20000):
+    expected, dt = start - ambient, time / 5000
+    for _ in range(5000):
         first = -0.4 * np.maximum(expected, 0.0) ** 4
         expected += 0.5 * dt * (first - 0.4 * np.maximum(expected + dt * first, 0.0) ** 4)
     assert solid.any() and (start[~solid] < ambient).any()
@@ -175,7 +175,8 @@ def test_nothing_burns_below_ignition_nor_in_solids(backend: str) -> None:
         cold.step(0.1)
         assert not cold.flame.read().any() and not cold.velocity.read().any()
         np.testing.assert_allclose(scalars(cold), before, atol=1e-6)
-    with burning(backend, combustion=gf.Combustion(ignition_temperature=-1.0)) as fluid:
+    hot = gf.Combustion(ignition_temperature=-1.0)
+    with burning(backend, combustion=hot, pressure=gf.Jacobi(5)) as fluid:
         fluid.obstacles.add(gf.Obstacle(gf.Box((0.35, 0.25, 0.2), (0.3, 0.3, 0.2))))
         fluid.step(0.1)
         solid, flame = fluid.solid.read() > 0.5, fluid.flame.read()
@@ -187,7 +188,7 @@ def test_the_flame_is_a_field_that_cannot_be_written() -> None:
     with gf.Fluid(gf.Grid((3, 4, 5)), backend="numpy") as plain:
         assert not plain.flame.read().any() and plain.flame.read().shape == (5, 4, 3)
         assert plain.flame_field is None
-    with burning("fragment") as fluid:
+    with burning("compute", pressure=gf.Jacobi(5)) as fluid:
         fluid.step(0.1)
         assert fluid.flame_field is not None and fluid.flame_field.components == 1
         np.testing.assert_array_equal(fluid.flame_field.read()[..., 0], fluid.flame.read())
@@ -239,8 +240,15 @@ def test_settings_take_nothing_but_a_combustion() -> None:
 # -- expansion ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", [gf.ConjugateGradient(60, tolerance=1e-6), gf.Multigrid(20)], ids=repr)
-@pytest.mark.parametrize("backend", DRAWN)
+@pytest.mark.parametrize(
+    ("solver", "backend"),
+    [
+        (gf.ConjugateGradient(60, tolerance=1e-6), "numpy"),
+        (gf.ConjugateGradient(60, tolerance=1e-6), "fragment"),
+        (gf.Multigrid(20), "numpy"),
+    ],
+    ids=str,
+)
 def test_what_burns_leaves_through_the_open_side(backend: str, solver: Any) -> None:
     """The outflow is the volume made by burning; a solid takes nothing of it."""
     rules = gf.Combustion(expansion_per_burn=2.0)
@@ -261,8 +269,18 @@ def test_what_burns_leaves_through_the_open_side(backend: str, solver: Any) -> N
         assert float(fluid.velocity.read()[:, -1, :, 1].sum()) * 0.1**2 == pytest.approx(made, rel=2e-5)
 
 
-@pytest.mark.parametrize(("periodic", "backend"), by_turns([False, True]))
-@pytest.mark.parametrize("solver", [gf.Jacobi(40), gf.Multigrid(4), gf.ConjugateGradient(30)], ids=repr)
+@pytest.mark.parametrize(
+    ("solver", "periodic", "backend"),
+    [
+        (gf.Jacobi(40), False, "numpy"),
+        (gf.Jacobi(40), True, "compute"),
+        (gf.Multigrid(4), False, "numpy"),
+        (gf.Multigrid(4), True, "numpy"),
+        (gf.ConjugateGradient(30), False, "fragment"),
+        (gf.ConjugateGradient(30), True, "numpy"),
+    ],
+    ids=str,
+)
 def test_a_closed_box_stays_bounded(backend: str, solver: Any, periodic: bool) -> None:
     """There is no room to expand into: the gas is spread evenly, and nothing drifts."""
     sides = gf.Boundaries.all(gf.Periodic() if periodic else gf.Wall("free"))
@@ -287,16 +305,17 @@ def test_a_closed_box_stays_bounded(backend: str, solver: Any, periodic: bool) -
 
 
 @pytest.mark.parametrize(
-    "solver",
+    ("solver", "backend"),
     [
-        gf.Jacobi(20),
-        gf.Multigrid(2),
-        gf.ConjugateGradient(30),
-        gf.ConjugateGradient(30, preconditioner="gauss-seidel"),
+        (gf.Jacobi(20), "fragment"),
+        (gf.Multigrid(2), "numpy"),
+        (gf.Multigrid(2), "fragment"),
+        (gf.ConjugateGradient(30), "fragment"),
+        (gf.ConjugateGradient(30, preconditioner="gauss-seidel"), "numpy"),
+        (gf.ConjugateGradient(30, preconditioner="gauss-seidel"), "fragment"),
     ],
-    ids=repr,
+    ids=str,
 )
-@pytest.mark.parametrize("backend", ("numpy", "fragment"))
 def test_a_sealed_room_does_no_harm(backend: str, solver: Any) -> None:
     """Gas that expands where there is no way out has no pressure: it stays, the rest of the box holds."""
     rules = gf.Combustion(burn_per_temperature=0.3)
@@ -357,11 +376,10 @@ def test_a_flame_lights_its_neighbours() -> None:
     assert speeds[2] / speeds[1] == pytest.approx(2.0, rel=0.2)
 
 
-@pytest.mark.parametrize("backend", ("fragment", "compute"))
-def test_the_backends_burn_alike(backend: str) -> None:
+def test_the_backends_burn_alike() -> None:
     """A whole step with wind, walls, a solid and diffusion, against NumPy's."""
     ends = []
-    for name in ("numpy", backend):
+    for name in ("numpy", "fragment"):
         rules = {"thermal_diffusivity": 2e-3, "cooling": 1.5, "buoyancy": 2.0}
         with burning(name, (8, 9, 6), OPEN_TOP, pressure=gf.Jacobi(20), **rules) as fluid:
             fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.6, 0.4, 0.35), 0.18)))

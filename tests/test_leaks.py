@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sharing import COMPUTED, DRAWN
 
 import gpufluid as gf
+
+pytestmark = pytest.mark.usefixtures("one_context")
 
 N, H = 14, 0.1
 
@@ -26,10 +27,15 @@ def cell_box(fluid: gf.Fluid, slip: str, *index: int) -> None:
     fluid.obstacles.add(gf.Obstacle(gf.Box(size=(1.1 * H,) * 3), position=center, slip=slip))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("backend", DRAWN)
 @pytest.mark.parametrize(
-    ("advection", "slip"),
-    [("maccormack", "no"), ("semi-lagrangian", "no"), ("monotone-cubic", "no"), ("maccormack", "free")],
+    ("advection", "slip", "backend"),
+    [
+        ("maccormack", "no", "fragment"),
+        ("semi-lagrangian", "no", "numpy"),
+        ("monotone-cubic", "no", "numpy"),
+        ("maccormack", "free", "numpy"),
+        ("maccormack", "free", "fragment"),
+    ],
 )
 def test_a_wall_one_cell_thick_lets_nothing_through(advection: str, slip: str, backend: str) -> None:
     rules = gf.Settings(advection=advection, cfl=None, limiter=None)  # traces of several cells
@@ -47,11 +53,18 @@ def test_a_wall_one_cell_thick_lets_nothing_through(advection: str, slip: str, b
         assert fluid.density.read()[:, :, :7].mean() > 0.5
 
 
-@pytest.mark.parametrize("backend", COMPUTED)
 @pytest.mark.parametrize(
-    ("advection", "slip"), [("maccormack", "no"), ("monotone-cubic", "no"), ("maccormack", "free")]
+    ("touching", "advection", "slip", "backend"),
+    [
+        ("faces", "maccormack", "no", "compute"),
+        ("faces", "monotone-cubic", "no", "numpy"),
+        ("faces", "maccormack", "free", "compute"),
+        ("corners", "maccormack", "no", "numpy"),
+        ("corners", "maccormack", "no", "compute"),
+        ("corners", "monotone-cubic", "no", "compute"),
+        ("corners", "maccormack", "free", "compute"),
+    ],
 )
-@pytest.mark.parametrize("touching", ["faces", "corners"])
 def test_a_diagonal_staircase_lets_nothing_through(
     touching: str, advection: str, slip: str, backend: str
 ) -> None:
@@ -71,16 +84,17 @@ def test_a_diagonal_staircase_lets_nothing_through(
         assert fluid.density.read()[0][y > x].mean() > 0.5
 
 
-@pytest.mark.parametrize("backend", COMPUTED)
 @pytest.mark.parametrize(
-    ("speed", "advection", "slip"),  # speed: cells a step
+    ("speed", "advection", "slip", "backend"),  # speed: cells a step
     [
-        (0.3, "maccormack", "no"),
-        (1.0, "maccormack", "no"),
-        (1.7, "maccormack", "no"),
-        (1.7, "monotone-cubic", "no"),
-        (0.3, "maccormack", "free"),
-        (1.7, "maccormack", "free"),
+        (0.3, "maccormack", "no", "compute"),
+        (1.0, "maccormack", "no", "compute"),
+        (1.7, "maccormack", "no", "compute"),
+        (1.7, "maccormack", "no", "numpy"),
+        (1.7, "monotone-cubic", "no", "compute"),
+        (0.3, "maccormack", "free", "compute"),
+        (1.7, "maccormack", "free", "numpy"),
+        (1.7, "maccormack", "free", "compute"),
     ],
 )
 def test_a_moving_plate_keeps_the_two_sides_apart(

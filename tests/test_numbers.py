@@ -20,6 +20,7 @@ from gpufluid.gl.kernel_source import kept
 from gpufluid.grid import LARGEST_HALF, TINY
 from gpufluid.kernels import SCALARS, VELOCITY, Slot
 
+pytestmark = pytest.mark.usefixtures("one_context")
 BACKENDS = ("numpy", "fragment", "compute")
 FIELDS = ("velocity", "density", "temperature", "fuel", "pressure", "divergence")
 SOLVERS = (gf.Jacobi(8), gf.Multigrid(1), gf.RedBlackSOR(8), gf.ConjugateGradient(8))

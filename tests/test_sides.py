@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from sharing import COMPUTED, DRAWN, EVERYWHERE, by_turns, in_pairs
+from sharing import COMPUTED, DRAWN, EVERYWHERE, REST, by_turns, in_pairs
 
 import gpufluid as gf
+
+pytestmark = pytest.mark.usefixtures("one_context")
 
 FREE = gf.Wall("free")
 
@@ -19,9 +22,7 @@ def test_a_uniform_stream_from_inflow_to_open_stays_uniform(axis: int, backend: 
     stream = tuple(0.8 if a == axis else 0.0 for a in range(3))
     sides: dict[str, Any] = dict.fromkeys(("left", "right", "bottom", "top", "back", "front"), FREE)
     sides[names[0]], sides[names[1]] = gf.Inflow(stream, density=0.5), gf.Open()
-    with gf.Fluid(
-        gf.Grid((9, 10, 11), 0.1), gf.Boundaries(**sides), gf.Settings(buoyancy=0.0), backend
-    ) as fluid:
+    with gf.Fluid(gf.Grid((9, 10, 11), 0.1), gf.Boundaries(**sides), gf.Settings(**REST), backend) as fluid:
         u = np.zeros((12, 11, 10, 3))
         u[..., axis] = 0.8
         fluid.velocity.write(u)
@@ -35,7 +36,9 @@ def test_a_uniform_stream_from_inflow_to_open_stays_uniform(axis: int, backend: 
 @pytest.mark.parametrize(
     ("advection", "side", "backend"),
     in_pairs(
-        ["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"], ["left", "right", "bottom", "top"]
+        ["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"],
+        ["left", "right", "bottom", "top"],
+        ["numpy", "fragment", "numpy", "compute"],
     ),
 )
 def test_as_much_comes_in_however_small_the_steps(side: str, backend: str, advection: str) -> None:
@@ -48,7 +51,7 @@ def test_as_much_comes_in_however_small_the_steps(side: str, backend: str, advec
     stream = tuple(u[0, 0, 0])
     sides: dict[str, Any] = dict.fromkeys(("left", "right", "bottom", "top"), FREE)
     sides |= {side: gf.Inflow(stream, density=2.0, temperature=3.0), ends[low]: gf.Open()}
-    for dt in (0.1, 0.04, 0.02, 0.005):
+    for dt in (0.1, 0.02, 0.005):
         with gf.Fluid(
             gf.Grid((16, 16, 1), 0.1),
             gf.Boundaries(**sides),
@@ -90,7 +93,7 @@ def test_a_stream_starts_from_rest_when_it_is_driven(backend: str) -> None:
     sides = gf.Boundaries(
         left=gf.Inflow((1.0, 0.0, 0.0)), right=gf.Open(), bottom=FREE, top=FREE, back=FREE, front=FREE
     )
-    rules = gf.Settings(buoyancy=0.0, pressure=gf.Jacobi(2500))
+    rules = gf.Settings(**REST, pressure=gf.Jacobi(1500))
     with gf.Fluid(gf.Grid((7, 6, 6), 0.1), sides, rules, backend) as fluid:
         for _ in range(4):
             fluid.step(0.05)
@@ -99,11 +102,10 @@ def test_a_stream_starts_from_rest_when_it_is_driven(backend: str) -> None:
         assert fluid.diagnostics().divergence_rms < 1e-2
 
 
-@pytest.mark.parametrize("backend", DRAWN)
-def test_a_plume_leaves_through_an_open_top(backend: str) -> None:
+def test_a_plume_leaves_through_an_open_top() -> None:
     sides = gf.Boundaries(top=gf.Open(), left=FREE, right=FREE, back=FREE, front=FREE)
     rules = gf.Settings(buoyancy=8.0, ambient_temperature=1.0, pressure=gf.Jacobi(500))
-    with gf.Fluid(gf.Grid((12, 14, 12), 0.1), sides, rules, backend) as fluid:
+    with gf.Fluid(gf.Grid((12, 14, 12), 0.1), sides, rules, "fragment") as fluid:
         source = fluid.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.3, 0.6), 0.2), density=1.0, temperature=3.0))
         masses = []
         for n in range(60):
@@ -188,7 +190,7 @@ def test_three_backends_agree_with_every_side_at_once() -> None:
         with gf.Fluid(gf.Grid((11, 16, 10), 0.08), sides, rules, name) as fluid:
             fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.4), 0.12), density=5.0, temperature=1.0))
             fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.2, 0.3)), position=(0.84, 0.71, 0.46)))
-            for _ in range(15):
+            for _ in range(10):
                 fluid.step(0.04)
             ends.append([fluid.velocity.read(), fluid.density.read(), fluid.pressure.read()])
     for expected, *both in zip(*ends, strict=True):
@@ -216,12 +218,11 @@ def test_bad_sides(make: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("side", "advection", "backend"),
     [
-        (side, *row)
-        for side, schemes in {
-            "left": ["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"],
-            "right": ["maccormack", "semi-lagrangian", "monotone-cubic", "bfecc"],
-        }.items()
-        for row in by_turns(schemes)
+        *product(("left", "right"), ("semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"), ("numpy",)),
+        ("left", "semi-lagrangian", "fragment"),
+        ("left", "maccormack", "compute"),
+        ("right", "bfecc", "fragment"),
+        ("right", "monotone-cubic", "compute"),
     ],
 )
 def test_air_drawn_in_comes_from_rest(side: str, advection: str, backend: str) -> None:
