@@ -402,7 +402,7 @@ def test_a_flat_box_has_no_depth_to_go_along() -> None:
 
 
 def test_it_shows_of_a_long_world_what_a_long_box_shows() -> None:
-    """A source that runs further than its box is long: the trail behind it as in one box round all of the way."""
+    """A source that runs further than its box is long: its trail is as in one box round all of the way."""
     smoke, heat = [], []
     for cells, low in (((24, 12, 8), -1.4), ((56, 12, 8), -1.4)):
         grid = gf.Grid(cells, 0.1, origin=(low, 0.0, -0.4))
