@@ -70,14 +70,12 @@ def assert_alike(one: Floats, other: Floats) -> None:
 def test_slices_leave_out_only_what_shows_nothing(
     device: Device, rng: np.random.Generator, camera: str, method: str
 ) -> None:
-    for count in (1, 3, 12):
+    for count, slices in ((1, None), (3, 7), (12, None), (12, 7)):
         puff = Puff(device, GRID, density=specks(rng, GRID, count))
         if camera == "inside" and count < 12:
             continue  # may see nothing
-        for slices in (None, 7):
-            options = {"method": method, "slices": slices, "smoke": gf.Smoke(extinction=60.0)}
-            skipped, whole = (drawn(puff, CAMERAS[camera], skip, **options) for skip in (True, False))
-            assert_alike(skipped, whole)
+        options = {"method": method, "slices": slices, "smoke": gf.Smoke(extinction=60.0)}
+        assert_alike(*(drawn(puff, CAMERAS[camera], skip, **options) for skip in (True, False)))
 
 
 @pytest.mark.parametrize("skip", [True, False])
@@ -171,7 +169,7 @@ def test_skip_empty_is_a_switch(ctx: moderngl.Context) -> None:
 
 # -- scalars ------------------------------------------------------------------------------------------------
 
-BOX = gf.Grid((70, 22, 18), cell_size=1 / 22)  # two strips wide, the last rows and cells of each cut off
+BOX = gf.Grid((70, 14, 12), cell_size=1 / 14)  # two strips wide, the last rows and cells of each cut off
 BURNING = gf.Settings(combustion=gf.Combustion(ignition_temperature=0.1), buoyancy=2.0, cooling=1.0)
 SCHEMES = {
     "maccormack": gf.Settings(),
@@ -190,7 +188,10 @@ SCHEMES = {
 TURNED = (0.2, 0.3, 0.1, 0.9)  # quaternion
 
 
-@pytest.fixture(params=STRIP_ROWS.values(), ids=lambda rows: f"{rows} rows")
+LOW, HIGH = sorted(STRIP_ROWS.values())
+
+
+@pytest.fixture(params=[LOW, HIGH], ids=lambda rows: f"{rows} rows")
 def strip_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """The rows of a strip, as in software and as on a GPU, whatever is here."""
     for software in STRIP_ROWS:
@@ -211,9 +212,10 @@ class Twins:
     ) -> None:
         if backend == "compute" and ctx.version_code < 430:
             pytest.skip("compute passes need OpenGL 4.3")
+        # the velocity, of which nothing is left out, is carried the cheapest way
+        rules = rules.but(pressure=gf.Jacobi(4), velocity_advection="semi-lagrangian")
         self.fluids = [
-            gf.Fluid(grid, sides, rules.but(skip_empty=skip, pressure=gf.Jacobi(4)), backend, ctx)
-            for skip in (True, False)
+            gf.Fluid(grid, sides, rules.but(skip_empty=skip), backend, ctx) for skip in (True, False)
         ]
         self.strips = self.fluids[0]._solver.empty._strips
         assert self.fluids[1]._solver.empty._strips is None
@@ -272,8 +274,10 @@ def swirl(rng: np.random.Generator, speed: float) -> Floats:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "backend"),
-    [(scheme, "fragment") for scheme in SCHEMES] + [("maccormack", "compute"), ("fire", "compute")],
+    ("scheme", "backend", "strip_rows"),
+    [(scheme, "fragment", (LOW, HIGH)[n % 2]) for n, scheme in enumerate(SCHEMES)]
+    + [("maccormack", "fragment", HIGH), ("maccormack", "compute", LOW), ("fire", "compute", HIGH)],
+    indirect=["strip_rows"],
 )
 @pytest.mark.usefixtures("strip_rows")
 def test_steps_leave_out_only_what_holds_nothing(
@@ -287,7 +291,7 @@ def test_steps_leave_out_only_what_holds_nothing(
         for emitter in first:
             emitter.position = (0.09 * n, 0.0, 0.0)
         if n % 3 == 0:
-            wind = swirl(rng, 0.3 + 0.4 * n)
+            wind = swirl(rng, 0.5 + 0.65 * n)
             twins.tell(lambda fluid, wind=wind: fluid.velocity.write(wind))
         if n == 2:
             twins.tell(lambda fluid: source(fluid, (2.9, 0.7, 0.7), noise=0.5))  # in an empty corner
@@ -313,7 +317,9 @@ def spans_of(strips: Strips) -> list[list[int]]:
     return np.stack(ends, 1).astype(int).tolist()
 
 
-@pytest.mark.parametrize("across", [1, 5, 32768])
+@pytest.mark.parametrize(
+    ("across", "strip_rows"), [(1, HIGH), (5, LOW), (32768, HIGH)], indirect=["strip_rows"]
+)
 @pytest.mark.usefixtures("strip_rows")
 def test_compute_passes_have_a_workgroup_for_each_piece_that_may_hold_something(
     ctx: moderngl.Context, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, across: int
@@ -330,7 +336,7 @@ def test_compute_passes_have_a_workgroup_for_each_piece_that_may_hold_something(
     monkeypatch.setattr(
         moderngl.ComputeShader, "run_indirect", lambda *given: dispatched.append(given) or real(*given)
     )
-    for _ in range(5):
+    for _ in range(3):
         twins.tell(lambda fluid: fluid.step(1 / 40))
         twins.assert_equal()
     pieces = [
@@ -377,7 +383,9 @@ def test_where_something_is_everywhere_nothing_is_left_out(
 
 
 @pytest.mark.parametrize(
-    ("axis", "backend"), [(0, "fragment"), (1, "fragment"), (2, "fragment"), (1, "compute")]
+    ("axis", "backend", "strip_rows"),
+    [(0, "fragment", LOW), (1, "fragment", HIGH), (2, "fragment", HIGH), (1, "compute", LOW)],
+    indirect=["strip_rows"],
 )
 @pytest.mark.usefixtures("strip_rows")
 def test_fast_smoke_is_followed_round_and_through_the_sides(
@@ -404,8 +412,15 @@ def test_fast_smoke_is_followed_round_and_through_the_sides(
         twins.release()
 
 
-@pytest.mark.parametrize("backend", ["auto", "fragment", "compute"])
-@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize(
+    ("backend", "many", "strip_rows"),
+    [
+        (backend, many, (LOW, HIGH)[(n + many) % 2])
+        for n, backend in enumerate(("auto", "fragment", "compute"))
+        for many in (False, True)
+    ],
+    indirect=["strip_rows"],
+)
 @pytest.mark.usefixtures("strip_rows")
 def test_smoke_in_the_one_place_where_a_wind_blows(
     ctx: moderngl.Context, backend: str, many: bool, monkeypatch: pytest.MonkeyPatch
@@ -501,7 +516,7 @@ def test_a_solid_moves_while_no_source_is_at_work(ctx: moderngl.Context, scheme:
     twins.release()
 
 
-MESH = gf.Mesh.trefoil(segments=24, sides=4).fitted(0.35)
+MESH = gf.Mesh.trefoil(segments=24, sides=3).fitted(0.35)
 COMERS: tuple[Any, ...] = (
     gf.Sphere(radius=0.17),
     MESH,
@@ -509,9 +524,6 @@ COMERS: tuple[Any, ...] = (
     gf.Plane((0.0, -0.38, 0.0), (0.2, 1.0, 0.0)),
     gf.Capsule((-0.2, 0.0, 0.0), (0.2, 0.1, 0.0), 0.07),
 )
-
-
-LOW, HIGH = sorted(STRIP_ROWS.values())
 
 
 @pytest.mark.parametrize(
@@ -601,9 +613,12 @@ def test_a_step_that_fails_forgets_no_solid(ctx: moderngl.Context, monkeypatch: 
     twins.release()
 
 
-@pytest.mark.parametrize("moves", [3, 600])
-def test_a_solid_moves_often_between_two_steps(ctx: moderngl.Context, moves: int) -> None:
+@pytest.mark.parametrize("moves", [3, 6])
+def test_a_solid_moves_often_between_two_steps(
+    ctx: moderngl.Context, moves: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As in a pause, where it is only looked at: what is kept of its ways has an end."""
+    monkeypatch.setattr("gpufluid.solids.MOST_CHANGES", 8)
     twins = Twins(ctx, "fragment", gf.Settings())
     twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
     ball = gf.Sphere((1.2, 0.5, 0.4), 0.1)
@@ -614,7 +629,7 @@ def test_a_solid_moves_often_between_two_steps(ctx: moderngl.Context, moves: int
             solid.position = (1.5 * (n + 1) / moves, 0.0, 0.0)
             fluid._solver.solids.update(fluid.obstacles, None)
         kept = fluid._solver.solids._changes
-        assert kept is None if moves > 512 else len(kept or ()) == 2 * moves
+        assert kept is None if 2 * moves > 8 else len(kept or ()) == 2 * moves
     for _ in range(2):
         twins.tell(lambda fluid: fluid.step(1 / 60))
         twins.assert_equal()
@@ -636,8 +651,9 @@ MASKED: dict[str, gf.Emitter] = {
 }
 
 
-@pytest.mark.parametrize("round_x", [False, True], ids=["closed", "periodic"])
-@pytest.mark.parametrize("kind", MASKED)
+@pytest.mark.parametrize(
+    ("kind", "round_x"), [(kind, n % 2 == 0) for n, kind in enumerate(MASKED)], ids=list(MASKED)
+)
 def test_sources_without_a_formula_bring_only_what_is_in_their_box(
     ctx: moderngl.Context, kind: str, round_x: bool
 ) -> None:
@@ -764,7 +780,7 @@ def test_steps_in_slices_leave_nothing_out(ctx: moderngl.Context, backend: str) 
     def step(fluid: gf.Fluid) -> None:
         fluid.step(1 / 40)
 
-    for do in (step, step, go_on, step, give_up, step, step, go_on, go_on, give_up, go_on, step):
+    for do in (step, go_on, step, give_up, step, go_on, go_on, give_up, go_on, step):
         twins.tell(do)
         assert do is not step or 0.0 < twins.share < 0.7
         one, other = (fluid._solver.stores() for fluid in twins.fluids)
@@ -803,13 +819,12 @@ def test_what_is_left_out_follows_the_box(ctx: moderngl.Context, sides: Any) -> 
 def test_slices_of_a_box_that_has_moved(ctx: moderngl.Context, rng: np.random.Generator, method: str) -> None:
     """Slabs stay in the world; the first and the last of them are then thinner than the others."""
     fluid = gf.Fluid(GRID, gf.Boundaries(**AIR), backend="fragment", ctx=ctx)
-    for n in range(8):
-        cells = ((0, 0, 1), (2, -1, 0), (-5, 3, 4))[n % 3]
-        fluid.scroll(cells)
-        fluid.density.write(specks(rng, GRID, 4))
-        low = np.array(fluid.grid.origin)
-        camera = gf.Camera(target=tuple(low + MIDDLE), distance=2.2, azimuth=33.0, elevation=24.0)
-        for slices in (None, 5, 7):
+    for slices in (None, 5, 7):
+        for cells in ((0, 0, 1), (2, -1, 0), (-5, 3, 4)):
+            fluid.scroll(cells)
+            fluid.density.write(specks(rng, GRID, 4))
+            low = np.array(fluid.grid.origin)
+            camera = gf.Camera(target=tuple(low + MIDDLE), distance=2.2, azimuth=33.0, elevation=24.0)
             options = {"method": method, "slices": slices, "smoke": gf.Smoke(extinction=60.0)}
             assert_alike(*(drawn(fluid, camera, skip, **options) for skip in (True, False)))
     fluid.release()

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from sharing import COMPUTED
+from sharing import COMPUTED, DRAWN, in_pairs
 
 import gpufluid as gf
 from gpufluid.checkpoint import HEADER, npy_header
@@ -231,9 +231,7 @@ CHANGES: dict[str, Callable[[gf.Fluid], Any]] = {
 }
 
 
-@pytest.mark.parametrize("backend", ["numpy", "fragment"])
-@pytest.mark.parametrize("half_done", [False, True], ids=["between steps", "within one"])
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(("change", "half_done", "backend"), in_pairs(CHANGES, [False, True], DRAWN))
 def test_what_comes_and_goes_with_sources_and_settings(
     tmp_path: Path, ctx: moderngl.Context, change: str, half_done: bool, backend: str
 ) -> None:

@@ -56,8 +56,7 @@ def test_smoothstep_towards_each_open_side() -> None:
         assert fade(np.array(place), cells, sides, 0.25) == pytest.approx(there)
 
 
-@pytest.mark.parametrize("named", SIDES)
-@pytest.mark.parametrize("at_once", [False, True], ids=["passes", "dispatch"])
+@pytest.mark.parametrize(("named", "at_once"), [(named, n % 2 == 1) for n, named in enumerate(SIDES)])
 def test_the_light_is_that_of_its_twin(
     device: Device, rng: np.random.Generator, named: str, at_once: bool
 ) -> None:
@@ -139,10 +138,10 @@ def test_edges_are_finer_than_cells(device: Device, method: str, fire: gf.Fire |
 @pytest.mark.parametrize("lit", ["sun", "lamps", "fire", "colours"])
 def test_even_smoke_is_as_thin_as_it_shows(device: Device, lit: str) -> None:
     """In every light: smoke that thins out is other smoke, of the density that shows."""
-    grid, camera = gf.Grid((12, 14, 10), cell_size=1 / 12), gf.Camera(target=(0.5, 0.6, 0.4), distance=2.5)
+    grid, camera = gf.Grid((16, 16, 16), cell_size=1 / 16), gf.Camera(target=(0.5, 0.5, 0.5), distance=2.5)
     look: dict[str, Any] = {}
     if lit == "lamps":
-        look["lights"] = [gf.PointLight((0.5, 0.6, 0.4), radius=0.2), gf.Light((1.0, -1.0, 0.0))]
+        look["lights"] = [gf.PointLight((0.5, 0.5, 0.5), radius=0.2), gf.Light((1.0, -1.0, 0.0))]
     if lit == "fire":
         look["fire"] = gf.Fire(intensity=3.0)
     density, edge = 0.5, 0.9
@@ -161,7 +160,7 @@ def test_even_smoke_is_as_thin_as_it_shows(device: Device, lit: str) -> None:
 
 
 def test_fire_in_clear_gas_keeps_every_bit(device: Device) -> None:
-    puff = Puff(device, gf.Grid((12, 12, 12), cell_size=1 / 12), temperature=2.0)
+    puff = Puff(device, gf.Grid((16, 16, 16), cell_size=1 / 16), temperature=2.0)
     camera = gf.Camera(target=(0.5, 0.5, 0.5), distance=3.0)
     one, other = (drawn(puff, camera, smoke=gf.Smoke(edge=edge), fire=gf.Fire()) for edge in (0.0, 0.5))
     assert one.max() > 0.1 and (one == other).all()

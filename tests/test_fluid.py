@@ -62,26 +62,33 @@ SCHEMES: dict[str, dict[str, object]] = {
     "cubic velocity": {"advection": "maccormack", "velocity_advection": "monotone-cubic"},
     "diffusive": {"viscosity": 0.05, "thermal_diffusivity": 0.02, "density_diffusivity": 0.1},
 }
-# another trace or limiter makes every program anew: these two take one stage each
-STAGES = {"semi-lagrangian": ("compute",), "revert": ("fragment",)}
+# another trace, limiter or scheme makes most programs anew: all but the default take one stage, by turns
+STAGES = {
+    "maccormack": ("fragment", "compute"),
+    "semi-lagrangian": ("compute",),
+    "revert": ("fragment",),
+    "bfecc": ("compute",),
+    "cubic": ("fragment",),
+    "cubic velocity": ("compute",),
+    "diffusive": ("fragment",),
+}
 
 
 # and all but the first, which is the default, go on for fewer steps, of fewer of the sweeps that it has: what
 # adds up in many is seen there
-LONG, SHORT = (20, {}), (12, {"pressure": gf.Jacobi(10)})
+LONG, SHORT = (20, {}), (8, {"pressure": gf.Jacobi(10)})
 
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_steps_agree_on_three_backends(name: str) -> None:
-    stages = STAGES.get(name, ("fragment", "compute"))
     results, (steps, rules) = {}, LONG if name == "maccormack" else SHORT
-    for backend in ("numpy", *stages):
+    for backend in ("numpy", *STAGES[name]):
         with plume(backend, **SCHEMES[name], **rules) as fluid:
             results[backend] = advance(fluid, steps)
     reference = results["numpy"]
     assert np.abs(reference["velocity"]).max() > 0.3
     assert reference["density"].max() > 0.3
-    for backend in stages:
+    for backend in STAGES[name]:
         for field, values in results[backend].items():
             scale = max(np.abs(reference[field]).max(), 1e-6)
             assert np.abs(values - reference[field]).max() <= within(2e-4, 2e-2) * scale, (backend, field)
@@ -94,15 +101,6 @@ def test_half_precision_stays_close() -> None:
             results.append(advance(fluid, 10))
     difference = np.abs(results[0]["density"] - results[1]["density"])
     assert 0 < difference.mean() < 5e-3 * results[0]["density"].max()
-
-
-def test_a_rerun_gives_the_same_bits() -> None:
-    runs = []
-    for _ in range(2):
-        with plume("auto") as fluid:
-            runs.append(advance(fluid, 8))
-    for name in runs[0]:
-        assert np.array_equal(runs[0][name], runs[1][name])
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -123,32 +121,31 @@ def test_nothing_flows_through_solids_and_walls(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_moving_solid_drags_the_fluid(backend: str) -> None:
-    rules = gf.Settings(buoyancy=0.0)
-    with gf.Fluid(gf.Grid((20, 16, 16), 0.05), settings=rules, backend=backend) as fluid:
-        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), position=(0.35, 0.4, 0.4)))
+    with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), position=(0.35, 0.6, 0.4)))
         fluid.step(0.1)
         assert not fluid.velocity.read().any()
-        ball.position = (0.40, 0.4, 0.4)
+        ball.position = (0.40, 0.6, 0.4)
         fluid.step(0.1)
         solid, u = fluid.solid.read() > 0.5, fluid.velocity.read()
         inner = solid[:, :, 1:] & solid[:, :, :-1]
         np.testing.assert_allclose(u[:-1, :-1, 1:-1, 0][inner], 0.5, rtol=1e-5)  # 0.05 m in 0.1 s
-        assert fluid.velocity.at_centers()[8, 8, 12, 0] > 0.05  # what is ahead is pushed along
+        assert fluid.velocity.at_centers()[4, 6, 7, 0] > 0.05  # what is ahead is pushed along
         fluid.step(0.1)
         assert not fluid.velocity.read()[:-1, :-1, 1:-1, 0][inner].any()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_turning_solid_moves_as_a_rigid_body(backend: str) -> None:
-    with gf.Fluid(gf.Grid((16, 16, 16), 0.1), backend=backend) as fluid:
-        wheel = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.8, 0.8, 0.3)), position=(0.8, 0.8, 0.25)))
+    with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
+        wheel = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.8, 0.8, 0.3)), position=(0.5, 0.6, 0.25)))
         fluid.step(0.1)
         angle = 0.02
         wheel.rotation = (0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2))
         fluid.step(0.1)
         solid, u = fluid.solid.read() > 0.5, fluid.velocity.read()
         inner = solid[:, :, 1:] & solid[:, :, :-1]
-        y = (np.arange(16) + 0.5) * 0.1 - 0.8
+        y = (np.arange(12) + 0.5) * 0.1 - 0.6
         expected = np.broadcast_to(-angle / 0.1 * y[None, :, None], inner.shape)
         np.testing.assert_allclose(u[:-1, :-1, 1:-1, 0][inner], expected[inner], atol=3e-3)
 
@@ -163,19 +160,19 @@ def test_dt_zero_changes_nothing(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("dt", [-0.1, math.nan, math.inf, "soon"])
-def test_a_bad_dt_is_refused_and_nothing_moves(backend: str, dt: float) -> None:
+def test_a_bad_dt_is_refused_and_nothing_moves(backend: str) -> None:
     with plume(backend) as fluid:
         fluid.density.write(np.ones(fluid.grid.cells[::-1]))
         before = fluid.density.read()
-        with pytest.raises(ValueError, match="dt must be a"):
-            fluid.step(dt)
-        assert np.array_equal(before, fluid.density.read())
+        for dt in (-0.1, math.nan, math.inf, "soon"):
+            with pytest.raises(ValueError, match="dt must be a"):
+                fluid.step(dt)  # type: ignore[arg-type]
+            assert np.array_equal(before, fluid.density.read())
 
 
 def test_renderers_of_fluids_with_contexts_of_their_own_take_turns(tmp_path: Path) -> None:
     """As the fluids do: whichever context was current before."""
-    scenes = [gf.Scene(gf.Fluid(gf.Grid((6, 8, 6), 0.1)), floor=0.0) for _ in range(2)]
+    scenes = [gf.Scene(gf.Fluid(gf.Grid(CELLS, 0.1)), floor=0.0) for _ in range(2)]
     frames = [gf.FrameRenderer(scene.fluid.ctx, (16, 12)) for scene in scenes]  # type: ignore[arg-type]
     for scene, frame in (*zip(scenes, frames, strict=True), (scenes[0], frames[0])):
         scene.advance()
@@ -211,8 +208,8 @@ def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: p
         monkeypatch.setattr(grid, "MANY", many)
         rng = np.random.default_rng(1)
         rules = gf.Settings(pressure=gf.ConjugateGradient(6))
-        with gf.Fluid(gf.Grid((21, 18, 19), 0.1), settings=rules, backend=backend) as fluid:
-            fluid.velocity.write(rng.normal(size=(20, 19, 22, 3)))
+        with gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend=backend) as fluid:
+            fluid.velocity.write(rng.normal(size=(9, 13, 11, 3)))
             solver = fluid._solver
             speeds.append(solver.max_speed())
             assert (solver.largest is not None) == (many == 1)
@@ -224,7 +221,7 @@ def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: p
 
 def test_a_dt_that_is_hardly_meant_is_doubted() -> None:
     """Milliseconds, as games count them: once, and the step is taken all the same."""
-    with gf.Fluid(gf.Grid((8, 8, 8), 0.01)) as fluid:
+    with gf.Fluid(gf.Grid((8, 8, 8), 0.01), backend="numpy") as fluid:
         fluid.emitters.add(gf.Emitter(gf.Sphere((0.04, 0.04, 0.04), 0.02), velocity=(1.0, 0.0, 0.0)))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -306,8 +303,8 @@ def test_written_fields_come_back(backend: str, rng: np.random.Generator) -> Non
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_is_written_where_no_face_is_counts_for_nothing(backend: str) -> None:
-    with gf.Fluid(gf.Grid((7, 6, 5), 0.1), backend=backend) as fluid:
-        values = np.zeros((6, 7, 8, 3))
+    with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
+        values = np.zeros((9, 13, 11, 3))
         values[-1, ..., :2] = values[:, -1, :, ::2] = values[..., -1, 1:] = 9.0
         fluid.velocity.write(values)
         found = fluid.diagnostics()
@@ -438,9 +435,9 @@ def test_removing_an_obstacle_opens_its_cells(backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_emitters_add_what_they_say(backend: str) -> None:
     rules = gf.Settings(buoyancy=0.0)
-    with gf.Fluid(gf.Grid((16, 16, 16), 0.1), settings=rules, backend=backend) as fluid:
+    with gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend=backend) as fluid:
         emitter = fluid.emitters.add(
-            gf.Emitter(gf.Box.from_corners((0.4, 0.4, 0.4), (0.8, 0.8, 0.8)), density=3.0, temperature=7.0)
+            gf.Emitter(gf.Box.from_corners((0.2, 0.2, 0.2), (0.6, 0.6, 0.6)), density=3.0, temperature=7.0)
         )
         emitter.falloff = 1e-3  # a hard edge
         fluid.step(0.5)

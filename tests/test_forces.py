@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sharing import COMPUTED, DRAWN
+from sharing import COMPUTED, DRAWN, by_turns
 
 import gpufluid as gf
 
@@ -122,9 +122,8 @@ def test_an_expression_of_place_and_time(backend: str) -> None:
         np.testing.assert_allclose(inner(u, 2), DT * places(2)[..., 1], atol=1e-6)
 
 
-@pytest.mark.parametrize("cells", [(6, 5, 4), (6, 5, 1), (2, 3, 2)])
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_confinement_leaves_a_shear_flow_alone(backend: str, cells: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize(("cells", "backend"), by_turns([((6, 5, 4),), ((6, 5, 1),), ((2, 3, 2),)]))
+def test_confinement_leaves_a_shear_flow_alone(cells: tuple[int, int, int], backend: str) -> None:
     """Where velocity grows evenly the vorticity is the same in every cell, beside the sides as well."""
     h, deep = 0.25, cells[2] > 1  # numbers of a few bits: no rounding to tell directions
     rates = np.array([[0.0, 0.75, -0.5], [1.25, 0.0, 1.0], [-0.25, 0.5, 0.0]])  # du_i / dx_j, 1/s
@@ -159,11 +158,17 @@ def test_what_is_not_finite_does_nothing(backend: str) -> None:
     np.testing.assert_allclose(inner(u, 2), DT, rtol=1e-5)
 
 
-@pytest.mark.parametrize("backend", ["fragment", "compute"])
 @pytest.mark.parametrize(
-    "text", ["vec3(0.0, sine(x), 0.0)", "vec4(1.0)", "1.0", "vec3(1.0)) + (vec2(1.0)", "vec3(0.0"]
+    ("text", "backend"),
+    [
+        ("vec3(0.0, sine(x), 0.0)", "fragment"),
+        ("vec4(1.0)", "compute"),
+        ("1.0", "fragment"),
+        ("vec3(1.0)) + (vec2(1.0)", "compute"),
+        ("vec3(0.0", "fragment"),
+    ],
 )
-def test_a_wrong_expression_is_named_when_it_is_added(backend: str, text: str) -> None:
+def test_a_wrong_expression_is_named_when_it_is_added(text: str, backend: str) -> None:
     with gf.Fluid(GRID, backend=backend) as fluid:
         with pytest.raises(gf.ShaderError) as caught:
             fluid.forces.add(gf.ForceExpression(text))

@@ -203,8 +203,7 @@ def test_a_shader_sees_what_a_program_is_told(
         np.testing.assert_array_equal(seen[-2:], 0.0)
 
 
-@pytest.mark.parametrize("deep", [9, 1])
-@pytest.mark.parametrize("sides", [PERIODIC, ACROSS], ids=["all", "y"])
+@pytest.mark.parametrize(("sides", "deep"), [(PERIODIC, 9), (ACROSS, 1)], ids=["all", "y of a slice"])
 def test_a_shader_sees_over_the_seam(sides: gf.Boundaries, deep: int, rng: np.random.Generator) -> None:
     """It held to the last values there, and places in the next box were outside."""
     with rough("fragment", sides, rng, deep) as fluid:

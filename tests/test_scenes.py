@@ -1116,17 +1116,17 @@ def test_settings_change_while_it_runs(backend: str, ctx: moderngl.Context) -> N
         fluid.emitters.add(
             gf.Emitter(gf.Sphere((0.4, 0.3, 0.4), 0.15), density=3.0, temperature=1.0, fuel=1.0)
         )
-        for _ in range(3):
+        for _ in range(2):
             fluid.step(0.05)
         fluid.settings = then
         assert fluid.settings == then
-        for _ in range(3):
+        for _ in range(2):
             fluid.step(0.05)
         out = np.concatenate([fluid.density.read().ravel(), fluid.velocity.read().ravel()])
         fluid.release()
         return out
 
-    plain = gf.Settings(buoyancy=2.0)
+    plain = gf.Settings(buoyancy=2.0, pressure=gf.Jacobi(8))
     kept = run(plain, plain)
     for change in (
         {"advection": "semi-lagrangian"},
@@ -1191,13 +1191,13 @@ def mutated(value: Any, rng: random.Random) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::gpufluid.errors.ShapeWarning")
-def test_2000_mutations_run_or_are_refused(full: Path) -> None:
+def test_600_mutations_run_or_are_refused(full: Path) -> None:
     """Nothing but a scene error ever comes out, whatever a description says."""
     given = msgspec.toml.decode(full.read_bytes())
     given["grid"]["cells"] = [5, 6, 4]
     rng = random.Random(7)
     ran = 0
-    for number in range(2000):
+    for number in range(600):
         broken = given
         for _ in range(rng.choice([1, 1, 2, 3])):
             broken = mutated(broken, rng)
@@ -1216,7 +1216,7 @@ def test_2000_mutations_run_or_are_refused(full: Path) -> None:
         else:
             ran += 1
         scene.release()
-    assert 200 < ran < 1800
+    assert 60 < ran < 540
 
 
 def _cells(description: dict[str, Any]) -> list[float]:

@@ -33,7 +33,7 @@ STILL = gf.Settings(**REST, pressure=gf.Jacobi(0))
 TURN = (0.2, -0.3, 0.4, 0.8)
 AXES = [(1, 0, 0), (0, 1, 1), (1, 1, 1)]  # along which a thing is half a box off the middle
 
-KNOT = gf.Mesh.trefoil(0.08, 48, 8).fitted(0.35)
+KNOT = gf.Mesh.trefoil(0.08, 24, 4).fitted(0.35)
 RING = gf.Mesh.torus(0.14, 0.06, 24, 12)
 SOURCES: dict[str, Any] = {
     "sphere": gf.Sphere(radius=0.12),
@@ -186,17 +186,10 @@ def astray(name: str, style: str, noise: float) -> gf.Emitter:
     return emitter(SOURCES[name], edge=style, falloff=0.02, position=place, rotation=TURN, noise=noise)
 
 
-@cache
-def in_a_wider_box(name: str, style: str, noise: float) -> dict[str, np.ndarray]:
-    """What it brings into one without a seam; made once, for all backends."""
-    return emitted("numpy", astray(name, style, noise), grid=WIDE, sides=gf.Boundaries())
-
-
-@pytest.mark.parametrize("backend", DRAWN)
-@pytest.mark.parametrize(("name", "style", "noise"), in_pairs(SOURCES, ["gaussian", "hard"], [0.0, 0.8]))
-def test_a_source_is_what_a_wider_box_holds_of_it(name: str, style: str, noise: float, backend: str) -> None:
-    grid = gf.Grid((16, 12, 8), 1 / 16)
-    whole = in_a_wider_box(name, style, noise)
+@pytest.mark.parametrize(("name", "style", "backend"), in_pairs(SOURCES, ["gaussian", "hard"], DRAWN))
+def test_a_source_is_what_a_wider_box_holds_of_it(name: str, style: str, backend: str) -> None:
+    grid, noise = gf.Grid((16, 12, 8), 1 / 16), 0.8 * (list(SOURCES).index(name) // 2 % 2)  # two and two
+    whole = emitted("numpy", astray(name, style, noise), grid=WIDE, sides=gf.Boundaries())
     got = emitted(backend, astray(name, style, noise), grid=grid)
     for field in ("density", "temperature", "fuel", "color"):
         expected = folded(whole[field], grid)
@@ -225,8 +218,9 @@ def test_where_a_source_stands_counts_modulo_the_box(backend: str) -> None:
         np.testing.assert_allclose(got, folded(wide, FLAT), atol=3e-5)
 
 
-@pytest.mark.parametrize("backend", DRAWN)
-@pytest.mark.parametrize("style", ["gaussian", "hard"])
+@pytest.mark.parametrize(
+    ("style", "backend"), [("gaussian", "fragment"), ("hard", "numpy"), ("hard", "fragment")]
+)
 def test_images_of_one_source_do_not_add_up(style: str, backend: str) -> None:
     """What is longer than the box gives a cell no more than one share, whatever passes hold of others."""
     grid, wide = gf.Grid((12, 12, 12), 1 / 12), gf.Grid((36, 36, 36), 1 / 12, (-1.0, -1.0, -1.0))
@@ -247,13 +241,13 @@ def test_images_of_one_source_do_not_add_up(style: str, backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", DRAWN)
-@pytest.mark.parametrize("cells", [(32, 32, 2), (32, 32, 4), (32, 4, 4), (32, 2, 2), (16, 3, 3)])
+@pytest.mark.parametrize("cells", [(32, 32, 2), (32, 4, 4), (16, 3, 3)])
 def test_a_source_in_a_thin_box_has_both_halves(
     cells: tuple[int, int, int], backend: str, rng: np.random.Generator
 ) -> None:
     """Its soft edge winds round the short axes many times, and comes in at the far side of a long one."""
     grid = gf.Grid(cells, 1 / 32)
-    for _ in range(6):
+    for _ in range(4):
         place = rng.uniform(0.0, 1.0, 3) * grid.size
         place[0] = rng.uniform(-0.06, 0.06)
         there = [
@@ -265,8 +259,7 @@ def test_a_source_in_a_thin_box_has_both_halves(
         np.testing.assert_allclose(got, rolled(other, (1, 0, 0), grid), atol=1e-5)
 
 
-@pytest.mark.parametrize("cells", [2, 3, 8, 16])
-@pytest.mark.parametrize("size", [0.1, 0.07])
+@pytest.mark.parametrize(("cells", "size"), [(3, 0.07), (16, 0.1)])
 def test_noise_half_a_box_off_is_the_same_everywhere(cells: int, size: float) -> None:
     """The faces of the sides lie so far from the middle of an array: whatever is rounded there."""
     grid, array = gf.Grid((cells, 4, 1), size), gf.Array(np.ones((1, 4, cells)))
@@ -347,18 +340,18 @@ def test_planes_and_arrays_have_no_images(backend: str, rng: np.random.Generator
 @pytest.mark.parametrize("backend", ["fragment", "compute"])
 def test_empty_space_knows_of_images(backend: str) -> None:
     """Sources that go round the box leave the same bits whether empty space is left out or not."""
-    grid, states = gf.Grid((160, 40, 8), 1 / 40), []
+    grid, states = gf.Grid((136, 20, 4), 1 / 20), []
     for skip in (True, False):
-        rules = gf.Settings(skip_empty=skip, pressure=gf.Jacobi(4), buoyancy=0.2)
+        rules = gf.Settings(skip_empty=skip, pressure=gf.Jacobi(4), velocity_advection="semi-lagrangian")
         with gf.Fluid(grid, ROUND, rules, backend=backend) as fluid:
             strips = fluid._solver.empty._strips
             assert (strips is not None) == skip
             if strips is not None:
                 strips.always = True
-            source = fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.5, 0.1), 0.04), density=5.0))
-            fluid.emitters.add(gf.Emitter(gf.Sphere((2.0, 0.5, 0.1), 0.04), density=5.0))
+            source = fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.5, 0.1), 0.08), density=5.0))
+            fluid.emitters.add(gf.Emitter(gf.Sphere((3.4, 0.5, 0.1), 0.08), density=5.0))
             for n in range(6):
-                source.position = (0.05 * n - 0.15 + 4.0 * (n % 3), -0.5, 0.0)
+                source.position = (0.1 * n - 0.3 + grid.size[0] * (n % 3), -0.5, 0.0)
                 fluid.step(1 / 60)
             states.append(fluid.density.read())
     np.testing.assert_array_equal(states[0], states[1])
@@ -413,8 +406,7 @@ def test_a_solid_on_the_seam_is_one_in_the_middle_moved(name: str, axes: Any, ba
         np.testing.assert_allclose(got, expected, atol=3e-4 * max(np.abs(values).max(), 0.1), err_msg=field)
 
 
-@pytest.mark.parametrize("backend", DRAWN)
-@pytest.mark.parametrize("name", SOLIDS)
+@pytest.mark.parametrize(("name", "backend"), [(name, DRAWN[n % 2]) for n, name in enumerate(SOLIDS)])
 def test_a_solid_that_is_put_back_by_a_box_goes_on(name: str, backend: str) -> None:
     """A loop of the user's that keeps it in the box, and one that lets it travel: it is one motion."""
     place = MIDDLE + 0.5 * SIZE - (0.05, 0.03, 0.01)
@@ -565,8 +557,15 @@ def test_no_mesh_is_outside_a_box_that_repeats(recwarn: pytest.WarningsRecorder)
             assert len(recwarn.list) == warned
 
 
-@pytest.mark.parametrize("shape", [gf.Sphere(radius=0.15), gf.Capsule((0, 0, -0.1), (0, 0, 0.1), 0.1), RING])
-@pytest.mark.parametrize("views", [(), (gf.VoxelsView(surface=True),)], ids=["picture", "view"])
+@pytest.mark.parametrize(
+    ("shape", "views"),
+    [
+        (gf.Sphere(radius=0.15), ()),
+        (gf.Capsule((0, 0, -0.1), (0, 0, 0.1), 0.1), (gf.VoxelsView(surface=True),)),
+        (RING, ()),
+    ],
+    ids=["ball", "view of a capsule", "mesh"],
+)
 def test_a_picture_shows_the_images_of_a_solid(shape: gf.Shape, views: Any) -> None:
     """It showed the solid alone, and smoke that parted round nothing at the other side."""
 

@@ -173,11 +173,11 @@ def test_a_mesh_that_moves_in_leaps(ctx: moderngl.Context, backend: str) -> None
     fluid.release()
 
 
-# -- a million triangles, and twice as many in the long runs -------------------------------------------------
+# -- half a million triangles, and a million or two in the long runs ----------------------------------------
 
 
-@pytest.fixture(scope="module", params=[708, pytest.param(1001, marks=pytest.mark.soak)])
-def million(request: pytest.FixtureRequest) -> gf.Mesh:
+@pytest.fixture(scope="module", params=[501, *(pytest.param(n, marks=pytest.mark.soak) for n in (708, 1001))])
+def many(request: pytest.FixtureRequest) -> gf.Mesh:
     rings: int = request.param
     mesh = round_mesh(rings)
     assert len(mesh.triangles) == 2 * rings * (rings - 1)
@@ -185,25 +185,25 @@ def million(request: pytest.FixtureRequest) -> gf.Mesh:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_million_triangles_stand_in_a_fluid(
-    ctx: moderngl.Context, million: gf.Mesh, backend: str, monkeypatch: pytest.MonkeyPatch
+def test_very_many_triangles_stand_in_a_fluid(
+    ctx: moderngl.Context, many: gf.Mesh, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a software renderer NumPy finds their voxels, since each would be drawn in every slice there."""
     if backend == "fragment" and gf.Fluid(gf.Grid((4, 4, 4)), ctx=ctx)._backend.device.software:  # type: ignore[attr-defined]
         monkeypatch.setattr(gl_backend.Voxelizer, "__call__", lambda *a: pytest.fail("they were drawn"))
     start = time.process_time()
     fluid = fluid_of(backend, ctx, GRID)
-    fluid.obstacles.add(gf.Obstacle(million))
+    fluid.obstacles.add(gf.Obstacle(many))
     fluid.step(0.02)
     assert fluid.solid.read().mean() == pytest.approx(VOLUME, rel=0.02)
     fluid.release()
-    assert time.process_time() - start < 60.0
+    assert time.process_time() - start < 3e-5 * len(many.triangles)
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_half_a_million_triangles_in_loose_pieces(closed: bool) -> None:
+def test_240_000_triangles_in_loose_pieces(closed: bool) -> None:
     """Bounded time, and a warning of what is finer than the cells or not closed."""
-    check_loose(120_000, closed)
+    check_loose(60_000, closed)
 
 
 @pytest.mark.soak
@@ -224,17 +224,17 @@ def check_loose(pieces: int, closed: bool) -> None:
         fluid.step(0.02)
     assert np.isfinite(fluid.velocity.read()).all()
     fluid.release()
-    assert time.process_time() - start < 60.0
+    assert time.process_time() - start < 2.4e-4 * pieces
 
 
 @pytest.mark.parametrize("edge", ["hard", "gaussian"])
-def test_a_million_triangles_emit(million: gf.Mesh, edge: str) -> None:
+def test_very_many_triangles_emit(many: gf.Mesh, edge: str) -> None:
     start = time.process_time()
     width = None if edge == "hard" else GRID.cell_size
-    mask = source_mask(GRID, million, np.eye(4), width)
+    mask = source_mask(GRID, many, np.eye(4), width)
     exact = source_mask(GRID, BALL, np.eye(4), width)
     assert mask.mean() == pytest.approx(exact.mean(), rel=0.05)
-    assert time.process_time() - start < 90.0
+    assert time.process_time() - start < 4.5e-5 * len(many.triangles)
 
 
 def test_many_triangles_become_few_points(monkeypatch: pytest.MonkeyPatch) -> None:
