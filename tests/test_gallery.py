@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageSequence
 from test_demos import DRAWN
 
 from gpufluid.app.demos import demo_names, load_demo
@@ -34,7 +34,11 @@ def gallery(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_every_picture_of_the_docs_has_a_row(gallery: Any) -> None:
     """And every row a picture, of its size, that a page shows."""
-    kept = {f.relative_to(DOCS).as_posix() for pattern in ("*.png", "gallery/*") for f in DOCS.glob(pattern)}
+    kept = {
+        f.relative_to(DOCS).as_posix()
+        for pattern in ("*.png", "*.webp", "gallery/*")
+        for f in DOCS.glob(pattern)
+    }
     assert set(gallery.PICTURES) == kept - CHARTS
     shown = {
         place
@@ -43,14 +47,17 @@ def test_every_picture_of_the_docs_has_a_row(gallery: Any) -> None:
     }
     assert set(gallery.PICTURES) <= shown
     for place, source in gallery.PICTURES.items():
-        if isinstance(source, gallery.Shot):
-            assert Image.open(DOCS / place).size == source.size, place
+        if not isinstance(source, gallery.Program):
+            with Image.open(DOCS / place) as picture:
+                assert picture.size == source.size, place
+                frames = source.last - source.first + 1 if isinstance(source, gallery.Moving) else 1
+                assert getattr(picture, "n_frames", 1) == frames, place
 
 
 def test_every_demo_has_a_picture(gallery: Any) -> None:
     sources = gallery.PICTURES.values()
-    shots = {source.demo for source in sources if isinstance(source, gallery.Shot)}
     programs = {source.file for source in sources if isinstance(source, gallery.Program)}
+    shots = {source.demo for source in sources if not isinstance(source, gallery.Program)}
     assert all((ROOT / file).is_file() for file in programs)
     assert shots <= set(demo_names()) <= shots | {Path(file).stem for file in programs}
 
@@ -65,20 +72,44 @@ def test_it_draws_those_named(gallery: Any, tmp_path: Path, monkeypatch: pytest.
         "late.png": gallery.Shot("stirring", 2, (64, 36)),
         "gallery/early.png": gallery.Shot("stirring", 1, (64, 36)),
         "dot.jpg": gallery.Program(str(program), "dot.png"),
+        "moving.webp": gallery.Moving("stirring", 2, 5, (64, 36)),
         "other.png": gallery.Shot("no demo", 1),
     }
     monkeypatch.setattr(gallery, "PICTURES", table)
     monkeypatch.setattr(gallery, "load_demo", lambda name: partial(load_demo(name), cells=DRAWN[name]))
-    gallery.main(["late", "early", "dot", "--out", str(tmp_path / "out")])
+    monkeypatch.setattr(gallery, "FADE", 2)
+    monkeypatch.setitem(gallery.QUALITY, ".webp", 100)
+    gallery.main(["late", "early", "dot", "moving", "--out", str(tmp_path / "out")])
     late, early, dot = (np.asarray(Image.open(tmp_path / "out" / place)) for place in list(table)[:3])
     assert late.shape == early.shape == (36, 64, 3) and dot.shape == (4, 5, 3)
     assert late.std() > 30.0 and np.abs(late.astype(float) - early).mean() > 0.3
+    with Image.open(tmp_path / "out" / "moving.webp") as moving:
+        assert (getattr(moving, "n_frames", 1), moving.info["loop"]) == (4, 0)
+        begins = np.asarray(next(ImageSequence.Iterator(moving)).convert("L"), float)
+    assert np.abs(begins - Image.fromarray(late).convert("L")).mean() < 1.0  # of 255: it is lossy
+
+
+def test_the_end_of_a_moving_picture_turns_into_its_beginning(
+    gallery: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A demo that is as bright as its frame says."""
+    monkeypatch.setattr(gallery, "FADE", 3)
+    monkeypatch.setattr(
+        gallery, "run", lambda demo, size, wanted: (np.full((1, 1, 3), n, np.uint8) for n in wanted)
+    )
+
+    def shades(first: int, last: int) -> list[int]:
+        return [int(picture.max()) for picture in gallery.moving(gallery.Moving("", first, last))]
+
+    # three frames come in by a quarter, a half and three quarters: those before the first, or the first
+    assert shades(100, 140) == [*range(100, 138), 128, 118, 109]  # of 138, 139, 140 and 97, 98, 99
+    assert shades(1, 41) == [*range(1, 39), 30, 20, 11]
 
 
 def test_it_tells_what_they_show(gallery: Any, capsys: pytest.CaptureFixture[str]) -> None:
     gallery.main(["--list", "plume", "candle"])
     told = capsys.readouterr().out
-    assert re.search(r"plume.png +demo plume, frame \d+, 960 x 540\n", told)
+    assert re.search(r"plume.webp +demo plume, frames 1 to \d+, 768 x 432\n", told)
     assert re.search(r"gallery/candle.jpg +demos/candle.py *\n", told)
     with pytest.raises(SystemExit):
         gallery.main(["--list", "camp_fire"])

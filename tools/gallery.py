@@ -14,9 +14,9 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,9 @@ from gpufluid.app.demos import load_demo
 from gpufluid.errors import near
 
 ROOT = Path(__file__).resolve().parent.parent
-QUALITY = 88  # of JPEG
+QUALITY = {".jpg": 88, ".webp": 82}
+FADE = 20  # frames of a moving picture in which its end turns into its beginning
+FRAME_MS = 33
 Picture = NDArray[np.uint8]  # [height, width, 3]
 
 
@@ -42,6 +44,21 @@ class Shot(NamedTuple):
         return f"demo {self.demo}, frame {self.frame}, {self.size[0]} x {self.size[1]}"
 
 
+class Moving(NamedTuple):
+    """A demo from one frame to another, over and over, as a picture that moves.
+
+    The last frames fade into those before the first, or into the first there is.
+    """
+
+    demo: str
+    first: int
+    last: int
+    size: tuple[int, int] = (640, 360)
+
+    def __str__(self) -> str:
+        return f"demo {self.demo}, frames {self.first} to {self.last}, {self.size[0]} x {self.size[1]}"
+
+
 class Program(NamedTuple):
     """A program and what it is given; run in an empty folder, it leaves PNG files of the pictures' names."""
 
@@ -52,33 +69,36 @@ class Program(NamedTuple):
         return f"{self.file} {self.given}"
 
 
-def frames(**frame: int) -> dict[str, Shot | Program]:
+Source = Shot | Moving | Program
+
+
+def frames(**frame: int) -> dict[str, Source]:
     """Rows of the pictures that are called as their demos are."""
     return {f"gallery/{demo}.jpg": Shot(demo, n) for demo, n in frame.items()}
 
 
-def views(*names: str) -> dict[str, Shot | Program]:
+def views(*names: str) -> dict[str, Source]:
     """Rows of the pictures of tools/views.py."""
     return {f"gallery/{name}.png": Program("tools/views.py") for name in names}
 
 
-PICTURES: dict[str, Shot | Program] = {  # by their place in docs/
-    "plume.png": Shot("plume", 108, (960, 540)),
-    **frames(flame=75, torch=80, campfire=76, ball_of_fire=40, vortex_blast=34, blast=75, volcano=90),
-    **frames(
-        smoke=100, lamps=70, stage=36, lantern=80, colours=100, animated_source=110, follow=80, walker=80
-    ),
-    **frames(planet=44, steps=130, room=112, spheres=80, glass_plates=116),
+PICTURES: dict[str, Source] = {  # by their place in docs/
+    "plume.webp": Moving("plume", 1, 150, (768, 432)),
+    "gallery/campfire.webp": Moving("campfire", 50, 150),
+    "gallery/stage.webp": Moving("stage", 20, 140),
+    "gallery/colours.webp": Moving("colours", 1, 140),
+    "gallery/cloud.webp": Moving("cloud", 1, 125),
+    "gallery/volcano.webp": Moving("volcano", 60, 160),
+    "gallery/particles_scene.webp": Moving("particles", 1, 120),
+    **frames(flame=75, torch=80, ball_of_fire=40, vortex_blast=34, blast=68),
+    **frames(smoke=100, lamps=70, lantern=80, animated_source=110, follow=80, walker=80),
+    **frames(planet=44, steps=118, room=112, spheres=80, glass_plates=116),
     **frames(street=230, paint=120, stirring=120, benard=101),
     "gallery/ink.jpg": Shot("ink", 120, (480, 600)),
     "gallery/fireball_1.jpg": Shot("fireball", 18),
     "gallery/fireball_2.jpg": Shot("fireball", 32),
     "gallery/logo_1.jpg": Shot("logo", 22),
     "gallery/logo_2.jpg": Shot("logo", 45),
-    "gallery/cloud_1.jpg": Shot("cloud", 20),
-    "gallery/cloud_2.jpg": Shot("cloud", 72),
-    "gallery/cloud_3.jpg": Shot("cloud", 118),
-    "gallery/particles_scene.jpg": Shot("particles", 72),
     "gallery/streamlines_scene.jpg": Shot("streamlines", 41),
     "gallery/candle.jpg": Program("demos/candle.py"),  # over its plate
     "gallery/embedded.jpg": Program("demos/embed_offscreen.py", "--frames 140 --shot embedded.png"),
@@ -88,40 +108,64 @@ PICTURES: dict[str, Shot | Program] = {  # by their place in docs/
 }
 
 
-def shots(demo: str, places: list[str]) -> Iterator[tuple[str, Picture]]:
-    """The pictures of one run of a demo, by their places."""
-    asked = [(shot, place) for place in places if isinstance(shot := PICTURES[place], Shot)]
-    size = asked[0][0].size
+def run(demo: str, size: tuple[int, int], wanted: Iterable[int]) -> Iterator[Picture]:
+    """The pictures of one run of a demo after so many frames, which grow."""
     scene = load_demo(demo)()
     assert scene.fluid.ctx is not None
     scene.fit(size[0] / size[1])
     renderer = gf.FrameRenderer.of(scene.picture, scene.fluid.ctx, size)
     renderer.follow(scene)
-    for shot, place in sorted(asked):
-        while scene.frame < shot.frame:
+    for frame in wanted:
+        while scene.frame < frame:
             scene.advance()
         renderer.draw(scene)
-        yield place, renderer.read()
+        yield renderer.read()
     renderer.release()
     scene.release()
 
 
-def written(program: Program, places: list[str]) -> Iterator[tuple[str, Picture]]:
+def shots(places: list[str]) -> Iterator[tuple[str, list[Picture]]]:
+    """The pictures of one run, by their places."""
+    asked = sorted((shot, place) for place in places if isinstance(shot := PICTURES[place], Shot))
+    demo, _, size = asked[0][0]
+    for (_, place), picture in zip(asked, run(demo, size, [shot.frame for shot, _ in asked]), strict=True):
+        yield place, [picture]
+
+
+def moving(source: Moving) -> list[Picture]:
+    """All frames of a moving picture."""
+    start = max(source.first - FADE, 1)
+    pictures = list(run(source.demo, source.size, range(start, source.last + 1)))
+    before, own = pictures[: source.first - start], pictures[source.first - start :]
+    before = [pictures[0]] * (FADE - len(before)) + before
+    for n, new in enumerate(before, 1):
+        share = n / (FADE + 1)
+        own[n - 1 - FADE] = np.rint((1.0 - share) * own[n - 1 - FADE] + share * new).astype(np.uint8)
+    return own
+
+
+def written(program: Program, places: list[str]) -> Iterator[tuple[str, list[Picture]]]:
     """The pictures that a program writes, by their places."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, ROOT / program.file, *program.given.split()], cwd=folder, check=True)
         for place in places:
-            yield place, np.array(Image.open(Path(folder, f"{Path(place).stem}.png")).convert("RGB"))
+            image = Image.open(Path(folder, f"{Path(place).stem}.png")).convert("RGB")
+            yield place, [np.array(image)]
 
 
-def drawn(places: list[str]) -> Iterator[tuple[str, Picture]]:
-    """The pictures of these places; what one run gives is drawn in one run."""
-    runs: dict[str | Program, list[str]] = defaultdict(list)
+def drawn(places: list[str]) -> Iterator[tuple[str, list[Picture]]]:
+    """The pictures of these places, of those that move all; what one run gives is drawn in one run."""
+    runs: dict[str | Moving | Program, list[str]] = defaultdict(list)
     for place in places:
         source = PICTURES[place]
         runs[source.demo if isinstance(source, Shot) else source].append(place)
-    for run, wanted in runs.items():
-        yield from written(run, wanted) if isinstance(run, Program) else shots(run, wanted)
+    for of, wanted in runs.items():
+        if isinstance(of, Program):
+            yield from written(of, wanted)
+        elif isinstance(of, Moving):
+            yield from ((place, moving(of)) for place in wanted)
+        else:
+            yield from shots(wanted)
 
 
 def main(words: list[str] | None = None) -> None:
@@ -140,10 +184,15 @@ def main(words: list[str] | None = None) -> None:
         for place in chosen:
             print(f"{place:34} {PICTURES[place]}")
         return
-    for place, picture in drawn(chosen):
+    for place, pictures in drawn(chosen):
         file = asked.out / place
         file.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(picture).save(file, quality=QUALITY)
+        first, *more = map(Image.fromarray, pictures)
+        rules: dict[str, Any] = {"quality": QUALITY[file.suffix]} if file.suffix in QUALITY else {}
+        if more:
+            first.save(file, save_all=True, append_images=more, duration=FRAME_MS, loop=0, **rules)
+        else:
+            first.save(file, **rules)
         print(file, flush=True)
 
 
