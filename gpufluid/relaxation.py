@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +16,7 @@ ROUND = 100  # sweeps of one Chebyshev polynomial at most
 # of the residual's squares over their least, past which conjugate gradients stop; 60 is the most seen where
 # there is a solution (Gauss-Seidel at 72^3)
 GROWTH = {"multigrid": 1e2, "gauss-seidel": 3e3}
+LAST = 10.0  # the same of what the last iteration leaves: no other comes that might take it away
 # the curvature along a direction of length 1 that rounding alone may give it, in single precision: twice that
 # was seen along the constant of a room of a few cells, five times in a closed box of 600 cells in a row
 FLAT = 5e-7
@@ -87,8 +87,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
 
     Gas that expands in a room without a way out leaves no solution: once all else is solved for, directions
     go along that room's constant, without a curvature, and the lengths and the residual grow without end.
-    V-cycles, which such a room does not disturb, then solve for the others; without them the steps up to the
-    least residual are taken once more, and no others.
+    V-cycles, or sweeps where there are none, which such a room does not disturb, then solve for the others.
     """
     residual = problem.residual()
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
@@ -97,7 +96,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     halves = [inner.red_black(colour) for colour in (0, 1, 0)] if finest is None else []
     change.fill([0.0])
     before = length = first = 0.0
-    least, best = math.inf, 0  # of the residual's squares, and the steps that leave them
+    least = math.inf  # of the residual's squares
 
     def precondition() -> None:
         """Put what about takes the residual away into `relaxed`."""
@@ -113,23 +112,26 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     def go_on_otherwise() -> None:
         """Solve for what has a solution."""
         if finest is None:
-            conjugate_gradient(replace(rules, iterations=best), problem, hierarchy)
+            red_black_sor(RedBlackSOR(rules.iterations, tolerance=rules.tolerance), problem)
             return
         for _ in range(min(rules.iterations, V_CYCLES)):
             problem.residual()
             precondition()
             problem.add(problem.pressure, relaxed, -1.0)
 
-    for n in range(rules.iterations):
-        precondition()
+    for n in range(rules.iterations + 1):
+        ends = n == rules.iterations
+        if not ends:
+            precondition()
         now, squares = problem.dot(residual, relaxed)
         if rules.tolerance is not None and problem.share(squares) <= rules.tolerance:
             break
-        if not squares <= GROWTH[rules.preconditioner] * least:
+        if not squares <= (LAST if ends else GROWTH[rules.preconditioner]) * least:
             go_on_otherwise()
             return
-        if squares < least:
-            least, best = squares, n
+        if ends:
+            break
+        least = min(least, squares)
         first = max(first, squares)
         # past what the numbers can tell rounding alone is left, whose constant part no direction removes
         if not now > 0.0 or squares <= (4.0 * inner.backend.epsilon) ** 2 * first:
