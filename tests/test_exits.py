@@ -38,6 +38,7 @@ from gpufluid.app.outputs import Outputs
 from gpufluid.checkpoint import saved_time
 from gpufluid.files import abandon
 from gpufluid.io.film import Film
+from gpufluid.render.noise import noise_tile
 from gpufluid.stops import unbroken
 
 pytestmark = [
@@ -227,6 +228,12 @@ def test_a_stop_while_a_class_is_made_is_one(
     else:
         with pytest.raises(RuntimeError if isinstance(stop, ValueError) else cli._Ended):
             cli.main(["demo"])
+
+
+def test_the_start_asks_numpy_for_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It makes a TypeError of a Ctrl-C that strikes while it asks what the file is called."""
+    monkeypatch.setattr(np, "fromfile", lambda *_, **__: pytest.fail("NumPy is given a file"))
+    assert noise_tile().shape == (64, 64)
 
 
 def test_a_stop_in_the_middle_of_a_large_picture(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import moderngl
@@ -15,7 +16,8 @@ FILE = Path(__file__).with_name("blue_noise.npy")
 
 def noise_tile() -> NDArray[np.uint8]:
     """Return the tile, [64, 64], each of 256 levels as often as the others."""
-    tile: NDArray[np.uint8] = np.load(FILE)
+    # not from the file itself: where NumPy asks what that is called, it makes a TypeError of a Ctrl-C
+    tile: NDArray[np.uint8] = np.load(BytesIO(FILE.read_bytes()))
     return tile
 
 
