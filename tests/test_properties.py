@@ -363,7 +363,7 @@ EXAMPLES = int(os.environ.get("GPUFLUID_EXAMPLES", "0"))
 )
 @given(scene=scenes())
 def test_a_random_scene_stays_within_bounds(scene: dict[str, Any]) -> None:
-    check(scene, (12, 10, 1), 25, "numpy")
+    check(scene, (12, 10, 1), 50, "numpy")
 
 
 @pytest.mark.validation
