@@ -78,7 +78,7 @@ def one_context(ctx: moderngl.Context, device: Device) -> Iterator[None]:
     """Fluids that would each make a context of their own are all in the module's.
 
     A program is linked once for them, which takes longer than most of their steps; `device` keeps it. Not for
-    files with thousands of programs: the 800 of test_pressure take half a GB, 1500 took 2.6.
+    files with thousands of programs: the 800 of test_pressure take 0.8 GB, 1500 took 2.6.
     """
     alone = GLBackend.__init__
 

@@ -4,7 +4,7 @@
     python tools/gallery.py --list
 
 writes them all, or those named ("campfire"), into docs/ or another folder. Frames were chosen in the cells
-of a software renderer, where all take half an hour. The studio needs a display; `xvfb-run` will do.
+of a software renderer, where all take more than half an hour. The studio needs a display; `xvfb-run` will do.
 """
 
 from __future__ import annotations
