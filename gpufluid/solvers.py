@@ -104,8 +104,10 @@ class ConjugateGradient:
     iterations: at most so many; the CPU waits for four sums in each, and for one after the last.
     preconditioner: "multigrid", one V-cycle (ten iterations, also in mazes that slow `Multigrid` down), or
     "gauss-seidel", a symmetric red-black sweep (a hundred or more, each cheaper; no coarse grids to hold).
-    tolerance: as in `Jacobi`, looked at in every iteration; None takes them all. What grows where solids shut
-    off a room without a solution is given up: V-cycles, or red-black sweeps, then solve for the rest.
+    tolerance: as in `Jacobi`, looked at in every iteration; None takes them all.
+
+    What grows where solids shut off a room without a solution is given up: V-cycles, or red-black sweeps,
+    then solve for the rest.
 
     Raises GpufluidError naming the value and its limit.
     """
