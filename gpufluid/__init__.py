@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from gpufluid.user_forces import Attractor as Attractor
     from gpufluid.user_forces import ForceExpression as ForceExpression
     from gpufluid.user_forces import ForceField as ForceField
+    from gpufluid.user_forces import Turbulence as Turbulence
     from gpufluid.user_forces import Vortex as Vortex
     from gpufluid.user_forces import Wind as Wind
     from gpufluid.view import Camera as Camera
@@ -149,6 +150,7 @@ _HOME = {
     "Sphere": "shapes",
     "Surface": "sources",
     "VolumeRenderer": "render.volume",
+    "Turbulence": "user_forces",
     "Vortex": "user_forces",
     "Wall": "boundaries",
     "Wind": "user_forces",

@@ -17,14 +17,15 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.checks import LARGEST
 from gpufluid.errors import GpufluidError, ShaderError
 from gpufluid.grid import Grid
-from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
+from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, WAVES, Variant
 from gpufluid.masks import CUT, SEEN, covering, is_sure_to_reach, source_box, source_mask
 from gpufluid.periodic import HERE, bounds, form_images, moved, periods
 from gpufluid.reference.sources import emitter_share
 from gpufluid.settings import Settings
 from gpufluid.shapes import ROUND, Analytic, Floats, Form, Plane, Triple
 from gpufluid.sources import MAX_SEED, Array, Emitter
-from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, Vortex, Wind
+from gpufluid.turbulence import wave_rows
+from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, Turbulence, Vortex, Wind
 
 Rows = NDArray[np.float32]
 RowsOf = Callable[[Emitter, Grid, Boundaries, float, float], tuple[Rows, Sequence[float]]]
@@ -437,7 +438,10 @@ class Forces:
                 **solids,
             )
         for force in active:
-            if isinstance(force, ForceField):
+            if isinstance(force, Turbulence):
+                waves = wave_rows(force, grid, variant.boundaries, dt, time)
+                run("turbulence", variant)(velocity=velocity, waves=waves, wave_count=WAVES, **solids)
+            elif isinstance(force, ForceField):
                 field = self._fields.of(force, (force.version,), partial(_padded, force))
                 run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **solids)
             elif isinstance(force, ForceExpression):

@@ -19,6 +19,7 @@ from gpufluid.settings import LIMITERS
 PATH = 64  # cells along each axis that a trace is followed for solids; longer ones go unchecked from there
 EMITTERS = 8  # emitters a pass can hold; more take another pass
 PUSHES = 8  # wind, vortices and attractors a pass can hold
+WAVES = 16  # that turbulence is a sum of; a multiple of two
 EMITTER_ROWS = 8  # vec4 an emitter takes, see emitter.glsl
 
 
@@ -91,6 +92,7 @@ class Variant:
             "NOISE": int(self.noise),
             "EMITTERS": EMITTERS,
             "PUSHES": PUSHES,
+            "WAVES": WAVES,
             "BLOCK": BLOCK,
             "PATH": PATH,
         }
@@ -289,6 +291,7 @@ KERNELS: dict[str, Kernel] = {
             ("fourier_numbers", "weight", "relaxation"),
         ),
         Kernel("push", VELOCITY, (VELOCITY,), ("pushes", "push_count"), (SOLID_FACES,)),
+        Kernel("turbulence", VELOCITY, (VELOCITY,), ("waves", "wave_count"), (SOLID_FACES,)),
         Kernel("force_field", VELOCITY, (VELOCITY, _cell("force")), ("dt",), (SOLID_FACES,)),
         Kernel(
             "force_expression",

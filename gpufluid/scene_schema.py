@@ -55,6 +55,7 @@ FORCE_KINDS: dict[str, type] = {
     "wind": user_forces.Wind,
     "vortex": user_forces.Vortex,
     "attractor": user_forces.Attractor,
+    "turbulence": user_forces.Turbulence,
     "field": user_forces.ForceField,
 }
 VIEW_KINDS: dict[str, type] = {

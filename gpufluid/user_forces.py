@@ -1,4 +1,4 @@
-"""Forces a user adds to a fluid: wind, vortices, attractors, fields and expressions. Descriptions only.
+"""Forces a user adds to a fluid: wind, vortices, attractors, turbulence, fields, expressions. Only described.
 
 All are accelerations, m/s^2, whatever the density of the smoke. Lengths are metres, (x, y, z).
 """
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.checks import finite_number, finite_triple, flag, held, real_array
+from gpufluid.checks import finite_number, finite_triple, flag, held, real_array, whole_number
 from gpufluid.errors import GpufluidError, named
 from gpufluid.shapes import Triple, direction
+from gpufluid.sources import MAX_SEED
 
 Floats = NDArray[np.float64]
 WIND, VORTEX, ATTRACTOR = range(3)  # as in push.glsl
@@ -123,6 +124,41 @@ class Attractor:
 
 @named
 @dataclass(eq=False)
+class Turbulence:
+    """Stirs the fluid everywhere, in eddies that come and go. Change any field at any time.
+
+    strength: m/s^2, root mean square of the push over place and time. size: metres, > 0, the wave length of
+    the largest eddies; the finest measure a quarter of it, and none is finer than four cells. time: seconds,
+    > 0, after which a large eddy's push has a share of 1/e in common with what it was; finer ones turn over
+    sooner. seed: a whole number, >= 0: another one, other eddies. active: whether it acts.
+
+    A sum of random waves (Kraichnan 1970) that fits into periodic boxes and leaves nothing to the projection:
+    on the grid's faces, away from sides and solids, the push has no divergence. It stays where it is in the
+    world as a box scrolls. `size` and `time` are of the whole pattern: as they change, it moves everywhere.
+
+    Raises GpufluidError naming the field and what it should be.
+    """
+
+    strength: float = 1.0
+    size: float = 0.5
+    time: float = 1.0
+    seed: int = 0
+    active: bool = True
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that no turbulence can have."""
+        self.strength = finite_number(self.strength, "Turbulence.strength")
+        self.size = finite_number(self.size, "Turbulence.size", above=0.0)
+        self.time = finite_number(self.time, "Turbulence.time", above=0.0)
+        self.seed = whole_number(self.seed, "Turbulence.seed", low=0, high=MAX_SEED)
+        flag(self.active, "Turbulence.active")
+
+
+@named
+@dataclass(eq=False)
 class ForceField:
     """An acceleration for every cell, m/s^2, array [nz, ny, nx, 3]; a face has the mean of its two cells.
 
@@ -205,4 +241,4 @@ class ForceExpression:
 
 
 Analytic = Wind | Vortex | Attractor
-Force = Analytic | ForceField | ForceExpression
+Force = Analytic | Turbulence | ForceField | ForceExpression

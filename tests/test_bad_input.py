@@ -163,6 +163,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
         {"center": (0, 0, 0)},
         {"center": TRIPLE, "strength": NUMBER, "radius": ABOVE_0, "active": FLAG},
     ),
+    "Turbulence": (
+        {},
+        {"strength": NUMBER, "size": ABOVE_0, "time": ABOVE_0, "seed": [*COUNT, 1 << 24], "active": FLAG},
+    ),
     "ForceField": (
         {"values": np.zeros((4, 4, 4, 3))},
         {

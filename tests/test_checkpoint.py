@@ -89,6 +89,7 @@ def busy(backend: str, ctx: moderngl.Context | None) -> gf.Fluid:
     add_force(gf.Wind((1.0, 0.0, 0.0), 0.3))
     add_force(gf.Vortex((0.3, 0.3, 0.3), strength=2.0))
     add_force(gf.Attractor((0.2, 0.5, 0.2)))
+    add_force(gf.Turbulence(0.5, 0.3, 0.7, seed=5))
     add_force(gf.ForceField(np.random.default_rng(4).standard_normal((7, 11, 13, 3)), 0.5))
     if backend != "numpy":
         add_force(gf.ForceExpression("vec3(sin(40.0 * y + time), 0, 0)"))

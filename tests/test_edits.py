@@ -48,6 +48,7 @@ SHOWN = (
         gf.Wind,
         gf.Vortex,
         gf.Attractor,
+        gf.Turbulence,
         gf.ForceExpression,
     ),
     *(
@@ -254,7 +255,17 @@ def test_every_field_that_is_shown_has_a_meaning() -> None:
         gf.SpotLight,
         gf.Fire,
     )
-    things += (gf.Smoke, gf.Picture, gf.Wind, gf.Vortex, gf.Attractor, gf.Seeds, *SOLVERS, *FORMS)
+    things += (
+        gf.Smoke,
+        gf.Picture,
+        gf.Wind,
+        gf.Vortex,
+        gf.Attractor,
+        gf.Turbulence,
+        gf.Seeds,
+        *SOLVERS,
+        *FORMS,
+    )
     for kind in (*things, *VIEW_KINDS.values()):
         for item in items_of(kind):
             assert len(item.meaning) > 5 and "`" not in item.meaning, f"{kind.__name__}.{item.name}"
@@ -512,6 +523,7 @@ def test_a_ray_meets_what_it_should(
 def test_planes_and_winds_are_not_picked(fluid: gf.Fluid) -> None:
     assert pick.hit(gf.Obstacle(gf.Plane((0.0, 0.5, 0.0))), fluid, ray(0.5, 0.4)) is None
     assert pick.hit(gf.Wind((1.0, 0.0, 0.0)), fluid, ray(0.5, 0.5)) is None
+    assert pick.hit(gf.Turbulence(), fluid, ray(0.5, 0.5)) is None
 
 
 @pytest.mark.parametrize(

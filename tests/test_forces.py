@@ -10,6 +10,8 @@ import pytest
 from sharing import COMPUTED, DRAWN, by_turns
 
 import gpufluid as gf
+from gpufluid.kernels import WAVES
+from gpufluid.turbulence import waves
 
 BACKENDS = ("numpy", "fragment", "compute")
 GRID = gf.Grid((12, 10, 9), 0.1, (-0.6, 0.2, -0.45))
@@ -158,6 +160,103 @@ def test_what_is_not_finite_does_nothing(backend: str) -> None:
     np.testing.assert_allclose(inner(u, 2), DT, rtol=1e-5)
 
 
+WALLS, ROUND = gf.Boundaries(), gf.Boundaries.all(gf.Periodic())
+
+
+def stirred(force: gf.Turbulence, place: np.ndarray, time: float, sides: gf.Boundaries = WALLS) -> np.ndarray:
+    """The push at `place` [..., 3] as the sum of waves that it is, m/s^2."""
+    vectors, pushes, speeds, phases = waves(force, GRID, sides)
+    return np.cos(place @ vectors.T + speeds * time + phases) @ pushes
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_turbulence_is_a_sum_of_waves(backend: str) -> None:
+    force, other = gf.Turbulence(3.0, 0.9, 0.4, seed=7), gf.Turbulence(2.0, 0.7, 0.4, seed=8)
+    with gf.Fluid(GRID, settings=FREE, backend=backend) as fluid:
+        fluid.step(0.5)
+        for added in (force, other, gf.Turbulence(active=False)):
+            fluid.forces.add(added)
+        fluid.step(DT)
+        u = fluid.velocity.read()
+    for i in range(3):
+        expected = DT * (stirred(force, places(i), 0.5) + stirred(other, places(i), 0.5))[..., i]
+        np.testing.assert_allclose(inner(u, i), expected, atol=2e-6)
+        assert np.abs(expected).max() > 2.0 * DT
+
+
+def divergence(u: np.ndarray, deep: bool = True) -> np.ndarray:
+    """Of a box of GRID's cell size, 1/s."""
+    flows = [np.diff(u[..., i], axis=2 - i) for i in range(3 if deep else 2)]
+    z, y, x = (n - 1 for n in u.shape[:3])
+    return np.asarray(sum(part[: z or 1, :y, :x] for part in flows) / GRID.cell_size)
+
+
+@pytest.mark.parametrize(
+    ("cells", "backend"), by_turns([((12, 10, 9),), ((16, 12, 1),), ((5, 2, 3),), ((1, 6, 4),)])
+)
+def test_turbulence_leaves_nothing_to_the_projection(cells: tuple[int, int, int], backend: str) -> None:
+    """Round the seam of a periodic box as well; between walls in all cells but those beside them."""
+    grid, deep = gf.Grid(cells, GRID.cell_size, (3.0, -1.0, 2.0)), cells[2] > 1
+    for sides, cut in ((ROUND, slice(None)), (WALLS, slice(1, -1))):
+        with gf.Fluid(grid, sides, FREE, backend=backend) as fluid:
+            fluid.forces.add(gf.Turbulence(1.0 / DT, 0.9))
+            fluid.step(DT)
+            u = fluid.velocity.read()
+        left = divergence(u, deep)[cut if deep else slice(None), cut, cut]
+        assert np.abs(u).max() > 0.5
+        assert not left.size or np.abs(left).max() < 3e-5 * np.abs(u).max() / grid.cell_size
+        assert deep or not u[..., 2].any()
+
+
+def test_how_strong_large_and_lasting_turbulence_is(rng: np.random.Generator) -> None:
+    """Waves whose push, wave lengths and times are those that were asked for, alike along all axes."""
+    force = gf.Turbulence(3.0, 2.4, 0.7, seed=3)
+    pushed_by = stirred(force, rng.uniform(-40.0, 40.0, (20000, 3)), 0.0)
+    assert np.sqrt((pushed_by**2).sum(-1).mean()) == pytest.approx(3.0, rel=0.02)
+    np.testing.assert_allclose(np.sqrt((pushed_by**2).mean(0)), 3.0 / math.sqrt(3.0), rtol=0.1)
+    vectors, pushes, speeds, _ = waves(force, GRID, WALLS)
+    lengths = 2 * math.pi / np.linalg.norm(vectors, axis=1)
+    assert lengths.max() == pytest.approx(2.4) and lengths.min() == pytest.approx(0.6)
+    shares = np.linalg.norm(pushes, axis=1) / lengths ** (1 / 3)
+    np.testing.assert_allclose(shares, shares[0])
+    common = np.cos(speeds * (lengths / 2.4) ** (2 / 3) * 0.7).mean()  # as if all were as large
+    assert common == pytest.approx(math.exp(-1), abs=0.05)
+    assert waves(gf.Turbulence(size=0.01), GRID, WALLS)[0].max() <= 2 * math.pi / (4 * GRID.cell_size)
+    ways = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    between = np.degrees(
+        np.arccos(np.clip(np.abs(ways[::2] @ ways[::2].T) - 2.0 * np.eye(WAVES // 2), -1.0, 1.0))
+    )
+    assert between.min(axis=1).min() > 38.0  # evenly spread
+    others = waves(gf.Turbulence(3.0, 2.4, 0.7, seed=4), GRID, WALLS)[0]
+    others /= np.linalg.norm(others, axis=1, keepdims=True)
+    assert np.abs(others @ ways.T).max(axis=1).min() < 0.99  # other eddies, not the same in another order
+
+
+def test_eddies_larger_than_a_periodic_box_are_as_large_as_it_is() -> None:
+    vectors, pushes, _, _ = waves(gf.Turbulence(3.0, 500.0), GRID, ROUND)
+    assert np.abs(vectors).max(axis=1).min() > 1.0 and np.abs(pushes).max(axis=1).min() > 0.1
+
+
+def test_turbulence_goes_round_a_periodic_box_and_stays_where_it_is() -> None:
+    force, box = gf.Turbulence(3.0, 0.9, 0.4), np.multiply(GRID.cells, GRID.cell_size)
+    place = places(1)
+    for axis in range(3):
+        there = place + box[axis] * np.eye(3)[axis]
+        np.testing.assert_allclose(
+            stirred(force, there, 0.3, ROUND), stirred(force, place, 0.3, ROUND), atol=1e-9
+        )
+        assert np.abs(stirred(force, there, 0.3) - stirred(force, place, 0.3)).max() > 1.0
+    pushes = []
+    for shift in ((0, 0, 0), (2, -1, 3)):
+        with gf.Fluid(GRID, gf.Boundaries.all(gf.Open()), FREE, backend="numpy") as fluid:
+            fluid.scroll(shift)
+            fluid.forces.add(force)
+            fluid.step(DT)
+            pushes.append(fluid.velocity.read())
+    np.testing.assert_allclose(pushes[0][3:-1, 1:-2, 3:-1], pushes[1][:-4, 2:-1, 1:-3], atol=1e-6)
+    assert np.abs(pushes[0]).max() > 2.0 * DT
+
+
 @pytest.mark.parametrize(
     ("text", "backend"),
     [
@@ -225,6 +324,9 @@ def test_in_2d_a_vortex_about_z_turns_the_slice() -> None:
         (lambda: gf.Vortex((0, 0, 0), radius=0), "Vortex.radius must be a finite number > 0"),
         (lambda: gf.Attractor((0, 0, 0), math.inf), "Attractor.strength must be a finite number"),
         (lambda: gf.Attractor((0, 0, 0), 1, -1), "Attractor.radius"),
+        (lambda: gf.Turbulence(size=0), "Turbulence.size must be a finite number > 0"),
+        (lambda: gf.Turbulence(time=-1.0), "Turbulence.time must be a finite number > 0"),
+        (lambda: gf.Turbulence(seed=0.5), "Turbulence.seed must be a whole number"),
         (lambda: gf.ForceField(np.zeros((2, 2, 2))), r"ForceField.values must be an array \[nz, ny, nx, 3\]"),
         (lambda: gf.ForceField("wind"), "ForceField.values must be an array of numbers"),
         (lambda: gf.ForceField(np.zeros((1, 1, 1, 3)), math.nan), "ForceField.strength"),

@@ -22,7 +22,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.fourier import roots
 from gpufluid.gl.backend import GLBackend
 from gpufluid.grid import Grid
-from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, WALKS, Kernel, Variant
+from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, WALKS, WAVES, Kernel, Variant
 from gpufluid.kernels import KERNELS as ALL_KERNELS
 from gpufluid.layout import DIGIT, EIGHTHS, SOLVED, lanes
 from gpufluid.numpy_backend import NumpyBackend
@@ -97,6 +97,7 @@ PARAMETERS: dict[str, Any] = {
     "mark": (5.0, 2.0, 1.0, 1.0),
     "mean_drift": (0.3, -0.2, 0.1),
     "push_count": 3,
+    "wave_count": 5,
     "time": 0.7,
     "origin": (0.5, -0.25, 1.0),
     "function": lambda p, t: np.stack([p[..., 1] * t, 2.0 * p[..., 0], -p[..., 2]], -1),
@@ -236,6 +237,7 @@ class Case:
         pushes[:, 2, 0] = 3.0
         pushes[:, 2, 1:] = self.rng.random((PUSHES, 3)) < 0.5
         own = {"pushes": pushes.reshape(-1, 4), "emitters": emitters, "motion": self.rng.normal(size=(4, 4))}
+        own |= {"waves": self.rng.normal(size=(3 * WAVES, 4)).astype(np.float32)}
         own |= {"middles": self.rng.random((EMITTERS, 4)).astype(np.float32)}
         own |= {"shift": (3, -2, 1 if self.grid.dimensions == 3 else 0)}
         own |= {"bits": 1 if kernel.name == "fft_rows" else 2}  # of 8 cells: 4 numbers along x, 8 along z

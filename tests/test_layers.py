@@ -20,7 +20,7 @@ LAYERS = {
     "description": (
         "errors checks files memory records grid layout boundaries combustion kernels reference cases shapes "
         "mesh_files mesh_forms sources masks doubts periodic user_forces voxels settings solvers view "
-        "flow_views keyframes hand debugging stops",
+        "turbulence flow_views keyframes hand debugging stops",
         "description",
     ),
     "contract": ("backend numpy_backend", "description contract"),

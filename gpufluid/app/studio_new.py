@@ -18,7 +18,7 @@ from gpufluid.sources import Emitter, Surface
 ADDABLE = {
     "emitters": ("sphere", "box", "cylinder", "capsule"),
     "obstacles": ("sphere", "box", "cylinder", "capsule", "knot"),
-    "forces": ("wind", "vortex", "attractor"),
+    "forces": ("wind", "vortex", "attractor", "turbulence"),
     "lights": ("point light", "spot light", "sun"),
 }
 SHAPED = ("emitters", "obstacles")  # the groups of what has a shape
@@ -41,6 +41,7 @@ def new_object(group: str, name: str, grid: Grid) -> tuple[Any, dict[str, Any]]:
         "wind": lambda: user_forces.Wind((0.3, 0.0, 0.0)),
         "vortex": lambda: user_forces.Vortex((x, y, z), radius=2 * r),
         "attractor": lambda: user_forces.Attractor((x, y, z), radius=2 * r),
+        "turbulence": lambda: user_forces.Turbulence(size=_short(4 * r)),
         "point light": lambda: view.PointLight(
             (x, _short(y + 2 * r), _short(z + 4 * r)), color=(0.5, 0.45, 0.4)
         ),

@@ -23,7 +23,15 @@ from gpufluid.reference.advection import (
 )
 from gpufluid.reference.arrays import center_velocity
 from gpufluid.reference.diffusion import diffuse_scalars, diffuse_velocity
-from gpufluid.reference.forces import buoyancy, confinement, force_expression, force_field, push, vorticity
+from gpufluid.reference.forces import (
+    buoyancy,
+    confinement,
+    force_expression,
+    force_field,
+    push,
+    turbulence,
+    vorticity,
+)
 from gpufluid.reference.fourier import fft_divide, fft_lines, fft_load, fft_rows, fft_store
 from gpufluid.reference.multigrid import (
     coarse_weights,
@@ -200,5 +208,6 @@ __all__ = [
     "sum_slices",
     "sum_whole",
     "trace",
+    "turbulence",
     "vorticity",
 ]

@@ -124,6 +124,28 @@ def push(
     return constrained(grid, variant, solid_faces, out)
 
 
+def turbulence(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    waves: Array,
+    wave_count: int,
+    solid_faces: Array | None = None,
+) -> Array:
+    """Velocity after a step of turbulence."""
+    out = velocity.copy()
+    rows = np.asarray(waves, float).reshape(-1, 3, 4)[:wave_count]
+    for axis in range(grid.dimensions):
+        place = np.stack(face_places(grid, variant, axis), -1) * grid.cell_size
+        place[..., axis] += 0.5 * grid.cell_size  # the middle of the cell whose low face it is
+        u = on_faces(grid, out, axis)
+        for (*vector, phase), by_cosine, by_sine in rows:
+            angle = place @ vector + phase
+            u += np.cos(angle) * by_cosine[axis] + np.sin(angle) * by_sine[axis]
+    return constrained(grid, variant, solid_faces, out)
+
+
 def force_field(
     grid: Grid,
     variant: Variant,
