@@ -19,6 +19,7 @@ SMALL = {
     "street": (48, 21, 1),
     "plume": (12, 18, 12),
     "flame": (12, 24, 12),
+    "incense": (16, 36, 16),
     "blast": (20, 10, 14),
     "paint": (48, 27, 1),
     "stirring": (48, 27, 1),
@@ -408,6 +409,21 @@ def test_the_vortex_tears_the_blast() -> None:
         turning.append(float((hot * moment).sum() / hot.sum()))
         scene.release()
     assert turning[1] > 0.1 and turning[1] > 5.0 * abs(turning[0])
+
+
+def test_the_smoke_of_incense_wavers() -> None:
+    """The eddies of the room lead it off the stick's axis, on which it stays without them."""
+    off = []
+    for still in (True, False):
+        scene = load_demo("incense")(cells=SMALL["incense"])
+        scene.fluid.forces[0].active = not still
+        for _ in range(50):
+            scene.advance()
+        density, h = scene.fluid.density.read().sum(1), scene.fluid.grid.cell_size
+        z, x = (n - 0.5 * (len(n) - 1) for n in np.indices(density.shape))
+        off.append(float(np.hypot((density * x).sum(), (density * z).sum())) / density.sum() * h)
+        scene.release()
+    assert off[0] < 1e-3 < 8e-3 < off[1]
 
 
 def test_the_candle_is_laid_over_a_plate() -> None:

@@ -85,6 +85,7 @@ def views(*names: str) -> dict[str, Source]:
 PICTURES: dict[str, Source] = {  # by their place in docs/
     "plume.webp": Moving("plume", 1, 150, (768, 432)),
     "gallery/campfire.webp": Moving("campfire", 50, 150),
+    "gallery/incense.webp": Moving("incense", 60, 180, (360, 480)),
     "gallery/stage.webp": Moving("stage", 20, 140),
     "gallery/colours.webp": Moving("colours", 1, 140),
     "gallery/cloud.webp": Moving("cloud", 1, 125),
