@@ -35,6 +35,14 @@ def color_triple(value: Sequence[float], name: str) -> tuple[float, float, float
     return triple
 
 
+def radiance(value: Sequence[float], name: str) -> tuple[float, float, float]:
+    """Return `value` as (r, g, b), none of it negative, or raise naming it."""
+    triple = finite_triple(value, name)
+    if min(triple) < 0.0:
+        raise GpufluidError(f"{name} must not be negative, got {triple}")
+    return triple
+
+
 def whole_triple(value: Sequence[int], name: str, most: int) -> tuple[int, int, int]:
     """Return `value` as three whole numbers in -`most` .. `most`, or raise naming it."""
     try:

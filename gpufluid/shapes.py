@@ -24,6 +24,7 @@ from gpufluid.checks import (
     finite_triple,
     flag,
     held,
+    radiance,
     real_array,
     share,
     whole_number,
@@ -547,7 +548,8 @@ class Obstacle:
         with the solid the difference to its temperature falls by exp(-heating) in each second.
     visible: whether it is drawn; the fluid feels it in any case, and it throws its shadow.
     color: of its paint, linear albedo (r, g, b), 0 .. 1; None: terracotta, or what the renderer is told.
-        gloss: of the soft sheen over it, 0 (rock, cloth) .. 1 (glaze).
+        gloss: of the soft sheen over it, 0 (rock, cloth) .. 1 (glaze). emission: linear radiance (r, g, b),
+        >= 0, that it glows with itself, as an ember or a screen does; it lights nothing else: give it a lamp.
 
     A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
     put there: it gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
@@ -570,6 +572,7 @@ class Obstacle:
     slip: str = "no"
     color: Triple | None = None
     gloss: float = 1.0
+    emission: Triple = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         self.check()
@@ -590,6 +593,7 @@ class Obstacle:
         if self.color is not None:
             self.color = color_triple(self.color, "Obstacle.color")
         self.gloss = share(self.gloss, "Obstacle.gloss")
+        self.emission = radiance(self.emission, "Obstacle.emission")
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale)
 

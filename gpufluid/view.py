@@ -9,7 +9,7 @@ from itertools import product
 from numbers import Integral
 from typing import Any
 
-from gpufluid.checks import color_triple, finite_number, finite_triple, flag, whole_number
+from gpufluid.checks import color_triple, finite_number, finite_triple, flag, radiance, whole_number
 from gpufluid.errors import GpufluidError, named, one_of
 
 MOST_LIGHTS = 4  # beside the sun
@@ -104,14 +104,6 @@ def _dot(a: Sequence[float], b: Sequence[float]) -> float:
     return sum(p * q for p, q in zip(a, b, strict=True))
 
 
-def _color(value: Any, name: str) -> tuple[float, float, float]:
-    """Return `value` as (r, g, b), none of it negative, or raise naming it."""
-    triple = finite_triple(value, name)
-    if min(triple) < 0.0:
-        raise GpufluidError(f"{name} must not be negative, got {triple}")
-    return triple
-
-
 def check_drawing(method: Any, slices: Any, resolution: Any, of: str = "") -> None:
     """Raise GpufluidError where smoke is not drawn so; of: in front of the names, as in "Picture."."""
     one_of(method, METHODS, f"{of}method")
@@ -128,7 +120,7 @@ def check_drawing(method: Any, slices: Any, resolution: Any, of: str = "") -> No
 def checked_background(value: Any, name: str) -> str | tuple[float, float, float]:
     """Return `value` as what a picture has behind it, a word or (r, g, b), or raise naming it."""
     if not isinstance(value, str):
-        return _color(value, name)
+        return radiance(value, name)
     one_of(value, BACKGROUNDS, name)
     return value
 
@@ -156,8 +148,8 @@ class Light:
         self.direction = finite_triple(self.direction, "Light.direction")
         if not any(self.direction):
             raise GpufluidError("Light.direction must not be (0, 0, 0)")
-        self.color = _color(self.color, "Light.color")
-        self.ambient = _color(self.ambient, "Light.ambient")
+        self.color = radiance(self.color, "Light.color")
+        self.ambient = radiance(self.ambient, "Light.ambient")
 
 
 @named
@@ -182,7 +174,7 @@ class PointLight:
         """Raise GpufluidError naming the first value that no light has."""
         name = type(self).__name__
         self.position = finite_triple(self.position, f"{name}.position")
-        self.color = _color(self.color, f"{name}.color")
+        self.color = radiance(self.color, f"{name}.color")
         finite_number(self.radius, f"{name}.radius", above=0.0)
 
 
@@ -251,7 +243,7 @@ class Fire:
         for known in fields(self):
             if known.name != "core":
                 finite_number(getattr(self, known.name), f"Fire.{known.name}", low=0.0)
-        self.core = _color(self.core, "Fire.core")
+        self.core = radiance(self.core, "Fire.core")
 
 
 @named

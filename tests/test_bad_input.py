@@ -152,6 +152,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
             "heating": AT_LEAST_0,
             "slip": [*NAMES, None],
             "gloss": SHARE,
+            "emission": [*TRIPLE, (0, -1e-9, 0), None],
         },
     ),
     "Wind": ({"velocity": (1, 0, 0)}, {"velocity": TRIPLE, "rate": AT_LEAST_0, "active": FLAG}),

@@ -340,6 +340,25 @@ def test_the_gloss_of_a_solid_lies_over_its_paint(fluid: gf.Fluid, ctx: moderngl
     frame.release()
 
 
+def test_a_solid_glows_by_itself(fluid: gf.Fluid, ctx: moderngl.Context) -> None:
+    """As bright as it says, beside what it throws back; no other is the brighter, and there is a limit."""
+    frame, seen = FrameRenderer(ctx, (64, 64), background=(0.0, 0.0, 0.0)), []
+    ember = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (-0.25, 0.5, 0.0)))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.25, 0.5, 0.0)))
+    camera, dim = gf.Camera((0.0, 0.5, 0.0), 2.0, azimuth=0.0), gf.Light(color=(0.5, 0.5, 0.5))
+    scene, glow = gf.Scene(fluid, camera=camera, light=dim, floor=None), (2.0, 0.5, 0.0)
+    for emission in ((0.0, 0.0, 0.0), glow, (1e30, 0.0, 0.0)):
+        ember.emission = emission
+        frame.draw(scene)
+        seen.append(frame.read_hdr()[..., :3].copy())
+    brighter, inside = seen[1] - seen[0], seen[1][..., 0] >= 2.0
+    assert 80 < inside.sum() < 800 and not inside[:, 32:].any()
+    np.testing.assert_allclose(brighter[inside], np.broadcast_to(glow, brighter[inside].shape), atol=4e-3)
+    np.testing.assert_array_equal(seen[1][:, 32:], seen[0][:, 32:])
+    assert 1e4 < seen[2].max() <= 6e4  # below the largest half float
+    frame.release()
+
+
 def test_the_shade_under_a_solid_is_soft_and_as_round_as_it_is(fluid: gf.Fluid, frame: FrameRenderer) -> None:
     """Of the light from above a ball takes some, least at its rim: all round alike, though it is of cells."""
     fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), (0.0, 0.5, 0.0), visible=False))

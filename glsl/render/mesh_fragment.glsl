@@ -1,4 +1,4 @@
-// A solid's surface: matt paint under a thin soft gloss. Linear radiance.
+// A solid's surface: matt paint under a thin soft gloss, and what it glows with. Linear radiance.
 // Gloss: the microfacet distribution of Trowbridge & Reitz (1975), the visibility of Kelemen & Szirmay-Kalos
 // (2001), the Fresnel term of Schlick (1994); of light from all round, the fit of Karis (2014).
 #include "render/lit.glsl"
@@ -7,9 +7,11 @@ uniform vec3 eye;         // cells; or, with a parallel projection, the way to t
 uniform bool parallel_view;
 uniform vec3 paint;       // albedo
 uniform float sheen;      // how much of the gloss there is, 0 .. 1
+uniform vec3 emission;
 
 const float ROUGHNESS = 0.38, GLOSS = 0.04;  // of the gloss; what it reflects head on
 const float LIFT = 1.5;   // cells
+const float DAZZLING = 6e4;  // below the largest half float
 
 in vec3 place, facing;
 out vec4 color_out;
@@ -34,5 +36,5 @@ void main() {
     float fresnel = GLOSS + (1.0 - GLOSS) * pow(1.0 - vh, 5.0);
     float gloss = a2 / (d * d) * 0.25 / (vh * vh) * fresnel;  // times pi: sun_color is a radiance
     vec3 reflected = gloss * lit.sun + all_round(nv) * lit.around;
-    color_out = vec4(paint * (lit.sun + lit.around) + sheen * reflected, 1.0);
+    color_out = vec4(min(paint * (lit.sun + lit.around) + sheen * reflected + emission, DAZZLING), 1.0);
 }

@@ -86,6 +86,7 @@ RANGES: dict[str, Range] = {
     "Obstacle.temperature": Range(-2.0, 5.0),
     "Obstacle.heating": Range(0.0, 50.0, "1/s"),
     "Obstacle.gloss": Range(0.0, 1.0),
+    "Obstacle.emission": Range(0.0, 5.0),
     "Wind.rate": Range(0.0, 10.0, "1/s"),
     "Vortex.axis": Range(-1.0, 1.0),
     "Vortex.strength": Range(-50.0, 50.0, "m/s²"),
@@ -187,7 +188,7 @@ NONES: dict[str, str] = {
     **dict.fromkeys(("GlyphsView.position", "SliceView.position"), "the middle"),
 }
 
-COLORS = ("color", "floor_color", "ambient", "core", "albedo", "surface_color")
+COLORS = ("color", "floor_color", "ambient", "core", "emission", "albedo", "surface_color")
 HIDDEN = (
     *("Settings.precision", "Picture.size", "ForceField.values", "ForceExpression.numpy"),
     # those of views that have a place of their own in the panel

@@ -70,7 +70,7 @@ class DrawnSolids(SolidMeshes):
         for one, triangles in self.arrays(shown, program, clip, size):
             turn = np.eye(4)
             turn[:3, :3] = np.linalg.inv(one.matrix[:3, :3]).T
-            look = {"paint": one.color or paint, "sheen": float(one.gloss)}
+            look = {"paint": one.color or paint, "sheen": float(one.gloss), "emission": one.emission}
             give(program, {"to_cells": cells @ one.matrix, "normals": turn, **look})
             hidden = hidden_sides(one, view)
             self.ctx.enable_only(moderngl.DEPTH_TEST | (moderngl.CULL_FACE if hidden else 0))

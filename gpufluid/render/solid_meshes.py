@@ -24,12 +24,13 @@ Floats = NDArray[np.float64]
 
 
 class Placed(NamedTuple):
-    """A mesh in a picture. matrix: [4, 4], to the world. color, gloss: as an obstacle has them."""
+    """A mesh in a picture. matrix: [4, 4], to the world. color, gloss, emission: as an obstacle has them."""
 
     mesh: Mesh
     matrix: Floats
     color: Triple | None = None
     gloss: float = 1.0
+    emission: Triple = (0.0, 0.0, 0.0)
 
     @property
     def corners(self) -> Floats:
@@ -74,7 +75,8 @@ class SolidMeshes(MeshBuffers):
                     grid, sides, obstacle.shape, moved(obstacle.matrix, np.negative(grid.origin))
                 ).there
             for (mesh, place), shift in product(self._parts(obstacle), there):
-                yield Placed(mesh, moved(place, shift), obstacle.color, obstacle.gloss)
+                look = obstacle.color, obstacle.gloss, obstacle.emission
+                yield Placed(mesh, moved(place, shift), *look)
 
     def _cut(self, plane: Plane, matrix: Floats, grid: Grid) -> Mesh | None:
         """The part of a plane that lies in a box; one mesh while neither moves."""

@@ -37,6 +37,9 @@ class ObstacleLike(Protocol):
     @property
     def gloss(self) -> float: ...
 
+    @property
+    def emission(self) -> tuple[float, float, float]: ...
+
 
 class FluidLike(Protocol):
     """A fluid on the GPU.
