@@ -32,17 +32,16 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     torch = gf.Emitter(gf.Sphere(radius=0.09), density=14.0, temperature=2.2, falloff=0.0375)
     torch.noise, torch.noise_size = 0.5, 0.15
     fluid.emitters.add(torch)
-    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.085)))
+    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.085), emission=(2.5, 0.7, 0.12)))
     post = gf.Cylinder(radius=0.07, height=1.0)
     pillars = [
         fluid.obstacles.add(gf.Obstacle(post, color=(0.3, 0.29, 0.27), gloss=0.1)) for _ in range(PILLARS)
     ]
-    lamp = gf.PointLight(way(0.0), color=(1.0, 0.42, 0.14), radius=0.12)
+    lamp = gf.PointLight(way(0.0), color=(0.55, 0.2, 0.05), radius=0.2)
     camera = gf.Camera(distance=3.1, azimuth=24.0, elevation=14.0)
 
     def carry(_: gf.Scene, time: float) -> None:
-        torch.position = ball.position = way(time)
-        lamp.position = torch.position[0], 0.3, torch.position[2]  # under the ball, which is solid
+        torch.position = ball.position = lamp.position = way(time)
         x = torch.position[0]
         last = math.floor(x / APART) + 1
         for n in range(last - PILLARS + 1, last + 1):

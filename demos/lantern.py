@@ -50,11 +50,12 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     wisps.noise, wisps.noise_size = 1.0, 0.3
     fluid.emitters.add(wisps)
     fluid.forces.add(gf.Vortex((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), strength=0.2, radius=0.7))
+    bulb = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.05), emission=(4.0, 1.7, 0.4)))
     lamp = gf.PointLight((0.0, 0.42, 0.0), color=(0.75, 0.45, 0.18), radius=0.1)
 
     def swing(_: gf.Scene, time: float) -> None:
         x, z = 0.42 * math.sin(1.6 * time), 0.18 * math.sin(1.13 * time)
-        lamp.position = (x, 0.42 + 0.3 * x * x, z)
+        lamp.position = bulb.position = (x, 0.42 + 0.3 * x * x, z)
 
     return gf.Scene(
         fluid,

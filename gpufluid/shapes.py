@@ -549,7 +549,8 @@ class Obstacle:
     visible: whether it is drawn; the fluid feels it in any case, and it throws its shadow.
     color: of its paint, linear albedo (r, g, b), 0 .. 1; None: terracotta, or what the renderer is told.
         gloss: of the soft sheen over it, 0 (rock, cloth) .. 1 (glaze). emission: linear radiance (r, g, b),
-        >= 0, that it glows with itself, as an ember or a screen does; it lights nothing else: give it a lamp.
+        >= 0, that it glows with itself, as an ember or a screen does. It lights nothing else: put a lamp into
+        it. In the pictures of `FrameRenderer` a lamp inside one that glows shines out of it.
 
     A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
     put there: it gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)

@@ -359,6 +359,36 @@ def test_a_solid_glows_by_itself(fluid: gf.Fluid, ctx: moderngl.Context) -> None
     frame.release()
 
 
+def test_a_lamp_shines_out_of_what_glows(fluid: gf.Fluid, ctx: moderngl.Context) -> None:
+    """As if nothing were round it, on the floor and in smoke; other solids throw their shadows as ever."""
+    frame = FrameRenderer(ctx, (200, 200), background=(0.0, 0.0, 0.0), floor_color=(0.5, 0.5, 0.5))
+    post = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.1, 0.4, 0.1)), (0.25, 0.2, 0.0), visible=False))
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.1, 0.4, 0.1)), (-0.3, 0.2, 0.1), visible=False))
+    smoke = np.zeros(fluid.grid.cells[::-1])
+    smoke[:4, :, :4] = 4.0
+    fluid.density.write(smoke)
+    lamp = gf.PointLight((0.02, 0.55, -0.01))
+    dark = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
+
+    def seen() -> NDArray[np.float32]:
+        return drawn(frame, fluid, light=dark, lights=[lamp])
+
+    alone = seen()
+    bulb = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.0, 0.5, 0.0), visible=False))
+    shut = seen()
+    bulb.emission = (1.0, 0.0, 0.0)
+    assert (np.abs(seen() - alone) > 1e-3).mean() < 0.02, "more than the edges of the post's shadow"
+    fluid.obstacles.remove(post)
+    assert np.abs(seen() - alone).max() > 0.3 * alone.max(), "the post threw no shadow"
+    assert shut.max() < 0.02 * alone.max() and alone.max() > 0.5
+    for beside in ((0.0, 0.39, 0.0), (0.0, 0.61, 0.0)):
+        lamp.position, bulb.emission = beside, (1.0, 0.0, 0.0)
+        bright = seen()
+        bulb.emission = (0.0, 0.0, 0.0)
+        np.testing.assert_array_equal(seen(), bright)
+    frame.release()
+
+
 def test_the_shade_under_a_solid_is_soft_and_as_round_as_it_is(fluid: gf.Fluid, frame: FrameRenderer) -> None:
     """Of the light from above a ball takes some, least at its rim: all round alike, though it is of cells."""
     fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), (0.0, 0.5, 0.0), visible=False))

@@ -51,6 +51,7 @@ class ShadowMap:
         self._holds: object = None
         self._laid: list[Laid] = []
         self._lamps: list[tuple[int, int]] = []  # the first tile of each, and the one after its last
+        self._without: list[set[int]] = []  # of each tile: which of the solids it does not see
         self.thrown: list[Floats] = []  # the corners of boxes round what throws shadows, [8, 3] each
         self.version = 0  # another one whenever it is drawn anew
 
@@ -86,23 +87,28 @@ class ShadowMap:
             return
         least = PIXELS * pixel_size(self.thrown, seen_by, size)
         tiles = [from_afar(unit, self.thrown, boxes, self.side, least)]
-        spans = []
+        spans, without = [], [set[int]()]
         for lamp in lamps:
+            bulbs = set[int]()
             if isinstance(lamp, PointLight):
-                own = from_place(np.array(lamp.position), self.thrown, boxes, self.side, least)
+                place = np.array(lamp.position)
+                bulbs = {n for n, one in enumerate(throw) if one.shines_by(place)}
+                others = [corners for n, corners in enumerate(self.thrown) if n not in bulbs]
+                own = from_place(place, others, boxes, self.side, least) if others else []
             else:
                 way = np.array(lamp.direction) / np.linalg.norm(lamp.direction)
                 own = [from_afar(way, self.thrown, boxes, self.side, least)]
             spans.append((len(tiles), len(tiles) + len(own)))
             tiles += own
+            without += [bulbs] * len(own)
         meshes = [self.solids.as_fine(one, seen_by, size) for one in throw]
-        looks = [tile.clip.tobytes() for tile in tiles], spans
+        looks = [tile.clip.tobytes() for tile in tiles], spans, without
         holds = looks, [(ref(m), one.matrix.tobytes()) for m, one in zip(meshes, throw, strict=True)]
         if holds == self._holds:
             return
         self._holds = None
         self._laid, columns, rows = laid(tiles, self.side)
-        self._lamps = spans
+        self._lamps, self._without = spans, without
         self._make(columns * self.side, rows * self.side)
         self._draw(throw, seen_by, size)
         self._holds, self.version = holds, self.version + 1
@@ -134,8 +140,10 @@ class ShadowMap:
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
         clips = np.array([laid.tile.clip for laid in self._laid])
-        for one, triangles in self.solids.arrays(throw, program, seen_by, size):
+        for n, (one, triangles) in enumerate(self.solids.arrays(throw, program, seen_by, size)):
             for number in np.flatnonzero(_held(one.corners, clips)):
+                if n in self._without[number]:
+                    continue
                 tile, x, y = self._laid[number]
                 target.viewport = (x, y, tile.side, tile.side)
                 give(program, {"to_clip": tile.clip @ one.matrix})

@@ -32,6 +32,14 @@ class Placed(NamedTuple):
     gloss: float = 1.0
     emission: Triple = (0.0, 0.0, 0.0)
 
+    def shines_by(self, place: Floats) -> bool:
+        """Whether it glows and the box round it holds a `place` of the world: a lamp there shines out of it."""
+        if not any(self.emission):
+            return False
+        low, high = self.mesh.bounds
+        local = (np.linalg.inv(self.matrix) @ (*place, 1.0))[:3]
+        return bool((low <= local).all() and (local <= high).all())
+
     @property
     def corners(self) -> Floats:
         """Of the box round the mesh, in the world, [8, 3]."""
