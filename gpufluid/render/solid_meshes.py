@@ -33,7 +33,7 @@ class Placed(NamedTuple):
     emission: Triple = (0.0, 0.0, 0.0)
 
     def shines_by(self, place: Floats) -> bool:
-        """Whether it glows and the box round it holds a `place` of the world: a lamp there shines out of it."""
+        """Whether it glows, and the box round it holds a `place` of the world: a lamp there shines out."""
         if not any(self.emission):
             return False
         low, high = self.mesh.bounds
