@@ -241,9 +241,8 @@ def random_scene(seed: int, backend: str, ctx: Any = None) -> gf.Fluid:
         spin, slip = tuple(rng.normal(size=3) * 5.0), pick("no", "free")
         fluid.obstacles.add(gf.Obstacle(solid, place(), spin=spin, slip=slip, temperature=pick(None, 3.0)))
     if rng.uniform() < 0.5:
-        fluid.forces.add(
-            pick(gf.Wind((5.0, 0.0, 0.0)), gf.Vortex(place()), gf.Attractor(place(), strength=50.0))
-        )
+        still = gf.Attractor(place(), strength=50.0), gf.Turbulence(50.0, float(rng.uniform(0.01, 3.0)))
+        fluid.forces.add(pick(gf.Wind((5.0, 0.0, 0.0)), gf.Vortex(place()), *still))
     return fluid
 
 

@@ -27,6 +27,7 @@ def run(backend, ctx=None):
     fluid = gf.Fluid(gf.Grid((12, 14, 10), 0.05), settings=rules, backend=backend, ctx=ctx)
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.3, 0.15, 0.25), 0.12), density=9.0, temperature=1.0))
     mesh = gf.Mesh.trefoil().fitted(0.4)
+    fluid.forces.add(gf.Turbulence(2.0, 0.3))
     knot = fluid.obstacles.add(gf.Obstacle(mesh, position=(0.3, 0.4, 0.25)))
     for n in range(6):
         knot.position = (0.3, 0.4 + 0.005 * n, 0.25)

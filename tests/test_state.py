@@ -68,6 +68,7 @@ def burning(ctx: moderngl.Context, backend: str = "auto") -> gf.Fluid:
     )
     fluid.forces.add(gf.Vortex(center=(0.5, 0, 0.4), axis=(0, 1, 0), strength=1.0, radius=0.3))
     fluid.forces.add(gf.ForceExpression("vec3(0.1, sin(y), 0)"))
+    fluid.forces.add(gf.Turbulence(0.5))
     return fluid
 
 
