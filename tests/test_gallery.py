@@ -12,24 +12,31 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image, ImageSequence
+from saving import description_of
 from test_demos import DRAWN
 
-from gpufluid.app.demos import demo_names, load_demo
+import gpufluid as gf
+from gpufluid.app.demos import demo_file, demo_names, load_demo
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 CHARTS = {"performance.png", "performance-gpu.png"}  # by `make bench`
 
 
+def module_of(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A file in tools/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, name, tool)
+    spec.loader.exec_module(tool)
+    return tool
+
+
 @pytest.fixture
 def gallery(monkeypatch: pytest.MonkeyPatch) -> Any:
     """tools/gallery.py as a module."""
-    spec = importlib.util.spec_from_file_location("gallery", ROOT / "tools" / "gallery.py")
-    assert spec is not None and spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "gallery", tool)
-    spec.loader.exec_module(tool)
-    return tool
+    return module_of("gallery", monkeypatch)
 
 
 def test_every_picture_of_the_docs_has_a_row(gallery: Any) -> None:
@@ -114,3 +121,39 @@ def test_it_tells_what_they_show(gallery: Any, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit):
         gallery.main(["--list", "camp_fire"])
     assert "no picture is called 'camp_fire'; did you mean 'campfire'?" in capsys.readouterr().err
+
+
+def description(demo: str, *changes: str) -> dict[str, Any]:
+    """What a demo in few cells is, after changes by the command line."""
+    scene = gf.Scene.load(demo_file(demo), changes=changes, cells=(12, 12, 12), backend="numpy")
+    told = description_of(scene)
+    scene.release()
+    return told
+
+
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")  # in few cells
+def test_looks_differ_in_what_their_page_says(
+    gallery: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text under a strip names key and values; in the middle is the demo as it ships. One is drawn."""
+    looks = module_of("looks", monkeypatch)
+    page = (DOCS / "looks.md").read_text(encoding="utf-8")
+    strips = {place for place, of in gallery.PICTURES.items() if getattr(of, "file", "") == "tools/looks.py"}
+    assert strips == {f"gallery/{name}.jpg" for name in looks.STRIPS}
+    for name, strip in looks.STRIPS.items():
+        text = re.search(rf"\(gallery/{name}.jpg\)\n\n(.*?)(?:\n\n|$)", page, re.DOTALL)
+        assert text is not None, name
+        ships, ways = description(strip.demo), [description(strip.demo, *some) for some in strip.changes]
+        if name not in ("look_cells", "look_light"):
+            assert [n for n in range(3) if ways[n] == ships] == [2 if name == "look_advection" else 1], name
+        for key, value in (change.split("=") for changes in strip.changes for change in changes):
+            assert f"`{key}`" in text[1] or f"`{key.rpartition('.')[2]}`" in text[1], (name, key)
+            if not value.startswith("["):
+                assert (f"{float(value):g}" if value[0].isdigit() else value) in text[1], (name, value)
+    monkeypatch.chdir(tmp_path)
+    few = looks.STRIPS["look_soot"]._replace(frame=2, cells=((12, 12, 8),) * 3)
+    monkeypatch.setitem(looks.STRIPS, "look_soot", few)
+    looks.main(["look_soot"])
+    strip = np.asarray(Image.open("look_soot.png"))
+    width, height = looks.SIZE
+    assert strip.shape == (height, 3 * width + 2 * looks.GAP, 3) and (strip[:, width] == 255).all()

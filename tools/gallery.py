@@ -82,10 +82,15 @@ def views(*names: str) -> dict[str, Source]:
     return {f"gallery/{name}.png": Program("tools/views.py") for name in names}
 
 
+def looks(*names: str) -> dict[str, Source]:
+    """Rows of the strips of tools/looks.py, each by itself."""
+    return {f"gallery/look_{name}.jpg": Program("tools/looks.py", f"look_{name}") for name in names}
+
+
 PICTURES: dict[str, Source] = {  # by their place in docs/
     "plume.webp": Moving("plume", 1, 150, (768, 432)),
     "gallery/campfire.webp": Moving("campfire", 50, 150),
-    "gallery/incense.webp": Moving("incense", 60, 180, (360, 480)),
+    "gallery/incense.webp": Moving("incense", 100, 210, (360, 480)),
     "gallery/stage.webp": Moving("stage", 20, 140),
     "gallery/colours.webp": Moving("colours", 1, 140),
     "gallery/cloud.webp": Moving("cloud", 1, 125),
@@ -105,6 +110,8 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     "gallery/embedded.jpg": Program("demos/embed_offscreen.py", "--frames 140 --shot embedded.png"),
     **views("particles", "streamlines", "streak_lines", "glyphs", "slice_plane", "iso_surface"),
     **views("voxels", "flat_texture", "histogram"),
+    **looks("cells", "confinement", "turbulence", "advection", "cooling", "noise", "dissipation"),
+    **looks("extinction", "edge", "light", "kelvin", "soot"),
     "studio.png": Program("tools/studio.py"),  # last: without a display it ends here
 }
 
