@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -363,7 +364,7 @@ def covering() -> dict[tuple[str, str, str], tuple[str, ...]]:
     faces and between grids meets solids, alone and with everything, on every size, and so does what knows
     no variant, which is tried with everything only.
     """
-    chosen = {}
+    chosen, met = {}, Counter[str]()  # how many kernels have met each variant
     for turn, name in enumerate(KERNELS):
         every = {ALL_AT_ONCE, "solids, rk2, clamp"} if reaches_far(name) else set()
         every |= set() if knows_its_variant(name) else {ALL_AT_ONCE}
@@ -376,7 +377,8 @@ def covering() -> dict[tuple[str, str, str], tuple[str, ...]]:
                 elif variant == ALL_AT_ONCE or len(tried) == 1:
                     stages = STAGES
                 else:
-                    stages = (STAGES[(number + turn // len(SIZES)) % 2],)
+                    stages = (STAGES[met[variant] % 2],)
+                    met[variant] += 1
                 if stages:
                     chosen[size, variant, name] = stages
     return chosen
