@@ -17,7 +17,7 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.checks import LARGEST
 from gpufluid.errors import GpufluidError, ShaderError
 from gpufluid.grid import Grid
-from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, WAVES, Variant
+from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
 from gpufluid.masks import CUT, SEEN, covering, is_sure_to_reach, source_box, source_mask
 from gpufluid.periodic import HERE, bounds, form_images, moved, periods
 from gpufluid.reference.sources import emitter_share
@@ -440,7 +440,7 @@ class Forces:
         for force in active:
             if isinstance(force, Turbulence):
                 waves = wave_rows(force, grid, variant.boundaries, dt, time)
-                run("turbulence", variant)(velocity=velocity, waves=waves, wave_count=WAVES, **solids)
+                run("turbulence", variant)(velocity=velocity, waves=waves, **solids)
             elif isinstance(force, ForceField):
                 field = self._fields.of(force, (force.version,), partial(_padded, force))
                 run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **solids)

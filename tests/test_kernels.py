@@ -98,7 +98,6 @@ PARAMETERS: dict[str, Any] = {
     "mark": (5.0, 2.0, 1.0, 1.0),
     "mean_drift": (0.3, -0.2, 0.1),
     "push_count": 3,
-    "wave_count": 5,
     "time": 0.7,
     "origin": (0.5, -0.25, 1.0),
     "function": lambda p, t: np.stack([p[..., 1] * t, 2.0 * p[..., 0], -p[..., 2]], -1),

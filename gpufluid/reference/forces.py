@@ -130,12 +130,11 @@ def turbulence(
     *,
     velocity: Array,
     waves: Array,
-    wave_count: int,
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity after a step of turbulence."""
     out = velocity.copy()
-    rows = np.asarray(waves, float).reshape(-1, 3, 4)[:wave_count]
+    rows = np.asarray(waves, float).reshape(-1, 3, 4)
     for axis in range(grid.dimensions):
         place = np.stack(face_places(grid, variant, axis), -1) * grid.cell_size
         place[..., axis] += 0.5 * grid.cell_size  # the middle of the cell whose low face it is
