@@ -249,7 +249,8 @@ def _is_its_volume(mesh: Mesh) -> bool:
         whole[:3, 3] = -whole[:3, :3] @ low
         inside = inside_mesh(Grid((COUNTED,) * 3, 1.0), mesh, whole)
         share = abs(mesh.volume) / max(float(np.prod(high - low)), 1e-90)
-        _known_volumes[mesh.family] = mesh.is_closed and abs(inside.mean() - share) < 0.1 * share
+        alike = abs(float(inside.mean()) - share) < 0.1 * share
+        _known_volumes[mesh.family] = mesh.is_closed and alike
     return _known_volumes[mesh.family]
 
 

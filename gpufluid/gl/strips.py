@@ -187,7 +187,7 @@ class Strips:
         self._held = boxes
         if len(boxes) > BOXES:  # the rest as one
             rest = np.array(boxes[BOXES - 1 :], float)
-            boxes = [*boxes[: BOXES - 1], (rest[:, 0].min(axis=0), rest[:, 1].max(axis=0))]
+            boxes = [*boxes[: BOXES - 1], (rest[:, 0].min(axis=0).tolist(), rest[:, 1].max(axis=0).tolist())]
         low = high = NO_BOXES
         if boxes:
             ends = np.zeros((2, BOXES, 3), np.float32)

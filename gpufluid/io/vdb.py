@@ -304,7 +304,7 @@ def _mask(slots: NDArray[Any], size: int) -> bytes:
 
 
 def _bytes(array: NDArray[Any]) -> memoryview:
-    return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+    return array.reshape(-1).view(np.uint8).data
 
 
 def _deflated(raw: Raw) -> Raw:
