@@ -61,7 +61,7 @@ def filled(fluid: gf.Fluid) -> dict[str, np.ndarray]:
 def emitted(
     backend: str, *emitters: gf.Emitter, grid: gf.Grid = GRID, sides: gf.Boundaries = ROUND
 ) -> dict[str, np.ndarray]:
-    """What a thirtieth of a second of emitters brings into a fluid at rest: they set just their shares in it."""
+    """What emitters bring into air at rest in 1/30 s, in which they set just their shares."""
     with gf.Fluid(grid, sides, STILL, backend=backend) as fluid:
         for emitter in emitters:
             fluid.emitters.add(emitter)

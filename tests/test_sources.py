@@ -111,7 +111,9 @@ def test_shares_follow_the_distance(name: str, style: str, backend: str) -> None
         share = got["density"]
     assert 50 < (share > 1 - 1e-5).sum() < share.size / 2
     np.testing.assert_allclose(got["fuel"], 1.5 * share, atol=3e-5)
-    np.testing.assert_allclose(got["temperature"], 5 * (1 - (1 - share) ** 15), atol=1e-4)  # thirtieths of a s
+    np.testing.assert_allclose(
+        got["temperature"], 5 * (1 - (1 - share) ** 15), atol=1e-4
+    )  # thirtieths of a s
     assert not got["velocity"].any()
 
 
@@ -264,7 +266,9 @@ def test_a_source_sets_as_much_a_second_in_many_steps_as_in_few(source: str, bac
     sides = gf.Boundaries(left=around, right=around, bottom=free, top=free)
     for steps in (1, 3, 20):
         with gf.Fluid(gf.Grid((6, 14, 1), h), sides, gf.Settings(buoyancy=0.0), backend=backend) as fluid:
-            fluid.emitters.add(gf.Emitter(layer, temperature=2.0, velocity=(0.5, 0, 0), edge=style, falloff=0.2))
+            fluid.emitters.add(
+                gf.Emitter(layer, temperature=2.0, velocity=(0.5, 0, 0), edge=style, falloff=0.2)
+            )
             for _ in range(steps):
                 fluid.step(seconds / steps)
             expected = np.broadcast_to((1 - (1 - share) ** 3)[:, None], (14, 6))

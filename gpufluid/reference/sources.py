@@ -16,7 +16,6 @@ from gpufluid.reference.walls import cells_round_faces, constrained
 from gpufluid.shapes import HALF_SPACE, ROUND
 from gpufluid.voxels import beyond_squared, cover
 
-
 NEARLY = 0.03125  # of an emitter's share, as in emitter.glsl
 
 
