@@ -176,7 +176,7 @@ class Emitter:
     edge: "gaussian" fades outside the shape, over `falloff` metres (> 0, None: one cell), and brings what is
         there as well: a ball six cells across with a falloff of one 2.3 times its volume. "hard" ends at the
         shape: a cell that it covers in part gets as much less, so that the shape's volume decides what is
-        emitted a second, on the mean over where it stands exactly, in one place within 5 %, what is round and
+        emitted a second, on the mean over where it stands exactly, in one place within 6 %, what is round and
         under three cells across within 20 %, a turned box or cylinder that is thinner than a cell within
         40 %, a turned box of half a cell all round within 70 %. A closed mesh brings its volume in each
         place, where no parts of it overlap.
