@@ -33,6 +33,7 @@ RowsOf = Callable[[Emitter, Grid, Boundaries, float, float], tuple[Rows, Sequenc
 PLACES = 16  # at most along the way of an emitter in a substep
 WAY, PER_CELL = 4, 8  # cells of the way of an emitter that are looked along, and places in each
 MORE = 4  # added to the kind of a form that is one more image, see emitter.glsl
+SET_RATE = 30.0  # 1/s: where an emitter has a share, it sets that much of a value in 1 / SET_RATE seconds
 SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
 
 
@@ -83,8 +84,8 @@ def emitter_rows(
         middle = source_box(grid, emitter.shape, emitter.matrix, width)[0][:3, 3].tolist()
     rows[:, 4, 1:] = (
         -counts if width is None else 1.0 / width,
-        emitter.velocity is not None,
-        emitter.temperature is not None,
+        SET_RATE * dt * (emitter.velocity is not None),
+        SET_RATE * dt * (emitter.temperature is not None),
     )
     turn, share = divmod(time / emitter.noise_time, 1.0)
     density, fuel = (min(amount * dt, LARGEST) for amount in (emitter.density, emitter.fuel))

@@ -170,11 +170,13 @@ class Emitter:
     density, fuel: added per second inside the shape, >= 0.
     color: red, green and blue densities added per second, >= 0, to `Fluid.color`; None: none.
     temperature: the value set inside the shape; None leaves it alone.
-    velocity: m/s, (x, y, z), set inside the shape; None leaves it alone.
+    velocity: m/s, (x, y, z), set inside the shape; None leaves it alone. Where its edge or noise leaves
+        the emitter less than all, it replaces that share of what is there in a thirtieth of a second, and in
+        other times accordingly: so a second brings as much heat and motion in many short steps as in few.
     edge: "gaussian" fades outside the shape, over `falloff` metres (> 0, None: one cell), and brings what is
         there as well: a ball six cells across with a falloff of one 2.3 times its volume. "hard" ends at the
         shape: a cell that it covers in part gets as much less, so that the shape's volume decides what is
-        emitted a second, on the mean over where it stands exactly, in one place within 5 %, what is round and
+        emitted a second, on the mean over where it stands exactly, in one place within 6 %, what is round and
         under three cells across within 20 %, a turned box or cylinder that is thinner than a cell within
         40 %, a turned box of half a cell all round within 70 %. A closed mesh brings its volume in each
         place, where no parts of it overlap.

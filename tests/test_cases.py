@@ -182,3 +182,54 @@ def swirl(scheme: str, limiter: str | None) -> tuple[np.ndarray, np.ndarray, flo
             fluid.step(dt)
         end = fluid.density.read()
     return start, end, float(np.linalg.norm(end - start) / np.linalg.norm(start))
+
+
+@pytest.mark.parametrize(("axis", "cells"), [(0, 5), (1, 6)])
+def test_a_channel_has_the_pressure_that_drives_it(axis: int, cells: int) -> None:
+    """Poiseuille's flow behind an inflow, as the grid has it to rounding: fluid slips by dt times the slope.
+
+    The projection adds -dt * slope everywhere, and viscosity, which follows in the next step only, takes it
+    from the walls again: so it stands on a parabola, h^2/4 higher than that of the continuum.
+    """
+    h, dt, viscosity = 1.0 / cells, 0.1, 0.3
+    wall, along = gf.Wall(), tuple(float(a == axis) for a in range(3))
+    inflow, out = gf.Inflow((along[0], along[1], along[2])), gf.Open()
+    sides = gf.Boundaries(inflow, out, wall, wall) if axis == 0 else gf.Boundaries(wall, wall, inflow, out)
+    grid = gf.Grid((4 * cells, cells, 1) if axis == 0 else (cells, 4 * cells, 1), h, (3.0, -1.0, 0.0))
+    rules = gf.Settings(viscosity=viscosity, buoyancy=0.0, pressure=gf.Multigrid(4))
+    with gf.Fluid(grid, sides, rules, backend="numpy") as fluid:
+        for _ in range(24):
+            fluid.step(dt)
+        across = (np.arange(cells) + 0.5) * h
+        slope = 1.0 / ((1 / 6 + h * h / 3) / (2 * viscosity) + dt)  # of a flow with the mean 1, m/s^2
+        at, pressure = 5 * cells // 2, np.moveaxis(fluid.pressure.read()[0], 1 - axis, 0)
+        np.testing.assert_allclose((pressure[at] - pressure[at + 1]) / h, slope, rtol=1e-4)
+        speed = np.moveaxis(fluid.velocity.at_centers()[0, ..., axis], 1 - axis, 0)[at]
+        parabola = slope * (across * (1 - across) + h * h / 4) / (2 * viscosity)
+        np.testing.assert_allclose(speed, parabola + dt * slope, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("up", "cells"), [((0, 1, 0), (12, 9, 1)), ((-2, 0, 0), (9, 12, 1))])
+def test_layered_air_swings_at_the_frequency_of_gravity_waves(
+    up: tuple[float, float, float], cells: tuple[int, int, int]
+) -> None:
+    """omega = N * sine of the angle to up, as differences and means over a cell have it."""
+    h, steps = 1.0 / 9.0, 30
+    axis, sign = (1, 1.0) if up[1] else (0, -1.0)
+    wave = np.pi / (np.array(cells[:2]) * h)
+    x, y = ((np.arange(n) + 0.5) * h for n in cells[:2])
+    height = sign * np.broadcast_to(y[:, None] if axis else x, cells[1::-1])
+    shape = [np.cos(k * place) for k, place in zip(wave, (x, y), strict=True)]
+    shape[axis] = np.sin(wave[axis] * (x, y)[axis])  # nothing rises through floor and ceiling
+    mode = np.outer(shape[1], shape[0])
+    seen = np.sin(0.5 * wave * h) ** 2
+    omega = 2.0 * np.sqrt(seen[1 - axis] / seen.sum()) * np.cos(0.5 * wave[axis] * h)  # N is 2 / s
+    rules = gf.Settings(buoyancy=4.0, up=up, pressure=gf.Multigrid(3), limiter=None)
+    with gf.Fluid(gf.Grid(cells, h), FREE, rules, backend="numpy") as fluid:
+        fluid.temperature.write((height + 0.01 * mode)[None])
+        for phase in (np.pi / 2, np.pi):
+            for _ in range(steps):
+                fluid.step(np.pi / 2 / omega / steps)
+            swung = ((fluid.temperature.read()[0] - height) * mode).sum() / (mode**2).sum() / 0.01
+            ahead = np.tan(np.pi / 4 / steps)  # the push of a step comes before its heat has moved
+            assert swung == pytest.approx(np.cos(phase) - ahead * np.sin(phase), abs=0.01)

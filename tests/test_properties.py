@@ -382,6 +382,80 @@ def test_many_random_scenes_stay_within_bounds(
     check(scene, cells, 200, backend)
 
 
+# -- other units -------------------------------------------------------------------------------------------
+
+
+@cache
+def in_units(length: float = 1.0, time: float = 1.0, zero: float = 0.0, heat: float = 1.0) -> Any:
+    """A scene in which all acts, told in other units of length, time and temperature; its ends in the first.
+
+    Nothing has a time of its own (`gpufluid.forces.SET_RATE`): the source sets all or nothing.
+    """
+    speed, push, spread = length / time, length / time**2, length**2 / time
+    rules = gf.Settings(
+        viscosity=1e-3 * spread,
+        thermal_diffusivity=2e-3 * spread,
+        buoyancy=1.5 * push / heat,
+        weight=0.3 * push,
+        ambient_temperature=zero,
+        vorticity_confinement=0.4 / time,
+        cooling=0.5 / time,
+        density_dissipation=0.3 / time,
+        combustion=gf.Combustion(
+            ignition_temperature=zero + 0.1 * heat,
+            burn_per_temperature=4.0 / time / heat,
+            heat_per_burn=5.0 * heat,
+            radiation=0.2 / time / heat**3,
+        ),
+        pressure=gf.Multigrid(2),
+    )
+    sides = gf.Boundaries(
+        left=gf.Inflow((0.3 * speed, 0.1 * speed, 0), density=0.2, temperature=zero + 0.5 * heat),
+        right=gf.Open(),
+        bottom=gf.Wall(velocity=(0.2 * speed, 0, 0.1 * speed), temperature=zero + heat),
+        top=gf.Open(),
+        back=gf.Periodic(),
+        front=gf.Periodic(),
+    )
+
+    def at(*place: float) -> Any:
+        return tuple(length * p for p in place)
+
+    grid = gf.Grid((7, 9, 6), 0.125 * length, at(3, 0, -1))
+    with gf.Fluid(grid, sides, rules, backend="numpy") as fluid:
+        hot = gf.Box(at(3.375, 0.25, -0.625), at(0.25, 0.25, 0.25))
+        fluid.emitters.add(gf.Emitter(hot, fuel=6 / time, temperature=zero + heat, edge="hard"))
+        smoke = gf.Emitter(
+            gf.Sphere(at(3.5, 0.5, -0.6), 0.2 * length), density=3 / time, falloff=0.1 * length
+        )
+        smoke.noise, smoke.noise_size, smoke.noise_time = 0.5, 0.3 * length, 0.1 * time
+        smoke.motion = (0.5 * speed, 0, 0)
+        fluid.emitters.add(smoke)
+        ball = gf.Obstacle(gf.Sphere(radius=0.15 * length), temperature=zero + 2 * heat, heating=5 / time)
+        fluid.obstacles.add(ball)
+        fluid.forces.add(gf.Vortex(at(3.5, 0.5, -0.5), (0, 1, 0), 0.5 * push, 0.3 * length))
+        fluid.forces.add(gf.Attractor(at(3.3, 0.9, -0.5), 0.5 * push, 0.3 * length))
+        fluid.forces.add(gf.Wind((speed, 0, 0), 0.5 / time))
+        fluid.forces.add(gf.Turbulence(0.5 * push, 0.6 * length, 0.3 * time, seed=4))
+        for n in range(4):
+            ball.position, ball.spin = at(3.6 + 0.03 * n, 0.7, -0.5), (0, 0, 1 / time)
+            fluid.step(0.04 * time)
+        warm = np.where(fluid.solid.read() > 0.5, 0.0, (fluid.temperature.read() - np.float64(zero)) / heat)
+        ends = [fluid.velocity.read() / speed, fluid.pressure.read() / speed**2, warm]
+        return [*ends, fluid.density.read(), fluid.fuel.read(), fluid.flame.read() * time]
+
+
+@pytest.mark.parametrize(
+    "units",
+    [{"length": 1024.0, "time": 4096.0}, {"length": 1 / 64, "time": 0.3}, {"heat": 300.0}, {"zero": -293.0}],
+)
+def test_other_units_are_the_same_flow(units: dict[str, float]) -> None:
+    """No length, time or temperature is built in: winds of an hour are as a draught of a second."""
+    for got, expected in zip(in_units(**units), in_units(), strict=True):
+        assert np.abs(expected).max() > 0.1
+        np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
+
+
 # -- a long flow on three backends -------------------------------------------------------------------------
 
 

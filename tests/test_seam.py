@@ -61,16 +61,16 @@ def filled(fluid: gf.Fluid) -> dict[str, np.ndarray]:
 def emitted(
     backend: str, *emitters: gf.Emitter, grid: gf.Grid = GRID, sides: gf.Boundaries = ROUND
 ) -> dict[str, np.ndarray]:
-    """What half a second of emitters brings into a fluid at rest."""
+    """What emitters bring into air at rest in 1/30 s, in which they set just their shares."""
     with gf.Fluid(grid, sides, STILL, backend=backend) as fluid:
         for emitter in emitters:
             fluid.emitters.add(emitter)
-        fluid.step(0.5)
+        fluid.step(1 / 30)
         return filled(fluid)
 
 
 def emitter(shape: Any, **more: Any) -> gf.Emitter:
-    given = {"density": 2.0, "temperature": 3.0, "fuel": 1.0, "color": (0.5, 1.0, 2.0)} | more
+    given = {"density": 30.0, "temperature": 3.0, "fuel": 15.0, "color": (7.5, 15.0, 30.0)} | more
     return gf.Emitter(shape, **given)
 
 
@@ -230,12 +230,12 @@ def test_images_of_one_source_do_not_add_up(style: str, backend: str) -> None:
     assert (
         EMITTERS >= len(emitter_images(rod, grid, ROUND)[2]) > 3 < len(emitter_images(ball, grid, ROUND)[2])
     )
-    small = emitter(gf.Sphere((0.6, 0, 0), 0.05), density=0.6, edge=style)
+    small = emitter(gf.Sphere((0.6, 0, 0), 0.05), density=9.0, edge=style)
     parts = []
     rough = emitter(gf.Mesh.icosphere(1, 0.55, (0.4, 0.5, 0.5)), edge=style, falloff=0.02)
     for one in (rod, ball, rough, small):
         parts.append(folded(emitted("numpy", one, grid=wide, sides=gf.Boundaries())["density"], grid))
-        assert 0.05 < parts[-1].max() < 0.5001 * one.density
+        assert 0.05 < parts[-1].max() < 0.03334 * one.density
     got = emitted(backend, small, rod, ball, rough, small, grid=grid)["density"]
     np.testing.assert_allclose(got, sum(parts) + parts[3], atol=5e-5)
 
@@ -286,7 +286,7 @@ def test_sources_that_share_a_pass_do_not_mix(backend: str) -> None:
         emitter(
             gf.Sphere(off(0.5, 0.03 * n, 0), 0.1),
             falloff=0.02,
-            density=1.0 + n,
+            density=15.0 * (1 + n),
             velocity=(0, 0, 1e-9 * (n + 1)),
         )
         for n in range(5)

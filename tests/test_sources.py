@@ -111,7 +111,9 @@ def test_shares_follow_the_distance(name: str, style: str, backend: str) -> None
         share = got["density"]
     assert 50 < (share > 1 - 1e-5).sum() < share.size / 2
     np.testing.assert_allclose(got["fuel"], 1.5 * share, atol=3e-5)
-    np.testing.assert_allclose(got["temperature"], 5 * share, atol=1e-4)
+    np.testing.assert_allclose(
+        got["temperature"], 5 * (1 - (1 - share) ** 15), atol=1e-4
+    )  # thirtieths of a s
     assert not got["velocity"].any()
 
 
@@ -243,6 +245,35 @@ def test_a_source_sets_the_velocity_and_leaves_solids_alone(name: str, backend: 
         before = fluid.diagnostics().mass
         fluid.step(0.01)
         assert fluid.diagnostics().mass == pytest.approx(before, rel=0.1)
+
+
+@pytest.mark.parametrize(("source", "backend"), by_turns(["gaussian", "hard", "array"]))
+def test_a_source_sets_as_much_a_second_in_many_steps_as_in_few(source: str, backend: str) -> None:
+    """A layer of a stream, which nothing else changes; its edge has the share w and is set w in 1/30 s."""
+    h, seconds = 0.1, 0.1
+    y = (np.arange(14) + 0.5) * h
+    beyond = np.maximum(np.abs(y - 0.73) - 0.22, 0.0)
+    share = {
+        "gaussian": edge(beyond, 0.2),
+        "hard": np.clip((0.22 + 0.5 * h - np.abs(y - 0.73)) / h, 0.0, 1.0),
+        "array": np.linspace(0.0, 0.9, 14),
+    }[source]
+    layer: Source = gf.Box((0.3, 0.73, 0.0), (2.0, 0.44, 1.0))
+    if source == "array":
+        layer = gf.Array(np.broadcast_to(share[:, None], (1, 14, 6)))
+    style = "hard" if source == "hard" else "gaussian"
+    free, around = gf.Wall("free"), gf.Periodic()
+    sides = gf.Boundaries(left=around, right=around, bottom=free, top=free)
+    for steps in (1, 3, 20):
+        with gf.Fluid(gf.Grid((6, 14, 1), h), sides, gf.Settings(buoyancy=0.0), backend=backend) as fluid:
+            fluid.emitters.add(
+                gf.Emitter(layer, temperature=2.0, velocity=(0.5, 0, 0), edge=style, falloff=0.2)
+            )
+            for _ in range(steps):
+                fluid.step(seconds / steps)
+            expected = np.broadcast_to((1 - (1 - share) ** 3)[:, None], (14, 6))
+            np.testing.assert_allclose(fluid.temperature.read()[0], 2 * expected, atol=2e-5)
+            np.testing.assert_allclose(fluid.velocity.at_centers()[0, ..., 0], 0.5 * expected, atol=1e-5)
 
 
 def test_a_mesh_source_is_its_volume_and_its_surface_a_sheet() -> None:
@@ -413,7 +444,7 @@ def test_an_array_is_taken_cell_by_cell(backend: str, rng: np.random.Generator) 
     shares = rng.random(GRID.cells[::-1])
     got = emitted(backend, gf.Emitter(gf.Array(shares), density=2.0, temperature=3.0))
     np.testing.assert_allclose(got["density"], shares, atol=1e-6)
-    np.testing.assert_allclose(got["temperature"], 3 * shares, atol=1e-6)
+    np.testing.assert_allclose(got["temperature"], 3 * (1 - (1 - shares) ** 15), atol=5e-6)
     with gf.Fluid(GRID, backend=backend) as fluid:
         emitter = gf.Emitter(gf.Array(np.ones((2, 3, 4))))
         with pytest.raises(ValueError, match=r"shape \(16, 20, 24\) of this fluid's grid, got \(2, 3, 4\)"):

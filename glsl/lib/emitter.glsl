@@ -11,7 +11,8 @@
 // 0 .. 2: rows of the matrix from m from the low corner to the form's own space
 // 3: core of the form, rounding (m)
 // 4: kind of the form, 4 more where it is one more image of the shape before; 1 / width of the edge (1/m), for a hard one
-//    minus the share of what the form covers that counts; 1 where it sets the velocity; 1 where the temperature
+//    minus the share of what the form covers that counts; how long it sets the velocity, and the temperature, in the time
+//    in which it sets a share: 0 where it does not
 // 5: density added in this step; temperature; fuel added in this step; share of the next noise, 0 .. 1
 //    for coloured smoke: red, green and blue added in this step (and no temperature set); that share
 // 6: velocity (m/s); strength of the noise, 0 .. 1
@@ -79,11 +80,21 @@ float emitter_weight(int n, vec3 p) {
     return t < 4.0 ? exp(-t * t) * flicker(n, p) : 0.0;
 }
 
+// The share that is set of a value where an emitter has the share `weight`, `times` as long as the time in which it sets
+// that: so the length of a step is nothing to it.
+const float NEARLY = 0.03125;  // below that what it lacks counts evenly: a power would make much of its rounding
+float set_share(float weight, float times) {
+    if (weight <= 0.0 || times <= 0.0) return 0.0;
+    float lacks = max(1.0 - weight, 0.0);
+    return 1.0 - pow(max(lacks, NEARLY), times) * min(lacks / NEARLY, 1.0);
+}
+
 // `scalars` with the share `weight` of emitter `n`.
 vec4 with_emitted(int n, float weight, vec4 scalars) {
     vec4 values = emitters[8 * n + 5];
     weight *= scalars.w;  // nothing in solids
     scalars.xz += weight * values.xz;
-    scalars.y = scalars.y * (1.0 - weight * emitters[8 * n + 4].w) + weight * values.y;  // set, or added to
+    float times = emitters[8 * n + 4].w;
+    scalars.y += times > 0.0 ? (values.y - scalars.y) * set_share(weight, times) : weight * values.y;  // set, or added to
     return scalars;
 }

@@ -13,7 +13,8 @@ void kernel(ivec3 cell) {
     growth.z = fetch_vorticity(neighbour(cell + Z)).w - fetch_vorticity(neighbour(cell - Z)).w;
 #endif
     growth *= 0.5 * reach_over(cell);
-    vec3 towards = growth / (length(growth) + 1e-5);  // 1e-5 1/s: no direction where there is no spin
-    vec3 confinement = strength * cell_size * cross(towards, fetch_vorticity(cell).xyz);
+    vec4 spin = fetch_vorticity(cell);
+    vec3 towards = growth / (length(growth) + 1e-5 * spin.w + 1e-30);  // no direction where it grows by its rounding alone
+    vec3 confinement = strength * cell_size * cross(towards, spin.xyz);
     force_out = vec4(confinement + lift(cell) * up, 0.0);
 }

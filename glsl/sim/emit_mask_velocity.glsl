@@ -9,7 +9,7 @@ void kernel(ivec3 face) {
     for (int axis = 0; axis < DIMENSIONS; ++axis) {
         vec3 p = face_center(home(face), axis) * cell_size;
         float share = 0.5 * (here + fetch_mask(neighbour(face - step_along(axis))).x);
-        u[axis] = mix(u[axis], values[axis], share * flicker(0, p));
+        u[axis] = mix(u[axis], values[axis], set_share(share * flicker(0, p), emitters[4].z));
     }
     velocity_out = vec4(constrained(face, u), 0.0);
 }

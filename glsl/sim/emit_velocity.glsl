@@ -10,11 +10,11 @@ void kernel(ivec3 face) {
     int n = 0;
     do {
         vec3 values = emitters[8 * n + 6].xyz;
-        float moves = emitters[8 * n + 4].z;
+        float times = emitters[8 * n + 4].z;
         for (int axis = 0; axis < DIMENSIONS; ++axis) {
             vec3 p = face_center(home(face), axis) * cell_size;
             weight[axis] = with_image(n, weight[axis], emitter_weight(n, p));
-            u[axis] = mix(u[axis], values[axis], weight[axis] * moves);
+            u[axis] = mix(u[axis], values[axis], set_share(weight[axis], times));
         }
     } while (++n < emitter_count);
     velocity_out = vec4(constrained(face, u), 0.0);

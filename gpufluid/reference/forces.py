@@ -21,7 +21,7 @@ from gpufluid.reference.arrays import (
 from gpufluid.reference.walls import cells_round_faces, constrained
 from gpufluid.user_forces import VORTEX, WIND
 
-CONFINEMENT_FLOOR = 1e-5  # 1/s, as in confinement.glsl
+CONFINEMENT_FLOOR = 1e-5  # of the vorticity, as in confinement.glsl
 
 
 def vorticity(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
@@ -58,7 +58,7 @@ def confinement(
         [slope_along(grid, variant, a, size) if a < grid.dimensions else 0.0 * size for a in range(3)],
         -1,
     )
-    towards = growth / (np.linalg.norm(growth, axis=-1, keepdims=True) + CONFINEMENT_FLOOR)
+    towards = growth / (np.linalg.norm(growth, axis=-1) + CONFINEMENT_FLOOR * size + 1e-30)[..., None]
     out = np.zeros_like(vorticity)
     out[..., :3] = strength * grid.cell_size * np.cross(towards, vorticity[..., :3])
     out[..., :3] += _lift(scalars, color, rise)[..., None] * np.asarray(up)

@@ -16,6 +16,8 @@ from gpufluid.reference.walls import cells_round_faces, constrained
 from gpufluid.shapes import HALF_SPACE, ROUND
 from gpufluid.voxels import beyond_squared, cover
 
+NEARLY = 0.03125  # of an emitter's share, as in emitter.glsl
+
 
 def random_of(lattice: NDArray[np.int64], seed: int) -> Array:
     """Random numbers in 0 .. 1 for points of a lattice [..., 3]: pcg3d, as in noise.glsl."""
@@ -93,11 +95,22 @@ def emitter_share(grid: Grid, emitter: Array, place: Array) -> Array:
     return np.where(t < 4.0, np.exp(-t * t), 0.0)
 
 
+def _set_share(weight: Array, times: float) -> Array:
+    """The share that is set of a value where an emitter has the share `weight`; see emitter.glsl."""
+    if times <= 0.0:
+        return np.zeros_like(weight)
+    lacks = np.clip(1.0 - weight, 0.0, 1.0)
+    return np.asarray(1.0 - np.maximum(lacks, NEARLY) ** times * np.minimum(lacks / NEARLY, 1.0))
+
+
 def _with_emitted(emitter: Array, weight: Array, scalars: Array) -> Array:
     weight = weight * scalars[..., 3]
     out = scalars.copy()
     out[..., 0] += weight * emitter[5, 0]
-    out[..., 1] = out[..., 1] * (1.0 - weight * emitter[4, 3]) + weight * emitter[5, 1]
+    if emitter[4, 3] > 0.0:
+        out[..., 1] += (emitter[5, 1] - out[..., 1]) * _set_share(weight, emitter[4, 3])
+    else:
+        out[..., 1] += weight * emitter[5, 1]
     out[..., 2] += weight * emitter[5, 2]
     return out
 
@@ -160,7 +173,7 @@ def emit_velocity(
     for axis in range(grid.dimensions):
         u, shares = on_faces(grid, out, axis), _shares(grid, variant, emitters, middles, noise_shift, axis)
         for emitter, share in islice(shares, emitter_count):
-            u += (emitter[6, axis] - u) * (share * emitter[4, 2])
+            u += (emitter[6, axis] - u) * _set_share(share, emitter[4, 2])
     return constrained(grid, variant, solid_faces, out)
 
 
@@ -198,7 +211,7 @@ def emit_mask_velocity(
         share = 0.5 * sum(cells_round_faces(grid, variant, axis, mask[..., 0]))
         share = share * _flicker(grid, variant, emitter, middles[0, :3], place, noise_shift)
         u = on_faces(grid, out, axis)
-        u += (emitter[6, axis] - u) * share
+        u += (emitter[6, axis] - u) * _set_share(share, emitter[4, 2])
     return constrained(grid, variant, solid_faces, out)
 
 
