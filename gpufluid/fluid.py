@@ -659,8 +659,9 @@ class Fluid:
     def _scroll(self, shift: tuple[int, int, int]) -> None:
         i, j, k = (old + new for old, new in zip(self.scrolled, shift, strict=True))
         whole_triple((i, j, k), "cells, with those that the box has gone already,", FARTHEST)
-        self._finish_step()
-        self._solver.scroll(shift, list(self.obstacles))
+        if any(shift):  # following a point that hardly moves leaves a step under way
+            self._finish_step()
+            self._solver.scroll(shift, list(self.obstacles))
 
     @_at_work
     def take(self, names: Sequence[str]) -> Callable[[], dict[str, FloatArray]]:
@@ -1058,9 +1059,9 @@ class Fluid:
                 (shape, "what is inside it is a guess") if isinstance(shape, Mesh) else (shape.mesh, None)
             )
             axes = grid.dimensions
-            doubt_mesh(mesh, emitter.matrix, grid, period, where_open, axes=axes, lost=lost, callers=5)
+            doubt_mesh(mesh, emitter.matrix, grid, period, where_open, axes=axes, lost=lost)
         else:
-            doubt_source(emitter, edge_width(emitter, grid) or 0.0, grid, period, lost, callers=5)
+            doubt_source(emitter, edge_width(emitter, grid) or 0.0, grid, period, lost)
         if emitter.color is not None and not self._under_way:
             self._solver.prepare_colors()
 
@@ -1079,9 +1080,9 @@ class Fluid:
         shape, matrix, period = obstacle.shape, obstacle.matrix, periods(self.grid, self.boundaries)
         if isinstance(shape, Mesh):
             where_open = "its solid is a guess inside its bounding box"
-            doubt_mesh(shape, matrix, self.grid, period, where_open, callers=4)
+            doubt_mesh(shape, matrix, self.grid, period, where_open)
         else:
-            doubt_solid(shape, shape.form, matrix, self.grid, callers=4)
+            doubt_solid(shape, shape.form, matrix, self.grid)
 
 
 def _check_parts(grid: object, boundaries: object, settings: object, backend: str, ctx: object) -> None:

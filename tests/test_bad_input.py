@@ -251,6 +251,7 @@ def test_a_misspelt_keyword_is_named_with_the_right_one(cls: str) -> None:
         (lambda: gf.Emitter(gf.Sphere()), "densty", "density"),
         (lambda: gf.Emitter(gf.Sphere()), "colour", "color"),
         (lambda: gf.Obstacle(gf.Sphere()), "postion", "position"),
+        (lambda: gf.Obstacle(gf.Sphere()), "pos", "position"),
         (gf.Camera, "elevaton", "elevation"),
         (gf.Smoke, "extiction", "extinction"),
         (lambda: gf.Wind((1.0, 0.0, 0.0)), "velocty", "velocity"),
