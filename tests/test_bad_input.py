@@ -381,7 +381,7 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.write_volume("a.npz", None), "fluid must be a gf.Fluid, got None"),
         (
             lambda f: gf.write_picture("a.png", None),
-            "renderer must be a gf.FrameRenderer or a framebuffer, got None",
+            "renderer must be a gf.FrameRenderer, a framebuffer or an array, got None",
         ),
         (lambda f: f.take("density"), "names must be a list or a tuple, got 'density'"),
         (
