@@ -54,6 +54,19 @@ COMMANDS = [
 ]
 
 
+def test_the_arrays_of_the_export_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A flow by a formula, on both backends; points that go with it, and a picture."""
+    monkeypatch.chdir(tmp_path)
+    (text,) = blocks("export.md", "python")
+    found: dict[str, Any] = {"gf": gf, "np": np}
+    exec(text, found)
+    fluid, points = found["fluid"], found["points"]
+    assert found["apart"] < 1e-5 and np.ptp(fluid.velocity) > 0.1
+    assert np.isfinite(points).all() and np.ptp(found["shade"]) > 200 and found["speed"].max() > 0.1
+    assert found["vorticity_z"].shape == (32, 48, 32) and Path("slice.png").exists()
+    fluid.release()
+
+
 def test_there_are_commands() -> None:
     assert len(COMMANDS) > 15 and len({page for page, _ in COMMANDS}) > 2
 
@@ -74,7 +87,7 @@ def test_the_examples_of_the_scripting_page(tmp_path: Path, monkeypatch: pytest.
     Path("boxes.toml").write_text(boxes)
     played = []
     monkeypatch.setattr(
-        gf, "run", lambda scene, frames, out: played.append((scene.fluid.settings.buoyancy, out))
+        gf, "run", lambda scene, out, **options: played.append((scene.fluid.settings.buoyancy, out))
     )
     vary, script = blocks("scripting.md", "python")
     exec(vary, {"gf": gf})

@@ -1,4 +1,4 @@
-"""A drawn scene as a picture file: PNG of 8 or 16 bits, with alpha or not, or EXR; a framebuffer, an array."""
+"""A drawn scene, a framebuffer or an array as a picture file: PNG of 8 or 16 bits, or EXR."""
 
 from __future__ import annotations
 
