@@ -130,6 +130,9 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
         "body": SimpleNamespace(apply=lambda force, torque: vars(told).update(force=force, torque=torque)),
         "waiting": 0.0,
         "frame_time": 1 / 60,
+        "fired": True,
+        "place": (0.0, 0.5, 0.0),
+        "dt": 1 / 60,
     }
     for text in examples:
         if "near_smoke" in text:  # two pools of smoke, each with its light in one shader
@@ -147,6 +150,8 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
         if text.startswith("asked"):  # an answer is there a frame or so later
             text = text.replace("...", "fluid.step(1 / 60); ctx.finish()")
         exec(compile(text, "embedding.md", "exec"), found)
+        if text.startswith("boom"):
+            assert 1.0 < np.max(found["fluid"].fuel) <= 2.0, "all of it, in patches"
         found["fluid"].finish()  # a step that an example leaves under way
     assert np.isfinite(told.force).all() and np.isfinite(told.torque).all()
     assert found["fluid"].scrolled != (0, 0, 0), "it follows the hero"
