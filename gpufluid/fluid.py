@@ -352,6 +352,24 @@ class VelocityField(Field):
                 line[-1] = line[0]
         store.write(volume)
 
+    def write_at_centers(self, values: ArrayLike) -> None:
+        """Set it from `values` at the cell centres, [nz, ny, nx, 3].
+
+        A face has the mean of the cells beside it, one on a side of the box what the one cell has. Read back
+        by `at_centers` they are a little smoother.
+        Raises GpufluidError as `write` does.
+        """
+        cells, sides = self._fluid.grid.cells, self._fluid.boundaries
+        array = checked_array(values, (*cells[::-1], 3), f"{self.name} at the cell centres")
+        faces = np.zeros(self.shape, np.float32)
+        for axis in range(self._fluid.grid.dimensions):
+            nx, ny, nz = (n + (a == axis) for a, n in enumerate(cells))
+            line = np.moveaxis(array[..., axis], 2 - axis, 0)
+            ends = (line[-1:], line[:1]) if sides.periodic(axis) else (line[:1], line[-1:])
+            beside = np.concatenate([ends[0], line, ends[1]])
+            np.moveaxis(faces[:nz, :ny, :nx, axis], 2 - axis, 0)[...] = 0.5 * (beside[1:] + beside[:-1])
+        self.write(faces)
+
     @_at_work
     def at_centers(self) -> FloatArray:
         """Return the mean of opposite faces, float32 [nz, ny, nx, 3]."""

@@ -262,6 +262,35 @@ def test_a_flow_is_a_formula_of_the_places_of_its_faces() -> None:
             fluid.grid.faces("w")
 
 
+@pytest.mark.parametrize("cells", [(6, 5, 4), (6, 5, 1)])
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+def test_a_flow_may_be_given_at_the_cell_centers(backend: str, cells: tuple[int, int, int]) -> None:
+    """A linear one is itself on every face within; across a periodic side a face has both its cells."""
+    pull = np.array([[0.5, -1.0, 0.25], [0.75, 1.0, -2.0], [0.0, 0.125, -1.5]])
+    grid, axes = gf.Grid(cells, 0.5, (1.0, -2.0, 3.0)), range(2 if cells[2] == 1 else 3)
+    with gf.Fluid(grid, gf.Boundaries.all(gf.Open()), backend=backend) as fluid:
+        fluid.velocity.write_at_centers(grid.centers() @ pull.T)
+        found = fluid.velocity.read()
+        for axis in axes:
+            inner = np.s_[
+                tuple(slice(int(a == axis), cells[a]) for a in (2, 1, 0))  # neither on a side nor beyond one
+            ]
+            linear = grid.faces("xyz"[axis]) @ pull[axis]
+            np.testing.assert_allclose(found[..., axis][inner], linear[inner], atol=1e-5)
+        first = grid.centers()[:, :, 0] @ pull[0]
+        np.testing.assert_allclose(found[: cells[2], : cells[1], 0, 0], first, atol=1e-5)
+        with pytest.raises(
+            gf.GpufluidError, match=r"velocity at the cell centres must have the shape .* got \(3,\)"
+        ):
+            fluid.velocity.write_at_centers(np.zeros(3))
+    with gf.Fluid(grid, gf.Boundaries.all(gf.Periodic()), backend=backend) as fluid:
+        values = np.random.default_rng(3).normal(size=(*cells[::-1], 3)).astype(np.float32)
+        fluid.velocity.write_at_centers(values)
+        for axis in axes:
+            either = 0.25 * (np.roll(values, 1, 2 - axis) + 2.0 * values + np.roll(values, -1, 2 - axis))
+            np.testing.assert_allclose(fluid.velocity.at_centers()[..., axis], either[..., axis], atol=1e-6)
+
+
 def test_a_dt_that_is_hardly_meant_is_doubted() -> None:
     """Milliseconds, as games count them: once, and the step is taken all the same."""
     with gf.Fluid(gf.Grid((8, 8, 8), 0.01), backend="numpy") as fluid:
