@@ -64,12 +64,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     source.velocity, source.falloff = (0.2, 2.0, 0.0), 0.05
     source.noise, source.noise_size = 0.6, 0.15
     fluid.emitters.add(source)
-    z, y, x = (
-        o + size * (np.arange(n) + 0.5) for o, n in zip(fluid.grid.origin[::-1], cells[::-1], strict=True)
-    )
-    (x0, _, z0), (x1, y1, z1) = LOW, HIGH
-    across = (z > z0)[:, None, None] & (z < z1)[:, None, None] & (x > x0) & (x < x1)
-    fluid.density.write(HAZE * (across & (y < y1 - WALL)[:, None]))
+    (x0, _, z0), (x1, y1, z1), place = LOW, HIGH, fluid.grid.centers()
+    within = (place > (x0, -np.inf, z0)) & (place < (x1, y1 - WALL, z1))
+    fluid.density.write(HAZE * within.all(-1))
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 0.92, 0.0), distance=3.75, azimuth=-8.0, elevation=5.0),

@@ -45,7 +45,7 @@ def figure(gait: float) -> gf.Mesh:
 
 def fog(grid: gf.Grid) -> Floats:
     """Fog over the ground, deeper in some places than in others, [z, y, x]."""
-    z, y, x = np.meshgrid(*(grid.cell_size * (np.arange(n) + 0.5) for n in grid.cells[::-1]), indexing="ij")
+    x, y, z = np.moveaxis(grid.local.centers(), -1, 0)
     wisps = np.zeros_like(x)
     for a, b, c, phase in np.random.default_rng(7).normal(size=(32, 4)) * (7.0, 5.0, 7.0, 9.0):
         wisps += np.sin(a * x + b * y + c * z + phase) / 4.0

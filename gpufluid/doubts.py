@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import MeshWarning, ShapeWarning
+from gpufluid.errors import MeshWarning, ShapeWarning, warn
 from gpufluid.grid import Grid
 from gpufluid.masks import SEEN, thickness_of
 from gpufluid.periodic import bounds, moved
@@ -29,14 +28,12 @@ def doubt_mesh(
     *,
     axes: int = 3,
     lost: Callable[[], bool] | None = None,
-    callers: int,
 ) -> None:
     """Warn of a mesh, placed by `matrix`, that will hardly be what was meant.
 
     period: of the box along each axis, m; 0: it has none. where_open: what follows for one that is not
     closed; None: nothing. axes: along which it must reach into the box: a source is moved into the one slice
-    of a box in 2D. lost: of a source, whether it reaches no cell. callers: from here to the program that is
-    told.
+    of a box in 2D. lost: of a source, whether it reaches no cell.
     """
     size, cell = max(grid.size), grid.cell_size
     corners = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
@@ -64,10 +61,10 @@ def doubt_mesh(
     if extent.max() > HUGE * size:
         doubts.append(f"is {extent.max():.3g} m across, and the box {size:.3g} m: is its unit right?")
     for doubt in doubts:
-        warnings.warn(f"{mesh!r} {doubt}", MeshWarning, stacklevel=callers)
+        warn(f"{mesh!r} {doubt}", MeshWarning)
 
 
-def doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid, *, callers: int) -> None:
+def doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid) -> None:
     """Warn of a solid of that form, placed by `matrix`, that holds no cell or lets the flow through.
 
     One outside the box may be scenery, or on its way.
@@ -80,16 +77,15 @@ def doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid, *, caller
     if grid.dimensions == 2:  # how thick it is across the one slice says nothing
         thick = thick[np.abs(placed[2, :3]) < 0.9 * edges]
     if len(thick) and thick.min() < (1.0 - 1e-6) * grid.cell_size:
-        warnings.warn(
+        warn(
             f"{shape!r} is {thick.min():.3g} m thin, and a cell {grid.cell_size:.3g} m: solid are only the "
             "cells whose middle lies in it, so there may be gaps, or nothing",
             ShapeWarning,
-            stacklevel=callers,
         )
 
 
 def doubt_source(
-    emitter: Emitter, fade: float, grid: Grid, period: ArrayLike, lost: Callable[[], bool], *, callers: int
+    emitter: Emitter, fade: float, grid: Grid, period: ArrayLike, lost: Callable[[], bool]
 ) -> None:
     """Warn of a source, not of a mesh, that lies outside the box or between the cells.
 
@@ -107,7 +103,7 @@ def doubt_source(
         doubt = _between(low, high, grid)
     else:
         return
-    warnings.warn(f"{shape!r} {doubt}", ShapeWarning, stacklevel=callers)
+    warn(f"{shape!r} {doubt}", ShapeWarning)
 
 
 def _span(shape: Source, matrix: Floats, grid: Grid) -> tuple[Floats, Floats]:

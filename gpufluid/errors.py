@@ -8,7 +8,10 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import os
+import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +21,8 @@ T = TypeVar("T")
 
 MOST_TOLD = 600  # characters of an error
 MISSPELT = 0.8  # likeness from which on a name is another one with a slip in it
+SHORT = 3  # letters from which on the beginning of a name stands for it: pos, vel, temp
+PACKAGE = f"{Path(__file__).parent}{os.sep}"
 
 
 class GpufluidError(ValueError):
@@ -95,6 +100,14 @@ def script_line(script: Path, error: Exception) -> str:
     return f"line {line}" if file == script.resolve() else f"{file.name} line {line}"
 
 
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the program that called the engine, however deep in the engine this is called."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
 def near(value: Any, names: Iterable[Any]) -> str:
     """Return "; did you mean ...?" with the name nearest to `value`, or nothing."""
     found = difflib.get_close_matches(str(value), [str(name) for name in names], 1)
@@ -119,7 +132,8 @@ def named(cls: type[T]) -> type[T]:
     """Class decorator: misspelt names raise `UnknownNameError` with the nearest right one.
 
     That is every unknown keyword, and what is assigned to an object of this very class by a name that is
-    nearly that of a field: it would be kept beside it, and change nothing. Other names are a program's own.
+    nearly that of a field, or its beginning: it would be kept beside it, and change nothing. Other names are
+    a program's own.
     """
     make, assign = cls.__init__, cls.__setattr__
     names = list(inspect.signature(make).parameters)[1:]
@@ -133,7 +147,8 @@ def named(cls: type[T]) -> type[T]:
 
     def checked_assign(self: Any, name: str, value: Any) -> None:
         if name not in fields and type(self) is cls and not name.startswith("_") and not hasattr(self, name):
-            close = difflib.get_close_matches(name, fields, 1, MISSPELT)
+            close = sorted(field for field in fields if field.startswith(name)) if len(name) >= SHORT else []
+            close = difflib.get_close_matches(name, fields, 1, MISSPELT) or close
             if close and close[0] not in name:  # old_position is no slip of the finger
                 raise UnknownNameError(f"gf.{cls.__name__} has no {name!r}; did you mean {close[0]!r}?")
         assign(self, name, value)

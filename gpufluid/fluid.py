@@ -6,13 +6,14 @@ import dataclasses
 import functools
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gpufluid.advance import Slices
 from gpufluid.backend import Backend, FieldStore
@@ -58,6 +59,7 @@ Thing = TypeVar("Thing", Emitter, Obstacle, Force)
 
 # What the caller has called, where it is another's work
 CALLED = {
+    "_put": "Field.write",
     "_take_emitter": "Fluid.emitters.add",
     "_check_force": "Fluid.forces.add",
     "take_over": "Fluid.load",
@@ -166,12 +168,39 @@ def checked_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> Float
     return array
 
 
-class ScalarField:
+class Field(ABC):
+    """What the fluid has in each cell or on each face. NumPy's functions take it as the array of `read`.
+
+    shape: of that array, [z, y, x(, c)].
+    """
+
+    def __init__(self, fluid: Fluid, name: str, components: tuple[int, ...] = ()) -> None:
+        self.name, self._fluid = name, fluid
+        self.shape: tuple[int, ...] = (*fluid.grid.cells[::-1], *components)
+
+    @abstractmethod
+    def read(self) -> FloatArray:
+        """Return a float32 copy; waits for the GPU."""
+
+    def _checked(self, values: ArrayLike) -> FloatArray:
+        """What is to be written, read before this fluid is at work: it may be another one's field."""
+        return checked_array(values, self.shape, self.name)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError(f"{self.name} is read back from where it is kept, which makes a copy")
+        return np.asarray(self.read(), dtype)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {list(self.shape)} of a gf.Fluid: read() gives the array>"
+
+
+class ScalarField(Field):
     """One scalar of the fluid at the cell centres, [nz, ny, nx]."""
 
     def __init__(self, fluid: Fluid, name: str, store: Callable[[State], FieldStore], channel: int) -> None:
-        self.name = name
-        self._fluid, self._store, self._channel = fluid, store, channel
+        super().__init__(fluid, name)
+        self._store, self._channel = store, channel
 
     @_at_work
     def read(self) -> FloatArray:
@@ -187,13 +216,15 @@ class ScalarField:
         """This field, as `read` gives it, of `stored` [z, y, x, c], what is read from its store."""
         return np.ascontiguousarray(stored[..., self._channel])
 
-    @_at_work
     def write(self, values: ArrayLike) -> None:
         """Set the `values`, [nz, ny, nx]; in solids a carried scalar stays 0.
 
         Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """
-        array = checked_array(values, self._fluid.grid.cells[::-1], self.name)
+        self._put(self._checked(values))
+
+    @_at_work
+    def _put(self, array: FloatArray) -> None:
         store = self._store(self._fluid._settled(self.name))
         volume = store.read()
         volume[..., self._channel] = array
@@ -203,22 +234,20 @@ class ScalarField:
         store.write(volume)
 
 
-class ColorField:
+class ColorField(Field):
     """Red, green and blue densities of coloured smoke at the cell centres, [nz, ny, nx, 3].
 
     The fluid holds them from the first emitter with a color, or the first `write`, on.
     """
 
     def __init__(self, fluid: Fluid) -> None:
-        self.name = "color"
-        self._fluid = fluid
-        self._shape = (*fluid.grid.cells[::-1], 3)
+        super().__init__(fluid, "color", (3,))
 
     @_at_work
     def read(self) -> FloatArray:
         """Return a float32 copy [nz, ny, nx, 3], zeros where there is no colour; waits for the GPU."""
         store = self.store
-        return np.zeros(self._shape, np.float32) if store is None else self.of(store.read())
+        return np.zeros(self.shape, np.float32) if store is None else self.of(store.read())
 
     @property
     def store(self) -> FieldStore | None:
@@ -229,24 +258,35 @@ class ColorField:
         """This field, as `read` gives it, of `stored` [z, y, x, 4], what is read from its store."""
         return np.ascontiguousarray(stored[..., :3])
 
-    @_at_work
     def write(self, values: ArrayLike) -> None:
         """Set the `values`, [nz, ny, nx, 3]; in solids they stay 0.
 
         Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """
-        volume = np.ones((*self._shape[:3], 4), np.float32)
-        volume[..., :3] = checked_array(values, self._shape, self.name)
+        self._put(self._checked(values))
+
+    @_at_work
+    def _put(self, array: FloatArray) -> None:
+        volume = np.ones((*self.shape[:3], 4), np.float32)
+        volume[..., :3] = array
         solver = self._fluid._settled(self.name)
         volume *= 1.0 - self._fluid.solid.read()[..., None]
         solver.prepare_colors().write(volume)
 
 
-class DerivedField:
+class DerivedField(Field):
     """A field that follows from the others, [nz, ny, nx(, c)]: it can be read only."""
 
-    def __init__(self, fluid: Fluid, name: str, compute: Callable[[], FloatArray], source: str) -> None:
-        self.name, self._fluid, self._compute, self._source = name, fluid, compute, source
+    def __init__(
+        self,
+        fluid: Fluid,
+        name: str,
+        compute: Callable[[], FloatArray],
+        source: str,
+        components: tuple[int, ...] = (),
+    ) -> None:
+        super().__init__(fluid, name, components)
+        self._compute, self._source = compute, source
 
     @_at_work
     def read(self) -> FloatArray:
@@ -263,14 +303,13 @@ class DerivedField:
         raise GpufluidError(f"{self.name} cannot be written: it follows from {self._source}")
 
 
-class VelocityField:
+class VelocityField(Field):
     """The staggered velocity, m/s: component i on the low face along axis i."""
 
     def __init__(self, fluid: Fluid) -> None:
-        self.name = "velocity"
-        self._fluid = fluid
+        super().__init__(fluid, "velocity")
         nx, ny, nz = fluid.grid.cells
-        self._shape = (nz + 1, ny + 1, nx + 1, 3)
+        self.shape = (nz + 1, ny + 1, nx + 1, 3)
 
     @_at_work
     def read(self) -> FloatArray:
@@ -287,11 +326,10 @@ class VelocityField:
 
     def of(self, stored: FloatArray) -> FloatArray:
         """This field, as `read` gives it, of `stored` [z, y, x, 4], what is read from its store."""
-        out = np.zeros(self._shape, np.float32)
+        out = np.zeros(self.shape, np.float32)
         out[: stored.shape[0]] = stored[..., :3]
         return out
 
-    @_at_work
     def write(self, values: ArrayLike) -> None:
         """Set it from `values` [nz + 1, ny + 1, nx + 1, 3].
 
@@ -301,7 +339,10 @@ class VelocityField:
 
         Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """
-        array = checked_array(values, self._shape, self.name)
+        self._put(self._checked(values))
+
+    @_at_work
+    def _put(self, array: FloatArray) -> None:
         store, dimensions = self._fluid._settled(self.name).velocity, self._fluid.grid.dimensions
         volume = np.zeros(store.shape, np.float32)  # what no face along an axis has is 0
         volume[..., :dimensions] = array[: volume.shape[0], ..., :dimensions]
@@ -310,6 +351,24 @@ class VelocityField:
                 line = np.moveaxis(volume, 2 - axis, 0)
                 line[-1] = line[0]
         store.write(volume)
+
+    def write_at_centers(self, values: ArrayLike) -> None:
+        """Set it from `values` at the cell centres, [nz, ny, nx, 3].
+
+        A face has the mean of the cells beside it, one on a side of the box what the one cell has. Read back
+        by `at_centers` they are a little smoother.
+        Raises GpufluidError as `write` does.
+        """
+        cells, sides = self._fluid.grid.cells, self._fluid.boundaries
+        array = checked_array(values, (*cells[::-1], 3), f"{self.name} at the cell centres")
+        faces = np.zeros(self.shape, np.float32)
+        for axis in range(self._fluid.grid.dimensions):
+            nx, ny, nz = (n + (a == axis) for a, n in enumerate(cells))
+            line = np.moveaxis(array[..., axis], 2 - axis, 0)
+            ends = (line[-1:], line[:1]) if sides.periodic(axis) else (line[:1], line[-1:])
+            beside = np.concatenate([ends[0], line, ends[1]])
+            np.moveaxis(faces[:nz, :ny, :nx, axis], 2 - axis, 0)[...] = 0.5 * (beside[1:] + beside[:-1])
+        self.write(faces)
 
     @_at_work
     def at_centers(self) -> FloatArray:
@@ -372,7 +431,14 @@ class Fluid:
         self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
         self.flame = DerivedField(self, "flame", self._flame, "fluid.temperature and fluid.fuel, in a step")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
-        self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles")
+        self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles", (3,))
+
+    def __repr__(self) -> str:
+        if self._released:
+            return "<gf.Fluid, released>"
+        cells = " x ".join(map(str, self.grid.cells))
+        size, name = self.grid.cell_size, self.backend_name
+        return f"<gf.Fluid of {cells} cells of {size:.4g} m, {name}, at {self.time:.4g} s>"
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("grid", "boundaries"):
@@ -659,8 +725,9 @@ class Fluid:
     def _scroll(self, shift: tuple[int, int, int]) -> None:
         i, j, k = (old + new for old, new in zip(self.scrolled, shift, strict=True))
         whole_triple((i, j, k), "cells, with those that the box has gone already,", FARTHEST)
-        self._finish_step()
-        self._solver.scroll(shift, list(self.obstacles))
+        if any(shift):  # following a point that hardly moves leaves a step under way
+            self._finish_step()
+            self._solver.scroll(shift, list(self.obstacles))
 
     @_at_work
     def take(self, names: Sequence[str]) -> Callable[[], dict[str, FloatArray]]:
@@ -1058,9 +1125,9 @@ class Fluid:
                 (shape, "what is inside it is a guess") if isinstance(shape, Mesh) else (shape.mesh, None)
             )
             axes = grid.dimensions
-            doubt_mesh(mesh, emitter.matrix, grid, period, where_open, axes=axes, lost=lost, callers=5)
+            doubt_mesh(mesh, emitter.matrix, grid, period, where_open, axes=axes, lost=lost)
         else:
-            doubt_source(emitter, edge_width(emitter, grid) or 0.0, grid, period, lost, callers=5)
+            doubt_source(emitter, edge_width(emitter, grid) or 0.0, grid, period, lost)
         if emitter.color is not None and not self._under_way:
             self._solver.prepare_colors()
 
@@ -1079,9 +1146,9 @@ class Fluid:
         shape, matrix, period = obstacle.shape, obstacle.matrix, periods(self.grid, self.boundaries)
         if isinstance(shape, Mesh):
             where_open = "its solid is a guess inside its bounding box"
-            doubt_mesh(shape, matrix, self.grid, period, where_open, callers=4)
+            doubt_mesh(shape, matrix, self.grid, period, where_open)
         else:
-            doubt_solid(shape, shape.form, matrix, self.grid, callers=4)
+            doubt_solid(shape, shape.form, matrix, self.grid)
 
 
 def _check_parts(grid: object, boundaries: object, settings: object, backend: str, ctx: object) -> None:

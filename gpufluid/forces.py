@@ -367,10 +367,9 @@ class Forces:
     def try_out(self, force: Force, time: float) -> None:
         """Raise where a function of the user, which NumPy calls in the middle of a step, fails at `time`."""
         if self.backend.name == "numpy" and isinstance(force, ForceExpression) and force.active:
-            grid, function = self.backend.grid, force.numpy
+            function = force.numpy
             assert function is not None  # `compile` has looked
-            place = np.moveaxis(np.indices(grid.cells[::-1])[::-1], 0, -1) + 0.5
-            self._call(function, place * grid.cell_size + np.asarray(grid.origin), time)
+            self._call(function, self.backend.grid.centers(), time)
 
     @staticmethod
     def _call(function: Callable[..., Any], place: NDArray[np.float64], time: float) -> None:

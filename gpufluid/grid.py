@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpufluid.checks import LARGEST, finite_number, finite_triple
-from gpufluid.errors import GpufluidError, named
+from gpufluid.errors import GpufluidError, named, one_of
 
 LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
 TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
@@ -74,6 +77,32 @@ class Grid:
         """High corner of the box, metres."""
         (x, y, z), (sx, sy, sz) = self.origin, self.size
         return x + sx, y + sy, z + sz
+
+    def centers(self) -> NDArray[np.float64]:
+        """Middles of the cells, where density and the like are, (x, y, z) in metres: [nz, ny, nx, 3]."""
+        return self._lattice(self.cells, (0.5, 0.5, 0.5))
+
+    def faces(self, axis: str) -> NDArray[np.float64]:
+        """Middles of the faces that the velocity along `axis` is on, (x, y, z) in metres.
+
+        axis: "x", "y" or "z". [nz + 1, ny + 1, nx + 1, 3] as the velocity has it: what it has no face for
+        lies beyond the box. So component 0 of a flow is a formula of ``grid.faces("x")``.
+        Raises GpufluidError for another axis.
+        """
+        one_of(axis, AXES, "axis")
+        i, j, k = (0.0 if name == axis else 0.5 for name in AXES)
+        nx, ny, nz = self.cells
+        return self._lattice((nx + 1, ny + 1, nz + 1), (i, j, k))
+
+    def _lattice(
+        self, counts: tuple[int, int, int], first: tuple[float, float, float]
+    ) -> NDArray[np.float64]:
+        """So many places a cell apart, the `first` so many cells from the low corner: [z, y, x, 3]."""
+        x, y, z = (
+            low + (np.arange(n) + off) * self.cell_size
+            for low, n, off in zip(self.origin, counts, first, strict=True)
+        )
+        return np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
 
     @cached_property
     def local(self) -> Grid:

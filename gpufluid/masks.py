@@ -391,9 +391,7 @@ def _to_triangle(p: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
 
 def _image(grid: Grid, image: Image, matrix: Floats, width: float | None) -> Floats:
     """The share of each cell in a sheet: the picture there, faded across the sheet."""
-    x, y, z = _axes(grid)
-    place = np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
-    local = (place - matrix[:3, 3]) @ matrix[:3, :3] - image.center  # the inverse of a rotation
+    local = (grid.centers() - matrix[:3, 3]) @ matrix[:3, :3] - image.center  # the inverse of a rotation
     pixels = _coarsened(image, grid.cell_size)
     rows, columns = pixels.shape
     u = (local[..., 0] / image.size[0] + 0.5) * columns - 0.5

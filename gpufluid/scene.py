@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,8 @@ class Scene:
         raises, later on too, the line. A script is Python and may do anything: run only those you trust. A
         description runs nothing.
         """
+        several(changes, "Scene.load changes")
+        _check_cells(cells)
         if scene_suffix(path) == ".toml":
             from gpufluid.scene_file import load_description as read
         else:
@@ -477,6 +480,21 @@ def box_names(fluids: Sequence[Fluid], names: Mapping[str, Any]) -> tuple[str, .
     """What the boxes of `fluids` are called where `names` are given; see `Scene.box_names`."""
     given = {id(thing): name for name, thing in names.items()}
     return tuple(given.get(id(fluid), f"box {n}") for n, fluid in enumerate(fluids, 1))
+
+
+def _check_cells(cells: Cells | Sequence[Cells | None] | None) -> None:
+    """Raise GpufluidError where `cells` are neither those of one grid nor, as `Scene.load` says, of each."""
+
+    def whole(given: Any) -> bool:
+        return isinstance(given, Sequence) and [isinstance(n, Integral) for n in given] == [True] * 3
+
+    if cells is None or whole(cells):
+        return
+    if not isinstance(cells, Sequence) or not all(given is None or whole(given) for given in cells):
+        raise GpufluidError(
+            "Scene.load cells must be three whole numbers (x, y, z), or a list of such, or None, for each "
+            f"grid, got {cells!r}"
+        )
 
 
 def _between(low: float, value: float, high: float) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -18,7 +17,7 @@ from gpufluid.colors import Colors
 from gpufluid.debugging import NotFiniteError
 from gpufluid.diffusion import Diffusion
 from gpufluid.empty import EmptySpace
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, warn
 from gpufluid.fire import Fire
 from gpufluid.forces import Forces, on_its_way
 from gpufluid.fourier import check_box, refuse_obstacle
@@ -322,11 +321,10 @@ class Solver:
             return int(rules.max_substeps)
         if carried > FAR * rules.cfl * rules.max_substeps and not self._doubted:
             self._doubted = True
-            warnings.warn(
+            warn(
                 f"a step of {dt:g} s carries the fastest flow {carried:.3g} cells, in at most "
                 f"{rules.max_substeps} parts: is dt in seconds?",
                 RuntimeWarning,
-                stacklevel=2,
             )
         return max(1, min(int(rules.max_substeps), math.ceil(carried / rules.cfl)))
 

@@ -206,6 +206,10 @@ def test_a_box_that_moves_finishes_the_step_first(where: str, ctx: moderngl.Cont
             fluid.step(0.1)
             if sliced:
                 assert not fluid.advance(0.1, TINY)
+                under_way = fluid.progress
+                assert fluid.follow((0.55, 0.6, 0.4)) == (0, 0, 0)  # nearer than a cell: the box stays
+                fluid.scroll((0, 0, 0))
+                assert fluid.progress == under_way > 0.0
             else:
                 fluid.step(0.1)
             assert fluid.follow((0.9, 0.6, 0.4)) == (4, 0, 0)

@@ -251,6 +251,7 @@ def test_a_misspelt_keyword_is_named_with_the_right_one(cls: str) -> None:
         (lambda: gf.Emitter(gf.Sphere()), "densty", "density"),
         (lambda: gf.Emitter(gf.Sphere()), "colour", "color"),
         (lambda: gf.Obstacle(gf.Sphere()), "postion", "position"),
+        (lambda: gf.Obstacle(gf.Sphere()), "pos", "position"),
         (gf.Camera, "elevaton", "elevation"),
         (gf.Smoke, "extiction", "extinction"),
         (lambda: gf.Wind((1.0, 0.0, 0.0)), "velocty", "velocity"),
@@ -334,7 +335,7 @@ def test_what_is_assigned_to_the_wrong_thing_is_told(ctx: moderngl.Context) -> N
             assert not hasattr(thing, name)
             thing.mine = 3  # a program's own
     with pytest.raises(
-        gf.GpufluidError, match=r"must be a gf.Scene, as gf.Scene\(fluid\), got <gpufluid.fluid"
+        gf.GpufluidError, match=r"must be a gf.Scene, as gf.Scene\(fluid\), got <gf.Fluid, released>"
     ):
         renderers[1].draw(fluid)
     for renderer in renderers:
@@ -358,7 +359,7 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         ),
         (
             lambda f: gf.Scene(f, others=f),
-            "Scene.others must be a list or a tuple, got <gpufluid.fluid.Fluid",
+            "Scene.others must be a list or a tuple, got <gf.Fluid of",
         ),
         (lambda f: gf.Scene(f, others=[3]), r"Scene.others\[0\] must be a gf.Fluid, got 3"),
         (lambda f: gf.Scene(f, views=gf.SliceView()), "Scene.views must be a list or a tuple, got SliceView"),
@@ -380,8 +381,19 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.write_volume("a.npz", None), "fluid must be a gf.Fluid, got None"),
         (
             lambda f: gf.write_picture("a.png", None),
-            "renderer must be a gf.FrameRenderer or a framebuffer, got None",
+            "renderer must be a gf.FrameRenderer, a framebuffer or an array, got None",
         ),
+        (
+            lambda f: gf.Scene.load("a.toml", changes="dt=1"),
+            "Scene.load changes must be a list or a tuple, got 'dt=1'",
+        ),
+        (
+            lambda f: gf.Scene.load("a.toml", changes={"dt": 1}),
+            "Scene.load changes must be a list or a tuple",
+        ),  # type: ignore[arg-type]
+        (lambda f: gf.Scene.load("a.toml", cells=(8, 12)), r"three whole numbers .*, got \(8, 12\)"),  # type: ignore[arg-type]
+        (lambda f: gf.Scene.load("a.toml", cells=[None, 3]), r"three whole numbers .*, got \[None, 3\]"),  # type: ignore[list-item]
+        (lambda f: gf.Scene.load("a.toml", cells=8), "three whole numbers .*, got 8"),  # type: ignore[arg-type]
         (lambda f: f.take("density"), "names must be a list or a tuple, got 'density'"),
         (
             lambda f: gf.ConjugateGradient(preconditioner=np.zeros(2)),

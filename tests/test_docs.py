@@ -54,6 +54,19 @@ COMMANDS = [
 ]
 
 
+def test_the_arrays_of_the_export_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A flow by a formula, on both backends; points that go with it, and a picture."""
+    monkeypatch.chdir(tmp_path)
+    (text,) = blocks("export.md", "python")
+    found: dict[str, Any] = {"gf": gf, "np": np}
+    exec(text, found)
+    fluid, points = found["fluid"], found["points"]
+    assert found["apart"] < 1e-5 and np.ptp(fluid.velocity) > 0.1
+    assert np.isfinite(points).all() and np.ptp(found["shade"]) > 200 and found["speed"].max() > 0.1
+    assert found["vorticity_z"].shape == (32, 48, 32) and Path("slice.png").exists()
+    fluid.release()
+
+
 def test_there_are_commands() -> None:
     assert len(COMMANDS) > 15 and len({page for page, _ in COMMANDS}) > 2
 
@@ -74,7 +87,7 @@ def test_the_examples_of_the_scripting_page(tmp_path: Path, monkeypatch: pytest.
     Path("boxes.toml").write_text(boxes)
     played = []
     monkeypatch.setattr(
-        gf, "run", lambda scene, frames, out: played.append((scene.fluid.settings.buoyancy, out))
+        gf, "run", lambda scene, out, **options: played.append((scene.fluid.settings.buoyancy, out))
     )
     vary, script = blocks("scripting.md", "python")
     exec(vary, {"gf": gf})
@@ -117,6 +130,9 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
         "body": SimpleNamespace(apply=lambda force, torque: vars(told).update(force=force, torque=torque)),
         "waiting": 0.0,
         "frame_time": 1 / 60,
+        "fired": True,
+        "place": (0.0, 0.5, 0.0),
+        "dt": 1 / 60,
     }
     for text in examples:
         if "near_smoke" in text:  # two pools of smoke, each with its light in one shader
@@ -134,6 +150,8 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
         if text.startswith("asked"):  # an answer is there a frame or so later
             text = text.replace("...", "fluid.step(1 / 60); ctx.finish()")
         exec(compile(text, "embedding.md", "exec"), found)
+        if text.startswith("boom"):
+            assert 1.0 < np.max(found["fluid"].fuel) <= 2.0, "all of it, in patches"
         found["fluid"].finish()  # a step that an example leaves under way
     assert np.isfinite(told.force).all() and np.isfinite(told.torque).all()
     assert found["fluid"].scrolled != (0, 0, 0), "it follows the hero"

@@ -219,6 +219,78 @@ def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: p
     np.testing.assert_allclose(left[0], left[1], atol=1e-4)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+def test_a_field_is_an_array_to_numpy(backend: str) -> None:
+    """With the shape it says, also as what another fluid is given; and a fluid says what it is."""
+    grid = gf.Grid((5, 4, 3), 0.25, origin=(1.0, 2.0, 3.0))
+    with gf.Fluid(grid, gf.Boundaries.all(gf.Open()), backend=backend) as fluid, gf.Fluid(grid) as other:
+        fluid.color.write(np.ones((3, 4, 5, 3)))
+        fluid.emitters.add(gf.Emitter(gf.Sphere((1.5, 2.5, 3.5), 0.5), density=1.0, velocity=(1.0, 2.0, 3.0)))
+        fluid.step(0.1)
+        assert repr(fluid) == f"<gf.Fluid of 5 x 4 x 3 cells of 0.25 m, {fluid.backend_name}, at 0.1 s>"
+        for name in FIELDS:
+            field = getattr(fluid, name)
+            array = np.asarray(field)
+            assert array.shape == field.shape and np.array_equal(array, field.read())
+            assert repr(field).startswith(f"<{name} {list(field.shape)} of a gf.Fluid")
+            assert np.asarray(field, np.float64).dtype == np.float64
+        with pytest.raises(ValueError, match="density is read back .* makes a copy"):
+            fluid.density.__array__(copy=False)
+        assert np.max(fluid.density) == fluid.density.read().max() > 0.0
+        for name in ("velocity", "density", "color"):
+            getattr(other, name).write(getattr(fluid, name))
+            assert np.array_equal(getattr(other, name), getattr(fluid, name))
+    assert repr(fluid) == "<gf.Fluid, released>"
+
+
+def test_a_flow_is_a_formula_of_the_places_of_its_faces() -> None:
+    """A linear one has its own values at the middles of the cells, wherever the box has gone."""
+    pull = np.array([[0.5, -1.0, 0.25], [0.75, 1.0, -2.0], [0.0, 0.125, -1.5]])
+    with gf.Fluid(gf.Grid((6, 5, 4), 0.5, (1.0, -2.0, 3.0)), gf.Boundaries.all(gf.Open())) as fluid:
+        fluid.scroll((2, -1, 3))
+        places = [fluid.grid.faces(axis) for axis in "xyz"]
+        assert all(place.shape == (5, 6, 7, 3) for place in places)
+        fluid.velocity.write(np.stack([place @ row for place, row in zip(places, pull, strict=True)], -1))
+        centers = fluid.grid.centers()
+        assert centers[0, 0, 0].tolist() == [2.25, -2.25, 4.75] and centers[-1, -1, -1].tolist() == [
+            4.75,
+            -0.25,
+            6.25,
+        ]
+        np.testing.assert_allclose(fluid.velocity.at_centers(), centers @ pull.T, atol=1e-5)
+        with pytest.raises(gf.GpufluidError, match="axis must be one of 'x', 'y', 'z', got 'w'"):
+            fluid.grid.faces("w")
+
+
+@pytest.mark.parametrize("cells", [(6, 5, 4), (6, 5, 1)])
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+def test_a_flow_may_be_given_at_the_cell_centers(backend: str, cells: tuple[int, int, int]) -> None:
+    """A linear one is itself on every face within; across a periodic side a face has both its cells."""
+    pull = np.array([[0.5, -1.0, 0.25], [0.75, 1.0, -2.0], [0.0, 0.125, -1.5]])
+    grid, axes = gf.Grid(cells, 0.5, (1.0, -2.0, 3.0)), range(2 if cells[2] == 1 else 3)
+    with gf.Fluid(grid, gf.Boundaries.all(gf.Open()), backend=backend) as fluid:
+        fluid.velocity.write_at_centers(grid.centers() @ pull.T)
+        found = fluid.velocity.read()
+        for axis in axes:
+            inner = np.s_[
+                tuple(slice(int(a == axis), cells[a]) for a in (2, 1, 0))  # neither on a side nor beyond one
+            ]
+            linear = grid.faces("xyz"[axis]) @ pull[axis]
+            np.testing.assert_allclose(found[..., axis][inner], linear[inner], atol=1e-5)
+        first = grid.centers()[:, :, 0] @ pull[0]
+        np.testing.assert_allclose(found[: cells[2], : cells[1], 0, 0], first, atol=1e-5)
+        with pytest.raises(
+            gf.GpufluidError, match=r"velocity at the cell centres must have the shape .* got \(3,\)"
+        ):
+            fluid.velocity.write_at_centers(np.zeros(3))
+    with gf.Fluid(grid, gf.Boundaries.all(gf.Periodic()), backend=backend) as fluid:
+        values = np.random.default_rng(3).normal(size=(*cells[::-1], 3)).astype(np.float32)
+        fluid.velocity.write_at_centers(values)
+        for axis in axes:
+            either = 0.25 * (np.roll(values, 1, 2 - axis) + 2.0 * values + np.roll(values, -1, 2 - axis))
+            np.testing.assert_allclose(fluid.velocity.at_centers()[..., axis], either[..., axis], atol=1e-6)
+
+
 def test_a_dt_that_is_hardly_meant_is_doubted() -> None:
     """Milliseconds, as games count them: once, and the step is taken all the same."""
     with gf.Fluid(gf.Grid((8, 8, 8), 0.01), backend="numpy") as fluid:
@@ -230,7 +302,7 @@ def test_a_dt_that_is_hardly_meant_is_doubted() -> None:
         with pytest.warns(RuntimeWarning, match="a step of 16 s carries .* is dt in seconds") as told:
             fluid.step(16)
             fluid.step(16)
-        assert len(told) == 1
+        assert len(told) == 1 and told[0].filename == __file__
         assert fluid.time == pytest.approx(3 * 0.016 + 32.0)
 
 

@@ -176,6 +176,7 @@ def test_slices_that_are_not_there(options: Any, message: str) -> None:
         ([], {}, "needs at least one frame"),
         ([np.zeros((3, 3))], {}, r"must be finite \[height, width, 2\]"),
         ([np.full((3, 3, 2), np.inf)], {}, "must be finite"),
+        ([windy], {}, r"must be numbers \[height, width, 2\], as flow_of\(fluid\) gives it, got <function"),
         ([np.zeros((3, 3, 2)), np.zeros((3, 2, 2))], {}, "must all be"),
         ([np.zeros((3, 3, 2))], {"bits": 12}, "bits must be one of 8, 16"),
         ([np.zeros((3, 3, 2))], {"scale": 0.0}, "scale must be a finite number > 0"),

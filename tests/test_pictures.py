@@ -191,6 +191,27 @@ def test_a_framebuffer_is_written_as_it_is_seen(ctx: moderngl.Context, tmp_path:
     assert not (tmp_path / "d.png").exists() and ctx.error == "GL_NO_ERROR"
 
 
+def test_an_array_is_written_as_it_is(tmp_path: Path) -> None:
+    """Bytes and words as PNG, floats as EXR; what does not fit says what would."""
+    pixels = np.arange(5 * 7 * 4, dtype=np.uint8).reshape(5, 7, 4)
+    for name, picture in (("a.png", pixels), ("b.png", pixels[..., :3]), ("c.png", pixels * np.uint16(257))):
+        assert np.array_equal(read_png(gf.write_picture(tmp_path / name, picture)), picture)
+    radiance = np.linspace(-1.0, 70.0, 5 * 7 * 3, dtype=np.float32).reshape(5, 7, 3)
+    path = gf.write_picture(tmp_path / "a.exr", radiance, half=False)
+    channels = OpenEXR.File(str(path), separate_channels=True).channels()
+    assert np.array_equal(np.stack([channels[name].pixels for name in "RGB"], -1), radiance)
+    for name, picture, given, said in (
+        ("d.png", radiance, {}, r"uint8 or uint16 \[height, width, 3 or 4\], got float32 \[5, 7, 3\]"),
+        ("d.exr", pixels, {}, r"float \[height, width, 3 or 4\], got uint8 .* read_hdr"),
+        ("d.png", pixels, {"motion": np.zeros((5, 7, 2))}, "d.png: a PNG holds no motion"),
+        ("d.jpg", pixels, {}, "d.jpg"),
+        ("a.png", pixels, {}, "a.png: exists already"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=said):
+            gf.write_picture(tmp_path / name, picture, **given)
+        assert not (tmp_path / name).exists() or name == "a.png"
+
+
 def test_the_tone_map_of_known_values() -> None:
     radiance = np.array([[[0.0, 0.0, 0.0, 0.0], [1e6, 1e6, 1e6, 1.0], [0.1, 0.0, 0.0, 0.5]]])
     shown = sixteen_bits(radiance, 1.0, alpha=True)[0]

@@ -345,6 +345,31 @@ def test_a_whole_frame_keeps_the_hosts_state(
         np.testing.assert_array_equal(one, other)
 
 
+def test_smoke_in_a_framebuffer_that_encodes_is_that_of_linear_light(host: Host) -> None:
+    ctx, shown = host.ctx, {}
+    host.be_plain()
+    camera, look = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.5), gf.Smoke(extinction=6.0)
+    with gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), ctx=ctx) as fluid:
+        fluid.density.write(np.full((8, 8, 8), 0.5))
+        smoke = gf.VolumeRenderer(ctx)
+        for form in (0x8C43, 0x881A):  # SRGB8_ALPHA8, RGBA16F
+            texture = ctx.texture((40, 30), 4, internal_format=form)
+            target = ctx.framebuffer([texture])
+            host("glEnable", 0x8DB9)
+            target.clear(0.2, 0.2, 0.2, 1.0)
+            smoke.render(fluid, camera, target=target, smoke=look)
+            host("glDisable", 0x8DB9)
+            shown[form] = np.frombuffer(target.read(components=4, dtype="f4"), np.float32).reshape(30, 40, 4)
+            target.release()
+            texture.release()
+        smoke.release()
+    linear = shown[0x881A][..., :3].astype(float)
+    encoded = np.where(linear < 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    assert np.ptp(linear) > 0.05
+    # each of many slabs is rounded to 8 bits as it is laid over the picture
+    np.testing.assert_allclose(shown[0x8C43][..., :3], encoded, atol=0.02)
+
+
 def test_a_framebuffer_that_encodes_shows_the_picture_as_it_is(host: Host) -> None:
     """As windows with sRGB do: what was for a screen already was encoded again, and pale."""
     ctx, shown = host.ctx, []

@@ -262,7 +262,8 @@ def checked_scene(scene: Any) -> Scene:
         raise GpufluidError(f"run needs a gpufluid.Scene, got {scene!r}")
     if scene.fluid.ctx is None:
         raise GpufluidError(
-            'a fluid with backend="numpy" cannot be drawn: use "auto", "compute" or "fragment"'
+            'a fluid with backend="numpy" cannot be drawn: use "auto", "compute" or "fragment"; '
+            'of one that was saved gf.Fluid.load(file, backend="auto") makes one'
         )
     return scene
 

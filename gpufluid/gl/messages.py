@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,7 +16,7 @@ from weakref import WeakKeyDictionary
 import moderngl
 
 from gpufluid.debugging import switches
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, warn
 from gpufluid.gl.calls import Calls, calls
 
 OUTPUT, SYNCHRONOUS, CALLBACK = 0x92E0, 0x8242, 0x8244
@@ -116,7 +115,7 @@ def complain(said: list[str], what: str) -> None:
 def tell(said: list[str], what: str) -> None:
     """Warn where something was `said`, of what is not the engine's."""
     if said:
-        warnings.warn(_sentence(said, what), RuntimeWarning, stacklevel=2)
+        warn(_sentence(said, what), RuntimeWarning)
 
 
 def _sentence(said: list[str], what: str) -> str:

@@ -48,7 +48,8 @@ def write_exr(
     color = np.asarray(picture)
     if color.dtype.kind != "f" or color.ndim != 3 or color.shape[2] not in (3, 4) or not color.size:
         raise GpufluidError(
-            f"an EXR picture must be float [height, width, 3 or 4], got {color.dtype} {list(color.shape)}"
+            f"an EXR picture must be float [height, width, 3 or 4], got {color.dtype} {list(color.shape)}; "
+            "a renderer's read_hdr() is"
         )
     dtype = np.float16 if half else np.float32
     channels = dict(zip("RGBA", (_plane(color[..., n], dtype) for n in range(color.shape[2])), strict=False))

@@ -8,7 +8,6 @@ copied for that, without encoding again, so that its index comes first, for the 
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number, whole_number
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, MissingDependencyError, warn
 from gpufluid.files import partial_path
 from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
@@ -318,7 +317,7 @@ class Film:
                     raise
                 what = "held open by another program"
         if self.path != wanted:
-            warnings.warn(f"{wanted} was {what}: this film is {self.path}", stacklevel=2)
+            warn(f"{wanted} was {what}: this film is {self.path}", UserWarning)
 
     def _error(self, cause: Exception) -> Exception:
         if not isinstance(cause, (OSError, self._av.error.FFmpegError)):

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.checks import finite_number, whole_number
+from gpufluid.checks import finite_number, real_array, whole_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.files import check_file
 from gpufluid.fluid import Fluid
@@ -220,10 +220,22 @@ class FlowBook(_Sheet):
 
         Raises GpufluidError where it is unlike the first one, or the sheet would be over 16384 pixels a side.
         """
-        self._add(flow)
+        self._add(_flow_map(flow))
 
     def _save(self) -> None:
         write_flow_sheet(self.path, self._gathered, overwrite=self._overwrite, **self._options)
+
+
+def _flow_map(flow: ArrayLike) -> NDArray[np.float64]:
+    try:
+        frame = real_array(flow)
+    except (TypeError, ValueError):
+        raise GpufluidError(
+            f"a flow map must be numbers [height, width, 2], as flow_of(fluid) gives it, got {flow!r}"
+        ) from None
+    if frame.ndim != 3 or frame.shape[2] != 2 or not frame.size or not np.isfinite(frame).all():
+        raise GpufluidError(f"a flow map must be finite [height, width, 2], got {list(frame.shape)}")
+    return frame
 
 
 def write_flow_sheet(
@@ -251,10 +263,7 @@ def write_flow_sheet(
     one_of(bits, tuple(ZERO), "bits")
     check_file(path, overwrite, (".png",))
     sidecar = check_file(Path(path).with_suffix(".json"), overwrite)
-    frames = [np.asarray(flow, np.float64) for flow in flows]
-    for frame in frames:
-        if frame.ndim != 3 or frame.shape[2] != 2 or not frame.size or not np.isfinite(frame).all():
-            raise GpufluidError(f"a flow map must be finite [height, width, 2], got {list(frame.shape)}")
+    frames = [_flow_map(flow) for flow in flows]
     if scale is None:
         scale = max((float(np.abs(frame).max()) for frame in frames), default=0.0) or 1.0
     scale = finite_number(scale, "scale", above=0.0)

@@ -1,4 +1,4 @@
-"""A drawn scene as a picture file: PNG of 8 or 16 bits, with alpha or not, or EXR; a framebuffer as a PNG."""
+"""A drawn scene, a framebuffer or an array as a picture file: PNG of 8 or 16 bits, or EXR."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 def write_picture(
     path: str | os.PathLike[str],
-    renderer: FrameRenderer | moderngl.Framebuffer,
+    renderer: FrameRenderer | moderngl.Framebuffer | NDArray[Any],
     *,
     alpha: bool = False,
     bits: int = 8,
@@ -44,7 +44,9 @@ def write_picture(
         precision.
 
     renderer: a framebuffer of moderngl's will do for a .png of 8 bits: its first colour as it is, which
-        should be what a screen shows, as views of the flow draw it without ``linear=True``.
+        should be what a screen shows, as views of the flow draw it without ``linear=True``. An array, top row
+        first, is written as it is: uint8 or uint16 [h, w, 3 or 4] as .png, float [h, w, 3 or 4] as .exr;
+        what is said of alpha, bits and depth does not concern it.
 
     The file appears whole or not at all. Raises GpufluidError for another ending and a path that cannot be
     written to; MissingDependencyError without Pillow, PyAV (16 bits) or OpenEXR.
@@ -60,7 +62,7 @@ def write_picture(
 
 def picture_work(
     path: str | os.PathLike[str],
-    renderer: FrameRenderer | moderngl.Framebuffer,
+    renderer: FrameRenderer | moderngl.Framebuffer | NDArray[Any],
     *,
     alpha: bool = False,
     bits: int = 8,
@@ -81,19 +83,40 @@ def picture_work(
 
         seen = read_target(renderer, 4 if alpha else 3)
         return lambda: write_png(path, seen, overwrite)
+    if isinstance(renderer, np.ndarray):
+        return _array_work(path, renderer, motion, half, overwrite)
     if not hasattr(renderer, "read_hdr"):
-        raise GpufluidError(f"renderer must be a gf.FrameRenderer or a framebuffer, got {renderer!r}")
+        raise GpufluidError(
+            f"renderer must be a gf.FrameRenderer, a framebuffer or an array, got {renderer!r}"
+        )
     if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
         radiance, z = renderer.read_hdr(), renderer.read_depth() if depth else None
         return lambda: write_exr(path, radiance, depth=z, motion=motion, half=half, overwrite=overwrite)
-    if motion is not None:
-        raise GpufluidError(f"{os.fspath(path)}: a PNG holds no motion; take .exr")
+    _no_motion(path, motion)
     picture: NDArray[Any]
     if bits == 8:
         picture = renderer.read("straight" if alpha else None)
     else:
         picture = sixteen_bits(renderer.read_hdr(), renderer.exposure, alpha)
     return lambda: write_png(path, picture, overwrite)
+
+
+def _array_work(
+    path: str | os.PathLike[str],
+    picture: NDArray[Any],
+    motion: NDArray[Any] | None,
+    half: bool,
+    overwrite: bool,
+) -> Callable[[], Path]:
+    if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
+        return lambda: write_exr(path, picture, motion=motion, half=half, overwrite=overwrite)
+    _no_motion(path, motion)
+    return lambda: write_png(path, picture, overwrite)
+
+
+def _no_motion(path: str | os.PathLike[str], motion: NDArray[Any] | None) -> None:
+    if motion is not None:
+        raise GpufluidError(f"{os.fspath(path)}: a PNG holds no motion; take .exr")
 
 
 def sixteen_bits(radiance: NDArray[np.floating], exposure: float, alpha: bool = False) -> NDArray[np.uint16]:

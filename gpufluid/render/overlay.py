@@ -103,7 +103,10 @@ class Overlay(Guest):
                 'or "auto"'
             )
         if fluid.ctx is not self.ctx:
-            raise GpufluidError(f"the fluid lives in another GL context than this {name}")
+            raise GpufluidError(
+                f"the fluid lives in another GL context than this {name}: make both with one, "
+                "gf.Fluid(..., ctx=ctx)"
+            )
         check_alive = getattr(fluid, "check_alive", None)
         if check_alive is not None:
             check_alive()

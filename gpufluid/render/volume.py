@@ -257,7 +257,10 @@ class VolumeRenderer(Guest):
                 'a fluid with backend="numpy" has no textures to draw: use "fragment", "compute" or "auto"'
             )
         if fluid.ctx is not self.ctx:
-            raise GpufluidError("the fluid lives in another GL context than this renderer")
+            raise GpufluidError(
+                "the fluid lives in another GL context than this renderer: make both with one, "
+                "gf.Fluid(..., ctx=ctx)"
+            )
         look.check()
         fluid.voxelize()
         self._allocate(fluid)
