@@ -59,7 +59,7 @@ def share_of_light(seen: NDArray[np.float32], x: Any, z: Any, reach: float = 2.6
     return 1.0 - (1.0 - seen / WHITE[0]) / np.maximum(there, 1e-3)
 
 
-@pytest.mark.parametrize(("visible", "side"), [(False, 1024), (True, 1024), (True, 2048)])
+@pytest.mark.parametrize(("visible", "side"), [(False, 1536), (True, 1536), (True, 3072)])
 def test_the_shadow_of_a_ball_is_an_ellipse(
     fluid: gf.Fluid, ctx: moderngl.Context, visible: bool, side: int
 ) -> None:
@@ -103,6 +103,39 @@ def test_the_edge_of_a_shadow_shows_neither_pixels_nor_texels(
     assert 30.0 < width.mean() < 80.0
     assert np.ptp(straight) > 2.0
     assert (middle - straight).std() < 0.1 and width.std() < 0.2
+
+
+@pytest.mark.parametrize("lamp", [False, True])
+@pytest.mark.parametrize(
+    ("ground", "elevation", "limit"),
+    [("floor", 5.0, 0.45), ("floor", 30.0, 0.2), ("solid", 5.0, 0.7), ("solid", 30.0, 0.32)],
+)
+def test_shadows_seen_at_a_slant_are_those_that_more_pixels_see(
+    fluid: gf.Fluid, ctx: moderngl.Context, ground: str, elevation: float, limit: float, lamp: bool
+) -> None:
+    """Bars of light on the ground, near the eye, where a pixel is much longer than wide: they have no teeth.
+
+    What is off is less than this share of a pixel along all of their edges.
+    """
+    for x in (-0.3, -0.1, 0.1, 0.3):
+        fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.1, 0.1, 1.4)), (x, 0.9, 0.0), visible=False))
+    if ground == "solid":
+        fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 0.1, 3.0)), (0.0, -0.05, 0.0), gloss=0.0))
+    floor = 0.0 if ground == "floor" else None
+    camera = gf.Camera(target=(0.2, 0.0, -0.1), distance=2.2, azimuth=-8.0, elevation=elevation, fov=30.0)
+    dark, sun = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0)), (0.6, -1.0, 0.2)
+    lights: tuple[gf.PointLight, ...] = (gf.PointLight((-1.2, 2.3, -0.3), (9.0, 9.0, 9.0)),) if lamp else ()
+    light = dark if lamp else gf.Light(direction=sun, color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0))
+    seen = []
+    for fine in (1, 6):
+        frame = FrameRenderer(ctx, (192 * fine, 108 * fine), background=WHITE)
+        frame._shadows.side *= 1 + (fine > 1)
+        many = drawn(frame, fluid, camera=camera, light=light, lights=lights, floor=floor).astype(float)
+        seen.append(many.reshape(108, fine, 192, fine).mean(axis=(1, 3)))
+        frame.release()
+    few, truth = seen
+    edges = np.abs(np.diff(truth, axis=1)).sum()
+    assert np.abs(few - truth).sum() < limit * edges
 
 
 @pytest.mark.parametrize("way", [(1, -1, 0.3), (0, -1, 0), (0, -1, 1), (1, 1, 1), (1e-5, -1, 0), (3, -1, -2)])

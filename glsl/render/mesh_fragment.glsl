@@ -29,7 +29,7 @@ void main() {
     vec3 v = normalize(parallel_view ? eye : eye - place);
     if (dot(n, v) < 0.0) n -= 1.02 * dot(n, v) * v;  // a normal smoothed past the outline
     n = normalize(n);
-    Lit lit = light_on(place, n, LIFT);
+    Lit lit = light_on(Spot(place, n, dFdx(place), dFdy(place), LIFT));
     vec3 h = normalize(v - sun_direction);
     float nh = max(dot(n, h), 0.0), vh = clamp(dot(v, h), 1e-3, 1.0), nv = max(dot(n, v), 0.0);
     float a2 = ROUGHNESS * ROUGHNESS * ROUGHNESS * ROUGHNESS, d = nh * nh * (a2 - 1.0) + 1.0;
