@@ -9,6 +9,7 @@ uniform sampler2DShadow solid_depths;
 uniform vec4 to_depths[4 * TILES];  // rows of matrices: place (cells) -> place and depth in a tile, 0 .. 1, times the fourth
 uniform vec4 depth_tiles[TILES];    // of the map: where each begins, and its size
 uniform float depth_texels[TILES];  // cells, where the fourth is 1
+uniform ivec3 depth_cells;          // that the box has moved on by, 0 .. 7
 uniform vec4 depth_spreads[TILES];  // of two places in a cell from its middle, in a tile, where the fourth is 1
 
 vec4 seen_in(int tile, vec4 place) {
@@ -58,15 +59,20 @@ float surface_past_solids(int tile, float along, Spot spot, float facing) {
 }
 
 // In a cell: of four places that lie apart in it across the light's way, in rows and columns of their own, lest the edge
-// of a beam shows cells.
-float cell_past_solids(int tile, vec4 seen) {
+// of a beam shows cells. From cell to cell along each axis they are moved in four turns, so that what a ray sees is of
+// sixteen: cells in line with an edge would all be as far off, and a beam have ribs.
+float cell_past_solids(int tile, vec3 place, vec4 seen) {
     vec4 spread = depth_spreads[tile] / seen.w;
-    return past_solids(tile, seen.xyz / seen.w, vec3(spread.xy, 0.0), vec3(spread.zw, 0.0));
+    ivec3 cell = ivec3(place) + depth_cells;
+    int turn = cell.x + 2 * cell.y + cell.z + (cell.y >> 1);
+    vec2 shift = ((turn & 1) == 0 ? 0.25 : -0.25) * ((turn & 2) == 0 ? spread.xy : spread.zw);
+    vec3 at = seen.xyz / seen.w + vec3(shift, 0.0);
+    return past_solids(tile, at, vec3(spread.xy, 0.0), vec3(spread.zw, 0.0));
 }
 
 float sun_on_surface(Spot spot, float facing) { return surface_past_solids(0, 1.0, spot, facing); }
 
-float sun_in_cell(vec3 place) { return cell_past_solids(0, seen_in(0, vec4(place, 1.0))); }
+float sun_in_cell(vec3 place) { return cell_past_solids(0, place, seen_in(0, vec4(place, 1.0))); }
 
 #if OTHERS
 uniform ivec2 depth_lamps[OTHERS];  // the first tile of each, and the one after its last
@@ -91,6 +97,6 @@ float lamp_on_surface(int k, Spot spot) {
 float lamp_in_cell(int k, vec3 place) {
     vec4 seen;
     int tile = tile_of(k, place, seen);
-    return tile > 0 ? cell_past_solids(tile, seen) : 1.0;
+    return tile > 0 ? cell_past_solids(tile, place, seen) : 1.0;
 }
 #endif

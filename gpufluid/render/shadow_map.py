@@ -161,10 +161,13 @@ class ShadowMap:
         )
 
     @contextmanager
-    def read_by(self, program: Program, grid: Grid, filtered: bool) -> Iterator[None]:
+    def read_by(
+        self, program: Program, grid: Grid, scrolled: Sequence[int], filtered: bool
+    ) -> Iterator[None]:
         """Let ``past_solids.glsl`` in `program` read it while the body runs, for places in cells of `grid`.
 
-        filtered: between texels too, which surfaces need; software takes twice as long for it.
+        scrolled: cells that it has moved on by, along each axis. filtered: between texels too, which surfaces
+        need; software takes twice as long for it.
         """
         assert self._depths is not None
         half = np.diag([0.5, 0.5, 0.5, 1.0])
@@ -183,6 +186,7 @@ class ShadowMap:
             "solid_depths": SHADOWS,
             "to_depths": rows.reshape(-1, 4),
             "depth_tiles": places,
+            "depth_cells": tuple(n % 8 for n in scrolled),
             "depth_texels": texels,
             "depth_spreads": spreads,
         }

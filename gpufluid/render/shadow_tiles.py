@@ -20,7 +20,7 @@ NEAREST = 1e-3  # of the way to the farthest, which a lamp sees
 WAYS = 8  # and as many again, along each axis, in which a lamp may look: a little is not turned after
 NARROW = 0.5  # the cosine of half the angle that one look of a lamp takes in
 # two places in a cell from its middle, with two more opposite; before the map is turned
-SPREAD = np.array(((-3.0, -1.0), (-1.0, 3.0))).T / 8.0
+SPREAD = np.array(((-3.0, -1.0), (-1.0, 3.0))).T / 7.0
 # of looks all round a lamp: none along the edges of boxes
 ROUND = np.array(((6.0, 2.0, 3.0), (2.0, 3.0, -6.0), (-3.0, 6.0, 2.0))) / 7.0
 
