@@ -223,9 +223,9 @@ def test_a_map_grows_with_the_looks_that_are_taken(fluid: gf.Fluid, ctx: moderng
         (None, 1, 1),
         ((2.0, 1.0, 0.0), 2, 2),
         ((2.0, 1.0, 0.0), 2, 2),
-        ((0.25, 0.6, 0.0), 4, 3),  # between the two: six looks of half the side
-        ((2.0, 1.0, 0.0), 4, 4),
-        (None, 4, 5),
+        ((0.25, 0.6, 0.0), 2, 3),  # between the two: six looks of a third of the side
+        ((2.0, 1.0, 0.0), 2, 4),
+        (None, 2, 5),
     ):
         lamps = () if place is None else (gf.PointLight(place),)
         frame.draw(gf.Scene(fluid, camera=TOP, light=SLANTED, lights=lamps, floor=0.0))
@@ -263,6 +263,26 @@ def test_a_solid_is_drawn_in_those_looks_alone_that_hold_it(
     frame.release()
 
 
+def test_sides_that_look_away_from_a_light_change_nothing(
+    fluid: gf.Fluid, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are not drawn; but for a texel of the outline the map holds what it does with them."""
+    for n, shape in enumerate((gf.Sphere(radius=0.1), gf.Box(size=(0.2, 0.2, 0.2)), gf.Cylinder(radius=0.1))):
+        fluid.obstacles.add(gf.Obstacle(shape, (0.3 * n - 0.3, 0.3, 0.1), (0.2, 0.3, 0.1, 0.927)))
+    frame, maps = FrameRenderer(ctx, (64, 64)), []
+    for every in (False, True):
+        if every:
+            monkeypatch.setattr(shadow_map, "hidden_sides", lambda one, clip: None)
+            frame.draw(gf.Scene(fluid, camera=TOP, floor=0.0))  # another map between
+        frame.draw(gf.Scene(fluid, camera=TOP, lights=(gf.PointLight((0.0, 0.6, 0.1)),), floor=0.0))
+        depths = frame._shadows._depths
+        assert depths is not None
+        maps.append(np.frombuffer(depths.read(alignment=1), np.float32))
+    frame.release()
+    assert (maps[0] < 1.0).mean() > 0.02
+    assert (np.abs(maps[1] - maps[0]) > 1e-6).sum() < 100
+
+
 def looks(tiles: list[Tile], places: NDArray[np.float64]) -> NDArray[np.float64]:
     """Of each place in each tile what it is in its clip space, [tile, place, 3], NaN behind the light."""
     clip = np.array([np.c_[places, np.ones(len(places))] @ tile.clip.T for tile in tiles])
@@ -275,10 +295,10 @@ def test_every_solid_is_seen_in_the_look_that_looks_there(place: tuple[float, fl
     """What lies on a solid, in all of the directions there are, has a place in a tile, and a depth."""
     rng = np.random.default_rng(3)
     thrown = [0.1 * CORNERS + middle for middle in ((0.3, 0.2, 0.1), (-0.3, 0.8, 0.2), (0.1, 0.4, -0.4))]
-    tiles = from_place(np.array(place), thrown, [GRID], 256, 0.0)
+    tiles = from_place(np.array(place), thrown, [GRID], 384, 0.0)
     alone = place[0] == 3.0 or place[2] == 3.0
     assert len(tiles) == 1 if alone else 1 < len(tiles) <= 6
-    assert {tile.side for tile in tiles} == {256 if alone else 128}
+    assert {tile.side for tile in tiles} == {384 if alone else 128}
     points = np.concatenate([0.1 * rng.uniform(-1, 1, (200, 3)) + corners.mean(axis=0) for corners in thrown])
     seen = looks(tiles, points)
     rim = 1.0 - 2.0 * 3.0 / tiles[0].side if alone else 1.0
@@ -310,7 +330,7 @@ def test_looks_all_round_leave_no_gap() -> None:
     np.testing.assert_allclose(ROUND @ ROUND.T, np.eye(3), atol=1e-12)
     rng = np.random.default_rng(5)
     ways = rng.normal(size=(5000, 3))
-    tiles = from_place(np.zeros(3), [CORNERS], [GRID], 256, 0.0)
+    tiles = from_place(np.zeros(3), [CORNERS], [GRID], 384, 0.0)
     assert len(tiles) == 6
     seen = looks(tiles, 0.9 * ways / np.linalg.norm(ways, axis=1, keepdims=True))
     inner = 1.0 - 2.0 * 3.0 / 128
@@ -324,12 +344,12 @@ def test_a_look_with_nothing_in_it_is_left_out() -> None:
     assert len(from_place(np.zeros(3), [ahead, behind], [GRID], 64, 0.0)) == 2
 
 
-@pytest.mark.parametrize(("wholes", "halves"), [(1, 0), (2, 0), (1, 6), (3, 5), (5, 0), (1, 24)])
-def test_tiles_do_not_overlap(wholes: int, halves: int) -> None:
-    one = from_afar(np.array((0.0, -1.0, 0.0)), [CORNERS], [GRID], 8, 0.0)
-    placed, columns, rows = laid([one._replace(side=8)] * wholes + [one._replace(side=4)] * halves, 8)
-    taken = np.zeros((8 * rows, 8 * columns), int)
+@pytest.mark.parametrize(("wholes", "small"), [(1, 0), (2, 0), (1, 6), (3, 5), (5, 0), (1, 24)])
+def test_tiles_do_not_overlap(wholes: int, small: int) -> None:
+    one = from_afar(np.array((0.0, -1.0, 0.0)), [CORNERS], [GRID], 9, 0.0)
+    placed, columns, rows = laid([one._replace(side=9)] * wholes + [one._replace(side=3)] * small, 9)
+    taken = np.zeros((9 * rows, 9 * columns), int)
     for tile, x, y in placed:
         taken[y : y + tile.side, x : x + tile.side] += 1
-    assert taken.max() == 1 and taken.sum() == 64 * wholes + 16 * halves
-    assert columns * rows < wholes + -(-halves // 4) + columns
+    assert taken.max() == 1 and taken.sum() == 81 * wholes + 9 * small
+    assert columns * rows < wholes + -(-small // 9) + columns

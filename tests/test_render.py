@@ -733,14 +733,14 @@ def test_sides_that_look_away_are_left_out_where_none_is_missed(
     scene = gf.Scene(fluid, camera=gf.Camera((0.5, 0.5, 0.5), distance=2.0, azimuth=20.0), floor=0.0)
     made, asked = FrameRenderer(ctx, (160, 120)), []
 
-    def watched(one: Any, view: Any) -> str | None:
-        asked.append(hidden_sides(one, view))
+    def watched(one: Any, clip: Any) -> str | None:
+        asked.append(hidden_sides(one, clip))
         return asked[-1]
 
     monkeypatch.setattr(drawn_solids, "hidden_sides", watched)
     made.draw(scene)
     picture = made.read_hdr()
-    monkeypatch.setattr(drawn_solids, "hidden_sides", lambda one, view: None)
+    monkeypatch.setattr(drawn_solids, "hidden_sides", lambda one, clip: None)
     made.draw(scene)
     off = np.abs(made.read_hdr() - picture).max(axis=2)
     assert (off > 0.0).sum() <= 3 and off.max() < 2e-3

@@ -59,7 +59,7 @@ def share_of_light(seen: NDArray[np.float32], x: Any, z: Any, reach: float = 2.6
     return 1.0 - (1.0 - seen / WHITE[0]) / np.maximum(there, 1e-3)
 
 
-@pytest.mark.parametrize(("visible", "side"), [(False, 1024), (True, 1024), (True, 2048)])
+@pytest.mark.parametrize(("visible", "side"), [(False, 1536), (True, 1536), (True, 3072)])
 def test_the_shadow_of_a_ball_is_an_ellipse(
     fluid: gf.Fluid, ctx: moderngl.Context, visible: bool, side: int
 ) -> None:
@@ -103,6 +103,39 @@ def test_the_edge_of_a_shadow_shows_neither_pixels_nor_texels(
     assert 30.0 < width.mean() < 80.0
     assert np.ptp(straight) > 2.0
     assert (middle - straight).std() < 0.1 and width.std() < 0.2
+
+
+@pytest.mark.parametrize("lamp", [False, True])
+@pytest.mark.parametrize(
+    ("ground", "elevation", "limit"),
+    [("floor", 5.0, 0.45), ("floor", 30.0, 0.2), ("solid", 5.0, 0.7), ("solid", 30.0, 0.32)],
+)
+def test_shadows_seen_at_a_slant_are_those_that_more_pixels_see(
+    fluid: gf.Fluid, ctx: moderngl.Context, ground: str, elevation: float, limit: float, lamp: bool
+) -> None:
+    """Bars of light on the ground, near the eye, where a pixel is much longer than wide: they have no teeth.
+
+    What is off is less than this share of a pixel along all of their edges.
+    """
+    for x in (-0.3, -0.1, 0.1, 0.3):
+        fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.1, 0.1, 1.4)), (x, 0.9, 0.0), visible=False))
+    if ground == "solid":
+        fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 0.1, 3.0)), (0.0, -0.05, 0.0), gloss=0.0))
+    floor = 0.0 if ground == "floor" else None
+    camera = gf.Camera(target=(0.2, 0.0, -0.1), distance=2.2, azimuth=-8.0, elevation=elevation, fov=30.0)
+    dark, sun = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0)), (0.6, -1.0, 0.2)
+    lights: tuple[gf.PointLight, ...] = (gf.PointLight((-1.2, 2.3, -0.3), (9.0, 9.0, 9.0)),) if lamp else ()
+    light = dark if lamp else gf.Light(direction=sun, color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0))
+    seen = []
+    for fine in (1, 6):
+        frame = FrameRenderer(ctx, (192 * fine, 108 * fine), background=WHITE)
+        frame._shadows.side *= 1 + (fine > 1)
+        many = drawn(frame, fluid, camera=camera, light=light, lights=lights, floor=floor).astype(float)
+        seen.append(many.reshape(108, fine, 192, fine).mean(axis=(1, 3)))
+        frame.release()
+    few, truth = seen
+    edges = np.abs(np.diff(truth, axis=1)).sum()
+    assert np.abs(few - truth).sum() < limit * edges
 
 
 @pytest.mark.parametrize("way", [(1, -1, 0.3), (0, -1, 0), (0, -1, 1), (1, 1, 1), (1e-5, -1, 0), (3, -1, -2)])
@@ -306,14 +339,14 @@ def test_the_edge_of_a_beam_in_smoke_shows_no_cells(fluid: gf.Fluid, frame: Fram
     fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.07, 4.0)), (-0.1, 0.9, 0.0), visible=False))
     near = gf.Camera(target=(0.0, 0.0, 0.0), distance=2.0, elevation=89.0, fov=20.0)
     row, height = np.arange(16), 0.9 - (np.arange(13) + 0.5) / 16
-    wider, aside = [], []
+    wider, aside, ribs = [], [], []
     for slant in (0.2, 0.3, 0.37, 0.45):
         light = gf.Light(direction=(slant, -1.0, 0.0), color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
         drawn(frame, fluid, light=light, smoke=gf.Smoke(extinction=1e-3), camera=near)
         shaded = frame.volume._shaded
         assert shaded is not None
-        seen = shaded.read()[8, :13, :, 1].astype(float)
-        lit = seen / seen.max()
+        every = shaded.read()[4:12, :13, :, 1].astype(float)
+        lit = every[4] / every.max()
         # the light grazes the upper edge on one side and the lower one on the other
         left, right = (-0.25 + slant * (height - 0.035), 0.05 + slant * (height + 0.035))
         edges = np.clip((np.array([left, right]) + 0.5) * 16, 0.0, 16.0)
@@ -322,8 +355,33 @@ def test_the_edge_of_a_beam_in_smoke_shows_no_cells(fluid: gf.Fluid, frame: Fram
         aside.append(((1.0 - lit) * (row + 0.5)).sum(axis=1) / width - edges.mean(axis=0))
         within = (row > edges[0][:, None] + 0.5) & (row + 1 < edges[1][:, None] - 0.5)
         assert lit[within].max() < 1e-3
+        # what a ray along the edge sees, which would show ribs
+        lit = every.mean(axis=0) / every.max()
+        width = (1.0 - lit).sum(axis=1)
+        ribs.append(width - (edges[1] - edges[0]))
+    assert np.std(ribs) < 0.075 and np.abs(ribs).max() < 0.22
     for off, most in ((np.array(wider), 0.3), (np.array(aside), 0.17)):
         assert np.abs(off).max() < most and off.std() < 0.5 * most and np.abs(off.mean()) < 0.1
+
+
+def test_a_beam_in_smoke_stays_where_it_is_when_the_box_moves_on(
+    ctx: moderngl.Context, frame: FrameRenderer
+) -> None:
+    """Each cell of the world is as light as before, wherever in the box it now is."""
+    fluid = gf.Fluid(GRID, gf.Boundaries.all(gf.Open()), backend="fragment", ctx=ctx)
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.07, 0.5)), (-0.1, 0.9, 0.0), visible=False))
+    light = gf.Light(direction=(0.3, -1.0, 0.2), color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
+    seen = []
+    for _ in range(2):
+        fluid.density.write(np.ones((16, 16, 16)))
+        drawn(frame, fluid, light=light, smoke=gf.Smoke(extinction=1e-3))
+        assert frame.volume._shaded is not None
+        seen.append(frame.volume._shaded.read()[..., 1].astype(float))
+        fluid.scroll((1, 2, 3))
+    before, after = seen[0][3:, 2:13, 1:], seen[1][:-3, :11, :-1]
+    assert ((before > 0.1 * before.max()) & (before < 0.9 * before.max())).sum() > 20
+    np.testing.assert_allclose(after, before, atol=0.01 * before.max())
+    fluid.release()
 
 
 def test_the_gloss_of_a_solid_lies_over_its_paint(fluid: gf.Fluid, ctx: moderngl.Context) -> None:

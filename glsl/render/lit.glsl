@@ -1,5 +1,6 @@
 // Light on a surface of the scene: the sun and other lights, the light from all round and that of the fire, dimmed
 // by smoke and solids. CLEAR: where neither the sun nor the sky is dimmed by anything.
+#include "render/spot.glsl"
 #include "render/light_at.glsl" for sun
 #if SHADOWED || LAMPS_SHADOWED
 #include "render/past_solids.glsl"
@@ -35,27 +36,25 @@ float shade_from_above(vec3 place) {
 }
 
 // The sun's light left on a surface by smoke and by solids, each of which knows nothing of the other.
-float sun_left_at(vec3 place, vec3 n, float facing) {
+float sun_left_at(Spot spot, float facing) {
     float left = 1.0;
 #if SHADOWED
-    left = sun_on_surface(place, n, facing);
+    left = sun_on_surface(spot, facing);
 #endif
 #if !CLEAR
-    if (left > 0.0) left *= light_at_sun(place);
+    if (left > 0.0) left *= light_at_sun(spot.place);
 #endif
     return left;
 }
 
-// place: cells; n: normal; lift: how far from the surface light is looked up that knows solids by their cells, cells, which
-// keeps one from standing in the shadow of its own.
-Lit light_on(vec3 place, vec3 n, float lift) {
+Lit light_on(Spot spot) {
+    vec3 n = spot.n, at = spot.place + spot.lift * n;
     float facing = max(-dot(n, sun_direction), 0.0);
-    vec3 at = place + lift * n;
-    float sun_left = facing > 0.0 ? sun_left_at(place, n, facing) : 0.0;
+    float sun_left = facing > 0.0 ? sun_left_at(spot, facing) : 0.0;
 #if CLEAR
     float shade = 0.0;
 #else
-    float shade = shade_from_above(lift > 0.0 ? at + SKY_SOFT * n + vec3(0.0, lift, 0.0) : at);
+    float shade = shade_from_above(spot.lift > 0.0 ? at + SKY_SOFT * n + vec3(0.0, spot.lift, 0.0) : at);
 #endif
     float up = 0.5 + 0.5 * n.y;
     Lit lit;
@@ -63,14 +62,14 @@ Lit light_on(vec3 place, vec3 n, float lift) {
     // from above the smoke lets less through; from below comes what the ground sends back
     lit.around = ambient * (0.35 + 0.65 * up * (1.0 - 0.75 * shade));
 #if OTHERS
-    vec3 from = LAMPS_SHADOWED != 0 ? place : at;
+    vec3 from = LAMPS_SHADOWED != 0 ? spot.place : at;
     for (int k = 0; k < OTHERS; ++k) {
         vec3 towards = towards_other(k, from);
         float faces = dot(n, towards) / max(length(towards), 1e-6);
         if (faces <= 0.0) continue;
         float left = faces * other_left(k, from);
 #if LAMPS_SHADOWED
-        left *= lamp_on_surface(k, place, n);
+        left *= lamp_on_surface(k, spot);
 #endif
         lit.around += left * strength_of_other(k, towards);
     }

@@ -11,6 +11,7 @@ uniform vec3 emission;
 
 const float ROUGHNESS = 0.38, GLOSS = 0.04;  // of the gloss; what it reflects head on
 const float LIFT = 1.5;   // cells
+const float LONGEST = 12.0;  // times as long as wide is what a pixel sees of a surface
 const float DAZZLING = 6e4;  // below the largest half float
 
 in vec3 place, facing;
@@ -29,7 +30,10 @@ void main() {
     vec3 v = normalize(parallel_view ? eye : eye - place);
     if (dot(n, v) < 0.0) n -= 1.02 * dot(n, v) * v;  // a normal smoothed past the outline
     n = normalize(n);
-    Lit lit = light_on(place, n, LIFT);
+    // a triangle seen on edge is not as long as it goes on for within a pixel
+    vec3 right = dFdx(place), up = dFdy(place), across = cross(right, up);
+    float within = min(LONGEST * abs(dot(across, v)) / max(length(across), 1e-20), 1.0);
+    Lit lit = light_on(Spot(place, n, within * right, within * up, LIFT));
     vec3 h = normalize(v - sun_direction);
     float nh = max(dot(n, h), 0.0), vh = clamp(dot(v, h), 1e-3, 1.0), nv = max(dot(n, v), 0.0);
     float a2 = ROUGHNESS * ROUGHNESS * ROUGHNESS * ROUGHNESS, d = nh * nh * (a2 - 1.0) + 1.0;

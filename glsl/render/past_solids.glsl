@@ -1,6 +1,7 @@
 // Share of a light's light that solids let by, by the depth at which it meets the first; see shadow_map.py. The sun has
 // one look at them, a tile of the map, and a lamp up to six.
 #include "lib/turns.glsl"
+#include "render/spot.glsl"
 
 const int TILES = 1 + 6 * OTHERS;
 
@@ -8,6 +9,7 @@ uniform sampler2DShadow solid_depths;
 uniform vec4 to_depths[4 * TILES];  // rows of matrices: place (cells) -> place and depth in a tile, 0 .. 1, times the fourth
 uniform vec4 depth_tiles[TILES];    // of the map: where each begins, and its size
 uniform float depth_texels[TILES];  // cells, where the fourth is 1
+uniform ivec3 depth_cells;          // that the box has moved on by, 0 .. 7
 uniform vec4 depth_spreads[TILES];  // of two places in a cell from its middle, in a tile, where the fourth is 1
 
 vec4 seen_in(int tile, vec4 place) {
@@ -15,38 +17,62 @@ vec4 seen_in(int tile, vec4 place) {
     return vec4(dot(to_depths[row], place), dot(to_depths[row + 1], place), dot(to_depths[row + 2], place), dot(to_depths[row + 3], place));
 }
 
-// The mean of four lookups round what is `seen`, `low` and its opposite, `left` and its: a percentage of what is closer
-// (Reeves, Salesin & Cook 1987). Where the first two see the same no edge is near.
-float past_solids(int tile, vec4 seen, vec2 low, vec2 left) {
-    vec3 at = seen.xyz / seen.w;
+// The mean of four lookups round a place and depth in a tile, `low` and its opposite, `left` and its: a percentage of what
+// is closer (Reeves, Salesin & Cook 1987). Where the first two see the same no edge is near.
+float past_solids(int tile, vec3 at, vec3 low, vec3 left) {
     vec2 start = depth_tiles[tile].xy, size = depth_tiles[tile].zw, edge = 1.0 / (size * vec2(textureSize(solid_depths, 0)));
     float sum = 0.0;
     int n = 0;
     do {
-        vec2 there = at.xy + ((n & 1) == 0 ? 1.0 : -1.0) * (n < 2 ? low : left);
-        sum += textureLod(solid_depths, vec3(start + size * clamp(there, edge, 1.0 - edge), at.z), 0.0);
+        vec3 there = at + ((n & 1) == 0 ? 1.0 : -1.0) * (n < 2 ? low : left);
+        sum += textureLod(solid_depths, vec3(start + size * clamp(there.xy, edge, 1.0 - edge), there.z), 0.0);
     } while (++n < turns(4) && !(n == 2 && (sum == 0.0 || sum == 2.0)));
     return sum / float(n);
 }
 
-// On a surface: of three by three texels (a quadratic B-spline), looked up as far off it as it may rise over them. along: the
-// fourth of what is seen; facing: cosine of the angle between the normal and the way the light looks.
-float surface_past_solids(int tile, float along, vec3 place, vec3 n, float facing) {
-    float off = depth_texels[tile] * along * (0.25 + 1.9 * sqrt(max(1.0 - facing * facing, 0.0)));
+// How a place and its depth in a tile move where what is `seen` there moves by `way`, cells.
+vec3 moved_in(int tile, vec4 seen, vec3 way) {
+    int row = 4 * tile;
+    vec3 moved = vec3(dot(to_depths[row].xyz, way), dot(to_depths[row + 1].xyz, way), dot(to_depths[row + 2].xyz, way));
+    if (tile == 0) return moved;  // the sun's: the fourth is 1 everywhere
+    return (moved - seen.xyz / seen.w * dot(to_depths[row + 3].xyz, way)) / seen.w;
+}
+
+// `way` from the midst of a pixel, made longer the nearer that is to it, and half a texel along `diagonal` where it is there.
+vec3 texel_apart(vec3 way, vec2 diagonal) {
+    float share = max(1.0 - sqrt(dot(way.xy, way.xy) / dot(diagonal, diagonal)), 0.0);
+    return way + vec3((dot(way.xy, diagonal) < 0.0 ? -share : share) * diagonal, 0.0);
+}
+
+// On a surface: of four places of the pixel in rows and columns of their own, or of three by three texels (a quadratic
+// B-spline) where those are larger. Where an edge is seen at a slant its teeth would be a pixel each otherwise. Looked up as
+// far off the surface as it may rise over the texels; one that throws no shadow may lie much closer. along: the fourth of
+// what is seen; facing: cosine of the angle between the normal and the way the light looks.
+float surface_past_solids(int tile, float along, Spot spot, float facing) {
+    float rise = spot.lift > 0.0 ? 1.9 : 0.5;
+    float off = depth_texels[tile] * along * (0.25 + rise * sqrt(max(1.0 - facing * facing, 0.0)));
+    vec4 seen = seen_in(tile, vec4(spot.place + off * spot.n, 1.0));
+    vec3 right = moved_in(tile, seen, spot.right) / 8.0, up = moved_in(tile, seen, spot.up) / 8.0;
     vec2 middle = 0.5 / (depth_tiles[tile].zw * vec2(textureSize(solid_depths, 0)));
-    return past_solids(tile, seen_in(tile, vec4(place + off * n, 1.0)), -middle, vec2(-middle.x, middle.y));
+    vec3 low = texel_apart(3.0 * right + up, middle), left = texel_apart(3.0 * up - right, vec2(-middle.x, middle.y));
+    return past_solids(tile, seen.xyz / seen.w, low, left);
 }
 
 // In a cell: of four places that lie apart in it across the light's way, in rows and columns of their own, lest the edge
-// of a beam shows cells.
-float cell_past_solids(int tile, vec4 seen) {
+// of a beam shows cells. From cell to cell along each axis they are moved in four turns, so that what a ray sees is of
+// sixteen: cells in line with an edge would all be as far off, and a beam have ribs.
+float cell_past_solids(int tile, vec3 place, vec4 seen) {
     vec4 spread = depth_spreads[tile] / seen.w;
-    return past_solids(tile, seen, spread.xy, spread.zw);
+    ivec3 cell = ivec3(place) + depth_cells;
+    int turn = cell.x + 2 * cell.y + cell.z + (cell.y >> 1);
+    vec2 shift = ((turn & 1) == 0 ? 0.25 : -0.25) * ((turn & 2) == 0 ? spread.xy : spread.zw);
+    vec3 at = seen.xyz / seen.w + vec3(shift, 0.0);
+    return past_solids(tile, at, vec3(spread.xy, 0.0), vec3(spread.zw, 0.0));
 }
 
-float sun_on_surface(vec3 place, vec3 n, float facing) { return surface_past_solids(0, 1.0, place, n, facing); }
+float sun_on_surface(Spot spot, float facing) { return surface_past_solids(0, 1.0, spot, facing); }
 
-float sun_in_cell(vec3 place) { return cell_past_solids(0, seen_in(0, vec4(place, 1.0))); }
+float sun_in_cell(vec3 place) { return cell_past_solids(0, place, seen_in(0, vec4(place, 1.0))); }
 
 #if OTHERS
 uniform ivec2 depth_lamps[OTHERS];  // the first tile of each, and the one after its last
@@ -61,16 +87,16 @@ int tile_of(int k, vec3 place, out vec4 seen) {
     return 0;
 }
 
-float lamp_on_surface(int k, vec3 place, vec3 n) {
+float lamp_on_surface(int k, Spot spot) {
     vec4 seen;
-    int tile = tile_of(k, place, seen);
+    int tile = tile_of(k, spot.place, seen);
     if (tile == 0) return 1.0;
-    return surface_past_solids(tile, seen.w, place, n, dot(n, normalize(to_depths[4 * tile + 2].xyz)));
+    return surface_past_solids(tile, seen.w, spot, dot(spot.n, normalize(to_depths[4 * tile + 2].xyz)));
 }
 
 float lamp_in_cell(int k, vec3 place) {
     vec4 seen;
     int tile = tile_of(k, place, seen);
-    return tile > 0 ? cell_past_solids(tile, seen) : 1.0;
+    return tile > 0 ? cell_past_solids(tile, place, seen) : 1.0;
 }
 #endif

@@ -18,6 +18,12 @@ uniform bool own_color;     // before a plain colour too
 
 out vec4 color_out;
 
+// How the floor's place at `depth` of a ray along `direction` moves from pixel to pixel: 1: to the right, 2: up.
+vec3 moved(int way, float depth, vec3 direction) {
+    vec3 aside = (ray_origin[way] + depth * ray_direction[way]) * (2.0 / picture_size[way - 1]);
+    return aside - direction * (aside.y / direction.y);
+}
+
 void main() {
     vec2 picture = gl_FragCoord.xy / picture_size, p = 2.0 * picture - 1.0;
     gl_FragDepth = 1.0;
@@ -32,7 +38,8 @@ void main() {
         vec2 aside = (place.xz - 0.5 * vec2(cells.xz)) / floor_reach;
         float there = 1.0 - smoothstep(0.05, 1.0, length(aside));
         if (there > 0.0) {
-            Lit lit = light_on(place, vec3(0.0, 1.0, 0.0), 0.0);
+            vec3 right = moved(1, depth, direction), up = moved(2, depth, direction);
+            Lit lit = light_on(Spot(place, vec3(0.0, 1.0, 0.0), right, up, 0.0));
             vec3 full = sun_color * max(-sun_direction.y, 0.0) + ambient * (0.35 + 0.65), albedo = floor_color;
             // before a plain colour the floor is of it: where all light arrives it cannot be told from it
             if (backdrop_kind == 0 && !own_color) albedo = max(albedo, min(plain.rgb / max(full, 1e-6), 1.0));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -72,7 +73,7 @@ class DrawnSolids(SolidMeshes):
             turn[:3, :3] = np.linalg.inv(one.matrix[:3, :3]).T
             look = {"paint": one.color or paint, "sheen": float(one.gloss), "emission": one.emission}
             give(program, {"to_cells": cells @ one.matrix, "normals": turn, **look})
-            hidden = hidden_sides(one, view)
+            hidden = hidden_sides(one, view.clip)
             self.ctx.enable_only(moderngl.DEPTH_TEST | (moderngl.CULL_FACE if hidden else 0))
             self.ctx.cull_face = hidden or "back"
             triangles.render(moderngl.TRIANGLES)
@@ -92,15 +93,15 @@ class DrawnSolids(SolidMeshes):
         return self.ball(clip @ one.matrix, size) if one.mesh is self._ball else one.mesh
 
 
-def hidden_sides(one: Placed, view: View) -> str | None:
+def hidden_sides(one: Placed, clip: NDArray[np.floating[Any]]) -> str | None:
     """Which sides of its triangles others hide, "back" or "front"; None: perhaps neither.
 
     Those that look away, where it is closed and all of it lies in front of the viewer. llvmpipe would shade
-    them with all the others: it tests depths of several samples only after.
+    them with all the others: it tests depths of several samples only after. clip: from the world, [4, 4].
     """
     facing = one.mesh.orientation
-    clip = one.corners @ view.clip[:, :3].T.astype(np.float64) + view.clip[:, 3]
-    if not facing or not (clip[:, 2] > -clip[:, 3]).all():
+    at = one.corners @ clip[:, :3].T.astype(np.float64) + clip[:, 3]
+    if not facing or not (at[:, 2] > -at[:, 3]).all():
         return None
     return "back" if facing > 0 else "front"
 

@@ -19,14 +19,14 @@ from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
-from gpufluid.render.drawn_solids import DrawnSolids, Floats, Size, cells_of
-from gpufluid.render.shadow_tiles import Tile, from_afar, from_place
+from gpufluid.render.drawn_solids import DrawnSolids, Floats, Size, cells_of, hidden_sides
+from gpufluid.render.shadow_tiles import PARTS, Tile, from_afar, from_place
 from gpufluid.render.solid_meshes import Placed
 from gpufluid.render.volume_source import SHADOWS, Program
 from gpufluid.view import Light, PointLight
 
-SIDES = 1024, 2048  # texels of a whole tile, in software and on a GPU
-PIXELS = 0.7  # of the picture, that a texel is at least
+SIDES = 1536, 3072  # texels of a whole tile, in software and on a GPU
+PIXELS = 0.35  # of the picture, that a texel is at least: finer ones show nothing
 MOST_TILES = 6  # of a lamp; see past_solids.glsl
 
 
@@ -43,7 +43,8 @@ class ShadowMap:
 
     def __init__(self, device: Device, solids: DrawnSolids) -> None:
         self.device, self.solids = device, solids
-        self.side = SIDES[not device.software]
+        # four lamps and the sun make three columns of squares
+        self.side = min(SIDES[not device.software], device.max_texture_size // 3)
         self._depths: moderngl.Texture | None = None
         self._target: moderngl.Framebuffer | None = None
         self._near: moderngl.Sampler
@@ -77,8 +78,8 @@ class ShadowMap:
         """Draw all that may throw a shadow in or beside the `boxes`. unit: the way of the sun, length 1.
 
         lamps: the lights beside the sun. seen_by, size: the matrix from the world to the clip space of the
-        picture, and its size. Texels are no finer than its pixels, nearly, or edges of shadows would show
-        those. A ball is as fine here as it is there, lest its triangles lie in the shadow of finer ones.
+        picture, and its size. A ball is as fine here as it is there, lest its triangles lie in the shadow of
+        finer ones.
         """
         near = [(one, corners) for one in throw if _beside(corners := one.corners, boxes)]
         throw, self.thrown = [one for one, _ in near], [corners for _, corners in near]
@@ -137,7 +138,6 @@ class ShadowMap:
         target.viewport = (0, 0, *target.size)
         target.use()
         target.clear(depth=1.0)
-        ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
         clips = np.array([laid.tile.clip for laid in self._laid])
         for n, (one, triangles) in enumerate(self.solids.arrays(throw, program, seen_by, size)):
@@ -147,6 +147,9 @@ class ShadowMap:
                 tile, x, y = self._laid[number]
                 target.viewport = (x, y, tile.side, tile.side)
                 give(program, {"to_clip": tile.clip @ one.matrix})
+                hidden = hidden_sides(one, tile.clip)
+                ctx.enable_only(moderngl.DEPTH_TEST | (moderngl.CULL_FACE if hidden else 0))
+                ctx.cull_face = hidden or "back"
                 triangles.render(moderngl.TRIANGLES)
         ctx.enable_only(moderngl.NOTHING)
 
@@ -158,10 +161,13 @@ class ShadowMap:
         )
 
     @contextmanager
-    def read_by(self, program: Program, grid: Grid, filtered: bool) -> Iterator[None]:
+    def read_by(
+        self, program: Program, grid: Grid, scrolled: Sequence[int], filtered: bool
+    ) -> Iterator[None]:
         """Let ``past_solids.glsl`` in `program` read it while the body runs, for places in cells of `grid`.
 
-        filtered: between texels too, which surfaces need; software takes twice as long for it.
+        scrolled: cells that it has moved on by, along each axis. filtered: between texels too, which surfaces
+        need; software takes twice as long for it.
         """
         assert self._depths is not None
         half = np.diag([0.5, 0.5, 0.5, 1.0])
@@ -180,6 +186,7 @@ class ShadowMap:
             "solid_depths": SHADOWS,
             "to_depths": rows.reshape(-1, 4),
             "depth_tiles": places,
+            "depth_cells": tuple(n % 8 for n in scrolled),
             "depth_texels": texels,
             "depth_spreads": spreads,
         }
@@ -204,18 +211,18 @@ class ShadowMap:
 def laid(tiles: Sequence[Tile], side: int) -> tuple[list[Laid], int, int]:
     """Where each of the tiles lies in a map of squares of `side` texels, how many columns and how many rows.
 
-    Four tiles of half the side share a square.
+    Small tiles, `PARTS` in a row, share squares.
     """
-    halves = [n for n, tile in enumerate(tiles) if tile.side < side]
+    small = [n for n, tile in enumerate(tiles) if tile.side < side]
     wholes = [n for n, tile in enumerate(tiles) if tile.side == side]
-    squares = len(wholes) + -(-len(halves) // 4)
+    squares = len(wholes) + -(-len(small) // PARTS**2)
     columns = int(np.ceil(np.sqrt(squares)))
     corners = {n: (k % columns * side, k // columns * side) for k, n in enumerate(wholes)}
-    for k, n in enumerate(halves):
-        square, quarter = len(wholes) + k // 4, k % 4
+    for k, n in enumerate(small):
+        square, part = len(wholes) + k // PARTS**2, k % PARTS**2
         corners[n] = (
-            square % columns * side + quarter % 2 * tiles[n].side,
-            square // columns * side + quarter // 2 * tiles[n].side,
+            square % columns * side + part % PARTS * tiles[n].side,
+            square // columns * side + part // PARTS * tiles[n].side,
         )
     return [Laid(tile, *corners[n]) for n, tile in enumerate(tiles)], columns, -(-squares // columns)
 

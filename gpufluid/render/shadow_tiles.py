@@ -15,11 +15,12 @@ MARGIN = 3  # texels round what throws shadows, in which all is lit
 STEPS = 4  # texels grow by the fourth root of 2, or edges would creep while a solid or the eye moves
 ALONG = 1e-3  # the sine of the angle up to which an axis lies along the light
 APART = 1e-3  # of the depth or the width, that the first and the last lie within
+PARTS = 3  # looks of a lamp all round are so many to the side of a whole one
 NEAREST = 1e-3  # of the way to the farthest, which a lamp sees
 WAYS = 8  # and as many again, along each axis, in which a lamp may look: a little is not turned after
 NARROW = 0.5  # the cosine of half the angle that one look of a lamp takes in
 # two places in a cell from its middle, with two more opposite; before the map is turned
-SPREAD = np.array(((-3.0, -1.0), (-1.0, 3.0))).T / 8.0
+SPREAD = np.array(((-3.0, -1.0), (-1.0, 3.0))).T / 7.0
 # of looks all round a lamp: none along the edges of boxes
 ROUND = np.array(((6.0, 2.0, 3.0), (2.0, 3.0, -6.0), (-3.0, 6.0, 2.0))) / 7.0
 
@@ -69,7 +70,7 @@ def from_afar(unit: Floats, thrown: Sequence[Floats], boxes: Sequence[Grid], sid
 def from_place(
     place: Floats, thrown: Sequence[Floats], boxes: Sequence[Grid], side: int, least: float
 ) -> list[Tile]:
-    """The looks of a lamp: one where that takes in all, else up to six of half the side.
+    """The looks of a lamp: one where that takes in all, else up to six of a third of the side.
 
     place: metres; the rest as for `from_afar`. Where no solid is, there is no look.
     """
@@ -96,7 +97,7 @@ def from_place(
         spread = (turned @ SPREAD).T / (side * texel)
         first = _first(aside.min(axis=0), texel)
         return [Tile(_perspective(place, axes, first, texel, side, near, most), texel, spread, side)]
-    side //= 2
+    side //= PARTS
     reach = side / (side - 2.0 * MARGIN)  # the tangent of half the angle: of neighbours a look holds a margin
     texel = 2.0 * reach / side
     tiles = []
