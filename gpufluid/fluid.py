@@ -180,7 +180,7 @@ class Field(ABC):
 
     @abstractmethod
     def read(self) -> FloatArray:
-        """Return a float32 copy; waits for the GPU."""
+        """Return a float32 copy, [z, y, x(, c)] as in `shape`; waits for the GPU."""
 
     def _checked(self, values: ArrayLike) -> FloatArray:
         """What is to be written, read before this fluid is at work: it may be another one's field."""
