@@ -22,7 +22,7 @@ has() {
             "$python" -c 'import ctypes; [ctypes.CDLL(f"lib{n}") for n in (
                 "xcb-cursor.so.0", "xcb-icccm.so.4", "xcb-image.so.0", "xcb-keysyms.so.1", "xcb-render-util.so.0",
                 "xcb-randr.so.0", "xcb-shape.so.0", "xcb-xkb.so.1", "xkbcommon-x11.so.0", "dbus-1.so.3",
-                "fontconfig.so.1")]' 2>/dev/null
+                "fontconfig.so.1", "glib-2.0.so.0")]' 2>/dev/null
         ;;
     vdb)
         # Reads OpenVDB files back, for tests: a package of the system's own Python only.
@@ -40,7 +40,7 @@ packages_of() {
     xvfb) echo xvfb xauth ;;
     qt)
         echo libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-render-util0 libxcb-randr0 \
-            libxcb-shape0 libxcb-xkb1 libxkbcommon-x11-0 libdbus-1-3 libfontconfig1
+            libxcb-shape0 libxcb-xkb1 libxkbcommon-x11-0 libdbus-1-3 libfontconfig1 libglib2.0-0
         ;;
     vdb) echo python3-openvdb python3-numpy ;;
     esac

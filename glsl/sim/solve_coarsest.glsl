@@ -16,7 +16,8 @@ int beside(int row, int along, int by) {
     return z * cells.y + y;
 }
 
-vec4 p[rows], next[rows], right[rows], wx[rows], wy[rows], wz[rows], sum[rows];
+// None is copied whole to another: Mesa 25 takes the two for one, and goes on with what the first holds later.
+vec4 p[rows], solved[rows], right[rows], wx[rows], wy[rows], wz[rows], sum[rows];
 
 void load() {
     for (int row = 0; row < rows; ++row) {
@@ -50,7 +51,7 @@ const float ROUNDING = 1e-4;  // share of a sum of weights that is none
 vec4 least(vec4 own, vec4 other, vec4 weight) { return mix(own, min(own, other), greaterThan(weight, vec4(0.0))); }
 
 void balance_rooms() {
-    vec4 room[rows], way_out[rows];  // the lowest number of a cell there; what leads out
+    vec4 room[rows], way_out[rows], mean[rows];  // a cell's lowest number there; what leads out; of right sides
     for (int row = 0; row < rows; ++row) {
         room[row] = vec4(4 * row) + vec4(0.0, 1.0, 2.0, 3.0);
         vec4 inner = wx[row] + high_x(row) + wy[row] + wy[beside(row, 1, 1)] + wz[row] + wz[beside(row, 2, 1)];
@@ -79,9 +80,9 @@ void balance_rooms() {
                 count += same;
                 leads_out += same * way_out[other][lane];
             }
-        next[row] = right[row] - mix(total / count, vec4(0.0), greaterThan(leads_out, vec4(0.0)));
+        mean[row] = mix(total / count, vec4(0.0), greaterThan(leads_out, vec4(0.0)));
     }
-    for (int row = 0; row < rows; ++row) right[row] = next[row];
+    for (int row = 0; row < rows; ++row) right[row] -= mean[row];
 }
 #endif
 
@@ -93,16 +94,18 @@ void kernel(ivec3 pack) {
     for (int half_sweep = 0; half_sweep < 2 * sweeps; ++half_sweep) {
         for (int row = 0; row < rows; ++row) {
             int y_down = beside(row, 1, -1), y_up = beside(row, 1, 1), z_down = beside(row, 2, -1), z_up = beside(row, 2, 1);
-            vec4 own = p[row], before, after;
-            along_row(own, before, after);
+            vec4 before, after;
+            along_row(p[row], before, after);
             vec4 around = wx[row] * before + high_x(row) * after + wy[row] * p[y_down] + wy[y_up] * p[y_up]
                 + wz[row] * p[z_down] + wz[z_up] * p[z_up];
             bvec4 fluid = greaterThan(sum[row], vec4(0.0));
-            vec4 solved = mix(vec4(0.0), (around - right[row]) / mix(vec4(1.0), sum[row], fluid), fluid);
-            bool even = ((row % cells.y + row / cells.y + half_sweep) & 1) == 0;
-            next[row] = even ? vec4(solved.x, own.y, solved.z, own.w) : vec4(own.x, solved.y, own.z, solved.w);
+            solved[row] = mix(vec4(0.0), (around - right[row]) / mix(vec4(1.0), sum[row], fluid), fluid);
         }
-        for (int row = 0; row < rows; ++row) p[row] = next[row];
+        for (int row = 0; row < rows; ++row) {
+            bool even = ((row % cells.y + row / cells.y + half_sweep) & 1) == 0;
+            vec4 own = p[row], other = solved[row];
+            p[row] = even ? vec4(other.x, own.y, other.z, own.w) : vec4(own.x, other.y, own.z, other.w);
+        }
     }
     pressure_out = p[pack.z * cells.y + pack.y];
 }
