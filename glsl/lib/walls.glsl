@@ -28,33 +28,3 @@ float beside_walls(float value, vec3 p, int axis) {
 #endif
     return value;
 }
-
-vec2 widened(vec2 bounds, float wall, float distance) {
-    return distance < 0.5 ? vec2(min(bounds.x, wall), max(bounds.y, wall)) : bounds;
-}
-
-// The same widening for the bounds of a limiter: beside a wall its velocity is one of the values round `p`.
-vec2 bounds_beside_walls(vec2 bounds, vec3 p, int axis) {
-#if NO_SLIP
-    vec3 q = vec3(cells) - p;
-#if NO_SLIP & 1
-    if (axis != 0) bounds = widened(bounds, wall_velocity[0][axis], p.x);
-#endif
-#if NO_SLIP & 2
-    if (axis != 0) bounds = widened(bounds, wall_velocity[1][axis], q.x);
-#endif
-#if NO_SLIP & 4
-    if (axis != 1) bounds = widened(bounds, wall_velocity[2][axis], p.y);
-#endif
-#if NO_SLIP & 8
-    if (axis != 1) bounds = widened(bounds, wall_velocity[3][axis], q.y);
-#endif
-#if NO_SLIP & 16
-    if (axis != 2) bounds = widened(bounds, wall_velocity[4][axis], p.z);
-#endif
-#if NO_SLIP & 32
-    if (axis != 2) bounds = widened(bounds, wall_velocity[5][axis], q.z);
-#endif
-#endif
-    return bounds;
-}

@@ -27,7 +27,7 @@ void kernel(ivec3 cell) {
 #endif
     vec3 brought = vec3(0.0);
 #if LIMITER
-    Bounds bounds = bounds_scalars(from);
+    Bounds bounds = bounds_scalars(from, plain);
     // where nothing was found either there is nothing to hold it to
     value = bounds.low.w <= bounds.high.w ? limited(value, plain, bounds.low.xyz, bounds.high.xyz) : plain;
 #endif

@@ -15,7 +15,7 @@ void kernel(ivec3 cell) {
     vec3 value = uncovered(sample_compensated(from));
 #if LIMITER
     vec3 plain = uncovered(sample_scalars(from));
-    Bounds bounds = bounds_scalars(from);
+    Bounds bounds = bounds_scalars(from, plain);
     if (bounds.low.w <= bounds.high.w)
         value = limited(value, plain, bounds.low.xyz, bounds.high.xyz);
 #endif

@@ -12,8 +12,9 @@ uniform float dt;  // s
 float finished_along(int axis, vec3 from) {
     float value = component_compensated(from, axis);
 #if LIMITER
-    vec2 bounds = bounds_velocity(from, axis);
-    value = limited(value, component_velocity(from, axis), bounds.x, bounds.y);
+    float plain = component_velocity(from, axis);
+    vec2 bounds = bounds_velocity(from, axis, plain);
+    value = limited(value, plain, bounds.x, bounds.y);
 #endif
     return still_air(from) * value;
 }

@@ -1,5 +1,5 @@
 // First half of MacCormack (Selle, Fedkiw, Kim, Liu & Rossignac 2008) for the velocity, m/s: carried along itself for `dt`
-// seconds, and the smallest and the largest of the values round the place it comes from, all that the second half needs
+// seconds, and the least and the most that the limiter allows where it comes from, all that the second half needs
 // of that place. Last channels: the share there that still_air.glsl leaves, for x, y and z. Faces.
 #include "lib/solids.glsl"
 #include "lib/trace.glsl"
@@ -10,13 +10,13 @@ uniform float dt;  // s
 
 // Value, bounds and share. Its axis is a constant wherever it is called: of each texel one channel is then loaded.
 vec4 predicted_along(int axis, vec3 from) {
-    float share = still_air(from);
+    float share = still_air(from), value = component_velocity(from, axis);
 #if LIMITER
-    vec2 bounds = bounds_velocity(from, axis);
+    vec2 bounds = bounds_velocity(from, axis, value);
 #else
     const vec2 bounds = vec2(0.0);
 #endif
-    return vec4(share * component_velocity(from, axis), bounds, share);
+    return vec4(share * value, bounds, share);
 }
 
 void kernel(ivec3 here) {

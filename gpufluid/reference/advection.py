@@ -270,7 +270,7 @@ def correct_scalars(
     if variant.solids:
         value = np.where(scalars[..., 3:] < 0.5, forward, value)
     place = _cell_trace(grid, variant, velocity, dt, solid)
-    low, high = cell_bounds(grid, variant, scalars, place)
+    low, high = cell_bounds(grid, variant, scalars, place, forward)
     if variant.limiter is not None:  # where nothing was found there is nothing to hold a correction to
         some = low[..., 3:] <= high[..., 3:]
         value = np.where(some, _limited(variant, value, forward, low, high), forward)
@@ -312,8 +312,8 @@ def finish_scalars(
     place = _cell_trace(grid, variant, velocity, dt, solid)
     value = _uncovered(variant, sample_cells(grid, variant, compensated, place), ambient)
     plain = sample_cells(grid, variant, scalars, place)
-    low, high = cell_bounds(grid, variant, scalars, place)
     plain = _uncovered(variant, plain, ambient)
+    low, high = cell_bounds(grid, variant, scalars, place, plain)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, plain, low, high), value)
     value, _ = with_entering(grid, variant, place, ambient, value)

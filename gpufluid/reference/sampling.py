@@ -14,6 +14,7 @@ from gpufluid.kernels import PATH, Variant
 from gpufluid.reference.arrays import Array, Places, centers_of, face_count, on_faces, periods_of
 
 SOLID_FLOOR = 0.05  # share of fluid round a sample, as in cell_sample.glsl
+REACH = 4.0  # of a limiter, as in within_reach.glsl
 
 
 def trilinear(
@@ -58,13 +59,26 @@ def _walls_beside(grid: Grid, variant: Variant, place: Places, axis: int) -> lis
     return beside
 
 
+def _reached(share: list[Array]) -> list[Array]:
+    """How far a limiter goes from a sample towards each of the eight values round its place.
+
+    All the way, but for values that next to nothing of the sample is made of: rounding decides on which side
+    of a value a place beside it lies.
+    """
+    ends = [(np.minimum(REACH * (1.0 - part), 1.0), np.minimum(REACH * part, 1.0)) for part in share]
+    return [x * y * z for z in ends[2] for y in ends[1] for x in ends[0]]
+
+
 def _round_component(
     grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int
-) -> tuple[Array, list[Array]]:
-    """Velocity component `axis` at `place` (cells), as if no wall were near, and the eight round it."""
+) -> tuple[Array, list[Array], list[Array]]:
+    """Velocity component `axis` at `place` (cells), as if no wall were near, the eight round it, shares."""
     z, y, x = face_count(grid, axis)
     q = tuple(place[a] - (0.0 if a == axis else 0.5) for a in range(3))
-    return trilinear(velocity[:z, :y, :x, axis], (q[0], q[1], q[2]), periods_of(grid, variant))[:2]
+    value, taken, _, share = trilinear(
+        velocity[:z, :y, :x, axis], (q[0], q[1], q[2]), periods_of(grid, variant)
+    )
+    return value, taken, share
 
 
 def _slowed(value: Array, walls: list[tuple[Array, float]]) -> Array:
@@ -78,22 +92,21 @@ def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Place
     """Velocity component `axis` at `place` (cells)."""
     if axis == 2 and grid.dimensions == 2:
         return np.zeros_like(place[0])
-    value, _ = _round_component(grid, variant, velocity, place, axis)
+    value, _, _ = _round_component(grid, variant, velocity, place, axis)
     return _slowed(value, _walls_beside(grid, variant, place, axis))
 
 
 def bounded_component(
     grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int
 ) -> tuple[Array, Array, Array]:
-    """The same as `sample_component`, and the smallest and the largest of the values that it is made of."""
-    value, taken = _round_component(grid, variant, velocity, place, axis)
-    low, high = reduce(np.minimum, taken), reduce(np.maximum, taken)
+    """The same as `sample_component`, and the least and the most that a limiter allows in its place."""
+    inside, taken, share = _round_component(grid, variant, velocity, place, axis)
     walls = _walls_beside(grid, variant, place, axis)
+    value = _slowed(inside, walls)
+    allowed = [value + part * (each - value) for part, each in zip(_reached(share), taken, strict=True)]
     for distance, wall in walls:
-        near = distance < 0.5
-        low = np.where(near, np.minimum(low, wall), low)
-        high = np.where(near, np.maximum(high, wall), high)
-    return _slowed(value, walls), low, high
+        allowed.append(value + np.clip(REACH * (1.0 - 2.0 * distance), 0.0, 1.0) * (wall - value))
+    return value, reduce(np.minimum, allowed), reduce(np.maximum, allowed)
 
 
 def _reachable(fluid: NDArray[np.bool_], nearest: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
@@ -139,15 +152,15 @@ def _any_of(flags: NDArray[np.bool_], index: list[NDArray[np.int_]]) -> NDArray[
 
 def _round_cells(
     grid: Grid, variant: Variant, values: Array, place: Places
-) -> tuple[Array, Array, Array, Any]:
-    """Cell values at `place`, the eight round it [8, ...], their weights, and which of them count."""
+) -> tuple[Array, Array, Array, Any, list[Array]]:
+    """Cell values at `place`, the eight round it [8, ...], their weights, which of them count, and shares."""
     shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
     mean, corners, weights, share = trilinear(values, shifted, periods_of(grid, variant))
     taken = np.stack(corners)
     seen: Any = True
     if variant.solids:
         seen = _reachable(taken[..., 3] > 0.5, [part >= 0.5 for part in share])[..., None]
-    return mean, taken, np.stack(weights)[..., None], seen
+    return mean, taken, np.stack(weights)[..., None], seen, share
 
 
 def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Array:
@@ -156,16 +169,21 @@ def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> 
         return trilinear(values, (place[0] - 0.5, place[1] - 0.5, place[2] - 0.5), periods_of(grid, variant))[
             0
         ]
-    mean, taken, weights, seen = _round_cells(grid, variant, values, place)
+    mean, taken, weights, seen, _ = _round_cells(grid, variant, values, place)
     if variant.sampler == "exact" or any(periods_of(grid, variant)):
         mean = (seen * weights * taken).sum(0)
     return mean / np.maximum(mean[..., 3:], SOLID_FLOOR)
 
 
-def cell_bounds(grid: Grid, variant: Variant, values: Array, place: Places) -> tuple[Array, Array]:
-    """The smallest and the largest of the values that `sample_cells` makes its own of."""
-    _, taken, _, seen = _round_cells(grid, variant, values, place)
-    return np.where(seen, taken, np.inf).min(0), np.where(seen, taken, -np.inf).max(0)
+def cell_bounds(
+    grid: Grid, variant: Variant, values: Array, place: Places, plain: Array
+) -> tuple[Array, Array]:
+    """The least and the most that a limiter allows in place of `plain`, the sample at `place`."""
+    _, taken, _, seen, share = _round_cells(grid, variant, values, place)
+    allowed = plain + np.stack(_reached(share))[..., None] * (taken - plain)
+    low, high = np.where(seen, allowed, np.inf), np.where(seen, allowed, -np.inf)
+    corners = 2**grid.dimensions  # the others are the same values again
+    return low[:corners].min(0), high[:corners].max(0)
 
 
 def cubic_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Array:
