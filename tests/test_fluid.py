@@ -385,6 +385,28 @@ def test_what_is_written_where_no_face_is_counts_for_nothing(backend: str) -> No
         assert not fluid.velocity.read().any()
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_vorticity_is_the_curl_of_the_velocity(backend: str) -> None:
+    """Of a linear flow exactly, beside the sides too; of a wave as central differences see it; z alone in 2D."""
+    pull = np.array([[0.5, -1.0, 0.25], [0.75, 1.0, -2.0], [0.0, 0.125, -1.5]])
+    open_box = gf.Boundaries.all(gf.Open())
+    with gf.Fluid(gf.Grid((6, 5, 4), 0.5), open_box, backend=backend) as fluid:
+        assert fluid.vorticity.shape == (4, 5, 6, 3) and not fluid.vorticity.read().any()
+        flow = [fluid.grid.faces(axis) @ row for axis, row in zip("xyz", pull, strict=True)]
+        fluid.velocity.write(np.stack(flow, -1))
+        curl = pull[2, 1] - pull[1, 2], pull[0, 2] - pull[2, 0], pull[1, 0] - pull[0, 1]
+        np.testing.assert_allclose(fluid.vorticity, np.broadcast_to(curl, (4, 5, 6, 3)), atol=1e-6)
+        with pytest.raises(gf.GpufluidError, match="vorticity cannot be written: .* fluid.velocity"):
+            fluid.vorticity.write(fluid.vorticity)
+    with gf.Fluid(gf.Grid((16, 8, 1), 1 / 16), gf.Boundaries.all(gf.Periodic()), backend=backend) as fluid:
+        flow = np.zeros(fluid.velocity.shape)
+        flow[..., 1] = np.sin(2.0 * np.pi * fluid.grid.faces("y")[..., 0])
+        fluid.velocity.write(flow)
+        seen = np.zeros((1, 8, 16, 3))
+        seen[..., 2] = 16 * np.sin(np.pi / 8) * np.cos(2.0 * np.pi * fluid.grid.centers()[..., 0])
+        np.testing.assert_allclose(fluid.vorticity, seen, atol=1e-5)
+
+
 def test_wrong_arrays_are_refused() -> None:
     with gf.Fluid(gf.Grid((7, 6, 5), 0.1), backend="numpy") as fluid:
         with pytest.raises(ValueError, match=r"density must have the shape \(5, 6, 7\), got \(7, 6, 5\)"):
