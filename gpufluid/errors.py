@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 MOST_TOLD = 600  # characters of an error
+ALIKE = 0.7  # likeness from which on one of a class's few names is offered alone, and not all of them
 MISSPELT = 0.8  # likeness from which on a name is another one with a slip in it
 SHORT = 3  # letters from which on the beginning of a name stands for it: pos, vel, temp
 PACKAGE = f"{Path(__file__).parent}{os.sep}"
@@ -108,9 +109,9 @@ def warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def near(value: Any, names: Iterable[Any]) -> str:
-    """Return "; did you mean ...?" with the name nearest to `value`, or nothing."""
-    found = difflib.get_close_matches(str(value), [str(name) for name in names], 1)
+def near(value: Any, names: Iterable[Any], likeness: float = 0.6) -> str:
+    """Return "; did you mean ...?" with the name nearest to `value`, of that `likeness`, or nothing."""
+    found = difflib.get_close_matches(str(value), [str(name) for name in names], 1, likeness)
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
@@ -129,7 +130,7 @@ def several(values: Any, what: str) -> None:
 
 
 def named(cls: type[T]) -> type[T]:
-    """Class decorator: misspelt names raise `UnknownNameError` with the nearest right one.
+    """Class decorator: misspelt names raise `UnknownNameError` with the nearest right one, or all there are.
 
     That is every unknown keyword, and what is assigned to an object of this very class by a name that is
     nearly that of a field, or its beginning: it would be kept beside it, and change nothing. Other names are
@@ -142,7 +143,8 @@ def named(cls: type[T]) -> type[T]:
     def checked(self: Any, *given: Any, **by_name: Any) -> None:
         for name in by_name:
             if name not in names:
-                raise UnknownNameError(f"gf.{cls.__name__} has no parameter {name!r}{near(name, names)}")
+                told = near(name, names, ALIKE) or f"; it has {', '.join(names)}"
+                raise UnknownNameError(f"gf.{cls.__name__} has no parameter {name!r}{told}")
         make(self, *given, **by_name)
 
     def checked_assign(self: Any, name: str, value: Any) -> None:

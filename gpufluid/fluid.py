@@ -144,6 +144,9 @@ class Things(Generic[Thing]):
     def __iter__(self) -> Iterator[Thing]:
         return iter(self._things)
 
+    def __repr__(self) -> str:
+        return repr(self._things)
+
     def __len__(self) -> int:
         return len(self._things)
 

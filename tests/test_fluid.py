@@ -228,6 +228,9 @@ def test_a_field_is_an_array_to_numpy(backend: str) -> None:
         fluid.emitters.add(gf.Emitter(gf.Sphere((1.5, 2.5, 3.5), 0.5), density=1.0, velocity=(1.0, 2.0, 3.0)))
         fluid.step(0.1)
         assert repr(fluid) == f"<gf.Fluid of 5 x 4 x 3 cells of 0.25 m, {fluid.backend_name}, at 0.1 s>"
+        assert repr(fluid.emitters) == f"[{fluid.emitters[0]!r}]" and repr(fluid.forces) == "[]"
+        found = fluid.diagnostics()
+        assert dict(found)["mass"] == found["mass"] == found.mass > 0.0
         for name in FIELDS:
             field = getattr(fluid, name)
             array = np.asarray(field)
@@ -387,7 +390,7 @@ def test_what_is_written_where_no_face_is_counts_for_nothing(backend: str) -> No
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_vorticity_is_the_curl_of_the_velocity(backend: str) -> None:
-    """Of a linear flow exactly, beside the sides too; of a wave as central differences see it; z alone in 2D."""
+    """Of a linear flow exactly, beside the sides too; of a wave as central differences see it, in 2D."""
     pull = np.array([[0.5, -1.0, 0.25], [0.75, 1.0, -2.0], [0.0, 0.125, -1.5]])
     open_box = gf.Boundaries.all(gf.Open())
     with gf.Fluid(gf.Grid((6, 5, 4), 0.5), open_box, backend=backend) as fluid:

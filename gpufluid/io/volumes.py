@@ -30,8 +30,11 @@ FIELDS = (
     *("pressure", "divergence", "vorticity", "solid"),
 )
 UNITS = {  # others have none
-    **{"flame": "1/s", "velocity": "m/s", "pressure": "m^2/s^2"},
-    **{"divergence": "1/s", "vorticity": "1/s"},
+    "flame": "1/s",
+    "velocity": "m/s",
+    "pressure": "m^2/s^2",
+    "divergence": "1/s",
+    "vorticity": "1/s",
 }
 VECTORS = ("velocity", "vorticity")  # they turn with the box
 ALWAYS = ("density", "temperature", "velocity")
@@ -85,7 +88,8 @@ def volume_of(fluid: Fluid, fields: Sequence[str] | None = None) -> Volume:
     """Read `fields` of a fluid, or those that hold anything; waits for the GPU. Solids are ambient.
 
     fields: of density, temperature, fuel, velocity (the mean of opposite faces), pressure, divergence,
-    vorticity (the curl), solid (1 in solids), and flame and color where the fluid has them. Raises GpufluidError for another name.
+    vorticity (the curl), solid (1 in solids), and flame and color where the fluid has them. Raises
+    GpufluidError for another name.
     """
     return volume_later(fluid, fields)()
 
