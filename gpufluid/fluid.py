@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -193,6 +193,22 @@ class Field(ABC):
         if copy is False:
             raise ValueError(f"{self.name} is read back from where it is kept, which makes a copy")
         return np.asarray(self.read(), dtype)
+
+    def __getitem__(self, index: object) -> NoReturn:
+        """Raise GpufluidError: what reads the whole is no line that may be written for every cell."""
+        raise GpufluidError(f"{self.name} is read as a whole: fluid.{self.name}.read()[...]")
+
+    def __setitem__(self, index: object, values: object) -> NoReturn:
+        """Raise GpufluidError."""
+        raise GpufluidError(f"{self.name} is written as a whole: fluid.{self.name}.write(array)")
+
+    if not TYPE_CHECKING:  # to which every name would be one
+
+        def __getattr__(self, name: str) -> NoReturn:
+            told = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_") and hasattr(np.ndarray, name):
+                told = f"{self.name} has no {name!r}; its array has: fluid.{self.name}.read().{name}"
+            raise AttributeError(told)
 
     def __repr__(self) -> str:
         return f"<{self.name} {list(self.shape)} of a gf.Fluid: read() gives the array>"

@@ -239,6 +239,14 @@ def test_a_field_is_an_array_to_numpy(backend: str) -> None:
             assert np.asarray(field, np.float64).dtype == np.float64
         with pytest.raises(ValueError, match="density is read back .* makes a copy"):
             fluid.density.__array__(copy=False)
+        with pytest.raises(AttributeError, match=r"density has no 'max'; .*: fluid.density.read\(\).max"):
+            fluid.density.max()  # type: ignore[attr-defined]
+        with pytest.raises(AttributeError, match="'ScalarField' object has no attribute 'colour'"):
+            _ = fluid.density.colour  # type: ignore[attr-defined]
+        with pytest.raises(gf.GpufluidError, match=r"velocity is read as a whole: fluid.velocity.read\(\)\["):
+            fluid.velocity[0]
+        with pytest.raises(gf.GpufluidError, match=r"fuel is written as a whole: fluid.fuel.write\(array\)"):
+            fluid.fuel[0] = 1.0
         assert np.max(fluid.density) == fluid.density.read().max() > 0.0
         for name in ("velocity", "density", "color"):
             getattr(other, name).write(getattr(fluid, name))
