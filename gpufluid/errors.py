@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 MOST_TOLD = 600  # characters of an error
-ALIKE = 0.7  # likeness from which on one of a class's few names is offered alone, and not all of them
+ALIKE = 0.7  # likeness from which on a name is offered for another: "cpu" is no slip for "compute"
 MISSPELT = 0.8  # likeness from which on a name is another one with a slip in it
 SHORT = 3  # letters from which on the beginning of a name stands for it: pos, vel, temp
 PACKAGE = f"{Path(__file__).parent}{os.sep}"
@@ -109,9 +109,11 @@ def warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def near(value: Any, names: Iterable[Any], likeness: float = 0.6) -> str:
-    """Return "; did you mean ...?" with the name nearest to `value`, of that `likeness`, or nothing."""
-    found = difflib.get_close_matches(str(value), [str(name) for name in names], 1, likeness)
+def near(value: Any, names: Iterable[Any]) -> str:
+    """Return "; did you mean ...?" with the name nearest to `value`, or that it begins, or nothing."""
+    text, known = str(value), [str(name) for name in names]
+    begun = [name for name in known if name.startswith(text)] if len(text) >= SHORT else []
+    found = difflib.get_close_matches(text, known, 1, ALIKE) or begun
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
@@ -143,7 +145,7 @@ def named(cls: type[T]) -> type[T]:
     def checked(self: Any, *given: Any, **by_name: Any) -> None:
         for name in by_name:
             if name not in names:
-                told = near(name, names, ALIKE) or f"; it has {', '.join(names)}"
+                told = near(name, names) or f"; it has {', '.join(names)}"
                 raise UnknownNameError(f"gf.{cls.__name__} has no parameter {name!r}{told}")
         make(self, *given, **by_name)
 
