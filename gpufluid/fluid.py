@@ -23,7 +23,7 @@ from gpufluid.checks import finite_number, finite_triple, held, real_array, whol
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
-from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several
+from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several, short
 from gpufluid.forces import as_now, edge_width, is_lost
 from gpufluid.grid import AXES, FARTHEST, TINY, Grid
 from gpufluid.layout import FlatLayout
@@ -118,7 +118,7 @@ class Things(Generic[Thing]):
     def add(self, thing: Thing) -> Thing:
         """Add `thing` and return it; it may be changed at any time. Raises GpufluidError for bad ones."""
         if not isinstance(thing, self._kind):
-            raise GpufluidError(f"expected {_names(self._kind)}, got {thing!r}")
+            raise GpufluidError(f"expected {_names(self._kind)}, got {short(repr(thing))}")
         added: Thing = thing
         added.check()
         self._check(added)
