@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
+from gpufluid.errors import one_of
 from gpufluid.grid import Grid
 from gpufluid.reference.arrays import center_velocity, faces_of, on_faces
 from gpufluid.reference.walls import closed_faces
@@ -21,7 +22,7 @@ class Diagnostics:
     divergence_rms: over the fluid cells, 1/s, beyond the expansion that burning gas asked for. mass: sum of
     density times a cell's volume. leak: the largest speed at which anything flows through a wall or a solid,
     m/s: 0 at all times, but for how a given velocity is rounded in a field (1e-7 of it, half floats 5e-4).
-    Every number is also had by its name: ``diagnostics["mass"]``.
+    Every number is also had by its name: ``diagnostics["mass"]``; ``dict(diagnostics)`` is a row of a table.
     """
 
     kinetic_energy: float
@@ -31,7 +32,12 @@ class Diagnostics:
     mass: float
     leak: float
 
+    def keys(self) -> list[str]:
+        """The names of the numbers."""
+        return [field.name for field in fields(self)]
+
     def __getitem__(self, name: str) -> float:
+        one_of(name, tuple(self.keys()), "the name of a number")
         return float(getattr(self, name))
 
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 MOST_TOLD = 600  # characters of an error
+ALIKE = 0.7  # likeness from which on a name is offered for another: "cpu" is no slip for "compute"
 MISSPELT = 0.8  # likeness from which on a name is another one with a slip in it
 SHORT = 3  # letters from which on the beginning of a name stands for it: pos, vel, temp
 PACKAGE = f"{Path(__file__).parent}{os.sep}"
@@ -109,8 +110,10 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def near(value: Any, names: Iterable[Any]) -> str:
-    """Return "; did you mean ...?" with the name nearest to `value`, or nothing."""
-    found = difflib.get_close_matches(str(value), [str(name) for name in names], 1)
+    """Return "; did you mean ...?" with the name nearest to `value`, or that it begins, or nothing."""
+    text, known = str(value), [str(name) for name in names]
+    begun = [name for name in known if name.startswith(text)] if len(text) >= SHORT else []
+    found = difflib.get_close_matches(text, known, 1, ALIKE) or begun
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
@@ -129,7 +132,7 @@ def several(values: Any, what: str) -> None:
 
 
 def named(cls: type[T]) -> type[T]:
-    """Class decorator: misspelt names raise `UnknownNameError` with the nearest right one.
+    """Class decorator: misspelt names raise `UnknownNameError` with the nearest right one, or all there are.
 
     That is every unknown keyword, and what is assigned to an object of this very class by a name that is
     nearly that of a field, or its beginning: it would be kept beside it, and change nothing. Other names are
@@ -142,7 +145,8 @@ def named(cls: type[T]) -> type[T]:
     def checked(self: Any, *given: Any, **by_name: Any) -> None:
         for name in by_name:
             if name not in names:
-                raise UnknownNameError(f"gf.{cls.__name__} has no parameter {name!r}{near(name, names)}")
+                told = near(name, names) or f"; it has {', '.join(names)}"
+                raise UnknownNameError(f"gf.{cls.__name__} has no parameter {name!r}{told}")
         make(self, *given, **by_name)
 
     def checked_assign(self: Any, name: str, value: Any) -> None:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -23,7 +23,7 @@ from gpufluid.checks import finite_number, finite_triple, held, real_array, whol
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
-from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several
+from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several, short
 from gpufluid.forces import as_now, edge_width, is_lost
 from gpufluid.grid import AXES, FARTHEST, TINY, Grid
 from gpufluid.layout import FlatLayout
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 BACKENDS = ("auto", "compute", "fragment", "numpy")
 FIELDS = (
     *("density", "temperature", "fuel", "flame", "color", "velocity"),
-    *("pressure", "divergence", "solid", "solid_normals"),
+    *("pressure", "divergence", "vorticity", "solid", "solid_normals"),
 )
 HALVED = ("density", "temperature", "fuel", "color", "velocity", "solid")  # of them, for `take_halves`
 FloatArray = NDArray[np.float32]
@@ -118,7 +118,7 @@ class Things(Generic[Thing]):
     def add(self, thing: Thing) -> Thing:
         """Add `thing` and return it; it may be changed at any time. Raises GpufluidError for bad ones."""
         if not isinstance(thing, self._kind):
-            raise GpufluidError(f"expected {_names(self._kind)}, got {thing!r}")
+            raise GpufluidError(f"expected {_names(self._kind)}, got {short(repr(thing))}")
         added: Thing = thing
         added.check()
         self._check(added)
@@ -143,6 +143,9 @@ class Things(Generic[Thing]):
 
     def __iter__(self) -> Iterator[Thing]:
         return iter(self._things)
+
+    def __repr__(self) -> str:
+        return repr(self._things)
 
     def __len__(self) -> int:
         return len(self._things)
@@ -190,6 +193,22 @@ class Field(ABC):
         if copy is False:
             raise ValueError(f"{self.name} is read back from where it is kept, which makes a copy")
         return np.asarray(self.read(), dtype)
+
+    def __getitem__(self, index: object) -> NoReturn:
+        """Raise GpufluidError: what reads the whole is no line that may be written for every cell."""
+        raise GpufluidError(f"{self.name} is read as a whole: fluid.{self.name}.read()[...]")
+
+    def __setitem__(self, index: object, values: object) -> NoReturn:
+        """Raise GpufluidError."""
+        raise GpufluidError(f"{self.name} is written as a whole: fluid.{self.name}.write(array)")
+
+    if not TYPE_CHECKING:  # to which every name would be one
+
+        def __getattr__(self, name: str) -> NoReturn:
+            told = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_") and hasattr(np.ndarray, name):
+                told = f"{self.name} has no {name!r}; its array has: fluid.{self.name}.read().{name}"
+            raise AttributeError(told)
 
     def __repr__(self) -> str:
         return f"<{self.name} {list(self.shape)} of a gf.Fluid: read() gives the array>"
@@ -393,8 +412,8 @@ class Fluid:
     emitters, obstacles, forces: what is in it: add and remove things, and change them, at any time.
     velocity: on the faces, m/s, to read and write. density, temperature, fuel, color, pressure: at the cell
         centres, to read and write; the pressure is over the fluid's density, m^2/s^2.
-    divergence, flame, solid, solid_normals: at the cell centres, to read; 1/s, burns per second, 1 in solids,
-        and out of the solids beside them.
+    divergence, vorticity, flame, solid, solid_normals: at the cell centres, to read; 1/s, the curl (x, y, z)
+        of the velocity, 1/s, burns per second, 1 in solids, and out of the solids beside them.
 
     Raises GpufluidError for bad input, GLUnavailableError where there is no OpenGL.
     """
@@ -422,6 +441,7 @@ class Fluid:
         self._saved = Saved(self._backend)
         self._slices: Slices | None = None  # from the first `advance` on
         self._still: Still | None = None
+        self._curl: FieldStore | None = None  # from the first time the vorticity is read on
         self.velocity = VelocityField(self)
         self.density = ScalarField(self, "density", lambda state: state.scalars, 0)
         self.temperature = ScalarField(self, "temperature", lambda state: state.scalars, 1)
@@ -429,6 +449,7 @@ class Fluid:
         self.color = ColorField(self)
         self.pressure = ScalarField(self, "pressure", lambda state: state.pressure, 0)
         self.divergence = DerivedField(self, "divergence", self._divergence, "fluid.velocity")
+        self.vorticity = DerivedField(self, "vorticity", self._vorticity, "fluid.velocity", (3,))
         self.flame = DerivedField(self, "flame", self._flame, "fluid.temperature and fluid.fuel, in a step")
         self.solid = DerivedField(self, "solid", self._solid, "fluid.obstacles")
         self.solid_normals = DerivedField(self, "solid_normals", self._solid_normals, "fluid.obstacles", (3,))
@@ -1057,6 +1078,8 @@ class Fluid:
                 self._released = True
                 if self._still is not None:
                     self._still.release()
+                if self._curl is not None:
+                    self._curl.release()
                 self._probes.release()
                 self._saved.release()
                 self._solver.release()
@@ -1085,6 +1108,18 @@ class Fluid:
 
     def _divergence(self) -> FloatArray:
         return self._channel(self._seen().divergence())
+
+    def _vorticity(self) -> FloatArray:
+        """The curl of the velocity, 1/s, [nz, ny, nx, 3], as confinement sees it; in 2D only z is not 0.
+
+        Each derivative is the mean of those on the four edges round the centre, without the layers of walls:
+        central differences, of second order, and one-sided beside a side of the box.
+        """
+        if self._curl is None:  # not the one of a step, which may be under way
+            self._curl = self._backend.field("vorticity", "cell", buffers=1)
+        state = self._state
+        self._backend.kernel("vorticity", state.variant)(velocity=state.velocity, vorticity=self._curl)
+        return np.ascontiguousarray(self._curl.read()[..., :3])
 
     def _flame(self) -> FloatArray:
         """What burnt per second in the last substep, 1/s, [nz, ny, nx]; 0 without combustion."""

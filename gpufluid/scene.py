@@ -413,6 +413,8 @@ class Scene:
     def save_frame(self, path: str | os.PathLike[str]) -> None:
         """Ask for a picture (.png) of the next frame once it is drawn; a file of that name is replaced.
 
+        `gf.run` and windows write it. A loop of yours has a renderer: ``gf.write_picture(path, renderer)``.
+
         Where the story ends before another frame it is of the scene as it is then. Raises GpufluidError for
         another ending.
         """

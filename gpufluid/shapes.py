@@ -166,6 +166,8 @@ class Box:
 class Cylinder:
     """An upright cylinder, its axis along y. center, radius, height: metres, both > 0.
 
+    It lies along another axis with a `rotation` of its obstacle or emitter. In 2D a Sphere is one along z.
+
     Raises GpufluidError naming the value and its limit.
     """
 

@@ -148,6 +148,9 @@ class Array:
     def __init__(self, values: ArrayLike) -> None:
         self.values: Final = _shares(values, "Array.values", 3)
 
+    def __repr__(self) -> str:
+        return f"Array({' x '.join(map(str, self.values.shape))} shares)"
+
     @cached_property
     def boxes(self) -> list[CellBox]:
         """The corners of the box round all cells with a share, cells; none where there are no such cells."""

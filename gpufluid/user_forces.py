@@ -175,6 +175,10 @@ class ForceField:
     def __post_init__(self) -> None:
         self.check()
 
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, np.shape(self.values)))
+        return f"ForceField({shape} values, strength={self.strength}, active={self.active})"
+
     def check(self) -> None:
         """Raise GpufluidError naming the first thing that no field can have."""
         self.strength = finite_number(self.strength, "ForceField.strength")

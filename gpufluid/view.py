@@ -29,7 +29,8 @@ class Camera:
 
     target: metres. distance: metres, > 0. azimuth: degrees round the y axis, 0 looks along -z.
     elevation: degrees above the horizon, -89 to 89. fov: vertical angle of view, degrees, 1 to 170.
-    near, far: clipping distances, metres. Change any of them at any time.
+    near, far: clipping distances, metres. Change any of them at any time, or `eye`: it changes distance,
+    azimuth and elevation, as ``camera.eye = (3, 1, 2)`` in each frame of a flight.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -59,11 +60,27 @@ class Camera:
 
     @property
     def eye(self) -> tuple[float, float, float]:
-        """Where the camera stands, metres."""
+        """Where the camera stands, metres: put it there, and it looks at the `target` from there.
+
+        Raises GpufluidError for what is no place, and for one where a camera cannot stand.
+        """
         a, e = math.radians(self.azimuth), math.radians(self.elevation)
         x, y, z = self.target
         across = self.distance * math.cos(e)
         return x + across * math.sin(a), y + self.distance * math.sin(e), z + across * math.cos(a)
+
+    @eye.setter
+    def eye(self, place: tuple[float, float, float]) -> None:
+        place = finite_triple(place, "Camera.eye")
+        x, y, z = (p - t for p, t in zip(place, self.target, strict=True))
+        elevation = math.degrees(math.atan2(y, math.hypot(x, z)))
+        if not (x or y or z) or abs(elevation) > 89.0:
+            raise GpufluidError(
+                f"Camera.eye must be seen from the target, {self.target}, at -89 to 89 degrees above the "
+                f"horizon, got {place}"
+            )
+        self.distance, self.elevation = math.hypot(x, y, z), elevation
+        self.azimuth = math.degrees(math.atan2(x, z))
 
     @property
     def axes(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:

@@ -245,6 +245,14 @@ def test_a_misspelt_keyword_is_named_with_the_right_one(cls: str) -> None:
         gf.Settings().but(viscosty=1.0)
 
 
+def test_a_keyword_like_none_is_told_all_there_are() -> None:
+    """Half of its letters make no misspelt name of it: an axis is no radius."""
+    with pytest.raises(
+        TypeError, match=r"gf.Cylinder has no parameter 'axis'; it has center, radius, height$"
+    ):
+        gf.Cylinder(axis="z")  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize(
     ("make", "misspelt", "right"),
     [
@@ -376,6 +384,11 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.run(lambda: gf.Scene(f), still=3), "a path must be a file name, got 3"),
         (lambda f: gf.Film("a.mp4", 64), r"a film's size must be two numbers \(width, height\), got 64"),  # type: ignore[arg-type]
         (lambda f: gf.Film("a.mp4", (64.5, 64)), "a film's width and height must be .* >= 1, got 64.5"),  # type: ignore[arg-type]
+        (
+            lambda f: f.forces.add(np.zeros((9, 9, 9, 3))),
+            r"^expected .*gf.ForceExpression, got array.{0,700}$",
+        ),
+        (lambda f: f.diagnostics()["max_sped"], "did you mean 'max_speed'"),
         (lambda f: gf.Film(None, (64, 48)), "a path must be a file name, got None"),  # type: ignore[arg-type]
         (lambda f: gf.FrameFolder(3), "a path must be a file name, got 3"),  # type: ignore[arg-type]
         (lambda f: gf.write_volume("a.npz", None), "fluid must be a gf.Fluid, got None"),

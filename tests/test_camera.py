@@ -40,6 +40,28 @@ def test_azimuth_and_elevation_turn_the_right_way() -> None:
     assert (above.view @ (0.0, 0.0, -1.0, 1.0))[1] > 0.9  # what lies behind the target is up in the picture
 
 
+def test_a_camera_is_put_where_it_looks_from() -> None:
+    """The angles are those of that place; nothing changes where it cannot stand."""
+    camera = Camera(target=(1.0, 2.0, 3.0))
+    camera.eye = (1.0 + 3.0, 2.0, 3.0)
+    assert (camera.distance, camera.azimuth, camera.elevation) == pytest.approx((3.0, 90.0, 0.0))
+    camera.eye = (1.0 - 1.0, 2.0 - np.sqrt(2.0), 3.0 - 1.0)
+    assert (camera.distance, camera.azimuth, camera.elevation) == pytest.approx((2.0, -135.0, -45.0))
+    for place in ((7.0, 0.5, -2.0), (0.0, 9.0, 3.5), (1.0, 2.0, 2.9)):
+        camera.eye = place
+        assert camera.eye == pytest.approx(place)
+        view = view_of(camera, 1.0).view
+        np.testing.assert_allclose(view @ (*place, 1.0), (0.0, 0.0, 0.0, 1.0), atol=1e-5)
+        np.testing.assert_allclose(view @ (*camera.target, 1.0), (0, 0, -camera.distance, 1.0), atol=1e-5)
+    before = repr(camera)
+    for bad in ((1.0, 2.0, 3.0), (1.0, 9.0, 3.0), (1.0, -9.0, 3.1)):
+        with pytest.raises(GpufluidError, match=r"Camera.eye must be .* \(1.0, 2.0, 3.0\), at -89 to"):
+            camera.eye = bad
+    with pytest.raises(GpufluidError, match="Camera.eye must be three numbers"):
+        camera.eye = 3.0  # type: ignore[assignment]
+    assert repr(camera) == before
+
+
 def test_whole_number_angles_and_targets_make_a_rotation() -> None:
     view = view_of(Camera(target=(0, 0, 0), distance=2, azimuth=0, elevation=0), 1.0).view  # type: ignore[arg-type]
     np.testing.assert_allclose(view[:3, :3] @ view[:3, :3].T, np.eye(3), atol=1e-6)

@@ -79,7 +79,11 @@ def frame_count(path: Path) -> int:
 
 
 BAD = [
-    ("dmeo", "invalid choice: 'dmeo'"),
+    (
+        "dmeo",
+        "there is no command 'dmeo', only demo, run, studio, new, scenes, info, bench; did you mean 'demo'?",
+    ),
+    ("runn smoke.toml", "did you mean 'run'?"),
     ("demo plum", "did you mean 'plume'?"),
     ("demo --frames 0", "--frames: must be a whole number >= 1, got '0'"),
     ("demo --frames -3", "--frames: must be a whole number >= 1, got '-3'"),

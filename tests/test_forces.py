@@ -81,6 +81,8 @@ def test_wind_draws_all_to_its_velocity_whatever_dt(backend: str) -> None:
 def test_a_field_of_forces(backend: str, rng: np.random.Generator) -> None:
     values = rng.normal(size=(*GRID.cells[::-1], 3))
     force = gf.ForceField(values, strength=2.0)
+    told = " x ".join(map(str, values.shape))
+    assert repr(force) == f"ForceField({told} values, strength=2.0, active=True)", "not all its numbers"
     u = pushed(backend, force)
     for axis in range(3):
         low, high = [slice(None)] * 3, [slice(None)] * 3

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import gpufluid as gf
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, write_png
@@ -155,6 +156,16 @@ def test_film_refuses_frames_of_another_size(tmp_path: Path) -> None:
         with Film(tmp_path / "a.mp4", (32, 32)) as film:
             film.write(pictures(1)[0])
     assert names(tmp_path) == []
+
+
+def test_a_film_is_given_pictures_not_what_draws_them(tmp_path: Path) -> None:
+    with gf.Fluid(gf.Grid((4, 4, 4), 0.25)) as fluid, gf.Film(tmp_path / "a.mp4", (32, 32)) as film:
+        renderer = gf.FrameRenderer(fluid.ctx, (32, 32))
+        with pytest.raises(GpufluidError, match=r"give it renderer.read\(\), not the renderer"):
+            film.write(renderer)  # type: ignore[arg-type]
+        renderer.draw(gf.Scene(fluid))
+        film.write(renderer.read())
+        renderer.release()
 
 
 def test_a_killed_process_leaves_a_film_that_opens(tmp_path: Path) -> None:

@@ -17,9 +17,10 @@ from sharing import CELLS
 from soak import TINY, Busy, alive, decay, full_life, held, life, run_random
 
 import gpufluid as gf
-from gpufluid.gl.device import Device, create_context, is_software
+from gpufluid.gl.device import FEW, Device, _own, create_context, is_software
 from gpufluid.gl.mesh_buffers import MeshBuffers
 from gpufluid.gl.source import Source
+from gpufluid.gl.state import gone
 
 
 def test_lives_leave_nothing_behind(ctx: moderngl.Context) -> None:
@@ -85,6 +86,41 @@ def test_the_last_one_out_takes_the_programs_along() -> None:
     assert told[1] == told[2]
     host.release()
     own.release()
+
+
+def test_fluids_that_are_dropped_are_let_go() -> None:
+    """As a cell of a notebook makes them anew; but not the context that somebody else is in as well."""
+    grid, sides = gf.Grid((4, 4, 4), 0.1), gf.Boundaries.all(gf.Open())
+    first = gf.Fluid(grid, sides)
+    shared = first.ctx
+    assert shared is not None
+    second = gf.Fluid(grid, sides, ctx=shared)
+    first.step(0.1)
+    second.step(0.1)
+    del first
+    contexts = []
+    gc.disable()
+    try:
+        for _ in range(2 * sum(not gone(ctx) for ctx in _own) + FEW + 2):
+            fluid = gf.Fluid(grid, sides)
+            fluid.step(0.1)
+            contexts.append(fluid.ctx)
+    finally:
+        gc.enable()
+    assert 1 <= sum(not gone(ctx) for ctx in contexts) < len(contexts), "Python was asked for them"
+    gc.collect()
+    with gf.Fluid(grid, sides) as last:
+        last.step(0.1)
+        assert [gone(ctx) for ctx in contexts] == [True] * (len(contexts) - 1) + [False], "the last is held"
+        fluid.step(0.1)
+        assert not gone(shared)
+        second.step(0.1)
+        assert np.isfinite(second.velocity.read()).all()
+    del second
+    gc.collect()
+    fluid.release()
+    with gf.Fluid(grid, sides):
+        assert gone(shared)
 
 
 @pytest.mark.parametrize("backend", ["fragment", "compute"])

@@ -284,19 +284,22 @@ def test_a_fluid_as_vti(tmp_path: Path) -> None:
 def test_a_fluid_as_npz(tmp_path: Path, up: str) -> None:
     fluid = smoke()
     fluid.step(0.25)
-    path = write_volume(tmp_path / "a.npz", fluid, fields=["density", "velocity", "pressure"], up=up)
+    fields = ["density", "velocity", "pressure", "vorticity"]
+    path = write_volume(tmp_path / "a.npz", fluid, fields=fields, up=up)
     with np.load(path, allow_pickle=False) as file:
-        assert set(file.files) == {"density", "velocity", "pressure", "metadata"}
+        assert set(file.files) == {*fields, "metadata"}
         about = json.loads(str(file["metadata"]))
-        density, velocity = file["density"], file["velocity"]
-    want, flow = fluid.density.read(), fluid.velocity.at_centers()
+        density, velocity, vorticity = file["density"], file["velocity"], file["vorticity"]
+    want, flow, curl = fluid.density.read(), fluid.velocity.at_centers(), fluid.vorticity.read()
+    assert curl.any()
     if up == "z":
         assert density[4, 0, 3] == want[6, 4, 3]
         assert velocity[4, 0, 3].tolist() == [flow[6, 4, 3, 0], -flow[6, 4, 3, 2], flow[6, 4, 3, 1]]
+        assert vorticity[4, 0, 3].tolist() == [curl[6, 4, 3, 0], -curl[6, 4, 3, 2], curl[6, 4, 3, 1]]
         assert about["origin"] == pytest.approx([1.0, 2.3, 2.0])
     else:
         assert np.array_equal(density, want)
-        assert np.array_equal(velocity, flow)
+        assert np.array_equal(velocity, flow) and np.array_equal(vorticity, curl)
         assert about["origin"] == [1.0, 2.0, -3.0]
     assert (about["time"], about["cell_size"], about["up"]) == (0.25, 0.1, up)
     assert about["gpufluid"] == gf.__version__

@@ -234,6 +234,9 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
 
         module.add_arguments(bench)
         bench.set_defaults(run=module.run)
+    if command and not command.startswith("-") and command not in commands.choices:
+        there = ", ".join(commands.choices)
+        parser.error(f"there is no command {command!r}, only {there}{near(command, commands.choices)}")
     return parser
 
 

@@ -53,7 +53,8 @@ def run(
     scene: a Scene, or the function that builds one, which may be a generator: its first ``yield`` gives the
     Scene, every further one is a frame. A window can only show a fluid that lives in the window's own GL
     context, so the function is called as ``scene(ctx=...)`` with that context, and as ``scene()`` off
-    screen. A Scene that is built already has another context: it is rendered to a film.
+    screen. A Scene that is built already has another context: it is rendered to a film. What the function
+    has built is released in the end; a Scene stays the caller's, to go on with.
     frames: how many frames of ``scene.dt`` seconds are simulated; None: until the scene is over, for one
     without an end 120, or until the window is closed.
     out: ``.mp4`` for a film, ``.png`` for the last frame, or a folder for numbered pictures. still: the last

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import FieldStore, Pace, Stopwatch, WallWatch
 from gpufluid.errors import GLUnavailableError
-from gpufluid.gl.device import Device, create_context
+from gpufluid.gl.device import Device, own_contexts
 from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.gl.passes import Pass
@@ -52,7 +52,7 @@ class GLBackend:
         reading: str | None = None,
     ) -> None:
         owned = ctx is None
-        ctx = ctx if ctx is not None else create_context()
+        ctx = ctx if ctx is not None else own_contexts.make(self)
         dtype = "f2" if precision == "half" else "f4"
         device = choose(ctx, backend, reading).device(ctx)
         if any(device.kept_as(channels, dtype, "a fluid") != dtype for channels in (1, 4)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections import Counter
@@ -9,9 +10,10 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
+from threading import get_ident
 from time import sleep, thread_time
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary, WeakSet, finalize
 
 import moderngl
 import numpy as np
@@ -25,13 +27,14 @@ from gpufluid.gl.calls import a_context, calls, current_renderer
 from gpufluid.gl.capabilities import FORMATS, capabilities
 from gpufluid.gl.messages import take
 from gpufluid.gl.source import Source, checked_prefix
-from gpufluid.gl.state import guard_of, keep_state, keeping
+from gpufluid.gl.state import gone, guard_of, keep_state, keeping
 from gpufluid.gl.ways import BACKENDS, by_rule, check
 from gpufluid.stops import unbroken
 
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
 OWN_VARYINGS = 16  # numbers that vertex shaders tell fragments beside uniforms
 GROUP = 8  # edge of a compute workgroup, texels
+FEW = 4  # contexts of the engine's own that may be there before those that were dropped are looked for
 SETTLED = 5e-5  # s, asleep: enough for threads that wait for a processor to get one
 # of OpenGL, the best first: 4.3 has compute shaders, 4.2 imageLoad, 3.3 all that the fragment stage needs. A
 # driver may give just what it is asked for.
@@ -86,16 +89,16 @@ class _Programs:
     """The programs compiled in one context, by their text, for all devices in it: compiling takes seconds."""
 
     def __init__(self) -> None:
-        self.users = 0
+        self.users: WeakSet[Device] = WeakSet()
         self.by_text: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
         self.sent: dict[int, dict[str, Any]] = {}  # by the program's name in OpenGL
         self.fresh: set[int] = set()  # names of those that have not run yet
         self.passes = Counter[int]()  # that run each, in all devices, by the program's name
 
-    def leave(self) -> None:
-        """One device less uses them; the last one releases them."""
-        self.users -= 1
-        if self.users == 0:
+    def leave(self, device: Device) -> None:
+        """`device` uses them no more; the last one releases them."""
+        self.users.discard(device)
+        if not self.users:
             for program in self.by_text.values():
                 program.release()
             self.by_text.clear()
@@ -103,6 +106,52 @@ class _Programs:
 
 
 _compiled: WeakKeyDictionary[moderngl.Context, _Programs] = WeakKeyDictionary()
+
+
+class _OwnContexts:
+    """Those made for an owner who may have dropped them: then they are released when the next one is made.
+
+    That is in the thread that made them, and where no device is left in them.
+    """
+
+    def __init__(self) -> None:
+        self._dropped: list[tuple[int, moderngl.Context]] = []  # and the threads they were made in
+        self._many = FEW
+
+    def make(self, owner: object) -> moderngl.Context:
+        """Return `create_context()` for `owner`."""
+        if _alive() >= self._many:
+            gc.collect()  # Python, which does not know how large they are, may not have found them yet
+            self._release_dropped()
+            # those of a program that needs them all are not looked for again
+            self._many = max(FEW, 2 * _alive())
+        else:
+            self._release_dropped()
+        made = create_context()
+        finalize(owner, self._dropped.append, (get_ident(), made)).atexit = False
+        return made
+
+    def _release_dropped(self) -> None:
+        for dropped in list(self._dropped):
+            thread, ctx = dropped
+            if thread != get_ident() or (ctx in _compiled and _compiled[ctx].users):
+                continue
+            self._dropped.remove(dropped)
+            if not gone(ctx):
+                ctx.__enter__()  # type: ignore[no-untyped-call]
+                ctx.finish()
+                ctx.release()
+            _compiled.pop(ctx, None)  # whose programs hold it
+
+
+def _alive() -> int:
+    """How many contexts of the engine's own there are."""
+    return sum(not gone(ctx) for ctx in list(_own))
+
+
+own_contexts = _OwnContexts()
+
+
 AnyProgram = TypeVar("AnyProgram", bound="moderngl.Program | moderngl.ComputeShader")
 
 
@@ -160,7 +209,7 @@ class Device:
         self.fields: WeakSet[Any] = WeakSet()  # those alive
         self.made: list[Any] | None = None  # those made, while they may have to be given back
         self._shared = _compiled.setdefault(ctx, _Programs())
-        self._shared.users += 1
+        self._shared.users.add(self)
         self._programs = self._shared.by_text
         self._released = False
         self._kept: dict[Hashable, moderngl.Program | moderngl.ComputeShader] = {}
@@ -458,7 +507,7 @@ class Device:
         self._kept.clear()
         if not self._released:
             self._released = True
-            self._shared.leave()
+            self._shared.leave(self)
             self.linear.release()
             self.between.release()
             let_go(*self._blanks.values())

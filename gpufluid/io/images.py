@@ -35,8 +35,10 @@ def check_picture(
 
     size: the (width, height) it must have, or None for any. deep: uint16 will do too.
     """
-    array = np.asarray(picture)
     types = ("uint8", "uint16")[: 1 + deep]
+    if hasattr(picture, "read_hdr"):
+        raise GpufluidError("a picture must be an array: give it renderer.read(), not the renderer")
+    array = np.asarray(picture)
     if array.dtype not in types or array.ndim != 3 or array.shape[2] not in (3, 4) or not array.size:
         raise GpufluidError(
             f"a picture must be {' or '.join(types)} [height, width, 3 or 4], "

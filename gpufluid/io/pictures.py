@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import GpufluidError, one_of, short
 from gpufluid.files import check_file, named_file
 from gpufluid.io.background import apart
 from gpufluid.io.exr import write_exr
@@ -87,7 +87,7 @@ def picture_work(
         return _array_work(path, renderer, motion, half, overwrite)
     if not hasattr(renderer, "read_hdr"):
         raise GpufluidError(
-            f"renderer must be a gf.FrameRenderer, a framebuffer or an array, got {renderer!r}"
+            f"renderer must be a gf.FrameRenderer, a framebuffer or an array, got {short(repr(renderer))}"
         )
     if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
         radiance, z = renderer.read_hdr(), renderer.read_depth() if depth else None

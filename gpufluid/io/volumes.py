@@ -25,8 +25,18 @@ from gpufluid.io.vdb import SIZE, VdbGrid, write_vdb
 from gpufluid.io.vti import write_vti
 from gpufluid.reference.arrays import center_velocity
 
-FIELDS = ("density", "temperature", "fuel", "flame", "color", "velocity", "pressure", "divergence", "solid")
-UNITS = {"flame": "1/s", "velocity": "m/s", "pressure": "m^2/s^2", "divergence": "1/s"}  # others have none
+FIELDS = (
+    *("density", "temperature", "fuel", "flame", "color", "velocity"),
+    *("pressure", "divergence", "vorticity", "solid"),
+)
+UNITS = {  # others have none
+    "flame": "1/s",
+    "velocity": "m/s",
+    "pressure": "m^2/s^2",
+    "divergence": "1/s",
+    "vorticity": "1/s",
+}
+VECTORS = ("velocity", "vorticity")  # they turn with the box
 ALWAYS = ("density", "temperature", "velocity")
 WHERE_ANY = ("fuel", "flame", "color", "solid")  # written unasked only where they are not all 0
 SUFFIXES = (".vdb", ".vti", ".npz")
@@ -63,9 +73,9 @@ class Volume:
         depth = next(iter(self.arrays.values())).shape[0] * self.cell_size
         x, y, z = self.origin
         arrays = {name: np.ascontiguousarray(_turned(array)) for name, array in self.arrays.items()}
-        if "velocity" in arrays:
-            vx, vy, vz = np.moveaxis(arrays["velocity"], -1, 0)
-            arrays["velocity"] = np.stack([vx, -vz, vy], -1)
+        for name in arrays.keys() & VECTORS:
+            vx, vy, vz = np.moveaxis(arrays[name], -1, 0)
+            arrays[name] = np.stack([vx, -vz, vy], -1)
         return Volume(arrays, self.cell_size, (x, -(z + depth), y), self.time, self.ambient_temperature, "z")
 
 
@@ -77,8 +87,9 @@ def _turned(array: Array) -> Array:
 def volume_of(fluid: Fluid, fields: Sequence[str] | None = None) -> Volume:
     """Read `fields` of a fluid, or those that hold anything; waits for the GPU. Solids are ambient.
 
-    fields: of density, temperature, fuel, velocity (the mean of opposite faces), pressure, divergence, solid
-    (1 in solids), and flame and color where the fluid has them. Raises GpufluidError for another name.
+    fields: of density, temperature, fuel, velocity (the mean of opposite faces), pressure, divergence,
+    vorticity (the curl), solid (1 in solids), and flame and color where the fluid has them. Raises
+    GpufluidError for another name.
     """
     return volume_later(fluid, fields)()
 
@@ -273,7 +284,7 @@ def _write_vdb(
         metadata: tuple[tuple[str, str], ...] = ()
         if name == "temperature":
             background = volume.ambient_temperature
-        if name == "velocity":
+        if name in VECTORS:
             kind, metadata = "unknown", (("vector_type", "contravariant relative"),)
         grids.append(VdbGrid(name, array, background, threshold, kind, metadata))
     return write_vdb(
