@@ -145,7 +145,7 @@ class FrameRenderer(Guest):
             self._depth = kept(ctx.depth_texture(size))
             self._shown = kept(device.texture(size, 4, "f1", "the picture"))
             self._scene = kept(ctx.framebuffer([self._color], self._depth))
-            self._depth_alone = kept(ctx.framebuffer(depth_attachment=self._depth))
+            self._depth_alone = kept(ctx.framebuffer((), self._depth))
             self._opaque = self._scene
             self._samples: moderngl.Texture | None = None  # the depths of all samples, to be read
             self._smoke = kept(ctx.framebuffer([self._color]))
@@ -158,7 +158,7 @@ class FrameRenderer(Guest):
                 else:
                     depth = kept(ctx.depth_renderbuffer(size, samples=samples))
                 self._opaque = kept(ctx.framebuffer([color], depth))
-                self._samples_alone = kept(ctx.framebuffer(depth_attachment=depth))
+                self._samples_alone = kept(ctx.framebuffer((), depth))
         except moderngl.Error as error:
             self._free()
             raise GpufluidError(
