@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 import gpufluid as gf
 from gpufluid.render.camera import View, view_of
-from gpufluid.render.frame import CLEAR, SAMPLES, FrameRenderer
-from gpufluid.render.reference_outlines import mended
+from gpufluid.render.drawn_solids import DrawnSolids
+from gpufluid.render.frame import CLEAR, SAMPLES, FrameRenderer, floor_depth
+from gpufluid.render.reference_outlines import mended, spanned
 from gpufluid.view import METHODS
 
 Floats = NDArray[np.float64]
@@ -68,8 +69,11 @@ def depths_of(ctx: moderngl.Context, texture: moderngl.Texture) -> Floats:
 
 
 def metres(view: View, depths: Floats) -> Floats:
+    return metres_at(view, 2.0 * depths - 1.0)
+
+
+def metres_at(view: View, z: Floats) -> Floats:
     a, b, c, d = view.depth_scale
-    z = 2.0 * depths - 1.0
     return (a * z + b) / (c * z + d)
 
 
@@ -84,12 +88,14 @@ def test_outlines_equal_their_twin(
     given: dict[str, Any] = {}
     mend = FrameRenderer._mend_outlines
 
-    def watched(self: FrameRenderer, samples: moderngl.Texture, part: Any, gap: float, view: View) -> None:
+    def watched(
+        self: FrameRenderer, samples: moderngl.Texture, part: Any, gap: float, view: View, floor: float
+    ) -> None:
         given.update(before=self.read_hdr()[::-1], ends=depths_of(ctx, samples), part=part, gap=gap)
         x, y, width, height = part
         clear = np.frombuffer(self._spare[CLEAR][0].read(), np.float32).reshape(72, 96, 4)
         given["clear"] = clear[y : y + height, x : x + width]
-        mend(self, samples, part, gap, view)
+        mend(self, samples, part, gap, view, floor)
         given["after"] = self.read_hdr()[::-1]
 
     monkeypatch.setattr(FrameRenderer, "_mend_outlines", watched)
@@ -100,8 +106,9 @@ def test_outlines_equal_their_twin(
     ends = np.where(hidden[..., None], 0.0, metres(view, given["ends"]))
     x, y, width, height = given["part"]
     inside = np.s_[y : y + height, x : x + width]
+    spans = spanned(floor_depth(view, 0.0, (96, 72)), lambda z: metres_at(view, z), (96, 72))
     expected = given["before"].astype(np.float64)
-    expected[inside] = mended(expected[inside], given["clear"], ends[inside], given["gap"])
+    expected[inside] = mended(expected[inside], given["clear"], ends[inside], given["gap"] + spans[inside])
     changed = np.abs(expected - given["before"]).max(axis=2)
     assert hidden.any() and 20 < (changed > visible).sum() < 0.1 * changed.size
     np.testing.assert_allclose(given["after"], expected, rtol=1e-5, atol=0.01 * visible)
@@ -139,3 +146,65 @@ def test_outlines_in_smoke_are_what_more_rays_see(
     scene.release()
     assert crossed.sum() > 100 and was.max() > 0.1
     assert off.mean() < 0.6 * was.mean() and off.max() < 0.6 * was.max()
+
+
+def standing(ctx: moderngl.Context, elevation: float) -> gf.Scene:
+    """A white box, turned, and half a ball on a dark floor, up to the ankles in fog."""
+    fluid = gf.Fluid(gf.Grid((24, 12, 24), 1 / 12, origin=(-1.0, 0.0, -1.0)), ctx=ctx)
+    turned = (0.0, 0.2, 0.0, 0.98)
+    fluid.obstacles.add(
+        gf.Obstacle(gf.Box(size=(0.9, 0.6, 0.5)), (0.0, 0.3, 0.0), turned, color=(0.9, 0.9, 0.9))
+    )
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (-0.5, 0.05, 0.6), color=(0.9, 0.8, 0.7)))
+    fluid.step(1e-3)
+    fluid.density.write(
+        np.where(np.arange(12) < 3, 1.0, 0.0)[None, :, None] * np.ones((24, 1, 24), np.float32)
+    )
+    camera = gf.Camera(target=(0.0, 0.1, 0.0), distance=3.2, azimuth=20.0, elevation=elevation)
+    return gf.Scene(fluid, camera=camera, smoke=gf.Smoke(0.0), floor=0.0)
+
+
+def test_what_stands_on_the_floor_has_no_stairs(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The feet of solids against the mean of 16 rays a pixel, and as they were with one depth a pixel."""
+    small = (160, 90)
+    scene, pictures = standing(ctx, 12.0), []
+    for size, spread in ((small, True), (small, False), (tuple(FINER * n for n in small), True)):
+        with monkeypatch.context() as patched:
+            if not spread:
+                patched.setattr(FrameRenderer, "_floor_depths", lambda *given, **more: None)
+            frames = FrameRenderer(ctx, size, floor_color=(0.02, 0.02, 0.02))
+            frames.draw(scene)
+            pictures.append(frames.read_hdr()[..., :3].astype(np.float64))
+            frames.release()
+    scene.release()
+    many = pictures.pop().reshape(90, FINER, 160, FINER, 3).mean(axis=(1, 3))
+    feet = np.abs(pictures[0] - pictures[1]).max(axis=2) > 0.02
+    off, was = (np.abs(picture - many).max(axis=2)[feet] for picture in pictures)
+    assert feet.sum() > 20
+    assert off.mean() < 0.5 * was.mean() and np.median(off) < 0.5 * np.median(was)
+
+
+@pytest.mark.parametrize("elevation", [12.0, 4.0])
+def test_fog_on_the_floor_is_one_beside_solids(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, elevation: float
+) -> None:
+    """Where the part of the picture that has more samples ends is not to be seen, nor from nearly level."""
+    scene, size = standing(ctx, elevation), (160, 90)
+    scene.smoke = gf.Smoke(12.0)
+    pictures, depths = [], []
+    for whole in (False, True):
+        with monkeypatch.context() as patched:
+            if whole:
+                patched.setattr(DrawnSolids, "seen", lambda *given: (0, 0, *size))
+            frames = FrameRenderer(ctx, size, floor_color=(0.02, 0.02, 0.02))
+            frames.draw(scene)
+            pictures.append(frames.read_hdr())
+            depths.append(frames.read_depth())
+            frames.release()
+    scene.release()
+    assert pictures[0][..., :3].max() > 0.5
+    np.testing.assert_allclose(pictures[1], pictures[0], atol=1e-3)
+    near = (depths[0] < 6.0) & (depths[1] < 6.0)
+    np.testing.assert_allclose(depths[1][near], depths[0][near], rtol=1e-4)

@@ -9,7 +9,8 @@ uniform sampler2D scene_depth;     // one sample a pixel: of things that are dra
 uniform sampler2DMS solid_depth;
 uniform vec4 depth_scale;          // depth z, -1 .. 1 -> m: (x z + y) / (z z + w)
 uniform ivec4 part;                // of the picture that solids may be seen in: left, bottom, width, height
-uniform float gap;                 // m: what lies so far apart is no slope
+uniform float gap;                 // m: what lies so far apart is no slope, beside what the floor spans by itself
+uniform vec3 floor_depth;          // of the floor, -1 .. 1: at the picture's lower left corner, per pixel of x, of y
 
 out vec4 color_out;
 
@@ -24,6 +25,13 @@ vec4 metres_of(vec4 depth) {
     return (depth_scale.x * z + depth_scale.y) / (depth_scale.z * z + depth_scale.w);
 }
 
+// How far apart the floor alone is within a pixel, m.
+float spanned(ivec2 pixel) {
+    float middle = dot(floor_depth, vec3(1.0, vec2(pixel) + 0.5)), aside = 0.5 * (abs(floor_depth.y) + abs(floor_depth.z));
+    vec4 ends = metres_of(0.5 + 0.5 * clamp(middle + vec4(-aside, aside, 0.0, 0.0), -1.0, 1.0));
+    return abs(ends.y - ends.x);
+}
+
 // How far the samples of a pixel are, m; nothing above 0 where something else hides them.
 vec4 ends_of(ivec2 pixel) {
     vec4 depth = vec4(
@@ -35,7 +43,7 @@ vec4 ends_of(ivec2 pixel) {
 void main() {
     ivec2 here = ivec2(gl_FragCoord.xy);
     vec4 ends = ends_of(here);
-    bvec4 before = lessThan(ends, vec4(least(ends) + gap));
+    bvec4 before = lessThan(ends, vec4(least(ends) + gap + spanned(here)));
     float share = dot(vec4(before), vec4(0.25));
     if (share == 1.0) discard;
     // what lies on either side of the outline is told apart halfway in 1/m, as far things are far from all others

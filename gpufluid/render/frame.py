@@ -26,8 +26,9 @@ from gpufluid.gl.device import check_target, first_color_alone, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest, own_depths
+from gpufluid.grid import Grid
 from gpufluid.render.camera import View, view_of
-from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, part_round
+from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, cells_of, part_round
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.reference_light import LightFrame
 from gpufluid.render.scene_views import SceneViews
@@ -144,6 +145,7 @@ class FrameRenderer(Guest):
             self._depth = kept(ctx.depth_texture(size))
             self._shown = kept(device.texture(size, 4, "f1", "the picture"))
             self._scene = kept(ctx.framebuffer([self._color], self._depth))
+            self._depth_alone = kept(ctx.framebuffer((), self._depth))
             self._opaque = self._scene
             self._samples: moderngl.Texture | None = None  # the depths of all samples, to be read
             self._smoke = kept(ctx.framebuffer([self._color]))
@@ -156,6 +158,7 @@ class FrameRenderer(Guest):
                 else:
                     depth = kept(ctx.depth_renderbuffer(size, samples=samples))
                 self._opaque = kept(ctx.framebuffer([color], depth))
+                self._samples_alone = kept(ctx.framebuffer((), depth))
         except moderngl.Error as error:
             self._free()
             raise GpufluidError(
@@ -213,7 +216,7 @@ class FrameRenderer(Guest):
                 volume.draw(fluid, view, self._smoke, self._depth, look)
         if samples is not None:
             with self.volume.timed(scene.fluid, "outlines"):
-                self._mend_outlines(samples, solids, 2.0 * scene.fluid.grid.cell_size, view)
+                self._mend_outlines(samples, solids, 2.0 * scene.fluid.grid.cell_size, view, scene.floor)
         if views is not None:
             hiding = [volume for _, volume in boxes] if scene.smoke.visible else []
             views.draw(scene.camera, self._scene, self._depth, opaque=False, smoke=hiding)
@@ -378,6 +381,9 @@ class FrameRenderer(Guest):
         if not (seen[2] and seen[3]):
             ctx.enable_only(moderngl.NOTHING)
             return seen
+        samples, grid = self._opaque is not self._scene, boxes[0][0].grid
+        if samples and scene.floor is not None:
+            self._floor_depths(scene.floor, grid, view, seen, middles=False)
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
         file, corners = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
@@ -388,10 +394,12 @@ class FrameRenderer(Guest):
                 ) as program:
                     self._solids.draw(placed, program, fluid, view, self.paint, self.size)
         ctx.enable_only(moderngl.NOTHING)
-        if self._opaque is not self._scene:
+        if samples:
             self.pause()
             with _only(self._scene, seen):
                 ctx.copy_framebuffer(self._scene, self._opaque)
+            if self._samples is not None and scene.floor is not None:
+                self._floor_depths(scene.floor, grid, view, seen, middles=True)
         return seen
 
     def _draw_studio(
@@ -434,6 +442,45 @@ class FrameRenderer(Guest):
                         if piece[2] and piece[3]:
                             with _only(target, piece):
                                 self.device.cover(program)
+
+    def _floor_depths(self, height: float, grid: Grid, view: View, part: Part, middles: bool) -> None:
+        """Write depths of the floor into `part` of the picture: of all samples, or of middles of pixels.
+
+        Had all samples of a pixel one depth, a solid that stands on the floor would be before it in all of
+        them, or none: its foot would go in stairs. middles: in what has one sample a pixel, where that was
+        one of the floor's. Smoke would be cut elsewhere than beside `part`.
+        """
+        if not _sees_down(view, height):
+            return
+        label = "floor" if middles else "floor of samples"
+        program = self.device.keep(label, lambda: self._floor_program(label, middles))
+        x, _, z = grid.cells
+        values = {
+            "to_clip": view.clip.astype(np.float64) @ np.linalg.inv(cells_of(grid)),
+            "middle": (0.5 * x, (height - grid.origin[1]) / grid.cell_size, 0.5 * z),
+            "reach": FLOOR_REACH * max(grid.cells),
+        }
+        if middles:
+            assert self._samples is not None
+            self._samples.use(SUN)
+            values["solid_depth"] = SUN
+        give(program, values)
+        self.ctx.enable_only(moderngl.DEPTH_TEST)
+        self.ctx.depth_func = "1"
+        with _only(self._depth_alone if middles else self._samples_alone, part):
+            self.device.fullscreen(program).render(moderngl.TRIANGLE_STRIP, vertices=4)
+        self.ctx.enable_only(moderngl.NOTHING)
+        if middles:
+            self.device.blank().use(SUN)
+
+    def _floor_program(self, label: str, middles: bool) -> moderngl.Program:
+        vertex, fragment = (
+            Source(f"{label}{stage}").add("#version 330 core", "<stage>") for stage in (" (vertex)", "")
+        )
+        fragment.add(f"#define MIDDLES {int(middles)}", "<stage>")
+        return self.device.fragment_program(
+            fragment.include("render/floor_fragment.glsl"), vertex.include("render/floor_vertex.glsl")
+        )
 
     def _dimmed(
         self,
@@ -508,10 +555,13 @@ class FrameRenderer(Guest):
             self.ctx.copy_framebuffer(target, self._smoke)
         return texture
 
-    def _mend_outlines(self, samples: moderngl.Texture, part: Part, gap: float, view: View) -> None:
+    def _mend_outlines(
+        self, samples: moderngl.Texture, part: Part, gap: float, view: View, floor: float | None
+    ) -> None:
         """Give each pixel of `part` that an outline of solids crosses its shares of the smoke on either side.
 
-        samples: the depths of all samples of a pixel. gap: metres from which on two are of two things.
+        samples: the depths of all samples of a pixel. gap: metres from which on two are of two things,
+        beyond what the `floor`, that high, spans by itself.
         """
         ctx, device = self.ctx, self.device
         program = self._picture_program("outlines", "render/outlines.glsl")
@@ -519,6 +569,7 @@ class FrameRenderer(Guest):
             "depth_scale": view.depth_scale,
             "part": part,
             "gap": gap,
+            "floor_depth": floor_depth(view, floor, self.size),
             "picture": PICTURE,
             "clear": SKY,
             "scene_depth": DEPTH,
@@ -598,6 +649,25 @@ class FrameRenderer(Guest):
         self.device.between.use(PICTURE)
         self.device.cover(program)
         self.device.between.clear(PICTURE)
+
+
+def _sees_down(view: View, height: float) -> bool:
+    """Whether a picture may show a floor from above, all of it before the viewer."""
+    rays = view.rays
+    if rays.parallel:
+        return bool(rays.forward[1] < 0.0 and rays.near >= 0.0)
+    return bool(rays.origin[0, 1] > height)
+
+
+def floor_depth(view: View, height: float | None, size: Size) -> tuple[float, float, float]:
+    """The depth of the floor, -1 .. 1: at the lower left corner of a picture of `size`, per pixel of x, of y.
+
+    Where none can be seen it lies behind everything.
+    """
+    if height is None or not _sees_down(view, height):
+        return 2.0, 0.0, 0.0
+    x, y, z, one = np.array([0.0, 1.0, 0.0, -height]) @ np.linalg.inv(view.clip.astype(np.float64))
+    return float((x + y - one) / z), float(-2.0 * x / z / size[0]), float(-2.0 * y / z / size[1])
 
 
 @contextmanager

@@ -53,10 +53,13 @@ def through(fires: tuple[Floats, Floats], extinctions: tuple[Floats, Floats], wa
 
     fires: of near and far end, radiance per metre [..., 3]. extinctions: of both, 1/m. way: m.
     """
-    length: Floats = np.asarray(way, np.float64)
-    depth = 0.5 * (extinctions[0] + extinctions[1]) * length
-    mean = ((9.0 + depth) / (18.0 + depth * (5.0 + depth)))[..., None]
-    share = np.where(depth > 0.0, -np.expm1(-depth) / np.maximum(depth, 1e-300), 1.0)
+    (a, b), length = extinctions, np.asarray(way, np.float64)
+    depth = 0.5 * (a + b) * length
+    # depths of even smoke that lets as much of an even fire out, and of such that has its mean place
+    bend = (a - b) * length * depth / (36.0 + 3.0 * depth)
+    even, other = (2.0 * a + b) * length / 3.0 + bend, depth + bend
+    mean = ((9.0 + other) / (18.0 + other * (5.0 + other)))[..., None]
+    share = np.where(even > 0.0, -np.expm1(-even) / np.maximum(even, 1e-300), 1.0)
     sent: Floats = (length * share)[..., None] * ((1.0 - mean) * fires[0] + mean * fires[1])
     return sent
 

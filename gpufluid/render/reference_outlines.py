@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -11,18 +12,19 @@ Floats = NDArray[np.float64]
 FAINT = 0.1  # share of what is there, by which smoke changes it: less counts less
 
 
-def mended(picture: ArrayLike, clear: ArrayLike, ends: ArrayLike, gap: float) -> Floats:
+def mended(picture: ArrayLike, clear: ArrayLike, ends: ArrayLike, gap: ArrayLike) -> Floats:
     """Return `picture` [y, x, channel] with each pixel that an outline crosses made of its neighbours.
 
     clear: the same without smoke; where that changes little, a pixel changes less. ends: how far the four
     samples of each pixel are, m, [y, x, 4]; not above 0 where something else hides them. gap: metres from
-    which on two samples are of two things. What is before the outline and what is behind it counts by the
-    share of the pixel's samples; neighbours that share a side with it count twice.
+    which on two samples are of two things, for all pixels or for each, [y, x]. What is before the outline and
+    what is behind it counts by the share of the pixel's samples; neighbours that share a side with it count
+    twice.
     """
     picture, clear, ends = (np.asarray(given, np.float64) for given in (picture, clear, ends))
     made = picture.copy()
     height, width = ends.shape[:2]
-    before = ends < ends.min(axis=2, keepdims=True) + gap
+    before = ends < (ends.min(axis=2) + gap)[..., None]
     for y, x in np.argwhere(~before.all(axis=2)):
         here, near = ends[y, x], before[y, x]
         a, b = here[near].max(), here[~near].min()
@@ -45,3 +47,16 @@ def mended(picture: ArrayLike, clear: ArrayLike, ends: ArrayLike, gap: float) ->
             share = min(there.max() / FAINT, 1.0)
             made[y, x] += share * (mean[1] + (mean[0] - mean[1]) * near.mean() - made[y, x])
     return made
+
+
+def spanned(floor_depth: ArrayLike, metres: Callable[[Floats], Floats], size: tuple[int, int]) -> Floats:
+    """Return how far apart the floor alone is within each pixel, m, [y, x], lowest row first.
+
+    floor_depth: depth of the floor, -1 .. 1, at the lower left corner, and per pixel of x and y. metres: of
+    depths. size: width and height, pixels.
+    """
+    corner, right, up = np.asarray(floor_depth, np.float64)
+    x, y = np.meshgrid(*(np.arange(n) + 0.5 for n in size))
+    middle, aside = corner + right * x + up * y, 0.5 * (abs(right) + abs(up))
+    near, far = (metres(np.clip(middle + way * aside, -1.0, 1.0)) for way in (-1.0, 1.0))
+    return np.abs(far - near)
