@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from gpufluid.view import Fire as Fire
     from gpufluid.view import Light as Light
     from gpufluid.view import Picture as Picture
+    from gpufluid.view import Plate as Plate
     from gpufluid.view import PointLight as PointLight
     from gpufluid.view import Smoke as Smoke
     from gpufluid.view import SpotLight as SpotLight
@@ -139,6 +140,7 @@ _HOME = {
     "Periodic": "boundaries",
     "Picture": "view",
     "Plane": "shapes",
+    "Plate": "view",
     "PointLight": "view",
     "Scene": "scene",
     "SceneError": "errors",

@@ -19,6 +19,7 @@ from gpufluid.keyframes import Formula, Keys, Track
 from gpufluid.provenance import Provenance
 from gpufluid.scene import Cells, Scene, check_name
 from gpufluid.scene_schema import OFF, Triple, field_types, fields_with_off, is_table, kind_of, schema
+from gpufluid.view import Plate
 
 Maker = Callable[[float], Any]  # gives a value as it is at a time, s
 SMOOTH = 0.25  # of its way that a thing may be off the middle of it half a frame ago; else it has jumped
@@ -210,7 +211,13 @@ class Builder:
             return self._maker_of_object(kind, table, place)
         if type(table) is self.tables.turn:
             return self._turn(table, place)
-        made = self._array(table.file) if type(table) is self.tables.numbers else self._shape(table)
+        made: Any
+        if type(table) is self.tables.numbers:
+            made = self._array(table.file)
+        elif type(table) is self.tables.plate:
+            made = Plate(self._file(table.file))
+        else:
+            made = self._shape(table)
         return lambda time: made
 
     def _maker_of_object(self, kind: type, table: Any, place: str) -> Maker:

@@ -86,7 +86,7 @@ class Schema:
     """The tables of a description, made from the classes they build.
 
     scene: that of a whole description. track: of a value over time. turn: of a rotation. numbers: of a .npy
-    file. builds: the class that a table with the fields of one builds.
+    file. plate: of a picture behind all. builds: the class that a table with the fields of one builds.
     """
 
     def __init__(self) -> None:
@@ -105,6 +105,7 @@ class Schema:
         )
         self.turn = self._table("Turn", [("axis", Triple), ("degrees", float | self.track)])
         self.numbers = self._table("ArrayFile", [("file", str)])
+        self.plate = self._table("PlateFile", [("file", str)])
         self.scene = self._scene()
 
     # -- tables and their fields -----------------------------------------------------------------------
@@ -159,6 +160,7 @@ class Schema:
         """The whole description."""
         forms = [self._table_of(kind, tag) for tag, kind in FORM_KINDS.items()]
         grid, contents = self._table_of(Grid, moving=False), self._contents(forms)
+        background = str | Triple | self.plate
         container = self._table("Container", [self._optional("name", str), ("grid", grid), *contents])
         return self._table(
             "SceneFile",
@@ -178,7 +180,7 @@ class Schema:
                 self._several("views", self._views(forms)),
                 self._optional("smoke", self._table_of(view.Smoke)),
                 self._optional("fire", self._table_of(view.Fire)),
-                self._optional("picture", self._table_of(view.Picture, moving=False)),
+                self._optional("picture", self._table_of(view.Picture, moving=False, background=background)),
                 self._optional("hand", self._table_of(hand.Hand)),
             ],
         )

@@ -12,19 +12,16 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpufluid.checks import finite_number, finite_triple, flag, held, real_array, share, whole_number
-from gpufluid.errors import GpufluidError, MissingDependencyError, named, one_of
-from gpufluid.files import open_plain
+from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.grid import CellBox
+from gpufluid.image_files import read_image
 from gpufluid.shapes import Analytic, Floats, Mesh, Triple, rotation_matrix
 
 EDGES = ("gaussian", "hard")
 BEZIER_PARTS = 32  # straight parts of a cubic: off the curve by at most 1e-3 of its longest second difference
-PICTURES = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")  # Pillow runs a program to open some others
-MOST_PIXELS = 1 << 23  # of a picture: each takes 100 bytes for a while, and no grid shows as many
-MOST_BYTES = 1 << 28  # of its file
 MAX_SEED = (1 << 24) - 1  # what a float holds exactly
 
 
@@ -295,7 +292,7 @@ def _shares(values: ArrayLike, name: str, dimensions: int) -> Floats:
 def _luminance(source: str | os.PathLike[str] | ArrayLike) -> Floats:
     """The strength of a picture, [height, width], top row first; see `Image`."""
     try:
-        pixels = np.asarray(_read_picture(Path(source)) if isinstance(source, str | os.PathLike) else source)
+        pixels = np.asarray(read_image(Path(source)) if isinstance(source, str | os.PathLike) else source)
     except GpufluidError:
         raise
     except (TypeError, ValueError):
@@ -313,32 +310,3 @@ def _luminance(source: str | os.PathLike[str] | ArrayLike) -> Floats:
     alpha = pixels[..., 3] if pixels.shape[2] == 4 else np.ones_like(light)
     strength = np.asarray(light * alpha)
     return _shares(np.clip(strength if strength.any() or pixels.shape[2] < 4 else alpha, 0, 1), "Image", 2)
-
-
-def _read_picture(file: Path) -> NDArray[np.uint8]:
-    """The pixels of an image file, [height, width, 4]."""
-    try:
-        from PIL import Image as Picture
-    except ImportError:
-        raise MissingDependencyError("pillow", f"reading the image {file}") from None
-    try:
-        with open_plain(file, MOST_BYTES) as plain, Picture.open(plain, formats=PICTURES) as picture:
-            width, height = picture.size
-            if width * height > MOST_PIXELS:
-                raise GpufluidError(
-                    f"it has {width} x {height} pixels, and the limit is {MOST_PIXELS} in all"
-                )
-            if picture.mode == "F" or (picture.mode == "I" and picture.format != "PNG"):
-                raise GpufluidError("a channel of it has 32 bits, and the limit is 16")
-            if picture.mode.startswith("I"):  # grey of 16 bits, which would be cut off at 255
-                return np.asarray(
-                    Picture.fromarray((np.asarray(picture) >> 8).astype(np.uint8)).convert("RGBA")
-                )
-            return np.asarray(picture.convert("RGBA"))
-    except FileNotFoundError:
-        raise GpufluidError(f"image file {file} does not exist") from None
-    except Exception as error:  # a damaged file surfaces as whatever the decoder tripped over
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        if type(error).__name__ == "UnidentifiedImageError":
-            reason = f"it is none of {', '.join(PICTURES)}"
-        raise GpufluidError(f"image file {file} cannot be read: {' '.join(reason.split())}") from error

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from itertools import product
 from numbers import Integral
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
-from gpufluid.checks import color_triple, finite_number, finite_triple, flag, radiance, whole_number
-from gpufluid.errors import GpufluidError, named, one_of
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpufluid.checks import (
+    color_triple,
+    finite_number,
+    finite_triple,
+    flag,
+    radiance,
+    real_array,
+    whole_number,
+)
+from gpufluid.errors import GpufluidError, named, one_of, short
+from gpufluid.image_files import read_image
 
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
@@ -20,6 +34,7 @@ MOST_SLICES = 1024  # slabs, whoever chooses
 FRAME_RATES = 0.001, 1000.0  # frames a second that a film may have
 FILLED = 0.94  # share of the picture's width or height that a box takes which is looked at whole
 BACKGROUNDS = ("studio", "sky", "transparent")
+MOST_OF_A_PLATE = 1 << 26  # pixels: more than cameras have
 
 
 @named
@@ -134,10 +149,63 @@ def check_drawing(method: Any, slices: Any, resolution: Any, of: str = "") -> No
         raise GpufluidError(f'{of}resolution={resolution} needs method="ray-march", got method={method!r}')
 
 
-def checked_background(value: Any, name: str) -> str | tuple[float, float, float]:
-    """Return `value` as what a picture has behind it, a word or (r, g, b), or raise naming it."""
+@named
+class Plate:
+    """A picture that stands behind everything, as a photograph that smoke is put into.
+
+    source: a file (with the film extra) or an array [height, width, 3 or 4], uint8 or 0 .. 1, as screens show
+        it, top row first; what it has of alpha is before black.
+
+    It fills the picture and is cut where it is wider or higher, the same on either side. A floor is there by
+    what shadows, fire and lamps change of it alone. `pixels` are its own, uint8 [height, width, 3].
+    Raises GpufluidError naming the file or value, MissingDependencyError without Pillow.
+    """
+
+    def __init__(self, source: str | os.PathLike[str] | ArrayLike) -> None:
+        self.pixels: Final = _plate(source)
+
+    def __repr__(self) -> str:
+        height, width = self.pixels.shape[:2]
+        return f"Plate({width} x {height} pixels)"
+
+
+def _plate(source: Any) -> NDArray[np.uint8]:
+    """The pixels of a `Plate`."""
+    try:
+        from_file = isinstance(source, str | os.PathLike)
+        pixels = read_image(Path(source), MOST_OF_A_PLATE) if from_file else np.asarray(source)
+        if pixels.dtype != np.uint8:
+            pixels = real_array(source)
+    except GpufluidError:
+        raise
+    except (TypeError, ValueError):
+        raise GpufluidError("Plate.source must be a file or an array of numbers") from None
+    if pixels.ndim != 3 or pixels.shape[2] not in (3, 4) or not pixels.size:
+        raise GpufluidError(
+            f"Plate.source must be an array [height, width, 3 or 4], got the shape {list(pixels.shape)}"
+        )
+    if pixels.dtype != np.uint8:
+        if not ((pixels >= 0.0) & (pixels <= 1.0)).all():
+            raise GpufluidError("Plate.source must be uint8 or in 0 .. 1")
+        pixels = 255.0 * pixels
+    if pixels.shape[2] == 4:
+        pixels = pixels[..., :3] * (pixels[..., 3:] / np.float32(255.0))
+    kept = np.array(np.rint(pixels[..., :3]), np.uint8, order="C")
+    kept.flags.writeable = False
+    return kept
+
+
+Background = str | tuple[float, float, float] | Plate
+
+
+def checked_background(value: Any, name: str) -> Background:
+    """Return `value` as what a picture has behind it: a word, (r, g, b) or a Plate; or raise naming it."""
+    if isinstance(value, Plate):
+        return value
     if not isinstance(value, str):
         return radiance(value, name)
+    if Path(value).suffix:
+        raise GpufluidError(f"{name} must be gf.Plate({short(repr(value))}) for a picture from a file")
     one_of(value, BACKGROUNDS, name)
     return value
 
@@ -320,9 +388,9 @@ class Picture:
     """How a picture of a scene is made.
 
     size: (width, height), pixels. fps: frames a second of a film. exposure: factor on radiance before the
-    tone map. background: "studio", "sky" (of the colours of the light), "transparent" or a linear radiance
-    (r, g, b). floor_color: linear albedo (r, g, b) of the floor, 0 .. 1; None: dark, or that of a background
-    of one colour. method, slices, resolution: as in `VolumeRenderer`.
+    tone map. background: "studio", "sky" (of the colours of the light), "transparent", a `Plate` or a linear
+    radiance (r, g, b). floor_color: linear albedo (r, g, b) of the floor, 0 .. 1; None: dark, or that of a
+    background of one colour. method, slices, resolution: as in `VolumeRenderer`.
 
     Raises GpufluidError naming the field and its limit; a renderer that is made with it does so for the size.
     """
@@ -330,7 +398,7 @@ class Picture:
     size: tuple[int, int] = (640, 360)
     fps: float = 30.0
     exposure: float = EXPOSURE
-    background: str | tuple[float, float, float] = "studio"
+    background: Background = "studio"
     slices: int | None = None
     method: str = "view-slices"
     resolution: float = 1.0

@@ -25,8 +25,8 @@ from PIL import Image
 import gpufluid as gf
 from gpufluid import memory
 from gpufluid.checkpoint import HEADER, npy_header
+from gpufluid.image_files import MOST_PIXELS
 from gpufluid.scene_file import LONG_KEY, NO_KEYS
-from gpufluid.sources import MOST_PIXELS
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and signals of POSIX")
 GRID = "[grid]\ncells = [4, 4, 4]\ncell_size = 0.1\n"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import moderngl
 import numpy as np
 import pytest
+from PIL import Image
 from puff import Puff, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
+from gpufluid.scene_saving import save_description
 
 SIZE = (96, 64)
 GRID = gf.Grid((16, 16, 16), cell_size=1 / 16, origin=(-0.5, 0.0, -0.5))
@@ -143,6 +146,120 @@ def test_wrong_backgrounds_are_named(ctx: moderngl.Context) -> None:
         gf.FrameRenderer(ctx, SIZE, background=(0.0, np.nan, 0.0))
     with pytest.raises(gf.GpufluidError, match="Picture.background must not be negative"):
         gf.Picture(background=(0.1, -0.1, 0.1))
+
+
+# -- plates ------------------------------------------------------------------------------------------------
+
+
+def photograph(width: int, height: int) -> np.ndarray:
+    """All colours from black to white, smooth, with a bright mark in its upper left part."""
+    y, x = np.mgrid[0 : 1 : height * 1j, 0 : 1 : width * 1j]
+    made = np.rint(255 * np.stack([x, y, 1.0 - 0.5 * (x + y)], -1)).astype(np.uint8)
+    made[: height // 4, : width // 4] = 255
+    return made
+
+
+@pytest.mark.parametrize("exposure", [0.3, 0.95, 4.0])
+def test_a_plate_is_shown_as_it_is(ctx: moderngl.Context, device: Device, exposure: float) -> None:
+    """At any exposure; noise that hides steps of 8 bits is one of them, half floats round by as much."""
+    made, shown = scene(device, smoke=gf.Smoke(visible=False)), photograph(*SIZE)
+    with_alpha = np.concatenate([shown, np.full((*shown.shape[:2], 1), 255, np.uint8)], -1)
+    for plate in (gf.Plate(shown), gf.Plate(with_alpha), gf.Plate(shown / 255.0)):
+        renderer = gf.FrameRenderer(ctx, SIZE, background=plate, exposure=exposure)
+        renderer.draw(made)
+        assert np.abs(renderer.read().astype(int) - shown).max() <= 2
+        renderer.release()
+
+
+def test_a_plate_of_another_form_fills_the_picture(ctx: moderngl.Context, device: Device) -> None:
+    """What is too much is cut on either side; of a large one the mean is seen. It can be set at any time."""
+    made, shown = scene(device, smoke=gf.Smoke(visible=False)), photograph(*SIZE)
+    renderer = frame(ctx, made, "studio")
+    for wider, higher in ((32, 0), (0, 40)):
+        edges = ((higher // 2,) * 2, (wider // 2,) * 2, (0, 0))
+        renderer.background = gf.Plate(np.pad(shown, edges, constant_values=77))
+        renderer.draw(made)
+        assert np.abs(renderer.read().astype(int) - shown).max() <= 2
+    checks = np.indices((4 * SIZE[1], 4 * SIZE[0])).sum(0) % 2 * 200
+    renderer.background = gf.Plate(np.stack([checks.astype(np.uint8)] * 3, -1))
+    renderer.draw(made)
+    assert np.abs(renderer.read().astype(int) - 100).max() <= 4, "no pixels of it are left out"
+    renderer.background = "sky"
+    renderer.draw(made)
+    sky = frame(ctx, made, "sky")
+    assert np.array_equal(renderer.read(), sky.read())
+    renderer.release()
+    sky.release()
+
+
+def test_the_floor_of_a_plate_is_what_changes_its_light(ctx: moderngl.Context, device: Device) -> None:
+    """Smoke throws a shadow on what is seen there, a lamp lights it; elsewhere it is as it is."""
+    options: dict[str, Any] = {"floor": 0.0, "light": gf.Light((0.4, -1.0, 0.2), ambient=(0.1, 0.1, 0.1))}
+    grey = gf.Plate(np.full((*SIZE[::-1], 3), 120, np.uint8))
+    clear, solid = scene(device, smoke=gf.Smoke(visible=False), **options), scene(device, **options)
+    clear.fluid.scalars.write(np.zeros((16, 16, 16, 4)))
+    renderer = frame(ctx, clear, grey)
+    without = renderer.read().astype(int)
+    assert np.abs(without - 120).max() <= 2, "a floor that all light reaches is not there"
+    renderer.draw(solid)
+    shaded = renderer.read().astype(int)[SIZE[1] // 2 :]
+    assert shaded.min() < 80 and np.median(np.abs(shaded - 120)) <= 2
+    lit = scene(device, smoke=gf.Smoke(visible=False), **options)
+    lit.fluid.scalars.write(np.zeros((16, 16, 16, 4)))
+    lit.lights = [gf.PointLight((0.0, 0.4, 0.0), (0.0, 0.5, 0.0))]
+    renderer.draw(lit)
+    change = renderer.read().astype(int) - without
+    assert change[..., 1].max() > 20 and np.abs(change[..., [0, 2]]).max() <= 3
+    assert np.abs(change[: SIZE[1] // 4]).max() <= 2, "there is no floor"
+    renderer.release()
+
+
+def test_plates_come_from_files(tmp_path: Path) -> None:
+    """As whoever held the camera saw them; what is no picture is named."""
+    held, alpha = photograph(30, 20), np.full((20, 30, 1), 51, np.uint8)
+    picture = Image.fromarray(held)
+    tags = picture.getexif()
+    tags[274] = 6  # turned by a quarter
+    picture.save(tmp_path / "turned.png", exif=tags)
+    assert np.array_equal(gf.Plate(tmp_path / "turned.png").pixels, np.rot90(held, -1))
+    Image.fromarray(np.concatenate([held, alpha], -1)).save(tmp_path / "thin.png")
+    assert np.abs(gf.Plate(f"{tmp_path}/thin.png").pixels.astype(float) - 0.2 * held).max() <= 0.51
+    assert repr(gf.Plate(held)) == "Plate(30 x 20 pixels)"
+    (tmp_path / "no.png").write_text("no picture")
+    for source, says in (
+        (tmp_path / "none.png", "none.png does not exist"),
+        (tmp_path / "no.png", "no.png cannot be read"),
+        (held[..., 0], r"\[height, width, 3 or 4\], got the shape \[20, 30\]"),
+        (np.zeros((0, 4, 3)), "got the shape"),
+        (np.full((2, 2, 3), 1.5), "uint8 or in 0 .. 1"),
+        (np.full((2, 2, 3), np.nan), "uint8 or in 0 .. 1"),
+        ("plate", "does not exist"),
+        ([["a"]], "a file or an array of numbers"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=says):
+            gf.Plate(source)
+    with pytest.raises(gf.GpufluidError, match=r"Picture.background must be gf.Plate\('beach.jpg'\)"):
+        gf.Picture(background="beach.jpg")
+
+
+def test_a_description_names_its_plate(tmp_path: Path) -> None:
+    """It is read with the scene, and named again when that is saved beside it."""
+    text = '[grid]\ncells = [4, 4, 4]\n[picture]\nbackground = { file = "plate.png" }\n'
+    (tmp_path / "scene.toml").write_text(text)
+    with pytest.raises(gf.SceneError, match="picture.background: .*plate.png does not exist"):
+        gf.Scene.load(tmp_path / "scene.toml")
+    Image.fromarray(photograph(12, 8)).save(tmp_path / "plate.png")
+    made = gf.Scene.load(tmp_path / "scene.toml")
+    assert np.array_equal(made.picture.background.pixels, photograph(12, 8))
+    save_description(made, tmp_path / "again.toml")
+    made.picture.background = "sky"
+    save_description(made, tmp_path / "sky.toml")
+    made.picture.background = gf.Plate(photograph(3, 3))
+    with pytest.raises(gf.GpufluidError, match="Picture.background: a description cannot say Plate"):
+        save_description(made, tmp_path / "array.toml")
+    made.release()
+    assert 'background = { file = "plate.png" }' in (tmp_path / "again.toml").read_text()
+    assert 'background = "sky"' in (tmp_path / "sky.toml").read_text()
 
 
 # -- several boxes -----------------------------------------------------------------------------------------

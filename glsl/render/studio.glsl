@@ -1,9 +1,13 @@
-// What stands behind everything: the studio, the sky or a plain colour, and a matt floor that fades into it. On nothing
-// the floor is what its shadow takes away. Linear radiance, premultiplied; depth.
+// What stands behind everything: the studio, the sky, a plate or a plain colour, and a matt floor that fades into it. On
+// nothing the floor is what its shadow takes away, on a plate what all light but the sun's and the sky's adds too.
+// Linear radiance, premultiplied; depth.
 #include "lib/box.glsl"
 #include "render/lit.glsl"
 #include "render/backdrop.glsl"
 #include "render/sky.glsl"
+#if PLATE
+#include "render/plate.glsl"
+#endif
 
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
 uniform vec4 depth_scale;   // depth in m = (x z + y) / (z z + w) at depth z, -1 .. 1, of the picture
@@ -32,6 +36,9 @@ void main() {
     vec4 color = plain;
     if (backdrop_kind == 1) color = vec4(backdrop(picture, picture_size.x / picture_size.y), 1.0);
     if (backdrop_kind == 2) color = vec4(sky(normalize(direction)), 1.0);
+#if PLATE
+    color = vec4(plate_at(picture), 1.0);
+#endif
     if (has_floor && direction.y < 0.0 && origin.y > floor_height) {
         float depth = (floor_height - origin.y) / direction.y;
         vec3 place = origin + depth * direction;
@@ -44,6 +51,10 @@ void main() {
             // before a plain colour the floor is of it: where all light arrives it cannot be told from it
             if (backdrop_kind == 0 && !own_color) albedo = max(albedo, min(plain.rgb / max(full, 1e-6), 1.0));
             vec4 ground = vec4(albedo * (lit.sun + lit.around), 1.0);
+#if PLATE
+            // what the picture shows is lit by sun and sky as it is; where that is nothing, it stays
+            ground.rgb = color.rgb * (lit.sun + lit.around + 1e-3) / (full + 1e-3);
+#else
             if (backdrop_kind == 0 && plain.w == 0.0) {
 #if OTHERS
                 for (int k = 0; k < OTHERS; ++k) {
@@ -54,6 +65,7 @@ void main() {
                 float whole = dot(full, vec3(1.0)), left = dot(lit.sun + lit.around, vec3(1.0));
                 ground = vec4(0.0, 0.0, 0.0, whole > 0.0 ? max(1.0 - left / whole, 0.0) : 0.0);
             }
+#endif
             color = mix(color, ground, there);
             float z = (depth_scale.y - depth_scale.w * depth) / (depth_scale.z * depth - depth_scale.x);
             gl_FragDepth = clamp(0.5 + 0.5 * z, 0.0, 1.0);

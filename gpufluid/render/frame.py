@@ -37,7 +37,7 @@ from gpufluid.render.solid_meshes import CORNERS
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, SKY, SUN, bind, volume_program
-from gpufluid.view import EXPOSURE, Look, Picture, checked_background
+from gpufluid.view import EXPOSURE, Background, Look, Picture, Plate, checked_background
 
 SAMPLES = 4  # a pixel, for the outlines of solids
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
@@ -57,8 +57,8 @@ class FrameRenderer(Guest):
 
     exposure: factor on radiance before the tone map. paint: albedo (r, g, b) of solids without a `color`.
     volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "sky", which the
-    light of the scene colours; "transparent", where the floor is but its shadow; or a linear radiance
-    (r, g, b). floor_color: as in `Picture`.
+    light of the scene colours; "transparent", where the floor is but its shadow; a `Plate`; or a linear
+    radiance (r, g, b). It can be set at any time. floor_color: as in `Picture`.
     Raises GpufluidError for a size that is no picture or over the driver's limit.
     """
 
@@ -70,7 +70,7 @@ class FrameRenderer(Guest):
         exposure: float = EXPOSURE,
         paint: tuple[float, float, float] = PAINT,
         volume: VolumeRenderer | None = None,
-        background: str | tuple[float, float, float] = "studio",
+        background: Background = "studio",
         floor_color: tuple[float, float, float] | None = None,
     ) -> None:
         background = checked_background(background, "background")
@@ -85,6 +85,7 @@ class FrameRenderer(Guest):
         self._shadows = ShadowMap(self.device, self._solids)
         self._more: list[VolumeRenderer] = []  # for the further fluids of a scene
         self._things: list[Any] = []
+        self._plate: tuple[Plate, moderngl.Texture] | None = None  # the one drawn last
         self._released = False
         self.size: Size = (0, 0)
         self.resize(size)
@@ -333,12 +334,35 @@ class FrameRenderer(Guest):
             return
         self._released = True
         self._free()
+        self._drop_plate()
         self._shadows.release()
         self._solids.release()
         for volume in self._more:
             volume.release()
         if self._owns_volume:
             self.volume.release()
+
+    def _drop_plate(self) -> None:
+        if self._plate is not None:
+            self._plate[1].release()
+            self._plate = None
+
+    def _plate_values(self) -> dict[str, Any]:
+        """Bind the plate that is the background; return what its shader asks for."""
+        plate = self.background
+        assert isinstance(plate, Plate)
+        height, width = plate.pixels.shape[:2]
+        if self._plate is None or self._plate[0] is not plate:
+            self._drop_plate()
+            texture = self.device.texture((width, height), 3, "f1", "the plate")
+            texture.write(np.ascontiguousarray(plate.pixels[::-1]))
+            texture.build_mipmaps()
+            texture.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
+            self._plate = plate, texture
+        self._plate[1].use(DEPTH)
+        wider = width * self.size[1] / (height * self.size[0])
+        share = min(1.0 / wider, 1.0), min(wider, 1.0)
+        return {"plate": DEPTH, "plate_share": share, "plate_gain": 1.0 / float(self.exposure)}
 
     def _check(self) -> None:
         if self._released:
@@ -430,10 +454,16 @@ class FrameRenderer(Guest):
             "floor_height": height,
             "floor_reach": FLOOR_REACH * max(grid.cells),
         }
+        plate = not shadow and isinstance(self.background, Plate)
+        if plate:
+            values |= self._plate_values()
         # both programs are made with the first picture, wherever the light falls in it
         for clear in (False,) if shadow else (False, True):
             with self._lit(
-                scene, fluid, volume, "studio", "render/studio.glsl", clear=clear, shadowed=not shadow
+                *(scene, fluid, volume, "studio", "render/studio.glsl"),
+                clear=clear,
+                shadowed=not shadow,
+                plate=plate,
             ) as program:
                 give(program, values)
                 for target, part in parts:
@@ -508,7 +538,7 @@ class FrameRenderer(Guest):
     @property
     def _plain(self) -> tuple[float, float, float, float]:
         """What stands behind everything where it is not the studio, premultiplied."""
-        if isinstance(self.background, str):
+        if isinstance(self.background, str | Plate):
             return 0.0, 0.0, 0.0, 0.0
         return *self.background, 1.0
 
@@ -599,16 +629,19 @@ class FrameRenderer(Guest):
         *,
         shadowed: bool,
         clear: bool = False,
+        plate: bool = False,
         **rules: Any,
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs.
 
         shadowed: solids throw shadows on it. clear: neither they nor smoke do so by the light of sun and sky.
+        plate: it shows one.
         """
         lighting, light = volume.lighting, scene.light
         any_shadows, lamps = self._shadows.any, bool(scene.lights)
         rules["defines"] = {
             "CLEAR": int(clear),
+            "PLATE": int(plate),
             "SHADOWED": int(shadowed and not clear and any_shadows),
             "LAMPS_SHADOWED": int(shadowed and lamps and any_shadows),
         }

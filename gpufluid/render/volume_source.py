@@ -82,7 +82,19 @@ def volume_source(
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
     macros: dict[str, object] = dict.fromkeys(
-        ("OTHERS", "FIRE", "ENDS", "COMPUTED", "CLEAR", "SHADOWED", "LAMPS_SHADOWED", "FADES", "EDGED"), 0
+        (
+            "OTHERS",
+            "FIRE",
+            "ENDS",
+            "COMPUTED",
+            "CLEAR",
+            "SHADOWED",
+            "LAMPS_SHADOWED",
+            "FADES",
+            "EDGED",
+            "PLATE",
+        ),
+        0,
     )
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
     macros |= variant.defines(fluid.grid.dimensions) | device.defines | dict(defines or {})
