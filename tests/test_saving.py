@@ -104,6 +104,20 @@ def test_a_value_changes_nothing_but_itself(tmp_path: Path, end: str, mark: str)
     scene.release()
 
 
+def test_a_scene_that_has_played_is_saved_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    for x in range(1, 21):  # a unit vector divided by its length is another one in a quarter of these
+        text = (
+            "[grid]\ncells = [4, 4, 4]\ncell_size = 0.1\n"
+            f'[[forces]]\nkind = "vortex"\ncenter = [0.2, 0.2, 0.2]\naxis = [{x}, 2, 3]\n'
+        )
+        scene = loaded(path, text)
+        scene.advance()
+        save_description(scene, path, overwrite=True)
+        assert path.read_text() == text
+        scene.release()
+
+
 def test_what_comes_stands_where_it_belongs(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     scene, history = loaded(path), History()
