@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gpufluid.errors import GpufluidError
+from gpufluid.provenance import Said
 from gpufluid.scene import Scene
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Wind
@@ -140,8 +141,16 @@ class Addition:
         _take(scene, self.path, self.index)
 
 
+@dataclass
 class Removal(Addition):
-    """The same, taken away."""
+    """The same, taken away.
+
+    name, said: what it is called, and what the description says of its fields, of which a scene that was
+    saved without it and built anew knows nothing. What changes with time there stands still until it is saved.
+    """
+
+    name: str | None = None
+    said: dict[str, Said] = field(default_factory=dict)
 
     def do(self, scene: Scene) -> None:
         """Take it away. Raises GpufluidError where particles start from it: they could not be saved."""
@@ -149,11 +158,18 @@ class Removal(Addition):
         for number, shown in enumerate(scene.views):
             if any(source.shape is self.thing for source in getattr(shown, "sources", ())):
                 raise GpufluidError(f"the particles of views[{number}] start from it: remove these first")
+        self.name = next((name for name, thing in scene.names.items() if thing is self.thing), None)
+        said = scene.provenance.all_said(self.thing)
+        self.said = {name: one for name, one in said.items() if not scene.is_held(self.thing, name)}
         super().undo(scene)
 
     def undo(self, scene: Scene) -> None:
         """Add it again."""
         super().do(scene)
+        for name, one in self.said.items():
+            scene.provenance.say(self.thing, name, one.words, one.made)
+        if self.name is not None:
+            scene.names.setdefault(self.name, self.thing)
 
 
 @dataclass
