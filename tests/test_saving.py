@@ -200,7 +200,9 @@ def test_what_goes_takes_its_own_comments_along(tmp_path: Path) -> None:
 
 def test_what_comes_back_into_a_scene_saved_without_it_is_what_it_was(tmp_path: Path) -> None:
     path, history = tmp_path / "a.toml", History()
-    knot = '[[obstacles]]\nname = "knot"\nshape = { kind = "knot" }\nposition = [0.4, 0.4, 0.3]\nscale = 0.1\n'
+    knot = (
+        '[[obstacles]]\nname = "knot"\nshape = { kind = "knot" }\nposition = [0.4, 0.4, 0.3]\nscale = 0.1\n'
+    )
     scene = loaded(path, HAND_WRITTEN.replace("# how it is seen", knot + "\n# how it is seen"))
     was = description_of(scene)
     history.make(scene, Removal(OBSTACLES, 1, scene.fluid.obstacles[1]))
@@ -216,6 +218,20 @@ def test_what_comes_back_into_a_scene_saved_without_it_is_what_it_was(tmp_path: 
     saved(again, path)
     scene.release()
     again.release()
+
+
+def test_several_come_before_all_others(tmp_path: Path) -> None:
+    path, history = tmp_path / "a.toml", History()
+    scene = loaded(path)
+    for radius in (0.1, 0.2, 0.3):
+        emitter = gf.Emitter(gf.Sphere((0.4, 0.4, 0.3), radius), density=1.0)
+        history.make(scene, Addition(LEFT[:3], 0, emitter))
+    gone, come = saved(scene, path)
+    assert gone == [] and [line for line in come if "radius" in line] == [
+        f'shape = {{ kind = "sphere", center = [0.4, 0.4, 0.3], radius = {radius} }}'
+        for radius in (0.3, 0.2, 0.1)
+    ]
+    scene.release()
 
 
 def test_boxes_lists_on_a_line_and_changes_by_the_command_line(tmp_path: Path) -> None:
