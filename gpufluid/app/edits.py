@@ -96,18 +96,24 @@ class Edit(Protocol):
 
 @dataclass
 class Change:
-    """A value that became another one."""
+    """A value that became another one.
+
+    said: what the description says of it, of which a scene that was saved with the other one and built anew
+    knows nothing. What changes with time there stands still until it is saved and built anew once more.
+    """
 
     path: Path
     before: Any
     after: Any
     was_held: bool = False
+    said: Said | None = None
 
     def do(self, scene: Scene) -> None:
         """Set it. Raises GpufluidError as `put` does."""
         put(scene, self.path, self.after)
         told = told_as(scene, self.path)
         if told is not None:
+            self.said = scene.provenance.said(*told) or self.said
             scene.hold(*told)
 
     def undo(self, scene: Scene) -> None:
@@ -116,6 +122,8 @@ class Change:
         told = told_as(scene, self.path)
         if told is not None and not self.was_held:
             scene.hold(*told, held=False)
+            if self.said is not None:
+                scene.provenance.say(*told, self.said.words, self.said.made)
 
 
 @dataclass
@@ -146,7 +154,7 @@ class Removal(Addition):
     """The same, taken away.
 
     name, said: what it is called, and what the description says of its fields, of which a scene that was
-    saved without it and built anew knows nothing. What changes with time there stands still until it is saved.
+    saved without it and built anew knows nothing, as of a `Change`.
     """
 
     name: str | None = None
