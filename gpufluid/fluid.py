@@ -19,7 +19,7 @@ from gpufluid.advance import Slices
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.checkpoint import Contents, Taken, load, restore, take
-from gpufluid.checks import finite_number, finite_triple, held, real_array, whole_triple
+from gpufluid.checks import finite_number, finite_triple, held, real_array, real_numbers, whole_triple
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
@@ -154,11 +154,9 @@ class Things(Generic[Thing]):
 def checked_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
     """Return `values` as float32 of `shape`; raises GpufluidError naming the field, shape or bad number."""
     try:
-        if np.iscomplexobj(values):
-            raise TypeError
         with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
-            array = np.asarray(values, np.float32)
-    except (TypeError, ValueError):
+            array = np.asarray(real_numbers(values), np.float32)
+    except (TypeError, ValueError, OverflowError):
         raise GpufluidError(f"{name} must be an array of numbers of shape {shape}") from None
     if array.shape != shape:
         raise GpufluidError(f"{name} must have the shape {shape}, got {array.shape}")

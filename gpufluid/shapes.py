@@ -661,7 +661,7 @@ def rotation_matrix(rotation: ArrayLike | None, name: str) -> Floats:
 
 def _scale_triple(scale: float | Sequence[float]) -> Triple:
     """The scale of an obstacle, a number or three of them, > 0, as three floats; or raise naming it."""
-    if np.ndim(scale) == 0:
+    if not isinstance(scale, list | tuple) and np.ndim(scale) == 0:
         number = finite_number(scale, "Obstacle.scale", above=0.0)  # type: ignore[arg-type]
         return number, number, number
     return positive_triple(scale, "Obstacle.scale")  # type: ignore[arg-type]
