@@ -684,7 +684,8 @@ class Fluid:
         Call it once a frame, before `step`. Raises GpufluidError as `scroll` does, and where no axis is left.
         """
         place = finite_triple(point, "point")
-        given = (dead_zone,) * 3 if np.ndim(dead_zone) == 0 else dead_zone
+        several = isinstance(dead_zone, list | tuple) or np.ndim(dead_zone)
+        given = dead_zone if several else (dead_zone,) * 3
         zone = finite_triple(given, "dead_zone")  # type: ignore[arg-type]
         if min(zone) < 0.0:
             raise GpufluidError(f"dead_zone must be >= 0 m, got {dead_zone!r}")
