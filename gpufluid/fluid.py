@@ -93,11 +93,7 @@ def _between_steps(method: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(method)
     def run(*given: P.args, **by_name: P.kwargs) -> R:
         fluid: Any = given[0]
-        if fluid._within:
-            raise GpufluidError(
-                f"{method.__qualname__} cannot be called from within {fluid._within}: a pressure solver or a "
-                "force of yours, or another thread, may not change the fluid there"
-            )
+        fluid._check_between(f"{method.__qualname__} cannot be called")
         fluid._within = method.__qualname__
         try:
             return method(*given, **by_name)
@@ -631,8 +627,17 @@ class Fluid:
             self._still.give_back(self._solver)
             self._use_settings()
 
+    def _check_between(self, refusal: str) -> None:
+        """Raise GpufluidError, beginning with `refusal`, in what a `_between_steps` method has called."""
+        if self._within:
+            raise GpufluidError(
+                f"{refusal} from within {self._within}: a pressure solver or a force of yours, or another "
+                "thread, may not change the fluid there"
+            )
+
     def _settled(self, name: str) -> Solver:
         """The solver, to write `name` into. Raises GpufluidError while a step is under way."""
+        self._check_between(f"{name} cannot be written")
         if self._under_way:
             raise GpufluidError(
                 f"{name} cannot be written while a step is under way: do it where advance() has returned "
