@@ -224,6 +224,26 @@ def test_what_comes_back_into_a_scene_saved_without_it_is_what_it_was(tmp_path: 
     again.release()
 
 
+def test_what_was_added_comes_again_as_it_was_added(tmp_path: Path) -> None:
+    path, history = tmp_path / "a.toml", History()
+    scene = loaded(path)
+    emitter = gf.Emitter(gf.Sphere((0.4, 0.4, 0.3), 0.1), density=2.0)
+    history.make(scene, Addition(LEFT[:3], 2, emitter))
+    save_description(scene, path, overwrite=True)
+    history.mark_saved()
+    history.change(scene, (*LEFT[:3], 2, "density"), 5.0)
+    again = gf.Scene.load(path, backend="numpy")  # as when it starts again
+    assert history.repeat(again) == []
+    history.undo(again)
+    history.undo(again)
+    history.redo(again)
+    assert again.fluid.emitters[2].density == 2.0
+    history.redo(again)
+    assert again.fluid.emitters[2].density == 5.0
+    scene.release()
+    again.release()
+
+
 def test_several_come_before_all_others(tmp_path: Path) -> None:
     path, history = tmp_path / "a.toml", History()
     scene = loaded(path)

@@ -145,7 +145,8 @@ class Addition:
             scene.provenance.say(self.thing, name, told, getattr(self.thing, name))
 
     def undo(self, scene: Scene) -> None:
-        """Take it away; what stands there now, for the scene may be another one."""
+        """Take it away: what stands there now, for the scene may be another one, and comes back as it is."""
+        self.thing = value_at(scene, (*self.path, self.index))
         _take(scene, self.path, self.index)
 
 
