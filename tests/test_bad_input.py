@@ -395,6 +395,7 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.Scene.load("a.toml", cells=[None, 3]), r"three whole numbers .*, got \[None, 3\]"),  # type: ignore[list-item]
         (lambda f: gf.Scene.load("a.toml", cells=8), "three whole numbers .*, got 8"),  # type: ignore[arg-type]
         (lambda f: f.take("density"), "names must be a list or a tuple, got 'density'"),
+        (lambda f: gf.Grid((4, 4, 4), 1e19), r"Grid.cell_size must be at most 1e\+18 in size, got 1e\+19"),
         (lambda f: gf.Scene.load("a\0.toml"), r"a scene is a \.toml or a \.py file"),
         (lambda f: gf.Scene.load("a" * 300 + ".toml"), "a.toml: cannot be read: "),
         (lambda f: gf.Scene.load("a" * 300 + ".py"), "a.py: (cannot be read|there is no such file)"),
