@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,15 +76,27 @@ def finite_number(
     return number
 
 
+def real_numbers(values: ArrayLike) -> NDArray[Any]:
+    """Return `values` as an array, of the type they have.
+
+    Raises TypeError or ValueError for what is no real number: text and dates are none.
+    """
+    given = np.asarray(values)
+    text = given.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in given.flat)
+    if text or given.dtype.kind not in "biufO":
+        raise TypeError("no real numbers")
+    return given
+
+
 def real_array(values: ArrayLike) -> NDArray[np.float64]:
     """Return a copy of `values` in double precision, C order.
 
-    Raises TypeError or ValueError for what is no real number.
+    Raises TypeError or ValueError for what is no real number, or a whole one that no double is as large as.
     """
-    given = np.asarray(values)
-    if np.iscomplexobj(given):
-        raise TypeError("complex numbers")
-    return np.array(given, np.float64, order="C")
+    try:
+        return np.array(real_numbers(values), np.float64, order="C")
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
 
 
 def held(values: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from gpufluid.advance import Slices
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.checkpoint import Contents, Taken, load, restore, take
-from gpufluid.checks import finite_number, finite_triple, held, real_array, whole_triple
+from gpufluid.checks import finite_number, finite_triple, held, real_array, real_numbers, whole_triple
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
@@ -93,11 +93,7 @@ def _between_steps(method: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(method)
     def run(*given: P.args, **by_name: P.kwargs) -> R:
         fluid: Any = given[0]
-        if fluid._within:
-            raise GpufluidError(
-                f"{method.__qualname__} cannot be called from within {fluid._within}: a pressure solver or a "
-                "force of yours, or another thread, may not change the fluid there"
-            )
+        fluid._check_between(f"{method.__qualname__} cannot be called")
         fluid._within = method.__qualname__
         try:
             return method(*given, **by_name)
@@ -157,11 +153,9 @@ class Things(Generic[Thing]):
 def checked_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
     """Return `values` as float32 of `shape`; raises GpufluidError naming the field, shape or bad number."""
     try:
-        if np.iscomplexobj(values):
-            raise TypeError
         with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
-            array = np.asarray(values, np.float32)
-    except (TypeError, ValueError):
+            array = np.asarray(real_numbers(values), np.float32)
+    except (TypeError, ValueError, OverflowError):
         raise GpufluidError(f"{name} must be an array of numbers of shape {shape}") from None
     if array.shape != shape:
         raise GpufluidError(f"{name} must have the shape {shape}, got {array.shape}")
@@ -654,8 +648,17 @@ class Fluid:
             self._still.give_back(self._solver)
             self._use_settings()
 
+    def _check_between(self, refusal: str) -> None:
+        """Raise GpufluidError, beginning with `refusal`, in what a `_between_steps` method has called."""
+        if self._within:
+            raise GpufluidError(
+                f"{refusal} from within {self._within}: a pressure solver or a force of yours, or another "
+                "thread, may not change the fluid there"
+            )
+
     def _settled(self, name: str) -> Solver:
         """The solver, to write `name` into. Raises GpufluidError while a step is under way."""
+        self._check_between(f"{name} cannot be written")
         if self._under_way:
             raise GpufluidError(
                 f"{name} cannot be written while a step is under way: do it where advance() has returned "
@@ -707,7 +710,8 @@ class Fluid:
         Call it once a frame, before `step`. Raises GpufluidError as `scroll` does, and where no axis is left.
         """
         place = finite_triple(point, "point")
-        given = (dead_zone,) * 3 if np.ndim(dead_zone) == 0 else dead_zone
+        several = isinstance(dead_zone, list | tuple) or np.ndim(dead_zone)
+        given = dead_zone if several else (dead_zone,) * 3
         zone = finite_triple(given, "dead_zone")  # type: ignore[arg-type]
         if min(zone) < 0.0:
             raise GpufluidError(f"dead_zone must be >= 0 m, got {dead_zone!r}")

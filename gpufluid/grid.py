@@ -16,6 +16,7 @@ from gpufluid.errors import GpufluidError, named, one_of
 LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
 TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
 MOST_CELLS = 1 << 20  # along an axis
+LARGEST_SIZE = 1e18  # m, of a cell: single precision holds its square, and some more
 MANY = 1 << 20  # cells in a box
 
 AXES = ("x", "y", "z")
@@ -30,7 +31,7 @@ class Grid:
     """A box of cubic cells.
 
     cells: number of cells along (x, y, z); ``(x, y, 1)`` is a 2D fluid.
-    cell_size: edge of a cell, metres; 1 where none is given.
+    cell_size: edge of a cell, metres, up to 1e18; 1 where none is given.
     origin: low corner of the box, metres.
 
     Raises GpufluidError for sizes that are not positive whole numbers or not finite.
@@ -55,7 +56,7 @@ class Grid:
                     f"Grid.cells along {axis} must be a whole number >= 1, got {n!r} in {cells}"
                 )
         object.__setattr__(self, "cells", tuple(int(n) for n in cells))
-        size = finite_number(self.cell_size, "Grid.cell_size", above=0.0)
+        size = finite_number(self.cell_size, "Grid.cell_size", above=0.0, most=LARGEST_SIZE)
         if size < 1.0 / LARGEST:
             raise GpufluidError(f"Grid.cell_size must be >= {1.0 / LARGEST:g}, got {size:g}")
         object.__setattr__(self, "cell_size", size)

@@ -48,16 +48,19 @@ class Provenance:
         """What a description says of field `name` of `thing`; None where its value tells all."""
         return self._said.get((id(thing), name))
 
+    def all_said(self, thing: Any) -> dict[str, Said]:
+        """What a description says of the fields of `thing`, by their names."""
+        return {name: said for (number, name), said in self._said.items() if number == id(thing)}
+
     def hand_over(self, thing: Any, other: Any) -> None:
         """Say the same of `other` as of `thing`, which is going to be replaced."""
-        for (number, name), said in list(self._said.items()):
-            if number == id(thing):
-                self.say(other, name, said.words, said.made)
+        for name, said in self.all_said(thing).items():
+            self.say(other, name, said.words, said.made)
 
     def copy(self, thing: Any, other: Any, names: Container[str]) -> None:
         """Say of fields `names` of `other`, which was made with those of `thing`, what is said of these."""
-        for (number, name), said in list(self._said.items()):
-            if number != id(thing) or name not in names:
+        for name, said in self.all_said(thing).items():
+            if name not in names:
                 continue
             if said.made is None or said.made is getattr(thing, name):
                 self.say(other, name, said.words, None if said.made is None else getattr(other, name))

@@ -14,6 +14,7 @@ from typing import Any
 from gpufluid.checkpoint import saved_time
 from gpufluid.checks import finite_number, finite_triple, whole_number
 from gpufluid.errors import GpufluidError, named, several, told_of
+from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
 from gpufluid.grid import TINY
@@ -416,9 +417,9 @@ class Scene:
         `gf.run` and windows write it. A loop of yours has a renderer: ``gf.write_picture(path, renderer)``.
 
         Where the story ends before another frame it is of the scene as it is then. Raises GpufluidError for
-        another ending.
+        another ending, and what is no name of a file.
         """
-        target = Path(path)
+        target = named_file(path)
         if target.suffix.lower() != ".png":
             raise GpufluidError(f"{target}: the name of a frame's picture must end in .png")
         self._snaps.append(target)
@@ -447,9 +448,10 @@ def scene_suffix(path: str | os.PathLike[str]) -> str:
     """ ".toml" or ".py", as what the scene in `path` is read. Raises GpufluidError for any other name."""
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else repr(path)
     suffix = Path(name).suffix.lower()
-    if suffix in SUFFIXES:
+    if suffix in SUFFIXES and "\0" not in name:
         return suffix
-    beside = [name + ending for ending in SUFFIXES if name and Path(name + ending).is_file()]
+    # Path.is_file raises for a name that is too long
+    beside = [name + ending for ending in SUFFIXES if name and os.path.isfile(name + ending)]  # noqa: PTH113
     hint = f"; did you mean {beside[0]!r}?" if beside else ""
     raise GpufluidError(f"{name or repr(name)}: a scene is a .toml or a .py file{hint}")
 
@@ -465,6 +467,8 @@ def check_name(name: str, taken: Iterable[str] = ()) -> None:
     It is looked up by it in `Scene.names`, and in ``--set emitters.source.density=4``, where what has no name
     goes by its number.
     """
+    if not isinstance(name, str):
+        raise GpufluidError(f"a name must be text, got {name!r}")
     if not name.strip():
         raise GpufluidError("a name must not be empty")
     if name != name.strip() or not name.isprintable():

@@ -254,6 +254,7 @@ class _Editor:
         """Write the tables of a list that are new, and take away those that are not among `pairs`."""
         number = len(there)
         last: int | None = None  # of those that were there, the one before
+        first = ""  # tables before all of those
         for new, old in enumerate(pairs):
             if old is not None:
                 last = old
@@ -262,13 +263,15 @@ class _Editor:
             if last is not None:
                 _behind(_last(there[last], self.kit), block)
             elif number:
-                trivia = there[0].trivia
-                trivia.comment = f"{BEFORE}{len(self._before)};{trivia.comment}"
-                self._before.append(block.lstrip("\n"))
+                first += block
             elif at is self.doc:
                 self._end += block
             else:
                 _behind(_last(at, self.kit), block)
+        if first:
+            trivia = there[0].trivia
+            trivia.comment = f"{BEFORE}{len(self._before)};{trivia.comment}"
+            self._before.append(first.lstrip("\n"))
         for old in set(range(number)) - set(pairs):
             self._mark(there[old])
 

@@ -63,7 +63,11 @@ def load_script(
 
 def scene_function(path: Path) -> Callable[..., Any]:
     """The function ``scene`` (or ``story``) that a Python file defines. Raises SceneError."""
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except OSError as error:  # a folder that is closed, a name that is too long
+        raise SceneError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if not there:
         raise SceneError(f"{path}: there is no such file")
     name = f"gpufluid_scene_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)

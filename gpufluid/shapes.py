@@ -55,11 +55,13 @@ def positive_triple(value: Sequence[float], name: str) -> Triple:
 
 
 def direction(value: Sequence[float], name: str) -> Triple:
-    """Return `value` as a unit vector, or raise naming it."""
+    """Return `value` as a unit vector, one as it is, to the bit; or raise naming it."""
     triple = finite_triple(value, name)
     largest = max(map(abs, triple))
     if largest == 0.0:
         raise GpufluidError(f"{name} must not be (0, 0, 0): it has no direction")
+    if math.isclose(math.hypot(*triple), 1.0, rel_tol=1e-15):
+        return triple  # divided again it would be another one, each time that it is checked
     x, y, z = (v / largest for v in triple)
     length = math.sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
@@ -661,7 +663,7 @@ def rotation_matrix(rotation: ArrayLike | None, name: str) -> Floats:
 
 def _scale_triple(scale: float | Sequence[float]) -> Triple:
     """The scale of an obstacle, a number or three of them, > 0, as three floats; or raise naming it."""
-    if np.ndim(scale) == 0:
+    if not isinstance(scale, list | tuple) and np.ndim(scale) == 0:
         number = finite_number(scale, "Obstacle.scale", above=0.0)  # type: ignore[arg-type]
         return number, number, number
     return positive_triple(scale, "Obstacle.scale")  # type: ignore[arg-type]

@@ -408,6 +408,14 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.Scene.load("a.toml", cells=[None, 3]), r"three whole numbers .*, got \[None, 3\]"),  # type: ignore[list-item]
         (lambda f: gf.Scene.load("a.toml", cells=8), "three whole numbers .*, got 8"),  # type: ignore[arg-type]
         (lambda f: f.take("density"), "names must be a list or a tuple, got 'density'"),
+        (lambda f: gf.Grid((4, 4, 4), 1e19), r"Grid.cell_size must be at most 1e\+18 in size, got 1e\+19"),
+        (lambda f: gf.Scene.load("a\0.toml"), r"a scene is a \.toml or a \.py file"),
+        (lambda f: gf.Scene.load("a" * 300 + ".toml"), "a.toml: cannot be read: "),
+        (lambda f: gf.Scene.load("a" * 300 + ".py"), "a.py: (cannot be read|there is no such file)"),
+        (lambda f: gf.Scene.load("a" * 300), r"a scene is a \.toml or a \.py file"),
+        (lambda f: gf.Scene(f).save_frame(None), "a path must be a file name, got None"),
+        (lambda f: gf.Scene(f).rename(f, 7), "a name must be text, got 7"),
+        (lambda f: f.follow((0, 0, 0), [[1, 2, 3], [4]]), r"dead_zone must be three finite numbers .*\[4\]"),
         (
             lambda f: gf.ConjugateGradient(preconditioner=np.zeros(2)),
             "ConjugateGradient.preconditioner must be one of 'multigrid', 'gauss-seidel', got array",

@@ -143,11 +143,16 @@ ARRAYS = {
     "seeds": lambda fluid, v: gf.StreamlinesView(filled((3, 3), v)),
     "rotation": lambda fluid, v: gf.Obstacle(BALL, rotation=filled((3, 3), v)),
     "Emitter.rotation": lambda fluid, v: gf.Emitter(BALL, rotation=filled((3, 3), v)),
+    "scale": lambda fluid, v: gf.Obstacle(BALL, scale=[[1, 2, v], [3]]),  # type: ignore[arg-type, list-item]
     "max_substeps": lambda fluid, v: fluid.settings.but(max_substeps=v),
 }
 
 
-@pytest.mark.parametrize("value", [NAN, INF, -INF, 1j, 1e300, "x"], ids=str)
+HUGE = -(10**400)  # which no double is as large as
+WRONG = [NAN, INF, -INF, 1j, 1e300, "x", "1", HUGE]
+
+
+@pytest.mark.parametrize("value", WRONG, ids=lambda value: "huge" if value == HUGE else repr(value))
 @pytest.mark.parametrize("what", ARRAYS)
 def test_an_array_with_what_is_no_number_is_refused_by_its_name(what: str, value: Any) -> None:
     with gf.Fluid(GRID, backend="numpy") as fluid:

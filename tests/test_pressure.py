@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -786,10 +787,17 @@ def test_a_solver_may_look_at_the_fluid_and_not_change_it(backend: str, tmp_path
             solver.deed, solver.said = deed, ""
             fluid.step(0.01)
             assert solver.said.startswith(f"Fluid.{name} cannot be called from within Fluid.step: a pressure")
+        fields = fluid.velocity, fluid.density, fluid.color, fluid.pressure
+        for field in fields:
+            solver.deed, solver.said = partial(field.write, np.zeros(field.shape)), ""
+            fluid.step(0.01)
+            assert solver.said.startswith(
+                f"{field.name} cannot be written from within Fluid.step: a pressure"
+            )
         solver.deed = lambda: fluid.density.read()
         fluid.project()
         assert solver.deed is None
-        assert fluid.time == pytest.approx(0.01 * len(deeds))
+        assert fluid.time == pytest.approx(0.01 * (len(deeds) + len(fields)))
 
 
 @pytest.mark.parametrize("backend", COMPUTED)

@@ -104,6 +104,20 @@ def test_a_value_changes_nothing_but_itself(tmp_path: Path, end: str, mark: str)
     scene.release()
 
 
+def test_a_scene_that_has_played_is_saved_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    for x in range(1, 21):  # a unit vector divided by its length is another one in a quarter of these
+        text = (
+            "[grid]\ncells = [4, 4, 4]\ncell_size = 0.1\n"
+            f'[[forces]]\nkind = "vortex"\ncenter = [0.2, 0.2, 0.2]\naxis = [{x}, 2, 3]\n'
+        )
+        scene = loaded(path, text)
+        scene.advance()
+        save_description(scene, path, overwrite=True)
+        assert path.read_text() == text
+        scene.release()
+
+
 def test_what_comes_stands_where_it_belongs(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     scene, history = loaded(path), History()
@@ -181,6 +195,66 @@ def test_what_goes_takes_its_own_comments_along(tmp_path: Path) -> None:
     history.undo(scene)
     saved(scene, path)
     assert path.read_text().startswith(kept.rstrip("\n")), "what comes again stands behind all"
+    scene.release()
+
+
+def test_what_comes_back_into_a_scene_saved_without_it_is_what_it_was(tmp_path: Path) -> None:
+    path, history = tmp_path / "a.toml", History()
+    knot = (
+        '[[obstacles]]\nname = "knot"\nshape = { kind = "knot" }\nposition = [0.4, 0.4, 0.3]\nscale = 0.1\n'
+    )
+    text = HAND_WRITTEN.replace("# how it is seen", knot + "\n# how it is seen")
+    turn = 'rotation = { axis = [0, 1, 0], degrees = { formula = "9 * t" } }\n'
+    scene = loaded(path, text.replace("# position = [9, 9, 9]\n", turn))
+    was = description_of(scene)
+    history.make(scene, Removal(OBSTACLES, 1, scene.fluid.obstacles[1]))
+    history.make(scene, Removal(LEFT[:3], 0, scene.fluid.emitters[0]))
+    history.change(scene, (*OBSTACLES, 0, "rotation"), None)
+    history.change(scene, (*LEFT, "color"), (1.0, 0.0, 0.0))
+    save_description(scene, path, overwrite=True)
+    history.mark_saved()
+    again = gf.Scene.load(path, backend="numpy")  # as when it starts again
+    assert history.repeat(again) == []
+    while history.undo(again):
+        pass
+    assert again.names["knot"] is again.fluid.obstacles[1]
+    assert description_of(again) == was
+    saved(again, path)
+    scene.release()
+    again.release()
+
+
+def test_what_was_added_comes_again_as_it_was_added(tmp_path: Path) -> None:
+    path, history = tmp_path / "a.toml", History()
+    scene = loaded(path)
+    emitter = gf.Emitter(gf.Sphere((0.4, 0.4, 0.3), 0.1), density=2.0)
+    history.make(scene, Addition(LEFT[:3], 2, emitter))
+    save_description(scene, path, overwrite=True)
+    history.mark_saved()
+    history.change(scene, (*LEFT[:3], 2, "density"), 5.0)
+    again = gf.Scene.load(path, backend="numpy")  # as when it starts again
+    assert history.repeat(again) == []
+    history.undo(again)
+    history.undo(again)
+    history.redo(again)
+    assert again.fluid.emitters[2].density == 2.0
+    history.redo(again)
+    assert again.fluid.emitters[2].density == 5.0
+    scene.release()
+    again.release()
+
+
+def test_several_come_before_all_others(tmp_path: Path) -> None:
+    path, history = tmp_path / "a.toml", History()
+    scene = loaded(path)
+    for radius in (0.1, 0.2, 0.3):
+        emitter = gf.Emitter(gf.Sphere((0.4, 0.4, 0.3), radius), density=1.0)
+        history.make(scene, Addition(LEFT[:3], 0, emitter))
+    gone, come = saved(scene, path)
+    assert gone == [] and [line for line in come if "radius" in line] == [
+        f'shape = {{ kind = "sphere", center = [0.4, 0.4, 0.3], radius = {radius} }}'
+        for radius in (0.3, 0.2, 0.1)
+    ]
     scene.release()
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gpufluid.errors import GpufluidError
+from gpufluid.provenance import Said
 from gpufluid.scene import Scene
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Wind
@@ -95,18 +96,24 @@ class Edit(Protocol):
 
 @dataclass
 class Change:
-    """A value that became another one."""
+    """A value that became another one.
+
+    said: what the description says of it, of which a scene that was saved with the other one and built anew
+    knows nothing. What changes with time there stands still until it is saved and built anew once more.
+    """
 
     path: Path
     before: Any
     after: Any
     was_held: bool = False
+    said: Said | None = None
 
     def do(self, scene: Scene) -> None:
         """Set it. Raises GpufluidError as `put` does."""
         put(scene, self.path, self.after)
         told = told_as(scene, self.path)
         if told is not None:
+            self.said = scene.provenance.said(*told) or self.said
             scene.hold(*told)
 
     def undo(self, scene: Scene) -> None:
@@ -115,6 +122,8 @@ class Change:
         told = told_as(scene, self.path)
         if told is not None and not self.was_held:
             scene.hold(*told, held=False)
+            if self.said is not None:
+                scene.provenance.say(*told, self.said.words, self.said.made)
 
 
 @dataclass
@@ -136,12 +145,21 @@ class Addition:
             scene.provenance.say(self.thing, name, told, getattr(self.thing, name))
 
     def undo(self, scene: Scene) -> None:
-        """Take it away; what stands there now, for the scene may be another one."""
+        """Take it away: what stands there now, for the scene may be another one, and comes back as it is."""
+        self.thing = value_at(scene, (*self.path, self.index))
         _take(scene, self.path, self.index)
 
 
+@dataclass
 class Removal(Addition):
-    """The same, taken away."""
+    """The same, taken away.
+
+    name, said: what it is called, and what the description says of its fields, of which a scene that was
+    saved without it and built anew knows nothing, as of a `Change`.
+    """
+
+    name: str | None = None
+    said: dict[str, Said] = field(default_factory=dict)
 
     def do(self, scene: Scene) -> None:
         """Take it away. Raises GpufluidError where particles start from it: they could not be saved."""
@@ -149,11 +167,18 @@ class Removal(Addition):
         for number, shown in enumerate(scene.views):
             if any(source.shape is self.thing for source in getattr(shown, "sources", ())):
                 raise GpufluidError(f"the particles of views[{number}] start from it: remove these first")
+        self.name = next((name for name, thing in scene.names.items() if thing is self.thing), None)
+        said = scene.provenance.all_said(self.thing)
+        self.said = {name: one for name, one in said.items() if not scene.is_held(self.thing, name)}
         super().undo(scene)
 
     def undo(self, scene: Scene) -> None:
         """Add it again."""
         super().do(scene)
+        for name, one in self.said.items():
+            scene.provenance.say(self.thing, name, one.words, one.made)
+        if self.name is not None:
+            scene.names.setdefault(self.name, self.thing)
 
 
 @dataclass
