@@ -112,7 +112,7 @@ class Camera:
         span a box, and for an aspect that is not > 0.
         """
         low, high = finite_triple(low, "low"), finite_triple(high, "high")
-        finite_number(aspect, "aspect", above=0.0)
+        aspect = finite_number(aspect, "aspect", above=0.0)
         if not all(a < b for a, b in zip(low, high, strict=True)):
             raise GpufluidError(f"low must lie below high along every axis, got {low} and {high}")
         half = math.tan(math.radians(self.fov) / 2.0) * FILLED

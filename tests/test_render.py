@@ -345,12 +345,31 @@ def test_wrong_uses_are_named(ctx: moderngl.Context, device: Device, renderer: V
         ({"slices": 2.5}, "slices must be"),
         ({"attenuation": "exponental"}, "did you mean 'exponential'"),
         ({"light_scale": 2.0}, "light_scale must be at most 1"),
+        ({"jitter": np.ones(3)}, "jitter must be True or False"),
     ):
         with pytest.raises(gf.GpufluidError, match=words):
             VolumeRenderer(ctx, **options)  # type: ignore[arg-type]
     cpu = gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy")
     with pytest.raises(gf.GpufluidError, match='backend="numpy" has no textures'):
         renderer.render(cpu, STRAIGHT, Canvas(ctx).target)  # type: ignore[arg-type]
+    wrong: Any = 3
+    for make, words in (
+        (lambda: FrameRenderer(ctx, volume=wrong), "volume must be a gf.VolumeRenderer or None, got 3"),
+        (lambda: gf.Particles(ctx, sources=wrong), "Particles.sources must be a list or a tuple, got 3"),
+        (lambda: gf.is_software(wrong), "ctx must be a moderngl.Context, got 3"),
+    ):
+        with pytest.raises(gf.GpufluidError, match=words):
+            make()
+
+
+def test_renderers_are_context_managers(ctx: moderngl.Context, device: Device) -> None:
+    with FrameRenderer(ctx, (8, 8)) as frame, VolumeRenderer(ctx) as volume:
+        assert frame.read_hdr().shape == (8, 8, 4)
+        volume.render(Puff(device, gf.Grid((4, 4, 4), 0.25)), STRAIGHT, Canvas(ctx).target)
+    with pytest.raises(gf.GpufluidError, match="this FrameRenderer was released"):
+        frame.read_hdr()
+    with pytest.raises(gf.GpufluidError, match="this VolumeRenderer was released"):
+        volume.render(Puff(device, gf.Grid((4, 4, 4), 0.25)), STRAIGHT, Canvas(ctx).target)
 
 
 # -- the finished frame ------------------------------------------------------------------------------------

@@ -600,8 +600,10 @@ def is_software(ctx: moderngl.Context | None = None) -> bool:
     """True where OpenGL here (or `ctx`) is a software renderer.
 
     None: the context that is current in this thread is asked; where there is none, one is made and released.
-    Raises GLUnavailableError where none can be.
+    Raises GLUnavailableError where none can be, GpufluidError for a `ctx` that is no context.
     """
+    if ctx is not None:
+        a_context(ctx)
     renderer = calls(ctx).renderer if ctx is not None else current_renderer()
     if renderer is not None:
         return _names_software(renderer)

@@ -493,10 +493,25 @@ def own_depths(ctx: moderngl.Context) -> Iterator[None]:
         put(near, far, depths)
 
 
+Self = TypeVar("Self")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
 class Guest:
-    """Base of what works in a host's context: each of its public methods is `guarded`, or `binding`."""
+    """Base of what works in a host's context: each of its public methods is `guarded`, or `binding`.
+
+    A context manager that releases it.
+    """
 
     ctx: moderngl.Context
+    release: Callable[[], None]
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.release()
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -504,11 +519,6 @@ class Guest:
             public = inspect.isfunction(method) and (name == "__init__" or not name.startswith("_"))
             if public and not getattr(method, "binds", False):
                 setattr(cls, name, guarded(method))
-
-
-Self = TypeVar("Self")
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def binding(method: Callable[P, R]) -> Callable[P, R]:

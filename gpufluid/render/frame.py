@@ -59,6 +59,7 @@ class FrameRenderer(Guest):
     volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "sky", which the
     light of the scene colours; "transparent", where the floor is but its shadow; a `Plate`; or a linear
     radiance (r, g, b). It can be set at any time. floor_color: as in `Picture`.
+    It is a context manager that releases what it has made in `ctx`.
     Raises GpufluidError for a size that is no picture or over the driver's limit.
     """
 
@@ -78,6 +79,8 @@ class FrameRenderer(Guest):
         self.ctx, self.exposure, self.paint, self.background = ctx, exposure, paint, background
         # called where a driver may wait for all that was drawn before, in one call that nothing interrupts
         self.pause: Callable[[], None] = lambda: None
+        if not isinstance(volume, VolumeRenderer | None):
+            raise GpufluidError(f"volume must be a gf.VolumeRenderer or None, got {volume!r}")
         self._owns_volume = volume is None
         self.volume = volume if volume is not None else VolumeRenderer(ctx)
         self.device = self.volume.device

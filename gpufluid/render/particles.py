@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number, flag, share, whole_number
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import GpufluidError, one_of, several
 from gpufluid.flow_views import ParticleSource, SolidShape, check_response
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
@@ -82,6 +82,7 @@ class Particles(Chart, KeepsPlaces):
     ) -> None:
         self.count = whole_number(count, "Particles.count", low=1, high=1 << 24)
         self.seed = whole_number(seed, "Particles.seed", low=0, high=(1 << 24) - 1)
+        several(sources, "Particles.sources")
         self.sources = [s if isinstance(s, ParticleSource) else ParticleSource(s) for s in sources]
         self.life, self.size, self.unit, self.blend, self.opacity = life, size, unit, blend, opacity
         self.response, self.fall, self.bounce, self.vary, self.streak = response, fall, bounce, vary, streak

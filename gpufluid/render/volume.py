@@ -81,6 +81,7 @@ class VolumeRenderer(Guest):
     reuse: take over what is as it was in the picture before; not while `frame_ms` says how long one may take.
     What a shader of yours writes into a field's texture is not noticed: say False then.
 
+    It is a context manager that releases what it has made in `ctx`.
     Raises GpufluidError naming the parameter and its limit.
     """
 
@@ -104,7 +105,7 @@ class VolumeRenderer(Guest):
             raise GpufluidError(f"light_scale must be at most 1, got {light_scale!r}")
         skip_empty, reuse = flag(skip_empty, "skip_empty"), flag(reuse, "reuse")
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
-        self.jitter, self.light_scale = jitter, light_scale
+        self.jitter, self.light_scale = flag(jitter, "jitter"), light_scale
         self.method, self.resolution, self.skip_empty, self.reuse = method, resolution, skip_empty, reuse
         self._steering: Quality | None = None
         self._clock: FrameClock | None = None
