@@ -201,7 +201,7 @@ def test_what_goes_takes_its_own_comments_along(tmp_path: Path) -> None:
 def test_what_comes_back_into_a_scene_saved_without_it_is_what_it_was(tmp_path: Path) -> None:
     path, history = tmp_path / "a.toml", History()
     knot = (
-        '[[obstacles]]\nname = "knot"\nshape = { kind = "knot" }\nposition = [0.4, 0.4, 0.3]\nscale = 0.1\n'
+        '[[obstacles]]\nname = "knot"\nshape = { kind = "knot" }\nposition = [0.4, 0.4, 0.3]\nscale = 0.5\n'
     )
     text = HAND_WRITTEN.replace("# how it is seen", knot + "\n# how it is seen")
     turn = 'rotation = { axis = [0, 1, 0], degrees = { formula = "9 * t" } }\n'

@@ -485,18 +485,18 @@ class FrameRenderer(Guest):
         """
         if not _sees_down(view, height):
             return
-        label = "floor" if middles else "floor of samples"
-        program = self.device.keep(label, lambda: self._floor_program(label, middles))
+        program = self.device.keep("floor", self._floor_program)
         x, _, z = grid.cells
         values = {
             "to_clip": view.clip.astype(np.float64) @ np.linalg.inv(cells_of(grid)),
             "middle": (0.5 * x, (height - grid.origin[1]) / grid.cell_size, 0.5 * z),
             "reach": FLOOR_REACH * max(grid.cells),
+            "middles": middles,
+            "solid_depth": SUN,
         }
         if middles:
             assert self._samples is not None
             self._samples.use(SUN)
-            values["solid_depth"] = SUN
         give(program, values)
         self.ctx.enable_only(moderngl.DEPTH_TEST)
         self.ctx.depth_func = "1"
@@ -506,11 +506,10 @@ class FrameRenderer(Guest):
         if middles:
             self.device.blank().use(SUN)
 
-    def _floor_program(self, label: str, middles: bool) -> moderngl.Program:
+    def _floor_program(self) -> moderngl.Program:
         vertex, fragment = (
-            Source(f"{label}{stage}").add("#version 330 core", "<stage>") for stage in (" (vertex)", "")
+            Source(f"floor{stage}").add("#version 330 core", "<stage>") for stage in (" (vertex)", "")
         )
-        fragment.add(f"#define MIDDLES {int(middles)}", "<stage>")
         return self.device.fragment_program(
             fragment.include("render/floor_fragment.glsl"), vertex.include("render/floor_vertex.glsl")
         )
