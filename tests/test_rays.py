@@ -121,7 +121,7 @@ def test_fire_before_a_cliff_of_smoke_keeps_its_light(device: Device, method: st
     fire = gf.Fire(600.0, 500.0, intensity=6.0, glow=0.0)
     light = gf.Light(color=(0, 0, 0), ambient=(0, 0, 0))
     density = np.where((z < 5) == before, 1.0, 0.0)
-    options = {"method": method, "slices": 2 * N, "jitter": 0.0}
+    options = {"method": method, "slices": 2 * N, "jitter": False}
     look: dict[str, Any] = {"light": light, "fire": fire, "smoke": gf.Smoke(k * N)}
     puffs = (Puff(device, GRID, thick * density, **hot) for thick in (0.0, 1.0))
     sent, found = (drawn(puff, options, **look)[0] for puff in puffs)
