@@ -672,6 +672,7 @@ class Fluid:
         """The projection alone, on the velocity as it is.
 
         The pressure is that of the last dt, or of 1 s, and found afresh whatever `warm_start` says.
+        Raises GpufluidError for an obstacle where `gpufluid.solvers.FFT` solves for the pressure.
         """
         self._finish_step()
         self._solver.project(self._last_dt, list(self.obstacles))

@@ -237,7 +237,12 @@ class Solver:
         self.time += dt
 
     def project(self, dt: float, obstacles: Sequence[Obstacle]) -> None:
-        """Close the faces and project the velocity as it is."""
+        """Close the faces and project the velocity as it is.
+
+        Raises GpufluidError as `step` does for an obstacle, before anything has changed.
+        """
+        if obstacles:
+            self.check_obstacles()
         self.solids.update(obstacles, None)
         faces, openings = self.solids.faces, self.solids.openings
         self.backend.kernel("constrain", self.variant)(velocity=self.velocity, **faces)
