@@ -148,6 +148,31 @@ def test_wrong_backgrounds_are_named(ctx: moderngl.Context) -> None:
         gf.Picture(background=(0.1, -0.1, 0.1))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("background", "stuido", "background must be one of .* did you mean 'studio'"),
+        ("background", (0.1, 0.2), "background must be three"),
+        ("exposure", 0.0, "exposure must be a finite number > 0"),
+        ("exposure", np.nan, "exposure must be a finite number > 0"),
+        ("paint", (2.0, 0.0, 0.0), "paint must be .r, g, b., each in 0 .. 1"),
+        ("floor_color", "dark", "floor_color must be three"),
+    ],
+)
+def test_what_is_wrong_is_named_when_it_is_given_and_when_it_is_set(
+    ctx: moderngl.Context, device: Device, name: str, value: Any, words: str
+) -> None:
+    given: dict[str, Any] = {name: value}
+    with pytest.raises(gf.GpufluidError, match=words):
+        gf.FrameRenderer(ctx, SIZE, **given)
+    made = scene(device)
+    with gf.FrameRenderer(ctx, SIZE) as renderer:
+        setattr(renderer, name, value)
+        for show in (lambda: renderer.draw(made), renderer.read, lambda: renderer.present(renderer.shown)):
+            with pytest.raises(gf.GpufluidError, match=words):
+                show()
+
+
 # -- plates ------------------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import color_triple
+from gpufluid.checks import color_triple, finite_number
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.calls import calls
 from gpufluid.gl.device import check_target, first_color_alone, let_go
@@ -58,9 +58,10 @@ class FrameRenderer(Guest):
     exposure: factor on radiance before the tone map. paint: albedo (r, g, b) of solids without a `color`.
     volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "sky", which the
     light of the scene colours; "transparent", where the floor is but its shadow; a `Plate`; or a linear
-    radiance (r, g, b). It can be set at any time. floor_color: as in `Picture`.
+    radiance (r, g, b). floor_color: as in `Picture`. All these but `volume` can be set at any time.
     It is a context manager that releases what it has made in `ctx`.
-    Raises GpufluidError for a size that is no picture or over the driver's limit.
+    Raises GpufluidError for a size that is no picture or over the driver's limit, and naming what else cannot
+    be, for what is set when it next draws or reads.
     """
 
     def __init__(
@@ -74,9 +75,9 @@ class FrameRenderer(Guest):
         background: Background = "studio",
         floor_color: tuple[float, float, float] | None = None,
     ) -> None:
-        background = checked_background(background, "background")
-        self.floor_color = None if floor_color is None else color_triple(floor_color, "floor_color")
         self.ctx, self.exposure, self.paint, self.background = ctx, exposure, paint, background
+        self.floor_color = floor_color
+        self._check_looks()
         # called where a driver may wait for all that was drawn before, in one call that nothing interrupts
         self.pause: Callable[[], None] = lambda: None
         if not isinstance(volume, VolumeRenderer | None):
@@ -370,6 +371,15 @@ class FrameRenderer(Guest):
     def _check(self) -> None:
         if self._released:
             raise GpufluidError("this FrameRenderer was released")
+        self._check_looks()
+
+    def _check_looks(self) -> None:
+        """Raise GpufluidError naming the first value that no picture can be made with."""
+        finite_number(self.exposure, "exposure", above=0.0)
+        self.paint = color_triple(self.paint, "paint")
+        self.background = checked_background(self.background, "background")
+        if self.floor_color is not None:
+            self.floor_color = color_triple(self.floor_color, "floor_color")
 
     def _free(self) -> None:
         let_go(*self._things)
