@@ -173,6 +173,26 @@ def test_what_is_wrong_is_named_when_it_is_given_and_when_it_is_set(
                 show()
 
 
+def test_a_renderer_that_cannot_be_made_leaves_nothing(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released, release = list[gf.VolumeRenderer](), gf.VolumeRenderer.release
+
+    def counted(volume: gf.VolumeRenderer) -> None:
+        released.append(volume)
+        release(volume)
+
+    monkeypatch.setattr(gf.VolumeRenderer, "release", counted)
+    with pytest.raises(gf.GpufluidError, match="width and height of a picture"):
+        gf.FrameRenderer(ctx, (0, 8))
+    with pytest.raises(gf.GpufluidError, match="width and height of a picture"):
+        gf.FrameRenderer.of(gf.Picture(), ctx, (8, 0))
+    assert len(released) == 2
+    with gf.VolumeRenderer(ctx) as own, pytest.raises(gf.GpufluidError, match="width and height"):
+        gf.FrameRenderer(ctx, (0, 8), volume=own)
+    assert len(released) == 3, "one of the caller's is his to release"
+
+
 # -- plates ------------------------------------------------------------------------------------------------
 
 

@@ -92,7 +92,11 @@ class FrameRenderer(Guest):
         self._plate: tuple[Plate, moderngl.Texture] | None = None  # the one drawn last
         self._released = False
         self.size: Size = (0, 0)
-        self.resize(size)
+        try:
+            self.resize(size)
+        except BaseException:
+            self.release()
+            raise
 
     @classmethod
     def of(
@@ -102,16 +106,21 @@ class FrameRenderer(Guest):
 
         options: of its `VolumeRenderer`, beside what the picture says.
         """
-        made = cls(
-            ctx,
-            picture.size if size is None else size,
-            exposure=picture.exposure,
-            background=picture.background,
-            floor_color=picture.floor_color,
-            volume=VolumeRenderer(
-                ctx, slices=picture.slices, method=picture.method, resolution=picture.resolution, **options
-            ),
+        volume = VolumeRenderer(
+            ctx, slices=picture.slices, method=picture.method, resolution=picture.resolution, **options
         )
+        try:
+            made = cls(
+                ctx,
+                picture.size if size is None else size,
+                exposure=picture.exposure,
+                background=picture.background,
+                floor_color=picture.floor_color,
+                volume=volume,
+            )
+        except BaseException:
+            volume.release()
+            raise
         made._owns_volume = True
         return made
 
