@@ -101,8 +101,8 @@ class _Programs:
         if not self.users:
             for program in self.by_text.values():
                 program.release()
-            self.by_text.clear()
-            self.sent.clear()
+            for told in (self.by_text, self.sent, self.fresh, self.passes):  # names may come again
+                told.clear()
 
 
 _compiled: WeakKeyDictionary[moderngl.Context, _Programs] = WeakKeyDictionary()
