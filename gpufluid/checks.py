@@ -37,7 +37,7 @@ def color_triple(value: Sequence[float], name: str) -> tuple[float, float, float
 
 
 def radiance(value: Sequence[float], name: str) -> tuple[float, float, float]:
-    """Return `value` as (r, g, b), none of it negative, or raise naming it."""
+    """Return `value` as (r, g, b), of light or of smoke, none of it negative, or raise naming it."""
     triple = finite_triple(value, name)
     if min(triple) < 0.0:
         raise GpufluidError(f"{name} must not be negative, got {triple}")
