@@ -23,9 +23,7 @@ from gpufluid.shapes import Triple
 
 MOST_POINTS = 8192
 STILL = 1e-6  # share of the fastest speed of the range below which a streamline ends
-LONGEST = (
-    4.0  # cells between two points of a streak line that are still joined, where the flow tears them apart
-)
+LONGEST = 4.0  # cells between points of a streak line that are still joined, where the flow tears it apart
 
 
 def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
