@@ -131,7 +131,7 @@ def test_one_place_leaves_filtering_floats_to_the_driver() -> None:
 
     What is filtered of the depths of shadows is what a comparison says, 0 or 1.
     """
-    bytes_or_centres = {"colors", "letters", "noise_tile", "scene_depth", "solid_depths"}
+    bytes_or_centres = {"colors", "letters", "noise_tile", "plate", "scene_depth", "solid_depths"}
     read = {
         (path.name, name)
         for path in shader_root().rglob("*.glsl")
