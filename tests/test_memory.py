@@ -417,12 +417,15 @@ def test_a_fluid_that_finds_no_memory_leaves_nothing_behind(
     ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host, keeper = Host(ctx), gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=ctx)
-    before = held_by(host)
+    before, samplers = held_by(host), alive(host, "Sampler")
     for number in (1, 2, 7, 12):
         with monkeypatch.context() as patch:
             fail_at(patch, number)
             with pytest.raises(gf.GpufluidError, match="no memory"):
                 gf.Fluid(gf.Grid((8, 10, 6), 0.1), ctx=ctx)
         assert held_by(host) == before
+    with pytest.raises(gf.GpufluidError, match="the limit here is"):
+        gf.Fluid(gf.Grid((4096, 4096, 4096)), ctx=ctx)
+    assert held_by(host) == before and alive(host, "Sampler") == samplers
     keeper.release()
     host.release()
