@@ -121,6 +121,21 @@ def share(value: float, name: str) -> float:
     return number
 
 
+def low_and_high(value: Sequence[float], name: str) -> tuple[float, float]:
+    """Return `value` as two finite floats (low, high), low < high, or raise naming it.
+
+    Who asks takes None as well, for the range of what is shown, and the message says so.
+    """
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise GpufluidError(f"{name} must be two numbers (low, high) or None, got {value!r}") from None
+    low, high = finite_number(low, f"{name} low"), finite_number(high, f"{name} high")
+    if not low < high:
+        raise GpufluidError(f"{name}: low must be less than high, got ({low:g}, {high:g})")
+    return low, high
+
+
 def flag(value: bool, name: str) -> bool:
     """Return `value` as a bool, or raise naming it: 1 and "no" are none."""
     if not isinstance(value, bool | np.bool_):
