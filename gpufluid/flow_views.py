@@ -39,6 +39,7 @@ MAPS = ("viridis", "magma", "coolwarm", "dusk", "gray")
 MOST_SEEDS = 1 << 20
 
 
+@named
 @dataclass
 class ParticleSource:
     """Where particles are born, spread evenly over a shape. Change any field at any time.
