@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -49,6 +50,13 @@ FRAMEBUFFER_SRGB = 0x8DB9
 WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke
 Made = TypeVar("Made")
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
+# what can be set at any time, and what says that it can be
+LOOKS: dict[str, Callable[[Any, str], Any]] = {
+    "exposure": partial(finite_number, above=0.0),
+    "paint": color_triple,
+    "background": checked_background,
+    "floor_color": lambda value, name: None if value is None else color_triple(value, name),
+}
 
 
 @named
@@ -60,8 +68,8 @@ class FrameRenderer(Guest):
     light of the scene colours; "transparent", where the floor is but its shadow; a `Plate`; or a linear
     radiance (r, g, b). floor_color: as in `Picture`. All these but `volume` can be set at any time.
     It is a context manager that releases what it has made in `ctx`.
-    Raises GpufluidError for a size that is no picture or over the driver's limit, and naming what else cannot
-    be, for what is set when it next draws or reads.
+    Raises GpufluidError for a size that is no picture or over the driver's limit, and naming what else no
+    picture has, when it is made and when that is set.
     """
 
     def __init__(
@@ -77,7 +85,6 @@ class FrameRenderer(Guest):
     ) -> None:
         self.ctx, self.exposure, self.paint, self.background = ctx, exposure, paint, background
         self.floor_color = floor_color
-        self._check_looks()
         # called where a driver may wait for all that was drawn before, in one call that nothing interrupts
         self.pause: Callable[[], None] = lambda: None
         if not isinstance(volume, VolumeRenderer | None):
@@ -97,6 +104,10 @@ class FrameRenderer(Guest):
         except BaseException:
             self.release()
             raise
+
+    def __setattr__(self, name: str, value: object) -> None:
+        checked = LOOKS.get(name)
+        super().__setattr__(name, value if checked is None else checked(value, name))
 
     @classmethod
     def of(
@@ -380,15 +391,6 @@ class FrameRenderer(Guest):
     def _check(self) -> None:
         if self._released:
             raise GpufluidError("this FrameRenderer was released")
-        self._check_looks()
-
-    def _check_looks(self) -> None:
-        """Raise GpufluidError naming the first value that no picture can be made with."""
-        finite_number(self.exposure, "exposure", above=0.0)
-        self.paint = color_triple(self.paint, "paint")
-        self.background = checked_background(self.background, "background")
-        if self.floor_color is not None:
-            self.floor_color = color_triple(self.floor_color, "floor_color")
 
     def _free(self) -> None:
         let_go(*self._things)
