@@ -156,7 +156,7 @@ def test_wrong_backgrounds_are_named(ctx: moderngl.Context) -> None:
         ("exposure", 0.0, "exposure must be a finite number > 0"),
         ("exposure", np.nan, "exposure must be a finite number > 0"),
         ("paint", (2.0, 0.0, 0.0), "paint must be .r, g, b., each in 0 .. 1"),
-        ("floor_color", "dark", "floor_color must be three"),
+        ("floor_color", "dark", r"floor_color must be three finite numbers \(r, g, b\)"),
     ],
 )
 def test_what_is_wrong_is_named_when_it_is_given_and_when_it_is_set(
