@@ -38,9 +38,8 @@ class Slices:
         self._greenlets: Any = greenlet
         self.backend, self.watch = backend, backend.stopwatch()
         self._worker: Any = None
-        self._running: tuple[Hashable, int] | tuple[None] = (
-            None,
-        )  # the last pass and its rows, not timed yet
+        # the last pass and its rows, not timed yet
+        self._running: tuple[Hashable, int] | tuple[None] = (None,)
         self._budget = math.inf
         self._moved = False  # whether this slice has got anywhere
         self._passes, self._expected = 0, 0

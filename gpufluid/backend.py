@@ -92,7 +92,10 @@ class FieldStore(Protocol):
 
 
 class Strips(Protocol):
-    """Where the fields of cells may hold anything but 0; elsewhere passes leave them as they are."""
+    """Where the fields of cells may hold anything but 0; elsewhere passes leave them as they are.
+
+    always: leave out what is empty even where that does not pay; False but for tests.
+    """
 
     always: bool
 
@@ -106,7 +109,7 @@ class Strips(Protocol):
         """Whether what a field's `mark` tells of is known still."""
 
     def add(self, sources: Sequence[CellBox], changed: Sequence[CellBox]) -> None:
-        """A stage that brings something into `boxes` alone: low and high corners, cells."""
+        """A stage that brings something into the boxes `sources` alone, and writes `changed` anew."""
 
     def carry(
         self, scalars: Any, colors: Any, speed: Any, boundaries: Boundaries, reach: float, times: int

@@ -15,30 +15,30 @@ from gpufluid.errors import GpufluidError
 LARGEST = 3.4e38  # what single precision holds
 
 
-def finite_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
-    """Return `value` as three finite floats, or raise naming it."""
+def finite_triple(value: Sequence[float], name: str, parts: str = "(x, y, z)") -> tuple[float, float, float]:
+    """Return `value` as three finite floats, or raise naming it and what its `parts` are called."""
     try:
         triple = tuple(finite_number(v, name) for v in value)
     except GpufluidError:
-        raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}") from None
+        raise GpufluidError(f"{name} must be three finite numbers {parts}, got {value!r}") from None
     except (TypeError, ValueError, OverflowError):
-        raise GpufluidError(f"{name} must be three numbers (x, y, z), got {value!r}") from None
+        raise GpufluidError(f"{name} must be three numbers {parts}, got {value!r}") from None
     if len(triple) != 3:
-        raise GpufluidError(f"{name} must be three finite numbers (x, y, z), got {value!r}")
+        raise GpufluidError(f"{name} must be three finite numbers {parts}, got {value!r}")
     return triple
 
 
 def color_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
     """Return `value` as (r, g, b), shares of light in 0 .. 1, or raise naming it."""
-    triple = finite_triple(value, name)
+    triple = finite_triple(value, name, "(r, g, b)")
     if min(triple) < 0.0 or max(triple) > 1.0:
         raise GpufluidError(f"{name} must be (r, g, b), each in 0 .. 1, got {triple}")
     return triple
 
 
 def radiance(value: Sequence[float], name: str) -> tuple[float, float, float]:
-    """Return `value` as (r, g, b), none of it negative, or raise naming it."""
-    triple = finite_triple(value, name)
+    """Return `value` as (r, g, b), of light or of smoke, none of it negative, or raise naming it."""
+    triple = finite_triple(value, name, "(r, g, b)")
     if min(triple) < 0.0:
         raise GpufluidError(f"{name} must not be negative, got {triple}")
     return triple
@@ -119,6 +119,21 @@ def share(value: float, name: str) -> float:
     if not 0.0 <= number <= 1.0:
         raise GpufluidError(f"{name} must lie in 0 .. 1, got {value!r}")
     return number
+
+
+def low_and_high(value: Sequence[float], name: str) -> tuple[float, float]:
+    """Return `value` as two finite floats (low, high), low < high, or raise naming it.
+
+    Who asks takes None as well, for the range of what is shown, and the message says so.
+    """
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise GpufluidError(f"{name} must be two numbers (low, high) or None, got {value!r}") from None
+    low, high = finite_number(low, f"{name} low"), finite_number(high, f"{name} high")
+    if not low < high:
+        raise GpufluidError(f"{name}: low must be less than high, got ({low:g}, {high:g})")
+    return low, high
 
 
 def flag(value: bool, name: str) -> bool:

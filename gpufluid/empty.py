@@ -81,12 +81,8 @@ class EmptySpace:
             strips = None  # written whole, and looked at afterwards
         if self._strips is not None and strips is None and (changed is None or changed):
             self._strips.forget()  # each texture tells solids from air, and none knows of these yet
-        written = (scalars, colors, *others)
-        _only(strips, written)
-        try:
+        with _only(strips, (scalars, colors, *others)):
             yield
-        finally:
-            _only(None, written)
 
     @contextmanager
     def carrying(
@@ -102,12 +98,8 @@ class EmptySpace:
         if strips is not None:
             reach = dt / self.backend.grid.cell_size
             strips.carry(scalars, colors, speed, self.boundaries, reach, self._times)
-        written = (scalars, colors, *others)
-        _only(strips, written)
-        try:
+        with _only(strips, (scalars, colors, *others)):
             yield
-        finally:
-            _only(None, written)
 
     @property
     def on(self) -> bool:
@@ -122,11 +114,17 @@ class EmptySpace:
             self._strips = None
 
 
-def _only(strips: Strips | None, fields: Iterable[FieldStore | None]) -> None:
-    """Have `fields` written only in `strips`, from now on."""
-    for field in fields:
-        if field is not None:
-            field.where = strips
+@contextmanager
+def _only(strips: Strips | None, fields: Iterable[FieldStore | None]) -> Iterator[None]:
+    """Have `fields` written only in `strips` while the body runs."""
+    written = [field for field in fields if field is not None]
+    for field in written:
+        field.where = strips
+    try:
+        yield
+    finally:
+        for field in written:
+            field.where = None
 
 
 def emitter_boxes(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> list[CellBox] | None:

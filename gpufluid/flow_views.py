@@ -13,7 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.checks import color_triple, finite_number, finite_triple, flag, held, real_array, whole_number
+from gpufluid.checks import (
+    color_triple,
+    finite_number,
+    finite_triple,
+    flag,
+    held,
+    low_and_high,
+    real_array,
+    whole_number,
+)
 from gpufluid.errors import GpufluidError, named, near, one_of, several
 from gpufluid.grid import AXES
 from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
@@ -30,6 +39,7 @@ MAPS = ("viridis", "magma", "coolwarm", "dusk", "gray")
 MOST_SEEDS = 1 << 20
 
 
+@named
 @dataclass
 class ParticleSource:
     """Where particles are born, spread evenly over a shape. Change any field at any time.
@@ -207,22 +217,11 @@ class FlowView:
             elif isinstance(part.default, tuple) and part.name.endswith("color"):
                 setattr(self, part.name, color_triple(value, name))
             elif part.name == "range":
-                self._check_range(value, name)
+                low_and_high(value, name)
             elif rule:
                 most = rule.pop("most", np.inf)
                 if finite_number(value, name, **rule) > most:
                     raise GpufluidError(f"{name} must be at most {most:g}, got {value!r}")
-
-    @staticmethod
-    def _check_range(value: Any, name: str) -> None:
-        try:
-            low, high = (finite_number(v, name) for v in value)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, GpufluidError):
-                raise
-            raise GpufluidError(f"{name} must be two numbers (low, high) or None, got {value!r}") from None
-        if not low < high:
-            raise GpufluidError(f"{name}: low must be less than high, got ({low:g}, {high:g})")
 
     @property
     def drawn(self) -> dict[str, Any]:

@@ -672,6 +672,7 @@ class Fluid:
         """The projection alone, on the velocity as it is.
 
         The pressure is that of the last dt, or of 1 s, and found afresh whatever `warm_start` says.
+        Raises GpufluidError for an obstacle where `gpufluid.solvers.FFT` solves for the pressure.
         """
         self._finish_step()
         self._solver.project(self._last_dt, list(self.obstacles))
@@ -710,8 +711,8 @@ class Fluid:
         Call it once a frame, before `step`. Raises GpufluidError as `scroll` does, and where no axis is left.
         """
         place = finite_triple(point, "point")
-        several = isinstance(dead_zone, list | tuple) or np.ndim(dead_zone)
-        given = dead_zone if several else (dead_zone,) * 3
+        triple = isinstance(dead_zone, list | tuple) or np.ndim(dead_zone)
+        given = dead_zone if triple else (dead_zone,) * 3
         zone = finite_triple(given, "dead_zone")  # type: ignore[arg-type]
         if min(zone) < 0.0:
             raise GpufluidError(f"dead_zone must be >= 0 m, got {dead_zone!r}")
@@ -981,7 +982,7 @@ class Fluid:
 
     @property
     def layouts(self) -> dict[str, FlatLayout]:
-        """How volumes lie in textures, by kind: cell, face, packed, pack, block."""
+        """How volumes lie in textures, by the kinds of `gpufluid.layout.layouts`; none on NumPy."""
         layouts: dict[str, FlatLayout] = getattr(self._backend, "layouts", {})
         return layouts
 

@@ -274,35 +274,42 @@ class Forces:
         colors: FieldStore | None = None,
     ) -> None:
         """Add the density, fuel and colour of every emitter; set its temperature and velocity."""
-        run, size = self.backend.kernel, self.backend.grid.cell_size
         self._masks.keep(emitters)
-        if not emitters:
-            return
+        active, when = [e for e in emitters if e.active], (dt, time, variant, solids)
+        pushed = velocity if self.settings.solve_velocity else None
+        self._emit_into(scalars, active, emitter_rows, *when, velocity=pushed)
+        if colors is not None:
+            self._emit_into(colors, [e for e in active if e.color is not None], color_rows, *when)
+
+    def _emit_into(
+        self,
+        values: FieldStore,
+        emitters: Sequence[Emitter],
+        rows_of: RowsOf,
+        dt: float,
+        time: float,
+        variant: Variant,
+        solids: dict[str, Any],
+        *,
+        velocity: FieldStore | None = None,
+    ) -> None:
+        """Put what `rows_of` says of `emitters` into three channels of cells, and into `velocity`, if any."""
+        run, size = self.backend.kernel, self.backend.grid.cell_size
         where = {"noise_shift": tuple(n * size for n in self.backend.scrolled)}
-        active = [e for e in emitters if e.active]
-        masked = [e for e in active if not isinstance(e.shape, Analytic)]
-        active = [e for e in active if isinstance(e.shape, Analytic)]
         when = variant.boundaries, dt, time
-        for some, rows, count in self._passes(active, emitter_rows, *when):
+        formed = [e for e in emitters if isinstance(e.shape, Analytic)]
+        masked = [e for e in emitters if not isinstance(e.shape, Analytic)]
+        for some, rows, count in self._passes(formed, rows_of, *when):
             given, kind = {**rows, **where, "emitter_count": count}, _noisy(variant, some)
-            run("emit_scalars", kind)(scalars=scalars, **given)
-            if self.settings.solve_velocity and any(e.velocity is not None for e in some):
+            run("emit_scalars", kind)(scalars=values, **given)
+            if velocity is not None and any(e.velocity is not None for e in some):
                 run("emit_velocity", kind)(velocity=velocity, **given, **solids)
         for emitter in masked:
-            for some, rows, _ in self._passes([emitter], emitter_rows, *when):
+            for some, rows, _ in self._passes([emitter], rows_of, *when):
                 given, kind = {**rows, **where, "mask": self._mask(emitter, variant)}, _noisy(variant, some)
-                run("emit_mask", kind)(scalars=scalars, **given)
-                if self.settings.solve_velocity and emitter.velocity is not None:
+                run("emit_mask", kind)(scalars=values, **given)
+                if velocity is not None and emitter.velocity is not None:
                     run("emit_mask_velocity", kind)(velocity=velocity, **given, **solids)
-        if colors is not None:
-            active, masked = ([e for e in part if e.color is not None] for part in (active, masked))
-            for some, rows, count in self._passes(active, color_rows, *when):
-                kind = _noisy(variant, some)
-                run("emit_scalars", kind)(scalars=colors, emitter_count=count, **rows, **where)
-            for emitter in masked:
-                for some, rows, _ in self._passes([emitter], color_rows, *when):
-                    mask, kind = self._mask(emitter, variant), _noisy(variant, some)
-                    run("emit_mask", kind)(scalars=colors, mask=mask, **rows, **where)
 
     def _passes(
         self,

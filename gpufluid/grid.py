@@ -17,7 +17,7 @@ LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
 TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
 MOST_CELLS = 1 << 20  # along an axis
 LARGEST_SIZE = 1e18  # m, of a cell: single precision holds its square, and some more
-MANY = 1 << 20  # cells in a box
+MANY = 1 << 20  # cells in a box, from which on reading numbers back takes longer than adding them up first
 
 AXES = ("x", "y", "z")
 CellBox = tuple[Sequence[float], Sequence[float]]  # low and high corner, cells

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpufluid.checks import finite_number, finite_triple
-from gpufluid.errors import GpufluidError, named
+from gpufluid.checks import finite_number, radiance
+from gpufluid.errors import named
 from gpufluid.shapes import Triple
 
 REACH = 0.03  # of the box's longest side, where a hand has no reach of its own
@@ -39,8 +39,6 @@ class Hand:
         self.push = finite_number(self.push, "Hand.push", low=0.0)
         self.density = finite_number(self.density, "Hand.density", low=0.0)
         if self.color is not None:
-            self.color = finite_triple(self.color, "Hand.color")
-            if min(self.color) < 0.0:
-                raise GpufluidError(f"Hand.color must not be negative, got {self.color}")
+            self.color = radiance(self.color, "Hand.color")
         if self.temperature is not None:
             self.temperature = finite_number(self.temperature, "Hand.temperature")

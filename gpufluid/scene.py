@@ -245,11 +245,9 @@ class Scene:
     def resume(self, *paths: str | os.PathLike[str]) -> None:
         """Go on where `paths`, files of `Fluid.save`, were written: one for each fluid of this scene.
 
-        The scene has not been played yet.
-
-        The story and `update` are told again up to there, without a step of the fluids; then these take their
-        states. What a story decides by reading a fluid may come out otherwise. Raises GpufluidError as
-        `Fluid.restore` does, and for a scene that ends before.
+        It must not have been played yet: the story and `update` are told up to there, without a step of the
+        fluids; then these take their states. What a story decides by reading a fluid may come out otherwise.
+        Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before.
         """
         if len(paths) != len(self.fluids):
             raise GpufluidError(f"{len(self.fluids)} files are needed, one for each fluid, got {len(paths)}")
@@ -295,7 +293,8 @@ class Scene:
         self.frame += 1
         self._time += self.dt
         for fluid, emitter in self._marks:
-            fluid.emitters.remove(emitter)
+            if emitter in fluid.emitters:  # nobody has cleared them
+                fluid.emitters.remove(emitter)
         self._marks.clear()
 
     # -- for editors -----------------------------------------------------------------------------------

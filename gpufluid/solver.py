@@ -40,6 +40,11 @@ def _variant(solids: bool, trace: str, limiter: str | None, sampler: str, bounda
     return Variant(solids, trace, limiter, sampler, boundaries=boundaries)
 
 
+def variant_of(settings: Settings, boundaries: Boundaries, solids: bool) -> Variant:
+    """How the kernels of a step are compiled. solids: whether there are any."""
+    return _variant(solids, settings.trace, settings.limiter, settings.sampler, boundaries)
+
+
 class Solver:
     """The fields of a fluid and the stages that step them, on any backend."""
 
@@ -96,8 +101,7 @@ class Solver:
     @property
     def variant(self) -> Variant:
         """How the kernels are compiled at present."""
-        rules = self.settings
-        return _variant(self.solids.present, rules.trace, rules.limiter, rules.sampler, self.boundaries)
+        return variant_of(self.settings, self.boundaries, self.solids.present)
 
     @property
     def color_variant(self) -> Variant:
@@ -237,7 +241,12 @@ class Solver:
         self.time += dt
 
     def project(self, dt: float, obstacles: Sequence[Obstacle]) -> None:
-        """Close the faces and project the velocity as it is."""
+        """Close the faces and project the velocity as it is.
+
+        Raises GpufluidError as `step` does for an obstacle, before anything has changed.
+        """
+        if obstacles:
+            self.check_obstacles()
         self.solids.update(obstacles, None)
         faces, openings = self.solids.faces, self.solids.openings
         self.backend.kernel("constrain", self.variant)(velocity=self.velocity, **faces)

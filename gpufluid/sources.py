@@ -14,7 +14,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.checks import finite_number, finite_triple, flag, held, real_array, share, whole_number
+from gpufluid.checks import (
+    finite_number,
+    finite_triple,
+    flag,
+    held,
+    radiance,
+    real_array,
+    share,
+    whole_number,
+)
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.grid import CellBox
 from gpufluid.image_files import read_image
@@ -230,9 +239,7 @@ class Emitter:
         self.density = finite_number(self.density, "Emitter.density", low=0.0)
         self.fuel = finite_number(self.fuel, "Emitter.fuel", low=0.0)
         if self.color is not None:
-            self.color = finite_triple(self.color, "Emitter.color")
-            if min(self.color) < 0.0:
-                raise GpufluidError(f"Emitter.color must not be negative, got {self.color}")
+            self.color = radiance(self.color, "Emitter.color")
         if self.temperature is not None:
             self.temperature = finite_number(self.temperature, "Emitter.temperature")
         if self.velocity is not None:

@@ -12,7 +12,7 @@ from gpufluid.pressure import measure
 from gpufluid.settings import Settings
 from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
-from gpufluid.solver import Solver
+from gpufluid.solver import Solver, variant_of
 
 
 class State(Protocol):
@@ -109,10 +109,7 @@ class Still:
     @property
     def variant(self) -> Variant:
         """As the solver's was."""
-        rules = self.settings
-        return Variant(
-            self.solids.present, rules.trace, rules.limiter, rules.sampler, boundaries=self.boundaries
-        )
+        return variant_of(self.settings, self.boundaries, self.solids.present)
 
     def divergence(self, swelling: dict[str, Any] | None = None) -> FieldStore:
         """The divergence of the velocity, in a field of its own, made when it is first asked for."""

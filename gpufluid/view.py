@@ -21,6 +21,7 @@ from gpufluid.checks import (
     flag,
     radiance,
     real_array,
+    share,
     whole_number,
 )
 from gpufluid.errors import GpufluidError, named, one_of, short
@@ -289,8 +290,7 @@ class SpotLight(PointLight):
             raise GpufluidError("SpotLight.direction must not be (0, 0, 0)")
         if not 1.0 <= finite_number(self.angle, "SpotLight.angle") <= 170.0:
             raise GpufluidError(f"SpotLight.angle must lie in 1 .. 170 degrees, got {self.angle!r}")
-        if not 0.0 <= finite_number(self.softness, "SpotLight.softness") <= 1.0:
-            raise GpufluidError(f"SpotLight.softness must lie in 0 .. 1, got {self.softness!r}")
+        share(self.softness, "SpotLight.softness")
 
 
 @named

@@ -327,6 +327,38 @@ def test_what_the_message_says(make: Callable[[], object], says: str) -> None:
         make()
 
 
+BALL = gf.Sphere((0.5, 0.5, 0.5), 0.2)
+VIEWS: list[tuple[Any, tuple[Any, ...], str, str]] = [
+    (gf.Particles, (10, [BALL]), "streek", "streak"),
+    (gf.Streamlines, ([(0.5, 0.5, 0.5)],), "line_with", "line_width"),
+    (gf.StreakLines, ([(0.5, 0.5, 0.5)],), "interwal", "interval"),
+    (gf.Glyphs, (), "spaceing", "spacing"),
+    (gf.SlicePlane, (), "contour", "contours"),
+    (gf.IsoSurface, ("density", 0.5), "smoth", "smooth"),
+    (gf.VoxelView, (), "surface_colour", "surface_color"),
+    (gf.FlatTextureView, (), "colour", "colors"),
+    (gf.HistogramView, (), "bin", "bins"),
+]
+
+
+@pytest.mark.parametrize(("cls", "given", "misspelt", "right"), VIEWS, ids=[v[0].__name__ for v in VIEWS])
+def test_misspelt_names_of_views_are_told(
+    ctx: moderngl.Context, cls: Any, given: tuple[Any, ...], misspelt: str, right: str
+) -> None:
+    words = rf"gf.{cls.__name__} has no parameter '{misspelt}'; did you mean '{right}'"
+    with pytest.raises(TypeError, match=words):
+        cls(ctx, *given, **{misspelt: 1})
+    with cls(ctx, *given) as view, pytest.raises(gf.GpufluidError, match=f"has no '{misspelt}'.*'{right}'"):
+        setattr(view, misspelt, 1)
+
+
+def test_misspelt_names_of_particle_sources_are_told() -> None:
+    with pytest.raises(TypeError, match=r"gf.ParticleSource has no parameter 'colour'; did you mean 'color'"):
+        gf.ParticleSource(BALL, colour=(1.0, 0.0, 0.0))  # type: ignore[call-arg]
+    with pytest.raises(gf.GpufluidError, match="has no 'spred'.*'spread'"):
+        gf.ParticleSource(BALL).spred = 1.0  # type: ignore[attr-defined]
+
+
 def test_what_is_assigned_to_the_wrong_thing_is_told(ctx: moderngl.Context) -> None:
     """It would be kept, and change nothing."""
     renderers: list[Any] = [gf.VolumeRenderer(ctx), gf.FrameRenderer(ctx, (8, 8))]

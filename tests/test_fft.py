@@ -266,6 +266,11 @@ def test_an_obstacle_is_refused_and_nothing_changes(backend: str) -> None:
         assert np.array_equal(fluid.velocity.read(), before)
     with noisy((8, 8, 8), backend, gf.Jacobi()) as fluid:
         fluid.obstacles.add(ball)
+        fluid.settings = fluid.settings.but(pressure=gf.FFT())
+        for solve in (fluid.project, lambda: fluid.step(0.1)):
+            with pytest.raises(gf.GpufluidError, match="obstacles cannot stand"):
+                solve()
+        assert np.array_equal(fluid.velocity.read(), before)
 
 
 def test_it_takes_no_parameters() -> None:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import gpufluid as gf
-from gpufluid.io.games import FlipBook, arranged, flow_of, rows_and_columns, write_flow_sheet
+from gpufluid.io.games import FlipBook, FlowBook, arranged, flow_of, rows_and_columns, write_flow_sheet
 
 RNG = np.random.default_rng(2)
 
@@ -117,6 +117,15 @@ def test_a_given_scale_cuts_off(tmp_path: Path) -> None:
     (still,), about = taken_apart(write_flow_sheet(path, [np.zeros((2, 2, 2))], overwrite=True))
     assert (still[..., :2] == 128).all()
     assert about["scale"] == 1.0
+
+
+@pytest.mark.parametrize("fps", [0.0, np.nan, "fast"])
+def test_a_rate_that_is_none_leaves_no_file(tmp_path: Path, fps: Any) -> None:
+    with pytest.raises(gf.GpufluidError, match="fps must be"):
+        write_flow_sheet(tmp_path / "a.png", [np.zeros((2, 2, 2))], fps=fps)
+    with pytest.raises(gf.GpufluidError, match="fps must be"):
+        FlowBook(tmp_path / "a.png", fps=fps)
+    assert not list(tmp_path.iterdir())
 
 
 def windy() -> gf.Fluid:

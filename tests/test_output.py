@@ -148,6 +148,50 @@ def test_wrong_backgrounds_are_named(ctx: moderngl.Context) -> None:
         gf.Picture(background=(0.1, -0.1, 0.1))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("background", "stuido", "background must be one of .* did you mean 'studio'"),
+        ("background", (0.1, 0.2), "background must be three"),
+        ("exposure", 0.0, "exposure must be a finite number > 0"),
+        ("exposure", np.nan, "exposure must be a finite number > 0"),
+        ("paint", (2.0, 0.0, 0.0), "paint must be .r, g, b., each in 0 .. 1"),
+        ("floor_color", "dark", r"floor_color must be three finite numbers \(r, g, b\)"),
+    ],
+)
+def test_what_is_wrong_is_named_when_it_is_given_and_when_it_is_set(
+    ctx: moderngl.Context, name: str, value: Any, words: str
+) -> None:
+    given: dict[str, Any] = {name: value}
+    with pytest.raises(gf.GpufluidError, match=words):
+        gf.FrameRenderer(ctx, SIZE, **given)
+    with gf.FrameRenderer(ctx, SIZE) as renderer:
+        before = getattr(renderer, name)
+        with pytest.raises(gf.GpufluidError, match=words):
+            setattr(renderer, name, value)
+        assert getattr(renderer, name) == before
+
+
+def test_a_renderer_that_cannot_be_made_leaves_nothing(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released, release = list[gf.VolumeRenderer](), gf.VolumeRenderer.release
+
+    def counted(volume: gf.VolumeRenderer) -> None:
+        released.append(volume)
+        release(volume)
+
+    monkeypatch.setattr(gf.VolumeRenderer, "release", counted)
+    with pytest.raises(gf.GpufluidError, match="width and height of a picture"):
+        gf.FrameRenderer(ctx, (0, 8))
+    with pytest.raises(gf.GpufluidError, match="width and height of a picture"):
+        gf.FrameRenderer.of(gf.Picture(), ctx, (8, 0))
+    assert len(released) == 2
+    with gf.VolumeRenderer(ctx) as own, pytest.raises(gf.GpufluidError, match="width and height"):
+        gf.FrameRenderer(ctx, (0, 8), volume=own)
+    assert len(released) == 3, "one of the caller's is his to release"
+
+
 # -- plates ------------------------------------------------------------------------------------------------
 
 

@@ -362,6 +362,20 @@ def test_wrong_uses_are_named(ctx: moderngl.Context, device: Device, renderer: V
             make()
 
 
+def test_what_a_renderer_is_made_with_is_not_set_later(ctx: moderngl.Context) -> None:
+    """It would be kept, and change nothing."""
+    with VolumeRenderer(ctx) as volume:
+        for name, value in (
+            *(("slices", 8), ("attenuation", "harris"), ("jitter", False), ("light_scale", 0.5)),
+            *(("method", "ray-march"), ("resolution", 0.5), ("skip_empty", False)),
+        ):
+            before = getattr(volume, name)
+            with pytest.raises(gf.GpufluidError, match=f"VolumeRenderer.{name} cannot be set"):
+                setattr(volume, name, value)
+            assert getattr(volume, name) == before
+        volume.reuse, volume.frame_ms = False, 8.0
+
+
 def test_renderers_are_context_managers(ctx: moderngl.Context, device: Device) -> None:
     with FrameRenderer(ctx, (8, 8)) as frame, VolumeRenderer(ctx) as volume:
         assert frame.read_hdr().shape == (8, 8, 4)

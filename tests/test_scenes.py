@@ -898,6 +898,15 @@ def test_a_story_goes_on_with_each_frame(tmp_path: Path) -> None:
     scene.release()
 
 
+def test_what_was_drawn_may_be_taken_away_before_its_frame() -> None:
+    scene = gf.Scene(gf.Fluid(gf.Grid((8, 8, 8), 0.1), backend="numpy"))
+    scene.draw(gf.Sphere((0.4, 0.4, 0.4), 0.2), density=5.0)
+    scene.fluid.emitters.clear()
+    scene.advance()
+    scene.advance()
+    assert scene.frame == 2 and not scene.fluid.density.read().any()
+
+
 @pytest.mark.parametrize("dt", [0.0, 1e-40])
 @pytest.mark.parametrize("later", [False, True], ids=["from the start", "set meanwhile"])
 def test_no_time_passes_to_be_waited_for(dt: float, later: bool) -> None:

@@ -172,11 +172,11 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "Settings.sampler": settings.SAMPLERS,
     "Settings.precision": settings.PRECISIONS,
     "Emitter.edge": sources.EDGES,
-    "Obstacle.slip": getattr(shapes, "SLIPS", ("no", "free")),
+    "Obstacle.slip": settings.SLIPS,
     "ConjugateGradient.preconditioner": solvers.PRECONDITIONERS,
-    "Picture.background": ("studio", "sky", "transparent"),
+    "Picture.background": view.BACKGROUNDS,
     "Picture.method": view.METHODS,
-    "Picture.resolution": (1.0, 0.5),
+    "Picture.resolution": view.RESOLUTIONS,
 }
 
 # What None is called where it is not nothing, but a choice that is made for one.

@@ -392,6 +392,9 @@ class Player:
             try:
                 # with the studio the file is not to blame for what may have been changed by hand
                 with self.scene.told() if self.studio is None else contextlib.nullcontext():
+                    picture = self.scene.picture
+                    self.renderer.exposure, self.renderer.background = picture.exposure, picture.background
+                    self.renderer.floor_color = picture.floor_color
                     self.renderer.draw(self.scene)
                 self._drawn = True
                 return
@@ -615,8 +618,7 @@ class Player:
         return {**picture, **self.volume_options}
 
     def follow_picture(self) -> bool:
-        """Draw as the scene's picture and `volume_options` say now; False where nothing can be drawn so."""
-        picture = self.scene.picture
+        """Draw in the way that the scene's picture and `volume_options` say; False where there is none."""
         if self._drawn_by != self._ways_to_draw:
             try:
                 made = self._new_renderer(self.renderer.size)
@@ -625,8 +627,6 @@ class Player:
                 return False
             self.renderer.release()
             self.renderer = made
-        self.renderer.exposure, self.renderer.background = picture.exposure, picture.background
-        self.renderer.floor_color = picture.floor_color
         return True
 
     def undo(self) -> None:

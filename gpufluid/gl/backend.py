@@ -55,13 +55,16 @@ class GLBackend:
         ctx = ctx if ctx is not None else own_contexts.make(self)
         dtype = "f2" if precision == "half" else "f4"
         device = choose(ctx, backend, reading).device(ctx)
-        if any(device.kept_as(channels, dtype, "a fluid") != dtype for channels in (1, 4)):
+        try:
+            if any(device.kept_as(channels, dtype, "a fluid") != dtype for channels in (1, 4)):
+                raise GLUnavailableError(
+                    'precision="half" needs textures of the formats R16F and RGBA16F that can be drawn to, '
+                    f'and {device.renderer} has none: use precision="single"'
+                )
+            self._on(device, grid, dtype)
+        except BaseException:
             device.release()
-            raise GLUnavailableError(
-                f'precision="half" needs textures of the formats R16F and RGBA16F that can be drawn to, and '
-                f'{device.renderer} has none: use precision="single"'
-            )
-        self._on(device, grid, dtype)
+            raise
         self._owns_context, self._owns_device = owned, True
 
     def _on(self, device: Device, grid: Grid, dtype: str) -> None:

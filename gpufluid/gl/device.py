@@ -23,6 +23,7 @@ from gpufluid.backend import Pace
 from gpufluid.checks import whole_number
 from gpufluid.debugging import switches
 from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
+from gpufluid.gl import enums
 from gpufluid.gl.calls import a_context, calls, current_renderer
 from gpufluid.gl.capabilities import FORMATS, capabilities
 from gpufluid.gl.messages import take
@@ -41,7 +42,6 @@ SETTLED = 5e-5  # s, asleep: enough for threads that wait for a processor to get
 VERSIONS = 430, 420, 330
 # by the names that every Linux has them under: who looks for them asks ldconfig, in two processes a context
 LIBRARIES = {"libgl": "libGL.so.1", "libegl": "libEGL.so.1"}
-TEXTURE_UNITS = 0x8B4D  # how many there are
 
 FULLSCREEN = """#version 330 core
 void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }
@@ -101,8 +101,8 @@ class _Programs:
         if not self.users:
             for program in self.by_text.values():
                 program.release()
-            self.by_text.clear()
-            self.sent.clear()
+            for told in (self.by_text, self.sent, self.fresh, self.passes):  # names may come again
+                told.clear()
 
 
 _compiled: WeakKeyDictionary[moderngl.Context, _Programs] = WeakKeyDictionary()
@@ -335,7 +335,7 @@ class Device:
             raise GpufluidError(f"{what}: the program lives in another GL context")
         checked_prefix(prefix)
         used = [n for n, name in enumerate(samplers) if f"{prefix}_{name}" in program]
-        last = calls(self.ctx).integers(TEXTURE_UNITS)[0] - max([1, *used]) - 1
+        last = calls(self.ctx).integers(enums.MAX_COMBINED_TEXTURE_IMAGE_UNITS)[0] - max([1, *used]) - 1
         if whole_number(unit, "unit", low=0) > last:
             raise GpufluidError(f"{what}: unit must be a texture unit, 0 .. {last} here, got {unit}")
 

@@ -69,8 +69,9 @@ def strips_reader(
 def kept(stage: str, slot: Slot, dtype: str) -> str:
     """The GLSL of what a pass leaves in a texel of `slot`; NaN stays, so that it can be found.
 
-    A half float ends at the largest; a single one that is nearly denormal is 0. Only sweeps for the pressure
-    in fragment passes go without: it would cost 3 % of a step on llvmpipe, which mostly does it by itself.
+    A half float ends at the largest; a single one that is nearly denormal is 0. In fragment passes that is so
+    of cells and faces alone: for packed ones, sweeps for the pressure above all, it would cost 3 % of a step
+    on llvmpipe, which mostly does it by itself.
     What is `short` the kernel has rounded itself.
     """
     if slot.short:

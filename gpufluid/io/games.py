@@ -79,7 +79,7 @@ def _about(frames: Sequence[NDArray[Any]], sheet: NDArray[Any], fps: float) -> d
         "columns": sheet.shape[1] // width,
         "frame_width": width,
         "frame_height": height,
-        "fps": float(fps),
+        "fps": fps,
     }
 
 
@@ -198,8 +198,8 @@ def flow_of(fluid: Fluid, axis: str = "z", at: float | None = None) -> NDArray[n
 class FlowBook(_Sheet):
     """A sheet of flow maps being gathered, as `FlipBook` gathers pictures; a context manager.
 
-    scale, bits, columns, fps: as in `write_flow_sheet`, which writes it when the block ends, and
-    raises for them then. Raises GpufluidError at once for a path that cannot be written to.
+    scale, bits, columns, fps: as in `write_flow_sheet`, which writes it when the block ends, and raises for
+    them then. Raises GpufluidError at once for a rate and for a path that cannot be written to.
     """
 
     def __init__(
@@ -213,6 +213,7 @@ class FlowBook(_Sheet):
         overwrite: bool = False,
     ) -> None:
         super().__init__(path, columns, overwrite)
+        fps = finite_number(fps, "fps", above=0.0)
         self._options: dict[str, Any] = {"scale": scale, "bits": bits, "columns": columns, "fps": fps}
 
     def write(self, flow: NDArray[np.float32]) -> None:
@@ -258,9 +259,10 @@ def write_flow_sheet(
     0 .. most and zero and most from the JSON (128 and 255 of 8 bits), so rest is stored exactly, and all else
     to scale / 254 (8 bits) or scale / 65534 (bits=16).
 
-    Raises GpufluidError for other shapes and a path that cannot be written to.
+    Raises GpufluidError for other shapes, numbers that cannot be, and a path that cannot be written to.
     """
     one_of(bits, tuple(ZERO), "bits")
+    fps = finite_number(fps, "fps", above=0.0)
     check_file(path, overwrite, (".png",))
     sidecar = check_file(Path(path).with_suffix(".json"), overwrite)
     frames = [_flow_map(flow) for flow in flows]

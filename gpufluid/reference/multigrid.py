@@ -138,9 +138,8 @@ def coarse_weights(
     nx, ny, nz = grid.cells
     out = np.zeros((nz, ny, nx, 4))
     sides = variant.boundaries
-    beyond = np.zeros(
-        kept.shape
-    )  # weight of the open sides of the box, and of faces to what nothing stands for
+    # weight of the open sides of the box, and of faces to what nothing stands for
+    beyond = np.zeros(kept.shape)
     if fine_weights is not None:
         inner = sum(
             fine_weights[..., axis] + rolled(fine_weights[..., axis], 1, 2 - axis) for axis in range(3)

@@ -7,14 +7,14 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.checks import flag
+from gpufluid.checks import flag, low_and_high
 from gpufluid.errors import one_of
 from gpufluid.gl.field import Field
 from gpufluid.render.camera import View
 from gpufluid.render.colormaps import MAPS, ColorMaps
 from gpufluid.render.ink import Ink
 from gpufluid.render.ink import legend as draw_legend
-from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, Range, check_quantity, check_range
+from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, Range, check_quantity
 from gpufluid.render.subject import FlowLike
 
 KEY = np.array([-0.45, 0.65, 0.62])  # where the light of a view stands: right, up, towards the viewer
@@ -53,7 +53,7 @@ class Chart(QuantityOverlay):
         check_quantity(self.field, f"{name}.field")
         if self.colors is not None:
             one_of(self.colors, tuple(MAPS), f"{name}.colors")
-        self.range = check_range(self.range, f"{name}.range")
+        self.range = None if self.range is None else low_and_high(self.range, f"{name}.range")
         self.legend = flag(self.legend, f"{name}.legend")
 
     @property

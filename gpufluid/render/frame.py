@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -19,7 +20,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import color_triple
+from gpufluid.checks import color_triple, finite_number
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.calls import calls
 from gpufluid.gl.device import check_target, first_color_alone, let_go
@@ -49,6 +50,13 @@ FRAMEBUFFER_SRGB = 0x8DB9
 WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke
 Made = TypeVar("Made")
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
+# what can be set at any time, and what says that it can be
+LOOKS: dict[str, Callable[[Any, str], Any]] = {
+    "exposure": partial(finite_number, above=0.0),
+    "paint": color_triple,
+    "background": checked_background,
+    "floor_color": lambda value, name: None if value is None else color_triple(value, name),
+}
 
 
 @named
@@ -58,9 +66,10 @@ class FrameRenderer(Guest):
     exposure: factor on radiance before the tone map. paint: albedo (r, g, b) of solids without a `color`.
     volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "sky", which the
     light of the scene colours; "transparent", where the floor is but its shadow; a `Plate`; or a linear
-    radiance (r, g, b). It can be set at any time. floor_color: as in `Picture`.
+    radiance (r, g, b). floor_color: as in `Picture`. All these but `volume` can be set at any time.
     It is a context manager that releases what it has made in `ctx`.
-    Raises GpufluidError for a size that is no picture or over the driver's limit.
+    Raises GpufluidError for a size that is no picture or over the driver's limit, and naming what else no
+    picture has, when it is made and when that is set.
     """
 
     def __init__(
@@ -74,9 +83,8 @@ class FrameRenderer(Guest):
         background: Background = "studio",
         floor_color: tuple[float, float, float] | None = None,
     ) -> None:
-        background = checked_background(background, "background")
-        self.floor_color = None if floor_color is None else color_triple(floor_color, "floor_color")
         self.ctx, self.exposure, self.paint, self.background = ctx, exposure, paint, background
+        self.floor_color = floor_color
         # called where a driver may wait for all that was drawn before, in one call that nothing interrupts
         self.pause: Callable[[], None] = lambda: None
         if not isinstance(volume, VolumeRenderer | None):
@@ -91,7 +99,15 @@ class FrameRenderer(Guest):
         self._plate: tuple[Plate, moderngl.Texture] | None = None  # the one drawn last
         self._released = False
         self.size: Size = (0, 0)
-        self.resize(size)
+        try:
+            self.resize(size)
+        except BaseException:
+            self.release()
+            raise
+
+    def __setattr__(self, name: str, value: object) -> None:
+        checked = LOOKS.get(name)
+        super().__setattr__(name, value if checked is None else checked(value, name))
 
     @classmethod
     def of(
@@ -101,16 +117,21 @@ class FrameRenderer(Guest):
 
         options: of its `VolumeRenderer`, beside what the picture says.
         """
-        made = cls(
-            ctx,
-            picture.size if size is None else size,
-            exposure=picture.exposure,
-            background=picture.background,
-            floor_color=picture.floor_color,
-            volume=VolumeRenderer(
-                ctx, slices=picture.slices, method=picture.method, resolution=picture.resolution, **options
-            ),
+        volume = VolumeRenderer(
+            ctx, slices=picture.slices, method=picture.method, resolution=picture.resolution, **options
         )
+        try:
+            made = cls(
+                ctx,
+                picture.size if size is None else size,
+                exposure=picture.exposure,
+                background=picture.background,
+                floor_color=picture.floor_color,
+                volume=volume,
+            )
+        except BaseException:
+            volume.release()
+            raise
         made._owns_volume = True
         return made
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
@@ -24,6 +24,7 @@ SIDES = 12  # of an arrow, round it
 THIN = 0.055  # radius of a shaft, share of the spacing
 
 
+@named
 class Glyphs(Chart, InScene):
     """Arrows of the velocity at the points of a regular grid, or of a plane of it, coloured by speed.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checks import flag, whole_number
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named
 from gpufluid.gl.device import first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
@@ -22,6 +22,7 @@ from gpufluid.render.subject import FlowLike
 MOST_BINS = 512
 
 
+@named
 class HistogramView(Chart):
     """Draws how many fluid cells have which value, with axes, into the whole viewport. Fields may change.
 

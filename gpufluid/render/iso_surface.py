@@ -5,6 +5,7 @@ from __future__ import annotations
 import moderngl
 
 from gpufluid.checks import color_triple, finite_number, flag
+from gpufluid.errors import named
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import lighting
@@ -16,6 +17,7 @@ STRIDE = 0.5  # cells of the march
 SMOOTHINGS = 3  # of a solid, whose voxels are steps
 
 
+@named
 class IsoSurface(QuantityOverlay, InScene):
     """Draws the surface of one quantity at a level, and writes depth. Its fields may be changed at any time.
 

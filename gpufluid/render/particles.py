@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number, flag, share, whole_number
-from gpufluid.errors import GpufluidError, one_of, several
+from gpufluid.errors import GpufluidError, named, one_of, several
 from gpufluid.flow_views import ParticleSource, SolidShape, check_response
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
@@ -27,6 +27,7 @@ BLENDS = ("additive", "alpha")
 PALETTE = ((1.0, 0.62, 0.28), (0.35, 0.70, 1.0), (0.55, 0.88, 0.45), (0.92, 0.45, 0.75), (0.95, 0.88, 0.4))
 
 
+@named
 class Particles(Chart, KeepsPlaces):
     """Particles carried by the flow: `advance` moves them, `render` draws them. Fields may change.
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import moderngl
 import numpy as np
 
-from gpufluid.checks import finite_number
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import one_of
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.overlay import Overlay
@@ -48,20 +46,6 @@ def check_quantity(name: str, what: str) -> str:
     """Return `name`; raises GpufluidError with the nearest one where there is none of that name."""
     one_of(name, tuple(QUANTITIES), what)
     return name
-
-
-def check_range(given: Any, what: str) -> Range | None:
-    """Return `given` as (low, high) with low < high, or None for the range of the data."""
-    if given is None:
-        return None
-    try:
-        low, high = given
-    except (TypeError, ValueError):
-        raise GpufluidError(f"{what} must be two numbers (low, high) or None, got {given!r}") from None
-    low, high = finite_number(low, f"{what} low"), finite_number(high, f"{what} high")
-    if not low < high:
-        raise GpufluidError(f"{what}: low must be less than high, got ({low:g}, {high:g})")
-    return low, high
 
 
 def fields_of(fluid: FlowLike) -> dict[str, Field | None]:

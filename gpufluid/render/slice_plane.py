@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 
 from gpufluid.checks import finite_number, finite_triple, share, whole_number
-from gpufluid.errors import one_of
+from gpufluid.errors import named, one_of
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
 from gpufluid.render.charts import Chart
@@ -20,6 +20,7 @@ from gpufluid.shapes import Triple, direction
 MOST_CONTOURS = 100
 
 
+@named
 class SlicePlane(Chart, InScene):
     """Draws one quantity on a plane, in colours. Its fields may be changed at any time.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import finite_number, finite_triple, flag, share, whole_number
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named
 from gpufluid.flow_views import Seeds, check_seeds
 from gpufluid.gl.device import let_go
 from gpufluid.gl.field import Field
@@ -23,9 +23,7 @@ from gpufluid.shapes import Triple
 
 MOST_POINTS = 8192
 STILL = 1e-6  # share of the fastest speed of the range below which a streamline ends
-LONGEST = (
-    4.0  # cells between two points of a streak line that are still joined, where the flow tears them apart
-)
+LONGEST = 4.0  # cells between points of a streak line that are still joined, where the flow tears it apart
 
 
 def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
@@ -161,6 +159,7 @@ class _Lines(Chart, InScene):
         super().release()
 
 
+@named
 class Streamlines(_Lines):
     """Lines along the velocity as it is now, coloured by speed; worked out anew each time they are drawn.
 
@@ -247,6 +246,7 @@ class Streamlines(_Lines):
         return out
 
 
+@named
 class StreakLines(_Lines, KeepsPlaces):
     """Lines through what was released at each seed, one after the other, coloured by speed; like dye.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, named
 from gpufluid.gl.device import first_color_alone
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
@@ -40,6 +40,7 @@ STORED = {
 }
 
 
+@named
 class FlatTextureView(Chart):
     """Draws the texture of a field into the whole viewport: slices as tiles, the lowest z at the low left.
 

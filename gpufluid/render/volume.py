@@ -61,6 +61,9 @@ from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke, check_dr
 JITTER = 0.4  # share of a thick slab over which noise spreads its ends, and hides them
 SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike all round (pi / 4 pi)
 
+# what its textures and programs are made for
+FIXED = ("slices", "attenuation", "jitter", "light_scale", "method", "resolution", "skip_empty")
+
 CameraLike = Camera | View | tuple[ArrayLike, ArrayLike]
 
 
@@ -80,6 +83,7 @@ class VolumeRenderer(Guest):
     skip_empty: leave out the places without smoke; the picture is the same but for rounding.
     reuse: take over what is as it was in the picture before; not while `frame_ms` says how long one may take.
     What a shader of yours writes into a field's texture is not noticed: say False then.
+    `frame_ms` and `reuse` can be set at any time; what else is said here needs another renderer.
 
     It is a context manager that releases what it has made in `ctx`.
     Raises GpufluidError naming the parameter and its limit.
@@ -130,6 +134,11 @@ class VolumeRenderer(Guest):
         self._lit: object = None  # what the light was walked through, and how
         self._shown: object = None  # of what the looks of cells are
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in FIXED and name in self.__dict__:
+            raise GpufluidError(f"VolumeRenderer.{name} cannot be set: make another renderer with it")
+        super().__setattr__(name, value)
 
     def another(self) -> VolumeRenderer:
         """A renderer like this one, for a fluid beside the first."""

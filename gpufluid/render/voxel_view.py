@@ -6,7 +6,7 @@ import moderngl
 import numpy as np
 
 from gpufluid.checks import color_triple, finite_number, flag
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import (
@@ -25,6 +25,7 @@ STYLES = ("wires", "cubes", None)
 Color = tuple[float, float, float]
 
 
+@named
 class VoxelView(InScene):
     """Draws the voxels of the solids, and the surfaces of the obstacles. Its fields may be changed.
 
