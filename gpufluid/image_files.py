@@ -33,11 +33,10 @@ def read_image(file: Path, most: int = MOST_PIXELS) -> NDArray[np.uint8]:
                 raise GpufluidError(f"it has {width} x {height} pixels, and the limit is {most} in all")
             if picture.mode == "F" or (picture.mode == "I" and picture.format != "PNG"):
                 raise GpufluidError("a channel of it has 32 bits, and the limit is 16")
-            if picture.mode.startswith("I"):  # grey of 16 bits, which would be cut off at 255
-                return np.asarray(
-                    Picture.fromarray((np.asarray(picture) >> 8).astype(np.uint8)).convert("RGBA")
-                )
-            return np.asarray(ImageOps.exif_transpose(picture).convert("RGBA"))
+            held: Picture.Image = ImageOps.exif_transpose(picture)
+            if held.mode.startswith("I"):  # grey of 16 bits, which would be cut off at 255
+                held = Picture.fromarray((np.asarray(held) >> 8).astype(np.uint8))
+            return np.asarray(held.convert("RGBA"))
     except FileNotFoundError:
         raise GpufluidError(f"image file {file} does not exist") from None
     except Exception as error:  # a damaged file surfaces as whatever the decoder tripped over

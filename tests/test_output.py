@@ -268,6 +268,8 @@ def test_plates_come_from_files(tmp_path: Path) -> None:
     tags[274] = 6  # turned by a quarter
     picture.save(tmp_path / "turned.png", exif=tags)
     assert np.array_equal(gf.Plate(tmp_path / "turned.png").pixels, np.rot90(held, -1))
+    Image.fromarray(held[..., 0].astype(np.uint16) * 257).save(tmp_path / "grey.png", exif=tags)
+    assert np.array_equal(gf.Plate(tmp_path / "grey.png").pixels[..., 2], np.rot90(held[..., 0], -1))
     Image.fromarray(np.concatenate([held, alpha], -1)).save(tmp_path / "thin.png")
     assert np.abs(gf.Plate(f"{tmp_path}/thin.png").pixels.astype(float) - 0.2 * held).max() <= 0.51
     assert repr(gf.Plate(held)) == "Plate(30 x 20 pixels)"
