@@ -73,14 +73,8 @@ def measure() -> Case:
         for backend in GL:
             shares[flow, backend] = difference(history(flow, backend), truth)
     rounding = "fifty steps' rounding in single precision, 1e-7 to 1e-6 each"
-    switched = "the same, a hundredfold where a limiter switches or a trace ends at a voxel"
     rows = [
-        at_most(
-            f"{flow}, {backend}",
-            1e-4 if flow == "street" else 1e-5,
-            float(share.max()),
-            switched if flow == "street" else rounding,
-        )
+        at_most(f"{flow}, {backend}", 1e-5, float(share.max()), rounding)
         for (flow, backend), share in shares.items()
     ]
 
