@@ -180,6 +180,7 @@ class FrameRenderer(Guest):
                 depth: Any
                 if samples == SAMPLES <= ctx.info["GL_MAX_DEPTH_TEXTURE_SAMPLES"]:
                     depth = self._samples = kept(ctx.depth_texture(size, samples=samples))
+                    self._no_samples = kept(ctx.depth_texture((1, 1), samples=samples))
                 else:
                     depth = kept(ctx.depth_renderbuffer(size, samples=samples))
                 self._opaque = kept(ctx.framebuffer([color], depth))
@@ -515,9 +516,8 @@ class FrameRenderer(Guest):
             "middles": middles,
             "solid_depth": SUN,
         }
-        if middles:
-            assert self._samples is not None
-            self._samples.use(SUN)
+        if self._samples is not None:  # a sampler that is not read has a texture too, and none of a host's
+            (self._samples if middles else self._no_samples).use(SUN)
         give(program, values)
         self.ctx.enable_only(moderngl.DEPTH_TEST)
         self.ctx.depth_func = "1"
