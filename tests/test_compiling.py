@@ -18,7 +18,7 @@ from gpufluid.gl.device import Device, is_software
 
 OPTIMISED = dict.fromkeys(IN_THE_SUITE, "")  # the code as users have it
 # times four short passes, with a solid times the picture before; any other pass 1.4
-LONGEST = {"jacobi_eighths": 0.95, "step": 5.2, "picture": 5.6, "solids": 1.3}
+LONGEST = {"jacobi_eighths": 0.95, "step": 5.2, "picture": 5.6, "solids": 1.15}
 
 SCRIPT = """
 import json
@@ -134,7 +134,7 @@ def too_long(shares: dict[str, float]) -> list[str]:
 def test_nothing_takes_long_to_compile() -> None:
     """On llvmpipe, with nothing kept, by the thread's own clock: no pass longer than 1.4 times four short
     ones together, sweeps in eighths 0.95, all of a default step 5.2, a first picture 5.6, the first with a
-    solid after that 1.3 times as long as it (1.0 to 1.15). Other work on the machine slows those as well, so
+    solid after that 1.15 times as long as it (1.0 to 1.1). Other work on the machine slows those as well, so
     the shares hold on any; the four take 0.3 to 0.4 s on two cores. It may slow one more than another: of up
     to twelve runs the least counts of each part (a pass made, run first, or drawn), as what code needs is in
     each of them.
@@ -161,7 +161,7 @@ def test_nothing_takes_long_to_compile() -> None:
 def test_a_solid_asks_for_no_more_programs_than_know_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing dims the light, and where what shows lies: those of the pictures before serve.
 
-    Anew: the rows and boxes of what shows, light's walk and what it lights, floor, its depths,
+    Anew: the rows of what shows, light's walk and what it lights, floor, its depths,
     solid, shadow and outline.
     """
     made: list[str] = []
@@ -179,7 +179,7 @@ def test_a_solid_asks_for_no_more_programs_than_know_of_it(monkeypatch: pytest.M
     fluid.step(1 / 60)
     made.clear()
     frames.draw(scene)
-    assert 4 <= len(made) <= 9, "\n".join(made)
+    assert 4 <= len(made) <= 8, "\n".join(made)
     frames.release()
     fluid.release()
 

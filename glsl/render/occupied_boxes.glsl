@@ -1,6 +1,5 @@
 // The box round all cells of a block of EDGE^3 that have anything to show, xy, and round those that stop light, zw: its
 // lowest and its highest cell, each as x + EDGE y + EDGE^2 z from the block's low corner; -1 where there is none.
-// ALIKE: what shows and what stops light are the same.
 #include "lib/box.glsl"
 #include "lib/bits.glsl"
 
@@ -37,21 +36,14 @@ void main() {
                 shown |= shows;
                 shown_from = min(shown_from, shows == 0 ? NONE.xy : at);
                 shown_to = max(shown_to, shows == 0 ? -NONE.xy : at);
-#if !ALIKE
                 stopping |= stops;
                 stopping_from = min(stopping_from, stops == 0 ? NONE.xy : at);
                 stopping_to = max(stopping_to, stops == 0 ? -NONE.xy : at);
-#endif
             }
         take(shown, ivec3(x - begin.x, shown_from), shown_low, shown_high);
         take(shown, ivec3(x - begin.x, shown_to), shown_low, shown_high);
-#if !ALIKE
         take(stopping, ivec3(x - begin.x, stopping_from), stopping_low, stopping_high);
         take(stopping, ivec3(x - begin.x, stopping_to), stopping_low, stopping_high);
-#endif
     }
-    box_out = box_of(shown_low, shown_high).xyxy;
-#if !ALIKE
-    box_out.zw = box_of(stopping_low, stopping_high);
-#endif
+    box_out = vec4(box_of(shown_low, shown_high), box_of(stopping_low, stopping_high));
 }

@@ -98,8 +98,7 @@ class Occupancy:
         self._fill(
             self._rows, fluid, "occupied rows", matter(fluid), values, defines, _strips_of(fluid, look)
         )
-        alike = int(fire is None and fluid.solid_field is None)
-        self._fill(self.boxes, fluid, "occupied boxes", {"rows": self._rows}, {}, {"ALIKE": alike})
+        self._fill(self.boxes, fluid, "occupied boxes", {"rows": self._rows})
         self._fill(self._spans, fluid, "occupied spans", {"boxes": self.boxes}, {"margin": solids + 1})
         if look.lights or fire is not None:
             self._find_ends(fluid.grid.local)
