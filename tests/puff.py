@@ -65,6 +65,16 @@ class Puff:
         return made
 
 
+def specks(rng: np.random.Generator, grid: gf.Grid, count: int) -> Floats:
+    """A few small boxes of smoke anywhere in the box, [z, y, x], and nothing between them."""
+    density = np.zeros(grid.cells[::-1])
+    for _ in range(count):
+        low = [int(rng.integers(0, n)) for n in density.shape]
+        size = [int(rng.integers(1, 6)) for _ in low]
+        density[tuple(slice(a, a + n) for a, n in zip(low, size, strict=True))] = rng.uniform(0.2, 2.0)
+    return density
+
+
 @dataclass
 class Canvas:
     """A target in single precision, cleared to nothing; made once what came before is drawn."""

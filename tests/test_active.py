@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 import pytest
 from driver import within
-from puff import Canvas, Floats, Puff
+from puff import Canvas, Floats, Puff, specks
 
 import gpufluid as gf
 from gpufluid.gl import kernel_source
@@ -17,7 +17,6 @@ from gpufluid.gl.strips import BOXES, ROW, SHARES, Strips
 from gpufluid.layout import PIECE, STRIP_ROWS
 from gpufluid.render import volume
 from gpufluid.render.camera import view_of
-from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.slices import Slices
 from gpufluid.render.volume import VolumeRenderer
 
@@ -32,16 +31,6 @@ CAMERAS: dict[str, Any] = {
     "wide": gf.Camera(target=(0.6, 0.5, 0.5), distance=0.9, azimuth=47.0, elevation=20.0, fov=120.0),
     "parallel": (EYE, np.array([[0.9, 0, 0, 0.05], [0, 1.3, 0, -0.1], [0, 0, -0.4, -1.0], [0, 0, 0, 1.0]])),
 }
-
-
-def specks(rng: np.random.Generator, grid: gf.Grid, count: int) -> Floats:
-    """A few small boxes of smoke anywhere in the box, [z, y, x], and nothing between them."""
-    density = np.zeros(grid.cells[::-1])
-    for _ in range(count):
-        low = [int(rng.integers(0, n)) for n in density.shape]
-        size = [int(rng.integers(1, 6)) for _ in low]
-        density[tuple(slice(a, a + n) for a, n in zip(low, size, strict=True))] = rng.uniform(0.2, 2.0)
-    return density
 
 
 def drawn(fluid: Any, camera: Any, skip: bool, corner: tuple[int, int] = (0, 0), **options: Any) -> Floats:
@@ -855,17 +844,3 @@ def test_the_numbers_of_a_pass_that_leaves_something_out_are_looked_at(ctx: mode
     finally:
         gf.debug("gl")
     twins.release()
-
-
-@pytest.mark.parametrize("cells", [(64, 64, 64), (512, 8, 8), (8, 704, 8), (8, 8, 2048)], ids=str)
-def test_a_block_is_no_larger_than_a_fragment_can_look_through(
-    device: Device, cells: tuple[int, int, int]
-) -> None:
-    """From 648 cells on llvmpipe broke off in the middle of a block, and smoke was missing from pictures."""
-    puff = Puff(device, gf.Grid(cells))
-    occupancy = Occupancy(device, puff)
-    blocks, edge = np.array(occupancy.boxes.layout.size), occupancy._defines["EDGE"]
-    assert edge**3 / 8 < 60_000, "rows of eight cells"
-    assert edge**3 < 1 << 22, "a cell's number in it has an exact quotient, see quotient.glsl"
-    assert (edge * blocks >= cells).all() and (edge * (blocks - 1) < cells).all()
-    occupancy.release()

@@ -1,5 +1,5 @@
 // The box round all cells of a block of EDGE^3 that have anything to show, xy, and round those that stop light, zw: its
-// lowest and its highest cell, each as x + EDGE y + EDGE^2 z from the block's low corner; -1 where there is none.
+// lowest and its highest cell, each as x + 2^7 y + 2^14 z from the block's low corner; -1 where there is none.
 #include "lib/box.glsl"
 #include "lib/bits.glsl"
 
@@ -7,16 +7,18 @@ out vec4 box_out;
 
 const ivec3 NONE = ivec3(1 << 20);
 
-// The cells in a row of eight, `bits`, from `start` on: taken into the box from `low` to `high`.
-void take(int bits, ivec3 start, inout ivec3 low, inout ivec3 high) {
-    low = min(low, bits == 0 ? NONE : ivec3(start.x + lowest_bit(bits), start.yz));
-    high = max(high, bits == 0 ? -NONE : ivec3(start.x + highest_bit(bits), start.yz));
+// Four rows of eight cells, above each other, as all slices between `from` and `to` have them together: taken into the
+// box from `low` to `high`.
+void take(ivec4 rows, ivec2 start, int from, int to, inout ivec3 low, inout ivec3 high) {
+    if (from > to) return;
+    int bits = rows.x | rows.y | rows.z | rows.w, some = 0;
+    for (int n = 0; n < 4; ++n) some |= int(rows[n] != 0) << n;
+    low = min(low, ivec3(start + ivec2(lowest_bit(bits), lowest_bit(some)), from));
+    high = max(high, ivec3(start + ivec2(highest_bit(bits), highest_bit(some)), to));
 }
 
 vec2 box_of(ivec3 low, ivec3 high) {
-    const ivec3 place = ivec3(1, EDGE, EDGE * EDGE);
-    ivec3 first = low * place, last = high * place;
-    return low.x > high.x ? vec2(-1.0) : vec2(first.x + first.y + first.z, last.x + last.y + last.z);
+    return low.x > high.x ? vec2(-1.0) : vec2(low.x | low.y << 7 | low.z << 14, high.x | high.y << 7 | high.z << 14);
 }
 
 void main() {
@@ -25,25 +27,21 @@ void main() {
     if (block.z >= boxes_extent.z) return;
     ivec3 begin = EDGE * block, end = min(begin + EDGE, cells);
     ivec3 shown_low = NONE, shown_high = -NONE, stopping_low = NONE, stopping_high = -NONE;
-    for (int x = begin.x; x < end.x; x += 8) {
-        // the rows of eight beside each other as one; where they lie, from first to last
-        int shown = 0, stopping = 0;
-        ivec2 shown_from = NONE.xy, shown_to = -NONE.xy, stopping_from = NONE.xy, stopping_to = -NONE.xy;
-        for (int z = begin.z; z < end.z; ++z)
-            for (int y = begin.y; y < end.y; ++y) {
-                int row = int(fetch_rows(ivec3(x / 8, y, z)).x + 0.5), shows = row & 255, stops = row >> 8;
-                ivec2 at = ivec2(y, z) - begin.yz;
-                shown |= shows;
-                shown_from = min(shown_from, shows == 0 ? NONE.xy : at);
-                shown_to = max(shown_to, shows == 0 ? -NONE.xy : at);
-                stopping |= stops;
-                stopping_from = min(stopping_from, stops == 0 ? NONE.xy : at);
-                stopping_to = max(stopping_to, stops == 0 ? -NONE.xy : at);
+    for (int y = begin.y; y < end.y; y += 4)
+        for (int x = begin.x; x < end.x; x += 8) {
+            ivec4 rows = ivec4(0);
+            ivec2 from = NONE.xy, to = -NONE.xy;  // slices in which something shows, and in which something stops light
+            for (int z = begin.z; z < end.z; ++z) {
+                ivec4 here = ivec4(fetch_rows(ivec3(x / 8, y / 4, z)) + 0.5);
+                int all = here.x | here.y | here.z | here.w;
+                bvec2 none = equal(ivec2(all & 255, all >> 8), ivec2(0));
+                ivec2 at = ivec2(z - begin.z);
+                rows |= here;
+                from = min(from, ivec2(none.x ? NONE.x : at.x, none.y ? NONE.x : at.y));
+                to = max(to, ivec2(none.x ? -NONE.x : at.x, none.y ? -NONE.x : at.y));
             }
-        take(shown, ivec3(x - begin.x, shown_from), shown_low, shown_high);
-        take(shown, ivec3(x - begin.x, shown_to), shown_low, shown_high);
-        take(stopping, ivec3(x - begin.x, stopping_from), stopping_low, stopping_high);
-        take(stopping, ivec3(x - begin.x, stopping_to), stopping_low, stopping_high);
-    }
+            take(rows & 255, ivec2(x, y) - begin.xy, from.x, to.x, shown_low, shown_high);
+            take(rows >> 8, ivec2(x, y) - begin.xy, from.y, to.y, stopping_low, stopping_high);
+        }
     box_out = vec4(box_of(shown_low, shown_high), box_of(stopping_low, stopping_high));
 }

@@ -1,4 +1,5 @@
-// Which of eight cells in a row have anything to show, and which stop light: a bit each, together as one number.
+// Which of eight cells in a row have anything to show, and which stop light: a bit each, together as one number; of four
+// rows above each other.
 #include "lib/box.glsl"
 
 uniform float faint;       // density up to which smoke neither shows nor stops light
@@ -6,15 +7,12 @@ uniform float faint;       // density up to which smoke neither shows nor stops 
 uniform vec3 fire_kelvin;  // K at temperature 0, K per temperature, K of the hottest
 #endif
 
-out float row_out;
+out vec4 rows_out;
 
-void main() {
-    ivec3 row = rows_index(ivec2(gl_FragCoord.xy));
-    row_out = 0.0;
-    if (row.z >= cells.z) return;
-    int shown = 0, stopping = 0, first = 8 * row.x, count = min(cells.x - first, 8);
+float row_of(int first, int y, int z) {
+    int shown = 0, stopping = 0, count = min(cells.x - first, 8);
     for (int n = 0; n < count; ++n) {
-        ivec3 cell = ivec3(first + n, row.yz);
+        ivec3 cell = ivec3(first + n, y, z);
         vec4 here = fetch_scalars(cell);
         float density = here.x;
 #if COLORED
@@ -33,5 +31,13 @@ void main() {
         shown |= int(shows) << n;
         stopping |= int(stops) << n;
     }
-    row_out = float(shown | stopping << 8);
+    return float(shown | stopping << 8);
+}
+
+void main() {
+    ivec3 at = rows_index(ivec2(gl_FragCoord.xy));
+    rows_out = vec4(0.0);
+    if (at.z >= cells.z) return;
+    for (int n = 0, first = 4 * at.y, count = min(cells.y - first, 4); n < count; ++n)
+        rows_out = mix(rows_out, vec4(row_of(8 * at.x, first + n, at.z)), equal(ivec4(0, 1, 2, 3), ivec4(n)));
 }

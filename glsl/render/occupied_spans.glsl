@@ -8,20 +8,11 @@ uniform int margin;
 
 out vec4 span_out;
 
-void main() {
-    ivec3 strip = spans_index(ivec2(gl_FragCoord.xy));
-    span_out = vec4(0.0);
-    if (strip.z > cells.z) return;
+vec4 span_of(ivec3 strip) {
     ivec2 first = strip.xy * EDGE * ivec2(SPAN, ROWS), last = min(first + EDGE * ivec2(SPAN, ROWS), cells.xy);
     ivec3 from = max(ivec3(first, strip.z) - margin, ivec3(0)) / EDGE;
     ivec3 to = min(ivec3(last - 1, strip.z) + margin, cells - 1) / EDGE;
-    bool all_of_it = strip.z == cells.z;
-    if (all_of_it) {
-        from = ivec3(0);
-        to = boxes_extent - 1;
-    }
     vec4 span = vec4(1e6, -1e6, 1e6, -1e6);
-    float area = 0.0;
     for (int z = from.z; z <= to.z; ++z)
         for (int y = from.y; y <= to.y; ++y)
             for (int x = from.x; x <= to.x; ++x) {
@@ -29,14 +20,30 @@ void main() {
                 if (held.x < 0.0) continue;
                 vec3 low, high;
                 box_cells(ivec3(x, y, z), held, low, high);
-                vec3 size = high - low;
-                area += size.x * size.y * size.z;
                 low -= float(margin);
                 high += float(margin);
                 if (float(strip.z) < low.z || float(strip.z) >= high.z) continue;
                 vec2 a = max(low.xy, vec2(first)), b = min(high.xy, vec2(last));
                 if (all(lessThan(a, b))) span = vec4(min(span.x, a.x), max(span.y, b.x), min(span.z, a.y), max(span.w, b.y));
             }
-    if (all_of_it) span_out = vec4(area);
-    else if (span.x < span.y) span_out = span;
+    return span.x < span.y ? span : vec4(0.0);
+}
+
+float cells_of_all() {
+    float sum = 0.0;
+    for (int z = 0; z < boxes_extent.z; ++z)
+        for (int y = 0; y < boxes_extent.y; ++y)
+            for (int x = 0; x < boxes_extent.x; ++x) {
+                vec2 held = fetch_boxes(ivec3(x, y, z)).xy;
+                ivec3 size = cell_of(held.y - held.x) + 1;
+                sum += held.x < 0.0 ? 0.0 : float(size.x * size.y * size.z);
+            }
+    return sum;
+}
+
+void main() {
+    ivec3 strip = spans_index(ivec2(gl_FragCoord.xy));
+    span_out = vec4(0.0);
+    if (strip.z < cells.z) span_out = span_of(strip);
+    else if (strip.z == cells.z) span_out = vec4(cells_of_all());
 }

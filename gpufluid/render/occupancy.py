@@ -39,7 +39,7 @@ from gpufluid.render.volume_source import (
 )
 from gpufluid.view import Fire, Look
 
-ROW = 8  # cells
+ROW, ROWS = 8, 4  # cells in a row, and rows above each other in a texel
 BLOCKS = 8  # along the longest side, about: what each costs a vertex shader is the same, however large
 # cells: a fragment loops over all rows of a block, and llvmpipe ends a shader's loops after 65,535 turns
 LARGEST_EDGE = 72
@@ -64,7 +64,7 @@ class Occupancy:
         def field(name: str, size: tuple[int, int, int], components: int, dtype: str) -> Field:
             return Field(device, name, FlatLayout(size, 1, limit), components, dtype, 1)
 
-        self._rows = field("occupied rows", (-(-nx // ROW), ny, nz), 1, "f4")
+        self._rows = field("occupied rows", (-(-nx // ROW), -(-ny // ROWS), nz), 4, "f4")
         self.boxes = field("occupied boxes", blocks, 4, "f4")
         # behind the last slice one more, for how many cells all of them hold
         self._spans = field("occupied spans", (-(-blocks[0] // long), -(-blocks[1] // high), nz + 1), 4, "f4")
