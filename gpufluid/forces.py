@@ -25,7 +25,16 @@ from gpufluid.settings import Settings
 from gpufluid.shapes import ROUND, Analytic, Floats, Form, Plane, Triple
 from gpufluid.sources import MAX_SEED, Array, Emitter
 from gpufluid.turbulence import wave_rows
-from gpufluid.user_forces import Attractor, Force, ForceExpression, ForceField, Turbulence, Vortex, Wind
+from gpufluid.user_forces import (
+    Attractor,
+    Force,
+    ForceExpression,
+    ForceField,
+    Turbulence,
+    Vortex,
+    Wind,
+    middle_of,
+)
 
 Rows = NDArray[np.float32]
 RowsOf = Callable[[Emitter, Grid, Boundaries, float, float], tuple[Rows, Sequence[float]]]
@@ -447,7 +456,8 @@ class Forces:
         for force in active:
             if isinstance(force, Turbulence):
                 waves = wave_rows(force, grid, variant.boundaries, dt, time)
-                run("turbulence", variant)(velocity=velocity, waves=waves, **solids)
+                middle = np.subtract(middle_of(force), (*grid.origin, 0.0))
+                run("turbulence", variant)(velocity=velocity, waves=waves, middle=tuple(middle), **solids)
             elif isinstance(force, ForceField):
                 field = self._fields.of(force, (force.version,), partial(_padded, force))
                 run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **solids)

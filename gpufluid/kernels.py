@@ -291,7 +291,7 @@ KERNELS: dict[str, Kernel] = {
             ("fourier_numbers", "weight", "relaxation"),
         ),
         Kernel("push", VELOCITY, (VELOCITY,), ("pushes", "push_count"), (SOLID_FACES,)),
-        Kernel("turbulence", VELOCITY, (VELOCITY,), ("waves",), (SOLID_FACES,)),
+        Kernel("turbulence", VELOCITY, (VELOCITY,), ("waves", "middle"), (SOLID_FACES,)),
         Kernel("force_field", VELOCITY, (VELOCITY, _cell("force")), ("dt",), (SOLID_FACES,)),
         Kernel(
             "force_expression",

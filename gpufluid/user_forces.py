@@ -5,7 +5,6 @@ All are accelerations, m/s^2, whatever the density of the smoke. Lengths are met
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,6 +17,8 @@ from gpufluid.shapes import Triple, direction
 from gpufluid.sources import MAX_SEED
 
 Floats = NDArray[np.float64]
+AT_ONCE = 1e30  # a rate times dt above which single precision may hold it as infinite
+NARROWEST = 1e12  # 1/m: its square too is held in single precision
 WIND, VORTEX, ATTRACTOR = range(3)  # as in push.glsl
 STRAIGHT = 1e-9  # part of a direction below which it runs across an axis
 
@@ -25,10 +26,12 @@ STRAIGHT = 1e-9  # part of a direction below which it runs across an axis
 @named
 @dataclass(eq=False)  # two forces alike are still two
 class Wind:
-    """Draws the whole fluid towards a velocity. Change any field at any time.
+    """Draws the fluid towards a velocity, everywhere or about a place. Change any field at any time.
 
     velocity: of the wind, m/s. rate: 1/s, >= 0: in each second the difference falls by exp(-rate), whatever
-    dt. active: whether it acts.
+    dt. active: whether it acts. center: metres, where it blows most; None: it blows everywhere alike. radius:
+    metres, > 0: at the distance s * radius from the center the rate is rate * exp(-s^2 / 2). In a periodic
+    box the nearest image of the center counts.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -36,6 +39,8 @@ class Wind:
     velocity: Triple
     rate: float = 1.0
     active: bool = True
+    center: Triple | None = None
+    radius: float = 0.25
 
     def __post_init__(self) -> None:
         self.check()
@@ -45,10 +50,12 @@ class Wind:
         self.velocity = finite_triple(self.velocity, "Wind.velocity")
         self.rate = finite_number(self.rate, "Wind.rate", low=0.0)
         flag(self.active, "Wind.active")
+        _check_place(self)
 
     def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
         """The three vec4 that the push kernel reads, see push.glsl."""
-        return (0.0, 0.0, 0.0, WIND), (*self.velocity, -math.expm1(-self.rate * dt)), (0.0,) * 4
+        *center, narrow = middle_of(self)
+        return (*center, WIND), (*self.velocity, min(self.rate * dt, AT_ONCE)), (narrow, 1.0, 1.0, 1.0)
 
 
 @named
@@ -83,7 +90,7 @@ class Vortex:
     def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
         """The three vec4 that the push kernel reads, see push.glsl."""
         across = (float(abs(a) < STRAIGHT) for a in self.axis)  # along itself it has no images
-        return (*self.center, VORTEX), (*self.axis, self.strength * dt), (1.0 / self.radius, *across)
+        return (*self.center, VORTEX), (*self.axis, self.strength * dt), (_narrow(self.radius), *across)
 
 
 @named
@@ -118,22 +125,26 @@ class Attractor:
         return (
             (*self.center, ATTRACTOR),
             (0.0, 0.0, 0.0, self.strength * dt),
-            (1.0 / self.radius, 1.0, 1.0, 1.0),
+            (_narrow(self.radius), 1.0, 1.0, 1.0),
         )
 
 
 @named
 @dataclass(eq=False)
 class Turbulence:
-    """Stirs the fluid everywhere, in eddies that come and go. Change any field at any time.
+    """Stirs the fluid, everywhere or about a place, in eddies that come and go. Change any field at any time.
 
     strength: m/s^2, root mean square of the push over place and time. size: metres, > 0, the wave length of
     the largest eddies; the finest measure a quarter of it, and none is finer than four cells. time: seconds,
     > 0, after which a large eddy's push has a share of 1/e in common with what it was; finer ones turn over
-    sooner. seed: a whole number, >= 0: another one, other eddies. active: whether it acts.
+    sooner. seed: a whole number, >= 0: another one, other eddies. active: whether it acts. center: metres,
+    where it stirs most; None: it stirs everywhere alike. radius: metres, > 0: at the distance s * radius from
+    the center the strength is strength * exp(-s^2 / 2). In a periodic box the nearest image of the center
+    counts.
 
-    A sum of random waves (Kraichnan 1970) that fits into periodic boxes and leaves nothing to the projection:
-    on the grid's faces, away from sides and solids, the push has no divergence. It stays where it is in the
+    A sum of random waves (Kraichnan 1970) that fits into periodic boxes and, where it is everywhere alike,
+    leaves nothing to the projection: on the grid's faces, away from sides and solids, the push has no
+    divergence. It stays where it is in the
     world as a box scrolls. `size` and `time` are of the whole pattern: as they change, it moves everywhere.
 
     Raises GpufluidError naming the field and what it should be.
@@ -144,6 +155,8 @@ class Turbulence:
     time: float = 1.0
     seed: int = 0
     active: bool = True
+    center: Triple | None = None
+    radius: float = 0.25
 
     def __post_init__(self) -> None:
         self.check()
@@ -155,6 +168,7 @@ class Turbulence:
         self.time = finite_number(self.time, "Turbulence.time", above=0.0)
         self.seed = whole_number(self.seed, "Turbulence.seed", low=0, high=MAX_SEED)
         flag(self.active, "Turbulence.active")
+        _check_place(self)
 
 
 @named
@@ -242,6 +256,26 @@ class ForceExpression:
         if self.numpy is not None and not callable(self.numpy):
             raise GpufluidError(f"ForceExpression.numpy must be a function, got {self.numpy!r}")
         flag(self.active, "ForceExpression.active")
+
+
+def middle_of(force: Wind | Turbulence) -> tuple[float, float, float, float]:
+    """Return the center of what acts about a place, metres, and 1 / radius, 1/m; else 0."""
+    if force.center is None:
+        return 0.0, 0.0, 0.0, 0.0
+    return *force.center, _narrow(force.radius)
+
+
+def _narrow(radius: float) -> float:
+    """1 / radius, 1/m; any radius that meets no face is as good as another."""
+    return min(1.0 / radius, NARROWEST)
+
+
+def _check_place(force: Wind | Turbulence) -> None:
+    """Raise GpufluidError naming the first of center and radius that cannot be one."""
+    kind = type(force).__name__
+    if force.center is not None:
+        force.center = finite_triple(force.center, f"{kind}.center")
+    force.radius = finite_number(force.radius, f"{kind}.radius", above=0.0)
 
 
 Analytic = Wind | Vortex | Attractor

@@ -17,6 +17,7 @@ BACKENDS = ("numpy", "fragment", "compute")
 GRID = gf.Grid((12, 10, 9), 0.1, (-0.6, 0.2, -0.45))
 FREE = gf.Settings(buoyancy=0.0, pressure=gf.Jacobi(0))  # without pressure each force is seen as it is
 DT = 0.02
+WALLS, ROUND = gf.Boundaries(), gf.Boundaries.all(gf.Periodic())
 
 
 def places(axis: int, grid: gf.Grid = GRID) -> np.ndarray:
@@ -75,6 +76,83 @@ def test_wind_draws_all_to_its_velocity_whatever_dt(backend: str) -> None:
         for axis, speed in enumerate((0.2, -0.1, 0.3)):
             middle = inner(u, axis)[2:-2, 2:-2, 2:-2]
             np.testing.assert_allclose(middle, share * speed, rtol=2e-2 if steps > 1 else 1e-5)
+
+
+def nearness(
+    axis: int, center: tuple[float, ...], radius: float, box: np.ndarray | None = None
+) -> np.ndarray:
+    """exp(-s^2 / 2) on the inner faces, s radii from `center` or its nearest image `box` (m) further on."""
+    off = places(axis) - center
+    if box is not None:
+        off -= np.round(off / box) * box
+    return np.exp(-0.5 * (off**2).sum(-1) / radius**2)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_wind_about_a_place_whatever_dt(backend: str) -> None:
+    """As weak as it is, in one step or in four: what it brings within a step is not carried on yet."""
+    center, still = (0.05, 0.6, 0.1), FREE.but(advection="semi-lagrangian", trace="euler")
+    for rate, steps, atol in ((30.0, 1, 1e-7), (0.02, 1, 1e-11), (30.0, 4, 2e-6)):
+        with gf.Fluid(GRID, settings=still, backend=backend) as fluid:
+            fluid.forces.add(gf.Wind((2e-4, -1e-4, 3e-4), rate, center=center, radius=0.3))
+            for _ in range(steps):
+                fluid.step(DT / steps)
+            u = fluid.velocity.read()
+        for axis, speed in enumerate((2e-4, -1e-4, 3e-4)):
+            expected = -speed * np.expm1(-rate * DT * nearness(axis, center, 0.3))
+            inside = (slice(2, -2),) * 3
+            np.testing.assert_allclose(inner(u, axis)[inside], expected[inside], rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_wind_and_turbulence_about_the_nearest_image(backend: str) -> None:
+    center, box = (-0.55, 0.3, -0.4), np.multiply(GRID.cells, GRID.cell_size)
+    stir = gf.Turbulence(3.0, 0.9, 0.4, seed=7, center=center, radius=0.2)
+    for sides, size in ((ROUND, box), (WALLS, None)):
+        for force in (stir, gf.Wind((0.0, 0.0, 3.0), 1.0 / DT, center=center, radius=0.2)):
+            with gf.Fluid(GRID, sides, FREE, backend=backend) as fluid:
+                fluid.forces.add(force)
+                fluid.step(DT)
+                u = fluid.velocity.read()
+            for axis in range(3):
+                near = nearness(axis, center, 0.2, size)
+                if force is stir:
+                    expected = DT * near * stirred(stir, places(axis), 0.0, sides)[..., axis]
+                else:
+                    expected = -(3.0 if axis == 2 else 0.0) * np.expm1(-near)
+                np.testing.assert_allclose(inner(u, axis), expected, atol=2e-6)
+                assert near.max() > 0.7 > 1e-3 > near.min()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_in_2d_the_depth_of_a_center_does_not_matter(backend: str) -> None:
+    grid, flows = gf.Grid((12, 10, 1), 0.1), []
+    for z in (0.05, 7.0):
+        with gf.Fluid(grid, settings=FREE, backend=backend) as fluid:
+            fluid.forces.add(gf.Wind((1.0, 0.5, 0.0), 5.0, center=(0.6, 0.5, z), radius=0.2))
+            fluid.forces.add(gf.Turbulence(2.0, center=(0.6, 0.5, z), radius=0.2))
+            fluid.step(DT)
+            flows.append(fluid.velocity.read())
+    assert np.array_equal(*flows) and np.abs(flows[0]).max() > 0.05
+
+
+def test_what_is_about_a_place_may_be_as_narrow_or_as_strong_as_numbers_go() -> None:
+    grid, center = gf.Grid((8, 8, 8), 0.125), (0.5, 0.5625, 0.5625)  # the middle of a face
+    for force in (
+        gf.Wind((1.0, 0.0, 0.0), 3e38, center=center, radius=0.01),
+        gf.Wind((1.0, 0.0, 0.0), 1.0, center=center, radius=1e-300),
+        gf.Turbulence(center=center, radius=1e-300),
+        gf.Vortex(center, radius=1e-300),
+        gf.Attractor(center, radius=1e-300),
+    ):
+        flows = []
+        for backend in ("numpy", DRAWN[0]):
+            with gf.Fluid(grid, settings=FREE.but(cfl=None), backend=backend) as fluid:
+                fluid.forces.add(force)
+                fluid.step(8.0)
+                flows.append(fluid.velocity.read())
+        np.testing.assert_allclose(*flows, atol=1e-4)
+        assert np.count_nonzero(flows[0]) < 10
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -160,9 +238,6 @@ def test_what_is_not_finite_does_nothing(backend: str) -> None:
     assert np.isfinite(u).all()
     assert not u[..., :2].any()
     np.testing.assert_allclose(inner(u, 2), DT, rtol=1e-5)
-
-
-WALLS, ROUND = gf.Boundaries(), gf.Boundaries.all(gf.Periodic())
 
 
 def stirred(force: gf.Turbulence, place: np.ndarray, time: float, sides: gf.Boundaries = WALLS) -> np.ndarray:
@@ -321,6 +396,10 @@ def test_in_2d_a_vortex_about_z_turns_the_slice() -> None:
         (lambda: gf.Wind((0, 0)), "Wind.velocity must be three finite numbers"),
         (lambda: gf.Wind((0, 0, 0), -1), "Wind.rate must be a finite number >= 0"),
         (lambda: gf.Wind((0, 0, 0), active=1), "Wind.active must be True or False"),
+        (lambda: gf.Wind((0, 0, 0), center=(0, 0)), "Wind.center must be three finite numbers"),
+        (lambda: gf.Wind((0, 0, 0), center=(0, 0, 0), radius=0.0), "Wind.radius must be a finite number > 0"),
+        (lambda: gf.Turbulence(center=(0, math.inf, 0)), "Turbulence.center must be three finite numbers"),
+        (lambda: gf.Turbulence(radius=-1.0), "Turbulence.radius must be a finite number > 0"),
         (lambda: gf.Vortex((0, 0, math.nan)), "Vortex.center"),
         (lambda: gf.Vortex((0, 0, 0), (0, 0, 0)), r"Vortex.axis must not be \(0, 0, 0\)"),
         (lambda: gf.Vortex((0, 0, 0), radius=0), "Vortex.radius must be a finite number > 0"),

@@ -98,6 +98,7 @@ PARAMETERS: dict[str, Any] = {
     "mark": (5.0, 2.0, 1.0, 1.0),
     "mean_drift": (0.3, -0.2, 0.1),
     "push_count": 3,
+    "middle": (0.3, 0.2, 0.25, 3.0),
     "time": 0.7,
     "origin": (0.5, -0.25, 1.0),
     "function": lambda p, t: np.stack([p[..., 1] * t, 2.0 * p[..., 0], -p[..., 2]], -1),
@@ -234,6 +235,7 @@ class Case:
         pushes = self.rng.normal(size=(PUSHES, 3, 4)).astype(np.float32)
         pushes[:, 0, 3] = np.arange(PUSHES) % 3
         pushes[:, 1, :3] /= np.linalg.norm(pushes[:, 1, :3], axis=1, keepdims=True)
+        pushes[::3, 1, 3] = self.rng.random(len(pushes[::3]))  # of winds a rate times dt
         pushes[:, 2, 0] = 3.0
         pushes[:, 2, 1:] = self.rng.random((PUSHES, 3)) < 0.5
         own = {"pushes": pushes.reshape(-1, 4), "emitters": emitters, "motion": self.rng.normal(size=(4, 4))}

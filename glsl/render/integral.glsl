@@ -4,13 +4,14 @@
 // to 6 %. Of fire more gets out before a cliff of smoke than behind it: it counts as in even smoke that lets as much out.
 // way: m. Twins: `integral` of reference_light.py and `through` of reference_fire.py.
 #include "render/look_at.glsl"
+#include "lib/lost.glsl"
 
 // The mean of where light comes from that gets out of even smoke, as a share of the way.
 float mean_of(float depth) { return (9.0 + depth) / (18.0 + depth * (5.0 + depth)); }
 
 vec4 integral(Look near, Look far, float way) {
     float a = near.smoke.w, b = far.smoke.w, depth = 0.5 * (a + b) * way;
-    float hidden = depth > 0.02 ? 1.0 - exp(-depth) : depth * (1.0 - depth * (0.5 - depth / 6.0));
+    float hidden = lost(depth);
     float mean = mean_of(depth);
     float place = (a + b) * mean / max(a + sqrt(mix(a * a, b * b, mean)), 1e-20);
     vec4 there = mix(near.smoke, far.smoke, place);

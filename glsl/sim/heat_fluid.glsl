@@ -1,6 +1,7 @@
 // Draws the temperature of fluid beside hot or cold solids to theirs, within `dt` seconds. Cells.
 // A cell that shares faces with several takes the mean of their temperatures and rates.
 #include "lib/box.glsl"
+#include "lib/lost.glsl"
 
 uniform float dt;  // s
 
@@ -11,6 +12,6 @@ void kernel(ivec3 cell) {
         vec4 low = fetch_marks(neighbour(cell - step_along(axis))), high = fetch_marks(neighbour(cell + step_along(axis)));
         sum += low.xyw + high.xyw;
     }
-    if (sum.z > 0.0) here.y = mix(here.y, sum.x / sum.z, here.w * (1.0 - exp(-sum.y / sum.z * dt)));
+    if (sum.z > 0.0) here.y = mix(here.y, sum.x / sum.z, here.w * lost(sum.y / sum.z * dt));
     scalars_out = here;
 }

@@ -74,7 +74,7 @@ def anchor(thing: Any) -> tuple[float, float, float]:
 
 def anchor_name(thing: Any) -> str | None:
     """The name of the field that says where a thing is: position or center; None: it is nowhere."""
-    return next((name for name in ("position", "center") if hasattr(thing, name)), None)
+    return next((name for name in ("position", "center") if getattr(thing, name, None) is not None), None)
 
 
 def hit(thing: Any, fluid: Fluid, ray: Ray) -> float | None:

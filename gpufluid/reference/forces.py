@@ -109,13 +109,14 @@ def push(
         u = on_faces(grid, out, axis)
         place = np.stack(face_places(grid, variant, axis), -1) * grid.cell_size
         for (*center, kind), (*way, amount), (scale, *repeats) in rows:
-            if kind == WIND:
-                u += (way[axis] - u) * amount
-                continue
             d = place - center
             d -= boxes_off(grid, variant, d) * repeats
             if grid.dimensions == 2:
                 d[..., 2] = 0.0
+            if kind == WIND:
+                rate = amount * np.exp(-0.5 * scale**2 * (d**2).sum(-1))
+                u += (u - way[axis]) * np.expm1(-rate)
+                continue
             turn = np.cross(way, d) if kind == VORTEX else -d
             off = np.linalg.norm(d - (d @ way)[..., None] * way if kind == VORTEX else d, axis=-1)
             s = off * scale
@@ -130,6 +131,7 @@ def turbulence(
     *,
     velocity: Array,
     waves: Array,
+    middle: tuple[float, ...],
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity after a step of turbulence."""
@@ -138,10 +140,16 @@ def turbulence(
     for axis in range(grid.dimensions):
         place = np.stack(face_places(grid, variant, axis), -1) * grid.cell_size
         place[..., axis] += 0.5 * grid.cell_size  # the middle of the cell whose low face it is
+        d = place - middle[:3]
+        d -= boxes_off(grid, variant, d)
+        d[..., axis] -= 0.5 * grid.cell_size
+        if grid.dimensions == 2:
+            d[..., 2] = 0.0
+        share = np.exp(-0.5 * middle[3] ** 2 * (d**2).sum(-1))
         u = on_faces(grid, out, axis)
         for (*vector, phase), by_cosine, by_sine in rows:
             angle = place @ vector + phase
-            u += np.cos(angle) * by_cosine[axis] + np.sin(angle) * by_sine[axis]
+            u += share * (np.cos(angle) * by_cosine[axis] + np.sin(angle) * by_sine[axis])
     return constrained(grid, variant, solid_faces, out)
 
 
