@@ -509,6 +509,8 @@ def ray(x: float, y: float) -> pick.Ray:
         (gf.Emitter(gf.Line([(0.2, 0.5, 0.5), (0.8, 0.5, 0.5)], 0.05)), 2.45, (0.5, 0.56)),
         (gf.Obstacle(gf.Mesh.box((0.2, 0.2, 0.2)), (0.5, 0.5, 0.5)), 2.4, (0.61, 0.5)),
         (gf.Vortex((0.5, 0.5, 0.5)), 2.48, (0.53, 0.5)),
+        (gf.Wind((1.0, 0.0, 0.0), center=(0.5, 0.5, 0.5)), 2.48, (0.53, 0.5)),
+        (gf.Turbulence(center=(0.5, 0.5, 0.5)), 2.48, (0.53, 0.5)),
         (gf.PointLight((0.5, 0.5, 0.5)), 2.48, (0.53, 0.5)),
     ],
     ids=lambda value: type(getattr(value, "shape", value)).__name__,
@@ -543,6 +545,23 @@ def test_outlines_lie_on_the_surface(fluid: gf.Fluid, shape: object) -> None:
     local = points @ to_local[:3, :3].T + to_local[:3, 3]
     box = gf.Box(size=(0.2, 0.3, 0.4)) if isinstance(shape, gf.Mesh) else shape
     assert max(abs(pick._distance(box, p, fluid)) for p in local) < 1e-9
+
+
+@pytest.mark.parametrize(
+    "force",
+    [
+        *(gf.Vortex((0.4, 0.5, 0.6), radius=0.3), gf.Attractor((0.4, 0.5, 0.6), radius=0.3)),
+        gf.Wind((1.0, 0.0, 0.0), center=(0.4, 0.5, 0.6), radius=0.3),
+        gf.Turbulence(center=(0.4, 0.5, 0.6), radius=0.3),
+    ],
+    ids=lambda force: type(force).__name__,
+)
+def test_the_outline_of_a_force_is_its_radius(fluid: gf.Fluid, force: Any) -> None:
+    points = np.concatenate(pick.outline(force, fluid))
+    np.testing.assert_allclose(np.linalg.norm(points - force.center, axis=1), 0.3)
+    if hasattr(force, "rate") or hasattr(force, "size"):
+        force.center = None  # everywhere
+        assert pick.outline(force, fluid) == []
 
 
 @pytest.mark.parametrize("way", [(0.0, -1.0, 0.0), (1.0, 2.0, -0.5)])

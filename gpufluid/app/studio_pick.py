@@ -14,6 +14,7 @@ from gpufluid.fluid import Fluid
 from gpufluid.render.camera import view_of
 from gpufluid.shapes import BOX, HALF_SPACE, ROUND, Analytic, Mesh, Plane
 from gpufluid.sources import Array, Bezier, Line, Surface
+from gpufluid.user_forces import Attractor, Turbulence, Vortex, Wind
 from gpufluid.view import Camera, SpotLight
 
 Floats = NDArray[np.float64]
@@ -179,7 +180,7 @@ def outline(thing: Any, fluid: Fluid) -> list[Floats]:
     elif isinstance(shape, Array):
         return box_lines(fluid)
     elif shape is None:
-        radius = getattr(thing, "radius", 0.0) if hasattr(thing, "strength") else 0.0
+        radius = thing.radius if isinstance(thing, Wind | Vortex | Attractor | Turbulence) else 0.0
         lines = _rings(np.zeros(3), max(radius, HANDLE * max(fluid.grid.size)))
         if isinstance(thing, SpotLight):
             lines += _cone(thing, 0.25 * max(fluid.grid.size))
