@@ -6,6 +6,7 @@ import dataclasses
 import typing
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import moderngl
 import numpy as np
