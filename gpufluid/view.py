@@ -344,7 +344,9 @@ class Smoke:
     out to nothing, so that what leaves the box seems to spread; 0: it ends there as if it were cut. It is
     their look alone. edge: of thinner smoke than that density the share ``smoothstep(0, edge, density)``
     shows and takes light. What was filtered between cells so has edges finer than cells, and what is spread
-    thin does not veil the rest. 0: all shows. It is its look alone.
+    thin does not veil the rest. 0: all shows. It is its look alone. soft: whether the picture softens it over
+    a cell, so that smoke of more than about two optical depths a cell shows no cells; its finest detail is
+    less sharp. The light that gets through it is as it was.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -360,6 +362,7 @@ class Smoke:
     visible: bool = True
     fade: float = 0.0
     edge: float = 0.0
+    soft: bool = False
 
     def __post_init__(self) -> None:
         self.check()
@@ -367,6 +370,7 @@ class Smoke:
     def check(self) -> None:
         """Raise GpufluidError naming the first value smoke cannot have."""
         self.visible = flag(self.visible, "Smoke.visible")
+        self.soft = flag(self.soft, "Smoke.soft")
         finite_number(self.extinction, "Smoke.extinction", low=0.0)
         finite_number(self.fade, "Smoke.fade", low=0.0)
         finite_number(self.edge, "Smoke.edge", low=0.0)

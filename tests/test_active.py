@@ -59,11 +59,17 @@ def assert_alike(one: Floats, other: Floats) -> None:
 def test_slices_leave_out_only_what_shows_nothing(
     device: Device, rng: np.random.Generator, camera: str, method: str
 ) -> None:
-    for count, slices in ((1, None), (3, 7), (12, None), (12, 7)):
+    for count, slices, soft in (
+        (1, None, True),
+        (1, None, False),
+        (3, 7, True),
+        (12, None, False),
+        (12, 7, False),
+    ):
         puff = Puff(device, GRID, density=specks(rng, GRID, count))
         if camera == "inside" and count < 12:
             continue  # may see nothing
-        options = {"method": method, "slices": slices, "smoke": gf.Smoke(extinction=60.0)}
+        options = {"method": method, "slices": slices, "smoke": gf.Smoke(extinction=60.0, soft=soft)}
         assert_alike(*(drawn(puff, CAMERAS[camera], skip, **options) for skip in (True, False)))
 
 

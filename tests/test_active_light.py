@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import moderngl
@@ -189,7 +190,7 @@ FAINTEST = 1e-6  # 1/m
 def looks(renderer: VolumeRenderer, fluid: Any, **look: Any) -> Floats:
     """How every cell looks; of air but beside smoke, where rays look nothing up: 0."""
     canvas = Canvas(fluid.ctx)
-    renderer.render(fluid, CAMERA, canvas.target, smoke=SMOKE, **look)
+    renderer.render(fluid, CAMERA, canvas.target, **{"smoke": SMOKE, **look})
     assert isinstance(renderer._shaded, Field)
     shaded = renderer._shaded.read().astype(float)
     near = np.pad(shaded[..., 3], 1)
@@ -199,7 +200,9 @@ def looks(renderer: VolumeRenderer, fluid: Any, **look: Any) -> Floats:
     return shaded
 
 
-@pytest.mark.parametrize("kind", ["smoke", "fire", "colours", "solids", "everything"])
+@pytest.mark.parametrize(
+    "kind", ["smoke", "soft", "fire", "colours", "solids", "soft solids", "soft colours", "everything"]
+)
 def test_cells_look_the_same_and_nothing_stays_behind(
     device: Device, rng: np.random.Generator, kind: str
 ) -> None:
@@ -207,17 +210,19 @@ def test_cells_look_the_same_and_nothing_stays_behind(
     grid = gf.Grid(LONG, cell_size=1 / 26)
     shape = grid.cells[::-1]
     every = kind == "everything"
-    solids = (specks(rng, shape, 2) > 0.0).astype(float) if every or kind == "solids" else None
+    solids = (specks(rng, shape, 2) > 0.0).astype(float) if every or "solids" in kind else None
     look: dict[str, Any] = {"fire": gf.Fire()} if every or kind == "fire" else {}
     if every:
         look["lights"] = LIGHTS
+    if "soft" in kind:
+        look["smoke"] = replace(SMOKE, soft=True)
     some, whole = VolumeRenderer(device.ctx), VolumeRenderer(device.ctx, skip_empty=False)
     seen = []
     for n, count in enumerate((3, 0, 1, 12, -1)):
         extra: dict[str, Any] = {}
-        if look:
+        if "fire" in look:
             extra = {"temperature": specks(rng, shape, count), "flame": [specks(rng, shape, count)]}
-        if every or kind == "colours":
+        if every or "colours" in kind:
             extra["color"] = [specks(rng, shape, count) for _ in range(3)]
         density = specks(rng, shape, count)
         if solids is not None and count:  # right beside them

@@ -196,9 +196,17 @@ def test_a_ray_loses_what_there_is_on_its_way(device: Device, method: str) -> No
     np.testing.assert_allclose(through, np.exp(-depth), atol=0.012)
 
 
-@pytest.mark.parametrize(("method", "edge"), [("view-slices", 0.0), ("ray-march", 0.0), ("ray-march", 0.9)])
+@pytest.mark.parametrize(
+    ("method", "edge", "soft"),
+    [
+        ("view-slices", 0.0, False),
+        ("view-slices", 0.0, True),
+        ("ray-march", 0.0, False),
+        ("ray-march", 0.9, True),
+    ],
+)
 def test_the_same_with_and_without_the_places_without_smoke(
-    device: Device, rng: np.random.Generator, method: str, edge: float
+    device: Device, rng: np.random.Generator, method: str, edge: float, soft: bool
 ) -> None:
     grid = gf.Grid((20, 24, 16), cell_size=1 / 20)
     density, colors = np.zeros((2, *grid.cells[::-1]))
@@ -214,7 +222,7 @@ def test_the_same_with_and_without_the_places_without_smoke(
     )
     camera = gf.Camera(target=(0.5, 0.6, 0.4), distance=2.5, azimuth=33.0)
     look: dict[str, Any] = {
-        "smoke": gf.Smoke(20.0, fade=0.25, edge=edge),
+        "smoke": gf.Smoke(20.0, fade=0.25, edge=edge, soft=soft),
         "fire": gf.Fire(),
         "lights": [gf.PointLight((0.5, 2.0, 0.5))],
     }

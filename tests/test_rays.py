@@ -48,17 +48,17 @@ def drawn(puff: Puff, options: Any = (), camera: Any = None, **look: Any) -> tup
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kind", ["smoke", "colours", "fire"])
+@pytest.mark.parametrize("kind", ["smoke", "soft", "colours", "soft colours", "fire"])
 def test_rays_see_what_their_twin_does(
     device: Device, rng: np.random.Generator, kind: str, method: str
 ) -> None:
     """Smoke of all densities with an edge, cut into slabs a cell thick, as it looks between its cells."""
     density = np.where(rng.random((N, N, N)) < 0.6, rng.random((N, N, N)) ** 4, 0.0)
     given: dict[str, Any] = {"temperature": 2.0 * rng.random((N, N, N))} if kind == "fire" else {}
-    if kind == "colours":
+    if "colours" in kind:
         given["color"] = tuple(rng.random((3, N, N, N)) ** 6)
     fire = gf.Fire(600.0, 500.0, intensity=6.0, glow=0.0) if kind == "fire" else None
-    smoke = gf.Smoke(60.0, edge=0.1)
+    smoke = gf.Smoke(60.0, edge=0.1, soft="soft" in kind)
     found, shaded, hot = drawn(
         Puff(device, GRID, density, **given), {"method": method, "slices": N}, smoke=smoke, fire=fire
     )
@@ -70,8 +70,11 @@ def test_rays_see_what_their_twin_does(
     for z in range(N + 1):  # farthest first
         places = np.stack([x, y, np.full_like(x, z)], axis=-1)
         look = between(shaded, places)
+        if "soft" in kind:
+            look[..., :3] *= look[..., 3:] if "colours" in kind else 1.0
+            look[..., 3] **= 2.0
         shown = edged(look[..., 3:], 0.1 * 60.0)
-        if kind == "colours":
+        if "colours" in kind:
             look *= np.divide(shown, look[..., 3:], out=np.zeros_like(shown), where=look[..., 3:] > 0.0)
         else:
             look = np.concatenate([look[..., :3] * shown, shown], axis=-1)
@@ -81,7 +84,7 @@ def test_rays_see_what_their_twin_does(
             here[..., :3] += through((sent, before[1]), (look[..., 3], before[0][..., 3]), 1 / N)
             expected = here + (1.0 - here[..., 3:]) * expected
         before = look, sent
-    assert expected[..., 3].max() > 0.99 and (kind == "colours" or expected[..., 3].min() < 0.3)
+    assert expected[..., 3].max() > 0.99 and (kind not in ("smoke", "fire") or expected[..., 3].min() < 0.3)
     np.testing.assert_allclose(found, expected, atol=within(4e-3, 3e-2))
 
 
@@ -134,20 +137,69 @@ def test_fire_before_a_cliff_of_smoke_keeps_its_light(device: Device, method: st
     assert share == pytest.approx(cells / N, rel=within(0.02, 0.03))
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_dense_smoke_shows_no_cells(device: Device, method: str) -> None:
-    """A slanted face of smoke a cell of which is opaque, lit along it: brightness has few ripples."""
+def ripples(device: Device, method: str, smoke: gf.Smoke) -> float:
+    """Of a slanted face of smoke, a cell deep and lit along it: how brightness varies, as a share of it."""
     n = 32
     z, y, x = np.indices((n, n, n)) + 0.5
     density = np.clip(0.5 + 0.6 * n + 0.31 * (x - 0.5 * n) + 0.17 * (y - 0.5 * n) - z, 0.0, 1.0)
     puff = Puff(device, gf.Grid((n, n, n), 1 / n), density)
     light = gf.Light(direction=(-0.9, -0.5, -0.6), color=(4, 4, 4), ambient=(0, 0, 0))
-    found, *_ = drawn(puff, {"method": method}, light=light, smoke=gf.Smoke(2.5 * n))
+    found, *_ = drawn(puff, {"method": method}, light=light, smoke=smoke)
     row = found[8:-8, 12:-12, 1]
     smooth = np.polynomial.polynomial.polyfit(np.arange(row.shape[1]), row.T, 3)
-    ripple = row - np.polynomial.polynomial.polyval(np.arange(row.shape[1]), smooth)
     assert row.min() > 0.1
-    assert ripple.std() < 0.09 * row.mean()  # 0.27 where light is looked up with the extinction
+    return float((row - np.polynomial.polynomial.polyval(np.arange(row.shape[1]), smooth)).std() / row.mean())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_dense_smoke_shows_no_cells(device: Device, method: str) -> None:
+    """A cell of it is opaque: brightness has few ripples."""
+    # 0.27 where light is looked up with the extinction
+    assert ripples(device, method, gf.Smoke(2.5 * 32)) < 0.09
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("depth", [2.5, 8.0, 20.0])
+def test_soft_smoke_shows_none_however_dense(device: Device, method: str, depth: float) -> None:
+    """2.5 to 20 optical depths a cell."""
+    found = ripples(device, method, gf.Smoke(depth * 32, soft=True))
+    assert found < 0.04  # as it is 0.07, 0.12 and 0.19
+
+
+def test_a_soft_ball_is_as_bright_all_round(device: Device) -> None:
+    """Lit from the viewer's side it varies with the way from its middle alone; 20 optical depths a cell."""
+    n, m = 32, 96
+    off = np.linalg.norm((np.indices((n, n, n)) + 0.5) / n - 0.5, axis=0)
+    puff = Puff(device, gf.Grid((n, n, n), 1 / n), np.clip((0.42 - off) * n / 2.5, 0.0, 1.0))
+    light = gf.Light(direction=(0.0, 0.0, -1.0), color=(4, 4, 4), ambient=(0, 0, 0))
+    canvas, renderer = Canvas(device.ctx, (m, m)), VolumeRenderer(device.ctx)
+    renderer.render(puff, along_z(), canvas.target, light=light, smoke=gf.Smoke(20.0 * n, soft=True))
+    renderer.release()
+    seen = canvas.read()[..., 1]
+    radius = np.hypot(*(np.indices((m, m)) - 0.5 * (m - 1)))
+    rings = np.arange(radius.max())
+    means = [seen[(radius >= k) & (radius < k + 1)].mean() for k in rings]
+    left = (seen - np.interp(radius, rings + 0.5, means))[radius < 0.36 * m]
+    # 0.06 of it where smoke is not soft, 0.016 where the extinction is filtered and not its root
+    assert left.std() < 0.012 * means[0]
+
+
+def splined(values: Floats, axis: int) -> Floats:
+    """Each value and its neighbours along an axis, 1 : 4 : 1; at an end itself counts for the one beyond."""
+    edges = [(int(n == axis), int(n == axis)) for n in range(values.ndim)]
+    low, middle, high = (np.pad(values, edges, "edge").take(range(k, k + N), axis) for k in range(3))
+    return np.asarray((low + 4.0 * middle + high) / 6.0)
+
+
+def test_soft_smoke_is_the_spline_of_its_cells(device: Device, rng: np.random.Generator) -> None:
+    """Its extinction and its light 1 : 4 : 1 along each axis of those of the cells, the one as its root."""
+    puff = Puff(device, GRID, rng.random((N, N, N)))
+    _, plain, _ = drawn(puff, smoke=gf.Smoke(60.0))
+    _, soft, _ = drawn(puff, smoke=gf.Smoke(60.0, soft=True))
+    for axis in range(3):
+        plain = splined(plain, axis)
+    soft[..., 3] **= 2.0
+    np.testing.assert_allclose(soft, plain, rtol=within(3e-3, 3e-2))
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -111,7 +111,7 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     **views("particles", "streamlines", "streak_lines", "glyphs", "slice_plane", "iso_surface"),
     **views("voxels", "flat_texture", "histogram"),
     **looks("cells", "confinement", "turbulence", "advection", "cooling", "noise", "dissipation"),
-    **looks("extinction", "edge", "light", "kelvin", "soot"),
+    **looks("extinction", "soft", "edge", "light", "kelvin", "soot"),
     "studio.png": Program("tools/studio.py"),  # last: without a display it ends here
 }
 

@@ -47,6 +47,15 @@ STRIPS = {
     "look_cooling": of("smoke", 100, "settings.cooling", 0.2, 0.7, 5.0),
     "look_dissipation": of("smoke", 100, "settings.density_dissipation", 0.1, 0.4, 1.6),
     "look_extinction": of("smoke", 100, "smoke.extinction", 15.0, 90.0, 400.0),
+    "look_soft": Strip(
+        "smoke",
+        100,
+        (
+            ("smoke.extinction=400", "smoke.soft=false"),
+            ("smoke.extinction=400", "smoke.soft=true"),
+            ("smoke.soft=true",),
+        ),
+    ),
     "look_edge": of("smoke", 100, "smoke.edge", 0.0, 0.12, 0.4),
     "look_light": Strip(
         "smoke",

@@ -21,8 +21,15 @@ void main() {
                 hottest = max(hottest, fetch_heat(ivec3(x, y, z)));
 #endif
             }
+// see look_at.glsl
+#if SOFTENED && COLORED
+    most.rgb *= most.w;
+#endif
+#if SOFTENED
+    most.w *= most.w;
+#endif
 #if !COLORED
-    most.rgb *= most.w;  // see look_at.glsl
+    most.rgb *= most.w;
 #endif
 #if FIRE
     most.rgb += hottest.y * fire_glow(GLOWS_FROM + hottest.x) + hottest.z * fire_core;  // brighter than anything there

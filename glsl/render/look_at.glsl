@@ -14,8 +14,15 @@ struct Look {
 
 // What `shade` wrote, between the cells. Light and extinction are looked up apart: the edge of dense smoke, where one falls
 // within a cell and the other grows, would be shaded cell by cell otherwise. Colours that lie side by side go by their share.
+// SOFTENED: there is the root of the extinction, and of colours the radiance that is left to multiply by it.
 vec4 smoke_at(vec3 place) {
     vec4 smoke = sample_shaded(place);
+#if SOFTENED
+#if COLORED
+    smoke.rgb *= smoke.w;
+#endif
+    smoke.w *= smoke.w;
+#endif
 #if COLORED
     return smoke * edged(smoke.w);
 #else

@@ -59,6 +59,7 @@ direction = [-0.85, -0.75, 0.3]   # the way the light travels
 [smoke]
 extinction = 60.0        # how thick it looks
 edge = 0.1               # thinner smoke than that density thins out of sight; 0: all shows
+soft = false             # true: dense smoke shows no cells, and its finest curls are less sharp
 fade = 0.2               # metres over which it thins out before the open top; 0: cut off there
 
 [picture]

@@ -91,15 +91,16 @@ class Occupancy:
             defines = {"FIRE": 1, "GLOWS_FROM": GLOWS_FROM}
             values["fire_kelvin"] = _kelvin(fire)
         # a solid shows the mean of the fluid beside it, and what is softened its neighbours; air beside smoke
-        # shows nothing, but rays look up its light
+        # shows nothing, but rays look up its light, which is softened too where smoke is
         softened = fire is not None or fluid.color_field is not None
         solids = int(fluid.solid_field is not None)
-        self.margin = solids + int(softened)
+        self.margin = solids + int(softened or smoke.soft)
         self._fill(
             self._rows, fluid, "occupied rows", matter(fluid), values, defines, _strips_of(fluid, look)
         )
         self._fill(self.boxes, fluid, "occupied boxes", {"rows": self._rows})
-        self._fill(self._spans, fluid, "occupied spans", {"boxes": self.boxes}, {"margin": solids + 1})
+        beside = solids + (3 if smoke.soft else 1)
+        self._fill(self._spans, fluid, "occupied spans", {"boxes": self.boxes}, {"margin": beside})
         if look.lights or fire is not None:
             self._find_ends(fluid.grid.local)
 
@@ -243,4 +244,4 @@ def _kelvin(fire: Fire) -> tuple[float, float, float]:
 def _state(fluid: FluidLike, look: Look) -> object:
     """What is another where there may be something elsewhere."""
     fire = look.fire and _kelvin(look.fire)
-    return contents(fluid), look.smoke.extinction, fire, bool(look.lights)
+    return contents(fluid), look.smoke.extinction, look.smoke.soft, fire, bool(look.lights)

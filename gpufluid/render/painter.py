@@ -33,7 +33,7 @@ class Sight:
     shaded: what every cell sends towards the eye, and hides. target: to blend over; it does not hold `depth`.
     depth: of the scene, or None. quality: share of the slabs to take, 0 .. 1. occupancy: where there is
     anything to see; None: perhaps everywhere. edge: 1/m: smoke that hides less thins out; 0: it does not.
-    fire: what burns there; None: nothing.
+    fire: what burns there; None: nothing. soft: whether `shaded` holds roots of extinctions.
     """
 
     fluid: FluidLike
@@ -45,6 +45,7 @@ class Sight:
     occupancy: Occupancy | None = None
     edge: float = 0.0
     fire: SeenFire | None = None
+    soft: bool = False
 
     @property
     def size(self) -> tuple[int, int]:
@@ -60,7 +61,7 @@ class Sight:
     @property
     def defines(self) -> Mapping[str, float]:
         """The macros of a shader that samples it."""
-        return {} if self.fire is None else FIRE
+        return {"SOFTENED": int(self.soft), **({} if self.fire is None else FIRE)}
 
     def give_fire(self, program: Program) -> None:
         """Set what ``fire.glsl`` of `program` reads, if there is fire."""

@@ -128,7 +128,7 @@ class VolumeRenderer(Guest):
         self._occupancy: Occupancy | None = None
         self._shaded: Field | None = None
         self._stepped: Field | None = None  # the same before it is softened, where it is
-        self._edge = 0.0  # 1/m, as of the `Sight` drawn last
+        self._edge, self._soft = 0.0, False  # as of the `Sight` drawn last
         self._gives = False  # whether a host asks for the light on things of its own
         self._drawn: ReferenceType[FluidLike] | None = None  # the fluid whose light there is
         self._lit: object = None  # what the light was walked through, and how
@@ -332,8 +332,10 @@ class VolumeRenderer(Guest):
             raise GpufluidError("nothing was prepared yet: call render or prepare first")
         bare = self._without_depth(target, depth)
         self._edge = look.smoke.edge * look.smoke.extinction
+        self._soft = look.smoke.soft
         fire = self.lighting.seen_fire(fluid)
-        sight = Sight(fluid, view, self._shaded, bare, depth, self.quality, self._occupancy, self._edge, fire)
+        steps, empty = self.quality, self._occupancy
+        sight = Sight(fluid, view, self._shaded, bare, depth, steps, empty, self._edge, fire, self._soft)
         slabs = self._way.slabs(sight)
         if len(slabs):
             with self._counted(fluid):
@@ -376,7 +378,7 @@ class VolumeRenderer(Guest):
             "render/veil.glsl",
             "shaded",
             solids=False,
-            defines={"EDGED": int(self._edge > 0.0)},
+            defines={"EDGED": int(self._edge > 0.0), "SOFTENED": int(self._soft)},
         )
         values = {
             "places": PICTURE,
@@ -447,11 +449,13 @@ class VolumeRenderer(Guest):
     def _shade(self, fluid: FluidLike, look: Look, view: View) -> None:
         """Write how every cell looks from the eye.
 
-        Colours are softened: a cell that is white beside one that is dark would show its corners.
+        Colours are softened: a cell that is white beside one that is dark would show its corners. So is smoke
+        that is to be: dense smoke would show the first cell that holds any.
         """
         assert self._shaded is not None
         target = self._shaded
-        if fluid.color_field is not None:
+        soft = look.smoke.soft
+        if soft or fluid.color_field is not None:
             if self._stepped is None:
                 layout = fluid.layouts["cell"]
                 self._stepped = Field(self.device, "shaded cells", layout, 4, "f2", 1)
@@ -476,7 +480,14 @@ class VolumeRenderer(Guest):
         if target is self._shaded:
             return
         program = cells_program(
-            self.device, fluid, "soften", "render/soft.glsl", "shaded", solids=False, **covering
+            self.device,
+            fluid,
+            "soften",
+            "render/soft.glsl",
+            "shaded",
+            solids=False,
+            defines={"SOFTENED": int(soft)},
+            **covering,
         )
         with bind(self.device, program, shaded=target):
             self._cover(program, self._shaded)

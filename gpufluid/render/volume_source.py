@@ -92,6 +92,7 @@ def volume_source(
             "LAMPS_SHADOWED",
             "FADES",
             "EDGED",
+            "SOFTENED",
             "PLATE",
         ),
         0,
