@@ -78,7 +78,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(0.1, 0.0, 0.0), distance=1.65),
         light=gf.Light(direction=(-0.95, -0.22, -0.4), color=(2.6, 2.4, 2.15), ambient=(0.01, 0.01, 0.01)),
-        smoke=gf.Smoke(58.0, pigments=((0.5, 0.13, 0.035), (0.95, 0.82, 0.6), (0.3, 0.38, 0.47))),
+        smoke=gf.Smoke(58.0, pigments=((0.5, 0.13, 0.035), (0.95, 0.82, 0.6), (0.3, 0.38, 0.47)), soft=True),
         picture=gf.Picture(background=(0.001, 0.001, 0.002)),
         update=blow,
         title="gpufluid: planet",

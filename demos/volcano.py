@@ -66,7 +66,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(0.12, 0.8, 0.0), distance=2.7, azimuth=25.0, elevation=3.0),
         light=gf.Light(direction=(0.8, -0.25, 0.05), color=(2.6, 1.3, 0.85), ambient=(0.03, 0.04, 0.075)),
-        smoke=gf.Smoke(extinction=34.0, albedo=(0.6, 0.56, 0.53), fade=0.35),
+        smoke=gf.Smoke(extinction=34.0, albedo=(0.6, 0.56, 0.53), fade=0.35, soft=True),
         fire=gf.Fire(500.0, 700.0, intensity=195.0, glow=0.62, core=(0.0, 0.0, 0.0), hottest=1900.0),
         picture=gf.Picture(background="sky", floor_color=(0.1, 0.082, 0.074)),
         floor=0.0,
