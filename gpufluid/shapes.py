@@ -535,32 +535,33 @@ Shape = Analytic | Mesh
 @named
 @dataclass(eq=False)  # two obstacles alike are still two: lists must find the very one
 class Obstacle:
-    """A solid in the fluid. Change any field at any time.
+    """A solid in the fluid. Its fields can be changed at any time.
 
     shape: Sphere, Box, Cylinder, Capsule, Plane or Mesh, in local space.
     position: where its local origin stands, metres.
     rotation: about its local origin: a 3x3 rotation matrix, a quaternion (x, y, z, w) of any length > 0, or
-        None. What has x, y, z and w is read by those names.
-    scale: > 0, a number or one along each local axis (x, y, z).
-    velocity: m/s, (x, y, z), and spin: rad/s about the world's axes through the local origin, of the surface
-        alone: a conveyor, a spinning drum. Added to the motion that follows from position, rotation, scale.
-    slip: "no" (fluid beside it is dragged along) or "free" (it glides: of the solid's velocity only the part
-        that goes into the fluid counts). Slanting and curved surfaces are stairs of voxels, which hold
-        fluid back about as no-slip ones do. One cell thick, what flows on one side drags what flows on the
-        other.
+        None. An object with x, y, z and w is read by those names.
+    scale: > 0, one number or one for each local axis (x, y, z).
+    velocity: of the surface alone, m/s, (x, y, z), and spin: rad/s about the world's axes through the local
+        origin, also of the surface alone: a conveyor, a spinning drum. Both add to the motion that follows
+        from position, rotation and scale.
+    slip: "no" (the fluid beside it is dragged along) or "free" (the fluid glides: only the part of the
+        solid's velocity that points into the fluid counts). Slanting and curved surfaces are stairs of
+        voxels, which hold fluid back about as much as no-slip ones. Across a solid one cell thick, the flow
+        on one side drags the flow on the other.
     temperature: of the solid; None: it heats nothing. heating: 1/s, >= 0; in fluid cells that share a face
-        with the solid the difference to its temperature falls by exp(-heating) in each second.
-    visible: whether it is drawn; the fluid feels it in any case, and it throws its shadow.
+        with the solid, the difference to its temperature falls by exp(-heating) in each second.
+    visible: whether it is drawn. The fluid feels it in any case, and it throws its shadow.
     color: of its paint, linear albedo (r, g, b), 0 .. 1; None: terracotta, or what the renderer is told.
-        gloss: of the soft sheen over it, 0 (rock, cloth) .. 1 (glaze). emission: linear radiance (r, g, b),
-        >= 0, that it glows with itself, as an ember or a screen does. It lights nothing else: put a lamp into
-        it. In the pictures of `FrameRenderer` a lamp inside one that glows shines out of it.
+        gloss: strength of the soft sheen on it, 0 (rock, cloth) .. 1 (glaze). emission: linear radiance (r,
+        g, b), >= 0, that it glows with, as an ember or a screen does. It lights nothing else: put a lamp into
+        it. In the pictures of `FrameRenderer` a lamp inside a glowing solid shines out of it.
 
-    A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
-    put there: it gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
+    A solid that moves, in one step, further than the diagonal of its bounding box counts as put elsewhere: it
+    gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
 
-    In a periodic box what reaches over a side comes in at the other one, and the way is the shortest there is
-    modulo the box: a position may be kept in the box or go on for ever. A Plane ends at the sides.
+    In a periodic box, what reaches over a side comes in at the opposite one, and the solid moves the shortest
+    way modulo the box: a position may be kept within the box or run on for ever. A Plane ends at the sides.
 
     Raises GpufluidError naming the field and its limit.
     """

@@ -61,15 +61,15 @@ LOOKS: dict[str, Callable[[Any, str], Any]] = {
 
 @named
 class FrameRenderer(Guest):
-    """Draws scenes of `size` (width, height) pixels in a GL context.
+    """Draws whole pictures of scenes, `size` (width, height) pixels: smoke, fire, solids, floor, background.
 
-    exposure: factor on radiance before the tone map. paint: albedo (r, g, b) of solids without a `color`.
-    volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "sky", which the
-    light of the scene colours; "transparent", where the floor is but its shadow; a `Plate`; or a linear
-    radiance (r, g, b). floor_color: as in `Picture`. All these but `volume` can be set at any time.
+    exposure: factor on the radiance before the tone map. paint: albedo (r, g, b) of solids without a `color`.
+    volume: how the smoke is drawn; None: with a VolumeRenderer of its own. background: "studio"; "sky",
+    coloured by the scene's light; "transparent", where only its shadow remains of the floor; a `Plate`; or a
+    linear radiance (r, g, b). floor_color: as in `Picture`. All of these but `volume` can be set at any time.
     It is a context manager that releases what it has made in `ctx`.
-    Raises GpufluidError for a size that is no picture or over the driver's limit, and naming what else no
-    picture has, when it is made and when that is set.
+    Raises GpufluidError for a size that is no picture or over the driver's limit, and naming any other value
+    that no picture can have, both when it is made and when that is set.
     """
 
     def __init__(

@@ -71,19 +71,20 @@ CameraLike = Camera | View | tuple[ArrayLike, ArrayLike]
 class VolumeRenderer(Guest):
     """Draws the smoke of a fluid into a framebuffer of the same context.
 
-    slices: slabs the box is cut into along the view; None: about one a cell, 32 to 160; of "axis-slices" one
-    a layer. attenuation: of the light volume, "exponential" or "harris". jitter: whether the ends of slabs of
-    more than 1.25 cells are spread by noise, which hides them. light_scale: light cells per cell, at most 1.
+    slices: slabs the box is cut into along the view; None: about one per cell, 32 to 160, and one per layer
+    with "axis-slices". attenuation: of the light volume, "exponential" or "harris". jitter: whether noise
+    blurs the ends of slabs thicker than 1.25 cells, which hides them. light_scale: light cells per cell, at
+    most 1.
     method: "view-slices", slabs across the view; "axis-slices", slabs across the nearest axis of the box;
-    "ray-march", every ray by itself, past empty air and no further than it sees. resolution: of the rays of
-    "ray-march", 1 or 0.5 of the picture's width and height.
-    frame_ms: ms of the GPU that light and smoke may take in a frame; None: as long as it takes. Where that is
-    too little `quality` falls: fewer slabs, at last half the resolution with "ray-march". OpenGL has one time
-    query at a time: none of the host's may run meanwhile.
-    skip_empty: leave out the places without smoke; the picture is the same but for rounding.
-    reuse: take over what is as it was in the picture before; not while `frame_ms` says how long one may take.
-    What a shader of yours writes into a field's texture is not noticed: say False then.
-    `frame_ms` and `reuse` can be set at any time; what else is said here needs another renderer.
+    "ray-march", every ray by itself, past empty air and no further than it can see. resolution: of the rays
+    of "ray-march", 1 or 0.5 of the picture's width and height.
+    frame_ms: GPU time that light and smoke may take per frame, ms; None: no limit. If they need more,
+    `quality` falls: fewer slabs, and at last half the resolution with "ray-march". OpenGL has one time query
+    at a time, so the host must have none running meanwhile.
+    skip_empty: skip places without smoke; the picture is the same but for rounding.
+    reuse: keep what has not changed since the last picture; without effect while `frame_ms` is set. What a
+    shader of yours writes into a field's texture is not noticed: say False then.
+    `frame_ms` and `reuse` can be set at any time; anything else needs another renderer.
 
     It is a context manager that releases what it has made in `ctx`.
     Raises GpufluidError naming the parameter and its limit.
