@@ -106,11 +106,11 @@ class Surface:
 
 @named
 class Image:
-    """A picture that stands in the box as a thin sheet facing +z: it emits as strongly as it is bright.
+    """A picture that stands in the box as a thin sheet facing +z; bright parts emit more.
 
     source: a file (with the film extra) or an array [height, width(, 1, 3 or 4)], uint8 or 0 .. 1, top row
-        first. Its strength is the luminance (Rec. 709) times alpha; a picture without light but with alpha
-        (a black logo) emits by its alpha.
+        first. Its strength is the luminance (Rec. 709) times alpha; a picture without light but with alpha (a
+        black logo) emits by its alpha.
     center: metres. size: width and height, metres, > 0. thickness: metres; None is one cell.
 
     Raises GpufluidError naming the file or value, MissingDependencyError without Pillow.
@@ -144,7 +144,8 @@ class Image:
 
 @named
 class Array:
-    """Values for every cell of the grid, a share of 0 .. 1; neither moved nor given an edge.
+    """A value of 0 .. 1 for every cell of the grid, its share of the emission; it cannot be moved or get an
+    edge.
 
     values: [nz, ny, nx].
 

@@ -283,7 +283,7 @@ def test_every_field_that_is_shown_has_a_meaning() -> None:
         assert meaning(kind, name).startswith(told), name
     told = meaning(gf.ConjugateGradient, "tolerance")
     assert told.startswith("stop once the divergence")
-    assert told.endswith("projection, looked at in every iteration; None takes them all")
+    assert told.endswith("projection, checked in every iteration; None: always all iterations")
 
 
 def test_what_a_view_is_measured_in(scene: gf.Scene) -> None:
