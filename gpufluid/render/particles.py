@@ -165,7 +165,7 @@ class Particles(Chart, KeepsPlaces):
         return self._state, self._targets
 
     def reset(self) -> None:
-        """Take all particles away; they are born anew, one after the other."""
+        """Remove all particles; they are born again, one after the other."""
         for target in self._targets[:2]:
             target.clear(0.0, 0.0, 0.0, -1.0)
         self.time, self.turn = 0.0, 0
