@@ -1,4 +1,4 @@
-"""A ball of fire that stays: it burns where it is fed, and three vortices turn it about its own centre."""
+"""A ball of fire that stays in place: three vortices turn it about its own centre while fuel feeds it."""
 
 from __future__ import annotations
 

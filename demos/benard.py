@@ -1,4 +1,4 @@
-"""Convection cells: a layer heated from below and cooled from above turns over in them (Bénard 1900)."""
+"""Convection cells in a layer that is heated from below and cooled from above (Bénard 1900)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A blast in a room: what burns wants ten times the room, and rushes round the boxes to the open side."""
+"""A blast in a room: burning gas expands tenfold and rushes round the boxes to the open side."""
 
 from __future__ import annotations
 

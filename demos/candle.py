@@ -1,4 +1,4 @@
-"""A candle flame on nothing, to be laid over a plate: run this file itself to see it over one."""
+"""A candle flame on a transparent background, to put over a picture: run the file itself to see that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A torch is carried a long way at dusk; the box of smoke goes with it and lets go of what is behind."""
+"""A torch is carried a long way at dusk; the box of smoke follows it and drops what is left behind."""
 
 from __future__ import annotations
 

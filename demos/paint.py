@@ -1,4 +1,4 @@
-"""Paint with coloured smoke: drag the mouse through it; until somebody does, a hand paints by itself."""
+"""Paint with coloured smoke by dragging the mouse; until you do, a hand paints by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gas giant: winds that a formula gives carry the colours of its bands round it and curl them up."""
+"""A gas giant: winds given by a formula carry its coloured bands round it and curl them up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rod goes round in a tray of bands of dye and folds them into each other, in two dimensions."""
+"""A rod stirs bands of dye in a tray and folds them into each other, in two dimensions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A blast, and a whirl of fire after it: a vortex winds both, and the flames of three burners into a rope."""
+"""A blast, then a fire whirl: a vortex winds up the blast, and the flames of three burners into a rope."""
 
 from __future__ import annotations
 

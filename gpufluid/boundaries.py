@@ -15,10 +15,10 @@ SIDES = ("left", "right", "bottom", "top", "back", "front")  # x-, x+, y-, y+, z
 @named
 @dataclass(frozen=True)
 class Wall:
-    """A solid side: nothing flows through it.
+    """A solid side, through which nothing flows.
 
-    slip: "no" (the fluid at the wall moves with it) or "free" (it glides without friction).
-    velocity: of the wall, along its own plane, m/s: a moving lid. Only a no-slip wall drags the fluid.
+    slip: "no" (fluid at the wall moves with it) or "free" (it glides along without friction). velocity: of
+    the wall, along its own plane, m/s, as of a moving lid. Only a no-slip wall drags the fluid along.
     temperature: of the wall, conducted into the fluid by `Settings.thermal_diffusivity`; None insulates.
 
     Raises GpufluidError naming the field and its limit.
@@ -38,18 +38,18 @@ class Wall:
 @named
 @dataclass(frozen=True)
 class Open:
-    """A side that fluid leaves and enters as it likes: the pressure outside is 0.
+    """A side through which fluid leaves and enters freely: the pressure outside is 0.
 
-    What comes in is clean and of the ambient temperature.
+    What comes in is clean, at the ambient temperature.
     """
 
 
 @named
 @dataclass(frozen=True)
 class Inflow:
-    """A side through which fluid is driven.
+    """A side through which fluid is driven, in or out.
 
-    velocity: of what comes in (or is drawn out), m/s. density, temperature: what it carries; temperature
+    velocity: of what comes in, or is drawn out, m/s. density, temperature: of what comes in; a temperature of
     None is the ambient one.
 
     Raises GpufluidError naming the field and its limit.
@@ -70,10 +70,10 @@ class Inflow:
 @named
 @dataclass(frozen=True)
 class Periodic:
-    """What leaves through this side comes in through the opposite one, which must be periodic too.
+    """A side joined to the opposite one, which must be periodic too: what leaves there comes in here.
 
-    So do emitters and obstacles that reach over it, and the forces of attractors and vortices: where those
-    stand counts modulo the box.
+    The same goes for emitters and obstacles that reach across it, and for forces with a center: their
+    positions count modulo the box.
     """
 
 
@@ -83,12 +83,12 @@ Side = Wall | Open | Inflow | Periodic
 @named
 @dataclass(frozen=True)
 class Boundaries:
-    """The sides of the box. Default: no-slip walls.
+    """The six sides of the box; by default no-slip walls.
 
-    left, right: low and high along x. bottom, top: along y. back, front: along z.
+    left, right: the low and high side along x. bottom, top: along y. back, front: along z.
 
-    In a grid one cell deep back and front are ignored. Raises GpufluidError for what is no side, for a wall
-    whose velocity points through it, and where only one side of an axis is periodic.
+    In a grid one cell deep, back and front are ignored. Raises GpufluidError for what is not a side, for a
+    wall whose velocity points through it, and if only one side of an axis is periodic.
     """
 
     left: Side = field(default_factory=Wall)
@@ -133,40 +133,42 @@ class Boundaries:
         return self.left, self.right, self.bottom, self.top, self.back, self.front
 
     def periodic(self, axis: int) -> bool:
-        """True where the box repeats along `axis`."""
+        """True if the box repeats along `axis`."""
         return isinstance(self.sides[2 * axis], Periodic)
 
     def open(self, axis: int, high: bool) -> bool:
-        """True where the low side of `axis`, or the `high` one, is open."""
+        """True if the low side of `axis`, or the `high` one, is open."""
         return isinstance(self.sides[2 * axis + high], Open)
 
     def lets_out(self, axis: int, high: bool) -> bool:
-        """True where fluid may leave by the low side of `axis`, or the `high` one: open, or drawn out."""
+        """True if fluid may leave by the low side of `axis`, or the `high` one: it is open, or draws fluid
+        out.
+        """
         side = self.sides[2 * axis + high]
         if isinstance(side, Inflow):
             return side.velocity[axis] > 0.0 if high else side.velocity[axis] < 0.0
         return isinstance(side, Open)
 
     def closed(self, axis: int, high: bool) -> bool:
-        """True where the low side of `axis`, or the `high` one, says what flows through: wall or inflow."""
+        """True if the low side of `axis`, or the `high` one, sets its flow: it is a wall or an inflow."""
         return isinstance(self.sides[2 * axis + high], Wall | Inflow)
 
     def velocity(self, side: int) -> tuple[float, float, float]:
-        """The velocity that `side`, 0 .. 5 as in `sides`, gives the fluid where it is closed, m/s."""
+        """The velocity, m/s, that `side` (0 .. 5 as in `sides`) gives the fluid if it is closed, else 0."""
         at = self.sides[side]
         return at.velocity if isinstance(at, Wall | Inflow) else (0.0, 0.0, 0.0)
 
     def temperature(self, side: int) -> float | None:
-        """The temperature that `side` conducts into the fluid, None where it has none or is no wall."""
+        """The temperature that `side` conducts into the fluid; None if it has none or is not a wall."""
         at = self.sides[side]
         return at.temperature if isinstance(at, Wall) else None
 
     def grips(self, side: int) -> bool:
-        """True where fluid beside `side` moves along with it: a no-slip wall or an inflow."""
+        """True if the fluid beside `side` moves along with it: a no-slip wall or an inflow."""
         at = self.sides[side]
         return isinstance(at, Inflow) or (isinstance(at, Wall) and at.slip == "no")
 
     @classmethod
     def all(cls, side: Side) -> Boundaries:
-        """The same `side` all round."""
+        """Boundaries with the same `side` all round."""
         return cls(side, side, side, side, side, side)

@@ -34,23 +34,24 @@ LARGEST_EXPONENT = 80.0
 @named
 @dataclass(frozen=True)
 class Combustion:
-    """Fuel above a temperature turns into heat, smoke and volume.
+    """How fuel burns: above a temperature it turns into heat, smoke and volume.
 
-    ignition_temperature: below it nothing burns. burn_per_temperature: k, 1/s per unit of temperature above
-        it. The start values here are those of a lively flame at a scale of metres, for `Settings` with
+    ignition_temperature: below it nothing burns. burn_per_temperature: k, how fast it burns, 1/s per unit of
+        temperature above that. The defaults make a lively flame at a scale of metres, for `Settings` with
         buoyancy=2 and cooling=1.5.
     fuel_per_burn (> 0), heat_per_burn, smoke_per_burn: what one unit burnt takes of the fuel, and what it
         adds to temperature and density.
-    expansion_per_burn: volume made by one unit burnt, as a share of the volume it burns in. A gas that rises
-        with `buoyancy` per unit of temperature, in gravity g, is lighter by the share buoyancy / g for each
-        unit, and has so much more volume; heat_per_burn * buoyancy / g = 5 * 2 / 9.81 makes the default of 1.
-        0 for a fire that only rises; 10 and more for a blast.
-    radiation: 1/s at a temperature of 1 above ambient; at 2 it is 8 times that. So gas that is fed much fuel
-        is hardly hotter than gas that is fed little, is brightest where it burns and darkens from there on.
-        0: hot gas cools by `Settings.cooling` alone. With the other start values 0.1 shows, 0.3 is much.
+    expansion_per_burn: volume made by one unit burnt, as a share of the volume it burns in. 0 is for a fire
+        that only rises, 10 and more for a blast. The default of 1 fits the buoyancy: a gas that rises with
+        `buoyancy` per unit of temperature, in gravity g, is lighter by the share buoyancy / g for each unit,
+        and heat_per_burn * buoyancy / g = 5 * 2 / 9.81.
+    radiation: how fast hot gas radiates its heat away, 1/s at a temperature of 1 above ambient; at 2 it is 8
+        times that. So gas that gets much fuel is hardly hotter than gas that gets little; it is brightest
+        where it burns and darkens from there on. 0: hot gas cools by `Settings.cooling` alone. With the other
+        defaults 0.1 shows, and 0.3 is much.
 
-    Everything is finite and, but for the ignition temperature, not negative. Raises GpufluidError naming the
-    number and its limit.
+    Every value is finite and, except for the ignition temperature, not negative. Raises GpufluidError naming
+    the number and its limit.
     """
 
     ignition_temperature: float = 0.05

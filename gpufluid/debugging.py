@@ -36,15 +36,16 @@ switches = Switches()
 
 
 def debug(*checks: str) -> None:
-    """Have the engine check itself from now on, in every fluid and context; with nothing given no more.
+    """Make the engine check itself from now on, in every fluid and context; without arguments, stop that.
 
-    "gl": a call in which OpenGL reports an error, or warns, raises GpufluidError with the driver's words and
-    the line that made it; of what was wrong before the call, by a host's doing, it warns (RuntimeWarning).
-    "numbers": the first pass that makes NaN or Inf raises GpufluidError naming the kernel, the field, the
-    cell, the substep and the time; a step takes many times as long, since every pass is read back.
+    "gl": a call in which OpenGL reports an error or a warning raises GpufluidError with the driver's words
+    and the line that made it; about what was wrong before the call, by a host's doing, it warns
+    (RuntimeWarning). "numbers": the first pass that makes NaN or Inf raises GpufluidError naming the kernel,
+    the field, the cell, the substep and the time; a step takes many times as long, since every pass is read
+    back.
 
-    The variable GPUFLUID_DEBUG, with the same names and commas between them, turns them on from the start.
-    checks: of these names; raises GpufluidError for another.
+    The variable GPUFLUID_DEBUG, with the same names separated by commas, turns them on from the start.
+    checks: any of these names; raises GpufluidError for another.
     """
     switches.turn(checks, "gf.debug")
 

@@ -35,7 +35,7 @@ class UnknownNameError(GpufluidError, TypeError):
 
 
 class ShaderError(GpufluidError):
-    """GLSL that does not load, compile or link; the message names glsl file, line and pass."""
+    """GLSL that does not load, compile or link; the message names the GLSL file, the line and the pass."""
 
 
 class GLUnavailableError(GpufluidError):
@@ -45,7 +45,7 @@ class GLUnavailableError(GpufluidError):
 class MissingDependencyError(GpufluidError):
     """An optional package is not installed; the message names the command that installs it.
 
-    package: its name. purpose: what needs it. extra: of gpufluid's, that brings it.
+    package: its name. purpose: what needs it. extra: which extra of gpufluid brings it.
     """
 
     def __init__(self, package: str, purpose: str, extra: str = "all") -> None:
@@ -53,15 +53,15 @@ class MissingDependencyError(GpufluidError):
 
 
 class ShapeWarning(UserWarning):
-    """A solid or source that will hardly be what was meant: outside the box, or too thin for its cells."""
+    """A solid or source that is hardly what was meant: outside the box, or too thin for its cells."""
 
 
 class MeshWarning(ShapeWarning):
-    """A mesh that works only in part: it is open, or it lies outside the box."""
+    """A mesh that works only in part: it is open, or it reaches outside the box."""
 
 
 class SceneError(GpufluidError):
-    """A scene file that cannot be played: names the file, the place in it and what was expected there."""
+    """A scene file that cannot be played; it names the file, the place in it and what was expected."""
 
 
 def short(text: str) -> str:

@@ -42,14 +42,14 @@ MOST_SEEDS = 1 << 20
 @named
 @dataclass
 class ParticleSource:
-    """Where particles are born, spread evenly over a shape. Change any field at any time.
+    """Where particles are born, spread evenly over a shape. Its fields can be changed at any time.
 
-    shape: a Sphere, Box, Cylinder or Capsule, in metres; or an Emitter with one, which it then follows.
-    rate: particles per second; None: what is left of the particles, by `share`. color: (r, g, b) as a screen
-    shows it; None: one of five, by the source's place among the others. last_color: that at the end of a
-    life; None: the same. velocity: m/s, that they are born with; None: that of the fluid. spread: m/s, by
-    which velocities at birth differ from it at most, evenly in every direction. Both are for particles that
-    take their time to go with the flow: `Particles.response`.
+    shape: a Sphere, Box, Cylinder or Capsule, in metres; or an Emitter with one, which it then follows. rate:
+    particles per second; None: a share of those that are left, see `share`. color: (r, g, b) as a screen
+    shows it; None: one of five, by the source's place among the others. last_color: colour at the end of a
+    life; None: the same. velocity: m/s, that they are born with; None: that of the fluid. spread: m/s, the
+    most by which velocities at birth differ from it, evenly in every direction. Both are for particles that
+    take their time to follow the flow: `Particles.response`.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -382,7 +382,7 @@ class GlyphsView(FlowView):
 @named
 @dataclass
 class SliceView(FlowView):
-    """A plane in colours; see `gpufluid.SlicePlane`.
+    """A plane coloured by a quantity; see `gpufluid.SlicePlane`.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -425,7 +425,8 @@ class IsoSurfaceView(FlowView):
 @named
 @dataclass
 class VoxelsView(FlowView):
-    """The voxels of the solids; see `gpufluid.VoxelView`. surface: the scene draws its solids itself.
+    """The voxels of the solids; see `gpufluid.VoxelView`. surface: whether their surfaces are drawn too; the
+    scene draws its solids anyway.
 
     Raises GpufluidError naming the field and what it should be.
     """

@@ -128,13 +128,13 @@ class Things(Generic[Thing]):
         return thing
 
     def remove(self, thing: Thing) -> None:
-        """Take `thing` away; raises GpufluidError where it was never added."""
+        """Remove `thing`; raises GpufluidError if it was never added."""
         if thing not in self._things:
             raise GpufluidError(f"this {type(thing).__name__} is not in the fluid")
         self._things.remove(thing)
 
     def clear(self) -> None:
-        """Take all away."""
+        """Remove all of them."""
         self._things.clear()
 
     def __iter__(self) -> Iterator[Thing]:
@@ -166,7 +166,7 @@ def checked_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> Float
 
 
 class Field(ABC):
-    """What the fluid has in each cell or on each face. NumPy's functions take it as the array of `read`.
+    """A field of the fluid, in each cell or on each face. NumPy's functions take it as the array of `read`.
 
     shape: of that array, [z, y, x(, c)].
     """
@@ -312,7 +312,9 @@ class DerivedField(Field):
 
     @_at_work
     def write(self, values: ArrayLike) -> None:
-        """Raise GpufluidError for any `values` [z, y, x(, c)]: it follows from what is named there."""
+        """Raise GpufluidError whatever the `values` [z, y, x(, c)]: it follows from the fields that the error
+        names.
+        """
         raise GpufluidError(f"{self.name} cannot be written: it follows from {self._source}")
 
 
@@ -346,8 +348,8 @@ class VelocityField(Field):
     def write(self, values: ArrayLike) -> None:
         """Set it from `values` [nz + 1, ny + 1, nx + 1, 3].
 
-        Faces of walls and solids get the wall's velocity in the next step or `project`, whatever is given.
-        Not used is what is given where no face is, for z in a box one cell deep, and for the high side of a
+        In the next step or `project`, faces of walls and solids get the wall's velocity, whatever is given.
+        Ignored are values where there is no face, those of z in a box one cell deep, and the high side of a
         periodic box, which is its low side.
 
         Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
@@ -368,8 +370,8 @@ class VelocityField(Field):
     def write_at_centers(self, values: ArrayLike) -> None:
         """Set it from `values` at the cell centres, [nz, ny, nx, 3].
 
-        A face has the mean of the cells beside it, one on a side of the box what the one cell has. Read back
-        by `at_centers` they are a little smoother.
+        A face gets the mean of the two cells beside it; on a side of the box, the value of its one cell. Read
+        back by `at_centers` the values are a little smoother.
         Raises GpufluidError as `write` does.
         """
         cells, sides = self._fluid.grid.cells, self._fluid.boundaries
@@ -398,16 +400,17 @@ _SETTINGS = {field.name for field in dataclasses.fields(Settings)} - {"pressure"
 class Fluid:
     """A box of fluid.
 
-    grid: cells and size. boundaries: the six sides; None: no-slip walls. settings: schemes and numbers.
+    grid: its cells and size. boundaries: the six sides; None: no-slip walls. settings: schemes and numbers.
     backend: "compute" (GL 4.3), "fragment" (GL 3.3), "numpy" (no GL, float64), or "auto", the faster of the
-        first two on this renderer. ctx: a moderngl.Context of the caller's, used and never released, and
-        made current by the caller; None makes one without a window, which every call makes current.
+        first two on this renderer. ctx: a moderngl.Context of yours, which you make current and which is
+        never released here; None makes one without a window, and every call makes it current.
 
-    emitters, obstacles, forces: what is in it: add and remove things, and change them, at any time.
+    emitters, obstacles, forces: what is in the box. Add things, remove them and change them at any time.
     velocity: on the faces, m/s, to read and write. density, temperature, fuel, color, pressure: at the cell
-        centres, to read and write; the pressure is over the fluid's density, m^2/s^2.
-    divergence, vorticity, flame, solid, solid_normals: at the cell centres, to read; 1/s, the curl (x, y, z)
-        of the velocity, 1/s, burns per second, 1 in solids, and out of the solids beside them.
+        centres, to read and write; the pressure is divided by the fluid's density, m^2/s^2.
+    divergence, vorticity, flame, solid, solid_normals: at the cell centres, to read: the divergence, 1/s; the
+        curl (x, y, z) of the velocity, 1/s; burns per second; 1 in solids; and the direction out of the
+        solids beside a cell.
 
     Raises GpufluidError for bad input, GLUnavailableError where there is no OpenGL.
     """
@@ -471,22 +474,22 @@ class Fluid:
 
     @property
     def boundaries(self) -> Boundaries:
-        """The six sides: those it was made with; for others make another fluid."""
+        """The six sides that it was made with; other sides need another fluid."""
         return self._boundaries
 
     @property
     def grid(self) -> Grid:
-        """The cells, and where the box stands now: `scroll` and `follow` move its origin."""
+        """Its cells, and where the box stands now: `scroll` and `follow` move its origin."""
         return self._backend.grid
 
     @property
     def made(self) -> Grid:
-        """The cells, and where the box stood when it was made."""
+        """Its cells, and where the box stood when it was made."""
         return self._backend.made
 
     @property
     def scrolled(self) -> tuple[int, int, int]:
-        """Whole cells along (x, y, z) that the box has gone on since it was made."""
+        """By how many whole cells along (x, y, z) the box has moved since it was made."""
         return self._backend.scrolled
 
     @property
@@ -524,9 +527,9 @@ class Fluid:
     def step(self, dt: float) -> None:
         """Advance by `dt` seconds; 0 changes nothing, nor does what is next to 0 in single precision (1e-36).
 
-        Raises GpufluidError for a dt that is negative, NaN or infinite, for an emitter or obstacle that was
-        changed into a bad one, for a force function on NumPy that fails, and for a dt over which a
-        diffusivity reaches too far to be solved for, as it may round solids (see `gpufluid.diffusion`); the
+        Raises GpufluidError for a dt that is negative, NaN or infinite; for an emitter or obstacle that was
+        changed into an impossible one; for a force function on NumPy that fails; and for a dt over which a
+        diffusivity reaches too far to be solved for, as it may round solids (see `gpufluid.diffusion`). The
         fluid is then as it was.
         """
         dt = finite_number(dt, "dt", low=0.0)
@@ -539,17 +542,17 @@ class Fluid:
 
     @_between_steps
     def advance(self, dt: float, budget_ms: float = 4.0) -> bool:
-        """Go on with a step of `dt` seconds for about `budget_ms`; return True when it is finished.
+        """Work on a step of `dt` seconds for about `budget_ms`; return True when it is finished.
 
-        Call it once a frame in place of `step`: a step takes as many calls as it needs, and is then, to the
-        last bit, what `step` makes of it. The first call begins the step, and `dt`, the emitters, obstacles,
-        forces and settings count as they are then; a `dt` given later on does not. Until it is finished all
-        that is drawn, read, sampled, handed out or saved is the state before it.
+        Call it once a frame in place of `step`: a step takes as many calls as it needs, and its result is
+        that of `step`, to the last bit. The first call begins the step, with `dt`, emitters, obstacles,
+        forces and settings as they are then; a `dt` given in later calls is ignored. Until the step is
+        finished, everything drawn, read, sampled, handed out or saved is the state before it.
 
-        budget_ms: of this call, and of the GPU for what it asks for, > 0. What passes cost is learned from
-        the calls before; a pass that is longer than the budget is divided. Where a host's GL state is kept,
-        which takes tenths of a millisecond, a budget below 1 ms is gone over.
-        Where anything fails, in a later call too, the fluid is as it was before the step.
+        budget_ms: time for this call, and for the GPU to do what it asks for, > 0. What passes cost is
+        learned from earlier calls; a pass that takes longer than the budget is divided. Keeping a host's GL
+        state takes tenths of a millisecond, so a budget below 1 ms is exceeded then.
+        If anything fails, in a later call too, the fluid is as it was before the step.
         Raises GpufluidError as `step` does, MissingDependencyError without the package greenlet.
         """
         started = perf_counter()
@@ -570,7 +573,9 @@ class Fluid:
 
     @property
     def progress(self) -> float:
-        """How far `advance` is with its step, 0 .. 1, by what the last one took; 0: none is under way."""
+        """How far `advance` is with its step, 0 .. 1, judged by the time the last one took; 0: none is under
+        way.
+        """
         return self._slices.progress if self._slices else 0.0
 
     @property
@@ -669,10 +674,10 @@ class Fluid:
     @_at_work
     @_between_steps
     def project(self) -> None:
-        """The projection alone, on the velocity as it is.
+        """Do the projection alone: take the divergence out of the velocity as it is now.
 
-        The pressure is that of the last dt, or of 1 s, and found afresh whatever `warm_start` says.
-        Raises GpufluidError for an obstacle where `gpufluid.solvers.FFT` solves for the pressure.
+        The pressure is that of the last dt, or of 1 s, and is found afresh whatever `warm_start` says. Raises
+        GpufluidError for an obstacle where `gpufluid.solvers.FFT` solves for the pressure.
         """
         self._finish_step()
         self._solver.project(self._last_dt, list(self.obstacles))
@@ -684,12 +689,12 @@ class Fluid:
     def scroll(self, cells: tuple[int, int, int]) -> None:
         """Move the box by whole `cells` (i, j, k) along (x, y, z); the fluid stays where it is in the world.
 
-        What is in the box before and after keeps its values, to the bit. What the box leaves behind is let
-        go; what comes into it is what its sides bring: through an open side clean air at rest, of the ambient
-        temperature (or moving as the inflow on the opposite side does), through an inflow what that brings.
-        Along a periodic axis the pattern that repeats is what stays in place, and nothing is let go. Solids
+        What is in the box before and after keeps its values, to the bit. What the box leaves behind is lost;
+        what it newly covers is filled by its sides: behind an open side with clean air at rest, of the
+        ambient temperature (or moving as the inflow on the opposite side does), behind an inflow with what
+        that brings. Along a periodic axis the repeating pattern stays in place, and nothing is lost. Solids
         and sources keep their places in the world, and so does the noise of sources; what has a value for
-        each cell, `gf.Array` and `gf.ForceField`, goes with the box.
+        each cell, `gf.Array` and `gf.ForceField`, moves with the box.
         Raises GpufluidError for what is no whole number, and along an axis with a wall: a box may run over
         its floor, but not lift it.
         """
@@ -705,10 +710,10 @@ class Fluid:
     ) -> tuple[int, int, int]:
         """Scroll the box so that `point` (x, y, z), metres, stays near its middle; return by how many cells.
 
-        dead_zone: metres, one number or (x, y, z), that the point may go from the middle before the box
-        moves; never less than a cell, so that what trembles in place does not move it. axes: along which it
+        dead_zone: how far the point may be from the middle before the box moves, metres, one number or (x, y,
+        z); never less than a cell, so that the box does not tremble with the point. axes: along which it
         moves, as in "xz"; None: along all but those with a wall, so that a floor stays below.
-        Call it once a frame, before `step`. Raises GpufluidError as `scroll` does, and where no axis is left.
+        Call it once a frame, before `step`. Raises GpufluidError as `scroll` does, and if no axis is left.
         """
         place = finite_triple(point, "point")
         triple = isinstance(dead_zone, list | tuple) or np.ndim(dead_zone)
@@ -757,11 +762,11 @@ class Fluid:
 
     @_at_work
     def take(self, names: Sequence[str]) -> Callable[[], dict[str, FloatArray]]:
-        """Copy fields as they are now; what is returned gives them by name in any thread.
+        """Copy fields as they are now, and return a function that gives them by name, in any thread.
 
-        names: of the attributes that are fields. Each texture is copied once, and unpacked where it is
-        called, with shapes [z, y, x(, c)] as `read` has them: this waits for the GPU as `read` does, but
-        costs the thread that steps less. Raises GpufluidError for another name.
+        names: of the attributes that are fields. Each texture is copied once, and unpacked where the function
+        is called, with shapes [z, y, x(, c)] as `read` has them: that waits for the GPU as `read` does, but
+        takes less time of the thread that steps. Raises GpufluidError for another name.
         """
         several(names, "names")
         for name in names:
@@ -820,10 +825,10 @@ class Fluid:
 
     @_at_work
     def sample(self, points: ArrayLike) -> Samples:
-        """Ask what flows at `points` [n, 3], metres, without waiting for the GPU.
+        """Ask for the flow at `points` [n, 3], metres, without waiting for the GPU.
 
-        The answer is of this moment and comes a frame or so later: ``samples.ready``, ``samples.velocity``.
-        Along an axis the box repeats along a point counts modulo the box.
+        The answer is of this moment and arrives about a frame later: ``samples.ready``, ``samples.velocity``.
+        Along a periodic axis a point counts modulo the box.
         Raises GpufluidError for points of another shape or that are not finite.
         """
         return self._ask(_places(points))
@@ -851,17 +856,18 @@ class Fluid:
         air_density: float = AIR_DENSITY,
         gravity: Sequence[float] = GRAVITY,
     ) -> BodyForces:
-        """Ask for force and torque of the flow on a rigid body of yours, without waiting for the GPU.
+        """Ask for the force and torque of the flow on a rigid body of yours, without waiting for the GPU.
 
-        points: [n, 3], metres, places of the body that each stand for a part of it. areas: cross-sections of
+        points: [n, 3], metres, places on the body that each stand for a part of it. areas: cross-sections of
         the parts, m^2, one for all or [n]. velocities: of the body there, m/s, one for all or [n, 3].
-        drag_coefficient: of ``1/2 rho Cd A |u - v| (u - v)``, 0.47 for a sphere. volumes: m^3, one for all
-        or [n], that the air lifts against `gravity`, m/s^2; 0: no lift. center: about which the torque is,
-        metres; None: the mean of the points. air_density: rho, kg/m^3.
+        drag_coefficient: Cd of ``1/2 rho Cd A |u - v| (u - v)``, 0.47 for a sphere. volumes: m^3, one for all
+        or [n], lifted by the air against `gravity`, m/s^2; 0: no lift. center: the point that the torque is
+        about, metres; None: the mean of the points. air_density: rho, kg/m^3.
 
-        The answer is of this moment and comes a frame or so later: ``asked.ready``, ``asked.force`` (N),
+        The answer is of this moment and arrives about a frame later: ``asked.ready``, ``asked.force`` (N),
         ``asked.torque`` (N m), ``asked.parts`` (N, [n, 3]). The flow does not feel the body by this. Inside
-        an obstacle the solid's own velocity is found: where the body is one too, take points a cell off it.
+        an obstacle the solid's own velocity is found: if the body is an obstacle too, take points a cell away
+        from it.
         Raises GpufluidError for bad points and numbers, naming them.
         """
         places = _places(points)
@@ -876,10 +882,10 @@ class Fluid:
     @_at_work
     @_between_steps
     def reset(self) -> None:
-        """Back to rest and clean air, the box to where it was made; emitters and obstacles stay.
+        """Go back to rest and clean air, with the box where it was made; emitters and obstacles stay.
 
-        The next step is that of a new fluid with them: where obstacles were before counts no more. A step
-        under way is given up.
+        The next step is that of a new fluid with them: where obstacles were before no longer counts. A step
+        under way is abandoned.
         """
         self._drop_step()
         solver = self._solver
@@ -898,7 +904,7 @@ class Fluid:
 
     @_at_work
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
-        """Write all that the next step starts from to a file, and return its path; see `load`.
+        """Write everything that the next step starts from to a file, and return its path; see `load`.
 
         The file appears whole or not at all. Raises GpufluidError for a file that exists, unless `overwrite`,
         for what the disk refuses, and naming what no file can hold: a pressure solver or a function of yours.
@@ -907,7 +913,7 @@ class Fluid:
 
     @_at_work
     def take_state(self) -> Taken:
-        """Copy the state as it is now; what is returned writes it later: ``write(path)`` is as `save`.
+        """Copy the state as it is now, and return a function that writes it: ``write(path)`` is as `save`.
 
         Raises GpufluidError for what no file can hold.
         """
@@ -924,12 +930,12 @@ class Fluid:
         ctx: moderngl.Context | None = None,
         backend: str | None = None,
     ) -> Fluid:
-        """Return the fluid of a file of `save`: on the same device it goes on as the saved one, bit for bit.
+        """Return the fluid in a file of `save`. On the same device it continues bit for bit as the saved one.
 
         ctx: as in the constructor. backend: as in the constructor; None: the one the saved fluid ran on. On
-        another backend or device the state is the same and the steps differ by their rounding.
-        Raises GpufluidError for a file that is missing, cut, altered, or of another version, before any field
-        is made, and as the constructor does.
+        another backend or device the state is the same, and the steps differ by their rounding.
+        Raises GpufluidError for a file that is missing, cut short, altered, or of another version, before any
+        field is made, and as the constructor does.
         """
         return load(cls, path, ctx, backend)
 
@@ -939,8 +945,8 @@ class Fluid:
         """Take the state from a file of `save`, of a fluid with this one's grid and as many obstacles.
 
         Emitters, obstacles, forces, sides and settings stay this fluid's own: a program that has made them
-        again goes on, bit for bit where they are what they were. Colour and flames that are not in the file
-        are gone. Raises GpufluidError as `load` does.
+        again continues, bit for bit if they are the same. Colour and flames that are not in the file become
+        0. Raises GpufluidError as `load` does.
         """
         restore(self, path)
 
@@ -982,7 +988,7 @@ class Fluid:
 
     @property
     def layouts(self) -> dict[str, FlatLayout]:
-        """How volumes lie in textures, by the kinds of `gpufluid.layout.layouts`; none on NumPy."""
+        """How volumes are laid out in textures, by the kinds of `gpufluid.layout.layouts`; none on NumPy."""
         layouts: dict[str, FlatLayout] = getattr(self._backend, "layouts", {})
         return layouts
 
@@ -1005,10 +1011,10 @@ class Fluid:
 
     @_at_work
     def voxelize(self) -> None:
-        """Let `solid_field` be of the obstacles where they are now; pictures do so first of all.
+        """Update `solid_field` to where the obstacles are now; pictures do this first of all.
 
-        Who only looks does not stop what moves: the next step is as it would be without. While a step of
-        `advance` is under way they are those of the state before it. Raises GpufluidError after `release`.
+        Looking does not stop what moves: the next step is as it would be without. While a step of `advance`
+        is under way the obstacles are those of the state before it. Raises GpufluidError after `release`.
         """
         self._seen()
 
@@ -1029,12 +1035,12 @@ class Fluid:
         return self._gl_field(self._state.pressure)
 
     def give(self, program: moderngl.Program, unit: int = 8, prefix: str = "gpufluid") -> None:
-        """Set what ``gf.glsl("sample")`` in `program`, one of yours, reads: the fluid as it is now.
+        """Set what ``gf.glsl("sample")`` reads in `program`, one of yours: the fluid as it is now.
 
-        Binds two textures, from `unit` on, and leaves them bound: call it after each step. prefix: that of
-        `glsl`; a shader that asks for two fluids has one for each, and units of their own.
-        Raises GpufluidError on NumPy, which has no textures, for a program that is not in this context, for a
-        unit there is not, and for a prefix that none is.
+        Binds two textures, from `unit` on, and leaves them bound: call it after each step. prefix: that given
+        to `glsl`; a shader that asks for two fluids has one for each, and units of their own.
+        Raises GpufluidError on NumPy, which has no textures, for a program that is not in this context, and
+        for a unit or a prefix that cannot be.
         """
         self.check_alive()
         fields = {"scalars": self.scalars, "velocity": self.velocity_field}
@@ -1067,13 +1073,13 @@ class Fluid:
     @_at_work
     @_between_steps
     def finish(self) -> None:
-        """Wait until every step asked for is done, one that `advance` is at as well."""
+        """Wait until every step asked for is done, also one that `advance` is working on."""
         self._finish_step()
         self._backend.finish()
 
     @_between_steps
     def release(self) -> None:
-        """Release everything but a context of the caller's; idempotent."""
+        """Release everything except a context of yours; may be called again."""
         if self._backend.gone:
             self._released = True
         if not self._released:

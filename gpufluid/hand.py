@@ -14,11 +14,11 @@ REACH = 0.03  # of the box's longest side, where a hand has no reach of its own
 @named
 @dataclass
 class Hand:
-    """What a hand leaves in the fluid that it goes through. Change any field at any time.
+    """What a hand (a drag of the mouse, or `Scene.stroke`) does to the fluid. Can be changed at any time.
 
-    reach: metres round it, > 0; None: 0.03 of the box's longest side. push: share of its own velocity that it
-    gives the fluid, >= 0. density, color: smoke, or red, green and blue smoke, added per second, >= 0.
-    temperature: the value set there; None leaves it alone.
+    reach: distance round it that it acts on, metres, > 0; None: 0.03 of the box's longest side. push: share
+    of its own velocity that it gives the fluid, >= 0. density, color: smoke, or red, green and blue smoke,
+    that it adds per second, >= 0. temperature: the value that it sets there; None leaves it alone.
 
     Raises GpufluidError naming the field and its limit.
     """

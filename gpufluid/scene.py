@@ -38,20 +38,22 @@ FASTEST = 4.0  # lengths of the box per second that a hand can push at
 @named
 @dataclass
 class Scene:
-    """Everything a film or a window needs; `gpufluid.run` plays it.
+    """A fluid and everything needed to show it, as a film or in a window; `gpufluid.run` plays it.
 
-    fluid: steps by `dt` seconds a frame. others: more fluids, each in its own box, stepped and drawn as well.
-    camera, light, smoke: the picture; camera None: one that sees all boxes whole; light None: a `Light()`, in
-    2D one from the front. lights: up to four more lights. fire: how hot gas glows; None: it does not. floor:
-    height of a ground plane that catches the shadow, metres, or None. picture: its size and how it is drawn.
-    update: called as ``update(scene, time)`` before each frame, time in seconds. story: a generator; each
-    ``yield`` of it is one frame, and where it ends the scene does. frames: after how many the scene ends;
-    None: never. views: of the flow, in every box or in one, drawn into the picture: `gf.ParticlesView` and
-    others. title: the window's. names: emitters, obstacles, forces, lights, views and fluids by name. seed:
-    what a description was given for its noise. hand: what a drag of the mouse does to the fluid in a window;
-    None: it turns the view, but in 2D, where it is a plain `Hand()`. touched: whether one has done so yet.
-    frame: how many have been played. live: what draws the views, made by the renderer that first does.
-    provenance: what is known of the file that it was read from.
+    fluid: what is simulated, by `dt` seconds per frame. others: more fluids, each in its own box, stepped and
+    drawn as well.
+    camera, light, smoke: how it is seen. A camera of None sees all boxes whole; a light of None is a
+    `Light()`, in 2D one from the front. lights: up to four more. fire: how hot gas glows; None: it does not.
+    floor: height of a ground plane that catches the shadow, metres, or None. picture: its size and how it is
+    drawn.
+    update: a function called as ``update(scene, time)`` before each frame, time in seconds. story: a
+    generator; each ``yield`` of it is one frame, and the scene ends where it does. frames: how many the scene
+    lasts; None: it has no end. views: of the flow, in every box or in one, drawn into the picture:
+    `gf.ParticlesView` and others. title: the window's. names: emitters, obstacles, forces, lights, views and
+    fluids by name. seed: what a description was given for its noise. hand: what a drag of the mouse does to
+    the fluid in a window; None: it turns the view, except in 2D, where it is a plain `Hand()`. touched:
+    whether a drag has done so yet. frame: how many have been played. live: what draws the views, made by the
+    renderer that first does. provenance: what is known of the file that it was read from.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -150,13 +152,12 @@ class Scene:
     ) -> Scene:
         """Return the scene of a file: a description (.toml) or a script (.py).
 
-        ctx: the GL context it is to live in; None: one of its own. changes: assignments over what the file
-        says, as in "settings.viscosity=0.001" (of a script: parameters of its function). cells: of the first
-        grid, or, of a description, for each grid its own or None; a box stays as wide or as high as it was,
-        whichever is more, on its floor and round its middle.
-        backend: as in `Fluid`.
-        Raises SceneError naming the file, the place in it and what was expected there; of what a script
-        raises, later on too, the line. A script is Python and may do anything: run only those you trust. A
+        ctx: the GL context it lives in; None: one of its own. changes: assignments that override the file, as
+        in "settings.viscosity=0.001" (of a script: parameters of its function). cells: of the first grid, or,
+        of a description, for each grid its own or None; a box stays as wide or as high as it was, whichever
+        is more, on its floor and round its middle. backend: as in `Fluid`.
+        Raises SceneError naming the file, the place in it and what was expected there; for what a script
+        raises, then or later, the line. A script is Python and may do anything: run only those you trust. A
         description runs nothing.
         """
         several(changes, "Scene.load changes")
@@ -176,7 +177,7 @@ class Scene:
 
     @property
     def box_names(self) -> tuple[str, ...]:
-        """What the box of each fluid is called: as in `names`, else "box 1", "box 2" by its place."""
+        """What the box of each fluid is called: its name in `names`, else "box 1", "box 2" by its place."""
         return box_names(self.fluids, self.names)
 
     @property
@@ -190,7 +191,7 @@ class Scene:
         return self._over or (self.frames is not None and self.frame >= self.frames)
 
     def frame_all(self, aspect: float | None = None) -> None:
-        """Let the camera see all boxes whole, from the side that it is on.
+        """Place the camera so that it sees all boxes whole, from the side that it is on.
 
         aspect: width of the picture over its height; None: that of `picture`. Raises GpufluidError for one
         that is not > 0.
@@ -198,16 +199,17 @@ class Scene:
         self._frame([self.camera], aspect)
 
     def fit(self, aspect: float) -> None:
-        """`frame_all` for a picture of that `aspect`, where nobody has placed the camera, nor moved it since.
+        """`frame_all` for a picture of that `aspect`, unless somebody has placed the camera or moved it
+        since.
 
-        One that a description turns or opens is far enough off for each of its frames.
+        If a description turns or opens the camera, it is put far enough away for each of its frames.
         """
         if self._fits:
             self.place_camera(self._seen, aspect)
 
     @property
     def camera_is_free(self) -> bool:
-        """Whether nobody has placed the camera, nor moved it since: then `fit` may."""
+        """Whether nobody has placed the camera, or moved it since: only then does `fit` place it."""
         held = any(thing is self.camera for thing in self._held.values())
         return self._fits and not held
 
@@ -239,15 +241,15 @@ class Scene:
         self.camera.near, self.camera.far = min(c.near for c in cameras), max(c.far for c in cameras)
 
     def advance(self) -> None:
-        """Let the story and `update` go on by one frame, then step the fluids; nothing once it is `over`."""
+        """Advance the story and `update` by one frame, then step the fluids; nothing once it is `over`."""
         self._advance(step=True)
 
     def resume(self, *paths: str | os.PathLike[str]) -> None:
-        """Go on where `paths`, files of `Fluid.save`, were written: one for each fluid of this scene.
+        """Continue where `paths`, files of `Fluid.save`, were written: one for each fluid of this scene.
 
-        It must not have been played yet: the story and `update` are told up to there, without a step of the
-        fluids; then these take their states. What a story decides by reading a fluid may come out otherwise.
-        Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before.
+        The scene must not have been played yet: the story and `update` run up to that time without a step of
+        the fluids, and then these take their states. What a story decides by reading a fluid may come out
+        differently. Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before.
         """
         if len(paths) != len(self.fluids):
             raise GpufluidError(f"{len(self.fluids)} files are needed, one for each fluid, got {len(paths)}")
@@ -302,7 +304,8 @@ class Scene:
     def hold(self, thing: Any, name: str, held: bool = True) -> None:
         """From now on keyframes and formulas of a description leave field `name` of `thing` as it is.
 
-        Saved, it is then what it is, not what the file said. held: False lets it follow the file again.
+        When it is saved, the file gets its value, not what it said before. held: False lets it follow the
+        file again.
         """
         if held:
             self._held[id(thing), name] = thing
@@ -314,10 +317,10 @@ class Scene:
         return (id(thing), name) in self._held
 
     def rename(self, thing: Any, name: str | None) -> None:
-        """Call `thing`, a part of this scene, `name`, None: nothing; views of a box follow.
+        """Call `thing`, a part of this scene, `name`; None: it has no name. Views of a renamed box follow.
 
-        Raises GpufluidError for what nothing can be called, what another part is called, and what a
-        description has no name for, and leaves everything as it was.
+        Raises GpufluidError for what nothing can be called, what another part is called, and what has no name
+        in a description, and leaves everything as it was.
         """
         if name is not None:
             parts = {id(part) for part in self.parts()}
@@ -337,7 +340,7 @@ class Scene:
                 view.box = after[before.index(view.box)]
 
     def parts(self) -> Iterator[Any]:
-        """All that may have a name."""
+        """Everything that may have a name."""
         for fluid in self.fluids:
             yield fluid
             yield from (*fluid.emitters, *fluid.obstacles, *fluid.forces)
@@ -346,9 +349,9 @@ class Scene:
     # -- for stories -----------------------------------------------------------------------------------
 
     def wait(self, seconds: float) -> Story:
-        """Frames that take `seconds` > 0 together, at least one: ``yield from scene.wait(2.0)``.
+        """Let `seconds` > 0 pass in a story, at least one frame: ``yield from scene.wait(2.0)``.
 
-        Raises GpufluidError for other seconds, with the first frame, and where `dt` is 0, as no time passes.
+        Raises GpufluidError for other seconds, with the first frame, and if `dt` is 0, as no time passes.
         """
         end = self.time + finite_number(seconds, "seconds", above=0.0)
         while True:
@@ -369,7 +372,7 @@ class Scene:
         fluid: Fluid | None = None,
         falloff: float | None = None,
     ) -> None:
-        """Put so much into `shape` in the next frame, once: a line, a curve, a drop of ink.
+        """Add smoke, heat or motion in `shape` once, in the next frame: a line, a curve, a drop of ink.
 
         density, color: added there altogether, not per second. temperature, velocity: set there. falloff:
         metres outside the shape over which it fades; None: one cell.
@@ -381,11 +384,11 @@ class Scene:
         self._marks.append((target, target.emitters.add(emitter)))
 
     def stroke(self, start: Sequence[float], end: Sequence[float], hand: Hand | None = None) -> None:
-        """Let a hand go from `start` to `end` (x, y, z), metres, in the next frame.
+        """Move a hand through the fluid from `start` to `end` (x, y, z), metres, in the next frame.
 
-        hand: None is the scene's own, or `Hand()`. Of several fluids it reaches into the one whose box `end`
-        lies in, else into the first. Raises GpufluidError for places that are not finite and a hand that
-        cannot be.
+        hand: None is the scene's own, or `Hand()`. With several fluids it acts on the one whose box `end`
+        lies in, else on the first. Raises GpufluidError for places that are not finite and a hand that cannot
+        be.
         """
         hand = hand or self.hand or Hand()
         hand.check()
@@ -411,12 +414,12 @@ class Scene:
         )
 
     def save_frame(self, path: str | os.PathLike[str]) -> None:
-        """Ask for a picture (.png) of the next frame once it is drawn; a file of that name is replaced.
+        """Save a picture (.png) of the next frame once it is drawn; an existing file is replaced.
 
         `gf.run` and windows write it. A loop of yours has a renderer: ``gf.write_picture(path, renderer)``.
 
-        Where the story ends before another frame it is of the scene as it is then. Raises GpufluidError for
-        another ending, and what is no name of a file.
+        If the story ends before another frame, the picture is of the scene as it is then. Raises
+        GpufluidError for another ending, and for what is no name of a file.
         """
         target = named_file(path)
         if target.suffix.lower() != ".png":
@@ -424,7 +427,7 @@ class Scene:
         self._snaps.append(target)
 
     def take_snaps(self) -> list[Path]:
-        """Return the pictures asked for, for who draws them, and forget them."""
+        """Return the pictures asked for, to whoever draws them, and forget them."""
         snaps, self._snaps = self._snaps, []
         return snaps
 

@@ -32,34 +32,40 @@ SLIPS = ("no", "free")
 @named
 @dataclass(frozen=True)
 class Settings:
-    """How a fluid is stepped. All units SI; every rate is per second and does not depend on dt.
+    """How a fluid is stepped. All units are SI; every rate is per second and does not depend on dt.
 
-    advection: "maccormack" (Selle et al. 2008), "bfecc" (Dupont & Liu 2003), "semi-lagrangian" (Stam 1999) or
-        "monotone-cubic", semi-Lagrangian with the monotone cubics of Fedkiw, Stam & Jensen (2001) in place of
-        trilinear interpolation; for everything carried. The last two never leave the values they start from.
-    velocity_advection: the same choice for the velocity alone; None follows `advection`.
+    advection: the scheme that carries everything: "maccormack" (Selle et al. 2008), "bfecc" (Dupont & Liu
+        2003), "semi-lagrangian" (Stam 1999) or "monotone-cubic", which is semi-Lagrangian with the monotone
+        cubics of Fedkiw, Stam & Jensen (2001) in place of trilinear interpolation. The last two never leave
+        the range of the values they start from.
+    velocity_advection: the scheme for the velocity alone; None: the same as `advection`.
     trace: how a back-trace follows the flow, "rk2" (midpoint) or "euler".
-    limiter: what holds MacCormack and BFECC inside the values it started from: "clamp", "revert" (to
+    limiter: what keeps MacCormack and BFECC within the values they start from: "clamp", "revert" (to
         semi-Lagrangian) or None.
-    sampler: "exact" interpolates in the shader; "hardware" takes filtered taps (8-bit weights on GPUs).
-    cfl: cells a substep may carry anything; None never splits a step, nor is one of a given velocity split.
-    max_substeps: how many a step is split into at most, whatever `cfl` asks for.
-    pressure: a solver from `gpufluid.solvers`, or an object of yours with solve(problem). warm_start: begin
-        from the last pressure.
-    vorticity_confinement: eps of Fedkiw, Stam & Jensen (2001), 1/s. Its force has a factor cell_size: one
-        eps does half the work on a vortex with twice the cells (docs/validation.md).
+    sampler: "exact" interpolates in the shader; "hardware" uses filtered texture reads (8-bit weights on
+        GPUs).
+    cfl: how many cells a substep may carry anything; a longer step is split. None: steps are never split; nor
+        are they without `solve_velocity`.
+    max_substeps: the most parts that a step is split into, whatever `cfl` asks for.
+    pressure: a solver from `gpufluid.solvers`, or an object of yours with a method solve(problem).
+        warm_start: whether it starts from the last pressure.
+    vorticity_confinement: how strongly small swirls are restored; eps of Fedkiw, Stam & Jensen (2001), 1/s.
+        Its force is proportional to cell_size: the same eps does half the work on a vortex with twice the
+        cells (docs/validation.md).
     ambient_temperature: of the air that nothing has warmed.
     buoyancy: m/s^2 upward per unit of temperature above `ambient_temperature`. weight: m/s^2 downward per
         unit of density, of smoke of any colour. up: the direction against gravity.
-    viscosity, thermal_diffusivity, density_diffusivity: m^2/s, of velocity, temperature and density;
-        implicit and stable; at 0 no pass runs. `gpufluid.diffusion` says how accurately they are solved.
-    density_dissipation, cooling: rates, 1/s, at which smoke fades and heat falls back to ambient.
+    viscosity: of the velocity, m^2/s. thermal_diffusivity: of the temperature, m^2/s. density_diffusivity: of
+        the density, m^2/s. All three are implicit and stable; at 0 no pass runs. `gpufluid.diffusion` says
+        how accurately they are solved.
+    density_dissipation: rate at which smoke fades away, 1/s. cooling: rate at which heat returns to ambient,
+        1/s.
     combustion: a gf.Combustion; None: nothing burns.
-    solve_velocity: False carries the scalars through a velocity the user writes.
-    skip_empty: leave out of the scalars' passes where there is nothing: the result is the same, to the bit.
-        Works in textures, with an ambient temperature of 0, without diffusion of scalars and without heated
-        solids, beside which nothing stays at rest; and where enough is empty for it to pay.
-    precision: "single" or "half" floats in the textures; the reference is always float64.
+    solve_velocity: False keeps the velocity that you write, and only carries the scalars along with it.
+    skip_empty: skip empty regions when scalars are carried: the result is the same, to the bit. This works in
+        textures, with an ambient temperature of 0, without diffusion of scalars and without heated solids
+        (beside which nothing stays at rest), and is done if enough is empty for it to pay.
+    precision: "single" or "half" floats in the textures; the reference always uses float64.
 
     Raises GpufluidError naming the setting and its limits.
     """
@@ -127,7 +133,7 @@ class Settings:
         object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:
-        """These settings with `changes`, by name. Raises GpufluidError for a name or value that cannot be."""
+        """Return these settings with `changes`, by name. Raises GpufluidError for a wrong name or value."""
         return replace(self, **changes)
 
     @property

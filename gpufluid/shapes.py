@@ -166,9 +166,9 @@ class Box:
 @named
 @dataclass(frozen=True)
 class Cylinder:
-    """An upright cylinder, its axis along y. center, radius, height: metres, both > 0.
+    """An upright cylinder, its axis along y. center: metres. radius, height: metres, > 0.
 
-    It lies along another axis with a `rotation` of its obstacle or emitter. In 2D a Sphere is one along z.
+    A `rotation` of its obstacle or emitter lays it along another axis. In 2D a Sphere is a cylinder along z.
 
     Raises GpufluidError naming the value and its limit.
     """
@@ -225,9 +225,10 @@ class Capsule:
 @named
 @dataclass(frozen=True)
 class Plane:
-    """The half space below a plane: solid on the side the normal points away from.
+    """The half space below a plane: solid on the side that the normal points away from.
 
-    point: of the plane, metres. normal: of any length > 0. Raises GpufluidError naming the value.
+    point: any point of the plane, metres. normal: its direction, of any length > 0. Raises GpufluidError
+    naming the value.
     """
 
     point: Triple = (0.0, 0.0, 0.0)
@@ -252,8 +253,8 @@ class Mesh:
     """A surface of triangles.
 
     vertices: [v, 3] float64, metres, read-only. triangles: [t, 3] int32, read-only; counter-clockwise seen
-    from outside. Triangles that name one vertex twice are dropped. Two meshes are equal only where they are
-    one object, so a mesh can key a cache.
+    from outside. Triangles that name one vertex twice are dropped. Two meshes are equal only if they are the
+    same object, so a mesh can key a cache.
 
     Raises GpufluidError for wrong shapes, values that are not finite, indices out of range and for a mesh
     without triangles.
@@ -265,7 +266,7 @@ class Mesh:
         self.family = Family()
 
     def moved(self, vertices: ArrayLike) -> Mesh:
-        """This mesh with its vertices elsewhere, [v, 3]: one that moves, frame by frame.
+        """This mesh with its vertices at other places, [v, 3]: one that moves or deforms, frame by frame.
 
         An obstacle whose shape becomes `shape.moved(vertices)` gives the fluid the velocity of its surface.
         Raises GpufluidError for vertices that are not finite, or not as many.
@@ -284,10 +285,10 @@ class Mesh:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mesh:
-        """The one mesh of all that a .glb, .obj, .ply or .stl file holds, in the file's units.
+        """Return everything that a .glb, .obj, .ply or .stl file holds as one mesh, in the file's units.
 
         Transforms of a scene graph are applied, polygons are split into triangles, and vertices at one
-        position are welded, so that `is_closed` sees the surface and not its seams.
+        position are welded, so that `is_closed` judges the surface and not its seams.
 
         Raises GpufluidError for a missing, empty or unreadable file, another suffix, or no triangles, and
         MissingDependencyError without trimesh.
@@ -441,7 +442,7 @@ class Mesh:
 
     @property
     def open_edges(self) -> int:
-        """How many directed edges no other runs against; 0 where the mesh is closed."""
+        """How many directed edges have no opposite one; 0 if the mesh is closed."""
         start = self.triangles.astype(np.int64).ravel()
         end = np.roll(self.triangles, -1, axis=1).astype(np.int64).ravel()
         count = len(self.vertices)
@@ -452,7 +453,7 @@ class Mesh:
 
     @cached_property
     def volume(self) -> float:
-        """Signed volume, m^3: negative where a closed mesh is inside-out; of no meaning where it is open."""
+        """Signed volume, m^3: negative if a closed mesh is inside-out; without meaning if it is open."""
         low, high = self.bounds
         a, b, c = self._corners(origin=0.5 * (low + high))
         return float(np.sum(a * np.cross(b, c)) / 6.0)
@@ -500,8 +501,10 @@ class Mesh:
         return normals
 
     def fitted(self, size: float, center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
-        """This mesh scaled alike on all axes, so that its bounding box has `size` as its longest edge and
-        `center` as its middle; metres. Raises GpufluidError for a mesh that is a single point.
+        """This mesh scaled and moved: `size` is the longest edge of its bounding box, `center` its middle;
+        metres.
+
+        All axes are scaled alike. Raises GpufluidError for a mesh that is a single point.
         """
         size = finite_number(size, "Mesh.fitted size", above=0.0)
         offset = np.array(finite_triple(center, "Mesh.fitted center"))
@@ -515,7 +518,7 @@ class Mesh:
         return Mesh((self.vertices - middle) * (size / longest) + offset, self.triangles)
 
     def welded(self) -> Mesh:
-        """This mesh with vertices at exactly equal positions made one, and unused ones dropped."""
+        """This mesh with vertices at exactly equal positions merged, and unused ones dropped."""
         positions, index = np.unique(
             self.vertices[self.triangles].reshape(-1, 3), axis=0, return_inverse=True
         )
@@ -535,32 +538,33 @@ Shape = Analytic | Mesh
 @named
 @dataclass(eq=False)  # two obstacles alike are still two: lists must find the very one
 class Obstacle:
-    """A solid in the fluid. Change any field at any time.
+    """A solid in the fluid. Its fields can be changed at any time.
 
     shape: Sphere, Box, Cylinder, Capsule, Plane or Mesh, in local space.
     position: where its local origin stands, metres.
     rotation: about its local origin: a 3x3 rotation matrix, a quaternion (x, y, z, w) of any length > 0, or
-        None. What has x, y, z and w is read by those names.
-    scale: > 0, a number or one along each local axis (x, y, z).
-    velocity: m/s, (x, y, z), and spin: rad/s about the world's axes through the local origin, of the surface
-        alone: a conveyor, a spinning drum. Added to the motion that follows from position, rotation, scale.
-    slip: "no" (fluid beside it is dragged along) or "free" (it glides: of the solid's velocity only the part
-        that goes into the fluid counts). Slanting and curved surfaces are stairs of voxels, which hold
-        fluid back about as no-slip ones do. One cell thick, what flows on one side drags what flows on the
-        other.
+        None. An object with x, y, z and w is read by those names.
+    scale: > 0, one number or one for each local axis (x, y, z).
+    velocity: of the surface alone, m/s, (x, y, z), and spin: rad/s about the world's axes through the local
+        origin, also of the surface alone: a conveyor, a spinning drum. Both add to the motion that follows
+        from position, rotation and scale.
+    slip: "no" (the fluid beside it is dragged along) or "free" (the fluid glides: only the part of the
+        solid's velocity that points into the fluid counts). Slanting and curved surfaces are stairs of
+        voxels, which hold fluid back about as much as no-slip ones. Across a solid one cell thick, the flow
+        on one side drags the flow on the other.
     temperature: of the solid; None: it heats nothing. heating: 1/s, >= 0; in fluid cells that share a face
-        with the solid the difference to its temperature falls by exp(-heating) in each second.
-    visible: whether it is drawn; the fluid feels it in any case, and it throws its shadow.
+        with the solid, the difference to its temperature falls by exp(-heating) in each second.
+    visible: whether it is drawn. The fluid feels it in any case, and it throws its shadow.
     color: of its paint, linear albedo (r, g, b), 0 .. 1; None: terracotta, or what the renderer is told.
-        gloss: of the soft sheen over it, 0 (rock, cloth) .. 1 (glaze). emission: linear radiance (r, g, b),
-        >= 0, that it glows with itself, as an ember or a screen does. It lights nothing else: put a lamp into
-        it. In the pictures of `FrameRenderer` a lamp inside one that glows shines out of it.
+        gloss: strength of the soft sheen on it, 0 (rock, cloth) .. 1 (glaze). emission: linear radiance (r,
+        g, b), >= 0, that it glows with, as an ember or a screen does. It lights nothing else: put a lamp into
+        it. In the pictures of `FrameRenderer` a lamp inside a glowing solid shines out of it.
 
-    A solid that comes, in one step, further than the diagonal of its bounding box from where it was has been
-    put there: it gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
+    A solid that moves, in one step, further than the diagonal of its bounding box counts as put elsewhere: it
+    gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
 
-    In a periodic box what reaches over a side comes in at the other one, and the way is the shortest there is
-    modulo the box: a position may be kept in the box or go on for ever. A Plane ends at the sides.
+    In a periodic box, what reaches over a side comes in at the opposite one, and the solid moves the shortest
+    way modulo the box: a position may be kept within the box or run on for ever. A Plane ends at the sides.
 
     Raises GpufluidError naming the field and its limit.
     """

@@ -31,11 +31,11 @@ class PressureSolver(Protocol):
 @named
 @dataclass(frozen=True)
 class Jacobi:
-    """Weighted Jacobi sweeps of the pressure Poisson equation.
+    """Weighted Jacobi sweeps of the pressure Poisson equation: simple, and the default.
 
-    iterations: sweeps a projection, >= 0. weight: 1 is plain Jacobi; in (0, 2).
-    tolerance: stop once the divergence left is this share (rms) of that before the projection; looked at
-    every ten sweeps, for which the CPU waits. None: always all sweeps, and nothing waits.
+    iterations: sweeps per projection, >= 0. weight: 1 is plain Jacobi; in (0, 2).
+    tolerance: stop once the divergence left is this share (rms) of that before the projection; checked every
+    ten sweeps, for which the CPU waits. None: always all sweeps, without waiting.
     One sweep leaves ``1 - weight * (1 - mu)`` of a cosine mode, mu the mean of ``cos(pi k_i / N)``.
 
     Raises GpufluidError naming the value and its limit.
@@ -56,11 +56,11 @@ class Jacobi:
 @named
 @dataclass(frozen=True)
 class ChebyshevJacobi:
-    """Jacobi sweeps, each with another weight: together a Chebyshev polynomial (Golub & Varga 1961).
+    """Jacobi sweeps with varying weights, which form a Chebyshev polynomial together (Golub & Varga 1961).
 
-    The same passes as `Jacobi`; all modes but the longest keep 1 % of their error or less.
-    iterations: sweeps a projection; more than a hundred are rounds of equal length. tolerance: as in
-    `Jacobi`, looked at after each round.
+    The passes are those of `Jacobi`; all modes but the longest keep 1 % of their error or less.
+    iterations: sweeps per projection; more than a hundred are done in rounds of equal length. tolerance: as
+    in `Jacobi`, checked after each round.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -76,10 +76,10 @@ class ChebyshevJacobi:
 @named
 @dataclass(frozen=True)
 class RedBlackSOR:
-    """Successive over-relaxation, the cells like the squares of a chess-board (Young 1954).
+    """Successive over-relaxation, on the cells coloured like the squares of a chess-board (Young 1954).
 
-    A sweep is two passes, one a colour. iterations: sweeps. omega: over-relaxation in (0, 2); 1 is
-    Gauss-Seidel. tolerance: as in `Jacobi`.
+    A sweep is two passes, one per colour. iterations: sweeps per projection. omega: over-relaxation in (0,
+    2); 1 is Gauss-Seidel. tolerance: as in `Jacobi`.
 
     Raises GpufluidError naming the value and its limit.
     """
@@ -99,15 +99,15 @@ class RedBlackSOR:
 @named
 @dataclass(frozen=True)
 class ConjugateGradient:
-    """Conjugate gradients (Hestenes & Stiefel 1952), preconditioned.
+    """Preconditioned conjugate gradients (Hestenes & Stiefel 1952).
 
-    iterations: at most so many; the CPU waits for four sums in each, and for one after the last.
-    preconditioner: "multigrid", one V-cycle (ten iterations, also in mazes that slow `Multigrid` down), or
-    "gauss-seidel", a symmetric red-black sweep (a hundred or more, each cheaper; no coarse grids to hold).
-    tolerance: as in `Jacobi`, looked at in every iteration; None takes them all.
+    iterations: the most per projection; the CPU waits for four sums in each, and for one after the last.
+    preconditioner: "multigrid", one V-cycle (about ten iterations, also in mazes that slow `Multigrid` down),
+    or "gauss-seidel", a symmetric red-black sweep (a hundred or more, each cheaper; no coarse grids to hold).
+    tolerance: as in `Jacobi`, checked in every iteration; None: always all iterations.
 
-    What grows where solids shut off a room without a solution is given up: V-cycles, or red-black sweeps,
-    then solve for the rest.
+    Where solids shut off a room that has no solution, the iteration is given up before it grows: V-cycles, or
+    red-black sweeps, then solve for the rest.
 
     Raises GpufluidError naming the value and its limit.
     """
@@ -125,11 +125,11 @@ class ConjugateGradient:
 @named
 @dataclass(frozen=True)
 class FFT:
-    """The exact solution by the fast Fourier transform (after Stam 2001), to rounding; no parameters.
+    """The exact solution, to rounding, by the fast Fourier transform (after Stam 2001); no parameters.
 
-    For a box that is periodic on every side, of a power of two cells along each axis, without obstacles:
+    For a box that is periodic on every side, with a power of two cells along each axis and without obstacles:
     anything else raises GpufluidError when the `Fluid` is made, or when the obstacle is added. The mean of
-    the pressure is 0. It needs no start: `warm_start` makes no difference. The transform is in single
+    the pressure is 0. It needs no start, so `warm_start` makes no difference. The transform is in single
     precision, whatever the settings say.
     """
 
@@ -137,10 +137,10 @@ class FFT:
 @named
 @dataclass(frozen=True)
 class Multigrid:
-    """V-cycles over grids of half the cells each (Brandt 1977).
+    """V-cycles over a series of grids, each with half as many cells along every axis (Brandt 1977).
 
-    cycles: V-cycles a projection. sweeps: red-black Gauss-Seidel sweeps before and again after a coarser
-    grid's turn. tolerance: as in `Jacobi`, looked at after every cycle.
+    cycles: V-cycles per projection. sweeps: red-black Gauss-Seidel sweeps before a coarser grid's turn, and
+    again after it. tolerance: as in `Jacobi`, checked after every cycle.
 
     Raises GpufluidError naming the field and what it should be.
     """

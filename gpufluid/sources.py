@@ -106,11 +106,11 @@ class Surface:
 
 @named
 class Image:
-    """A picture that stands in the box as a thin sheet facing +z: it emits as strongly as it is bright.
+    """A picture that stands in the box as a thin sheet facing +z; bright parts emit more.
 
     source: a file (with the film extra) or an array [height, width(, 1, 3 or 4)], uint8 or 0 .. 1, top row
-        first. Its strength is the luminance (Rec. 709) times alpha; a picture without light but with alpha
-        (a black logo) emits by its alpha.
+        first. Its strength is the luminance (Rec. 709) times alpha; a picture without light but with alpha (a
+        black logo) emits by its alpha.
     center: metres. size: width and height, metres, > 0. thickness: metres; None is one cell.
 
     Raises GpufluidError naming the file or value, MissingDependencyError without Pillow.
@@ -144,7 +144,8 @@ class Image:
 
 @named
 class Array:
-    """Values for every cell of the grid, a share of 0 .. 1; neither moved nor given an edge.
+    """A value of 0 .. 1 for every cell of the grid, its share of the emission; it cannot be moved or get an
+    edge.
 
     values: [nz, ny, nx].
 
@@ -172,41 +173,41 @@ Source = Analytic | Mesh | Line | Bezier | Surface | Image | Array
 @named
 @dataclass(eq=False)  # two emitters alike are still two: lists must find the very one
 class Emitter:
-    """A place where smoke, heat, fuel or motion enters the fluid. Change any field at any time.
+    """A source of smoke, heat, fuel or motion. Its fields can be changed at any time.
 
     shape: Sphere, Box, Cylinder, Capsule, Plane, Mesh (its volume), Surface (of a mesh), Line, Bezier, Image
         or Array. In a grid one cell deep its middle is moved along z into the one slice.
     density, fuel: added per second inside the shape, >= 0.
     color: red, green and blue densities added per second, >= 0, to `Fluid.color`; None: none.
     temperature: the value set inside the shape; None leaves it alone.
-    velocity: m/s, (x, y, z), set inside the shape; None leaves it alone. Where its edge or noise leaves
-        the emitter less than all, it replaces that share of what is there in a thirtieth of a second, and in
-        other times accordingly: so a second brings as much heat and motion in many short steps as in few.
-    edge: "gaussian" fades outside the shape, over `falloff` metres (> 0, None: one cell), and brings what is
-        there as well: a ball six cells across with a falloff of one 2.3 times its volume. "hard" ends at the
-        shape: a cell that it covers in part gets as much less, so that the shape's volume decides what is
-        emitted a second, on the mean over where it stands exactly, in one place within 6 %, what is round and
-        under three cells across within 20 %, a turned box or cylinder that is thinner than a cell within
-        40 %, a turned box of half a cell all round within 70 %. A closed mesh brings its volume in each
-        place, where no parts of it overlap.
+    velocity: m/s, (x, y, z), set inside the shape; None leaves it alone. Where the edge or the noise weakens
+        the emitter, temperature and velocity replace only that share of what is there, per thirtieth of a
+        second whatever the time step: a second brings as much heat and motion in many short steps as in few.
+    edge: "gaussian" fades outside the shape over `falloff` metres (> 0; None: one cell), "hard" ends at the
+        shape. A gaussian edge emits too: a ball six cells across with a falloff of one cell emits 2.3 times
+        its volume. With a hard one a cell that is covered in part gets proportionally less, so that the
+        shape's volume decides how much is emitted: exactly on average over all places, and in any one place
+        within 6 %; round shapes under three cells across within 20 %, turned boxes and cylinders thinner than
+        a cell within 40 %, a turned box of half a cell all round within 70 %. A closed mesh emits its volume
+        in every place, where no parts of it overlap.
     noise: 0 .. 1, how much of the emission a pattern of patches `noise_size` metres wide (None: four cells)
-        takes away; it is another one after every `noise_time` seconds. seed: a whole number; the same seed
-        gives the same patches. Both None go by the cells: give `falloff` and `noise_size` in metres, and the
-        same source brings as much, in the same patches, in finer cells.
-    position, rotation: where the shape's own origin stands, and how it is turned about it; see `Obstacle`.
-        In a periodic box what reaches over a side comes in at the other one, with the same patches, and where
-        the shape meets itself there it counts once. A Plane, without bounds as it is, and an Array, which has
-        a share for each cell already, end at the sides. A Box, Cylinder or Capsule that runs along an axis as
-        long as the box is has no ends there; of other shapes longer than the box the eight images count that
-        are nearest to its middle.
+        takes away; the pattern is another one after every `noise_time` seconds. seed: a whole number; the
+        same seed gives the same patches. Without a `falloff` and a `noise_size` both go by the cells; give
+        them in metres, and on a finer grid the same source emits as much, in the same patches.
+    position, rotation: where the shape's own origin stands, and how it is turned about it; see `Obstacle`. In
+        a periodic box, what reaches over a side comes in at the opposite one, with the same patches, and
+        where the shape meets itself there it counts once. A Plane, which has no bounds, and an Array, which
+        has a value for each cell already, end at the sides. A Box, Cylinder or Capsule along an axis, as long
+        as the box, has no ends there; of other shapes longer than the box, the eight images nearest to its
+        middle count.
     active: False switches the emitter off.
-    motion: how fast it moves, m/s; `position` is where it has come to. What it brings in a step is spread
-        over the way that it has come in it: so a fast one leaves a trail and not a row of puffs. It counts
-        until it is set back; a description finds it from the position. Not for a Mesh and what follows it in
-        that list.
+    motion: how fast it moves, m/s; `position` is where it has arrived. What it emits in a step is spread
+        along the way it has come, so a fast source leaves a trail and not a row of puffs. It stays in effect
+        until it is set back; in a description it follows from the position. Not for a Mesh and the shapes
+        after it in the list above.
 
-    For a Mesh and what follows it in that list the share of each cell is worked out on the CPU, when it is
-    new or has moved. Solids get nothing. Raises GpufluidError naming the field and its limit.
+    For a Mesh and the shapes after it in the list, the share of each cell is worked out on the CPU whenever
+    the shape is new or has moved. Solids get nothing. Raises GpufluidError naming the field and its limit.
     """
 
     shape: Source

@@ -26,12 +26,12 @@ STRAIGHT = 1e-9  # part of a direction below which it runs across an axis
 @named
 @dataclass(eq=False)  # two forces alike are still two
 class Wind:
-    """Draws the fluid towards a velocity, everywhere or about a place. Change any field at any time.
+    """Draws the fluid towards a velocity, everywhere or near a point. Its fields can be changed at any time.
 
-    velocity: of the wind, m/s. rate: 1/s, >= 0: in each second the difference falls by exp(-rate), whatever
-    dt. active: whether it acts. center: metres, where it blows most; None: it blows everywhere alike. radius:
-    metres, > 0: at the distance s * radius from the center the rate is rate * exp(-s^2 / 2). In a periodic
-    box the nearest image of the center counts.
+    velocity: of the wind, m/s. rate: how fast the fluid takes it up, 1/s, >= 0: in each second the difference
+    falls by exp(-rate), whatever dt. active: whether it acts. center: the point where it blows most, metres;
+    None: it blows everywhere alike. radius: metres, > 0; at the distance s * radius from the center the rate
+    is rate * exp(-s^2 / 2). In a periodic box the nearest image of the center counts.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -61,11 +61,14 @@ class Wind:
 @named
 @dataclass(eq=False)
 class Vortex:
-    """Turns the fluid about an axis, counter-clockwise seen against it. Change any field at any time.
+    """Turns the fluid about an axis, counter-clockwise if the axis points at you.
 
-    center: a point of the axis, metres. axis: its direction. strength: m/s^2, the largest push, at `radius`
-    metres (> 0) from the axis; at the distance s * radius it is strength * s * exp((1 - s^2) / 2). active:
-    whether it acts. In a periodic box its nearest image acts, along the axes of the box that it runs across.
+    center: a point of the axis, metres. axis: its direction. strength: the largest acceleration, m/s^2,
+    reached at `radius` metres (> 0) from the axis; at the distance s * radius it is strength * s * exp((1 -
+    s^2) / 2). active: whether it acts. In a periodic box its nearest image acts, along the axes of the box
+    that it runs across.
+
+    Its fields can be changed at any time.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -96,11 +99,11 @@ class Vortex:
 @named
 @dataclass(eq=False)
 class Attractor:
-    """Draws the fluid to a point, or drives it away. Change any field at any time.
+    """Pulls the fluid to a point, or pushes it away. Its fields can be changed at any time.
 
-    center: metres. strength: m/s^2 towards it, < 0 away from it, largest at `radius` metres (> 0); at the
-    distance s * radius it is strength * s * exp((1 - s^2) / 2). active: whether it acts. In a periodic box
-    its nearest image acts.
+    center: the point, metres. strength: acceleration towards it, m/s^2, away from it if < 0; it is largest at
+    `radius` metres (> 0), and at the distance s * radius it is strength * s * exp((1 - s^2) / 2). active:
+    whether it acts. In a periodic box its nearest image acts.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -132,20 +135,20 @@ class Attractor:
 @named
 @dataclass(eq=False)
 class Turbulence:
-    """Stirs the fluid, everywhere or about a place, in eddies that come and go. Change any field at any time.
+    """Stirs the fluid with eddies that come and go, everywhere or near a point.
 
-    strength: m/s^2, root mean square of the push over place and time. size: metres, > 0, the wave length of
-    the largest eddies; the finest measure a quarter of it, and none is finer than four cells. time: seconds,
-    > 0, after which a large eddy's push has a share of 1/e in common with what it was; finer ones turn over
-    sooner. seed: a whole number, >= 0: another one, other eddies. active: whether it acts. center: metres,
-    where it stirs most; None: it stirs everywhere alike. radius: metres, > 0: at the distance s * radius from
-    the center the strength is strength * exp(-s^2 / 2). In a periodic box the nearest image of the center
-    counts.
+    strength: acceleration, m/s^2, the root mean square over place and time. size: wavelength of the largest
+    eddies, metres, > 0; the finest measure a quarter of it, and none is finer than four cells. time: how long
+    a large eddy lasts, seconds, > 0: after that its push has only a share of 1/e in common with what it was;
+    finer ones change sooner. seed: a whole number, >= 0; another one gives other eddies. active: whether it
+    acts. center: the point where it stirs most, metres; None: it stirs everywhere alike. radius: metres, > 0;
+    at the distance s * radius from the center the strength is strength * exp(-s^2 / 2). In a periodic box the
+    nearest image of the center counts.
 
-    A sum of random waves (Kraichnan 1970) that fits into periodic boxes and, where it is everywhere alike,
-    leaves nothing to the projection: on the grid's faces, away from sides and solids, the push has no
-    divergence. It stays where it is in the
-    world as a box scrolls. `size` and `time` are of the whole pattern: as they change, it moves everywhere.
+    It is a sum of random waves (Kraichnan 1970) that fits into periodic boxes. Where it acts everywhere alike
+    its push has no divergence on the grid's faces, away from sides and solids, so the projection takes
+    nothing of it. It stays where it is in the world as a box scrolls. Its fields can be changed at any time;
+    `size` and `time` are of the whole pattern: as they change, it moves everywhere.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -174,10 +177,10 @@ class Turbulence:
 @named
 @dataclass(eq=False)
 class ForceField:
-    """An acceleration for every cell, m/s^2, array [nz, ny, nx, 3]; a face has the mean of its two cells.
+    """An acceleration for every cell, m/s^2, array [nz, ny, nx, 3]; a face gets the mean of its two cells.
 
-    values: kept as a locked copy; give another array to change it. strength: a factor on all of it. active:
-    whether it acts.
+    values: kept as a read-only copy; assign another array to change them. strength: a factor on all of them.
+    active: whether it acts.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -224,11 +227,11 @@ class ForceField:
 @named
 @dataclass(frozen=True, eq=False)
 class ForceExpression:
-    """An acceleration by a formula, m/s^2: one GLSL expression of type vec3.
+    """An acceleration given by a formula, m/s^2: one GLSL expression of type vec3.
 
-    expression: of `position` (vec3, metres) and `time` (float, seconds since the start), as in
-        "vec3(0, sin(x * 10.0), 0)"; `x`, `y` and `z` are the parts of `position`. Where it is not finite it
-        does nothing.
+    expression: a formula of `position` (vec3, metres) and `time` (float, seconds since the start), as in
+        "vec3(0, sin(x * 10.0), 0)"; `x`, `y` and `z` are the parts of `position`. Where its value is not
+        finite it does nothing.
     numpy: the same for the NumPy backend: a function of position [..., 3] and time that returns [..., 3].
     active: whether it acts.
 

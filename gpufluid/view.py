@@ -41,12 +41,14 @@ MOST_OF_A_PLATE = 1 << 26  # pixels: more than cameras have
 @named
 @dataclass
 class Camera:
-    """A camera on a sphere round `target`, looking at it; y is up.
+    """A camera that looks at `target` from some distance; y is up.
 
-    target: metres. distance: metres, > 0. azimuth: degrees round the y axis, 0 looks along -z.
-    elevation: degrees above the horizon, -89 to 89. fov: vertical angle of view, degrees, 1 to 170.
-    near, far: clipping distances, metres. Change any of them at any time, or `eye`: it changes distance,
-    azimuth and elevation, as ``camera.eye = (3, 1, 2)`` in each frame of a flight.
+    target: the point it looks at, metres. distance: from the target, metres, > 0. azimuth: degrees round the
+    y axis; at 0 it looks along -z. elevation: degrees above the horizon, -89 to 89. fov: vertical angle of
+    view, degrees, 1 to 170. near, far: clipping distances, metres.
+
+    All of them can be changed at any time, and so can `eye`, the place of the camera: ``camera.eye = (3, 1,
+    2)`` changes distance, azimuth and elevation.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -106,11 +108,11 @@ class Camera:
         return right, (-math.sin(a) * math.sin(e), math.cos(e), -math.cos(a) * math.sin(e))
 
     def frame(self, low: Sequence[float], high: Sequence[float], aspect: float = 16.0 / 9.0) -> None:
-        """Look at the box from `low` to `high` (x, y, z), metres, from so far off that all of it is seen.
+        """Look at the box from `low` to `high` (x, y, z), metres, from far enough away to see all of it.
 
-        The direction stays. aspect: width of the picture over its height. The clipping distances give way
-        where the box does not lie between them. Raises GpufluidError for places that are not finite or do not
-        span a box, and for an aspect that is not > 0.
+        The direction of view stays. aspect: width of the picture over its height. The clipping distances are
+        widened if the box does not lie between them. Raises GpufluidError for places that are not finite or
+        do not span a box, and for an aspect that is not > 0.
         """
         low, high = finite_triple(low, "low"), finite_triple(high, "high")
         aspect = finite_number(aspect, "aspect", above=0.0)
@@ -152,13 +154,14 @@ def check_drawing(method: Any, slices: Any, resolution: Any, of: str = "") -> No
 
 @named
 class Plate:
-    """A picture that stands behind everything, as a photograph that smoke is put into.
+    """A photograph behind everything, for smoke to be put into.
 
     source: a file (with the film extra) or an array [height, width, 3 or 4], uint8 or 0 .. 1, as screens show
-        it, top row first; what it has of alpha is before black.
+        it, top row first; if it has alpha, it is put over black.
 
-    It fills the picture and is cut where it is wider or higher, the same on either side. A floor is there by
-    what shadows, fire and lamps change of it alone. `pixels` are its own, uint8 [height, width, 3].
+    It fills the picture, and what is too wide or too high is cut off equally on both sides. The floor shows
+    only by what shadows, fire and lamps change on it. `pixels` are a copy of its own, uint8 [height, width,
+    3].
     Raises GpufluidError naming the file or value, MissingDependencyError without Pillow.
     """
 
@@ -214,10 +217,10 @@ def checked_background(value: Any, name: str) -> Background:
 @named
 @dataclass
 class Light:
-    """A directional light and what surrounds the scene.
+    """A directional light such as the sun, and the ambient light round the scene.
 
-    direction: the way the light travels (not towards it). color: linear radiance (r, g, b) of a white
-    surface facing it. ambient: linear radiance (r, g, b) that comes from all round.
+    direction: the direction in which the light travels, away from its source. color: linear radiance (r, g,
+    b) of a white surface that faces it. ambient: linear radiance (r, g, b) that arrives from all directions.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -241,10 +244,11 @@ class Light:
 @named
 @dataclass
 class PointLight:
-    """A light in one place, in the box or out of it.
+    """A lamp at one place, inside the box or outside.
 
     position: metres. color: linear radiance (r, g, b) of a white surface that faces it from a metre away; it
-    falls with the square of the distance. radius: metres, > 0; nearer than that it grows no brighter.
+    falls off with the square of the distance. radius: metres, > 0; closer than this the light gets no
+    brighter.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -267,13 +271,13 @@ class PointLight:
 @named
 @dataclass
 class SpotLight(PointLight):
-    """A light in one place that shines into a cone.
+    """A lamp at one place that shines into a cone.
 
     position: metres. color: linear radiance (r, g, b) of a white surface that faces it from a metre away in
-    the middle of its cone; it falls with the square of the distance. radius: metres, > 0; nearer than that
-    it grows no brighter. direction: the way the middle of its light travels. angle: degrees across the whole
-    cone, 1 to 170. softness: 0 .. 1, the share of the cone, from its edge inwards, over which the light fades
-    out; 0: its edge is sharp.
+    the middle of its cone; it falls off with the square of the distance. radius: metres, > 0; closer than
+    this the light gets no brighter. direction: the direction in which the middle of its beam travels. angle:
+    degrees across the whole cone, 1 to 170. softness: 0 .. 1, the share of the cone, from its edge inwards,
+    over which the light fades out; 0 gives a sharp edge.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -296,17 +300,19 @@ class SpotLight(PointLight):
 @named
 @dataclass
 class Fire:
-    """How hot gas glows: in the colour of a black body (Planck 1901).
+    """How hot gas glows: in the colour of a black body of its temperature (Planck 1901).
 
-    kelvin_at_zero, kelvin_per_temperature: what temperatures of the fluid mean. Below 798 K nothing glows
-    (Draper 1847); above, the brightness goes with the fourth power. intensity: radiance per metre at 2000 K.
-    core: colour (r, g, b) that burning fuel adds, radiance per metre and per burn of 1/s: the blue root of a
-    flame. glow: how strongly the fire lights the smoke, the solids and the floor round it; 1 is what its
-    radiance amounts to, 0 leaves that out. shimmer: how far hot gas bends the light of what is behind it,
-    radians per temperature; 0 does not, 0.02 shows. soot: it is soot that glows in a flame: the share
-    1 - exp(-(density / soot)^2) of what is said above. So a flame is clear and blue where it has made little
-    soot yet. 0: hot gas glows whatever its density. hottest: K, as hot as gas may look (above 4000 as 4000).
-    With more fuel a real flame heats more air, and is no whiter; a fluid's temperature has no limit.
+    kelvin_at_zero: what a temperature of 0 in the fluid means, K. kelvin_per_temperature: what each unit of
+    temperature adds, K. Nothing glows below 798 K (Draper 1847); above, the brightness grows with the fourth
+    power. intensity: radiance per metre at 2000 K. core: colour (r, g, b) that burning fuel adds, radiance
+    per metre at a burn rate of 1/s: the blue root of a flame. glow: how strongly the fire lights the smoke,
+    the solids and the floor around it; 1 is what its radiance amounts to, 0 turns that off. shimmer: how far
+    hot gas bends the light from behind it, radians per unit of temperature; 0 is off, 0.02 can be seen. soot:
+    how dense the smoke must be to glow: the share 1 - exp(-(density / soot)^2) of the radiance is emitted. As
+    it is soot that glows in a flame, the flame is clear and blue where little soot has formed yet. 0: hot gas
+    glows whatever its density. hottest: K; hotter gas looks as if it had this temperature, or 4000 K if that
+    is lower. With more fuel a real flame heats more air and gets no whiter, while a fluid's temperature has
+    no limit.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -334,19 +340,20 @@ class Fire:
 @named
 @dataclass
 class Smoke:
-    """How density looks.
+    """How smoke looks.
 
-    extinction: 1/m per unit of density (Beer-Lambert). albedo: share of light scattered, (r, g, b), 0 to 1.
-    anisotropy: g of Henyey & Greenstein (1941), -0.95 to 0.95; 0 scatters alike all round.
-    pigments: albedos of the smoke that emitters with a `color` make, of its r, g and b densities.
-    visible: False leaves it out of the picture, with its shadow; views of the flow and fire are drawn still.
-    fade: metres before the sides of the box that are open, or draw fluid out, over which smoke and fire thin
-    out to nothing, so that what leaves the box seems to spread; 0: it ends there as if it were cut. It is
-    their look alone. edge: of thinner smoke than that density the share ``smoothstep(0, edge, density)``
-    shows and takes light. What was filtered between cells so has edges finer than cells, and what is spread
-    thin does not veil the rest. 0: all shows. It is its look alone. soft: whether the picture softens it over
-    a cell, so that smoke of more than about two optical depths a cell shows no cells; its finest detail is
-    less sharp. The light that gets through it is as it was.
+    extinction: how opaque it is, 1/m per unit of density (Beer-Lambert). albedo: share of the light that it
+    scatters rather than absorbs, (r, g, b), 0 to 1. anisotropy: g of Henyey & Greenstein (1941), -0.95 to
+    0.95; 0 scatters equally in all directions, above 0 mostly forwards. pigments: albedos of coloured smoke,
+    one each for the r, g and b densities that emitters with a `color` make. visible: False leaves the smoke
+    and its shadow out of the picture; fire and views of the flow are still drawn.
+    fade: metres before the open sides of the box (and inflows that draw fluid out) over which smoke and fire
+    thin out, so that they do not look cut off there; 0: they end at the side. Only the look changes. edge:
+    smoke thinner than this density fades from sight: the share ``smoothstep(0, edge, density)`` of it shows
+    and takes light. This gives smoke edges finer than the cells, and keeps thin remains from veiling the
+    rest. 0: all of it shows. Only the look changes. soft: whether the picture softens the smoke over a cell,
+    so that dense smoke, of more than about two optical depths per cell, shows no cells; its finest detail is
+    less sharp. The light that gets through it stays the same.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -391,12 +398,12 @@ class Smoke:
 class Picture:
     """How a picture of a scene is made.
 
-    size: (width, height), pixels. fps: frames a second of a film. exposure: factor on radiance before the
-    tone map. background: "studio", "sky" (of the colours of the light), "transparent", a `Plate` or a linear
-    radiance (r, g, b). floor_color: linear albedo (r, g, b) of the floor, 0 .. 1; None: dark, or that of a
-    background of one colour. method, slices, resolution: as in `VolumeRenderer`.
+    size: (width, height), pixels. fps: frames per second of a film. exposure: factor on the radiance before
+    the tone map. background: "studio", "sky" (in the colours of the light), "transparent", a `Plate` or a
+    linear radiance (r, g, b). floor_color: linear albedo (r, g, b) of the floor, 0 .. 1; None: dark, or the
+    colour of a plain background. method, slices, resolution: as in `VolumeRenderer`.
 
-    Raises GpufluidError naming the field and its limit; a renderer that is made with it does so for the size.
+    Raises GpufluidError naming the field and its limit; for the size, a renderer made with it does so too.
     """
 
     size: tuple[int, int] = (640, 360)
@@ -430,10 +437,10 @@ class Picture:
 @named
 @dataclass
 class Look:
-    """What a picture of a fluid is lit by, and how its matter looks.
+    """What a picture of a fluid is lit by, and how smoke and fire look.
 
-    light: the sun. lights: up to four more, whose light smoke dims with half the resolution. fire: None: hot
-    gas does not glow.
+    light: the sun. lights: up to four more, whose light is dimmed by the smoke at half the resolution. fire:
+    None: hot gas does not glow.
     """
 
     light: Light = field(default_factory=Light)

@@ -283,7 +283,7 @@ def test_every_field_that_is_shown_has_a_meaning() -> None:
         assert meaning(kind, name).startswith(told), name
     told = meaning(gf.ConjugateGradient, "tolerance")
     assert told.startswith("stop once the divergence")
-    assert told.endswith("projection, looked at in every iteration; None takes them all")
+    assert told.endswith("projection, checked in every iteration; None: always all iterations")
 
 
 def test_what_a_view_is_measured_in(scene: gf.Scene) -> None:
@@ -359,7 +359,7 @@ def test_what_is_not_foreseen_of_a_rebuilt_box(scene: gf.Scene) -> None:
     grid = scene.fluid.grid
     assert foreseen(grid, grid.cells, Path("a.toml")) == ""
     for file in (None, Path("a.py")):
-        assert foreseen(grid, (3, 3, 3), file).endswith("script says")
+        assert foreseen(grid, (3, 3, 3), file).startswith("Rebuild: the scene's script decides")
     for cells in ((0, 8, 6), (0, 0, 0), (-3, -3, 5), (99999999999, 4, 4)):
         assert "cells" in foreseen(grid, cells, Path("a.toml")), cells
 

@@ -432,7 +432,7 @@ def test_a_script_keeps_its_names() -> None:
     scene = gf.Scene(fluid, names={"ball": ball}, update=lambda scene, time: None)
     editor, said, _ = editor_of(scene)
     assert not editor.may_rename() and said == [
-        "a script tells this scene, and finds its parts by the names that it has given them"
+        "this scene is told by a script, which finds its parts by their names: they cannot be renamed"
     ]
     editor.select(("fluids", 0, "obstacles", 0))
     editor.duplicate()

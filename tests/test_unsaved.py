@@ -30,15 +30,15 @@ def test_without_the_panel_or_changes_nothing_is_asked(session: dict[str, Any]) 
 
 def test_escape_and_the_button_of_the_window_ask_first(session: dict[str, Any]) -> None:
     lost = "2 unsaved changes would be lost: "
-    assert session["escape"] == [False, f"{lost}press escape once more to close", True]
-    assert session["button"] == [False, f"{lost}close the window once more", True]
+    assert session["escape"] == [False, f"{lost}press escape again to close", True]
+    assert session["button"] == [False, f"{lost}close the window again", True]
     assert session["too_late"] == [False, False]
     assert session["another_question"][1].startswith("1 unsaved change would be lost: ")
     assert session["another_question"][0] is False, "it closes for what was said of more"
 
 
 def test_reload_asks_first(session: dict[str, Any]) -> None:
-    said = "1 unsaved change would be lost: press Reload once more to go on"
+    said = "1 unsaved change would be lost: press Reload again to reload"
     assert session["reload"] == [True, said, False, 0]
 
 
@@ -54,7 +54,7 @@ def test_a_file_saved_elsewhere_takes_no_changes_away(session: dict[str, Any]) -
 
 
 def test_what_is_saved_is_not_asked_for(session: dict[str, Any]) -> None:
-    asked = "save once more to replace it"
+    asked = "save again to replace it"
     assert session["saved"] == [True, True, 0], "its own file is not saved at once"
     assert session["over_other"] == [f"other.toml exists: {asked}", ""]
     assert session["undone"] == 1
@@ -70,7 +70,7 @@ def test_a_scene_saved_under_another_name_goes_by_that_file(session: dict[str, A
     same_density, _, cells = session["other_read"]
     assert same_density and cells == [12, 18, 12]
     assert session["other_read"][1] == session["other_forces"], "what was not saved is there after a reload"
-    assert session["other_said"] == "gpufluid: other.toml was read again"
+    assert session["other_said"] == "gpufluid: other.toml was reloaded"
     assert session["other_watched"] == [True, 2]
 
 
@@ -80,7 +80,7 @@ def test_a_rebuild_is_told_before_and_undone(session: dict[str, Any]) -> None:
     was, made, unsaved, undone, fewer, said, again, more = session["grids"]
     assert was == [[24, 36, 24], [0.96, 1.44, 0.96], 3]
     assert made == [[12, 8, 6], [1.44, 0.96, 0.72], 3] and unsaved == 2
-    assert undone == was and fewer == 1 and said == "started again with the other grid"
+    assert undone == was and fewer == 1 and said == "restarted with the other grid"
     assert again == [*made[:2], 4] and more == 3, "what was undone with it is not done again"
 
 

@@ -272,7 +272,7 @@ def test_a_file_that_goes_wrong_while_it_plays_does_not_end_the_window(tmp_path:
     (tmp_path / "play.py").write_text(WRONG_LATER)
     done = run_under_xvfb(tmp_path, "play.py")
     assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stdout.splitlines() if "read again" not in line]
+    lines = [line for line in done.stdout.splitlines() if "reloaded" not in line]
     formula = "mine.toml: emitters[0].position: the formula '1 / floor(1.1 - 5 * t)' has no finite value at "
     assert lines[0].startswith(formula)
     assert lines[1].startswith(f"True mine - {formula}")

@@ -86,21 +86,26 @@ Milliseconds = dict[str, list[float]]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command; those of UNSAID are left out of what is parsed where they are."""
     add = partial(parser.add_argument, default=argparse.SUPPRESS)
-    add("--cells", type=int, nargs=3, metavar=("X", "Y", "Z"), help="(64 64 64)")
+    add("--cells", type=int, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid (default: 64 64 64)")
     add("--backend", metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
     add("--profile", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
-    add("--trace", metavar="NAME", help=f"of what is carried, one of {', '.join(TRACES)} (the profile's)")
+    add("--trace", metavar="NAME", help=f"backtrace, one of {', '.join(TRACES)} (default: the profile's)")
     add("--precision", metavar="NAME", help=f"one of {', '.join(PRECISIONS)}")
-    add("--samples", type=int, metavar="N", help=f"steps measured ({SAMPLES}; on numpy {NUMPY_SAMPLES})")
-    add("--solids", action=argparse.BooleanOptionalAction, help="with a mesh as an obstacle, or without")
-    add("--no-baseline", dest="baseline", action="store_false", help="leave out what plain is compared with")
-    add("--no-render", dest="render", action="store_false", help="leave out the picture")
-    add("--method", metavar="NAME", help=f"of the picture, one of {', '.join(METHODS)}")
+    add(
+        "--samples",
+        type=int,
+        metavar="N",
+        help=f"steps to measure (default: {SAMPLES}; {NUMPY_SAMPLES} on numpy)",
+    )
+    add("--solids", action=argparse.BooleanOptionalAction, help="a mesh as an obstacle (default), or none")
+    add("--no-baseline", dest="baseline", action="store_false", help="skip what plain is compared with")
+    add("--no-render", dest="render", action="store_false", help="skip the picture")
+    add("--method", metavar="NAME", help=f"method of the picture, one of {', '.join(METHODS)}")
     add(
         "--page",
         type=Path,
         metavar="FILE",
-        help="measure sizes, solvers, stages and write them to FILE (.md) instead; with --samples only",
+        help="measure sizes, solvers and stages instead, and write them to FILE (.md); takes only --samples",
     )
     add("--json", action="store_true", help="print one JSON object as the last line")
 

@@ -24,7 +24,7 @@ from gpufluid.errors import GpufluidError, near, one_of
 from gpufluid.files import abandon
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
-OFF_SCREEN = "Without a display it renders NAME.mp4 and NAME.png here; NAME is the demo's or the mesh's."
+OFF_SCREEN = "Without a display, NAME.mp4 and NAME.png are written here, named after the scene or mesh."
 TAKEN = (  # arguments that `Outputs` takes as they are
     *("format", "bits", "motion", "volumes", "volume_format", "fields", "up"),
     *("flip_book", "flow_map", "flow_axis", "columns", "save"),
@@ -103,55 +103,68 @@ def _backend(text: str) -> str:
 def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
-        "--frames", type=_count, metavar="N", help="frames to simulate (to the scene's end; else a film: 120)"
+        "--frames",
+        type=_count,
+        metavar="N",
+        help="frames to simulate (default: to the scene's end; 120 for a film of a scene without one)",
     )
     add(
         "--size",
         type=_size,
         metavar="WxH",
-        help="pixels of a film (640x360), units of the screen of a window (960x540)",
+        help="size of a film in pixels (default: 640x360), or of the window (default: 960x540)",
     )
-    add("--fps", type=_rate, metavar="N", help="frames a second of the film (the scene's; 30)")
+    add("--fps", type=_rate, metavar="N", help="frame rate of the film (default: the scene's, else 30)")
     add(
         "-o",
         "--out",
         metavar="FILE_OR_DIR",
-        help="render off screen: a film (.mp4, .webm, .mov), the last frame (.png, .exr), a picture folder",
+        help="write to files, without a window: a film (.mp4, .webm, .mov), the last frame (.png, .exr) or a "
+        "folder of pictures",
     )
-    add("--overwrite", action="store_true", help="replace files that exist")
-    add("--quiet", action="store_true", help="no progress bar, no line for each file")
-    add("--transparent", action="store_true", help="on nothing, with alpha (.webm, .mov, pictures)")
-    _add_output_arguments(parser.add_argument_group("more to take away, off screen"))
+    add("--overwrite", action="store_true", help="replace existing files")
+    add("--quiet", action="store_true", help="print no progress bar and no line per file")
+    add("--transparent", action="store_true", help="transparent background (.webm, .mov, pictures)")
+    _add_output_arguments(parser.add_argument_group("more output, without a window"))
     add(
         "--cells",
         type=_count,
         nargs=3,
         metavar=("X", "Y", "Z"),
-        help="of the grid along x, y, z; the box stays as large",
+        help="cells of the grid along x, y and z; the box keeps its size",
     )
     add("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
-    add("--resume", metavar="FILE", help="go on where --save has ended; --frames more frames")
+    add("--resume", metavar="FILE", help="continue from a state written by --save, for --frames more frames")
 
 
 def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--format", metavar="NAME", help="of the pictures in a folder: png (default), or exr with depth")
-    add("--bits", type=_count, metavar="N", help="a channel: 8 or 16 (.png, sheets, .mov), 16 or 32 (.exr)")
-    add("--motion", action="store_true", help="motion of the smoke in EXR pictures (forward.u, forward.v)")
-    add("--volumes", metavar="DIR", help="a volume a frame, numbered, into this folder")
-    add("--volume-format", metavar="NAME", help="vdb (OpenVDB, default), vti (ParaView) or npz (NumPy)")
+    add("--format", metavar="NAME", help="format of a folder's pictures: png (default), or exr with depth")
+    add(
+        "--bits",
+        type=_count,
+        metavar="N",
+        help="bits per channel: 8 or 16 (.png, sheets, .mov), 16 or 32 (.exr)",
+    )
+    add("--motion", action="store_true", help="add the smoke's motion to EXR pictures (forward.u, forward.v)")
+    add("--volumes", metavar="DIR", help="write one numbered volume per frame into this folder")
+    add("--volume-format", metavar="NAME", help="vdb (OpenVDB, the default), vti (ParaView) or npz (NumPy)")
     add(
         "--fields",
         type=_words,
         metavar="A,B",
-        help="of the volumes (default: density, temperature, velocity; more if any)",
+        help="fields in the volumes (default: density, temperature, velocity, and others the scene has)",
     )
-    add("--up", metavar="AXIS", help="of the volumes: y (default), or z as in Blender")
-    add("--flip-book", metavar="FILE.png", help="all frames as one sheet for games, and a .json beside it")
-    add("--flow-map", metavar="FILE.png", help="velocities as a sheet for games, and a .json beside it")
-    add("--flow-axis", metavar="AXIS", help="which the flow map is seen along: x, y or z (default)")
-    add("--save", metavar="FILE", help="the state after the last frame, to go on from with --resume")
-    add("--columns", type=_count, metavar="N", help="of the sheets (default: nearly square)")
+    add("--up", metavar="AXIS", help="which axis is up in the volumes: y (default), or z as in Blender")
+    add("--flip-book", metavar="FILE.png", help="write all frames as one sheet for games, with a .json file")
+    add(
+        "--flow-map",
+        metavar="FILE.png",
+        help="write the velocities as one sheet for games, with a .json file",
+    )
+    add("--flow-axis", metavar="AXIS", help="axis the flow map looks along: x, y or z (default)")
+    add("--save", metavar="FILE", help="write the state after the last frame, for --resume")
+    add("--columns", type=_count, metavar="N", help="columns of the sheets (default: nearly square)")
 
 
 def _add_changes(parser: argparse.ArgumentParser) -> None:
@@ -160,7 +173,7 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="change what the scene says, as in settings.viscosity=0.001; may be given again",
+        help="change a value of the scene, e.g. settings.viscosity=0.001; can be repeated",
     )
 
 
@@ -172,63 +185,72 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     """Return the parser; the bench adds its own options, and is imported, only where it is `command`."""
     parser = _Parser(
         prog="gpufluid",
-        description="Real-time 3D smoke on the GPU.",
+        description="Real-time 3D smoke, fire and ink.",
+        epilog="`gpufluid COMMAND --help` lists the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"gpufluid {gpufluid.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     demo = commands.add_parser("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}")
-    demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="which one (plume)")
-    demo.add_argument("--list", action="store_true", help="name the demos there are")
+    demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="a demo (default: plume)")
+    demo.add_argument("--list", action="store_true", help="list the demos")
     _add_changes(demo)
     _add_play_arguments(demo)
     demo.set_defaults(run=_demo)
 
     run = commands.add_parser(
         "run",
-        help="play a scene of yours",
-        description=f"Play a scene; a window reads it again when it is saved. {OFF_SCREEN}",
+        help="play a scene file",
+        description=f"Play a scene. The window reloads the file whenever it is saved. {OFF_SCREEN}",
     )
     run.add_argument(
-        "scene", nargs="?", metavar="SCENE", help="a .toml or .py file, or a demo (none: the plume)"
+        "scene", nargs="?", metavar="SCENE", help="a .toml or .py file, or a demo (default: the plume)"
     )
-    run.add_argument("--obstacle", metavar="FILE", help="a mesh in the plume: .obj, .stl, .ply or .glb")
+    run.add_argument("--obstacle", metavar="FILE", help="put a mesh into the plume: .obj, .stl, .ply or .glb")
     _add_changes(run)
     _add_play_arguments(run)
     run.set_defaults(run=_run)
 
     studio = commands.add_parser(
         "studio",
-        help="a window with a panel for everything in a scene",
-        description="Play a scene beside a panel of all that is in it, and change it with mouse and sliders.",
+        help="edit a scene while it plays",
+        description="Play a scene next to a panel with everything in it, to change with mouse and sliders.",
     )
     studio.add_argument(
-        "scene", nargs="?", default="smoke", metavar="SCENE", help="a file, or a demo (smoke)"
+        "scene", nargs="?", default="smoke", metavar="SCENE", help="a file, or a demo (default: smoke)"
     )
     _add_changes(studio)
-    studio.add_argument("--size", type=_size, metavar="WxH", help="of the window (1180x680)")
-    studio.add_argument("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="of the grid")
+    studio.add_argument("--size", type=_size, metavar="WxH", help="size of the window (default: 1180x680)")
+    studio.add_argument("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid")
     studio.add_argument("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
     studio.set_defaults(run=_studio)
 
-    new = commands.add_parser("new", help="write a scene to start from", description="Write a scene.")
-    new.add_argument("name", metavar="NAME", help="of the file, NAME.toml")
-    new.add_argument("--from", dest="demo", metavar="DEMO", help="a copy of that demo")
-    new.add_argument("--overwrite", action="store_true", help="replace a file that exists")
+    new = commands.add_parser(
+        "new", help="write a scene file to start from", description="Write a scene file."
+    )
+    new.add_argument("name", metavar="NAME", help="name of the file: NAME.toml")
+    new.add_argument("--from", dest="demo", metavar="DEMO", help="copy this demo")
+    new.add_argument("--overwrite", action="store_true", help="replace an existing file")
     new.set_defaults(run=_new)
 
-    scenes = commands.add_parser("scenes", help="name the scenes that ship", description="Name the scenes.")
+    scenes = commands.add_parser("scenes", help="list the demos", description="List the demos.")
     scenes.set_defaults(run=_scenes)
 
     info = commands.add_parser(
-        "info", help="what this machine offers", description="What this machine offers."
+        "info",
+        help="show what this machine offers",
+        description="Show versions, the OpenGL device and its limits.",
     )
     info.add_argument(
-        "--trial", action="store_true", help="time anew how kernels run the fastest, and keep that"
+        "--trial",
+        action="store_true",
+        help="time again which way of running the kernels is fastest, and keep it",
     )
     info.set_defaults(run=_info)
 
-    bench = commands.add_parser("bench", help="measure the steps", description="Measure the steps.")
+    bench = commands.add_parser(
+        "bench", help="measure the speed of a step", description="Measure the speed of a step."
+    )
     if command == "bench":
         from gpufluid.app import bench as module
 

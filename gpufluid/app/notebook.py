@@ -52,18 +52,17 @@ def show(
     """Show `fluid` in a notebook: return a live frame that steps and draws it, or a film of it.
 
     Let it be the last expression of a cell, or give it to IPython's `display`. In a live frame a left drag
-    turns the view (in 2D, and where a scene has a hand, it pushes the fluid; with alt it turns), a right drag
-    moves it, the wheel goes nearer and away, space pauses and ``.`` steps one frame. The frame steps while it
-    is seen and no cell runs, as fast as time passes or as the machine can, and ends with the fluid or the
-    scene.
+    turns the view (in 2D, and if a scene has a hand, it pushes the fluid; with alt it turns), a right drag
+    pans, the wheel zooms, space pauses and ``.`` steps one frame. The frame steps while it is in sight and no
+    cell runs, in real time or as fast as the machine can, and ends with the fluid or the scene.
 
     fluid: a Fluid, or a `Scene` for light, fire, views, a floor and a story of yours. camera: None: the
     scene's, or one that sees the whole box. renderer: a `FrameRenderer` in the fluid's context, which stays
     yours; None: one as the scene's picture says. size: (width, height) in pixels; None: the renderer's, or
-    the scene's picture's, 640 x 360. dt: seconds a frame, > 0; None: the scene's, or 1/30. (A camera and a dt
-    stay with a scene.) before: called with the fluid, of several the first, before each step. seconds:
-    simulated time of the film, > 0. live: True: a live frame, or an error; False: a film; None: a live frame
-    in a kernel that somebody sits before, where jupyter-rfb is installed, else a film, as in nbconvert.
+    the scene's picture's, 640 x 360. dt: seconds per frame, > 0; None: the scene's, or 1/30. (A camera and a
+    dt stay with a scene.) before: a function called with the fluid, of several the first, before each step.
+    seconds: simulated time of the film, > 0. live: True: a live frame, or an error; False: a film; None: a
+    live frame in an interactive kernel with jupyter-rfb installed, else a film, as in nbconvert.
 
     Raises GpufluidError for bad input, for a fluid on NumPy, and with live=True outside a kernel;
     MissingDependencyError with live=True without jupyter-rfb, and for a film without PyAV.

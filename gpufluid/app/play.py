@@ -48,26 +48,27 @@ def run(
     still: Name | None = None,
     transparent: bool = False,
 ) -> None:
-    """Play a scene: in a window, or rendered to files with `out`, `still`, or where there is no display.
+    """Play a scene in a window, or render it to files: with `out` or `still`, or where there is no display.
 
-    scene: a Scene, or the function that builds one, which may be a generator: its first ``yield`` gives the
-    Scene, every further one is a frame. A window can only show a fluid that lives in the window's own GL
-    context, so the function is called as ``scene(ctx=...)`` with that context, and as ``scene()`` off
-    screen. A Scene that is built already has another context: it is rendered to a film. What the function
-    has built is released in the end; a Scene stays the caller's, to go on with.
-    frames: how many frames of ``scene.dt`` seconds are simulated; None: until the scene is over, for one
-    without an end 120, or until the window is closed.
+    scene: a Scene, or the function that builds one. The function may be a generator: its first ``yield``
+    gives the Scene, and every further one is a frame. A window can only show a fluid that lives in the
+    window's own GL context, so the function is called as ``scene(ctx=...)`` with that context, and as
+    ``scene()`` without a window. A Scene that is already built has another context: it is rendered to a film.
+    What the function has built is released in the end; a Scene stays yours, to continue with.
+    frames: how many frames of ``scene.dt`` seconds to simulate; None: until the scene is over; without an end
+    120, or until the window is closed.
     out: ``.mp4`` for a film, ``.png`` for the last frame, or a folder for numbered pictures. still: the last
-    frame as ``.png`` too. Without either, off screen: a film and its last frame, named like the script, here.
+    frame as ``.png`` too. With neither, and no window: a film and its last frame, named like the script, in
+    the current folder.
     size: (width, height), pixels; None: that of the scene's picture for a film, 960 x 540 for a window.
-    overwrite: whether files that exist are replaced. fps: frames a second of a film; None: those of the
+    overwrite: whether existing files are replaced. fps: frames per second of a film; None: those of the
     scene's picture. progress: a bar with the time left on stderr, and a line for each file written.
-    transparent: off screen, smoke, solids and the floor's shadow on nothing, with straight alpha, as with a
-    scene's ``background="transparent"``: in ``.webm``, ``.mov`` or pictures, since MP4 has none.
+    transparent: without a window, smoke, solids and the floor's shadow on nothing, with straight alpha, as
+    with a scene's ``background="transparent"``: in ``.webm``, ``.mov`` or pictures, since MP4 has no alpha.
 
-    After an exception or Ctrl-C the frames finished so far are the film; the last one's picture is written
-    after Ctrl-C only where it had been drawn. Raises GpufluidError for bad input before anything is computed,
-    and leaves no file then.
+    After an exception or Ctrl-C the film holds the frames finished so far; the picture of the last one is
+    written after Ctrl-C only if it had been drawn. Raises GpufluidError for bad input before anything is
+    computed, and leaves no file then.
     """
     name = Path(sys.argv[0]).stem if sys.argv and sys.argv[0].endswith(".py") else "gpufluid"
     play(

@@ -11,23 +11,23 @@ from gpufluid.files import check_file, readable, whole_file
 
 STARTER = """\
 # A scene of gpufluid. Play it with:   gpufluid run {name}
-# A window reads it again whenever you save it. Lengths are metres, times seconds, y is up.
+# The window reloads it whenever you save it. Lengths are in metres, times in seconds, and y is up.
 title = {title}
-dt = 0.0333          # seconds a frame
-duration = 6.0       # seconds; leave it out and a window plays on
+dt = 0.0333          # seconds per frame
+duration = 6.0       # seconds; without it a window plays on
 floor = 0.0          # height of the ground that catches the shadow
 
 [grid]
-cells = [48, 72, 48]     # more of them, and a smaller cell_size: more detail, more time
-cell_size = 0.0208       # the box is as many times as large
+cells = [48, 72, 48]     # more cells and a smaller cell_size give more detail, and take longer
+cell_size = 0.0208       # edge of a cell: the box is cells times cell_size
 origin = [-0.5, 0.0, -0.5]
 
-[sides]                  # left right (x), bottom top (y), back front (z); "all" for those not named
+[sides]                  # left, right (x), bottom, top (y), back, front (z); "all" is for the rest
 all = {{ kind = "wall", slip = "free" }}
 top = {{ kind = "open" }}
 
 [settings]               # the numbers of the flow; rates are per second
-buoyancy = 2.2           # how warm gas rises
+buoyancy = 2.2           # how strongly warm gas rises
 vorticity_confinement = 0.6   # keeps small swirls alive
 cooling = 0.7
 density_dissipation = 0.4
@@ -35,10 +35,10 @@ density_dissipation = 0.4
 [[emitters]]
 name = "source"
 shape = {{ kind = "sphere", radius = 0.08 }}
-# a value may follow keyframes, {{ keys = [[0, 1.0], [2, 3.0]], ease = "smooth" }}, or a formula of the time:
+# a value can follow keyframes, {{ keys = [[0, 1.0], [2, 3.0]], ease = "smooth" }}, or a formula of the time:
 position = {{ formula = ["0.05 * sin(5 * t)", "0.12", "0.05 * cos(4 * t)"] }}
-falloff = 0.02           # metres over which it ends; left out, a cell, and so less in smaller ones
-density = 2.5            # a second
+falloff = 0.02           # metres over which its edge fades; by default one cell
+density = 2.5            # added per second
 temperature = 1.0
 velocity = [0.0, 0.5, 0.0]
 
@@ -54,13 +54,13 @@ azimuth = {{ formula = "20 + 4 * t" }}   # degrees
 elevation = 8.0
 
 [light]
-direction = [-0.85, -0.75, 0.3]   # the way the light travels
+direction = [-0.85, -0.75, 0.3]   # in which the light travels
 
 [smoke]
-extinction = 60.0        # how thick it looks
-edge = 0.1               # thinner smoke than that density thins out of sight; 0: all shows
+extinction = 60.0        # how opaque it looks
+edge = 0.1               # smoke thinner than this density fades from sight; 0: all shows
 soft = false             # true: dense smoke shows no cells, and its finest curls are less sharp
-fade = 0.2               # metres over which it thins out before the open top; 0: cut off there
+fade = 0.2               # metres before the open top over which it thins out; 0: cut off there
 
 [picture]
 size = [640, 360]

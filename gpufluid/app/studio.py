@@ -214,4 +214,4 @@ class Studio:
         if imgui.small_button("?"):
             player.help()
         if is_script(scene):
-            imgui.text_disabled("told by a script: changes cannot be saved")
+            imgui.text_disabled("script scene: changes cannot be saved")

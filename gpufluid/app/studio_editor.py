@@ -118,7 +118,7 @@ class Editor:
         return added
 
     def remove(self) -> None:
-        """Take the selected object away."""
+        """Remove the selected object."""
         if self.selected is not None:
             self.remove_at(self.selected)
 
@@ -134,7 +134,7 @@ class Editor:
         self.make(Removal(tuple(path), index, thing))
 
     def duplicate(self) -> None:
-        """Copy the selected object, put the copy beside it, and select that."""
+        """Copy the selected object, beside it, and select the copy."""
         if self.selected is None:
             return
         *path, index = self.selected
@@ -153,7 +153,9 @@ class Editor:
     def may_rename(self) -> bool:
         """Whether parts of the scene can have other names than they have."""
         if is_script(self.scene):
-            self.say("a script tells this scene, and finds its parts by the names that it has given them")
+            self.say(
+                "this scene is told by a script, which finds its parts by their names: they cannot be renamed"
+            )
             return False
         return True
 

@@ -33,7 +33,7 @@ class Files(Section):
         again = self.editor.player.twice.stands(self._replacing)
         save = None if is_script(self.editor.scene) else self.save
         self.rows.buttons(("Replace it" if again else "Save scene", save, again))
-        _, self._as_pictures = imgui.checkbox("record numbered pictures, no film", self._as_pictures)
+        _, self._as_pictures = imgui.checkbox("record numbered pictures, not a film", self._as_pictures)
 
     @property
     def _replacing(self) -> str:
@@ -42,10 +42,10 @@ class Files(Section):
         own = player.watch is not None and path.absolute() == player.watch.absolute()
         if not path.is_file() or (own and not player.changed_elsewhere):
             return ""
-        return f"{path} {'has changed' if own else 'exists'}: save once more to replace it"
+        return f"{path} {'has changed' if own else 'exists'}: save again to replace it"
 
     def save(self) -> None:
-        """Save the scene as it is now; over another file, or what others did to its own, when asked twice."""
+        """Save the scene to this file; asks before it replaces another file, or changes made elsewhere."""
         player, path = self.editor.player, Path(self.name)
         if self._replacing and not player.twice.agreed(self._replacing):
             return
@@ -58,5 +58,5 @@ class Files(Section):
         player.say(f"wrote {path.absolute()}")
 
     def record(self) -> None:
-        """Begin a film, or a folder of pictures, under the first free number, or end it."""
+        """Start or stop recording a film, or a folder of pictures."""
         self.editor.player.record("" if self._as_pictures else ".mp4")

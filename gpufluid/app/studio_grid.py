@@ -25,7 +25,7 @@ def foreseen(grid: Grid, cells: Cells, file: Path | None) -> str:
     if cells == grid.cells:
         return ""
     if file is None or file.suffix.lower() != ".toml":
-        return "Rebuild: how large the box will be, the scene's script says"
+        return "Rebuild: the scene's script decides how large the box will be"
     try:
         return f"Rebuild: {size_of(of_other_cells(grid, cells))}"
     except GpufluidError as error:

@@ -63,7 +63,7 @@ class Objects(Section):
                 if imgui.selectable(f"{label}{where}##{path}", path == editor.selected)[0]:
                     editor.select(path)
                 self.rows.naming.asked(path)
-                self.rows.tip("a double click, or F2: another name")
+                self.rows.tip("double click or F2: rename")
             if path == editor.selected != self._listed:
                 imgui.set_scroll_here_y()
         self._listed = editor.selected
@@ -88,7 +88,9 @@ class Objects(Section):
         """Add an object of ADDABLE in the middle of the chosen box, and select it."""
         editor = self.editor
         if group == "lights" and len(editor.scene.lights) >= view.MOST_LIGHTS:
-            editor.say(f"there are {view.MOST_LIGHTS} lights beside the sun already")
+            editor.say(
+                f"there are already {view.MOST_LIGHTS} lights beside the sun, and no more are possible"
+            )
             return
         path: Path = ("lights",) if group == "lights" else ("fluids", editor.box, group)
         editor.add(path, *new_object(group, name, editor.fluid.grid))
@@ -140,7 +142,7 @@ class MeshForm:
     def _add(self) -> None:
         name = self.file.strip()
         if not name:
-            self.objects.editor.say("name a mesh file first")
+            self.objects.editor.say("enter the name of a mesh file first")
         elif self._group is not None and self.objects.add_mesh(self._group, FilePath(name).expanduser()):
             self._close()
 

@@ -124,7 +124,7 @@ class Rows:
             self._shown = path
             imgui.set_scroll_here_y()  # a copy stands below the fields of the first
         self.naming.asked(path)
-        self.tip("a double click, or F2: another name" if chosen else "a double click: another name")
+        self.tip("double click or F2: rename" if chosen else "double click: rename")
         (self._unfolded.add if unfolded else self._unfolded.discard)(path)
         return unfolded
 

@@ -304,9 +304,9 @@ class Passes(Section):
     def draw(self) -> None:
         """The table, the longest first."""
         if not self.taken:
-            imgui.text_disabled("measuring; the flow must run")
+            imgui.text_disabled("measuring; needs a running flow")
             return
-        imgui.text_disabled(f"{sum(self.taken.values()):.1f} ms of a frame, by the driver's clock")
+        imgui.text_disabled(f"{sum(self.taken.values()):.1f} ms per frame, by the driver's clock")
         ranked = sorted(self.taken.items(), key=lambda each: -each[1])[:PASSES]
         width = imgui.get_content_region_avail().x
         for name, ms in ranked:

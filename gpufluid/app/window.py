@@ -39,29 +39,29 @@ LOOK = 0.25  # seconds between looks at the file of the scene
 BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 COMPILES = "the first time on a machine, shaders are compiled"
-RELOAD = "press Reload once more to go on"
+RELOAD = "press Reload again to reload"
 SET_LATER = ("size", "fps", "exposure", "background", "floor_color")  # of a Picture
 KEYS = (
-    ("left drag", "turn; in the studio also: move what is grabbed, with shift nearer or away"),
-    ("", "in 2D, and where the scene has a hand: push the fluid and leave smoke; with alt turn"),
-    ("right drag", "move the view"),
-    ("wheel", "nearer, away"),
-    ("arrows", "turn"),
-    ("f", "see the whole box"),
-    ("space", "pause, go on"),
-    (".", "one frame"),
+    ("left drag", "turn the view; in the studio, move an object (with shift: nearer or farther)"),
+    ("", "in 2D, or if the scene has a hand: push the fluid, leave smoke (with alt: turn)"),
+    ("right drag", "pan"),
+    ("wheel", "zoom in and out"),
+    ("arrows", "turn the view"),
+    ("f", "frame the whole box"),
+    ("space", "pause, resume"),
+    (".", "step one frame"),
     ("enter", "start again"),
-    ("+ -", "the first source stronger, weaker"),
-    ("a d", "wind to the left, to the right"),
+    ("+ -", "make the first source stronger, weaker"),
+    ("a d", "blow wind to the left, to the right"),
     ("s", "save a picture"),
-    ("r", "record a film, end it"),
-    ("ctrl-z ctrl-y", "undo, do again"),
-    ("ctrl-s", "save the scene, from the studio"),
-    ("delete", "take away what is chosen in the studio"),
-    ("ctrl-d", "a copy of it, beside it"),
-    ("f2", "another name for it, as a double click on the name"),
-    ("tab", "the studio's panel"),
-    ("h", "this help"),
+    ("r", "start or stop recording a film"),
+    ("ctrl-z ctrl-y", "undo, redo"),
+    ("ctrl-s", "save the scene (studio)"),
+    ("delete", "remove what is selected (studio)"),
+    ("ctrl-d", "duplicate it, beside it (studio)"),
+    ("f2", "rename it, as does a double click on its name (studio)"),
+    ("tab", "show or hide the studio's panel"),
+    ("h", "show or hide this help"),
     ("escape", "close"),
 )
 
@@ -507,7 +507,7 @@ class Player:
 
     def _on_close(self, handle: Any) -> None:
         """The window's own button was pressed."""
-        if not self._agreed("close the window once more"):
+        if not self._agreed("close the window again"):
             glfw.set_window_should_close(handle, False)
 
     def _on_wheel(self, handle: Any, dx: float, dy: float) -> None:
@@ -515,7 +515,7 @@ class Player:
             move_view(self.scene, lambda camera: orbit.zoom(camera, dy))
 
     def pause(self) -> None:
-        """Stop the flow, or let it go on."""
+        """Pause the flow, or resume it."""
         self.paused, self.halted = not self.paused, ""
         self._titled = 0.0
         self._shown.clear()
@@ -531,7 +531,7 @@ class Player:
         self._titled = 0.0
 
     def restart(self) -> None:
-        """Start the scene again, camera and all, with what was changed by hand."""
+        """Start the scene again, camera included, and keep your changes."""
         try:
             self._replace(self.history.cells)
         except GpufluidError as error:
@@ -547,7 +547,7 @@ class Player:
         return self.twice.stands(self._losing(RELOAD))
 
     def reload(self) -> None:
-        """Start the scene as its file is now; where that loses unsaved changes, when asked twice."""
+        """Read the scene's file again and start it; asks before unsaved changes are lost."""
         if self._agreed(RELOAD):
             self._read_again()
 
@@ -568,7 +568,7 @@ class Player:
             return
         self.paused, self.trouble, self.stale = False, "", False
         self.history.clear()
-        self.say(f"gpufluid: {self.watch or self.name} was read again")
+        self.say(f"gpufluid: {self.watch or self.name} was reloaded")
 
     def use_cells(self, cells: Cells, box: int = 0) -> None:
         """Start again with another grid in one of the boxes, seen as before."""
@@ -630,12 +630,12 @@ class Player:
         return True
 
     def undo(self) -> None:
-        """Undo what was changed last."""
+        """Undo the last change."""
         self._back(self.history.undo, self.history.redo, "there is nothing to undo")
 
     def redo(self) -> None:
-        """Change again what was undone last."""
-        self._back(self.history.redo, self.history.undo, "there is nothing to do again")
+        """Redo the change that was undone last."""
+        self._back(self.history.redo, self.history.undo, "there is nothing to redo")
 
     def _back(self, way: Callable[[Scene], bool], other: Callable[[Scene], bool], nothing: str) -> None:
         """Go a `way` through what was done; the `other` leads back."""
@@ -645,7 +645,7 @@ class Player:
                 self.say(nothing)
             if self.history.cells != before:
                 self._regrid(self.history.cells)
-                self.say("started again with the other grid")
+                self.say("restarted with the other grid")
         except GpufluidError as error:
             self.say(str(error))
             if self.history.cells != before:
@@ -669,17 +669,17 @@ class Player:
             self.studio.files.save()
 
     def remove(self) -> None:
-        """Take away what is chosen in the studio."""
+        """Remove what is selected in the studio."""
         if self.studio is not None and self.studio.shown:
             self.studio.editor.remove()
 
     def duplicate(self) -> None:
-        """Copy what is chosen in the studio."""
+        """Duplicate what is selected in the studio."""
         if self.studio is not None and self.studio.shown:
             self.studio.editor.duplicate()
 
     def rename(self) -> None:
-        """Ask for another name for what is chosen in the studio."""
+        """Rename what is selected in the studio."""
         if self.studio is not None and self.studio.shown:
             self.studio.naming.open(self.studio.editor.selected)
 
@@ -689,7 +689,7 @@ class Player:
         return self.stale or _stamp(self.watch) != self._stamp
 
     def snap(self) -> None:
-        """Save what is seen under the first free number."""
+        """Save the picture as a numbered PNG file."""
         self._write(self._free(".png"))
 
     def record(self, suffix: str = ".mp4") -> None:
@@ -793,7 +793,7 @@ class Player:
 
     def leave(self) -> None:
         """Close the window; where something is not saved, when asked twice."""
-        if self._agreed("press escape once more to close"):
+        if self._agreed("press escape again to close"):
             self.close()
 
     def close(self) -> None:

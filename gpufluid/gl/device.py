@@ -597,10 +597,10 @@ def _available_memory() -> int | None:
 
 
 def is_software(ctx: moderngl.Context | None = None) -> bool:
-    """True where OpenGL here (or `ctx`) is a software renderer.
+    """True if OpenGL here (or in `ctx`) is a software renderer.
 
-    None: the context that is current in this thread is asked; where there is none, one is made and released.
-    Raises GLUnavailableError where none can be, GpufluidError for a `ctx` that is no context.
+    None: the context that is current in this thread is asked; if there is none, one is made and released.
+    Raises GLUnavailableError if none can be made, GpufluidError for a `ctx` that is no context.
     """
     if ctx is not None:
         a_context(ctx)

@@ -56,12 +56,13 @@ def checked_prefix(prefix: str) -> str:
 
 
 def glsl(name: str, prefix: str = PREFIX) -> str:
-    """Return GLSL for shaders of your own. It needs GLSL 3.30.
+    """Return GLSL to put into shaders of your own. It needs GLSL 3.30.
 
-    name: "sample", for `Fluid.give`; "light", for `VolumeRenderer.give`. prefix: what all names in it begin
-    with: a shader that asks for two fluids takes the text twice, each with a prefix that `give` is told too.
+    name: "sample" (the flow, set by `Fluid.give`) or "light" (set by `VolumeRenderer.give`). prefix: what all
+    names in it begin with. A shader that asks for two fluids takes the text twice, each with its own prefix,
+    which is given to `give` too.
 
-    Raises GpufluidError for a name there is no text of, naming those there are, and for no prefix.
+    Raises GpufluidError for an unknown name, telling those there are, and for what cannot be a prefix.
     """
     folder = shader_root() / "host"
     one_of(name, tuple(sorted(path.stem for path in folder.glob("*.glsl"))), "the name of a GLSL text")

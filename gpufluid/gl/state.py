@@ -434,10 +434,10 @@ def guard_of(ctx: moderngl.Context) -> StateGuard:
 
 
 def keep_state(ctx: moderngl.Context, kept: bool = True) -> None:
-    """Say whether the engine leaves the GL state of `ctx` as it found it; it does unless told otherwise.
+    """Choose whether the engine leaves the GL state of `ctx` as it found it; by default it does.
 
-    kept: False is for hosts that set all they need before they draw: it saves tenths of a millisecond a call.
-    Raises GpufluidError for what is no moderngl.Context.
+    kept: False is for hosts that set all they need before they draw: it saves tenths of a millisecond per
+    call. Raises GpufluidError for what is no moderngl.Context.
     """
     guard_of(ctx).kept = bool(kept)
 

@@ -129,14 +129,15 @@ def tried(ctx: moderngl.Context) -> Choice:
 
 
 def tune(ctx: moderngl.Context | None = None) -> str:
-    """Try anew which way kernels run the fastest here, keep it for later runs, and say what was found.
+    """Time again which way of running kernels is fastest here, keep it for later runs, and return what was
+    found.
 
-    The engine does so by itself in the first context that it makes on a driver. A program that makes its
-    context itself may call this while it loads: it takes about half a second, and what was found counts for
-    the fluids made after it. The GL state of `ctx` is after it as it was; None: a context is made for it.
+    The engine does so by itself in the first context that it makes on a driver. A program that makes its own
+    context may call this while it loads: it takes about half a second, and counts for the fluids made after
+    it. The GL state of `ctx` is the same afterwards; None: a context is made for the trial.
 
-    Raises GpufluidError where nothing can be kept, naming the file, where `ctx` is not current, and without
-    one where any is: it would be so no more. GLUnavailableError without OpenGL.
+    Raises GpufluidError if nothing can be kept, naming the file, if `ctx` is not current, and without a `ctx`
+    if any context is, since it would not be current any more. GLUnavailableError without OpenGL.
     """
     if ctx is None and current_context():
         raise GpufluidError(

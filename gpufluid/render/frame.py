@@ -61,15 +61,15 @@ LOOKS: dict[str, Callable[[Any, str], Any]] = {
 
 @named
 class FrameRenderer(Guest):
-    """Draws scenes of `size` (width, height) pixels in a GL context.
+    """Draws whole pictures of scenes, `size` (width, height) pixels: smoke, fire, solids, floor, background.
 
-    exposure: factor on radiance before the tone map. paint: albedo (r, g, b) of solids without a `color`.
-    volume: how the smoke is drawn; None: a VolumeRenderer of its own. background: "studio"; "sky", which the
-    light of the scene colours; "transparent", where the floor is but its shadow; a `Plate`; or a linear
-    radiance (r, g, b). floor_color: as in `Picture`. All these but `volume` can be set at any time.
+    exposure: factor on the radiance before the tone map. paint: albedo (r, g, b) of solids without a `color`.
+    volume: how the smoke is drawn; None: with a VolumeRenderer of its own. background: "studio"; "sky",
+    coloured by the scene's light; "transparent", where only its shadow remains of the floor; a `Plate`; or a
+    linear radiance (r, g, b). floor_color: as in `Picture`. All of these but `volume` can be set at any time.
     It is a context manager that releases what it has made in `ctx`.
-    Raises GpufluidError for a size that is no picture or over the driver's limit, and naming what else no
-    picture has, when it is made and when that is set.
+    Raises GpufluidError for a size that is no picture or over the driver's limit, and naming any other value
+    that no picture can have, both when it is made and when that is set.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class FrameRenderer(Guest):
     def of(
         cls, picture: Picture, ctx: moderngl.Context, size: Size | None = None, **options: Any
     ) -> FrameRenderer:
-        """The renderer that draws pictures as `picture` says, of another `size` where one is given.
+        """Return the renderer that draws pictures as `picture` says, of another `size` if one is given.
 
         options: of its `VolumeRenderer`, beside what the picture says.
         """
@@ -138,7 +138,7 @@ class FrameRenderer(Guest):
     def resize(self, size: Size) -> None:
         """Draw pictures of `size` (width, height) from now on; the picture drawn last is gone.
 
-        Raises GpufluidError for a size that is no picture or over the driver's limit, or where there is no
+        Raises GpufluidError for a size that is no picture or over the driver's limit, or if there is no
         memory for it: pictures then keep the size they had.
         """
         size = _checked_size(size, self.device.max_texture_size)
@@ -271,10 +271,10 @@ class FrameRenderer(Guest):
         return [(scene.fluid, self.volume), *zip(scene.others, self._more, strict=False)]
 
     def read(self, alpha: str | None = None) -> NDArray[np.uint8]:
-        """Return the picture drawn last, for a screen, uint8 [height, width, 3], top row first.
+        """Return the picture drawn last, as a screen shows it, uint8 [height, width, 3], top row first.
 
-        alpha: "premultiplied" or "straight" for [height, width, 4]. The first over black is the picture on
-        black. Straight alpha cannot add light: where fire shines over nothing it hides a little instead.
+        alpha: "premultiplied" or "straight" gives [height, width, 4]. The first put over black is the picture
+        on black. Straight alpha cannot add light: where fire shines over nothing it hides a little instead.
         Raises GpufluidError for another alpha, and after `release`.
         """
         self._check()
@@ -300,9 +300,10 @@ class FrameRenderer(Guest):
         return np.ascontiguousarray(raw[::-1], np.float32)
 
     def read_depth(self) -> NDArray[np.float32]:
-        """Return how far the opaque scene drawn last is, float32 [height, width], metres; top row first.
+        """Return how far away the opaque scene drawn last is, float32 [height, width], metres; top row first.
 
-        Along the camera's axis, as a depth buffer has it; infinity where there is nothing but the backdrop.
+        It is measured along the camera's axis, as in a depth buffer; infinity where there is only the
+        backdrop.
         """
         self._check()
         width, height = self.size
@@ -318,8 +319,9 @@ class FrameRenderer(Guest):
     def present(self, framebuffer: moderngl.Framebuffer) -> None:
         """Show the picture drawn last in `framebuffer`, scaled to its viewport.
 
-        It is for a screen already: where `framebuffer` encodes what is drawn to it (GL_FRAMEBUFFER_SRGB),
-        that is put off meanwhile. Raises GpufluidError for what cannot be drawn to.
+        It is already encoded for a screen: if `framebuffer` encodes what is drawn to it
+        (GL_FRAMEBUFFER_SRGB), that is switched off meanwhile. Raises GpufluidError for what cannot be drawn
+        to.
         """
         self._check()
         check_target(framebuffer, self.ctx, "this FrameRenderer", "framebuffer")
@@ -354,7 +356,7 @@ class FrameRenderer(Guest):
         return self._depth
 
     def release(self) -> None:
-        """Release everything made in the context; idempotent."""
+        """Release everything made in the context; may be called again."""
         if self._released:
             return
         self._released = True

@@ -26,12 +26,12 @@ THIN = 0.055  # radius of a shaft, share of the spacing
 
 @named
 class Glyphs(Chart, InScene):
-    """Arrows of the velocity at the points of a regular grid, or of a plane of it, coloured by speed.
+    """Arrows of the velocity on a regular grid of points, or on a plane of it, coloured by speed.
 
-    spacing: cells from one to the next, >= 1; None: about 14 along the longest edge. axis, position: a plane
-    across "x", "y" or "z" at that place along it, metres (None: in the middle); axis None: the whole box.
-    length: metres that an arrow has per m/s; None: as long as the spacing at the range's high end. An arrow
-    has its middle at its point. colors, range, legend: see `Chart`. Opaque: it writes depth.
+    spacing: cells from one arrow to the next, >= 1; None: about 14 arrows along the longest edge of the box.
+    axis, position: a plane across "x", "y" or "z" at that place along it, metres (None: in the middle); axis
+    None: the whole box. length: metres of arrow per m/s; None: as long as the spacing at the high end of the
+    range. An arrow has its middle at its point. colors, range, legend: see `Chart`. Opaque: it writes depth.
 
     Raises GpufluidError naming the value and its limit.
     """

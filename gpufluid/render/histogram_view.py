@@ -24,12 +24,12 @@ MOST_BINS = 512
 
 @named
 class HistogramView(Chart):
-    """Draws how many fluid cells have which value, with axes, into the whole viewport. Fields may change.
+    """Draws a histogram of a quantity over the fluid cells, with axes, into the whole viewport.
 
-    field: a quantity of `SlicePlane`. bins: 1 to 512. logarithmic: whether the counts' axis is; a bin without
-    cells then has no bar. range: (low, high), or None from the smallest to the largest value. What lies
-    outside is told below the axis. counts: those of the last picture, [bins], between its `edges`; below,
-    above: those outside.
+    field: a quantity of `SlicePlane`. bins: 1 to 512. logarithmic: whether the axis of the counts is; a bin
+    without cells then has no bar. range: (low, high), or None: from the smallest to the largest value. What
+    lies outside is told below the axis. counts: those of the last picture, [bins], between its `edges`;
+    below, above: how many are outside. Its fields may be changed at any time.
 
     The cells are counted on the GPU, up to 2^24 in a bin; the counts are read back. Cells in solids and
     numbers that are not finite do not count. Raises GpufluidError naming the value and its limit.

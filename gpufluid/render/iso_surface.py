@@ -19,16 +19,16 @@ SMOOTHINGS = 3  # of a solid, whose voxels are steps
 
 @named
 class IsoSurface(QuantityOverlay, InScene):
-    """Draws the surface of one quantity at a level, and writes depth. Its fields may be changed at any time.
+    """Draws the surface on which one quantity has the value `level`. Its fields may be changed at any time.
 
-    field: a quantity of `SlicePlane`, "solid" for the obstacles as the fluid has them. level: None: half of
+    field: a quantity of `SlicePlane`; "solid" shows the obstacles as the fluid has them. level: None: half of
     the largest value, which waits for the GPU. color: (r, g, b) as a screen shows it. smooth: whether the
-    values are first smoothed as a cubic B-spline does: what a flow draws out into sheets a cell thick shows
-    the rows of cells otherwise, and is torn to shreds along them where its peaks are near the level. A
-    solid, whose voxels are steps, is smoothed three times. Each takes cell_size^2 / (3 r)
-    off the radius r of a ball.
+    values are first smoothed, as by a cubic B-spline. Without that, flow drawn out into sheets a cell thick
+    shows the rows of cells, and is torn along them where its peaks are near the level. A solid, whose voxels
+    are steps, is smoothed three times. Each takes cell_size^2 / (3 r) off the radius r of a ball.
 
-    What is thinner than half a cell along the ray may be missed. Raises GpufluidError naming the value.
+    It writes depth. What is thinner than half a cell along the ray may be missed. Raises GpufluidError naming
+    the value.
     """
 
     def __init__(

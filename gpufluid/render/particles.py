@@ -31,27 +31,27 @@ PALETTE = ((1.0, 0.62, 0.28), (0.35, 0.70, 1.0), (0.55, 0.88, 0.45), (0.92, 0.45
 class Particles(Chart, KeepsPlaces):
     """Particles carried by the flow: `advance` moves them, `render` draws them. Fields may change.
 
-    count: how many there are at most, fixed. sources: ParticleSource, or shapes or emitters in their place.
-    life: seconds, > 0, after which a particle is born anew; each at a moment of its own, so that a source
-    sends them out evenly and at a steady rate from the start. seed: of the random numbers; the same seed and
-    the same calls give the same particles.
+    count: the most there are at a time, fixed. sources: ParticleSource, or shapes or emitters in their place.
+    life: seconds, > 0, after which a particle is born again, each at a moment of its own, so that a source
+    sends them out at a steady rate from the start. seed: of the random numbers; the same seed and the same
+    calls give the same particles.
 
-    color: "source", or a quantity of `SlicePlane` at the particle's place. colors, range, legend: how that
-    is shown, see `Chart`. size: diameter. unit: of it, "pixels" or "metres". blend: "additive" or "alpha"
-    (which is not sorted by depth). opacity: 0 .. 1.
+    color: "source", or a quantity of `SlicePlane` at the particle's place. colors, range, legend: how that is
+    shown, see `Chart`. size: diameter, in the unit below. unit: of the size, "pixels" or "metres". blend:
+    "additive" or "alpha" (which is not sorted by depth). opacity: 0 .. 1.
 
     response: seconds, >= 0, in which a particle takes up all but 1/e of what it lacks of the air's velocity
-    (the relaxation time of Stokes' drag; Maxey & Riley 1983 without the terms of light particles); 0: it goes
-    with the air. fall: m/s at which it would fall in air at rest; below 0 it rises. What is heavy pays little
-    heed to the air: a response of 10 s and a fall of 98 m/s leave the gravity of the earth, fall / response.
-    bounce: share, 0 .. 1, of the speed into a wall or solid that is thrown back. vary: 0 .. 1; diameters lie
-    evenly between (1 - vary) and (1 + vary) times `size`; response and fall go with their squares, as Stokes'
-    do. streak: seconds of its way that are seen behind a particle, straight along its velocity. veiled:
-    whether the smoke that `render` is told of hides them.
+    (the relaxation time of Stokes' drag; Maxey & Riley 1983 without the terms of light particles); 0: it
+    moves with the air. fall: m/s at which it would fall in air at rest; below 0 it rises. Heavy particles
+    hardly follow the air: a response of 10 s and a fall of 98 m/s leave the gravity of the earth, fall /
+    response. bounce: share, 0 .. 1, of the speed into a wall or solid that is thrown back. vary: 0 .. 1;
+    diameters lie evenly between (1 - vary) and (1 + vary) times `size`; response and fall go with their
+    squares, as Stokes' do. streak: seconds of a particle's way that are drawn behind it, straight along its
+    velocity. veiled: whether they are hidden by the smoke that `render` is told of.
 
-    A step follows the velocity by the midpoint rule (second order) as it is at the end of the fluid's step. A
-    particle stops at solids and walls, is carried round where the box is periodic, and born anew where it has
-    left through an open side or an inflow, or a solid has come over it. In 2D it stays in the slice.
+    A step follows the velocity at the end of the fluid's step by the midpoint rule (second order). A particle
+    stops at solids and walls, is carried round where the box is periodic, and is born again when it has left
+    through an open side or an inflow, or a solid has come over it. In 2D it stays in the slice.
     Raises GpufluidError naming the value and its limit.
     """
 
@@ -165,7 +165,7 @@ class Particles(Chart, KeepsPlaces):
         return self._state, self._targets
 
     def reset(self) -> None:
-        """Take all particles away; they are born anew, one after the other."""
+        """Remove all particles; they are born again, one after the other."""
         for target in self._targets[:2]:
             target.clear(0.0, 0.0, 0.0, -1.0)
         self.time, self.turn = 0.0, 0

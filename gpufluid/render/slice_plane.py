@@ -27,9 +27,9 @@ class SlicePlane(Chart, InScene):
     field: density, temperature, fuel, pressure, divergence, speed, velocity_x, velocity_y, velocity_z,
         vorticity (the length of the curl), flame (what burns) or solid. Solids are grey.
     axis, position: the plane across "x", "y" or "z" at that place along it, metres; None: in the middle.
-    point, normal: any other plane, metres; then axis and position do not count. opacity: 0 .. 1; a plane that
-    is opaque also hides, and writes depth. contours: so many lines of equal value are drawn, 0 to 100.
-    colors, range, legend: see `Chart`. linear: see `Overlay`.
+        point, normal: any other plane, metres; then axis and position do not count. opacity: 0 .. 1; an
+        opaque plane also hides what is behind it, and writes depth. contours: how many lines of equal value
+        are drawn, 0 to 100. colors, range, legend: see `Chart`. linear: see `Overlay`.
 
     The value of a cell is at its centre; between them it is trilinear, over the fluid alone beside solids.
     Raises GpufluidError naming the value and its limit.

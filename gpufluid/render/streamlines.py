@@ -27,7 +27,7 @@ LONGEST = 4.0  # cells between points of a streak line that are still joined, wh
 
 
 def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
-    """Return `count` points at equal distances from `start` to `end`, [count, 3], metres.
+    """Return `count` evenly spaced points from `start` to `end`, [count, 3], metres.
 
     Raises GpufluidError for a count below 1 and places that are not finite.
     """
@@ -38,9 +38,10 @@ def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
 
 
 def grid_of_seeds(low: Triple, high: Triple, counts: tuple[int, int, int]) -> Floats:
-    """Return points from `low` to `high`, `counts` along (x, y, z), [n, 3], metres; one is in the middle.
+    """Return a grid of points from `low` to `high`, `counts` along (x, y, z), [n, 3], metres.
 
-    Raises GpufluidError for counts below 1 and places that are not finite.
+    Where a count is 1 they are in the middle. Raises GpufluidError for counts below 1 and places that are not
+    finite.
     """
     return Seeds(low, high, counts).points()
 
@@ -161,16 +162,16 @@ class _Lines(Chart, InScene):
 
 @named
 class Streamlines(_Lines):
-    """Lines along the velocity as it is now, coloured by speed; worked out anew each time they are drawn.
+    """Lines along the velocity as it is now, coloured by speed; computed afresh each time they are drawn.
 
-    seeds: points [n, 3], metres; see `line_of_seeds`, `grid_of_seeds`. points: of a line, 2 to 8192.
-    step: cells from one to the next, at most 1. both: whether a line goes upstream from its seed as well.
-    line_width: pixels. fade: share of a line over which it fades out, 0 .. 1. opacity: of all of it.
-    colors, range, legend: see `Chart`.
+    seeds: points [n, 3], metres, that the lines start from; see `line_of_seeds`, `grid_of_seeds`. points: how
+    many a line has, 2 to 8192. step: cells from one point to the next, at most 1. both: whether a line also
+    goes upstream from its seed. line_width: pixels. fade: share of a line over which it fades out, 0 .. 1.
+    opacity: of the lines, 0 .. 1. colors, range, legend: see `Chart`.
 
-    Each step follows the direction of the velocity by the method of Runge and Kutta of fourth order. A line
-    ends at a solid, at a side of the box that is not periodic, and where nothing moves. It writes depth.
-    Raises GpufluidError naming the value and its limit.
+    Each step follows the direction of the velocity by the fourth-order method of Runge and Kutta. A line ends
+    at a solid, at a side of the box that is not periodic, and where nothing moves. It writes depth. Raises
+    GpufluidError naming the value and its limit.
     """
 
     def __init__(
@@ -202,7 +203,7 @@ class Streamlines(_Lines):
             raise GpufluidError(f"Streamlines.step must be at most 1 cell, got {self.step!r}")
 
     def trace(self, fluid: FlowLike) -> None:
-        """Work the lines out, in one small pass for each of their points."""
+        """Compute the lines, in one small pass for each of their points."""
         self.check_fluid(fluid)
         self.check()
         shown: Field = self.quantity(fluid, "speed")
@@ -248,17 +249,18 @@ class Streamlines(_Lines):
 
 @named
 class StreakLines(_Lines, KeepsPlaces):
-    """Lines through what was released at each seed, one after the other, coloured by speed; like dye.
+    """Lines through everything released at each seed, one point after the other, coloured by speed; like dye.
 
-    seeds, line_width, fade, opacity, colors, range, legend: as in `Streamlines`. points: of a line, 2 to
-    8192; the oldest goes when a new one comes. interval: seconds between two releases, the first at once;
-    None: one at the end of each `advance`. Where it is shorter than a step, several are released in it, each
-    of which has been on its way since: lines hold together longer where the flow draws them out.
+    seeds, line_width, fade, opacity, colors, range, legend: as in `Streamlines`. points: how many a line has,
+    2 to 8192; the oldest is dropped when a new one comes. interval: seconds between two releases, the first
+    at once; None: one at the end of each `advance`. If it is shorter than a step, several are released in the
+    step, each of which has been on its way since: so lines hold together longer where the flow draws them
+    out.
 
-    `advance` carries all points on by the method of Runge and Kutta of fourth order in the velocity as it is
-    then. They slide along solids and stay within walls. A line ends where points have left the box; it thins
-    out and is broken where neighbours have come to lie 4 cells apart, or twice as far as they were released
-    where that is more. Opaque: it writes depth. Raises GpufluidError naming the value and its limit.
+    `advance` moves all points by the fourth-order method of Runge and Kutta in the velocity as it is then.
+    They slide along solids and stay within walls. A line ends where points have left the box; it thins out
+    and breaks where neighbours are 4 cells apart, or twice as far as they were released if that is more.
+    Opaque: it writes depth. Raises GpufluidError naming the value and its limit.
     """
 
     def __init__(
@@ -291,13 +293,13 @@ class StreakLines(_Lines, KeepsPlaces):
         return self._textures, self._targets
 
     def reset(self) -> None:
-        """Take all points away."""
+        """Remove all points."""
         for target in self._targets:
             target.clear(0.0, 0.0, 0.0, -1.0)
         self._head, self._due, self._apart = -1, 0.0, 0.0
 
     def advance(self, fluid: FlowLike, dt: float) -> None:
-        """Carry the points on by `dt` >= 0 seconds and release new ones; 0 changes nothing.
+        """Move the points on by `dt` >= 0 seconds and release new ones; 0 changes nothing.
 
         Raises GpufluidError for another dt.
         """

@@ -42,11 +42,11 @@ STORED = {
 
 @named
 class FlatTextureView(Chart):
-    """Draws the texture of a field into the whole viewport: slices as tiles, the lowest z at the low left.
+    """Draws a field's texture into the whole viewport: slices as tiles, the lowest z at the lower left.
 
     field: density, temperature, fuel, pressure, velocity_x, _y, _z (the values on the faces) and solid are
     shown as they are stored, pressure with the four cells of a texel side by side; divergence, speed and
-    vorticity, which are stored nowhere, as the views work them out. colors, range, legend: see `Chart`.
+    vorticity, which are not stored, are shown as the views compute them. colors, range, legend: see `Chart`.
 
     Raises GpufluidError naming the value and its limit.
     """

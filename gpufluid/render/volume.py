@@ -71,19 +71,20 @@ CameraLike = Camera | View | tuple[ArrayLike, ArrayLike]
 class VolumeRenderer(Guest):
     """Draws the smoke of a fluid into a framebuffer of the same context.
 
-    slices: slabs the box is cut into along the view; None: about one a cell, 32 to 160; of "axis-slices" one
-    a layer. attenuation: of the light volume, "exponential" or "harris". jitter: whether the ends of slabs of
-    more than 1.25 cells are spread by noise, which hides them. light_scale: light cells per cell, at most 1.
+    slices: slabs the box is cut into along the view; None: about one per cell, 32 to 160, and one per layer
+    with "axis-slices". attenuation: of the light volume, "exponential" or "harris". jitter: whether noise
+    blurs the ends of slabs thicker than 1.25 cells, which hides them. light_scale: light cells per cell, at
+    most 1.
     method: "view-slices", slabs across the view; "axis-slices", slabs across the nearest axis of the box;
-    "ray-march", every ray by itself, past empty air and no further than it sees. resolution: of the rays of
-    "ray-march", 1 or 0.5 of the picture's width and height.
-    frame_ms: ms of the GPU that light and smoke may take in a frame; None: as long as it takes. Where that is
-    too little `quality` falls: fewer slabs, at last half the resolution with "ray-march". OpenGL has one time
-    query at a time: none of the host's may run meanwhile.
-    skip_empty: leave out the places without smoke; the picture is the same but for rounding.
-    reuse: take over what is as it was in the picture before; not while `frame_ms` says how long one may take.
-    What a shader of yours writes into a field's texture is not noticed: say False then.
-    `frame_ms` and `reuse` can be set at any time; what else is said here needs another renderer.
+    "ray-march", every ray by itself, past empty air and no further than it can see. resolution: of the rays
+    of "ray-march", 1 or 0.5 of the picture's width and height.
+    frame_ms: GPU time that light and smoke may take per frame, ms; None: no limit. If they need more,
+    `quality` falls: fewer slabs, and at last half the resolution with "ray-march". OpenGL has one time query
+    at a time, so the host must have none running meanwhile.
+    skip_empty: skip places without smoke; the picture is the same but for rounding.
+    reuse: keep what has not changed since the last picture; without effect while `frame_ms` is set. What a
+    shader of yours writes into a field's texture is not noticed: say False then.
+    `frame_ms` and `reuse` can be set at any time; anything else needs another renderer.
 
     It is a context manager that releases what it has made in `ctx`.
     Raises GpufluidError naming the parameter and its limit.
@@ -167,7 +168,7 @@ class VolumeRenderer(Guest):
 
     @property
     def frame_ms(self) -> float | None:
-        """ms of the GPU that light and smoke may take in a frame, > 0; None: as long as it takes."""
+        """GPU time that light and smoke may take in a frame, ms, > 0; None: no limit."""
         return None if self._steering is None else self._steering.budget
 
     @frame_ms.setter
@@ -182,7 +183,7 @@ class VolumeRenderer(Guest):
 
     @property
     def quality(self) -> float:
-        """The share of slabs or steps taken now, 0.2 .. 1; 1 without `frame_ms`."""
+        """The share of slabs or steps drawn now, 0.2 .. 1; always 1 without `frame_ms`."""
         return 1.0 if self._steering is None else self._steering.value
 
     @property
@@ -206,13 +207,13 @@ class VolumeRenderer(Guest):
     ) -> None:
         """Light the smoke and blend it over `target`, premultiplied.
 
-        camera: a Camera, or a host's (view, projection), which stand left of column vectors.
+        camera: a Camera, or a host's (view, projection), matrices that multiply column vectors from the left.
         depth: the depth texture of the scene, seen by the same camera, as large as the viewport of `target`;
-        smoke behind it is hidden. clip_z: the depths in clip space that its 0 and 1 stand for: (-1, 1), or
-        (0, 1) after glClipControl, as hosts with reversed z have it; `camera` is then their own matrices.
+        smoke behind it is hidden. clip_z: the clip-space depths that its 0 and 1 stand for: (-1, 1), or (0,
+        1) after glClipControl, as hosts with reversed z have it; `camera` must then be their own matrices.
         light, smoke: None for the defaults. fire: how hot gas glows; None: it does not. lights: up to four
         more lights.
-        A viewport without pixels, as a minimised window has it, is left alone.
+        A viewport without pixels, as of a minimised window, is left alone.
         Raises GpufluidError for what is not in this context, for a target without colour or of whole numbers,
         for a bad camera, for a depth texture of another size or with several samples, and after `release`.
         """
@@ -229,13 +230,13 @@ class VolumeRenderer(Guest):
     def give(
         self, fluid: FluidLike, program: moderngl.Program, unit: int = 10, prefix: str = "gpufluid"
     ) -> None:
-        """Set what ``gf.glsl("light")`` in `program`, one of yours, reads: the light of the last picture.
+        """Set what ``gf.glsl("light")`` reads in `program`, one of yours: the light of the last picture.
 
-        Binds two textures, to `unit` and the next, and a third where the program asks for the light of lamps,
-        and leaves them bound: call it before you draw with that program. Before the first picture there is
-        all light. Give each fluid whose light you ask for a renderer of its own. prefix: that of `glsl`; a
-        shader that asks for two fluids has one for each, and units of their own.
-        Raises GpufluidError where the last picture was of another fluid, as `Fluid.give` does, and after
+        Binds two textures, to `unit` and the next, and a third if the program asks for the light of lamps,
+        and leaves them bound: call it before you draw with that program. Before the first picture everything
+        is fully lit. Each fluid whose light you ask for needs a renderer of its own. prefix: that given to
+        `glsl`; a shader that asks for two fluids has one for each, and units of their own.
+        Raises GpufluidError if the last picture was of another fluid, as `Fluid.give` does, and after
         `release`.
         """
         self._check_alive()
@@ -562,7 +563,7 @@ class VolumeRenderer(Guest):
         self._lit = self._shown = None
 
     def release(self) -> None:
-        """Release everything made in the context; idempotent."""
+        """Release everything made in the context; may be called again."""
         if self._released:
             return
         self._released = True
