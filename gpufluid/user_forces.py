@@ -144,8 +144,8 @@ class Turbulence:
 
     A sum of random waves (Kraichnan 1970) that fits into periodic boxes and, where it is everywhere alike,
     leaves nothing to the projection: on the grid's faces, away from sides and solids, the push has no
-    divergence. It stays where it is in the
-    world as a box scrolls. `size` and `time` are of the whole pattern: as they change, it moves everywhere.
+    divergence. It stays where it is in the world as a box scrolls. `size` and `time` are of the whole
+    pattern: as they change, it moves everywhere.
 
     Raises GpufluidError naming the field and what it should be.
     """
