@@ -628,9 +628,13 @@ def test_a_hand_works_in_the_smoke_or_in_the_middle(fluid: gf.Fluid) -> None:
     assert pick.depth_for_hand(fluid, ray(0.0, 0.55), away)[0][2] == pytest.approx(0.25, abs=0.06)
 
 
-def test_emitters_of_a_plane_are_picked_in_its_slice(ctx: moderngl.Context) -> None:
+def test_emitters_and_forces_of_a_plane_are_picked_in_its_slice(ctx: moderngl.Context) -> None:
     with gf.Fluid(gf.Grid((8, 8, 1), 0.1), ctx=ctx) as flat:
         emitter = gf.Emitter(gf.Sphere((0.4, 0.4, 7.0), 0.1))
         assert pick.hit(emitter, flat, ray(0.4, 0.4)) == pytest.approx(3.0 - 0.15, abs=2e-3)
+        for force in (gf.Wind((1.0, 0.0, 0.0), center=(0.4, 0.4, 7.0)), gf.Vortex((0.4, 0.4, -7.0))):
+            assert pick.hit(force, flat, ray(0.4, 0.4)) == pytest.approx(3.0 - 0.05 - 0.016, abs=2e-3)
+            low, high = (f(np.concatenate(pick.outline(force, flat))[:, 2]) for f in (np.min, np.max))
+            assert 0.5 * (low + high) == pytest.approx(0.05)
         point, normal = pick.depth_for_hand(flat, ray(0.4, 0.4), np.array([0.6, 0.0, -0.8]))
         assert point[2] == pytest.approx(0.05) and list(normal) == [0.0, 0.0, 1.0]
