@@ -325,7 +325,12 @@ with Window((640, 360), "help") as window:
             glfw.set_window_size(window.handle, *size)
             player.play(10)
             box = imgui.internal.find_window_by_name("Help")
-            print(*player.size, box.pos.x, box.pos.y, box.size.x, box.size.y, box.content_size_ideal.y)
+            place = box.pos.x, box.pos.y, box.size.x, box.size.y, box.content_size_ideal.y
+            heights = set()
+            for _ in range(6):
+                player.tick()
+                heights.add(imgui.internal.find_window_by_name("Help").size.y)
+            print(*player.size, *place, len(heights))
 """
 
 
@@ -334,9 +339,10 @@ def test_the_help_fits_into_small_windows(tmp_path: Path) -> None:
     done = run_under_xvfb(tmp_path, "help.py")
     assert done.returncode == 0, done.stderr
     for line in done.stdout.splitlines():
-        width, height, x, y, wide, high, content = map(float, line.split())
+        width, height, x, y, wide, high, content, sizes = map(float, line.split())
         assert x >= 0.0 and y >= 0.0 and x + wide <= width and y + high <= height, line
         assert content + 17.0 <= high, line  # with its padding
+        assert sizes == 1, "its letters are of one size and another in turns"
 
 
 def test_a_window_opens_after_another_with_a_panel(tmp_path: Path) -> None:
