@@ -42,6 +42,7 @@ RowsOf = Callable[[Emitter, Grid, Boundaries, float, float], tuple[Rows, Sequenc
 PLACES = 16  # at most along the way of an emitter in a substep
 WAY, PER_CELL = 4, 8  # cells of the way of an emitter that are looked along, and places in each
 MORE = 4  # added to the kind of a form that is one more image, see emitter.glsl
+FARTHEST = 1e15  # m, of a force's center: single precision holds its square
 SET_RATE = 30.0  # 1/s: where an emitter has a share, it sets that much of a value in 1 / SET_RATE seconds
 SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
 
@@ -247,6 +248,11 @@ def _padded(force: ForceField) -> NDArray[np.float64]:
     return np.pad(force.array, [(0, 0)] * 3 + [(0, 1)])
 
 
+def _from_corner(centers: Floats, grid: Grid) -> Floats:
+    """Centers of forces [..., 3] in metres from the low corner of the box, FARTHEST at most."""
+    return np.clip(centers - grid.origin, -FARTHEST, FARTHEST)
+
+
 class Forces:
     """What is added to the velocity and the scalars from outside in a step."""
 
@@ -446,7 +452,7 @@ class Forces:
             some = simple[first : first + PUSHES]
             rows = np.zeros((PUSHES, 3, 4))
             rows[: len(some)] = [force.row(dt) for force in some]
-            rows[..., 0, :3] -= grid.origin
+            rows[..., 0, :3] = _from_corner(rows[..., 0, :3], grid)
             run("push", variant)(
                 velocity=velocity,
                 pushes=rows.reshape(-1, 4).astype(np.float32),
@@ -456,8 +462,9 @@ class Forces:
         for force in active:
             if isinstance(force, Turbulence):
                 waves = wave_rows(force, grid, variant.boundaries, dt, time)
-                middle = np.subtract(middle_of(force), (*grid.origin, 0.0))
-                run("turbulence", variant)(velocity=velocity, waves=waves, middle=tuple(middle), **solids)
+                *center, narrow = middle_of(force)
+                middle = (*_from_corner(np.array(center), grid), narrow)
+                run("turbulence", variant)(velocity=velocity, waves=waves, middle=middle, **solids)
             elif isinstance(force, ForceField):
                 field = self._fields.of(force, (force.version,), partial(_padded, force))
                 run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **solids)

@@ -6,7 +6,8 @@ import dataclasses
 import typing
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import moderngl
 import numpy as np
@@ -16,6 +17,7 @@ from saving import description_of
 import gpufluid as gf
 from gpufluid.app import studio_pick as pick
 from gpufluid.app.edits import Addition, Cells, History, Regrid, Removal, blow, strengthen, value_at
+from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_fields import (
     ANY,
     FORMS,
@@ -26,6 +28,7 @@ from gpufluid.app.studio_fields import (
     extent,
     item_of,
     items_of,
+    items_of_object,
     items_of_view,
     meaning,
     other_form,
@@ -33,6 +36,7 @@ from gpufluid.app.studio_fields import (
     turn_to_degrees,
 )
 from gpufluid.app.studio_grid import foreseen, size_of
+from gpufluid.app.studio_hands import Move
 from gpufluid.app.studio_views import renderer_items, view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
@@ -108,6 +112,7 @@ def test_none_is_told_for_what_it_is() -> None:
     assert called["Settings", "velocity_advection"] == "as advection"
     assert called["SliceView", "colors"] == called["Picture", "slices"] == "automatic"
     assert called["Emitter", "falloff"] == "one cell"
+    assert called["Wind", "center"] == called["Turbulence", "center"] == "everywhere"
     assert called["Settings", "limiter"] == called["Emitter", "temperature"] == "none"
 
 
@@ -401,6 +406,28 @@ def test_a_source_grows_and_the_wind_turns_with_the_viewer(scene: gf.Scene) -> N
     blow(scene, history, -2.0)
     assert len(scene.fluid.forces) == 0
     assert history.undo(scene) and scene.fluid.forces[0] is wind
+    fan = gf.Wind((0.0, 0.0, -0.16), center=(0.3, 0.4, 0.3))
+    scene.fluid.forces.clear()
+    scene.fluid.forces.add(fan)
+    blow(scene, history, -1.0)
+    assert scene.fluid.forces[0] is fan and fan.velocity == (0.0, 0.0, -0.16), "a fan is no wind of the keys"
+    assert scene.fluid.forces[1].center is None
+
+
+def test_a_center_that_is_switched_on_is_in_the_middle_of_the_box() -> None:
+    for force in (gf.Wind((1.0, 0.0, 0.0)), gf.Turbulence(), gf.Vortex((0.0, 0.0, 0.0))):
+        (item,) = (i for i in items_of_object(force, (7.0, 8.0, 9.0)) if i.name == "center")
+        assert (item.default == (7.0, 8.0, 9.0)) is item.optional is not isinstance(force, gf.Vortex)
+
+
+def test_a_drag_of_a_wind_that_is_everywhere_again_moves_nothing(scene: gf.Scene) -> None:
+    """An undo while the button is held takes its center away: the window closed."""
+    wind = scene.fluid.forces.add(gf.Wind((1.0, 0.0, 0.0)))
+    move = Move(
+        cast(Editor, SimpleNamespace(scene=scene, player=None)), ("fluids", 0, "forces", 0), np.zeros(3)
+    )
+    move.move(10.0, 10.0, 1.0, 1.0)
+    assert wind.center is None
 
 
 def test_the_memory_of_fields_is_known(ctx: moderngl.Context) -> None:
@@ -601,9 +628,13 @@ def test_a_hand_works_in_the_smoke_or_in_the_middle(fluid: gf.Fluid) -> None:
     assert pick.depth_for_hand(fluid, ray(0.0, 0.55), away)[0][2] == pytest.approx(0.25, abs=0.06)
 
 
-def test_emitters_of_a_plane_are_picked_in_its_slice(ctx: moderngl.Context) -> None:
+def test_emitters_and_forces_of_a_plane_are_picked_in_its_slice(ctx: moderngl.Context) -> None:
     with gf.Fluid(gf.Grid((8, 8, 1), 0.1), ctx=ctx) as flat:
         emitter = gf.Emitter(gf.Sphere((0.4, 0.4, 7.0), 0.1))
         assert pick.hit(emitter, flat, ray(0.4, 0.4)) == pytest.approx(3.0 - 0.15, abs=2e-3)
+        for force in (gf.Wind((1.0, 0.0, 0.0), center=(0.4, 0.4, 7.0)), gf.Vortex((0.4, 0.4, -7.0))):
+            assert pick.hit(force, flat, ray(0.4, 0.4)) == pytest.approx(3.0 - 0.05 - 0.016, abs=2e-3)
+            low, high = (f(np.concatenate(pick.outline(force, flat))[:, 2]) for f in (np.min, np.max))
+            assert 0.5 * (low + high) == pytest.approx(0.05)
         point, normal = pick.depth_for_hand(flat, ray(0.4, 0.4), np.array([0.6, 0.0, -0.8]))
         assert point[2] == pytest.approx(0.05) and list(normal) == [0.0, 0.0, 1.0]

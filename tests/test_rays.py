@@ -202,6 +202,24 @@ def test_soft_smoke_is_the_spline_of_its_cells(device: Device, rng: np.random.Ge
     np.testing.assert_allclose(soft, plain, rtol=within(3e-3, 3e-2))
 
 
+def test_soft_colours_end_dark_however_large_the_cells_and_bright_the_light(device: Device) -> None:
+    """Half floats hold light of smoke that is too thin for them: over nothing it was a shell that shone."""
+    n, size = 32, 320.0
+    off2 = ((np.indices((n, n, n)) - 0.5 * (n - 1)) ** 2).sum(0)
+    puff = Puff(device, gf.Grid((n, n, n), size / n), color=[np.exp(-0.5 * off2 / 2.2**2), 0.0, 0.0])
+    camera = gf.Camera(target=(0.5 * size,) * 3, distance=2.0 * size, near=1.0, far=10.0 * size)
+    pictures = []
+    for strength in (300.0, 3e7):
+        light = gf.Light(color=(strength,) * 3)
+        for soft in (False, True):
+            picture, shaded, _ = drawn(puff, camera=camera, light=light, smoke=gf.Smoke(0.03, soft=soft))
+            pictures.append(picture[..., 0])
+            assert shaded.max() <= 6e4
+    plain, soft, _, brightest = pictures
+    assert np.abs(soft - plain).max() < 0.02 * plain.max()  # 0.23
+    assert np.isfinite(brightest).all()
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_slabs_of_a_cell_have_no_grain(device: Device, rng: np.random.Generator, method: str) -> None:
     """Noise moves the cuts between thick slabs alone."""

@@ -6,12 +6,15 @@
 #include "render/each_cell.glsl"
 #include "render/softened.glsl" for shaded
 
+const float BRIGHTEST = 6e4;  // below the largest half float
+
 vec4 of_cell(ivec3 cell) {
     vec4 soft = softened_shaded(cell);
 #if SOFTENED
     soft.w = sqrt(soft.w);
 #if COLORED
-    soft.rgb /= max(soft.w, 1e-10);
+    soft.rgb *= soft.w > 0.0 ? 1.0 / soft.w : 0.0;  // light of what is thinner than half floats hold is none
+    soft.rgb = min(soft.rgb, BRIGHTEST);
 #endif
 #endif
     return soft;

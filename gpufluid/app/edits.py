@@ -431,14 +431,16 @@ def strengthen(scene: Scene, history: History, factor: float) -> str:
 def blow(scene: Scene, history: History, gusts: float) -> str:
     """Let the wind change by so many `GUST` to the right of the viewer; returns what to say of it.
 
-    Where it comes to rest it is taken away: a wind of no speed would hold the air.
+    It is one that blows everywhere, never a fan. Where it comes to rest it is taken away: a wind of no speed
+    would hold the air.
     """
     fluid = scene.fluid
     speed = GUST * gusts * max(fluid.grid.size)
     a = math.radians(scene.camera.azimuth)
     z = -speed * math.sin(a) if fluid.grid.dimensions == 3 else 0.0
     gust = _short(speed * math.cos(a)), 0.0, _short(z)
-    number = next((n for n, force in enumerate(fluid.forces) if isinstance(force, Wind)), None)
+    winds = (n for n, f in enumerate(fluid.forces) if isinstance(f, Wind) and f.center is None)
+    number = next(winds, None)
     forces: Path = ("fluids", 0, "forces")
     if number is None:
         history.make(scene, Addition(forces, len(fluid.forces), Wind(gust)))

@@ -186,6 +186,7 @@ NONES: dict[str, str] = {
     "Emitter.noise_size": "four cells",
     **dict.fromkeys(("colors", "range", "level", "spacing", "length", "interval", "slices"), "automatic"),
     **dict.fromkeys(("GlyphsView.position", "SliceView.position"), "the middle"),
+    **dict.fromkeys(("Wind.center", "Turbulence.center"), "everywhere"),
 }
 
 COLORS = ("color", "floor_color", "ambient", "core", "emission", "albedo", "surface_color")
@@ -320,6 +321,13 @@ def item_of(
         default = _some(kind, spread, kinds)
     none = NONES.get(key, NONES.get(name, "none"))
     return Item(name, kind, spread, optional and name != "rotation", choices, default, none)
+
+
+def items_of_object(thing: Any, middle: Triple) -> tuple[Item, ...]:
+    """The fields of an object; one that is given a center has it in the `middle` of its box, metres."""
+    kind: Any = type(thing)
+    items = items_of(kind)
+    return tuple(replace(i, default=middle) if i.name == "center" and i.optional else i for i in items)
 
 
 def items_of_view(shown: flow_views.FlowView, low: Triple, high: Triple) -> tuple[Item, ...]:

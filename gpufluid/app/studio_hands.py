@@ -99,7 +99,8 @@ class Move:
         except GpufluidError:
             return  # the scene itself took it away
         name = pick.anchor_name(thing)
-        assert name is not None  # it was hit
+        if name is None:
+            return  # it was undone, or the scene itself did it: a wind is everywhere again
         fluid = scene.fluids[int(self.path[1])] if self.path[0] == "fluids" else scene.fluid
         flat = fluid.grid.dimensions == 2
         forward = np.array([0.0, 0.0, 1.0]) if flat else player.forward

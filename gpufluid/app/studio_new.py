@@ -28,7 +28,7 @@ TITLES = {"emitters": "sources"}  # of the groups, where people call them otherw
 
 def new_object(group: str, name: str, grid: Grid) -> tuple[Any, dict[str, Any]]:
     """An object of ADDABLE in the middle of a box, and what a description says of it: see `Addition`."""
-    x, y, z = _middle(grid)
+    x, y, z = middle(grid)
     r = _short(0.1 * min(grid.size[: grid.dimensions]))
     forms: dict[str, Callable[[], Any]] = {
         "sphere": lambda: shapes.Sphere(radius=r),
@@ -106,14 +106,14 @@ def beside(thing: Any, fluid: Fluid) -> dict[str, Any]:
 
 def _placed(group: str, shape: Any, grid: Grid) -> Any:
     """An emitter in the lower part of a box, or an obstacle in its middle."""
-    x, y, z = _middle(grid)
+    x, y, z = middle(grid)
     if group == "emitters":
         y = _short(y - 0.3 * grid.size[1])
         return Emitter(shape, density=4.0, temperature=1.0, position=(x, y, z))
     return shapes.Obstacle(shape, position=(x, y, z))
 
 
-def _middle(grid: Grid) -> tuple[float, float, float]:
+def middle(grid: Grid) -> tuple[float, float, float]:
     x, y, z = (_short(0.5 * (a + b)) for a, b in zip(grid.origin, grid.upper, strict=True))
     return x, y, z
 

@@ -9,8 +9,9 @@ from warnings import catch_warnings, simplefilter
 from gpufluid import view
 from gpufluid.app.edits import Path, value_at
 from gpufluid.app.studio_editor import Editor
+from gpufluid.app.studio_fields import items_of_object
 from gpufluid.app.studio_files import Files
-from gpufluid.app.studio_new import ADDABLE, SHAPED, TITLES, called, new_mesh, new_object
+from gpufluid.app.studio_new import ADDABLE, SHAPED, TITLES, called, middle, new_mesh, new_object
 from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_ui import ACCENT, file_dialogs, has_file_dialog, imgui
 from gpufluid.errors import GpufluidError
@@ -44,7 +45,9 @@ class Objects(Section):
         path = editor.selected
         if path is not None and path[0] != "views":
             imgui.push_id(str(path))
-            self.rows.fields(path, value_at(editor.scene, path))
+            thing = value_at(editor.scene, path)
+            fluid = editor.scene.fluids[int(path[1])] if path[0] == "fluids" else editor.fluid
+            self.rows.fields(path, thing, items_of_object(thing, middle(fluid.grid)))
             imgui.pop_id()
 
     def _list(self) -> None:

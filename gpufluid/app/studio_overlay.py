@@ -13,7 +13,7 @@ from gpufluid.render.camera import view_of
 
 Floats = NDArray[np.float64]
 
-HELP_WIDTH, LOOSE = 430.0, 0.9  # of the list of keys; share of the room in which its letters are too small
+HELP_WIDTH = 430.0  # of the list of keys
 OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.45)
 
 
@@ -22,8 +22,8 @@ class Overlay:
 
     def __init__(self, ui: Ui, editor: Editor) -> None:
         self.ui, self.editor = ui, editor
-        # of the list of keys: how high it is, and how small its letters are, of their usual size
-        self._help_height, self._help_small = 0.0, 1.0
+        self._help_room = 0.0, 0.0  # width and height there are for the list of keys
+        self._help_share = 1.0  # of the usual size of letters, at which it fits in there
 
     def _corner(self) -> tuple[float, float, float, float]:
         """Left, top, width and height of the picture, units of the window."""
@@ -88,11 +88,10 @@ class Overlay:
         imgui.set_next_window_pos(
             imgui.ImVec2(x + 0.5 * width, y + 0.5 * height), pivot=imgui.ImVec2(0.5, 0.5)
         )
-        # letters are as high as whole pixels: they stay as they are where they fit, or would tremble
-        filled = self._help_height / max(height - 8.0 * self.ui.scale, 1.0)
-        if filled > 1.0 or (filled < LOOSE and self._help_small < 1.0):
-            self._help_small = min(1.0, self._help_small / max(filled, 0.1))
-        imgui.push_font(None, imgui.get_style().font_size_base * self._help_small)
+        room = max(height - 8.0 * self.ui.scale, 1.0)
+        if (width, room) != self._help_room:
+            self._help_room, self._help_share = (width, room), 1.0
+        imgui.push_font(None, imgui.get_style().font_size_base * self._help_share)
         imgui.set_next_window_bg_alpha(0.95)
         flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.always_auto_resize
         imgui.begin("Help", None, flags | imgui.WindowFlags_.no_inputs | imgui.WindowFlags_.no_nav)
@@ -103,8 +102,11 @@ class Overlay:
             imgui.push_text_wrap_pos(min(wrap, (HELP_WIDTH - 10.0) * self.ui.scale))
             imgui.text(what)
             imgui.pop_text_wrap_pos()
-        # its window's would be cut where the screen ends
-        self._help_height = imgui.get_cursor_pos_y() + imgui.get_style().window_padding.y
+        # its window's would be cut where the screen ends. Letters only shrink while the room stays as it is:
+        # lines wrap, the height does not go with their size, and they would be one size and another in turns
+        high = imgui.get_cursor_pos_y() + imgui.get_style().window_padding.y
+        if high > room:
+            self._help_share *= min(room / high, 0.98)
         imgui.end()
         imgui.pop_font()
 

@@ -22,6 +22,7 @@ STEPS = 96  # of a ray on its way to a shape
 CLOSE = 1e-4  # metres from a shape's surface that count as on it
 ROUND_PARTS = 32  # straight parts of a circle
 HANDLE = 0.02  # radius of the ball that stands for a thing without a shape, lengths of the box
+PLACED = (Wind, Vortex, Attractor, Turbulence)  # forces with a center and a radius
 FAINT = 0.05  # share of the largest density below which smoke holds no hand
 
 
@@ -55,15 +56,18 @@ def ray_through(camera: Camera, aspect: float, x: float, y: float) -> Ray:
 
 
 def place_of(thing: Any, fluid: Fluid) -> Floats:
-    """Local space to the world, [4, 4]; emitters of a 2D fluid lie in its one slice."""
+    """Local space to the world, [4, 4]; emitters and forces of a 2D fluid lie in its one slice."""
+    flat, slice_middle = fluid.grid.dimensions == 2, 0.5 * (fluid.grid.origin[2] + fluid.grid.upper[2])
     if hasattr(thing, "matrix"):
         matrix: Floats = np.array(thing.matrix)
-        if fluid.grid.dimensions == 2 and hasattr(thing, "density"):
+        if flat and hasattr(thing, "density"):
             middle = (matrix @ [*extent(thing.shape)[0], 1.0])[2]
-            matrix[2, 3] += 0.5 * (fluid.grid.origin[2] + fluid.grid.upper[2]) - middle
+            matrix[2, 3] += slice_middle - middle
         return matrix
     matrix = np.eye(4)
     matrix[:3, 3] = anchor(thing)
+    if flat and isinstance(thing, PLACED):
+        matrix[2, 3] = slice_middle
     return matrix
 
 
@@ -180,7 +184,7 @@ def outline(thing: Any, fluid: Fluid) -> list[Floats]:
     elif isinstance(shape, Array):
         return box_lines(fluid)
     elif shape is None:
-        radius = thing.radius if isinstance(thing, Wind | Vortex | Attractor | Turbulence) else 0.0
+        radius = thing.radius if isinstance(thing, PLACED) else 0.0
         lines = _rings(np.zeros(3), max(radius, HANDLE * max(fluid.grid.size)))
         if isinstance(thing, SpotLight):
             lines += _cone(thing, 0.25 * max(fluid.grid.size))
