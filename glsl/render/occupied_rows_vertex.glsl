@@ -1,5 +1,5 @@
-// The rows of eight cells, by four, in which anything may be: two triangles round the spans of a few strips one above the other,
-// see strip_spread.glsl.
+// The rows of eight cells, by four, in which anything may be: two triangles round the spans of a few strips one above
+// the other, see strip_spread.glsl.
 #include "lib/cells_corner.glsl"
 #include "lib/joined_strips.glsl"
 
@@ -10,5 +10,6 @@ void main() {
     vec4 span;
     int slice = joined_strips(int(uint(gl_VertexID) / 6u), strips_extent, joins, strip_size, span);
     gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
-    if (span.x < span.y) gl_Position = cells_corner(vec2(floor(span.x / 8.0), ceil(span.y / 8.0)), vec2(floor(span.z / 4.0), ceil(span.w / 4.0)), slice);
+    vec2 across = vec2(floor(span.x / 8.0), ceil(span.y / 8.0)), up = vec2(floor(span.z / 4.0), ceil(span.w / 4.0));
+    if (span.x < span.y) gl_Position = cells_corner(across, up, slice);
 }
