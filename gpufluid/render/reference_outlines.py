@@ -21,7 +21,7 @@ def mended(picture: ArrayLike, clear: ArrayLike, ends: ArrayLike, gap: ArrayLike
     what is behind it counts by the share of the pixel's samples; neighbours that share a side with it count
     twice.
     """
-    picture, clear, ends = (np.asarray(given, np.float64) for given in (picture, clear, ends))
+    picture, clear, ends, gap = (np.asarray(a, np.float64) for a in (picture, clear, ends, gap))
     made = picture.copy()
     height, width = ends.shape[:2]
     before = ends < (ends.min(axis=2) + gap)[..., None]
