@@ -1,7 +1,8 @@
 """Where in a box there is anything to see, or to stop light, found and used on the GPU alone.
 
-Rows of eight cells say which of them hold something, blocks of 8^3 or more where those lie; what reads a cell
-or two further off widens that. Light and looks are then worked out there alone, and have one value elsewhere.
+Rows of eight cells, four to a texel, say which of them hold something, blocks of 8^3 or more where those lie;
+what reads a cell or two further off widens that. Light and looks are then worked out there alone, and have
+one value elsewhere.
 Where the last step left out what holds nothing (`gpufluid.gl.strips`), rows there are not looked at.
 
 Smoke so thin that light would lose less than 1e-6 in 512 cells of it counts as none: a flow spreads smoke by
@@ -39,7 +40,7 @@ from gpufluid.render.volume_source import (
 )
 from gpufluid.view import Fire, Look
 
-ROW, ROWS = 8, 4  # cells in a row, and rows above each other in a texel
+ROW, STACKED = 8, 4  # cells in a row, and rows above each other in a texel
 BLOCKS = 8  # along the longest side, about: what each costs a vertex shader is the same, however large
 # cells: a fragment loops over all rows of a block, and llvmpipe ends a shader's loops after 65,535 turns
 LARGEST_EDGE = 72
@@ -64,7 +65,7 @@ class Occupancy:
         def field(name: str, size: tuple[int, int, int], components: int, dtype: str) -> Field:
             return Field(device, name, FlatLayout(size, 1, limit), components, dtype, 1)
 
-        self._rows = field("occupied rows", (-(-nx // ROW), -(-ny // ROWS), nz), 4, "f4")
+        self._rows = field("occupied rows", (-(-nx // ROW), -(-ny // STACKED), nz), 4, "f4")
         self.boxes = field("occupied boxes", blocks, 4, "f4")
         # behind the last slice one more, for how many cells all of them hold
         self._spans = field("occupied spans", (-(-blocks[0] // long), -(-blocks[1] // high), nz + 1), 4, "f4")

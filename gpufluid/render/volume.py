@@ -335,8 +335,18 @@ class VolumeRenderer(Guest):
         self._edge = look.smoke.edge * look.smoke.extinction
         self._soft = look.smoke.soft
         fire = self.lighting.seen_fire(fluid)
-        steps, empty = self.quality, self._occupancy
-        sight = Sight(fluid, view, self._shaded, bare, depth, steps, empty, self._edge, fire, self._soft)
+        sight = Sight(
+            fluid,
+            view,
+            self._shaded,
+            bare,
+            depth,
+            self.quality,
+            self._occupancy,
+            edge=self._edge,
+            fire=fire,
+            soft=self._soft,
+        )
         slabs = self._way.slabs(sight)
         if len(slabs):
             with self._counted(fluid):
