@@ -245,8 +245,10 @@ def _contents(path: str | os.PathLike[str]) -> Contents:
         things = {name: [read(r) for r in header[name]] for name in ("emitters", "obstacles", "forces")}
         before, voxels = read(header["before"]), read(header["voxels"])
         numbers = {name: float.fromhex(text) for name, text in header["numbers"].items()}
+        numbers.setdefault("pushed", 0.0)  # files of before 2026-11-27 know nothing of it
         last_dt = finite_number(header["last_dt"], "last_dt", above=0.0)
         finite_number(numbers.get("time", -1.0), "time", low=0.0)
+        finite_number(numbers["pushed"], "pushed", low=0.0)
         if not numbers.get("shortest", 1.0) > 0.0:
             raise GpufluidError("its shortest step must be > 0 s")
         if any(number != number for number in numbers.values()):

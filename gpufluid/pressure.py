@@ -43,6 +43,8 @@ class Projection:
         self._balanced: FieldStore | None = None
         #: seconds, of the steps whose pressure is still in the field
         self.shortest = math.inf
+        #: seconds for which that pressure pushed in the last step; 0: it did not
+        self.pushed = 0.0
 
     def use(self, settings: Settings) -> list[FieldStore]:
         """Go on by these settings, from the last pressure; return the fields that are not needed any more."""
@@ -85,6 +87,15 @@ class Projection:
         self.backend.kernel("subtract_gradient", variant)(
             velocity=velocity, pressure=self.pressure, dt=dt, **faces
         )
+        self.pushed = 0.0 if afresh else dt
+
+    def coming(self, dt: float) -> dict[str, Any]:
+        """The last pressure, and for how many of `dt` seconds the next `project` pushes about as it did.
+
+        No longer than it did: what stopped a blow is gone. Not at all as what a velocity was set free from
+        between steps.
+        """
+        return {"pressure": self.pressure, "push": min(dt, self.pushed)}
 
     def _keep_pace(self, dt: float, variant: Variant) -> None:
         """Weaken the last pressure for a step that is much longer than the one it was found in.
@@ -160,7 +171,7 @@ class Projection:
     def clear(self) -> None:
         """Forget the last pressure."""
         self.pressure.fill([0.0])
-        self.shortest = math.inf
+        self.shortest, self.pushed = math.inf, 0.0
 
     def release(self) -> None:
         """Release every field."""

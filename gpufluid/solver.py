@@ -218,7 +218,7 @@ class Solver:
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s, colors=colors)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
-            self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
+            self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u, **self.projection.coming(dt))
             self.projection.project(
                 dt,
                 variant,
@@ -351,11 +351,13 @@ class Solver:
 
     def numbers(self) -> dict[str, float]:
         """The numbers that the next step starts from, by name."""
-        return {"time": self.time, "shortest": self.projection.shortest}
+        last = self.projection
+        return {"time": self.time, "shortest": last.shortest, "pushed": last.pushed}
 
     def start_from(self, numbers: Mapping[str, float]) -> None:
         """Go on from the `numbers` of another solver."""
-        self.time, self.projection.shortest = numbers["time"], numbers["shortest"]
+        last = self.projection
+        self.time, last.shortest, last.pushed = (numbers[name] for name in ("time", "shortest", "pushed"))
         self.empty.forget()
 
     def release(self) -> None:

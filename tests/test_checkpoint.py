@@ -439,6 +439,15 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Original:
     return Original(fluid.save(folder / "good.fluid").read_bytes(), folder / "changed.fluid")
 
 
+def test_a_file_from_before_walls_leant_against_the_pressure(original: Original) -> None:
+    """It lacks for how long that pushed: the first step goes without."""
+    header, parts = parts_of(original)
+    del header["numbers"]["pushed"]
+    fluid = original.load(packed(header, parts))
+    assert fluid._solver.numbers()["pushed"] == 0.0
+    fluid.step(0.1)
+
+
 def refused_or_the_same(original: Original, data: bytes) -> None:
     """The property of every file: it is refused, or what it loads is what was saved."""
     try:
