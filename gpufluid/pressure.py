@@ -15,6 +15,8 @@ nothing.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
@@ -82,6 +84,28 @@ class Projection:
         if self.settings.warm_start:
             self._keep_pace(dt, variant)
         self.relax(self.settings.pressure, dt, variant, openings, displaced or bool(swelling))
+        self._push(dt, variant, faces, velocity)
+
+    @contextmanager
+    def holding(
+        self, dt: float, variant: Variant, faces: dict[str, Any], *, velocity: FieldStore
+    ) -> Iterator[None]:
+        """Let the last pressure push `velocity` for what is done inside, and take its push off again.
+
+        So viscosity sees the forces of a step as they are balanced (Goda 1979), and walls do not drag on the
+        weight of air at rest: what they hold back of it would be left over as a flow, once the whole gradient
+        is taken off. Without a warm start the last pressure is not relied on, and nothing is done.
+        """
+        if not self.settings.warm_start:
+            yield
+            return
+        self._keep_pace(dt, variant)
+        self._push(dt, variant, faces, velocity)
+        yield
+        self._push(-dt, variant, faces, velocity)
+
+    def _push(self, dt: float, variant: Variant, faces: dict[str, Any], velocity: FieldStore) -> None:
+        """Take dt times the gradient of the pressure from `velocity`."""
         self.backend.kernel("subtract_gradient", variant)(
             velocity=velocity, pressure=self.pressure, dt=dt, **faces
         )

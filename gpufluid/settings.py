@@ -48,7 +48,7 @@ class Settings:
         are they without `solve_velocity`.
     max_substeps: the most parts that a step is split into, whatever `cfl` asks for.
     pressure: a solver from `gpufluid.solvers`, or an object of yours with a method solve(problem).
-        warm_start: whether it starts from the last pressure.
+        warm_start: whether it starts from the last pressure, which then also pushes while viscosity acts.
     vorticity_confinement: how strongly small swirls are restored; eps of Fedkiw, Stam & Jensen (2001), 1/s.
         Its force is proportional to cell_size: the same eps does half the work on a vortex with twice the
         cells (docs/validation.md).
