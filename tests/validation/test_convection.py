@@ -146,13 +146,15 @@ def measure() -> Case:
         axes.set(xlabel="t, times of free fall", ylabel="rms vertical velocity", title="A small push")
         axes.legend(fontsize=8, ncols=1)
         axes = sheet.axes[1]
-        sizes = np.array([1.0 / cells**2 for cells in critical])
+        sizes = np.array([1000.0 / cells**2 for cells in critical])
         axes.plot(sizes, list(critical.values()), "o-", color=COLORS[0], label="measured")
         axes.plot(
             [0.0, sizes[-1]], [limit, critical[64]], "--", color=COLORS[0], lw=1.0, label="extrapolated"
         )  # fmt: skip
         axes.axhline(CRITICAL, color="black", lw=1.0, label="1707.8 (Chandrasekhar)")
-        axes.set(xlabel="(h / height)², dt = 1.28 h", ylabel="critical Ra", xlim=(0, None), title="The onset")
+        axes.set(
+            xlabel="1000 (h / height)², dt = 1.28 h", ylabel="critical Ra", xlim=(0, None), title="The onset"
+        )
         axes.legend(fontsize=8)
         sheet.save(path)
 
