@@ -27,13 +27,6 @@ a velocity that some side holds (they take rows and columns out of lap: Cauchy's
 round solids, and of a velocity that solids alone hold, nothing better than 0 is known, and a step that would
 take more than `MOST_SWEEPS` is refused.
 
-Walls and solids hold the fluid only until the projection pushes it on, by dt * grad(pressure): what a
-pressure drives would slip along them by that. So they hold it at as much the other way, as the last pressure
-tells (Kim & Moin 1985). That pressure may be gone, as where it stopped a blow: what leans against it then
-pushes in its place, near the walls, and makes up for the slip of the step before. But where viscosity takes
-nearly all the flow of the box within a step, all of the box is pushed. So they lean by the part
-1 / (1 + (a * slowest / `STIFF`)^2) of it.
-
 More sweeps, not shorter substeps: n substeps cost sqrt(n) times as much and solve another equation. Each
 sweep keeps the sum of a scalar where all sides insulate. Half precision rounds every sweep: the error is then
 3e-3 of the field up to a = 2, and 3e-2 beyond.
@@ -54,7 +47,6 @@ from gpufluid.settings import Settings
 
 TOLERANCE = 1e-6  # share of a step's diffusion that may be left out: single precision resolves no more
 MOST_SWEEPS = 10_000  # a of about 2.3e5 in 2D, 1.6e5 in 3D: the step then reaches over hundreds of cells
-STIFF = 3.0  # times faster than a step viscosity stops a box in which walls lean against half the pressure
 FAR = 0.1 * TOLERANCE  # of the slowest is left where diffusion reaches so far that further is all the same
 
 
@@ -135,7 +127,6 @@ class Diffusion:
 
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
         self.backend, self.boundaries = backend, boundaries
-        self._gripped = any(map(boundaries.grips, range(2 * backend.grid.dimensions)))
         self._faces: list[FieldStore] = []
         self._cells: list[FieldStore] = []
         self.use(settings)
@@ -191,27 +182,12 @@ class Diffusion:
                 )
 
     def diffuse_velocity(
-        self,
-        dt: float,
-        variant: Variant,
-        solids: dict[str, Any],
-        *,
-        velocity: FieldStore,
-        pressure: FieldStore,
-        push: float = 0.0,
+        self, dt: float, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore
     ) -> None:
-        """Let the velocity, whose closed faces hold what closes them, diffuse over `dt` seconds.
-
-        pressure: about what is going to push it after that, for `push` seconds.
-        """
+        """Let the velocity, whose closed faces hold what closes them, diffuse over `dt` seconds."""
         if self._viscosity:
             slowest = self._slowest_velocity(variant.solids)
             a = self._number(self._viscosity, dt, slowest)
-            kept = push / (1.0 + (a * slowest / STIFF) ** 2)
-            if kept and (variant.solids or self._gripped):
-                gain = 2.0 * a * kept / self.backend.grid.cell_size
-                lean = self.backend.kernel("lean", variant)
-                lean(velocity=velocity, pressure=pressure, gain=gain, **solids)
             sweep = self.backend.kernel("diffuse_velocity", variant)
             self._solve(sweep, velocity, self._faces, a, slowest, fourier_number=a, **solids)
 

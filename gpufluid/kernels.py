@@ -277,7 +277,6 @@ KERNELS: dict[str, Kernel] = {
             (SOLID_FACES,),
             dyed_reads=(_cell("color"),),
         ),
-        Kernel("lean", VELOCITY, (VELOCITY, _packed("pressure")), ("gain",), (SOLID_FACES,)),
         Kernel(
             "diffuse_velocity",
             _face("diffused"),

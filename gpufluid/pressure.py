@@ -15,6 +15,8 @@ nothing.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from gpufluid.backend import Backend, FieldStore
@@ -84,18 +86,32 @@ class Projection:
         if self.settings.warm_start:
             self._keep_pace(dt, variant)
         self.relax(self.settings.pressure, dt, variant, openings, displaced or bool(swelling))
+        self._push(dt, variant, faces, velocity)
+        self.pushed = 0.0 if afresh else dt
+
+    @contextmanager
+    def holding(
+        self, dt: float, variant: Variant, faces: dict[str, Any], *, velocity: FieldStore
+    ) -> Iterator[None]:
+        """Let the last pressure push `velocity` for what is done inside, and take its push off again.
+
+        So viscosity sees the forces of a step as they are balanced (Goda 1979), and walls do not drag on the
+        weight of air at rest: what they hold back of it would be left over as a flow, once the whole gradient
+        is taken off. It pushes no longer than it did in the last step, for what stopped a blow is gone, and
+        not at all where it is of a velocity that was projected between steps.
+        """
+        push = min(dt, self.pushed)
+        if push:
+            self._push(push, variant, faces, velocity)
+        yield
+        if push:
+            self._push(-push, variant, faces, velocity)
+
+    def _push(self, dt: float, variant: Variant, faces: dict[str, Any], velocity: FieldStore) -> None:
+        """Take dt times the gradient of the pressure from `velocity`."""
         self.backend.kernel("subtract_gradient", variant)(
             velocity=velocity, pressure=self.pressure, dt=dt, **faces
         )
-        self.pushed = 0.0 if afresh else dt
-
-    def coming(self, dt: float) -> dict[str, Any]:
-        """The last pressure, and for how many of `dt` seconds the next `project` pushes about as it did.
-
-        No longer than it did: what stopped a blow is gone. Not at all as what a velocity was set free from
-        between steps.
-        """
-        return {"pressure": self.pressure, "push": min(dt, self.pushed)}
 
     def _keep_pace(self, dt: float, variant: Variant) -> None:
         """Weaken the last pressure for a step that is much longer than the one it was found in.

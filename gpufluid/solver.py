@@ -218,7 +218,9 @@ class Solver:
         if moving:
             self.forces.push(dt, variant, faces, velocity=u, scalars=s, colors=colors)
             self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
-            self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u, **self.projection.coming(dt))
+            if self.settings.viscosity:
+                with self.projection.holding(dt, variant, faces, velocity=u):
+                    self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
             self.projection.project(
                 dt,
                 variant,

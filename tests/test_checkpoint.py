@@ -439,7 +439,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Original:
     return Original(fluid.save(folder / "good.fluid").read_bytes(), folder / "changed.fluid")
 
 
-def test_a_file_from_before_walls_leant_against_the_pressure(original: Original) -> None:
+def test_a_file_from_before_the_last_pressure_pushed(original: Original) -> None:
     """It lacks for how long that pushed: the first step goes without."""
     header, parts = parts_of(original)
     del header["numbers"]["pushed"]

@@ -86,7 +86,6 @@ PARAMETERS: dict[str, Any] = {
     "dt": 0.13,
     "scale": 0.1,
     "weight": 0.9,
-    "gain": 0.4,
     "fourier_number": 0.4,
     "relaxation": 0.8,
     "fourier_numbers": (0.3, 0.7, 0.0),
@@ -340,7 +339,7 @@ FAR_READING = (
         "half",
         "eighth",
     ),
-    *("close_faces", "let_slip", "lean", "diffuse_velocity"),
+    *("close_faces", "let_slip", "diffuse_velocity"),
 )
 STAGES = ("fragment", "compute")
 BETWEEN = ("join_cells", "coarse_weights")  # from a finer grid to this one

@@ -22,7 +22,7 @@ from gpufluid.reference.advection import (
     save_velocity,
 )
 from gpufluid.reference.arrays import center_velocity
-from gpufluid.reference.diffusion import diffuse_scalars, diffuse_velocity, lean
+from gpufluid.reference.diffusion import diffuse_scalars, diffuse_velocity
 from gpufluid.reference.forces import (
     buoyancy,
     confinement,
@@ -175,7 +175,6 @@ __all__ = [
     "join_halves",
     "largest_of_blocks",
     "largest_speed",
-    "lean",
     "let_slip",
     "mark_obstacle",
     "max_speed",

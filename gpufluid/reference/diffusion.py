@@ -9,7 +9,7 @@ import numpy as np
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.reference.arrays import Array, cells_beside, face_count, faces_of, periods_of, shifted
-from gpufluid.reference.walls import cells_round_faces, constrained
+from gpufluid.reference.walls import constrained
 
 
 def _velocity_neighbour(
@@ -40,37 +40,6 @@ def _scalars_neighbour(grid: Grid, variant: Variant, own: Array, axis: int, side
 
 def _swept(latest: Array, previous: Array, left: Array, diagonal: Any, weight: float) -> Array:
     return np.asarray(previous + weight * (latest + left / diagonal - previous))
-
-
-def lean(
-    grid: Grid,
-    variant: Variant,
-    *,
-    velocity: Array,
-    pressure: Array,
-    gain: float,
-    solid_faces: Array | None = None,
-) -> Array:
-    """The right-hand side of viscosity where walls and solids hold the fluid against the coming push.
-
-    The velocity and, for each neighbour of a face that is mirrored about them, gain times the rise of the
-    pressure over the face (Kim & Moin 1985).
-    """
-    parts = []
-    for component in range(grid.dimensions):
-        z, y, x = face_count(grid, component)
-        low, high = cells_round_faces(grid, variant, component, pressure[..., 0], 0.0)
-        mirrored = np.zeros((z, y, x))
-        for axis in range(grid.dimensions):
-            for side in range(2):
-                if variant.solids and solid_faces is not None and axis != component:
-                    bits = solid_faces[:z, :y, :x, 3].astype(int) >> component
-                    bits = shifted(grid, variant, axis, 2 * side - 1, bits.astype(float)).astype(int)
-                    mirrored += (bits & 64 != 0) & (bits & 8 == 0)
-                if axis != component and variant.boundaries.grips(2 * axis + side):
-                    np.moveaxis(mirrored, 2 - axis, 0)[-side] += 1.0
-        parts.append(velocity[:z, :y, :x, component] + gain * mirrored * (high - low))
-    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
 
 
 def diffuse_velocity(

@@ -11,7 +11,10 @@ import gpufluid as gf
 DOCS = Path(__file__).parents[2] / "docs"
 
 # The cases in the order of the page. It is written when every one of them has run, and not otherwise.
-ORDER = ("cavity", "street", "convection", "thermal", "decay", "confinement", "order", "backends")
+ORDER = (
+    *("cavity", "street", "convection", "heated", "thermal", "shear", "stretching", "channel", "decay"),
+    *("confinement", "order", "backends"),
+)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def measure() -> Case:
     low, high = CASES["taylor_green_2d"]["viscous_range"]
     rows = [
         Row("energy of Taylor-Green at t = 2, no viscosity, 64²", "1", float(green[0.0][2][-1]), 0.91, 1.0,
-            "what 256 steps of interpolation may take; never a gain"),
+            "what 256 projections take (0.928 left), and a little for the mesh; never a gain"),
         Row(f"the same with viscosity {VISCOSITY:g}", f"{expected_end:.4f} (exp(−4π²νt))",
             float(green[VISCOSITY][2][-1]), low, high,
             "as much numerical damping as without viscosity; never a gain", 4),
