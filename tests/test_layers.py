@@ -31,8 +31,8 @@ LAYERS = {
         "description contract numerics",
     ),
     "engine": (
-        "fluid checkpoint provenance scene scene_schema scene_parts scene_file scene_saving scene_text "
-        "script",
+        "fluid stepper fields derived things following checkpoint provenance scene scene_schema scene_parts "
+        "scene_file scene_saving scene_text script",
         "description contract gl numerics engine",
     ),
     "view": ("render", "description contract gl view"),  # it reads a fluid by its public fields
