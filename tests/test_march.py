@@ -732,9 +732,9 @@ def test_dither_keeps_the_mean(ctx: moderngl.Context) -> None:
     made = FrameRenderer(ctx, size=(64, 64))
     means = []
     for radiance in (0.02, 0.0205):
-        form = made._color.dtype  # software draws in single floats
-        made._color.write(np.full((64, 64, 4), np.float16(radiance), form).tobytes())
-        made._tone_map(made._screen)
+        form = made._targets.color.dtype  # software draws in single floats
+        made._targets.color.write(np.full((64, 64, 4), np.float16(radiance), form).tobytes())
+        made._tone_map(made._targets.screen)
         levels = made.read()[..., 0]
         assert np.ptp(levels.astype(int)) in (1, 2)
         means.append(levels.mean())

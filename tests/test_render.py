@@ -581,7 +581,7 @@ def test_only_where_a_solid_is_seen_a_pixel_has_samples(
     )
     neighbour.density.write(np.full((8, 8, 8), 20.0))
     scene.camera, scene.others = WHERE[where], (neighbour,)
-    assert made._opaque is not made._scene
+    assert made._targets.opaque is not made._targets.scene
     # one program for all of the floor: llvmpipe draws half a pixel too much where a part with samples begins
     monkeypatch.setattr(FrameRenderer, "_dimmed", lambda self, *given: (0, 0, *made.size))
     solids, view = made._solids, view_of(scene.camera, 1.5)
