@@ -215,7 +215,7 @@ def test_the_command_opens_demos_and_scripts(tmp_path: Path, scene: str) -> None
     (tmp_path / "run.py").write_text(
         "import sys\n"
         "from gpufluid.app.cli import main\n"
-        "from gpufluid.app.window import Player\n"
+        "from gpufluid.app.player import Player\n"
         "def play(player, frames):\n"
         "    for _ in range(3):\n"
         "        player.tick()\n"
@@ -236,7 +236,8 @@ ADDING = """
 from pathlib import Path
 import glfw
 import gpufluid as gf
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 Path("a.toml").write_text(
     "dt = 0.04\\n[grid]\\ncells = [16, 24, 16]\\ncell_size = 0.0624\\norigin = [-0.5, 0.0, -0.5]\\n"
@@ -278,7 +279,8 @@ BRIGHT = """
 import glfw
 import numpy as np
 import gpufluid as gf
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 def make(window):
     fluid = gf.Fluid(gf.Grid((8, 8, 8), 1 / 8, origin=(-0.5, -0.5, -0.5)), ctx=window.ctx)
@@ -315,7 +317,8 @@ HELPED = """
 import glfw
 import gpufluid as gf
 from gpufluid.app.studio_ui import imgui
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 with Window((640, 360), "help") as window:
     with Player(window, lambda: gf.Scene(gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=window.ctx))) as player:
@@ -350,7 +353,8 @@ def test_the_help_fits_into_small_windows(tmp_path: Path) -> None:
 def test_a_window_opens_after_another_with_a_panel(tmp_path: Path) -> None:
     (tmp_path / "twice.py").write_text(
         "from gpufluid.app.demos import load_demo\n"
-        "from gpufluid.app.window import Player, Window\n"
+        "from gpufluid.app.player import Player\n"
+        "from gpufluid.app.window import Window\n"
         "for number in range(2):\n"
         "    with Window((240, 160), 'twice') as window:\n"
         "        make = lambda: load_demo('plume')(cells=(8, 12, 8), ctx=window.ctx)\n"
@@ -370,7 +374,8 @@ def test_without_imgui_the_plain_window_still_works(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text(
         "import glfw\n"
         "from gpufluid.app.demos import load_demo\n"
-        "from gpufluid.app.window import Player, Window\n"
+        "from gpufluid.app.player import Player\n"
+        "from gpufluid.app.window import Window\n"
         "with Window((160, 100), 'plain') as window:\n"
         "    with Player(window, lambda: load_demo('plume')(cells=(8, 12, 8), ctx=window.ctx)) as player:\n"
         "        player.show_studio()\n"

@@ -112,7 +112,8 @@ RESIZED = """
 import glfw
 import numpy as np
 from gpufluid.app.demos import load_demo
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 seen, built = [], []
 
@@ -229,7 +230,8 @@ import time
 from pathlib import Path
 import glfw
 import gpufluid as gf
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 GRID = "duration = 0.5\\n[grid]\\ncells = [6, 8, 6]\\ncell_size = 0.1\\n"
 EMITTER = "[[emitters]]\\nshape = { kind = 'sphere', radius = 0.1 }\\ndensity = 1\\n"
