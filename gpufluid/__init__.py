@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gpufluid.flow_views import StreamlinesView as StreamlinesView
     from gpufluid.flow_views import VoxelsView as VoxelsView
     from gpufluid.fluid import Fluid as Fluid
-    from gpufluid.gl.device import is_software as is_software
+    from gpufluid.gl.contexts import is_software as is_software
     from gpufluid.gl.source import glsl as glsl
     from gpufluid.gl.state import keep_state as keep_state
     from gpufluid.gl.trial import tune as tune
@@ -178,7 +178,7 @@ _HOME = {
     "line_of_seeds": "render.streamlines",
     "debug": "debugging",
     "glsl": "gl.source",
-    "is_software": "gl.device",
+    "is_software": "gl.contexts",
     "keep_state": "gl.state",
     "run": "app.play",
     "show": "app.notebook",

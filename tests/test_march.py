@@ -16,7 +16,8 @@ from puff import SIZE, Canvas, Floats, Puff, pictured
 from sharing import in_pairs
 
 import gpufluid as gf
-from gpufluid.gl.device import Device, create_context
+from gpufluid.gl.contexts import create_context
+from gpufluid.gl.device import Device
 from gpufluid.render import march, slabs
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer

@@ -131,7 +131,7 @@ def run(given: argparse.Namespace) -> int:
         _refuse(given, of_gl, "--backend numpy measures steps alone, in double precision")
         report = measure_numpy(case, args.samples or NUMPY_SAMPLES)
     else:
-        from gpufluid.gl.device import create_context
+        from gpufluid.gl.contexts import create_context
 
         samples = args.samples or SAMPLES
         ctx = create_context()
@@ -160,7 +160,7 @@ def _refuse(given: argparse.Namespace, without: Sequence[str], why: str, more: s
 
 def _page(path: Path, samples: int) -> int:
     from gpufluid.app.performance import write_page
-    from gpufluid.gl.device import create_context
+    from gpufluid.gl.contexts import create_context
 
     ctx = create_context()
     try:

@@ -12,7 +12,7 @@ import moderngl
 from gpufluid.app.display import egl_set_aside
 from gpufluid.errors import GLUnavailableError
 from gpufluid.files import readable
-from gpufluid.gl.device import VERSIONS, make_own
+from gpufluid.gl.contexts import VERSIONS, make_own
 
 
 class _Loader:

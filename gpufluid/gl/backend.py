@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import FieldStore, Pace, Stopwatch, WallWatch
 from gpufluid.errors import GLUnavailableError
-from gpufluid.gl.device import Device, own_contexts
+from gpufluid.gl.contexts import own_contexts
+from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.gl.passes import Pass
