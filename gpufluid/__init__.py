@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from gpufluid.io.images import FrameFolder as FrameFolder
     from gpufluid.io.pictures import write_picture as write_picture
     from gpufluid.io.volumes import write_volume as write_volume
+    from gpufluid.mesh import Mesh as Mesh
+    from gpufluid.obstacles import Obstacle as Obstacle
     from gpufluid.render.frame import FrameRenderer as FrameRenderer
     from gpufluid.render.glyphs import Glyphs as Glyphs
     from gpufluid.render.histogram_view import HistogramView as HistogramView
@@ -66,8 +68,6 @@ if TYPE_CHECKING:
     from gpufluid.shapes import Box as Box
     from gpufluid.shapes import Capsule as Capsule
     from gpufluid.shapes import Cylinder as Cylinder
-    from gpufluid.shapes import Mesh as Mesh
-    from gpufluid.shapes import Obstacle as Obstacle
     from gpufluid.shapes import Plane as Plane
     from gpufluid.shapes import Sphere as Sphere
     from gpufluid.solvers import FFT as FFT
@@ -132,10 +132,10 @@ _HOME = {
     "ChebyshevJacobi": "solvers",
     "Light": "view",
     "Line": "sources",
-    "Mesh": "shapes",
+    "Mesh": "mesh",
     "MeshWarning": "errors",
     "MissingDependencyError": "errors",
-    "Obstacle": "shapes",
+    "Obstacle": "obstacles",
     "Open": "boundaries",
     "Periodic": "boundaries",
     "Picture": "view",

@@ -36,12 +36,13 @@ from gpufluid.following import axes_to_follow, cells_to_follow
 from gpufluid.forces import edge_width, is_lost
 from gpufluid.grid import FARTHEST, TINY, Grid
 from gpufluid.layout import FlatLayout
+from gpufluid.mesh import Mesh
 from gpufluid.numpy_backend import NumpyBackend
+from gpufluid.obstacles import Obstacle
 from gpufluid.periodic import into_box, periods
 from gpufluid.probes import Probes, Samples, places_of
 from gpufluid.saved import HALVED, Halves, Saved
 from gpufluid.settings import Settings
-from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.solver import Solver
 from gpufluid.sources import Array, Emitter, Surface
 from gpufluid.stepper import Handle, Stepper, at_work, at_work_as, between_steps

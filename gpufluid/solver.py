@@ -23,9 +23,9 @@ from gpufluid.forces import Forces, on_its_way
 from gpufluid.fourier import check_box, refuse_obstacle
 from gpufluid.grid import AXES
 from gpufluid.kernels import Variant
+from gpufluid.obstacles import Obstacle
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
-from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
 from gpufluid.solvers import FFT
 from gpufluid.sources import Emitter

@@ -15,8 +15,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 from gpufluid.advance import Slices
 from gpufluid.errors import GpufluidError
 from gpufluid.forces import as_now
+from gpufluid.obstacles import Obstacle
 from gpufluid.settings import Settings
-from gpufluid.shapes import Obstacle
 from gpufluid.solver import Solver
 from gpufluid.sources import Emitter
 from gpufluid.still import State, Still

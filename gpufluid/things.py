@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from gpufluid.errors import GpufluidError, short
-from gpufluid.shapes import Obstacle
+from gpufluid.obstacles import Obstacle
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 

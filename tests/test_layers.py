@@ -19,8 +19,8 @@ PACKAGE = Path(gpufluid.__file__).parent
 LAYERS = {
     "description": (
         "errors checks files memory records grid layout boundaries combustion kernels reference cases shapes "
-        "image_files mesh_files mesh_forms sources masks doubts periodic user_forces voxels settings solvers "
-        "view turbulence flow_views keyframes hand debugging stops",
+        "mesh obstacles image_files mesh_files mesh_forms sources masks doubts periodic user_forces voxels "
+        "settings solvers view turbulence flow_views keyframes hand debugging stops",
         "description",
     ),
     "contract": ("backend numpy_backend", "description contract"),

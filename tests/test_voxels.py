@@ -11,7 +11,9 @@ from inside import inside_shape
 import gpufluid.voxels
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
-from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Obstacle, Plane, Sphere
+from gpufluid.mesh import Mesh
+from gpufluid.obstacles import Obstacle
+from gpufluid.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from gpufluid.voxels import _winding, inside_mesh, surface_velocity
 
 # Points of the cubic lattice within n of the origin, n = 1 .. 8: https://oeis.org/A000605

@@ -24,10 +24,12 @@ from gpufluid.checks import whole_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.fluid import BACKENDS, Fluid
 from gpufluid.grid import Grid
+from gpufluid.mesh import Mesh
 from gpufluid.numpy_backend import NumpyBackend
+from gpufluid.obstacles import Obstacle
 from gpufluid.scene import Scene
 from gpufluid.settings import PRECISIONS, TRACES, Settings
-from gpufluid.shapes import Mesh, Obstacle, Sphere
+from gpufluid.shapes import Sphere
 from gpufluid.solver import Solver
 from gpufluid.solvers import Jacobi, Multigrid
 from gpufluid.sources import Emitter

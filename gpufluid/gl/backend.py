@@ -26,7 +26,7 @@ from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant
 from gpufluid.layout import PARTS, lanes, layouts, link, octets
 from gpufluid.memory import check_memory
-from gpufluid.shapes import Mesh
+from gpufluid.mesh import Mesh
 from gpufluid.voxels import inside_mesh
 
 # Cells of the boxes in which sweeps of a pressure in eighths were faster on llvmpipe, two cores with 1 MB of
