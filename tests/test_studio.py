@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,14 +13,9 @@ import av
 import numpy as np
 import pytest
 from PIL import Image
-from test_window import run_under_xvfb
+from xvfb import needs_the_studio, report_of, run_under_xvfb
 
-XVFB = bool(shutil.which("xvfb-run") and shutil.which("xauth"))
-# Continuous integration has no excuse: there a missing Xvfb, or ImGui, fails.
-pytestmark = pytest.mark.skipif(
-    not (XVFB and importlib.util.find_spec("imgui_bundle")) and "CI" not in os.environ,
-    reason="the studio's tests need Xvfb (apt-get install xvfb xauth) and imgui-bundle",
-)
+pytestmark = needs_the_studio
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def session(folder: Path) -> dict[str, Any]:
     """What the session saw."""
-    done = run_under_xvfb(folder, str(Path(__file__).with_name("studio_session.py")))
-    assert done.returncode == 0, done.stderr
-    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return report
+    return report_of("studio_session.py", folder)
 
 
 def test_tab_opens_the_panel_beside_the_picture(session: dict[str, Any]) -> None:
