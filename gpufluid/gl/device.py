@@ -24,7 +24,7 @@ from gpufluid.gl.capabilities import FORMATS, capabilities
 from gpufluid.gl.contexts import names_software
 from gpufluid.gl.messages import take
 from gpufluid.gl.programs import Programs, compiled
-from gpufluid.gl.source import Source, checked_prefix
+from gpufluid.gl.source import FULLSCREEN, Source, checked_prefix
 from gpufluid.gl.state import guard_of, keeping
 from gpufluid.gl.ways import BACKENDS, by_rule, check
 from gpufluid.stops import unbroken
@@ -32,9 +32,6 @@ from gpufluid.stops import unbroken
 OWN_VARYINGS = 16  # numbers that vertex shaders tell fragments beside uniforms
 GROUP = 8  # edge of a compute workgroup, texels
 SETTLED = 5e-5  # s, asleep: enough for threads that wait for a processor to get one
-FULLSCREEN = """#version 330 core
-void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }
-"""
 
 
 AnyProgram = TypeVar("AnyProgram", bound="moderngl.Program | moderngl.ComputeShader")

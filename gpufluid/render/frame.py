@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import color_triple, finite_number
 from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 from gpufluid.gl.device import check_target, first_color_alone
 from gpufluid.gl.passes import give
@@ -46,7 +47,6 @@ ASIDE = 0.75  # cells round the box and solids that their shadows may reach furt
 FLOOR = (0.060, 0.058, 0.060)  # its albedo
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
-FRAMEBUFFER_SRGB = 0x8DB9
 WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 # what can be set at any time, and what says that it can be
@@ -282,14 +282,14 @@ class FrameRenderer(Guest):
         self._check()
         check_target(framebuffer, self.ctx, "this FrameRenderer", "framebuffer")
         gl = calls(self.ctx)
-        encodes = gl.glIsEnabled(FRAMEBUFFER_SRGB)
-        gl.glDisable(FRAMEBUFFER_SRGB)
+        encodes = gl.glIsEnabled(enums.FRAMEBUFFER_SRGB)
+        gl.glDisable(enums.FRAMEBUFFER_SRGB)
         try:
             with first_color_alone(framebuffer):
                 self._tone_map(framebuffer)
         finally:
             if encodes:
-                gl.glEnable(FRAMEBUFFER_SRGB)
+                gl.glEnable(enums.FRAMEBUFFER_SRGB)
 
     @property
     def shown(self) -> moderngl.Framebuffer:
