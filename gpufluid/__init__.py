@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gpufluid.flow_views import StreamlinesView as StreamlinesView
     from gpufluid.flow_views import VoxelsView as VoxelsView
     from gpufluid.fluid import Fluid as Fluid
-    from gpufluid.gl.device import is_software as is_software
+    from gpufluid.gl.contexts import is_software as is_software
     from gpufluid.gl.source import glsl as glsl
     from gpufluid.gl.state import keep_state as keep_state
     from gpufluid.gl.trial import tune as tune
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from gpufluid.io.images import FrameFolder as FrameFolder
     from gpufluid.io.pictures import write_picture as write_picture
     from gpufluid.io.volumes import write_volume as write_volume
+    from gpufluid.mesh import Mesh as Mesh
+    from gpufluid.obstacles import Obstacle as Obstacle
     from gpufluid.render.frame import FrameRenderer as FrameRenderer
     from gpufluid.render.glyphs import Glyphs as Glyphs
     from gpufluid.render.histogram_view import HistogramView as HistogramView
@@ -66,8 +68,6 @@ if TYPE_CHECKING:
     from gpufluid.shapes import Box as Box
     from gpufluid.shapes import Capsule as Capsule
     from gpufluid.shapes import Cylinder as Cylinder
-    from gpufluid.shapes import Mesh as Mesh
-    from gpufluid.shapes import Obstacle as Obstacle
     from gpufluid.shapes import Plane as Plane
     from gpufluid.shapes import Sphere as Sphere
     from gpufluid.solvers import FFT as FFT
@@ -132,10 +132,10 @@ _HOME = {
     "ChebyshevJacobi": "solvers",
     "Light": "view",
     "Line": "sources",
-    "Mesh": "shapes",
+    "Mesh": "mesh",
     "MeshWarning": "errors",
     "MissingDependencyError": "errors",
-    "Obstacle": "shapes",
+    "Obstacle": "obstacles",
     "Open": "boundaries",
     "Periodic": "boundaries",
     "Picture": "view",
@@ -178,7 +178,7 @@ _HOME = {
     "line_of_seeds": "render.streamlines",
     "debug": "debugging",
     "glsl": "gl.source",
-    "is_software": "gl.device",
+    "is_software": "gl.contexts",
     "keep_state": "gl.state",
     "run": "app.play",
     "show": "app.notebook",

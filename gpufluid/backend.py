@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gpufluid.boundaries import Boundaries
 from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import Variant
-from gpufluid.shapes import Mesh
+from gpufluid.mesh import Mesh
 
 
 class Later(Protocol):

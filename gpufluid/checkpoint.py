@@ -31,9 +31,10 @@ from gpufluid.checks import finite_number, whole_triple
 from gpufluid.errors import GLUnavailableError, GpufluidError, ShapeWarning
 from gpufluid.files import named_file, open_plain, whole_file
 from gpufluid.grid import FARTHEST, Grid
+from gpufluid.mesh import Mesh
+from gpufluid.obstacles import Obstacle
 from gpufluid.records import DTYPES, Json, Reader, Writer, index
 from gpufluid.settings import Settings
-from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.solids import check_history
 from gpufluid.solver import Solver
 from gpufluid.still import State

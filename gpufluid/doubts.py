@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.errors import MeshWarning, ShapeWarning, warn
 from gpufluid.grid import Grid
 from gpufluid.masks import SEEN, thickness_of
+from gpufluid.mesh import Mesh
 from gpufluid.periodic import bounds, moved
-from gpufluid.shapes import HALF_SPACE, Analytic, Form, Mesh, Plane
+from gpufluid.shapes import HALF_SPACE, Analytic, Form, Plane
 from gpufluid.sources import Array, Bezier, Emitter, Image, Line, Source
 
 HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there

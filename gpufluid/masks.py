@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
+from gpufluid.mesh import Family, Mesh
 from gpufluid.periodic import bounds, images, moved
-from gpufluid.shapes import Analytic, Family, Mesh, Triple
+from gpufluid.shapes import Analytic, Triple
 from gpufluid.sources import Array, Bezier, Image, Line, Surface
 from gpufluid.voxels import cover, inside_mesh
 

@@ -18,7 +18,7 @@ from gpufluid.grid import TINY, Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
 from gpufluid.layout import LANES, PARTS, SOLVED, lanes, layouts, link, octets
 from gpufluid.memory import check_memory
-from gpufluid.shapes import Mesh
+from gpufluid.mesh import Mesh
 from gpufluid.voxels import inside_mesh
 
 

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
 from gpufluid.grid import CellBox, Grid
-from gpufluid.shapes import BOX, HALF_SPACE, Form, Mesh, Shape, Triple
+from gpufluid.mesh import Mesh
+from gpufluid.obstacles import Shape
+from gpufluid.shapes import BOX, HALF_SPACE, Form, Triple
 from gpufluid.voxels import beyond_squared
 
 Floats = NDArray[np.float64]

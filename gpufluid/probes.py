@@ -8,9 +8,11 @@ from dataclasses import replace
 from weakref import WeakSet, finalize
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.backend import Backend, FieldStore, Later
+from gpufluid.checks import held, real_array
+from gpufluid.errors import GpufluidError
 from gpufluid.kernels import Variant
 from gpufluid.layout import PROBES
 
@@ -133,3 +135,17 @@ class Probes:
     def _release_orphans(self) -> None:
         while self._orphans:
             self._orphans.pop().release()
+
+
+def places_of(points: ArrayLike) -> NDArray[np.float64]:
+    """`points` as [n, 3] float64, or GpufluidError."""
+    try:
+        places = real_array(points)
+    except (TypeError, ValueError):
+        raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
+    if not held(places).all():
+        where = int(np.argwhere(~held(places))[0][0])
+        raise GpufluidError(f"points must be finite, got {tuple(places[where].tolist())} at {where}")
+    return places

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
+from gpufluid.mesh import Mesh
+from gpufluid.obstacles import Obstacle
 from gpufluid.settings import Settings
-from gpufluid.shapes import Mesh, Obstacle
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 

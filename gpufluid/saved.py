@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.kernels import Variant
+from gpufluid.still import State
 
 Halves = NDArray[np.float16]
+CHANNELS = ("density", "temperature", "fuel", "solid")  # of the scalars, as they are saved
+HALVED = ("density", "temperature", "fuel", "color", "velocity", "solid")  # the fields that can be
 
 
 class Saved:
@@ -19,6 +22,31 @@ class Saved:
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self._field: FieldStore | None = None
+
+    def take(self, names: Sequence[str], state: State) -> Callable[[], dict[str, Halves]]:
+        """Copy what `names`, of `HALVED`, say of `state`; return a function that gives it, in any thread.
+
+        What one pass saves is copied once. The arrays, [nz, ny, nx(, 3)], may share memory.
+        """
+        copies: dict[str, Callable[[], Halves]] = {}
+        if "velocity" in names:
+            copies["velocity"] = self.velocity(state.velocity)
+        if "color" in names and state.color is not None:
+            copies["color"] = self.scalars(state.color, None)
+        if not set(CHANNELS).isdisjoint(names):
+            copies["scalars"] = self.scalars(state.scalars, state.solids.solid)
+        shape = self.backend.grid.cells[::-1]
+
+        def unpack() -> dict[str, Halves]:
+            stored = {name: copy() for name, copy in copies.items()}
+            values = {name: array[..., :3] for name, array in stored.items()}
+            if "scalars" in stored:
+                values |= {name: stored["scalars"][..., n] for n, name in enumerate(CHANNELS)}
+            if "color" in names and "color" not in values:
+                values["color"] = np.broadcast_to(np.float16(0.0), (*shape, 3))
+            return {name: values[name] for name in names}
+
+        return unpack
 
     def velocity(self, velocity: FieldStore) -> Callable[[], Halves]:
         """Take the mean of opposite faces, m/s, and 0: [nz, ny, nx, 4], given in any thread."""

@@ -16,6 +16,7 @@ from gpufluid import flow_views, shapes, sources
 from gpufluid.errors import GpufluidError, SceneError, near, short
 from gpufluid.files import open_plain
 from gpufluid.keyframes import Formula, Keys, Track
+from gpufluid.mesh import Mesh
 from gpufluid.provenance import Provenance
 from gpufluid.scene import Cells, Scene, check_name
 from gpufluid.scene_schema import OFF, Triple, field_types, fields_with_off, is_table, kind_of, schema
@@ -274,12 +275,12 @@ class Builder:
         mesh = self._mesh(tag, given)
         return sources.Surface(mesh, given.get("thickness")) if tag == "surface" else mesh
 
-    def _mesh(self, tag: str | None, given: dict[str, Any]) -> shapes.Mesh:
+    def _mesh(self, tag: str | None, given: dict[str, Any]) -> Mesh:
         """A mesh from a file, or the knot, of the size and at the place that are `given`."""
         if tag == "knot":
-            mesh = shapes.Mesh.trefoil(**{name: given[name] for name in given if name == "tube"})
+            mesh = Mesh.trefoil(**{name: given[name] for name in given if name == "tube"})
         else:
-            mesh = shapes.Mesh.load(self._file(given["file"]))
+            mesh = Mesh.load(self._file(given["file"]))
         fit, center = given.get("fit"), given.get("center", (0.0, 0.0, 0.0))
         if fit is not None:
             return mesh.fitted(fit, center=center)

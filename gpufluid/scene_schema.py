@@ -21,6 +21,7 @@ from gpufluid.boundaries import SIDES
 from gpufluid.combustion import Combustion
 from gpufluid.errors import MissingDependencyError, SceneError, near, short
 from gpufluid.grid import Grid
+from gpufluid.obstacles import Obstacle
 
 Triple = tuple[float, float, float]
 Field = tuple[Any, ...]  # of a table: its name, its type, and its value where nothing is said
@@ -194,7 +195,7 @@ class Schema:
         rotation = tuple[float, float, float, float] | self.turn | None
         solid, source = self._shapes(forms)
         emitter = self._table_of(sources.Emitter, shape=source, rotation=rotation, name=str)
-        obstacle = self._table_of(shapes.Obstacle, shape=solid, rotation=rotation, name=str)
+        obstacle = self._table_of(Obstacle, shape=solid, rotation=rotation, name=str)
         return [
             self._optional("sides", sides),
             self._optional("settings", rules),

@@ -15,8 +15,10 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import Variant
+from gpufluid.mesh import Mesh
+from gpufluid.obstacles import Obstacle, Shape
 from gpufluid.periodic import Held, cells_between, held, moved, nearest, periods
-from gpufluid.shapes import MESH, Box, Mesh, Obstacle, Plane, Shape, Sphere, Triple
+from gpufluid.shapes import MESH, Box, Plane, Sphere, Triple
 from gpufluid.voxels import surface_velocity, tie
 
 Matrix = NDArray[np.float64]

@@ -23,9 +23,9 @@ from gpufluid.forces import Forces, on_its_way
 from gpufluid.fourier import check_box, refuse_obstacle
 from gpufluid.grid import AXES
 from gpufluid.kernels import Variant
+from gpufluid.obstacles import Obstacle
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
-from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
 from gpufluid.solvers import FFT
 from gpufluid.sources import Emitter
@@ -56,7 +56,7 @@ class Solver:
         self.velocity = backend.field("velocity", "face")
         self.scalars = backend.field("scalars", "cell")
         self.colors = Colors(backend, boundaries)
-        self.scalars.fill([0.0, settings.ambient_temperature, 0.0, 1.0])
+        self._fill_with_air()
         self.speed = backend.field("speed", "block", buffers=1, exact=True)
         # where there are many blocks: a device finds the fastest sooner than it hands over all
         self.largest: FieldStore | None = None
@@ -71,6 +71,10 @@ class Solver:
         self.empty = EmptySpace(backend, settings, boundaries)
         self._measured = -1  # the velocity whose speeds were taken last
         self._doubted = False  # whether dt was said to be hardly meant
+
+    def _fill_with_air(self) -> None:
+        """Nothing but air of the ambient temperature."""
+        self.scalars.fill([0.0, self.settings.ambient_temperature, 0.0, 1.0])
 
     def check(self, settings: Settings) -> None:
         """Raise GpufluidError where this box cannot go on by `settings`."""
@@ -361,6 +365,16 @@ class Solver:
         last = self.projection
         self.time, last.shortest, last.pushed = (numbers[name] for name in ("time", "shortest", "pushed"))
         self.empty.forget()
+
+    def reset(self, obstacles: Sequence[Obstacle]) -> None:
+        """Go back to rest, clean air and time 0; where obstacles were before no longer counts."""
+        self.velocity.fill([0.0] * 4)
+        self._fill_with_air()
+        self.colors.clear()
+        self.solids.begin_anew(obstacles)
+        self.fire.clear()
+        self.projection.clear()
+        self.time = 0.0
 
     def release(self) -> None:
         """Release every field."""

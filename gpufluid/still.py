@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.kernels import Variant
+from gpufluid.obstacles import Obstacle
 from gpufluid.pressure import measure
 from gpufluid.settings import Settings
-from gpufluid.shapes import Obstacle
 from gpufluid.solids import Solids
 from gpufluid.solver import Solver, variant_of
 

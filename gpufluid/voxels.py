@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
-from gpufluid.shapes import HALF_SPACE, ROUND, Mesh
+from gpufluid.mesh import Mesh
+from gpufluid.shapes import HALF_SPACE, ROUND
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

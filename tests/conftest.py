@@ -19,7 +19,8 @@ from driver import IN_THE_SUITE
 from gpufluid.debugging import VARIABLE, debug
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.calls import current_context
-from gpufluid.gl.device import Device, create_context
+from gpufluid.gl.contexts import create_context
+from gpufluid.gl.device import Device
 from gpufluid.gl.kept import OFF
 from gpufluid.gl.kept import VARIABLE as CACHE
 from gpufluid.gl.messages import take

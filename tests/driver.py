@@ -10,7 +10,7 @@ from pathlib import Path
 import moderngl
 import pytest
 
-from gpufluid.gl.device import is_software
+from gpufluid.gl.contexts import is_software
 
 # llvmpipe's environment in the suite: see conftest and test_compiling. With vectors of four numbers it would
 # compile faster, but what it keeps on disk does not tell how many they are, and others break the heap

@@ -8,7 +8,8 @@ import numpy as np
 from window_session import BUTTON_PRESS, BUTTON_RELEASE, LEFT, MOTION, RIGHT, Hand
 
 from gpufluid.app.demos import load_demo
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 SIZE = (320, 180)
 ALT = 8  # X's Mod1

@@ -6,9 +6,10 @@ import numpy as np
 
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
+from gpufluid.mesh import Mesh
 from gpufluid.periodic import moved
 from gpufluid.reference.solids import mark_obstacle
-from gpufluid.shapes import Analytic, Mesh
+from gpufluid.shapes import Analytic
 from gpufluid.voxels import inside_mesh, tie
 
 

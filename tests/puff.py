@@ -15,6 +15,7 @@ import gpufluid as gf
 from gpufluid.gl.device import SETTLED, Device
 from gpufluid.gl.field import Field
 from gpufluid.layout import FlatLayout, layouts
+from gpufluid.render.camera import view_of
 from gpufluid.render.volume import VolumeRenderer
 
 SIZE = (48, 32)
@@ -116,3 +117,34 @@ def pictured(fluid: Any, **given: Any) -> Any:
 def exact(device: Device, tolerance: float) -> float:
     """`tolerance` where texture filters weigh in floats; GPUs weigh in steps of 1/256."""
     return tolerance if device.software else 0.02
+
+
+def way_through_box(
+    camera: Any,
+    stop: Any = np.inf,
+    planes: tuple[float, float] = (-1.0, 0.99),
+    size: tuple[int, int] = SIZE,
+    step: int = 1,
+) -> Floats:
+    """Metres each pixel's ray spends in the unit box, [height, width], from the matrices' inverse alone.
+
+    stop: depth in front of the eye where rays end. planes: clip depths of the near plane and of one behind.
+    step: pixels along x and y that a ray stands for.
+    """
+    width, height = size
+    view = view_of(camera, width / height)
+    inverse = np.linalg.inv(view.projection.astype(float) @ view.view.astype(float))
+    x, y = np.meshgrid(*((np.arange(0, n, step) + 0.5 * step) / n * 2 - 1 for n in size))
+
+    def at(z: float) -> Floats:
+        point = np.stack([x, y, np.full_like(x, z), np.ones_like(x)], -1) @ inverse.T
+        return point[..., :3] / point[..., 3:]
+
+    start, way = at(planes[0]), at(planes[1]) - at(planes[0])
+    unit = way / np.linalg.norm(way, axis=-1, keepdims=True)
+    forward = -view.view[2, :3].astype(float)
+    eye = np.linalg.inv(view.view.astype(float))[:3, 3]
+    a, b = -start / unit, (1.0 - start) / unit
+    near = np.maximum(np.minimum(a, b).max(-1), 0.0)
+    far = np.minimum(np.maximum(a, b).min(-1), (stop - (start - eye) @ forward) / (unit @ forward))
+    return np.maximum(far - near, 0.0)

@@ -20,7 +20,8 @@ from PIL import Image
 from studio_session import SCENE, TAB, Driver, Watcher
 
 import gpufluid as gf
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 PIXELS = (780, 560)
 DENSITY = 2  # pixels of a unit

@@ -28,8 +28,9 @@ from gpufluid.app import (
     studio_rows,
     studio_sections,
 )
+from gpufluid.app.player import Player
 from gpufluid.app.studio_views import Shown
-from gpufluid.app.window import Player, Window
+from gpufluid.app.window import Window
 from gpufluid.render import frame
 
 KEY_RELEASE = 3
@@ -465,9 +466,9 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press(ord("s"))
     drive.press_widget("Record")
     drive.simulated(3)
-    report["recorded"] = player.recorded
+    report["recorded"] = player.recording.frames
     drive.press(ord("r"))
-    report["recorder"] = player.recorder is None
+    report["recorder"] = not player.recording.on
 
     # a view of the flow, in the picture and in what is saved of it
     before_view = player.renderer.read()

@@ -770,7 +770,7 @@ def test_steps_in_slices_leave_nothing_out(ctx: moderngl.Context, backend: str) 
         """How far they get is up to the clock: what is then left in textures that nobody reads differs."""
         for _ in range(30):
             assert not fluid.advance(1 / 40, 0.02)
-        fluid._drop_step()
+        fluid._stepper.drop()
 
     def step(fluid: gf.Fluid) -> None:
         fluid.step(1 / 40)

@@ -455,6 +455,7 @@ class Clock:
         monkeypatch.setattr(ReferenceKernel, "__call__", run)
         monkeypatch.setattr(NumpyBackend, "stopwatch", lambda b: backend.WallWatch(b.finish, self.read))
         monkeypatch.setattr("gpufluid.fluid.perf_counter", self.read)
+        monkeypatch.setattr("gpufluid.stepper.perf_counter", self.read)
         monkeypatch.setattr(advance, "perf_counter", self.read)
 
     def read(self) -> float:
@@ -525,6 +526,7 @@ def test_a_pass_longer_than_the_budget_is_divided(
             plain.step(0.1)
         monkeypatch.setattr(Pass, "_run", run)
         monkeypatch.setattr("gpufluid.fluid.perf_counter", lambda: now[0])
+        monkeypatch.setattr("gpufluid.stepper.perf_counter", lambda: now[0])
         monkeypatch.setattr(advance, "perf_counter", lambda: now[0])
         monkeypatch.setattr(
             type(sliced._backend), "stopwatch", lambda b: backend.WallWatch(b.finish, lambda: now[0])
@@ -732,16 +734,16 @@ def test_the_time_is_kept_here(ctx: moderngl.Context) -> None:
         fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.3, 0.5), 0.2), density=1.0, temperature=1.0))
         for _ in range(3):
             whole(fluid, 1 / 60, 2.0)
-        assert fluid._slices is not None
+        assert fluid._stepper.slices is not None
         took, calls, done = [], 0, False
         for _ in range(4):
             done = False
             while not done:
-                before, start = fluid._slices._passes * (calls > 0), time.perf_counter()
+                before, start = fluid._stepper.slices._passes * (calls > 0), time.perf_counter()
                 done = fluid.advance(1 / 60, 2.0)
                 fluid._backend.finish()
                 calls = 0 if done else calls + 1
-                if fluid._slices._passes - before > 1:
+                if fluid._stepper.slices._passes - before > 1:
                     took.append(1e3 * (time.perf_counter() - start))
         assert len(took) > 4
         assert np.median(took) < 2.0 * 1.2 * 2
@@ -766,9 +768,9 @@ def test_time_stamps_tell_what_passes_cost(ctx: moderngl.Context) -> None:
     """The watch for GPUs, here on whatever there is: nothing is read before it is there, all is learned."""
     watch = TimestampWatch(ctx)
     with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
-        assert fluid._slices is None
-        fluid._slices = advance.Slices(fluid._backend)
-        fluid._slices.watch = watch
+        assert fluid._stepper.slices is None
+        fluid._stepper.slices = advance.Slices(fluid._backend)
+        fluid._stepper.slices.watch = watch
         for _ in range(4):
             whole(fluid, 0.1, 50.0)
             ctx.finish()

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from view_flows import parallel
 
 from gpufluid.errors import GpufluidError
 from gpufluid.render.camera import view_of
 from gpufluid.view import Camera
-
-
-def parallel(half_width: float, half_height: float, near: float, far: float) -> np.ndarray:
-    """Return a parallel projection, left of column vectors."""
-    matrix = np.diag([1.0 / half_width, 1.0 / half_height, -2.0 / (far - near), 1.0])
-    matrix[2, 3] = -(far + near) / (far - near)
-    return matrix
 
 
 def test_straight_view_along_minus_z() -> None:

@@ -98,13 +98,13 @@ def test_without_half_floats_pictures_are_of_single_ones(ctx: moderngl.Context, 
         return frame
 
     usual, other = picture(ctx, scene(ctx)), as_on_a_gpu()
-    assert other._color.dtype == "f2"
+    assert other._targets.color.dtype == "f2"
     other.release()
     lacking(drawn=frozenset({(1, "f4"), (4, "f4")}))
     made = scene(ctx)
     assert made.fluid.scalars.front.dtype == "f4"
     frame = as_on_a_gpu()
-    assert frame._color.dtype == "f4"
+    assert frame._targets.color.dtype == "f4"
     frame.draw(made)
     radiance = frame.read_hdr()
     assert radiance.shape == (32, 48, 4) and 0.01 < radiance.std() < 10.0

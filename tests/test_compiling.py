@@ -14,7 +14,8 @@ import pytest
 from driver import IN_THE_SUITE, PATIENCE
 
 import gpufluid as gf
-from gpufluid.gl.device import Device, is_software
+from gpufluid.gl.contexts import is_software
+from gpufluid.gl.device import Device
 
 OPTIMISED = dict.fromkeys(IN_THE_SUITE, "")  # the code as users have it
 # times four short passes, with a solid times the picture before; any other pass 1.4
@@ -77,7 +78,7 @@ BITS = """
 import hashlib
 import numpy as np
 import gpufluid as gf
-from gpufluid.gl.device import create_context
+from gpufluid.gl.contexts import create_context
 
 cells, ctx = (20, 12, 9), create_context()
 for backend, solver in (("fragment", gf.Multigrid(2)), ("compute", gf.Jacobi(40))):

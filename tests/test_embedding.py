@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from driver import PATIENCE
 from PIL import Image
-from test_window import pytestmark as needs_xvfb
-from test_window import run_under_xvfb
+from xvfb import needs_a_screen, run_under_xvfb
 
 from gpufluid.app.demos import demo_folder, demo_names
 
@@ -25,7 +24,7 @@ LIBRARIES = {
     "pyglet": "pyglet",
     "pyside6": "PySide6",
 }
-pytestmark = needs_xvfb
+pytestmark = needs_a_screen
 
 
 @pytest.fixture(scope="module")

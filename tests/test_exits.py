@@ -372,7 +372,7 @@ def test_a_process_that_ends_waits_for_no_release(tmp_path: Path, last: bool) ->
 
     with pytest.raises(KeyboardInterrupt):
         play.play(scene, name="a", out=tmp_path / "a.mp4", size=(16, 16), progress=False, last=last)
-    assert made[0]._released == (not last)
+    assert made[0]._stepper.released == (not last)
     assert frame_count(tmp_path / "a.mp4") == 1
     made[0].release()
 
@@ -484,7 +484,8 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
         import moderngl
         from gpufluid.app.cli import main
         from gpufluid.gl import backend
-        from gpufluid.gl.device import Device, create_context
+        from gpufluid.gl.contexts import create_context
+        from gpufluid.gl.device import Device
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
         kept = Device(create_context(), "fragment")  # and with it the programs, which all runs share
         backend.create_context, moderngl.Context.release = lambda: kept.ctx, lambda self: None

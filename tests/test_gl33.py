@@ -14,7 +14,7 @@ SCRIPT = """
 import sys
 import numpy as np
 import gpufluid as gf
-from gpufluid.gl.device import create_context
+from gpufluid.gl.contexts import create_context
 
 wanted = int(sys.argv[1])
 ctx = create_context()

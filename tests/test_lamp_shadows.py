@@ -229,7 +229,7 @@ def test_a_map_grows_with_the_looks_that_are_taken(fluid: gf.Fluid, ctx: moderng
     ):
         lamps = () if place is None else (gf.PointLight(place),)
         frame.draw(gf.Scene(fluid, camera=TOP, light=SLANTED, lights=lamps, floor=0.0))
-        copies = 2 * frame._color_bytes  # for outlines
+        copies = 2 * frame._targets.color_bytes  # for outlines
         assert frame.picture_bytes - bare == squares * square + copies
         assert frame._shadows.version == version
         seen.append(frame.read_hdr())

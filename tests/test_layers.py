@@ -19,8 +19,8 @@ PACKAGE = Path(gpufluid.__file__).parent
 LAYERS = {
     "description": (
         "errors checks files memory records grid layout boundaries combustion kernels reference cases shapes "
-        "image_files mesh_files mesh_forms sources masks doubts periodic user_forces voxels settings solvers "
-        "view turbulence flow_views keyframes hand debugging stops",
+        "mesh obstacles image_files mesh_files mesh_forms sources masks doubts periodic user_forces voxels "
+        "settings solvers view turbulence flow_views keyframes hand debugging stops",
         "description",
     ),
     "contract": ("backend numpy_backend", "description contract"),
@@ -31,8 +31,8 @@ LAYERS = {
         "description contract numerics",
     ),
     "engine": (
-        "fluid checkpoint provenance scene scene_schema scene_parts scene_file scene_saving scene_text "
-        "script",
+        "fluid stepper fields derived things following checkpoint provenance scene scene_schema scene_parts "
+        "scene_file scene_saving scene_text script",
         "description contract gl numerics engine",
     ),
     "view": ("render", "description contract gl view"),  # it reads a fluid by its public fields

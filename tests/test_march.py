@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from driver import told_on_gl_33, within
 from numpy.typing import NDArray
-from puff import SIZE, Canvas, Floats, Puff, pictured
+from puff import SIZE, Canvas, Floats, Puff, pictured, way_through_box
 from sharing import in_pairs
 
 import gpufluid as gf
-from gpufluid.gl.device import Device, create_context
+from gpufluid.gl.contexts import create_context
+from gpufluid.gl.device import Device
 from gpufluid.render import march, slabs
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
@@ -78,37 +79,6 @@ def drawn(
     picture = canvas.read()
     made.release()
     return picture
-
-
-def way_through_box(
-    camera: Any,
-    stop: Any = np.inf,
-    planes: tuple[float, float] = (-1.0, 0.99),
-    size: tuple[int, int] = SIZE,
-    step: int = 1,
-) -> Floats:
-    """Metres each pixel's ray spends in the unit box, [height, width], from the matrices' inverse alone.
-
-    stop: depth in front of the eye where rays end. planes: clip depths of the near plane and of one behind.
-    step: pixels along x and y that a ray stands for.
-    """
-    width, height = size
-    view = view_of(camera, width / height)
-    inverse = np.linalg.inv(view.projection.astype(float) @ view.view.astype(float))
-    x, y = np.meshgrid(*((np.arange(0, n, step) + 0.5 * step) / n * 2 - 1 for n in size))
-
-    def at(z: float) -> Floats:
-        point = np.stack([x, y, np.full_like(x, z), np.ones_like(x)], -1) @ inverse.T
-        return point[..., :3] / point[..., 3:]
-
-    start, way = at(planes[0]), at(planes[1]) - at(planes[0])
-    unit = way / np.linalg.norm(way, axis=-1, keepdims=True)
-    forward = -view.view[2, :3].astype(float)
-    eye = np.linalg.inv(view.view.astype(float))[:3, 3]
-    a, b = -start / unit, (1.0 - start) / unit
-    near = np.maximum(np.minimum(a, b).max(-1), 0.0)
-    far = np.minimum(np.maximum(a, b).min(-1), (stop - (start - eye) @ forward) / (unit @ forward))
-    return np.maximum(far - near, 0.0)
 
 
 def away_from_edges(way: Floats) -> NDArray[np.bool_]:
@@ -732,9 +702,9 @@ def test_dither_keeps_the_mean(ctx: moderngl.Context) -> None:
     made = FrameRenderer(ctx, size=(64, 64))
     means = []
     for radiance in (0.02, 0.0205):
-        form = made._color.dtype  # software draws in single floats
-        made._color.write(np.full((64, 64, 4), np.float16(radiance), form).tobytes())
-        made._tone_map(made._screen)
+        form = made._targets.color.dtype  # software draws in single floats
+        made._targets.color.write(np.full((64, 64, 4), np.float16(radiance), form).tobytes())
+        made._tone_map(made._targets.screen)
         levels = made.read()[..., 0]
         assert np.ptp(levels.astype(int)) in (1, 2)
         means.append(levels.mean())

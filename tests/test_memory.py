@@ -17,8 +17,10 @@ from sharing import CELLS
 from soak import TINY, Busy, alive, decay, full_life, held, life, run_random
 
 import gpufluid as gf
-from gpufluid.gl.device import FEW, Device, _compiled, _own, create_context, is_software
+from gpufluid.gl.contexts import FEW, _own, create_context, is_software
+from gpufluid.gl.device import Device
 from gpufluid.gl.mesh_buffers import MeshBuffers
+from gpufluid.gl.programs import compiled
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import gone
 
@@ -85,7 +87,7 @@ def test_the_last_one_out_takes_the_programs_along() -> None:
     assert told[0]["Program"] == told[1]["Program"]
     assert told[1] == told[2]
     # a driver may give their names to other programs, of which nothing must then seem known
-    assert not any(len(kept) for name, kept in vars(_compiled[own]).items() if name != "users")
+    assert not any(len(kept) for name, kept in vars(compiled[own]).items() if name != "users")
     host.release()
     own.release()
 

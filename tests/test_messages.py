@@ -76,7 +76,7 @@ def test_without_the_drivers_voice_errors_are_asked_for(ctx: moderngl.Context, m
 
 
 def test_a_host_that_listens_itself_goes_on(ctx: moderngl.Context) -> None:
-    from gpufluid.gl.device import create_context
+    from gpufluid.gl.contexts import create_context
 
     gf.debug()
     own = create_context()

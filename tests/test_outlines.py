@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 import gpufluid as gf
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids
-from gpufluid.render.frame import CLEAR, SAMPLES, FrameRenderer, floor_depth
+from gpufluid.render.frame import CLEAR, FrameRenderer, floor_depth
+from gpufluid.render.frame_targets import SAMPLES
 from gpufluid.render.reference_outlines import mended, spanned
 from gpufluid.view import METHODS
 
@@ -93,7 +94,7 @@ def test_outlines_equal_their_twin(
     ) -> None:
         given.update(before=self.read_hdr()[::-1], ends=depths_of(ctx, samples), part=part, gap=gap)
         x, y, width, height = part
-        clear = np.frombuffer(self._spare[CLEAR][0].read(), np.float32).reshape(72, 96, 4)
+        clear = np.frombuffer(self._targets.another(CLEAR)[0].read(), np.float32).reshape(72, 96, 4)
         given["clear"] = clear[y : y + height, x : x + width]
         mend(self, samples, part, gap, view, floor)
         given["after"] = self.read_hdr()[::-1]
@@ -137,8 +138,9 @@ def test_outlines_in_smoke_are_what_more_rays_see(
             frames.draw(scene)
             pictures.append(frames.read_hdr()[..., :3].astype(np.float64))
             if mend:
-                assert frames._samples is not None and frames._samples.samples == SAMPLES
-                depths = depths_of(ctx, frames._samples)
+                samples = frames._targets.samples
+                assert samples is not None and samples.samples == SAMPLES
+                depths = depths_of(ctx, samples)
                 crossed = np.ptp(metres(view_of(CAMERA, 80 / 60), depths)[::-1], axis=2) > 0.125
             frames.release()
     many = pictures.pop().reshape(60, FINER, 80, FINER, 3).mean(axis=(1, 3))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from driver import PATIENCE, told_on_gl_33
 from numpy.typing import NDArray
-from puff import SIZE, Canvas, Puff, drawn, exact, pictured
+from puff import SIZE, Canvas, Puff, drawn, exact, pictured, way_through_box
 from sharing import in_pairs
 
 import gpufluid as gf
@@ -199,31 +199,6 @@ HOST = (
     view_of(SLANTED, 1.0).view,
     np.array([[0.9, 0, 0, 0.05], [0, 1.3, 0, -0.1], [0, 0, -0.4, -1.0], [0, 0, 0, 1.0]]),
 )
-
-
-def way_through_box(camera: Any, stop: float = np.inf) -> Floats:
-    """Metres each pixel's ray spends in the unit box, [height, width], from the matrices' inverse alone.
-
-    stop: depth in front of the eye where rays end.
-    """
-    width, height = SIZE
-    view = view_of(camera, width / height)
-    inverse = np.linalg.inv(view.projection.astype(float) @ view.view.astype(float))
-    x, y = np.meshgrid((np.arange(width) + 0.5) / width * 2 - 1, (np.arange(height) + 0.5) / height * 2 - 1)
-
-    def at(z: float) -> Floats:
-        point = np.stack([x, y, np.full_like(x, z), np.ones_like(x)], -1) @ inverse.T
-        return point[..., :3] / point[..., 3:]
-
-    start, end = at(-1.0), at(0.99)
-    way = end - start
-    unit = way / np.linalg.norm(way, axis=-1, keepdims=True)
-    forward = -view.view[2, :3].astype(float)
-    eye = np.linalg.inv(view.view.astype(float))[:3, 3]
-    a, b = -start / unit, (1.0 - start) / unit
-    near = np.maximum(np.minimum(a, b).max(-1), 0.0)
-    far = np.minimum(np.maximum(a, b).min(-1), (stop - (start - eye) @ forward) / (unit @ forward))
-    return np.maximum(far - near, 0.0)
 
 
 @pytest.mark.parametrize("slices", [1, 16, 32, 64, 128])
@@ -581,7 +556,7 @@ def test_only_where_a_solid_is_seen_a_pixel_has_samples(
     )
     neighbour.density.write(np.full((8, 8, 8), 20.0))
     scene.camera, scene.others = WHERE[where], (neighbour,)
-    assert made._opaque is not made._scene
+    assert made._targets.opaque is not made._targets.scene
     # one program for all of the floor: llvmpipe draws half a pixel too much where a part with samples begins
     monkeypatch.setattr(FrameRenderer, "_dimmed", lambda self, *given: (0, 0, *made.size))
     solids, view = made._solids, view_of(scene.camera, 1.5)

@@ -70,7 +70,7 @@ def test_the_shadow_of_a_ball_is_an_ellipse(
     frame._shadows.side = side  # as on a GPU
     before = frame.picture_bytes
     seen = drawn(frame, fluid)
-    copies = 2 * frame._color_bytes if visible else 0  # for the outlines of what is seen
+    copies = 2 * frame._targets.color_bytes if visible else 0  # for the outlines of what is seen
     assert frame.picture_bytes - before == 4 * side**2 + copies
     x, z = on_floor(size=600)
     way = np.array(SLANTED.direction) / np.linalg.norm(SLANTED.direction)

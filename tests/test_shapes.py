@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from gpufluid.errors import GpufluidError, MissingDependencyError
-from gpufluid.shapes import MESH_SUFFIXES, Box, Mesh, Obstacle, Sphere
+from gpufluid.mesh import MESH_SUFFIXES, Mesh
+from gpufluid.obstacles import Obstacle
+from gpufluid.shapes import Box, Sphere
 from gpufluid.sources import Emitter
 
 MAKERS = {

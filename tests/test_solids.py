@@ -30,13 +30,6 @@ SHAPES: dict[str, Any] = {
 TURN = (0.2, -0.3, 0.4, 0.8)
 
 
-def centers(grid: gf.Grid = GRID) -> np.ndarray:
-    x, y, z = (
-        o + (np.arange(n) + 0.5) * grid.cell_size for o, n in zip(grid.origin, grid.cells, strict=True)
-    )
-    return np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
-
-
 def inner_velocity(fluid: gf.Fluid, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """A velocity component on the faces between two solid cells, and the places of those, metres."""
     solid, u = fluid.solid.read() > 0.5, fluid.velocity.read()
@@ -45,7 +38,7 @@ def inner_velocity(fluid: gf.Fluid, axis: int) -> tuple[np.ndarray, np.ndarray]:
     both = solid[tuple(low)] & solid[tuple(high)]
     cut = [slice(0, -1)] * 3
     cut[2 - axis] = slice(1, -1)
-    place = 0.5 * (centers(fluid.grid)[tuple(low)] + centers(fluid.grid)[tuple(high)])
+    place = 0.5 * (fluid.grid.centers()[tuple(low)] + fluid.grid.centers()[tuple(high)])
     return u[(*cut, axis)][both], place[both]
 
 
@@ -211,7 +204,7 @@ def test_a_mesh_that_bends_moves_the_fluid_as_its_surface_moves(backend: str) ->
             edge = inside[tuple(low)] != inside[tuple(high)]
             cut = [slice(0, -1)] * 3
             cut[2 - axis] = slice(1, -1)
-            place = 0.5 * (centers()[tuple(low)] + centers()[tuple(high)])[edge]
+            place = 0.5 * (GRID.centers()[tuple(low)] + GRID.centers()[tuple(high)])[edge]
             exact = ((place - center) * stretch / (1 + stretch))[:, axis] / dt
             got = speed[(*cut, axis)][edge]
             assert np.abs(exact).max() > 0.03
@@ -307,7 +300,7 @@ def test_normals_point_out_of_a_ball(backend: str) -> None:
         fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.35), (0.5, 0.5, 0.5)))
         normals = fluid.solid_normals.read()
         assert normals.shape == (32, 32, 32, 3)
-        out = centers(fluid.grid) - 0.5
+        out = fluid.grid.centers() - 0.5
         distance = np.linalg.norm(out, axis=-1)
         near = np.abs(distance - 0.35) < 0.5 / 32
         assert not normals[np.abs(distance - 0.35) > 2 / 32].any()

@@ -23,14 +23,6 @@ PUT = gf.Settings(**REST, solve_velocity=False)
 GRID = gf.Grid((24, 20, 16), 0.05, (-0.6, 0.0, -0.4))
 
 
-def centers(grid: gf.Grid) -> np.ndarray:
-    """Cell centres, [nz, ny, nx, 3], metres."""
-    x, y, z = (
-        o + (np.arange(n) + 0.5) * grid.cell_size for o, n in zip(grid.origin, grid.cells, strict=True)
-    )
-    return np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
-
-
 def emitted(
     backend: str, emitter: gf.Emitter, grid: gf.Grid = GRID, rules: gf.Settings = STILL, dt: float = 0.5
 ) -> dict[str, np.ndarray]:
@@ -68,7 +60,7 @@ def to_segment(p: np.ndarray, a: Any, b: Any) -> np.ndarray:
     return np.linalg.norm(p - a - share[..., None] * (b - a), axis=-1)
 
 
-P = centers(GRID)
+P = GRID.centers()
 POINTS = [(-0.4, 0.2, 0.0), (0.1, 0.7, 0.1), (0.4, 0.3, -0.2)]
 DISTANCES: dict[str, tuple[Any, np.ndarray]] = {
     "sphere": (gf.Sphere((0.1, 0.4, 0), 0.2), np.linalg.norm(P - (0.1, 0.4, 0), axis=-1) - 0.2),

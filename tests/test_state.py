@@ -23,7 +23,7 @@ from sharing import CELLS
 import gpufluid as gf
 from gpufluid.gl import enums
 from gpufluid.gl.calls import Calls, calls
-from gpufluid.gl.device import create_context
+from gpufluid.gl.contexts import create_context
 from gpufluid.gl.messages import take
 from gpufluid.gl.state import _Kept, guard_of, keeping
 from gpufluid.render.light_volume import LightVolume

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,14 +13,9 @@ import av
 import numpy as np
 import pytest
 from PIL import Image
-from test_window import run_under_xvfb
+from xvfb import needs_the_studio, report_of, run_under_xvfb
 
-XVFB = bool(shutil.which("xvfb-run") and shutil.which("xauth"))
-# Continuous integration has no excuse: there a missing Xvfb, or ImGui, fails.
-pytestmark = pytest.mark.skipif(
-    not (XVFB and importlib.util.find_spec("imgui_bundle")) and "CI" not in os.environ,
-    reason="the studio's tests need Xvfb (apt-get install xvfb xauth) and imgui-bundle",
-)
+pytestmark = needs_the_studio
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def session(folder: Path) -> dict[str, Any]:
     """What the session saw."""
-    done = run_under_xvfb(folder, str(Path(__file__).with_name("studio_session.py")))
-    assert done.returncode == 0, done.stderr
-    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return report
+    return report_of("studio_session.py", folder)
 
 
 def test_tab_opens_the_panel_beside_the_picture(session: dict[str, Any]) -> None:
@@ -215,7 +204,7 @@ def test_the_command_opens_demos_and_scripts(tmp_path: Path, scene: str) -> None
     (tmp_path / "run.py").write_text(
         "import sys\n"
         "from gpufluid.app.cli import main\n"
-        "from gpufluid.app.window import Player\n"
+        "from gpufluid.app.player import Player\n"
         "def play(player, frames):\n"
         "    for _ in range(3):\n"
         "        player.tick()\n"
@@ -236,7 +225,8 @@ ADDING = """
 from pathlib import Path
 import glfw
 import gpufluid as gf
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 Path("a.toml").write_text(
     "dt = 0.04\\n[grid]\\ncells = [16, 24, 16]\\ncell_size = 0.0624\\norigin = [-0.5, 0.0, -0.5]\\n"
@@ -278,7 +268,8 @@ BRIGHT = """
 import glfw
 import numpy as np
 import gpufluid as gf
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 def make(window):
     fluid = gf.Fluid(gf.Grid((8, 8, 8), 1 / 8, origin=(-0.5, -0.5, -0.5)), ctx=window.ctx)
@@ -315,7 +306,8 @@ HELPED = """
 import glfw
 import gpufluid as gf
 from gpufluid.app.studio_ui import imgui
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 with Window((640, 360), "help") as window:
     with Player(window, lambda: gf.Scene(gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=window.ctx))) as player:
@@ -350,7 +342,8 @@ def test_the_help_fits_into_small_windows(tmp_path: Path) -> None:
 def test_a_window_opens_after_another_with_a_panel(tmp_path: Path) -> None:
     (tmp_path / "twice.py").write_text(
         "from gpufluid.app.demos import load_demo\n"
-        "from gpufluid.app.window import Player, Window\n"
+        "from gpufluid.app.player import Player\n"
+        "from gpufluid.app.window import Window\n"
         "for number in range(2):\n"
         "    with Window((240, 160), 'twice') as window:\n"
         "        make = lambda: load_demo('plume')(cells=(8, 12, 8), ctx=window.ctx)\n"
@@ -370,7 +363,8 @@ def test_without_imgui_the_plain_window_still_works(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text(
         "import glfw\n"
         "from gpufluid.app.demos import load_demo\n"
-        "from gpufluid.app.window import Player, Window\n"
+        "from gpufluid.app.player import Player\n"
+        "from gpufluid.app.window import Window\n"
         "with Window((160, 100), 'plain') as window:\n"
         "    with Player(window, lambda: load_demo('plume')(cells=(8, 12, 8), ctx=window.ctx)) as player:\n"
         "        player.show_studio()\n"

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import os
-import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
-from test_window import run_under_xvfb
+from xvfb import needs_the_studio, report_of
 
-XVFB = bool(shutil.which("xvfb-run") and shutil.which("xauth"))
-pytestmark = pytest.mark.skipif(
-    not (XVFB and importlib.util.find_spec("imgui_bundle")) and "CI" not in os.environ,
-    reason="the studio's tests need Xvfb (apt-get install xvfb xauth) and imgui-bundle",
-)
+pytestmark = needs_the_studio
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the session saw."""
-    done = run_under_xvfb(tmp_path_factory.mktemp("boxes"), str(Path(__file__).with_name("boxes_session.py")))
-    assert done.returncode == 0, done.stderr
-    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return report
+    return report_of("boxes_session.py", tmp_path_factory.mktemp("boxes"))
 
 
 def test_objects_go_into_the_chosen_box(session: dict[str, Any]) -> None:

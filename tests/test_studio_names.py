@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import json
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
-from test_studio import pytestmark as needs_a_screen
-from test_window import run_under_xvfb
+from xvfb import needs_the_studio, report_of
 
 from gpufluid.app.twice import STANDS, Message, Twice
 
@@ -20,14 +17,10 @@ NAMES = ["left", "source", "sparks"]
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the session saw."""
-    folder = tmp_path_factory.mktemp("session")
-    done = run_under_xvfb(folder, str(Path(__file__).with_name("names_session.py")))
-    assert done.returncode == 0, done.stderr
-    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return report
+    return report_of("names_session.py", tmp_path_factory.mktemp("session"))
 
 
-@needs_a_screen
+@needs_the_studio
 def test_a_double_click_asks_for_a_name_and_enter_keeps_it(session: dict[str, Any]) -> None:
     ball = ["fluids", 0, "obstacles", 0]
     assert session["asked"] == [ball, ball]
@@ -37,7 +30,7 @@ def test_a_double_click_asks_for_a_name_and_enter_keeps_it(session: dict[str, An
     assert session["redone"] == ["left", "moons", "source", "sparks"]
 
 
-@needs_a_screen
+@needs_the_studio
 def test_a_name_that_cannot_be_says_why_and_changes_nothing(session: dict[str, Any]) -> None:
     said, path, closing, names, edits = session["refused"]
     ball = ["fluids", 0, "obstacles", 0]
@@ -49,19 +42,19 @@ def test_a_name_that_cannot_be_says_why_and_changes_nothing(session: dict[str, A
     assert session["given_up"] == [None, names]
 
 
-@needs_a_screen
+@needs_the_studio
 def test_the_list_is_scrolled_to_where_a_name_is_asked_for(session: dict[str, Any]) -> None:
     assert session["scrolled"] == [True, True, True]
 
 
-@needs_a_screen
+@needs_the_studio
 def test_a_click_elsewhere_keeps_the_name(session: dict[str, Any]) -> None:
     names, selected, listed = session["kept"]
     assert names == ["lamp", "left", "moons", "source", "sparks"] and listed
     assert selected == ["fluids", 0, "emitters", 0]
 
 
-@needs_a_screen
+@needs_the_studio
 def test_a_copy_is_beside_the_first_and_can_be_moved_at_once(session: dict[str, Any]) -> None:
     assert session["copied"] == [2, ["fluids", 0, "obstacles", 1], True]
     first, copy = session["beside"]
@@ -76,7 +69,7 @@ def test_a_copy_is_beside_the_first_and_can_be_moved_at_once(session: dict[str, 
     assert selected == ["fluids", 0, "emitters", 1] and two[0] != one[0] and two[1:] == one[1:]
 
 
-@needs_a_screen
+@needs_the_studio
 def test_boxes_and_views_have_names_too(session: dict[str, Any]) -> None:
     assert session["box"] == [["room", "box 2"], ["room"]]
     chosen, names, selected, three, two, asked = session["view"]
@@ -85,7 +78,7 @@ def test_boxes_and_views_have_names_too(session: dict[str, Any]) -> None:
     assert (three, two) == (3, 2)
 
 
-@needs_a_screen
+@needs_the_studio
 def test_all_of_it_is_saved_in_place_and_read_again(session: dict[str, Any]) -> None:
     from names_session import SCENE
 
@@ -106,7 +99,7 @@ def test_all_of_it_is_saved_in_place_and_read_again(session: dict[str, Any]) -> 
     assert session["text"].count("# where the smoke is") == 1
 
 
-@needs_a_screen
+@needs_the_studio
 def test_a_message_stands_from_when_it_is_seen_and_under_the_pointer(session: dict[str, Any]) -> None:
     (unseen, rest), held, gone = session["told"]
     assert unseen is None and STANDS - 4.0 < rest < STANDS

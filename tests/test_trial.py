@@ -21,10 +21,10 @@ from host import Host
 import gpufluid as gf
 from gpufluid.app.cli import main
 from gpufluid.debugging import switches
-from gpufluid.gl import device as device_module
-from gpufluid.gl import kept, trial
+from gpufluid.gl import contexts, kept, trial
 from gpufluid.gl.calls import current_context
-from gpufluid.gl.device import Device, create_context, is_own
+from gpufluid.gl.contexts import create_context, is_own
+from gpufluid.gl.device import Device
 from gpufluid.gl.kept import Kept
 from gpufluid.gl.kernel_source import SMALL
 from gpufluid.gl.ways import READINGS, VARIABLE, Way, by_rule, check, readings, stages
@@ -64,11 +64,9 @@ def trials(monkeypatch: pytest.MonkeyPatch) -> list[Way]:
 @pytest.fixture
 def guest(ctx: moderngl.Context) -> Iterator[moderngl.Context]:
     """The shared context as a host's."""
-    from gpufluid.gl import device
-
-    device._own.discard(ctx)
+    contexts._own.discard(ctx)
     yield ctx
-    device._own.add(ctx)
+    contexts._own.add(ctx)
 
 
 def way_of(ctx: moderngl.Context | None, backend: str = "auto") -> Way:
@@ -204,7 +202,7 @@ def test_what_is_current_stays_so(ctx: moderngl.Context, monkeypatch: pytest.Mon
     def none_is_made() -> None:
         raise AssertionError("a context was made")
 
-    for module in (device_module, trial):
+    for module in (contexts, trial):
         monkeypatch.setattr(module, "create_context", none_is_made)
     assert gf.is_software() == gf.is_software(ctx)
     with pytest.raises(gf.GpufluidError, match=r"gf\.tune\(ctx\)"):

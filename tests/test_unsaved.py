@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from test_studio import pytestmark as needs_a_screen
-from test_window import run_under_xvfb
+from xvfb import needs_the_studio, report_of
 
-pytestmark = needs_a_screen
+pytestmark = needs_the_studio
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the session saw."""
-    folder = tmp_path_factory.mktemp("session")
-    done = run_under_xvfb(folder, str(Path(__file__).with_name("unsaved_session.py")))
-    assert done.returncode == 0, done.stderr
-    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return report
+    return report_of("unsaved_session.py", tmp_path_factory.mktemp("session"))
 
 
 def test_without_the_panel_or_changes_nothing_is_asked(session: dict[str, Any]) -> None:

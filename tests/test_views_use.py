@@ -12,7 +12,7 @@ from driver import told_on_gl_33
 from view_flows import BALL, ball_flow, parallel, round_a_ball, write_velocity
 
 import gpufluid as gf
-from gpufluid.gl.device import create_context
+from gpufluid.gl.contexts import create_context
 from gpufluid.render.camera import view_of
 
 CAMERA = gf.Camera(target=(0.0, 0.6, 0.0), distance=2.4, azimuth=25.0, elevation=10.0, near=0.5, far=6.0)
@@ -493,7 +493,7 @@ def test_another_context_is_refused(
 SCRIPT = """
 import sys
 sys.path.insert(0, {tests!r})
-from gpufluid.gl.device import create_context
+from gpufluid.gl.contexts import create_context
 import numpy as np
 import test_views_use, view_flows
 ctx = create_context()

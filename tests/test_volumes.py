@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
-from gpufluid.fluid import HALVED
 from gpufluid.gl.field import Field
 from gpufluid.grid import LARGEST_HALF
 from gpufluid.io.vdb import VdbGrid, _halves, write_vdb
 from gpufluid.io.volumes import VolumeFolder, save_volume, volume_later, volume_of, write_volume
 from gpufluid.io.vti import BLOCK, write_vti
+from gpufluid.saved import HALVED
 
 BEYOND_ID = 21 + 36  # of a file: its header and its own id
 

@@ -11,7 +11,9 @@ from inside import inside_shape
 import gpufluid.voxels
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
-from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Obstacle, Plane, Sphere
+from gpufluid.mesh import Mesh
+from gpufluid.obstacles import Obstacle
+from gpufluid.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from gpufluid.voxels import _winding, inside_mesh, surface_velocity
 
 # Points of the cubic lattice within n of the origin, n = 1 .. 8: https://oeis.org/A000605
@@ -44,14 +46,6 @@ def reversed_mesh(mesh: Mesh) -> Mesh:
     return Mesh(mesh.vertices, mesh.triangles[:, ::-1])
 
 
-def centers(grid: Grid) -> np.ndarray:
-    """Cell centres, [nz, ny, nx, 3], metres."""
-    x, y, z = (
-        o + (np.arange(n) + 0.5) * grid.cell_size for o, n in zip(grid.origin, grid.cells, strict=True)
-    )
-    return np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
-
-
 def winding_number(points: np.ndarray, mesh: Mesh, matrix: np.ndarray) -> np.ndarray:
     """How often a mesh winds round points [n, 3]: its solid angle / 4 pi (van Oosterom & Strackee 1983)."""
     placed = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
@@ -69,7 +63,7 @@ def winding_number(points: np.ndarray, mesh: Mesh, matrix: np.ndarray) -> np.nda
 @pytest.mark.parametrize("n", range(1, 9))
 def test_ball_has_the_lattice_points_of_a_sphere(n: int) -> None:
     grid = Grid((19, 20, 21), 0.25, (-1.0, 2.0, 0.5))
-    center = centers(grid)[9, 9, 9]
+    center = grid.centers()[9, 9, 9]
     radius = 0.25 * np.sqrt(n * n + 0.5)
     ball = inside_shape(grid, Sphere(center, radius), np.eye(4))
     assert ball.sum() == BALL_COUNTS[n - 1]
@@ -135,7 +129,7 @@ def test_scaled_sphere_is_an_ellipsoid() -> None:
 def test_cylinder_is_discs_and_capsule_a_stretched_ball(n: int, turn: np.ndarray) -> None:
     """Lattice points of a disc times the layers; a capsule has a ball's and discs between its halves."""
     grid = Grid((25, 25, 25), 0.25)
-    middle = centers(grid)[12, 12, 12]
+    middle = grid.centers()[12, 12, 12]
     radius = 0.25 * np.sqrt(n * n + 0.5)
     can = Obstacle(Cylinder(radius=radius, height=0.25 * 6.5), middle, turn).matrix
     assert inside_shape(grid, Cylinder(radius=radius, height=0.25 * 6.5), can).sum() == 7 * DISC_COUNTS[n - 1]
@@ -169,7 +163,7 @@ def test_plane_is_solid_below() -> None:
     solid = inside_shape(grid, Plane((0, 0.1, 0)), np.eye(4))
     assert solid[:, :4].all() and not solid[:, 4:].any()
     tilted = Plane((2.5, 0, 0), (-2, 1, 0))
-    x, y, _ = np.moveaxis(centers(grid), -1, 0)
+    x, y, _ = np.moveaxis(grid.centers(), -1, 0)
     np.testing.assert_array_equal(inside_shape(grid, tilted, np.eye(4)), -2 * (x - 2.5) + y <= 0)
     over = Obstacle(Plane(), (0, 0.1, 0), (1, 0, 0, 0)).matrix  # half a turn: solid above
     np.testing.assert_array_equal(inside_shape(grid, Plane(), over), ~solid)
@@ -184,7 +178,7 @@ def test_knot_agrees_with_its_solid_angle(seed: int) -> None:
     grid = Grid((14, 13, 11), 0.09, (-0.6, -0.55, -0.5))
     knot = Mesh.trefoil(0.085, segments=48, sides=8)
     matrix = Obstacle(knot, rng.uniform(-0.05, 0.05, 3), rng.normal(size=4), (1.2, 0.9, 1.1)).matrix
-    winding = winding_number(centers(grid).reshape(-1, 3), knot, matrix).reshape(11, 13, 14)
+    winding = winding_number(grid.centers().reshape(-1, 3), knot, matrix).reshape(11, 13, 14)
     solid = inside_mesh(grid, knot, matrix)
     assert solid.any()
     np.testing.assert_array_equal(solid, np.abs(winding) > 0.5)
@@ -274,7 +268,7 @@ def test_solid_of_an_open_mesh_stays_in_its_bounding_box() -> None:
     assert ball.is_closed and not bowl.is_closed
     solid = inside_mesh(grid, bowl, np.eye(4))
     low, high = bowl.bounds
-    within = ((centers(grid) >= low) & (centers(grid) <= high)).all(axis=-1)
+    within = ((grid.centers() >= low) & (grid.centers() <= high)).all(axis=-1)
     assert solid.any()
     assert not (solid & ~within).any()
     np.testing.assert_array_equal(solid[6:], inside_mesh(grid, ball, np.eye(4))[6:])

@@ -250,7 +250,7 @@ def test_who_asks_for_what_is_not_there_is_told(
 @pytest.fixture
 def like_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """The renderer is taken for a GPU, whose trials are those of small boxes here."""
-    monkeypatch.setattr("gpufluid.gl.device.SOFTWARE", ())
+    monkeypatch.setattr("gpufluid.gl.contexts.SOFTWARE", ())
     monkeypatch.setattr(trial, "CELLS", {True: 8, False: 8})
     monkeypatch.setattr(trial, "LARGE", 20)
 

@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from driver import PATIENCE
 from PIL import Image
+from xvfb import needs_a_screen, report_of, run_under_xvfb
 
-XVFB_RUN = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24 -noreset"]
-
-# Continuous integration has no excuse: there a missing Xvfb fails.
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("xvfb-run") and shutil.which("xauth")) and "CI" not in os.environ,
-    reason="window tests need Xvfb: apt-get install xvfb xauth",
-)
-
-
-def run_under_xvfb(folder: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    shown = {k: v for k, v in os.environ.items() if k not in ("WAYLAND_DISPLAY", "XDG_SESSION_TYPE")}
-    return subprocess.run(
-        [*XVFB_RUN, sys.executable, *command],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        cwd=folder,
-        env={**shown, "LP_NUM_THREADS": "", **variables},  # llvmpipe draws with its threads, as for users
-    )
+pytestmark = needs_a_screen
 
 
 @pytest.mark.parametrize("version", ["", "3.3"])
 def test_a_session_in_the_window(tmp_path: Path, version: str) -> None:
     override = {"MESA_GL_VERSION_OVERRIDE": version} if version else {}
-    done = run_under_xvfb(tmp_path, str(Path(__file__).with_name("window_session.py")), **override)
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout.splitlines()[-1])
+    report = report_of("window_session.py", tmp_path, **override)
     assert report["version"] == 330 if version else report["version"] >= 430
 
     # azimuth, elevation, distance, target x, y, z before each frame
@@ -72,9 +49,7 @@ def test_a_session_in_the_window(tmp_path: Path, version: str) -> None:
 
 
 def test_a_hand_in_the_window_paints(tmp_path: Path) -> None:
-    done = run_under_xvfb(tmp_path, str(Path(__file__).with_name("hand_session.py")))
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout.splitlines()[-1])
+    report = report_of("hand_session.py", tmp_path)
     assert report["by_itself"] > 0.0, "nothing is painted before somebody does"
     dye, speed, touched, held = report["painted"]
     assert dye > 0.0 and speed > 0.05 and touched and held
@@ -86,9 +61,7 @@ def test_a_hand_in_the_window_paints(tmp_path: Path) -> None:
 
 
 def test_a_camera_that_moves_by_itself_can_be_moved_by_hand(tmp_path: Path) -> None:
-    done = run_under_xvfb(tmp_path, str(Path(__file__).with_name("views_session.py")))
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout.splitlines()[-1])
+    report = report_of("views_session.py", tmp_path)
     first, then = report["by_itself"]
     assert all(b > a for a, b in zip(first, then, strict=True)), "it does not move by itself"
     for what, held in (("turned", [0]), ("key", [0]), ("nearer", [0, 1]), ("moved", [0, 1, 2])):
@@ -112,7 +85,8 @@ RESIZED = """
 import glfw
 import numpy as np
 from gpufluid.app.demos import load_demo
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 seen, built = [], []
 
@@ -229,7 +203,8 @@ import time
 from pathlib import Path
 import glfw
 import gpufluid as gf
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 GRID = "duration = 0.5\\n[grid]\\ncells = [6, 8, 6]\\ncell_size = 0.1\\n"
 EMITTER = "[[emitters]]\\nshape = { kind = 'sphere', radius = 0.1 }\\ndensity = 1\\n"

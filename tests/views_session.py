@@ -8,7 +8,8 @@ from pathlib import Path
 from window_session import LEFT, RIGHT, Hand
 
 import gpufluid as gf
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 LEFT_KEY = 0xFF51
 SCENE = """\

@@ -16,7 +16,8 @@ import numpy as np
 
 import gpufluid as gf
 from gpufluid.app.demos import load_demo
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 KEY_PRESS, BUTTON_PRESS, BUTTON_RELEASE, MOTION = 2, 4, 5, 6
 LEFT, RIGHT, WHEEL_UP = 1, 3, 4

@@ -16,7 +16,8 @@ import numpy as np
 import gpufluid as gf
 from gpufluid.app.demos import load_demo
 from gpufluid.app.play import STUDIO_SIZE
-from gpufluid.app.window import Player, Window
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 from gpufluid.io.images import write_png
 
 DEMO, FRAME = "campfire", 104

@@ -148,7 +148,7 @@ def pictures(ctx: moderngl.Context, frames: int = FRAMES) -> dict[str, NDArray[n
 
 
 if __name__ == "__main__":
-    from gpufluid.gl.device import create_context
+    from gpufluid.gl.contexts import create_context
 
     folder = sys.argv[1] if len(sys.argv) > 1 else "."
     for name, picture in pictures(create_context()).items():

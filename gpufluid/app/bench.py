@@ -24,10 +24,12 @@ from gpufluid.checks import whole_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.fluid import BACKENDS, Fluid
 from gpufluid.grid import Grid
+from gpufluid.mesh import Mesh
 from gpufluid.numpy_backend import NumpyBackend
+from gpufluid.obstacles import Obstacle
 from gpufluid.scene import Scene
 from gpufluid.settings import PRECISIONS, TRACES, Settings
-from gpufluid.shapes import Mesh, Obstacle, Sphere
+from gpufluid.shapes import Sphere
 from gpufluid.solver import Solver
 from gpufluid.solvers import Jacobi, Multigrid
 from gpufluid.sources import Emitter
@@ -131,7 +133,7 @@ def run(given: argparse.Namespace) -> int:
         _refuse(given, of_gl, "--backend numpy measures steps alone, in double precision")
         report = measure_numpy(case, args.samples or NUMPY_SAMPLES)
     else:
-        from gpufluid.gl.device import create_context
+        from gpufluid.gl.contexts import create_context
 
         samples = args.samples or SAMPLES
         ctx = create_context()
@@ -160,7 +162,7 @@ def _refuse(given: argparse.Namespace, without: Sequence[str], why: str, more: s
 
 def _page(path: Path, samples: int) -> int:
     from gpufluid.app.performance import write_page
-    from gpufluid.gl.device import create_context
+    from gpufluid.gl.contexts import create_context
 
     ctx = create_context()
     try:

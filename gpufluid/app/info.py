@@ -70,7 +70,7 @@ def device_lines(trial: bool = False) -> Iterator[str]:
 
     Raises GLUnavailableError without OpenGL, GpufluidError where a trial is asked for and cannot be kept.
     """
-    from gpufluid.gl.device import create_context
+    from gpufluid.gl.contexts import create_context
     from gpufluid.gl.trial import choose, tune
 
     ctx = create_context()

@@ -413,7 +413,7 @@ def _after_its_like(
     ctx: moderngl.Context, kinds: Sequence[Callable[[], None]], samples: int
 ) -> Sequence[float]:
     """The median ms of each of `kinds` in turns of several in a row, the last of which counts."""
-    from gpufluid.gl.device import is_software
+    from gpufluid.gl.contexts import is_software
 
     for work in kinds:
         warm_up(work, ctx.finish, is_software(ctx))

@@ -207,7 +207,8 @@ def _play_in_window(
         )
     _check_call(scene, ctx=None)
     try:
-        from gpufluid.app.window import Player, Window
+        from gpufluid.app.player import Player
+        from gpufluid.app.window import Window
     except ImportError as error:
         raise GLUnavailableError(f"no window opens here ({error})") from None
 

@@ -24,7 +24,7 @@ from gpufluid.app.studio_ui import Ui, imgui
 from gpufluid.scene_saving import is_script
 
 if TYPE_CHECKING:
-    from gpufluid.app.window import Player
+    from gpufluid.app.player import Player
 
 PANEL = 340.0  # width
 WIDEST = 0.65  # share of the window that the panel takes at most
@@ -198,7 +198,7 @@ class Studio:
             ("Reset", player.restart, False),
             ("Reload", player.reload, player.stale or player.may_reload),
         )
-        recording = player.recorder is not None
+        recording = player.recording.on
         self._rows.buttons(
             ("Snap", player.snap, False),
             ("Stop" if recording else "Record", self.files.record, recording),
@@ -206,7 +206,7 @@ class Studio:
             ("Redo", player.redo if player.history.undone else None, False),
         )
         rate = "over" if scene.over else "paused" if player.paused else f"{player.frame_rate:.1f} fps"
-        filmed = f"   {player.recorded} filmed" if recording else ""
+        filmed = f"   {player.recording.frames} filmed" if recording else ""
         imgui.text_disabled(f"frame {scene.frame}   {scene.time:.2f} s   {rate}{filmed}")
         style = imgui.get_style()
         wide = imgui.calc_text_size("?").x + 2.0 * style.frame_padding.x

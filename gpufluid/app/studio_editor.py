@@ -23,7 +23,7 @@ from gpufluid.scene import Scene
 from gpufluid.scene_saving import is_script
 
 if TYPE_CHECKING:
-    from gpufluid.app.window import Player
+    from gpufluid.app.player import Player
 
 
 class Editor:

@@ -21,6 +21,7 @@ import gpufluid
 from gpufluid import flow_views, settings, shapes, solvers, sources, view
 from gpufluid.combustion import Combustion
 from gpufluid.grid import AXES
+from gpufluid.mesh import Mesh
 from gpufluid.render.quantities import QUANTITIES
 from gpufluid.scene_schema import VIEW_KINDS
 from gpufluid.shapes import Triple, rotation_matrix
@@ -418,7 +419,7 @@ def extent(shape: Any) -> tuple[Triple, Triple]:
         half = np.abs(form.place[:3, :3]) @ (core + 0.0) + form.rounding
         middle = form.place[:3, 3]
     else:
-        if isinstance(shape, shapes.Mesh | sources.Surface):
+        if isinstance(shape, Mesh | sources.Surface):
             low, high = (shape.mesh if isinstance(shape, sources.Surface) else shape).bounds
         elif isinstance(shape, sources.Image):
             across = np.array([*shape.size, 0.02 * min(shape.size)])

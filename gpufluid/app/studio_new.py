@@ -13,6 +13,8 @@ from gpufluid.app.studio_pick import anchor, anchor_name, outline
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
+from gpufluid.mesh import Mesh
+from gpufluid.obstacles import Obstacle
 from gpufluid.sources import Emitter, Surface
 
 ADDABLE = {
@@ -35,7 +37,7 @@ def new_object(group: str, name: str, grid: Grid) -> tuple[Any, dict[str, Any]]:
         "box": lambda: shapes.Box(size=(2 * r, 2 * r, 2 * r)),
         "cylinder": lambda: shapes.Cylinder(radius=r, height=2 * r),
         "capsule": lambda: shapes.Capsule((0.0, -r, 0.0), (0.0, r, 0.0), _short(0.6 * r)),
-        "knot": lambda: shapes.Mesh.trefoil().fitted(_short(4 * r)),
+        "knot": lambda: Mesh.trefoil().fitted(_short(4 * r)),
     }
     others: dict[str, Callable[[], Any]] = {
         "wind": lambda: user_forces.Wind((0.3, 0.0, 0.0)),
@@ -61,7 +63,7 @@ def new_mesh(group: str, file: Path, folder: Path, grid: Grid) -> tuple[Any, dic
     file that cannot be read, and warns as `Mesh.load` does.
     """
     size = _short(0.4 * min(grid.size[: grid.dimensions]))
-    mesh = shapes.Mesh.load(file).fitted(size)
+    mesh = Mesh.load(file).fitted(size)
     thing = _placed(group, Surface(mesh) if group == "emitters" else mesh, grid)
     base, target = folder.resolve(), file.resolve()
     if not target.is_relative_to(base):
@@ -110,7 +112,7 @@ def _placed(group: str, shape: Any, grid: Grid) -> Any:
     if group == "emitters":
         y = _short(y - 0.3 * grid.size[1])
         return Emitter(shape, density=4.0, temperature=1.0, position=(x, y, z))
-    return shapes.Obstacle(shape, position=(x, y, z))
+    return Obstacle(shape, position=(x, y, z))
 
 
 def middle(grid: Grid) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ from gpufluid.app.studio_new import ADDABLE, SHAPED, TITLES, called, middle, new
 from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_ui import ACCENT, file_dialogs, has_file_dialog, imgui
 from gpufluid.errors import GpufluidError
-from gpufluid.shapes import MESH_SUFFIXES
+from gpufluid.mesh import MESH_SUFFIXES
 
 ROWS = 6  # of the list, at most
 

@@ -80,7 +80,7 @@ class Overlay:
 
     def draw_help(self) -> None:
         """The list of keys."""
-        from gpufluid.app.window import KEYS
+        from gpufluid.app.player import KEYS
 
         x, y, width, height = self._corner()
         if width < HELP_WIDTH * self.ui.scale or height < self.ui.size[1]:  # over the panel, then
@@ -115,8 +115,8 @@ class Overlay:
         player = self.editor.player
         x, y, width, height = self._corner()
         lines = []
-        if player.recorder is not None:
-            lines.append((f"filmed: {player.recorded} frames", ACCENT))
+        if player.recording.on:
+            lines.append((f"filmed: {player.recording.frames} frames", ACCENT))
         if player.told.stands:
             lines.append((player.message, (0.9, 0.91, 0.92)))
         if not lines:

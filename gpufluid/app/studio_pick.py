@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from gpufluid.app.studio_fields import extent
 from gpufluid.fluid import Fluid
+from gpufluid.mesh import Mesh
 from gpufluid.render.camera import view_of
-from gpufluid.shapes import BOX, HALF_SPACE, ROUND, Analytic, Mesh, Plane
+from gpufluid.shapes import BOX, HALF_SPACE, ROUND, Analytic, Plane
 from gpufluid.sources import Array, Bezier, Line, Surface
 from gpufluid.user_forces import Attractor, Turbulence, Vortex, Wind
 from gpufluid.view import Camera, SpotLight

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from gpufluid.backend import FieldStore, Pace, Stopwatch, WallWatch
 from gpufluid.errors import GLUnavailableError
-from gpufluid.gl.device import Device, own_contexts
+from gpufluid.gl.contexts import own_contexts
+from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.gl.passes import Pass
@@ -25,7 +26,7 @@ from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant
 from gpufluid.layout import PARTS, lanes, layouts, link, octets
 from gpufluid.memory import check_memory
-from gpufluid.shapes import Mesh
+from gpufluid.mesh import Mesh
 from gpufluid.voxels import inside_mesh
 
 # Cells of the boxes in which sweeps of a pressure in eighths were faster on llvmpipe, two cores with 1 MB of

@@ -11,21 +11,22 @@ import numpy as np
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 from gpufluid.gl.messages import take
+from gpufluid.gl.source import FULLSCREEN
 from gpufluid.gl.state import IMAGES as KEPT_IMAGES
 from gpufluid.gl.state import keeping
 from gpufluid.stops import unbroken
 
 FORMATS = {(1, "f2"): "R16F", (4, "f2"): "RGBA16F", (1, "f4"): "R32F", (4, "f4"): "RGBA32F"}
-COMPUTE_IMAGES = 0x91BD
-IMAGES = 0x8F38, 0x90CE, COMPUTE_IMAGES  # units, and of these in a fragment and in a compute pass
-VARYINGS = 0x8B4B  # numbers that a vertex shader may hand on
+# how many images a pass has, and the OpenGL that knows of it
+IMAGES = {
+    enums.MAX_IMAGE_UNITS: 420,
+    enums.MAX_FRAGMENT_IMAGE_UNIFORMS: 420,
+    enums.MAX_COMPUTE_IMAGE_UNIFORMS: 430,
+}
 BETWEEN = """#version 330 core
 uniform sampler2D texels;
 out vec4 color;
 void main() { color = textureLod(texels, vec2(0.5), 0.0); }
-"""
-ALL = """#version 330 core
-void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }
 """
 
 
@@ -65,17 +66,18 @@ def capabilities(ctx: moderngl.Context) -> Capabilities:
 def _tried(ctx: moderngl.Context) -> Capabilities:
     drawn = frozenset(kind for kind in FORMATS if _draws(ctx, *kind))
     with unbroken(None, insist=False):
-        program = ctx.program(vertex_shader=ALL, fragment_shader=BETWEEN)
+        program = ctx.program(vertex_shader=FULLSCREEN, fragment_shader=BETWEEN)
     triangle = ctx.vertex_array(program, [])
     filtered = frozenset(kind for kind in drawn if _filters(ctx, triangle, *kind))
     triangle.release()
     program.release()
     take(ctx)  # a driver that refuses may say so as an error
     limits = calls(ctx).integers
-    version = ctx.version_code
-    images = [limits(name)[0] for name in IMAGES if version >= (430 if name == COMPUTE_IMAGES else 420)]
+    images = [limits(name)[0] for name, version in IMAGES.items() if ctx.version_code >= version]
     most = min(*images, KEPT_IMAGES) if images else 0
-    return Capabilities(limits(enums.MAX_TEXTURE_SIZE)[0], most, limits(VARYINGS)[0], drawn, filtered)
+    return Capabilities(
+        limits(enums.MAX_TEXTURE_SIZE)[0], most, limits(enums.MAX_VARYING_COMPONENTS)[0], drawn, filtered
+    )
 
 
 def _draws(ctx: moderngl.Context, channels: int, dtype: str) -> bool:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import sys
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import product
 from pathlib import Path
-from threading import get_ident
 from time import sleep, thread_time
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary, WeakSet, finalize
+from weakref import WeakSet
 
 import moderngl
 import numpy as np
@@ -24,132 +19,19 @@ from gpufluid.checks import whole_number
 from gpufluid.debugging import switches
 from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
 from gpufluid.gl import enums
-from gpufluid.gl.calls import a_context, calls, current_renderer
+from gpufluid.gl.calls import a_context, calls
 from gpufluid.gl.capabilities import FORMATS, capabilities
+from gpufluid.gl.contexts import names_software
 from gpufluid.gl.messages import take
-from gpufluid.gl.source import Source, checked_prefix
-from gpufluid.gl.state import gone, guard_of, keep_state, keeping
+from gpufluid.gl.programs import Programs, compiled
+from gpufluid.gl.source import FULLSCREEN, Source, checked_prefix
+from gpufluid.gl.state import guard_of, keeping
 from gpufluid.gl.ways import BACKENDS, by_rule, check
 from gpufluid.stops import unbroken
 
-SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
 OWN_VARYINGS = 16  # numbers that vertex shaders tell fragments beside uniforms
 GROUP = 8  # edge of a compute workgroup, texels
-FEW = 4  # contexts of the engine's own that may be there before those that were dropped are looked for
 SETTLED = 5e-5  # s, asleep: enough for threads that wait for a processor to get one
-# of OpenGL, the best first: 4.3 has compute shaders, 4.2 imageLoad, 3.3 all that the fragment stage needs. A
-# driver may give just what it is asked for.
-VERSIONS = 430, 420, 330
-# by the names that every Linux has them under: who looks for them asks ldconfig, in two processes a context
-LIBRARIES = {"libgl": "libGL.so.1", "libegl": "libEGL.so.1"}
-
-FULLSCREEN = """#version 330 core
-void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }
-"""
-
-
-def create_context() -> moderngl.Context:
-    """Return a context of the engine's own, without a window, which its calls make current.
-
-    Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without.
-    """
-    reasons = []
-    linux = sys.platform.startswith("linux")
-    loaders: Any = ({"backend": "egl", **LIBRARIES}, {"backend": "egl"}, {}) if linux else ({},)
-    for options, version in product(loaders, VERSIONS):  # moderngl's annotations know no backend=
-        try:
-            made = make_own(moderngl.create_context(standalone=True, require=version, **options))
-        except Exception as error:  # every loader raises its own kind
-            reasons.append(str(error).strip().splitlines()[0] if str(error).strip() else repr(error))
-            continue
-        guard_of(made).recalled = True
-        return made
-    raise GLUnavailableError(
-        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): on Debian or Ubuntu install the packages "
-        'libegl1 libgl1, or use backend="numpy", which needs no OpenGL'
-    )
-
-
-_own: WeakSet[moderngl.Context] = WeakSet()
-
-
-def make_own(ctx: moderngl.Context) -> moderngl.Context:
-    """Say that `ctx` is the engine's, or its window's: nobody else counts on its state; return it."""
-    keep_state(ctx, False)
-    _own.add(ctx)
-    return ctx
-
-
-def is_own(ctx: moderngl.Context) -> bool:
-    """True for a context that the engine made; False for a host's."""
-    return ctx in _own
-
-
-class _Programs:
-    """The programs compiled in one context, by their text, for all devices in it: compiling takes seconds."""
-
-    def __init__(self) -> None:
-        self.users: WeakSet[Device] = WeakSet()
-        self.by_text: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
-        self.sent: dict[int, dict[str, Any]] = {}  # by the program's name in OpenGL
-        self.fresh: set[int] = set()  # names of those that have not run yet
-        self.passes = Counter[int]()  # that run each, in all devices, by the program's name
-
-    def leave(self, device: Device) -> None:
-        """`device` uses them no more; the last one releases them."""
-        self.users.discard(device)
-        if not self.users:
-            for program in self.by_text.values():
-                program.release()
-            for told in (self.by_text, self.sent, self.fresh, self.passes):  # names may come again
-                told.clear()
-
-
-_compiled: WeakKeyDictionary[moderngl.Context, _Programs] = WeakKeyDictionary()
-
-
-class _OwnContexts:
-    """Those made for an owner who may have dropped them: then they are released when the next one is made.
-
-    That is in the thread that made them, and where no device is left in them.
-    """
-
-    def __init__(self) -> None:
-        self._dropped: list[tuple[int, moderngl.Context]] = []  # and the threads they were made in
-        self._many = FEW
-
-    def make(self, owner: object) -> moderngl.Context:
-        """Return `create_context()` for `owner`."""
-        if _alive() >= self._many:
-            gc.collect()  # Python, which does not know how large they are, may not have found them yet
-            self._release_dropped()
-            # those of a program that needs them all are not looked for again
-            self._many = max(FEW, 2 * _alive())
-        else:
-            self._release_dropped()
-        made = create_context()
-        finalize(owner, self._dropped.append, (get_ident(), made)).atexit = False
-        return made
-
-    def _release_dropped(self) -> None:
-        for dropped in list(self._dropped):
-            thread, ctx = dropped
-            if thread != get_ident() or (ctx in _compiled and _compiled[ctx].users):
-                continue
-            self._dropped.remove(dropped)
-            if not gone(ctx):
-                ctx.__enter__()  # type: ignore[no-untyped-call]
-                ctx.finish()
-                ctx.release()
-            _compiled.pop(ctx, None)  # whose programs hold it
-
-
-def _alive() -> int:
-    """How many contexts of the engine's own there are."""
-    return sum(not gone(ctx) for ctx in list(_own))
-
-
-own_contexts = _OwnContexts()
 
 
 AnyProgram = TypeVar("AnyProgram", bound="moderngl.Program | moderngl.ComputeShader")
@@ -182,7 +64,7 @@ class Device:
         self.version: int = ctx.version_code
         # not ctx.info: what it asks for beyond the context's version stays behind as a GL error of the host's
         self.renderer = calls(ctx).renderer
-        self.software = _names_software(self.renderer)
+        self.software = names_software(self.renderer)
         self._lags = self.software and os.environ.get("LP_NUM_THREADS") != "0"  # llvmpipe draws in threads
         if self.version < 330:
             raise GpufluidError(f"the context is OpenGL {self.version / 100:.1f}, the engine needs 3.3")
@@ -208,7 +90,7 @@ class Device:
         self.moved: dict[str, list[int]] | None = None  # what passes must move, by name, while it is counted
         self.fields: WeakSet[Any] = WeakSet()  # those alive
         self.made: list[Any] | None = None  # those made, while they may have to be given back
-        self._shared = _compiled.setdefault(ctx, _Programs())
+        self._shared = compiled.setdefault(ctx, Programs())
         self._shared.users.add(self)
         self._programs = self._shared.by_text
         self._released = False
@@ -594,25 +476,3 @@ def _available_memory() -> int | None:
     except OSError:
         return None
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")), None)
-
-
-def is_software(ctx: moderngl.Context | None = None) -> bool:
-    """True if OpenGL here (or in `ctx`) is a software renderer.
-
-    None: the context that is current in this thread is asked; if there is none, one is made and released.
-    Raises GLUnavailableError if none can be made, GpufluidError for a `ctx` that is no context.
-    """
-    if ctx is not None:
-        a_context(ctx)
-    renderer = calls(ctx).renderer if ctx is not None else current_renderer()
-    if renderer is not None:
-        return _names_software(renderer)
-    own = create_context()
-    try:
-        return _names_software(calls(own).renderer)
-    finally:
-        own.release()
-
-
-def _names_software(renderer: str) -> bool:
-    return any(name in renderer.lower() for name in SOFTWARE)

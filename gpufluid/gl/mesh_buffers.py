@@ -8,7 +8,7 @@ from weakref import ReferenceType, WeakKeyDictionary, finalize, ref
 import moderngl
 import numpy as np
 
-from gpufluid.shapes import Family, Mesh
+from gpufluid.mesh import Family, Mesh
 
 
 class _Drawable:

@@ -27,6 +27,9 @@ void main() {
 }
 #endif"""
 
+FULLSCREEN = """#version 330 core
+void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }
+"""
 PREFIX = "gpufluid"  # what the names of a host's texts begin with
 _PREFIX = re.compile(r"(?!gl_)[A-Za-z](?:_?[A-Za-z0-9])*")  # GLSL keeps gl_ and two underscores for itself
 _UNIFORM = re.compile(r"\s*uniform\s+(\w+)\s+([\w\s,\[\]]+);")

@@ -29,7 +29,8 @@ from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl import enums
 from gpufluid.gl import kept as cache
 from gpufluid.gl.calls import calls, current_context
-from gpufluid.gl.device import Device, create_context, is_own, is_software
+from gpufluid.gl.contexts import create_context, is_own, is_software
+from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.kept import Kept
 from gpufluid.gl.kernel_source import KernelSource

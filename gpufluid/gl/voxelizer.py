@@ -20,7 +20,7 @@ from gpufluid.gl.mesh_buffers import MeshBuffers
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
-from gpufluid.shapes import Mesh
+from gpufluid.mesh import Mesh
 
 
 class Voxelizer:

@@ -17,13 +17,14 @@ import gpufluid
 from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.files import check_file, whole_file
-from gpufluid.fluid import HALVED, Fluid
+from gpufluid.fluid import Fluid
 from gpufluid.grid import LARGEST_HALF
 from gpufluid.io.background import Background
 from gpufluid.io.folders import NumberedFolder
 from gpufluid.io.vdb import SIZE, VdbGrid, write_vdb
 from gpufluid.io.vti import write_vti
 from gpufluid.reference.arrays import center_velocity
+from gpufluid.saved import HALVED
 
 FIELDS = (
     *("density", "temperature", "fuel", "flame", "color", "velocity"),

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
+from gpufluid.mesh import Mesh
 from gpufluid.render.camera import View
 from gpufluid.render.painter import eye_of
 from gpufluid.render.solid_meshes import Placed, SolidMeshes
 from gpufluid.render.subject import FluidLike
-from gpufluid.shapes import Mesh
 
 COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for balls that look small
 ROUND = 0.25  # pixels by which an outline may be off

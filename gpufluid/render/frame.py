@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -22,14 +22,16 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import color_triple, finite_number
 from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
-from gpufluid.gl.device import check_target, first_color_alone, let_go
+from gpufluid.gl.device import check_target, first_color_alone
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest, own_depths
 from gpufluid.grid import Grid
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, cells_of, part_round
+from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.reference_light import LightFrame
 from gpufluid.render.scene_views import SceneViews
@@ -40,15 +42,12 @@ from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, SKY, SUN, bind, volume_program
 from gpufluid.view import EXPOSURE, Background, Look, Picture, Plate, checked_background
 
-SAMPLES = 4  # a pixel, for the outlines of solids
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 ASIDE = 0.75  # cells round the box and solids that their shadows may reach further, since they are filtered
 FLOOR = (0.060, 0.058, 0.060)  # its albedo
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
-FRAMEBUFFER_SRGB = 0x8DB9
 WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke
-Made = TypeVar("Made")
 ALPHA = {None: 0, "premultiplied": 1, "straight": 2}
 # what can be set at any time, and what says that it can be
 LOOKS: dict[str, Callable[[Any, str], Any]] = {
@@ -95,8 +94,8 @@ class FrameRenderer(Guest):
         self._solids = DrawnSolids(ctx)
         self._shadows = ShadowMap(self.device, self._solids)
         self._more: list[VolumeRenderer] = []  # for the further fluids of a scene
-        self._things: list[Any] = []
         self._plate: tuple[Plate, moderngl.Texture] | None = None  # the one drawn last
+        self._targets: FrameTargets
         self._released = False
         self.size: Size = (0, 0)
         try:
@@ -155,51 +154,7 @@ class FrameRenderer(Guest):
     def _make(self, size: Size) -> None:
         """Make the textures of pictures of `size` in place of those there are; none, where it fails."""
         self._free()
-        ctx, device, things = self.ctx, self.device, self._things
-        samples = min(SAMPLES, ctx.max_samples)
-        # after a depth test into half floats a thread of llvmpipe (Mesa 22.3) no longer takes the least of
-        # numbers for 0: steps after a picture would have other bits than those without one
-        form = "f4" if device.software else "f2"
-
-        def kept(thing: Made) -> Made:
-            things.insert(0, thing)
-            return thing
-
-        try:
-            self._color = kept(device.texture(size, 4, form, "the picture"))
-            self._depth = kept(ctx.depth_texture(size))
-            self._shown = kept(device.texture(size, 4, "f1", "the picture"))
-            self._scene = kept(ctx.framebuffer([self._color], self._depth))
-            self._depth_alone = kept(ctx.framebuffer((), self._depth))
-            self._opaque = self._scene
-            self._samples: moderngl.Texture | None = None  # the depths of all samples, to be read
-            self._smoke = kept(ctx.framebuffer([self._color]))
-            self._screen = kept(ctx.framebuffer([self._shown]))
-            if samples > 1:
-                color = kept(ctx.renderbuffer(size, 4, samples=samples, dtype=self._color.dtype))
-                depth: Any
-                if samples == SAMPLES <= ctx.info["GL_MAX_DEPTH_TEXTURE_SAMPLES"]:
-                    depth = self._samples = kept(ctx.depth_texture(size, samples=samples))
-                    self._no_samples = kept(ctx.depth_texture((1, 1), samples=samples))
-                else:
-                    depth = kept(ctx.depth_renderbuffer(size, samples=samples))
-                self._opaque = kept(ctx.framebuffer([color], depth))
-                self._samples_alone = kept(ctx.framebuffer((), depth))
-        except moderngl.Error as error:
-            self._free()
-            raise GpufluidError(
-                f"no picture of {size[0]} x {size[1]} pixels could be made here: {error}"
-            ) from None
-        except BaseException:
-            self._free()
-            raise
-        self._spare: dict[int, tuple[moderngl.Texture, moderngl.Framebuffer]] = {}
-        # colour, depth, and what is shown; the first two once more for each sample
-        pixels, more = size[0] * size[1], samples if samples > 1 else 0
-        self._color_bytes = pixels * 4 * np.dtype(self._color.dtype).itemsize
-        self._picture_bytes = (1 + more) * (self._color_bytes + 4 * pixels) + 4 * pixels
-        self._screen.clear(0.0, 0.0, 0.0, 1.0)
-        self._smoke.clear()
+        self._targets = FrameTargets(self.device, size)
         self._view: View | None = None  # of the picture drawn last
         self.size = size
 
@@ -210,7 +165,7 @@ class FrameRenderer(Guest):
             self._draw(scene)
 
     def _draw(self, scene: SceneLike) -> None:
-        views, smoke = self.follow(scene), scene.smoke
+        views, smoke, targets = self.follow(scene), scene.smoke, self._targets
         if not smoke.visible:
             smoke = replace(smoke, extinction=0.0)
         look = Look(scene.light, smoke, scene.fire, scene.lights)
@@ -224,31 +179,31 @@ class FrameRenderer(Guest):
         with self.volume.timed(scene.fluid, "opaque"):
             solids = self._draw_opaque(scene, boxes, view)
         if views is not None:
-            views.draw(scene.camera, self._scene, self._depth, opaque=True)
+            views.draw(scene.camera, targets.scene, targets.depth, opaque=True)
         # boxes do not overlap: the smoke of the farthest is drawn first
         depth = {
             id(f): float(view.rays.depth(np.array(f.grid.origin) + 0.5 * np.array(f.grid.size)))
             for f, _ in boxes
         }
         shows = scene.smoke.visible or look.fire is not None
-        samples = self._samples if shows and solids[2] and solids[3] else None
+        samples = targets.samples if shows and solids[2] and solids[3] else None
         for number, (fluid, volume) in enumerate(sorted(boxes, key=lambda box: -depth[id(box[0])])):
             if look.fire is not None and look.fire.shimmer > 0.0:
                 with volume.timed(fluid, "shimmer"):
                     self._shimmer(fluid, view, look.fire.shimmer)
             if samples is not None and number == 0:
-                self._copy(CLEAR, solids)
+                targets.copy(CLEAR, solids)
             if shows:
-                volume.draw(fluid, view, self._smoke, self._depth, look)
+                volume.draw(fluid, view, targets.smoke, targets.depth, look)
         if samples is not None:
             with self.volume.timed(scene.fluid, "outlines"):
                 self._mend_outlines(samples, solids, 2.0 * scene.fluid.grid.cell_size, view, scene.floor)
         if views is not None:
             hiding = [volume for _, volume in boxes] if scene.smoke.visible else []
-            views.draw(scene.camera, self._scene, self._depth, opaque=False, smoke=hiding)
+            views.draw(scene.camera, targets.scene, targets.depth, opaque=False, smoke=hiding)
         self.pause()
         with self.volume.timed(scene.fluid, "tone map"):
-            self._tone_map(self._screen)
+            self._tone_map(targets.screen)
 
     def follow(self, scene: SceneLike) -> SceneViews | None:
         """Make the views that `scene` asks for, so that they move with it from now on; `draw` does so too.
@@ -280,11 +235,11 @@ class FrameRenderer(Guest):
         self._check()
         one_of(alpha, tuple(ALPHA), "alpha")
         if alpha is not None:
-            self._tone_map(self._screen, alpha)
+            self._tone_map(self._targets.screen, alpha)
         channels = 3 if alpha is None else 4
-        raw = np.frombuffer(self._screen.read(components=channels, alignment=1), np.uint8)
+        raw = np.frombuffer(self._targets.screen.read(components=channels, alignment=1), np.uint8)
         if alpha is not None:
-            self._tone_map(self._screen)
+            self._tone_map(self._targets.screen)
         width, height = self.size
         return np.ascontiguousarray(raw.reshape(height, width, channels)[::-1])
 
@@ -296,7 +251,8 @@ class FrameRenderer(Guest):
         """
         self._check()
         width, height = self.size
-        raw = np.frombuffer(self._color.read(alignment=1), self._color.dtype).reshape(height, width, 4)
+        color = self._targets.color
+        raw = np.frombuffer(color.read(alignment=1), color.dtype).reshape(height, width, 4)
         return np.ascontiguousarray(raw[::-1], np.float32)
 
     def read_depth(self) -> NDArray[np.float32]:
@@ -307,7 +263,7 @@ class FrameRenderer(Guest):
         """
         self._check()
         width, height = self.size
-        raw = np.frombuffer(self._depth.read(alignment=1), np.float32).reshape(height, width)[::-1]
+        raw = np.frombuffer(self._targets.depth.read(alignment=1), np.float32).reshape(height, width)[::-1]
         if self._view is None:
             return np.full((height, width), np.inf, np.float32)
         a, b, c, d = self._view.depth_scale
@@ -326,34 +282,34 @@ class FrameRenderer(Guest):
         self._check()
         check_target(framebuffer, self.ctx, "this FrameRenderer", "framebuffer")
         gl = calls(self.ctx)
-        encodes = gl.glIsEnabled(FRAMEBUFFER_SRGB)
-        gl.glDisable(FRAMEBUFFER_SRGB)
+        encodes = gl.glIsEnabled(enums.FRAMEBUFFER_SRGB)
+        gl.glDisable(enums.FRAMEBUFFER_SRGB)
         try:
             with first_color_alone(framebuffer):
                 self._tone_map(framebuffer)
         finally:
             if encodes:
-                gl.glEnable(FRAMEBUFFER_SRGB)
+                gl.glEnable(enums.FRAMEBUFFER_SRGB)
 
     @property
     def shown(self) -> moderngl.Framebuffer:
         """The picture drawn last, as a screen shows it and `read` returns it: to draw more over it."""
-        return self._screen
+        return self._targets.screen
 
     @property
     def shown_texture(self) -> moderngl.Texture:
         """The texture of `shown`."""
-        return self._shown
+        return self._targets.shown
 
     @property
     def picture_bytes(self) -> int:
         """GPU memory that the picture takes, beside the light in the boxes."""
-        return self._picture_bytes + self._shadows.bytes
+        return self._targets.bytes + self._shadows.bytes
 
     @property
     def depth(self) -> moderngl.Texture:
         """The depth of the solids and the floor in the picture drawn last."""
-        return self._depth
+        return self._targets.depth
 
     def release(self) -> None:
         """Release everything made in the context; may be called again."""
@@ -396,8 +352,8 @@ class FrameRenderer(Guest):
             raise GpufluidError("this FrameRenderer was released")
 
     def _free(self) -> None:
-        let_go(*self._things)
-        self._things = []
+        if hasattr(self, "_targets"):  # none where the first could not be made
+            self._targets.release()
 
     def _throw_shadows(
         self, scene: SceneLike, boxes: list[tuple[FluidLike, VolumeRenderer]], view: View
@@ -413,12 +369,12 @@ class FrameRenderer(Guest):
         self, scene: SceneLike, boxes: list[tuple[FluidLike, VolumeRenderer]], view: View
     ) -> Part:
         """Draw backdrop, floor and solids into the picture and its depth; return where solids may be seen."""
-        ctx = self.ctx
+        ctx, targets = self.ctx, self._targets
         # samples are for the edges of solids: where none can be seen, a pixel has one
         solids = [list(self._solids.placed(fluid)) for fluid, _ in boxes]
         seen = self._solids.seen(list(chain(*solids)), view, self.size)
         whole = (0, 0, *self.size)
-        parts = [(self._opaque, seen), *((self._scene, part) for part in _around(seen, whole))]
+        parts = [(targets.opaque, seen), *((targets.scene, part) for part in _around(seen, whole))]
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
         self._draw_studio(scene, *boxes[0], view, parts, self._shadows.thrown)
@@ -432,13 +388,13 @@ class FrameRenderer(Guest):
         if not (seen[2] and seen[3]):
             ctx.enable_only(moderngl.NOTHING)
             return seen
-        samples, grid = self._opaque is not self._scene, boxes[0][0].grid
+        samples, grid = targets.opaque is not targets.scene, boxes[0][0].grid
         if samples and scene.floor is not None:
             self._floor_depths(scene.floor, grid, view, seen, middles=False)
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
         file, corners = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
-        with _only(self._opaque, seen):
+        with only(targets.opaque, seen):
             for (fluid, volume), placed in zip(boxes, solids, strict=True):
                 with self._lit(
                     scene, fluid, volume, "solids", file, shadowed=True, vertex_file=corners, handed=False
@@ -447,9 +403,9 @@ class FrameRenderer(Guest):
         ctx.enable_only(moderngl.NOTHING)
         if samples:
             self.pause()
-            with _only(self._scene, seen):
-                ctx.copy_framebuffer(self._scene, self._opaque)
-            if self._samples is not None and scene.floor is not None:
+            with only(targets.scene, seen):
+                ctx.copy_framebuffer(targets.scene, targets.opaque)
+            if targets.samples is not None and scene.floor is not None:
                 self._floor_depths(scene.floor, grid, view, seen, middles=True)
         return seen
 
@@ -497,7 +453,7 @@ class FrameRenderer(Guest):
                     shared = _common(part, dim)
                     for piece in _around(shared, part) if clear else (shared,):
                         if piece[2] and piece[3]:
-                            with _only(target, piece):
+                            with only(target, piece):
                                 self.device.cover(program)
 
     def _floor_depths(self, height: float, grid: Grid, view: View, part: Part, middles: bool) -> None:
@@ -509,7 +465,7 @@ class FrameRenderer(Guest):
         """
         if not _sees_down(view, height):
             return
-        program = self.device.keep("floor", self._floor_program)
+        program, targets = self.device.keep("floor", self._floor_program), self._targets
         x, _, z = grid.cells
         values = {
             "to_clip": view.clip.astype(np.float64) @ np.linalg.inv(cells_of(grid)),
@@ -518,12 +474,12 @@ class FrameRenderer(Guest):
             "middles": middles,
             "solid_depth": SUN,
         }
-        if self._samples is not None:  # a sampler that is not read has a texture too, and none of a host's
-            (self._samples if middles else self._no_samples).use(SUN)
+        if targets.samples is not None:  # a sampler that is not read has a texture too, and none of a host's
+            (targets.samples if middles else targets.no_samples).use(SUN)
         give(program, values)
         self.ctx.enable_only(moderngl.DEPTH_TEST)
         self.ctx.depth_func = "1"
-        with _only(self._depth_alone if middles else self._samples_alone, part):
+        with only(targets.depth_alone if middles else targets.samples_alone, part):
             self.device.fullscreen(program).render(moderngl.TRIANGLE_STRIP, vertices=4)
         self.ctx.enable_only(moderngl.NOTHING)
         if middles:
@@ -569,8 +525,8 @@ class FrameRenderer(Guest):
 
     def _shimmer(self, fluid: FluidLike, view: View, strength: float) -> None:
         """Draw the opaque scene as seen through the hot gas."""
-        ctx = self.ctx
-        _, bent = self._another(WHOLE)
+        ctx, targets = self.ctx, self._targets
+        _, bent = targets.another(WHOLE)
         program = volume_program(self.device, fluid, "shimmer", "render/shimmer.glsl", "scalars")
         values = {
             **ray_uniforms(view, fluid),
@@ -581,9 +537,9 @@ class FrameRenderer(Guest):
             "scene_depth": DEPTH,
         }
         give(program, values)
-        self._color.use(PICTURE)
+        targets.color.use(PICTURE)
         self.device.between.use(PICTURE)
-        self._depth.use(DEPTH)
+        targets.depth.use(DEPTH)
         self.volume.depth_sampler.use(DEPTH)
         bent.use()
         ctx.enable_only(moderngl.NOTHING)
@@ -592,23 +548,7 @@ class FrameRenderer(Guest):
         self.device.between.clear(PICTURE)
         self.volume.depth_sampler.clear(DEPTH)
         self.device.blank().use(DEPTH)
-        ctx.copy_framebuffer(self._smoke, bent)
-
-    def _another(self, number: int) -> tuple[moderngl.Texture, moderngl.Framebuffer]:
-        """One more picture, for passes that read what they change."""
-        if number not in self._spare:
-            texture = self.device.texture(self.size, 4, self._color.dtype, "the picture")
-            self._picture_bytes += self._color_bytes
-            self._spare[number] = texture, self.ctx.framebuffer([texture])
-            self._things += self._spare[number]
-        return self._spare[number]
-
-    def _copy(self, number: int, part: Part) -> moderngl.Texture:
-        """Keep `part` of the picture as it is now."""
-        texture, target = self._another(number)
-        with _only(target, part):
-            self.ctx.copy_framebuffer(target, self._smoke)
-        return texture
+        ctx.copy_framebuffer(targets.smoke, bent)
 
     def _mend_outlines(
         self, samples: moderngl.Texture, part: Part, gap: float, view: View, floor: float | None
@@ -618,7 +558,7 @@ class FrameRenderer(Guest):
         samples: the depths of all samples of a pixel. gap: metres from which on two are of two things,
         beyond what the `floor`, that high, spans by itself.
         """
-        ctx, device = self.ctx, self.device
+        ctx, device, targets = self.ctx, self.device, self._targets
         program = self._picture_program("outlines", "render/outlines.glsl")
         values = {
             "depth_scale": view.depth_scale,
@@ -631,13 +571,13 @@ class FrameRenderer(Guest):
             "solid_depth": SUN,
         }
         give(program, values)
-        self._copy(WHOLE, part).use(PICTURE)
-        self._another(CLEAR)[0].use(SKY)
-        self._depth.use(DEPTH)
+        targets.copy(WHOLE, part).use(PICTURE)
+        targets.another(CLEAR)[0].use(SKY)
+        targets.depth.use(DEPTH)
         samples.use(SUN)
         self.volume.depth_sampler.use(DEPTH)
         ctx.enable_only(moderngl.NOTHING)
-        with _only(self._smoke, part):
+        with only(targets.smoke, part):
             device.cover(program)
         self.volume.depth_sampler.clear(DEPTH)
         for unit in (SUN, SKY, DEPTH):
@@ -703,7 +643,7 @@ class FrameRenderer(Guest):
         target.use()
         self.ctx.enable_only(moderngl.NOTHING)
         self.volume.noise.use(NOISE)
-        self._color.use(PICTURE)
+        self._targets.color.use(PICTURE)
         self.device.between.use(PICTURE)
         self.device.cover(program)
         self.device.between.clear(PICTURE)
@@ -726,18 +666,6 @@ def floor_depth(view: View, height: float | None, size: Size) -> tuple[float, fl
         return 2.0, 0.0, 0.0
     x, y, z, one = np.array([0.0, 1.0, 0.0, -height]) @ np.linalg.inv(view.clip.astype(np.float64))
     return float((x + y - one) / z), float(-2.0 * x / z / size[0]), float(-2.0 * y / z / size[1])
-
-
-@contextmanager
-def _only(target: moderngl.Framebuffer, part: Part) -> Iterator[None]:
-    """Draw into `part` of `target` alone while the body runs."""
-    target.scissor = part
-    target.use()
-    try:
-        yield
-    finally:
-        target.scissor = None  # type: ignore[assignment]
-        target.use()
 
 
 def _around(part: Part, whole: Part) -> list[Part]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import ref
 
 import moderngl
@@ -52,6 +52,8 @@ class ShadowMap:
         self._holds: object = None
         self._laid: list[Laid] = []
         self._lamps: list[tuple[int, int]] = []  # the first tile of each, and the one after its last
+        # what shaders are told in this picture, by the grid that they see and how far it has moved
+        self._told: dict[tuple[Grid, tuple[int, ...]], dict[str, Any]] = {}
         self._without: list[set[int]] = []  # of each tile: which of the solids it does not see
         self.thrown: list[Floats] = []  # the corners of boxes round what throws shadows, [8, 3] each
         self.version = 0  # another one whenever it is drawn anew
@@ -81,6 +83,7 @@ class ShadowMap:
         picture, and its size. A ball is as fine here as it is there, lest its triangles lie in the shadow of
         finer ones.
         """
+        self._told.clear()
         near = [(one, corners) for one in throw if _beside(corners := one.corners, boxes)]
         throw, self.thrown = [one for one, _ in near], [corners for _, corners in near]
         if not throw:
@@ -160,6 +163,32 @@ class ShadowMap:
             fragment, vertex.include("render/shadow_vertex.glsl"), handed=False
         )
 
+    def _values(self, depths: moderngl.Texture, grid: Grid, scrolled: Sequence[int]) -> dict[str, Any]:
+        """What ``past_solids.glsl`` is told to find its places, in cells of `grid`, in `depths`."""
+        half = np.diag([0.5, 0.5, 0.5, 1.0])
+        half[:3, 3] = 0.5
+        world = np.linalg.inv(cells_of(grid))
+        size = np.array(depths.size)
+        count = 1 + MOST_TILES * len(self._lamps)
+        rows, places, spreads = np.zeros((count, 4, 4)), np.ones((count, 4)), np.zeros((count, 4))
+        texels = np.zeros(count)
+        for n, (tile, x, y) in enumerate(self._laid):
+            rows[n] = half @ tile.clip @ world
+            places[n] = *((x, y) / size), *(tile.side / size)
+            spreads[n] = (tile.spread * grid.cell_size).ravel()
+            texels[n] = tile.texel / grid.cell_size
+        values: dict[str, Any] = {
+            "solid_depths": SHADOWS,
+            "to_depths": rows.reshape(-1, 4),
+            "depth_tiles": places,
+            "depth_cells": tuple(n % 8 for n in scrolled),
+            "depth_texels": texels,
+            "depth_spreads": spreads,
+        }
+        if self._lamps:
+            values["depth_lamps"] = np.array(self._lamps, np.int32).tobytes()
+        return values
+
     @contextmanager
     def read_by(
         self, program: Program, grid: Grid, scrolled: Sequence[int], filtered: bool
@@ -170,29 +199,10 @@ class ShadowMap:
         need; software takes twice as long for it.
         """
         assert self._depths is not None
-        half = np.diag([0.5, 0.5, 0.5, 1.0])
-        half[:3, 3] = 0.5
-        world = np.linalg.inv(cells_of(grid))
-        size = np.array(self._depths.size)
-        count = 1 + MOST_TILES * len(self._lamps)
-        rows, places, spreads = np.zeros((count, 4, 4)), np.ones((count, 4)), np.zeros((count, 4))
-        texels = np.zeros(count)
-        for n, (tile, x, y) in enumerate(self._laid):
-            rows[n] = half @ tile.clip @ world
-            places[n] = *((x, y) / size), *(tile.side / size)
-            spreads[n] = (tile.spread * grid.cell_size).ravel()
-            texels[n] = tile.texel / grid.cell_size
-        values = {
-            "solid_depths": SHADOWS,
-            "to_depths": rows.reshape(-1, 4),
-            "depth_tiles": places,
-            "depth_cells": tuple(n % 8 for n in scrolled),
-            "depth_texels": texels,
-            "depth_spreads": spreads,
-        }
-        if self._lamps:
-            values["depth_lamps"] = np.array(self._lamps, np.int32).tobytes()
-        give(program, values)
+        key = grid, tuple(scrolled)
+        if key not in self._told:
+            self._told[key] = self._values(self._depths, grid, scrolled)
+        give(program, self._told[key])
         sampler = self._between if filtered else self._near
         self._depths.use(SHADOWS)
         sampler.use(SHADOWS)

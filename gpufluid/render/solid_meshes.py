@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from gpufluid.gl.mesh_buffers import MeshBuffers
 from gpufluid.grid import Grid
+from gpufluid.mesh import Mesh
+from gpufluid.obstacles import Shape
 from gpufluid.periodic import HERE, held, moved, periods
 from gpufluid.render.subject import FluidLike, ObstacleLike
-from gpufluid.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere, Triple
+from gpufluid.shapes import Box, Capsule, Cylinder, Plane, Sphere, Triple
 
 CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
 

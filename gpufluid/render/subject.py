@@ -15,7 +15,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
-from gpufluid.shapes import Shape
+from gpufluid.obstacles import Shape
 from gpufluid.view import Camera, Fire, Light, PointLight, Smoke
 
 

@@ -1,0 +1,697 @@
+"""What plays a scene in a window: the loop, what keys and mouse do, and reading a changed file again."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import glfw
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.app import orbit
+from gpufluid.app.edits import STRONGER, Cells, History, Regrid, blow, strengthen
+from gpufluid.app.hands import Brush, Drag, forward_of, grasp, move_view
+from gpufluid.app.notice import Notice
+from gpufluid.app.recording import Recording
+from gpufluid.app.studio_pick import Ray, ray_through
+from gpufluid.app.twice import Message, Twice, changes
+from gpufluid.app.window import Window
+from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.files import readable
+from gpufluid.render.frame import FrameRenderer
+from gpufluid.scene import Scene
+
+if TYPE_CHECKING:
+    from gpufluid.app.studio import Studio
+
+EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
+LOOK = 0.25  # seconds between looks at the file of the scene
+BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
+TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
+COMPILES = "the first time on a machine, shaders are compiled"
+RELOAD = "press Reload again to reload"
+SET_LATER = ("size", "fps", "exposure", "background", "floor_color")  # of a Picture
+KEYS = (
+    ("left drag", "turn the view; in the studio, move an object (with shift: nearer or farther)"),
+    ("", "in 2D, or if the scene has a hand: push the fluid, leave smoke (with alt: turn)"),
+    ("right drag", "pan"),
+    ("wheel", "zoom in and out"),
+    ("arrows", "turn the view"),
+    ("f", "frame the whole box"),
+    ("space", "pause, resume"),
+    (".", "step one frame"),
+    ("enter", "start again"),
+    ("+ -", "make the first source stronger, weaker"),
+    ("a d", "blow wind to the left, to the right"),
+    ("s", "save a picture"),
+    ("r", "start or stop recording a film"),
+    ("ctrl-z ctrl-y", "undo, redo"),
+    ("ctrl-s", "save the scene (studio)"),
+    ("delete", "remove what is selected (studio)"),
+    ("ctrl-d", "duplicate it, beside it (studio)"),
+    ("f2", "rename it, as does a double click on its name (studio)"),
+    ("tab", "show or hide the studio's panel"),
+    ("h", "show or hide this help"),
+    ("escape", "close"),
+)
+
+
+def _stamp(file: Path | None) -> tuple[int, int] | None:
+    """What tells that a file has changed, or None where there is none."""
+    if file is None:
+        return None
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+class Player:
+    """Plays a scene in an open window, in real time where the machine keeps up; a context manager.
+
+    make: builds the scene in the window's context, at first and for every restart; with cells=, as in
+    `Scene.load`, for other grids. name: what saved pictures are called, ``name-0001.png`` in the current
+    folder. watch: a file; when it has changed the scene is built anew, or goes on as it is where the file is
+    wrong, or where changes that the studio could save would be lost. Once the studio has saved the scene, its
+    file is the one that is watched and built from. backend: of the fluids then, as in `Fluid`.
+
+    An error that comes while it plays pauses it, where a file that is watched or the studio can mend it.
+
+    history: what was changed by hand, and is changed again in a scene that starts again. studio: the panel
+    and all that goes with it, from the first Tab or h on, where its package is installed.
+    """
+
+    def __init__(
+        self,
+        window: Window,
+        make: Callable[..., Scene],
+        name: str = "gpufluid",
+        watch: Path | None = None,
+        backend: str = "auto",
+    ) -> None:
+        self.window = window
+        self.make, self.backend = make, backend
+        self.name = name
+        self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
+        self.trouble = ""  # with the file as it is now
+        self.stale = False  # whether the file has changed and was not read, for the sake of unsaved changes
+        self.told = Message()  # the last thing
+        self.twice = Twice(self.told, self.say)
+        self.halted = ""  # why the scene cannot go on, until it does
+        self.paused = False
+        self.history = History()
+        self.recording = Recording(name, lambda: self.renderer.read(), self.say)
+        self.studio: Studio | None = None
+        self.size = width, height = window.framebuffer_size  # pixels; zeros while it is minimised
+        glfw.set_window_title(window.handle, readable(f"{name} - is being built ..."))
+        self._notice: Notice | None = Notice(window.handle, window.ctx)
+        self._notice.show(name, "preparing: the scene is being built", BESIDE)
+        self.scene = make()
+        self._notice.show(name, f"preparing: {COMPILES}", BESIDE)
+        self.volume_options: dict[str, Any] = {}
+        self.renderer = self._new_renderer((max(width, 1), max(height, 1)))
+        self.scene.fit(max(width, 1) / max(height, 1))
+        # Where the last event saw the pointer. Asked for at a press, glfw would tell where it is by now: at a
+        # few frames a second that may be the end of the drag.
+        self.pointer = glfw.get_cursor_pos(window.handle)
+        self._drag: Drag | None = None
+        self._shown: deque[float] = deque(maxlen=30)  # when the last frames were shown, seconds
+        self._titled = 0.0
+        self._due = 0.0
+        self._drawn = False  # whether anything was
+        self._single = False
+        self._listen(window)
+
+    def _listen(self, window: Window) -> None:
+        """Name what the keys do, and be told what the user does."""
+        turns = {
+            glfw.KEY_LEFT: (-TURN, 0.0),
+            glfw.KEY_RIGHT: (TURN, 0.0),
+            glfw.KEY_UP: (0.0, TURN),
+            glfw.KEY_DOWN: (0.0, -TURN),
+        }
+        # By what stands on the key, whatever the keyboard's layout; keys without a letter by their number.
+        self._held_actions: dict[int | str, Callable[[], None]] = {  # those that a key held down repeats
+            **{key: partial(self.turn, *by) for key, by in turns.items()},
+            "=": partial(self.strengthen, STRONGER),
+            "+": partial(self.strengthen, STRONGER),
+            "-": partial(self.strengthen, 1.0 / STRONGER),
+            "a": partial(self.blow, -1.0),
+            "d": partial(self.blow, 1.0),
+            ".": self.single_step,
+        }
+        self._actions: dict[int | str, Callable[[], None]] = {
+            glfw.KEY_SPACE: self.pause,
+            glfw.KEY_ENTER: self.restart,
+            glfw.KEY_KP_ENTER: self.restart,
+            glfw.KEY_DELETE: self.remove,
+            glfw.KEY_F2: self.rename,
+            "r": self.record,
+            "s": self.snap,
+            "f": self.frame_all,
+            "h": self.help,
+            glfw.KEY_TAB: self.show_studio,
+            glfw.KEY_ESCAPE: self.leave,
+        }
+        glfw.set_window_close_callback(window.handle, self._on_close)
+        glfw.set_key_callback(window.handle, self._on_key)
+        glfw.set_char_callback(window.handle, self._on_char)
+        glfw.set_mouse_button_callback(window.handle, self._on_button)
+        glfw.set_cursor_pos_callback(window.handle, self._on_pointer)
+        glfw.set_scroll_callback(window.handle, self._on_wheel)
+
+    # -- the loop --------------------------------------------------------------------------------------
+
+    def play(self, max_frames: int | None = None) -> None:
+        """Play until the window is closed, or `max_frames` frames were simulated."""
+        played = 0
+        while not glfw.window_should_close(self.window.handle) and played != max_frames:
+            played += self.tick()
+
+    def tick(self) -> bool:
+        """Take what the user did, simulate a frame if it is time, show it; whether one was simulated."""
+        if ((self.paused or self.scene.over) and not self._single) or 0 in self.size:
+            glfw.wait_events_timeout(0.1)  # nothing moves by itself: leave the processor alone
+        else:
+            glfw.poll_events()
+        self.size = self.window.framebuffer_size
+        self._reload()
+        if 0 in self.size:
+            return False
+        if self._notice is not None:
+            self._begin()
+        advanced = False
+        if self._single or (not self.paused and self._is_due()):
+            self._single = False
+            advanced = self._advance()
+        self._show(advanced)
+        return advanced
+
+    def _begin(self) -> None:
+        """Show the scene before its first frame: the flow may take seconds to be ready."""
+        self._show(False)
+        self._shown.clear()
+        assert self._notice is not None
+        self._notice.release()
+        self._notice = None
+
+    def _advance(self) -> bool:
+        """Simulate a frame; where that cannot be, halt."""
+        before, studio = self.scene.frame, self.studio
+        if self.brush is not None:
+            self.brush.stroke()
+        try:
+            with contextlib.nullcontext() if studio is None else studio.passes.simulating():
+                self.scene.advance()
+            self.halted = ""
+        except GpufluidError as error:
+            self._halt(error)
+        return self.scene.frame > before
+
+    def _halt(self, error: GpufluidError) -> None:
+        """Pause and tell why the scene cannot go on; raises it where nothing here could mend that."""
+        if self.studio is None and self.watch is None:
+            raise error
+        self.paused = True
+        if str(error) != self.halted:  # a picture would tell it again and again
+            self.halted = str(error)
+            self._titled = 0.0
+            self.say(str(error))
+
+    def _is_due(self) -> bool:
+        """Whether the next frame's time has come; a fast screen shows some frames twice."""
+        if self.scene.over:
+            return False
+        now = time.perf_counter()
+        if now < self._due - EARLY:
+            return False
+        # Counted from when it was due, so that small delays do not add up; from now once it is far behind.
+        self._due = max(self._due, now - self.scene.dt) + self.scene.dt
+        return True
+
+    def _reload(self) -> None:
+        """Build the scene anew where the file watched has changed."""
+        now = time.perf_counter()
+        if self.watch is None or now - self._looked < LOOK:
+            return
+        self._looked, before, self._stamp = now, self._stamp, _stamp(self.watch)
+        if self._stamp == before or self._stamp is None:
+            return
+        if not self.unsaved:
+            self._read_again()
+            return
+        self.stale, self.trouble, self._titled = True, "", 0.0
+        ways = f"Reset reads it and keeps {changes(self.unsaved)}, Reload reads it without"
+        self.say(f"{self.watch} has changed: {ways}")
+
+    def saved_as(self, file: Path) -> None:
+        """The scene was saved in `file`, by which everything goes from now on, and which need not be read."""
+        self.watch, self._stamp, self.stale, self.trouble = file, _stamp(file), False, ""
+        self.make = partial(Scene.load, file, ctx=self.window.ctx, backend=self.backend)
+        self.history.mark_saved()
+
+    @property
+    def unsaved(self) -> int:
+        """How many changes would be lost; 0 where the panel, which can save them, was never open."""
+        return self.history.unsaved if self.studio is not None and self.studio.used else 0
+
+    def _show(self, advanced: bool) -> None:
+        window, screen = self.window, self.window.ctx.screen
+        whole, area = self.size, self.area
+        if not self.recording.on and area[2:] != self.renderer.size:
+            self.renderer.resize(area[2:])
+        self.follow_picture()
+        self._draw()
+        if self.studio is not None:
+            self.studio.draw_charts()
+        for snap in () if self._notice else self.scene.take_snaps():
+            self.recording.write(snap, overwrite=True)
+        if advanced:
+            self.recording.add()
+        screen.viewport = (0, 0, *whole)
+        if self.picture != (0, 0, *whole):
+            screen.clear(*BESIDE)
+        screen.viewport = self.picture
+        if self.studio is None or not self.studio.has_charts:
+            self.renderer.present(screen)
+        screen.viewport = (0, 0, *whole)
+        screen.use()
+        if self.studio is not None:
+            self.studio.draw()
+        if self._notice is not None:
+            self._notice.over(f"preparing the flow: {COMPILES}")
+        glfw.swap_buffers(window.handle)
+        now = time.perf_counter()
+        self._shown.append(now)
+        if now - self._titled > 0.5:
+            self._titled = now
+            glfw.set_window_title(window.handle, self._title())
+
+    def _draw(self) -> None:
+        """Draw the picture, in the studio without the views that cannot be drawn any more.
+
+        Where that cannot be, halt, and go on showing the one before. Raises GpufluidError for the first one.
+        """
+        for again in (True, False):
+            try:
+                # with the studio the file is not to blame for what may have been changed by hand
+                with self.scene.told() if self.studio is None else contextlib.nullcontext():
+                    picture = self.scene.picture
+                    self.renderer.exposure, self.renderer.background = picture.exposure, picture.background
+                    self.renderer.floor_color = picture.floor_color
+                    self.renderer.draw(self.scene)
+                self._drawn = True
+                return
+            except GpufluidError as error:
+                if again and self.studio is not None and self.studio.views.hide_failing():
+                    self.say(str(error))
+                    continue
+                if not self._drawn:
+                    raise
+                self._halt(error)
+                return
+
+    @property
+    def area(self) -> tuple[int, int, int, int]:
+        """Where the picture goes: left, bottom, width, height, in pixels of the window."""
+        width, height = self.size
+        panel = 0 if self.studio is None else self.studio.panel_pixels
+        return 0, 0, max(width - panel, 1), max(height, 1)
+
+    @property
+    def picture(self) -> tuple[int, int, int, int]:
+        """Where in it the picture is, which keeps its shape while it is filmed."""
+        return _fitted(self.renderer.size, self.area)
+
+    @property
+    def brush(self) -> Brush | None:
+        """The hand that is in the fluid now, if one is."""
+        return self._drag if isinstance(self._drag, Brush) else None
+
+    def ray(self, x: float, y: float) -> Ray:
+        """The ray through a point of the window, in the units of the pointer."""
+        left, bottom, width, height = self.picture
+        top = self.size[1] - bottom - height
+        density = self.size[1] / self.height  # pixels of a unit
+        across = 2.0 * (x * density - left) / width - 1.0
+        up = 1.0 - 2.0 * (y * density - top) / height
+        return ray_through(self.scene.camera, width / height, across, up)
+
+    @property
+    def forward(self) -> NDArray[np.float64]:
+        """Where the camera looks, a vector of length 1."""
+        return forward_of(self.scene.camera)
+
+    @property
+    def height(self) -> int:
+        """Of the window, in the units of the pointer."""
+        return max(glfw.get_window_size(self.window.handle)[1], 1)
+
+    @property
+    def frame_rate(self) -> float:
+        """Pictures a second, over the last ones; 0 before there are any."""
+        span = self._shown[-1] - self._shown[0] if self._shown else 0.0
+        return (len(self._shown) - 1) / span if span > 0.0 else 0.0
+
+    def _title(self) -> str:
+        if self.trouble or self.halted:
+            return f"{self.scene.title} - {self.trouble or self.halted}"
+        if self.stale:
+            return f"{self.scene.title} - {self.watch} has changed"
+        if self.scene.over:
+            return f"{self.scene.title} - over"
+        if self.paused:
+            return f"{self.scene.title} - paused"
+        rate = self.frame_rate
+        return f"{self.scene.title} - {f'{rate:.0f} fps' if rate else 'h for help'}"
+
+    # -- what the user does ----------------------------------------------------------------------------
+
+    def _on_key(self, handle: Any, key: int, code: int, action: int, mods: int) -> None:
+        if self.studio is not None and self.studio.take_key(key, action, mods):
+            return
+        if action == glfw.RELEASE:
+            return
+        name: int | str = glfw.get_key_name(key, code) or key
+        if mods & (glfw.MOD_CONTROL | glfw.MOD_SUPER):
+            ways = {
+                "z": self.redo if mods & glfw.MOD_SHIFT else self.undo,
+                "y": self.redo,
+                "s": self.save,
+                "d": self.duplicate,
+            }
+            ways.get(str(name), lambda: None)()
+        elif name in self._held_actions:
+            self._held_actions[name]()
+        elif action == glfw.PRESS and name in self._actions:
+            self._actions[name]()
+
+    def _on_char(self, handle: Any, code: int) -> None:
+        if self.studio is not None:
+            self.studio.ui.char(code)
+
+    def _on_button(self, handle: Any, button: int, action: int, mods: int) -> None:
+        if self._drag is not None:
+            self._drag.release()
+        self._drag = None
+        if self.studio is not None and self.studio.take_button(button, action == glfw.PRESS, mods):
+            return
+        if action == glfw.PRESS:
+            left = button == glfw.MOUSE_BUTTON_LEFT
+            grabbed: Drag | None = None if self.studio is None else self.studio.grab(button, mods)
+            self._drag = grabbed or grasp(self, left=left, alt=bool(mods & glfw.MOD_ALT))
+
+    def _on_pointer(self, handle: Any, x: float, y: float) -> None:
+        dx, dy = x - self.pointer[0], y - self.pointer[1]
+        self.pointer = (x, y)
+        if self.studio is not None:
+            self.studio.ui.pointer(x, y)
+        if self._drag is not None:
+            self._drag.move(x, y, dx, dy)
+
+    def _on_close(self, handle: Any) -> None:
+        """The window's own button was pressed."""
+        if not self._agreed("close the window again"):
+            glfw.set_window_should_close(handle, False)
+
+    def _on_wheel(self, handle: Any, dx: float, dy: float) -> None:
+        if self.studio is None or not self.studio.take_wheel(dx, dy):
+            move_view(self.scene, lambda camera: orbit.zoom(camera, dy))
+
+    def pause(self) -> None:
+        """Pause the flow, or resume it."""
+        self.paused, self.halted = not self.paused, ""
+        self._titled = 0.0
+        self._shown.clear()
+
+    def frame_all(self) -> None:
+        """Move the camera back to where it sees all boxes whole."""
+        _, _, width, height = self.picture
+        move_view(self.scene, lambda _: self.scene.frame_all(width / height))
+
+    def single_step(self) -> None:
+        """Simulate one frame and pause."""
+        self.paused = self._single = True
+        self._titled = 0.0
+
+    def restart(self) -> None:
+        """Start the scene again, camera included, and keep your changes."""
+        try:
+            self._replace(self.history.cells)
+        except GpufluidError as error:
+            self.say(str(error))
+            return
+        self.paused, self.trouble, self.stale = False, "", False
+        for problem in self.history.repeat(self.scene):
+            self.say(problem)
+
+    @property
+    def may_reload(self) -> bool:
+        """Whether what a reload would lose was said a moment ago."""
+        return self.twice.stands(self._losing(RELOAD))
+
+    def reload(self) -> None:
+        """Read the scene's file again and start it; asks before unsaved changes are lost."""
+        if self._agreed(RELOAD):
+            self._read_again()
+
+    def _losing(self, more: str) -> str:
+        return f"{changes(self.unsaved)} would be lost: {more}"
+
+    def _agreed(self, more: str) -> bool:
+        """Whether there is nothing to lose, or the user was told so a moment ago and asks again."""
+        return not self.unsaved or self.twice.agreed(self._losing(more))
+
+    def _read_again(self) -> None:
+        """Build the scene as its file is now, or tell what is wrong with that."""
+        try:
+            self._replace({})
+        except GpufluidError as error:
+            self.trouble = str(error)
+            self.say(f"gpufluid: {error}")
+            return
+        self.paused, self.trouble, self.stale = False, "", False
+        self.history.clear()
+        self.say(f"gpufluid: {self.watch or self.name} was reloaded")
+
+    def use_cells(self, cells: Cells, box: int = 0) -> None:
+        """Start again with another grid in one of the boxes, seen as before."""
+        had = self.scene.fluids[box].grid.cells
+        try:
+            self._regrid({**self.history.cells, box: cells})
+        except GpufluidError as error:
+            self.say(str(error))
+            return
+        if cells != had:
+            self.history.make(self.scene, Regrid(box, had, cells))
+
+    def _regrid(self, cells: dict[int, Cells]) -> None:
+        """Start again with these grids, seen as before. Raises GpufluidError where that cannot be."""
+        before = self.scene
+        self._replace(cells)
+        for problem in self.history.repeat(self.scene):
+            self.say(problem)
+        for name, value in vars(before.camera).items():
+            setattr(self.scene.camera, name, value)
+            if before.is_held(before.camera, name):
+                self.scene.hold(self.scene.camera, name)
+
+    def _replace(self, cells: dict[int, Cells]) -> None:
+        options: dict[str, Any] = {}
+        if cells:
+            given = [cells.get(box) for box in range(max(cells) + 1)]
+            options["cells"] = given[0] if len(given) == 1 else given
+        scene = self.make(**options)
+        if self._drag is not None:
+            self._drag.release()
+            self._drag = None
+        self.scene.release()
+        self.scene, self.halted = scene, ""
+        _, _, width, height = self.picture
+        scene.fit(width / height)
+        self._due = 0.0
+
+    def _new_renderer(self, size: tuple[int, int]) -> FrameRenderer:
+        self._drawn_by = self._ways_to_draw
+        return FrameRenderer.of(self.scene.picture, self.window.ctx, size, **self.volume_options)
+
+    @property
+    def _ways_to_draw(self) -> dict[str, Any]:
+        """What a renderer is made for; the rest can be set at any time."""
+        picture = {n: v for n, v in vars(self.scene.picture).items() if n not in SET_LATER}
+        return {**picture, **self.volume_options}
+
+    def follow_picture(self) -> bool:
+        """Draw in the way that the scene's picture and `volume_options` say; False where there is none."""
+        if self._drawn_by != self._ways_to_draw:
+            try:
+                made = self._new_renderer(self.renderer.size)
+            except GpufluidError as error:
+                self.say(str(error))
+                return False
+            self.renderer.release()
+            self.renderer = made
+        return True
+
+    def undo(self) -> None:
+        """Undo the last change."""
+        self._back(self.history.undo, self.history.redo, "there is nothing to undo")
+
+    def redo(self) -> None:
+        """Redo the change that was undone last."""
+        self._back(self.history.redo, self.history.undo, "there is nothing to redo")
+
+    def _back(self, way: Callable[[Scene], bool], other: Callable[[Scene], bool], nothing: str) -> None:
+        """Go a `way` through what was done; the `other` leads back."""
+        before = self.history.cells
+        try:
+            if not way(self.scene):
+                self.say(nothing)
+            if self.history.cells != before:
+                self._regrid(self.history.cells)
+                self.say("restarted with the other grid")
+        except GpufluidError as error:
+            self.say(str(error))
+            if self.history.cells != before:
+                other(self.scene)
+
+    def turn(self, dx: float, dy: float) -> None:
+        """Turn the camera as a drag by so many pixels does."""
+        move_view(self.scene, lambda camera: orbit.rotate(camera, dx, dy, self.height))
+
+    def strengthen(self, factor: float) -> None:
+        """Let the first source make `factor` times as much."""
+        self.say(strengthen(self.scene, self.history, factor))
+
+    def blow(self, gusts: float) -> None:
+        """Let the wind blow more to the right, or left for negative `gusts`."""
+        self.say(blow(self.scene, self.history, gusts))
+
+    def save(self) -> None:
+        """Save the scene, where the studio was open."""
+        if self.studio is not None and self.studio.used:
+            self.studio.files.save()
+
+    def remove(self) -> None:
+        """Remove what is selected in the studio."""
+        if self.studio is not None and self.studio.shown:
+            self.studio.editor.remove()
+
+    def duplicate(self) -> None:
+        """Duplicate what is selected in the studio."""
+        if self.studio is not None and self.studio.shown:
+            self.studio.editor.duplicate()
+
+    def rename(self) -> None:
+        """Rename what is selected in the studio."""
+        if self.studio is not None and self.studio.shown:
+            self.studio.naming.open(self.studio.editor.selected)
+
+    @property
+    def changed_elsewhere(self) -> bool:
+        """Whether the file that is watched is not as it was read or saved here."""
+        return self.stale or _stamp(self.watch) != self._stamp
+
+    def snap(self) -> None:
+        """Save the picture as a numbered PNG file."""
+        self.recording.snap()
+
+    def record(self, suffix: str = ".mp4") -> None:
+        """Begin a film (".mp4") or a folder of pictures ("") under the first free number, or end it."""
+        if self.recording.on:
+            self.recording.end()
+        else:
+            self.recording.begin(suffix, self.renderer.size, self.scene.picture.fps)
+
+    def say(self, text: str) -> None:
+        """Tell the user: on stdout, and in the window where the studio is."""
+        self.told.say(text)
+        print(text)
+
+    @property
+    def message(self) -> str:
+        """The last thing told."""
+        return self.told.text
+
+    def show_studio(self) -> None:
+        """Show the studio's panel, or hide it."""
+        studio = self._studio()
+        if studio is not None:
+            studio.shown = not studio.shown
+
+    def open_studio(self) -> None:
+        """Show the studio's panel. Raises MissingDependencyError without its package."""
+        from gpufluid.app.studio import Studio
+
+        self.studio = self.studio or Studio(self)
+        self.studio.shown = True
+
+    def help(self) -> None:
+        """Show what keys and mouse do: in the window, or on stdout where the studio cannot be."""
+        studio = self._studio()
+        if studio is not None:
+            studio.helping = not studio.helping
+            return
+        for keys, what in KEYS:
+            print(f"{keys:16} {what}")
+
+    def _studio(self) -> Studio | None:
+        """The studio, made when it is first asked for; None where its package is missing."""
+        if self.studio is None:
+            try:
+                from gpufluid.app.studio import Studio
+
+                self.studio = Studio(self)
+            except MissingDependencyError as error:
+                self.say(str(error))
+        return self.studio
+
+    @property
+    def holds_nothing(self) -> bool:
+        """Whether no button is down in the picture."""
+        return self._drag is None
+
+    def leave(self) -> None:
+        """Close the window; where something is not saved, when asked twice."""
+        if self._agreed("press escape again to close"):
+            self.close()
+
+    def close(self) -> None:
+        """Close the window after this frame."""
+        glfw.set_window_should_close(self.window.handle, True)
+
+    def release(self) -> None:
+        """Finish the film, and release the studio, the renderer and the scene."""
+        self.recording.end()
+        if self.studio is not None:
+            self.studio.release()
+            self.studio = None
+        if self._notice is not None:
+            self._notice.release()
+            self._notice = None
+        self.renderer.release()
+        self.scene.release()
+
+    def __enter__(self) -> Player:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def _fitted(size: tuple[int, int], area: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    """The largest rectangle of the shape of `size` in the middle of `area`."""
+    left, bottom, width, height = area
+    scale = min(width / size[0], height / size[1])
+    across, up = max(round(size[0] * scale), 1), max(round(size[1] * scale), 1)
+    return left + (width - across) // 2, bottom + (height - up) // 2, across, up

@@ -1,0 +1,51 @@
+"""How a box follows a point: along which axes, and by how many cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from gpufluid.boundaries import Boundaries, Wall
+from gpufluid.errors import GpufluidError
+from gpufluid.grid import AXES, Grid
+
+
+def axes_to_follow(axes: str | None, boundaries: Boundaries, dimensions: int) -> list[int]:
+    """The numbers of `axes`, as in "xz"; None: of all but those with a wall.
+
+    Raises GpufluidError for what names no axes, and where walls leave none.
+    """
+    if axes is None:
+        sides = boundaries.sides
+        free = [
+            axis
+            for axis in range(dimensions)
+            if not any(isinstance(side, Wall) for side in sides[2 * axis : 2 * axis + 2])
+        ]
+        if not free:
+            raise GpufluidError(
+                "the box cannot follow anything: there are walls across every axis; the sides that it "
+                "is to move along must be gf.Open, Inflow or Periodic"
+            )
+        return free
+    if not isinstance(axes, str) or not axes or set(axes) - set(AXES) or len(set(axes)) < len(axes):
+        raise GpufluidError(f'axes must be some of "xyz", or None, got {axes!r}')
+    return [AXES.index(axis) for axis in axes]
+
+
+def cells_to_follow(
+    grid: Grid, point: Sequence[float], dead_zone: Sequence[float], axes: Sequence[int]
+) -> tuple[int, int, int]:
+    """By how many cells (i, j, k) the box goes on along `axes`, so that `point` is near its middle.
+
+    dead_zone: metres (x, y, z) from the middle within which the point leaves the box where it is; never less
+    than a cell.
+    """
+    shift = [0, 0, 0]
+    for axis in axes:
+        off = point[axis] - grid.origin[axis] - 0.5 * grid.size[axis]
+        beyond = abs(off) - max(dead_zone[axis], grid.cell_size)
+        if beyond > 0.0:
+            shift[axis] = int(math.copysign(math.ceil(beyond / grid.cell_size), off))
+    i, j, k = shift
+    return i, j, k

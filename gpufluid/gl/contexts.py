@@ -1,0 +1,129 @@
+"""Contexts of the engine's own: how they are made, told from a host's and released."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from itertools import product
+from threading import get_ident
+from typing import Any
+from weakref import WeakSet, finalize
+
+import moderngl
+
+from gpufluid.errors import GLUnavailableError
+from gpufluid.gl.calls import a_context, calls, current_renderer
+from gpufluid.gl.programs import compiled
+from gpufluid.gl.state import gone, guard_of, keep_state
+
+SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
+FEW = 4  # contexts of the engine's own that may be there before those that were dropped are looked for
+# of OpenGL, the best first: 4.3 has compute shaders, 4.2 imageLoad, 3.3 all that the fragment stage needs. A
+# driver may give just what it is asked for.
+VERSIONS = 430, 420, 330
+# by the names that every Linux has them under: who looks for them asks ldconfig, in two processes a context
+LIBRARIES = {"libgl": "libGL.so.1", "libegl": "libEGL.so.1"}
+
+
+def create_context() -> moderngl.Context:
+    """Return a context of the engine's own, without a window, which its calls make current.
+
+    Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without.
+    """
+    reasons = []
+    linux = sys.platform.startswith("linux")
+    loaders: Any = ({"backend": "egl", **LIBRARIES}, {"backend": "egl"}, {}) if linux else ({},)
+    for options, version in product(loaders, VERSIONS):  # moderngl's annotations know no backend=
+        try:
+            made = make_own(moderngl.create_context(standalone=True, require=version, **options))
+        except Exception as error:  # every loader raises its own kind
+            reasons.append(str(error).strip().splitlines()[0] if str(error).strip() else repr(error))
+            continue
+        guard_of(made).recalled = True
+        return made
+    raise GLUnavailableError(
+        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): on Debian or Ubuntu install the packages "
+        'libegl1 libgl1, or use backend="numpy", which needs no OpenGL'
+    )
+
+
+_own: WeakSet[moderngl.Context] = WeakSet()
+
+
+def make_own(ctx: moderngl.Context) -> moderngl.Context:
+    """Say that `ctx` is the engine's, or its window's: nobody else counts on its state; return it."""
+    keep_state(ctx, False)
+    _own.add(ctx)
+    return ctx
+
+
+def is_own(ctx: moderngl.Context) -> bool:
+    """True for a context that the engine made; False for a host's."""
+    return ctx in _own
+
+
+class _OwnContexts:
+    """Those made for an owner who may have dropped them: then they are released when the next one is made.
+
+    That is in the thread that made them, and where no device is left in them.
+    """
+
+    def __init__(self) -> None:
+        self._dropped: list[tuple[int, moderngl.Context]] = []  # and the threads they were made in
+        self._many = FEW
+
+    def make(self, owner: object) -> moderngl.Context:
+        """Return `create_context()` for `owner`."""
+        if _alive() >= self._many:
+            gc.collect()  # Python, which does not know how large they are, may not have found them yet
+            self._release_dropped()
+            # those of a program that needs them all are not looked for again
+            self._many = max(FEW, 2 * _alive())
+        else:
+            self._release_dropped()
+        made = create_context()
+        finalize(owner, self._dropped.append, (get_ident(), made)).atexit = False
+        return made
+
+    def _release_dropped(self) -> None:
+        for dropped in list(self._dropped):
+            thread, ctx = dropped
+            if thread != get_ident() or (ctx in compiled and compiled[ctx].users):
+                continue
+            self._dropped.remove(dropped)
+            if not gone(ctx):
+                ctx.__enter__()  # type: ignore[no-untyped-call]
+                ctx.finish()
+                ctx.release()
+            compiled.pop(ctx, None)  # whose programs hold it
+
+
+def _alive() -> int:
+    """How many contexts of the engine's own there are."""
+    return sum(not gone(ctx) for ctx in list(_own))
+
+
+own_contexts = _OwnContexts()
+
+
+def is_software(ctx: moderngl.Context | None = None) -> bool:
+    """True if OpenGL here (or in `ctx`) is a software renderer.
+
+    None: the context that is current in this thread is asked; if there is none, one is made and released.
+    Raises GLUnavailableError if none can be made, GpufluidError for a `ctx` that is no context.
+    """
+    if ctx is not None:
+        a_context(ctx)
+    renderer = calls(ctx).renderer if ctx is not None else current_renderer()
+    if renderer is not None:
+        return names_software(renderer)
+    own = create_context()
+    try:
+        return names_software(calls(own).renderer)
+    finally:
+        own.release()
+
+
+def names_software(renderer: str) -> bool:
+    """Whether a driver of that name draws on the processor."""
+    return any(name in renderer.lower() for name in SOFTWARE)

@@ -1,0 +1,32 @@
+"""The programs compiled in each context, for all devices in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+import moderngl
+
+
+class Programs:
+    """The programs compiled in one context, by their text, for all devices in it: compiling takes seconds."""
+
+    def __init__(self) -> None:
+        self.users: WeakSet[Any] = WeakSet()
+        self.by_text: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
+        self.sent: dict[int, dict[str, Any]] = {}  # by the program's name in OpenGL
+        self.fresh: set[int] = set()  # names of those that have not run yet
+        self.passes = Counter[int]()  # that run each, in all devices, by the program's name
+
+    def leave(self, device: object) -> None:
+        """`device` uses them no more; the last one releases them."""
+        self.users.discard(device)
+        if not self.users:
+            for program in self.by_text.values():
+                program.release()
+            for told in (self.by_text, self.sent, self.fresh, self.passes):  # names may come again
+                told.clear()
+
+
+compiled: WeakKeyDictionary[moderngl.Context, Programs] = WeakKeyDictionary()

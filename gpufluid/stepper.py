@@ -1,0 +1,231 @@
+"""What steps a fluid, at once or in slices, and says who may look at it or change it meanwhile.
+
+A fluid and its fields work through one `Stepper`. What they offer to programs is `at_work`; what changes the
+flow is done `between_steps` as well, since a pressure solver or a force of the user's is called within one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from time import perf_counter
+from typing import Concatenate, ParamSpec, TypeVar
+
+from gpufluid.advance import Slices
+from gpufluid.errors import GpufluidError
+from gpufluid.forces import as_now
+from gpufluid.obstacles import Obstacle
+from gpufluid.settings import Settings
+from gpufluid.solver import Solver
+from gpufluid.sources import Emitter
+from gpufluid.still import State, Still
+from gpufluid.user_forces import Force
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Stepper:
+    """Steps a fluid by its `solver`, with the things in it as they are when a step begins.
+
+    settings: those asked for; a step under way goes on by the ones it began with. last_dt: of the last step,
+    seconds. slices: what `advance` works in, from its first call on.
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        emitters: Iterable[Emitter],
+        obstacles: Iterable[Obstacle],
+        forces: Iterable[Force],
+    ) -> None:
+        self.solver, self.backend, self.settings = solver, solver.backend, solver.settings
+        self.last_dt = 1.0
+        self.released = False
+        self.slices: Slices | None = None
+        self._emitters, self._obstacles, self._forces = emitters, obstacles, forces
+        self._still: Still | None = None
+        self._within = ""  # what is at work that a caller's own solver or force may be called from
+
+    # -- looking at it -----------------------------------------------------------------------------------
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a step is, in slices."""
+        return self.slices is not None and self.slices.under_way
+
+    @property
+    def state(self) -> State:
+        """The last finished state."""
+        return self._still if self.under_way and self._still else self.solver
+
+    def seen(self) -> State:
+        """The last finished state, with the solids where the obstacles are now."""
+        state = self.state
+        state.solids.update(list(self._obstacles), None)
+        return state
+
+    # -- changing it -------------------------------------------------------------------------------------
+
+    def check_alive(self) -> None:
+        """Raise GpufluidError after `release`."""
+        if self.released:
+            raise GpufluidError("this Fluid was released")
+
+    def check_between(self, refusal: str) -> None:
+        """Raise GpufluidError, beginning with `refusal`, in what a `between_steps` method has called."""
+        if self._within:
+            raise GpufluidError(
+                f"{refusal} from within {self._within}: a pressure solver or a force of yours, or another "
+                "thread, may not change the fluid there"
+            )
+
+    def settled(self, name: str) -> Solver:
+        """The solver, to write `name` into. Raises GpufluidError while a step is under way."""
+        self.check_between(f"{name} cannot be written")
+        if self.under_way:
+            raise GpufluidError(
+                f"{name} cannot be written while a step is under way: do it where advance() has returned "
+                "True, or call finish() first"
+            )
+        return self.solver
+
+    def use(self, settings: Settings) -> None:
+        """Go on by `settings` as soon as no step is under way. Raises GpufluidError where that cannot be."""
+        if settings == self.settings:
+            return
+        if self.under_way:
+            self.solver.check(settings)
+        else:
+            self.solver.use(settings)
+        self.settings = settings
+
+    # -- stepping it -------------------------------------------------------------------------------------
+
+    def step(self, dt: float) -> None:
+        """Advance by `dt` > 0 seconds at once; no step is under way."""
+        self.solver.step(dt, list(self._emitters), list(self._obstacles), list(self._forces))
+        self.last_dt = dt
+
+    def make_slices(self) -> Slices:
+        """What `begin` and `go_on` work in. Raises MissingDependencyError without the package greenlet."""
+        if self.slices is None:
+            self.slices = Slices(self.backend)
+        return self.slices
+
+    def begin(self, dt: float) -> None:
+        """Take up a step, and a still of the fluid for all who look at it meanwhile."""
+        solver, obstacles = self.solver, list(self._obstacles)  # where these are is asked before any pass
+        emitters, forces = ([as_now(thing) for thing in some] for some in (self._emitters, self._forces))
+
+        def work() -> None:
+            solver.step(dt, emitters, obstacles, forces)
+            self.last_dt = dt
+
+        if self._still is None:
+            self._still = Still(solver)
+        else:
+            self._still.take(solver)
+        self.make_slices().begin(work)
+
+    def go_on(self, budget: float, started: float) -> bool:
+        """Go on with the step under way; where it fails, the fluid is what it was before.
+
+        budget: seconds, from `started` on. Returns whether the step is finished.
+        """
+        assert self.slices is not None and self._still is not None
+        try:
+            done = self.slices.go_on(budget, started)
+        except BaseException:
+            if not self.slices.under_way:
+                self._still.give_back(self.solver)
+                self._use_settings()
+            raise
+        if done:
+            self._use_settings()
+        return done
+
+    def finish(self) -> None:
+        """Finish the step under way, if any."""
+        while self.under_way:
+            self.go_on(math.inf, perf_counter())
+
+    def drop(self) -> None:
+        """Go back to before the step under way, if any."""
+        if self.under_way:
+            assert self.slices is not None and self._still is not None
+            self.slices.drop()
+            self._still.give_back(self.solver)
+            self._use_settings()
+
+    def _use_settings(self) -> None:
+        """Go on by settings that were assigned while a step was under way."""
+        if self.settings is not self.solver.settings:
+            try:
+                self.solver.use(self.settings)
+            except BaseException:
+                self.settings = self.solver.settings
+                raise
+
+    def release(self) -> None:
+        """Drop the step under way, and release what only stepping in slices needs."""
+        if self.slices is not None:
+            self.slices.release()
+        self.released = True
+        if self._still is not None:
+            self._still.release()
+
+
+class Handle:
+    """What a program holds of a fluid: the fluid itself, or one of its fields."""
+
+    _stepper: Stepper
+
+
+Holder = TypeVar("Holder", bound=Handle)
+
+
+def at_work(method: Callable[Concatenate[Holder, P], R]) -> Callable[Concatenate[Holder, P], R]:
+    """Method decorator: raise after the fluid's release; make its own context current, where it has one.
+
+    So fluids may take turns in one process. A caller's context must be current, and keeps its state.
+    """
+    return at_work_as(method.__qualname__)(method)
+
+
+def at_work_as(
+    called: str,
+) -> Callable[[Callable[Concatenate[Holder, P], R]], Callable[Concatenate[Holder, P], R]]:
+    """As `at_work`, for a method that does the work of what a program has `called`."""
+
+    def decorate(method: Callable[Concatenate[Holder, P], R]) -> Callable[Concatenate[Holder, P], R]:
+        @functools.wraps(method)
+        def run(self: Holder, /, *given: P.args, **by_name: P.kwargs) -> R:
+            stepper = self._stepper
+            stepper.check_alive()
+            with stepper.backend.at_work(called):
+                return method(self, *given, **by_name)
+
+        return run
+
+    return decorate
+
+
+def between_steps(method: Callable[Concatenate[Holder, P], R]) -> Callable[Concatenate[Holder, P], R]:
+    """Method decorator: raise where it is called from within itself or another that is so decorated.
+
+    A solver or a force of the user's is called in a step: it may look at the fluid, and not change it.
+    """
+
+    @functools.wraps(method)
+    def run(self: Holder, /, *given: P.args, **by_name: P.kwargs) -> R:
+        stepper = self._stepper
+        stepper.check_between(f"{method.__qualname__} cannot be called")
+        stepper._within = method.__qualname__
+        try:
+            return method(self, *given, **by_name)
+        finally:
+            stepper._within = ""
+
+    return run

@@ -1,0 +1,65 @@
+"""What is in a fluid: its emitters, obstacles and forces, as lists that check what is added to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+from gpufluid.errors import GpufluidError, short
+from gpufluid.obstacles import Obstacle
+from gpufluid.sources import Emitter
+from gpufluid.user_forces import Force
+
+Thing = TypeVar("Thing", Emitter, Obstacle, Force)
+
+
+class Things(Generic[Thing]):
+    """The emitters, obstacles or forces of a fluid, in the order they were added."""
+
+    def __init__(self, kind: Any, check: Callable[[Thing], None]) -> None:
+        self._kind = kind
+        self._check: Callable[[Thing], None] = check
+        self._things: list[Thing] = []
+
+    def add(self, thing: Thing) -> Thing:
+        """Add `thing` and return it; it may be changed at any time. Raises GpufluidError for bad ones."""
+        if not isinstance(thing, self._kind):
+            raise GpufluidError(f"expected {_names(self._kind)}, got {short(repr(thing))}")
+        added: Thing = thing
+        added.check()
+        self._check(added)
+        self._things.append(added)
+        return added
+
+    def insert(self, index: int, thing: Thing) -> Thing:
+        """Add `thing` as `add` does, before the one at `index`."""
+        self.add(thing)
+        self._things.insert(index, self._things.pop())
+        return thing
+
+    def remove(self, thing: Thing) -> None:
+        """Remove `thing`; raises GpufluidError if it was never added."""
+        if thing not in self._things:
+            raise GpufluidError(f"this {type(thing).__name__} is not in the fluid")
+        self._things.remove(thing)
+
+    def clear(self) -> None:
+        """Remove all of them."""
+        self._things.clear()
+
+    def __iter__(self) -> Iterator[Thing]:
+        return iter(self._things)
+
+    def __repr__(self) -> str:
+        return repr(self._things)
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def __getitem__(self, index: int) -> Thing:
+        return self._things[index]
+
+
+def _names(kind: Any) -> str:
+    names = [f"gf.{one.__name__}" for one in getattr(kind, "__args__", (kind,))]
+    return "a " + (names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}")
