@@ -28,10 +28,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall("free"), gf.Open(), gf.Open(), gf.Open()),
         settings=gf.Settings(
             combustion=gf.Combustion(smoke_per_burn=0.9, expansion_per_burn=2.0),
-            buoyancy=1.3,
+            buoyancy=1.6,
             weight=0.25,
             cooling=1.0,
-            vorticity_confinement=8.0,
+            vorticity_confinement=3.5,
             pressure=gf.Multigrid(2),
         ),
         backend=backend,
