@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -136,6 +138,30 @@ def test_soft_fire_along_a_way_is_that_of_all_its_parts(depth: float, within: fl
         expected = (left * here).mean(axis=0)
         found = through((near, far), fire, (np.array([depth]), np.array([depth])), 1.0)[0]
         assert abs(found[0] - expected[0]) < within * here.max()  # 0.046, 0.03 and 0.015 by the ends alone
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_soft_fire_in_smoke_is_that_of_its_twin(
+    device: Device, rng: np.random.Generator, method: str
+) -> None:
+    """In even smoke of 1.5 optical depths a slab, where it bends between the ends of each."""
+    hot_below = np.arange(N)[:, None, None] < N - 1  # cold right before the viewer
+    puff = Puff(device, GRID, np.ones((N, N, N)), temperature=hot_below * (2.0 + rng.random((N, N, N))))
+    fire = gf.Fire(600.0, 1000.0, intensity=20.0, glow=0.0, hottest=3600.0, soft=True)
+    dark, extinction = gf.Light(color=(0, 0, 0), ambient=(0, 0, 0)), np.array(1.5 * N)
+    options = {"method": method, "slices": N}
+    found, _, hot = drawn(puff, options, light=dark, smoke=gf.Smoke(1.5 * N), fire=fire)
+    y, x = (np.indices(found.shape[:2]) + 0.5) / np.reshape(found.shape[:2], (2, 1, 1)) * N
+    heats = [heat_at(hot[0], np.stack([x, y, np.full_like(x, z)], axis=-1), hot[1]) for z in range(N + 1)]
+    seen = {}
+    for soft in (True, False):
+        seen[soft] = np.zeros_like(found[..., :3])
+        for far, near in itertools.pairwise(heats):
+            sent = through((near, far), replace(fire, soft=soft), (extinction, extinction), 1 / N)
+            seen[soft] = sent + math.exp(-1.5) * seen[soft]
+    tolerance = within(1e-2, 3e-2) * seen[True].max()
+    assert np.abs(seen[True] - seen[False]).max() > 1.5 * tolerance
+    np.testing.assert_allclose(found[..., :3], seen[True], atol=tolerance)
 
 
 @pytest.mark.parametrize("method", METHODS)
