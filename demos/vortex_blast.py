@@ -57,8 +57,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(0.0, 1.0, 0.0), distance=3.9, azimuth=30.0, elevation=8.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.2, 0.22, 0.3), ambient=(0.02, 0.024, 0.035)),
-        smoke=gf.Smoke(extinction=12.0, albedo=(0.45, 0.42, 0.4), fade=0.4),
-        fire=gf.Fire(600.0, 540.0, intensity=105.0, core=(0.0, 0.004, 0.02), hottest=2600.0, glow=1.15),
+        smoke=gf.Smoke(extinction=30.0, albedo=(0.45, 0.42, 0.4), fade=0.4),
+        fire=gf.Fire(
+            600.0, 540.0, intensity=105.0, core=(0.0, 0.004, 0.02), hottest=2300.0, glow=1.15, soft=True
+        ),
         views=[gf.ParticlesView(300, sparks, life=1.6, size=0.014, unit="metres", opacity=1.0)],
         floor=0.0,
         picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),

@@ -312,7 +312,9 @@ class Fire:
     it is soot that glows in a flame, the flame is clear and blue where little soot has formed yet. 0: hot gas
     glows whatever its density. hottest: K; hotter gas looks as if it had this temperature, or 4000 K if that
     is lower. With more fuel a real flame heats more air and gets no whiter, while a fluid's temperature has
-    no limit.
+    no limit. soft: whether rays look up the heat between the corners of cells as well, and smoke that hides
+    fire counts more exactly, so that fire that is bright over a steep gradient shows no weave of cells and no
+    rings; a picture of fire takes 1.3 to 1.45 times as long.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -325,6 +327,7 @@ class Fire:
     shimmer: float = 0.0
     soot: float = 0.0
     hottest: float = 2200.0
+    soft: bool = False
 
     def __post_init__(self) -> None:
         self.check()
@@ -332,9 +335,10 @@ class Fire:
     def check(self) -> None:
         """Raise GpufluidError naming the first value no fire has."""
         for known in fields(self):
-            if known.name != "core":
+            if known.name not in ("core", "soft"):
                 finite_number(getattr(self, known.name), f"Fire.{known.name}", low=0.0)
         self.core = radiance(self.core, "Fire.core")
+        self.soft = flag(self.soft, "Fire.soft")
 
 
 @named

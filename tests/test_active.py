@@ -154,6 +154,20 @@ def test_slices_of_fire_and_colours_round_a_solid(device: Device, rng: np.random
         assert_alike(*(drawn(puff, CAMERAS["outside"], skip, **options) for skip in (True, False)))
 
 
+@pytest.mark.parametrize("method", ["view-slices", "axis-slices", "ray-march"])
+@pytest.mark.parametrize("soft", [False, True])
+def test_the_outline_of_fire_in_warm_air(device: Device, soft: bool, method: str) -> None:
+    """Air too cold to glow by itself, of which rays look up how warm it is beside what is very hot."""
+    temperature = np.full(GRID.cells[::-1], 0.32)
+    temperature[5:9, 4:10, 6:11] = 20.0
+    puff = Puff(device, GRID, 0.2 * (temperature > 1.0), temperature=temperature)
+    fire = gf.Fire(600.0, 600.0, intensity=0.5, glow=0.0, hottest=4000.0, soft=soft)
+    options = {"method": method, "fire": fire, "slices": 64}
+    skipped, whole = (drawn(puff, CAMERAS["outside"], skip, **options) for skip in (True, False))
+    assert_alike(skipped, whole)
+    assert (skipped[..., 0] > 0.0)[whole[..., 0] > 1e-5].all()
+
+
 def test_skip_empty_is_a_switch(ctx: moderngl.Context) -> None:
     with pytest.raises(gf.GpufluidError, match="skip_empty must be True or False, got 1"):
         VolumeRenderer(ctx, skip_empty=1)  # type: ignore[arg-type]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from puff import Canvas, Floats, Puff
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
-from gpufluid.render.reference_fire import radiance, through
+from gpufluid.render.reference_fire import heat_at, radiance, through
 from gpufluid.render.reference_light import edged, integral, trilinear
 from gpufluid.render.volume import VolumeRenderer
 
@@ -35,30 +37,35 @@ def between(volume: Floats, places: Floats) -> Floats:
     return np.stack([trilinear(volume[..., n], places) for n in range(volume.shape[-1])], axis=-1)
 
 
-def drawn(puff: Puff, options: Any = (), camera: Any = None, **look: Any) -> tuple[Floats, Floats, Floats]:
-    """The picture, how all cells look, and how hot they are."""
+def drawn(
+    puff: Puff, options: Any = (), camera: Any = None, **look: Any
+) -> tuple[Floats, Floats, list[Floats]]:
+    """The picture, how all cells look, and how hot they, and their corners, are."""
     canvas, renderer = Canvas(puff.ctx), VolumeRenderer(puff.ctx, **dict(options))
     renderer.render(puff, camera or along_z(), canvas.target, **look)
     assert renderer._shaded is not None
     fire = renderer.lighting.seen_fire(puff)
-    hot = np.zeros((1, 1, 1, 3)) if fire is None else fire.heat.read().astype(float)[..., :3]
+    hot = [] if fire is None else [field.read().astype(float)[..., :3] for field in fire.heat.values()]
     shaded = renderer._shaded.read().astype(float)
     renderer.release()
     return canvas.read(), shaded, hot
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kind", ["smoke", "soft", "colours", "soft colours", "fire"])
+@pytest.mark.parametrize("kind", ["smoke", "soft", "colours", "soft colours", "fire", "soft fire"])
 def test_rays_see_what_their_twin_does(
     device: Device, rng: np.random.Generator, kind: str, method: str
 ) -> None:
     """Smoke of all densities with an edge, cut into slabs a cell thick, as it looks between its cells."""
     density = np.where(rng.random((N, N, N)) < 0.6, rng.random((N, N, N)) ** 4, 0.0)
-    given: dict[str, Any] = {"temperature": 2.0 * rng.random((N, N, N))} if kind == "fire" else {}
+    given: dict[str, Any] = {"temperature": 2.0 * rng.random((N, N, N))} if "fire" in kind else {}
     if "colours" in kind:
         given["color"] = tuple(rng.random((3, N, N, N)) ** 6)
-    fire = gf.Fire(600.0, 500.0, intensity=6.0, glow=0.0) if kind == "fire" else None
-    smoke = gf.Smoke(60.0, edge=0.1, soft="soft" in kind)
+    soft = kind.startswith("soft") and "fire" not in kind
+    fire = (
+        gf.Fire(600.0, 500.0, intensity=6.0, glow=0.0, soft=kind == "soft fire") if "fire" in kind else None
+    )
+    smoke = gf.Smoke(60.0, edge=0.1, soft=soft)
     found, shaded, hot = drawn(
         Puff(device, GRID, density, **given), {"method": method, "slices": N}, smoke=smoke, fire=fire
     )
@@ -70,7 +77,7 @@ def test_rays_see_what_their_twin_does(
     for z in range(N + 1):  # farthest first
         places = np.stack([x, y, np.full_like(x, z)], axis=-1)
         look = between(shaded, places)
-        if "soft" in kind:
+        if soft:
             look[..., :3] *= look[..., 3:] if "colours" in kind else 1.0
             look[..., 3] **= 2.0
         shown = edged(look[..., 3:], 0.1 * 60.0)
@@ -78,13 +85,14 @@ def test_rays_see_what_their_twin_does(
             look *= np.divide(shown, look[..., 3:], out=np.zeros_like(shown), where=look[..., 3:] > 0.0)
         else:
             look = np.concatenate([look[..., :3] * shown, shown], axis=-1)
-        sent = np.zeros((height, width, 3)) if fire is None else radiance(between(hot, places), fire)
+        warm = None if fire is None else heat_at(hot[0], places, *hot[1:])
         if before is not None:
             here = integral(look, before[0], 1 / N)
-            here[..., :3] += through((sent, before[1]), (look[..., 3], before[0][..., 3]), 1 / N)
+            if warm is not None:
+                here[..., :3] += through((warm, before[1]), fire, (look[..., 3], before[0][..., 3]), 1 / N)
             expected = here + (1.0 - here[..., 3:]) * expected
-        before = look, sent
-    assert expected[..., 3].max() > 0.99 and (kind not in ("smoke", "fire") or expected[..., 3].min() < 0.3)
+        before = look, warm
+    assert expected[..., 3].max() > 0.99 and (soft or "colours" in kind or expected[..., 3].min() < 0.3)
     np.testing.assert_allclose(found, expected, atol=within(4e-3, 3e-2))
 
 
@@ -95,14 +103,17 @@ def test_the_light_along_a_way_is_that_of_all_its_parts(rng: np.random.Generator
     ends[1, 100:200, 3] = 0.0
     source = rng.random((2, 400, 3))
     ends[..., :3] = source * ends[..., 3:]
-    found, fire = integral(*ends, 1.0), through((source[0], source[1]), (ends[0, :, 3], ends[1, :, 3]), 1.0)
-    summed, glow, left = np.zeros((400, 3)), np.zeros((400, 3)), np.ones((400, 1))
+    found = integral(*ends, 1.0)
+    core = gf.Fire(core=(1.0, 0.0, 0.0))  # it glows as it burns
+    heats = [np.concatenate([0.0 * its[:, :2], its[:, :1]], axis=-1) for its in source]
+    fire = through((heats[0], heats[1]), core, (ends[0, :, 3], ends[1, :, 3]), 1.0)[:, :1]
+    summed, glow, left = np.zeros((400, 3)), np.zeros((400, 1)), np.ones((400, 1))
     parts = 1000
     for part in (np.arange(parts) + 0.5) / parts:
         here = ends[0] + part * (ends[1] - ends[0])
         hidden = -np.expm1(-here[:, 3:] / parts)
         summed += left * hidden * here[:, :3] / np.maximum(here[:, 3:], 1e-20)
-        glow += left * (source[0] + part * (source[1] - source[0])) / parts
+        glow += left * (source[0] + part * (source[1] - source[0]))[:, :1] / parts
         left *= 1.0 - hidden
     np.testing.assert_allclose(found[:, 3], 1.0 - left[:, 0], atol=1e-5)
     np.testing.assert_allclose(found[:, :3], summed, atol=0.09)
@@ -113,6 +124,44 @@ def test_the_light_along_a_way_is_that_of_all_its_parts(rng: np.random.Generator
     np.testing.assert_allclose(fire, glow, atol=0.02)
     one = np.array([[0.3, 0.2, 0.1, 2.0]])
     np.testing.assert_allclose(integral(one, one, 1.5)[0, :3], one[0, :3] / 2.0 * (1.0 - np.exp(-3.0)))
+
+
+@pytest.mark.parametrize(("depth", "within"), [(1.0, 0.025), (2.0, 0.015), (4.0, 0.008)])
+def test_soft_fire_along_a_way_is_that_of_all_its_parts(depth: float, within: float) -> None:
+    """Heat that runs evenly from dull to bright, or back, in even smoke: its steep glow."""
+    fire, parts = gf.Fire(600.0, 500.0, intensity=1.0, soft=True), 1000
+    heats = [np.array([[kelvin - 600.0, 1.0, 0.0]]) for kelvin in (1500.0, 2200.0)]
+    at = (np.arange(parts)[:, None] + 0.5) / parts
+    for near, far in (heats, heats[::-1]):
+        here = radiance(near + at * (far - near), fire)
+        left = np.exp(-depth * at)
+        expected = (left * here).mean(axis=0)
+        found = through((near, far), fire, (np.array([depth]), np.array([depth])), 1.0)[0]
+        assert abs(found[0] - expected[0]) < within * here.max()  # 0.046, 0.03 and 0.015 by the ends alone
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_soft_fire_in_smoke_is_that_of_its_twin(
+    device: Device, rng: np.random.Generator, method: str
+) -> None:
+    """In even smoke of 1.5 optical depths a slab, where it bends between the ends of each."""
+    hot_below = np.arange(N)[:, None, None] < N - 1  # cold right before the viewer
+    puff = Puff(device, GRID, np.ones((N, N, N)), temperature=hot_below * (2.0 + rng.random((N, N, N))))
+    fire = gf.Fire(600.0, 1000.0, intensity=20.0, glow=0.0, hottest=3600.0, soft=True)
+    dark, extinction = gf.Light(color=(0, 0, 0), ambient=(0, 0, 0)), np.array(1.5 * N)
+    options = {"method": method, "slices": N}
+    found, _, hot = drawn(puff, options, light=dark, smoke=gf.Smoke(1.5 * N), fire=fire)
+    y, x = (np.indices(found.shape[:2]) + 0.5) / np.reshape(found.shape[:2], (2, 1, 1)) * N
+    heats = [heat_at(hot[0], np.stack([x, y, np.full_like(x, z)], axis=-1), hot[1]) for z in range(N + 1)]
+    seen = {}
+    for soft in (True, False):
+        seen[soft] = np.zeros_like(found[..., :3])
+        for far, near in itertools.pairwise(heats):
+            sent = through((near, far), replace(fire, soft=soft), (extinction, extinction), 1 / N)
+            seen[soft] = sent + math.exp(-1.5) * seen[soft]
+    tolerance = within(1e-2, 3e-2) * seen[True].max()
+    assert np.abs(seen[True] - seen[False]).max() > 1.5 * tolerance
+    np.testing.assert_allclose(found[..., :3], seen[True], atol=tolerance)
 
 
 @pytest.mark.parametrize("method", METHODS)

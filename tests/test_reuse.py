@@ -76,6 +76,7 @@ CHANGES: list[tuple[str, Callable[[Stage], Any], bool]] = [
     ("fade", lambda s: setattr(s.look["smoke"], "fade", 0.3), True),
     ("fire", lambda s: s.look.update(fire=gf.Fire(600.0, 500.0)), True),
     ("hottest", lambda s: setattr(s.look["fire"], "hottest", 1500.0), True),
+    ("soft fire", lambda s: setattr(s.look["fire"], "soft", True), True),
     ("colours", _color, True),
     ("pigments", _mutate(((0.1, 0.2, 0.9), (0.9, 0.1, 0.1), (0.2, 0.9, 0.3))), True),
     ("a lamp", lambda s: s.look.update(lights=[gf.PointLight((1.5, 1.0, 0.2))]), True),

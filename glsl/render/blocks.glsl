@@ -19,6 +19,9 @@ void main() {
                 most = max(most, fetch_shaded(ivec3(x, y, z)));
 #if FIRE
                 hottest = max(hottest, fetch_heat(ivec3(x, y, z)));
+#if FIRE_SOFT
+                hottest = max(hottest, fetch_corners(ivec3(x, y, z)));
+#endif
 #endif
             }
 // see look_at.glsl
@@ -32,7 +35,7 @@ void main() {
     most.rgb *= most.w;
 #endif
 #if FIRE
-    most.rgb += hottest.y * fire_glow(GLOWS_FROM + hottest.x) + hottest.z * fire_core;  // brighter than anything there
+    most.rgb += hottest.y * fire_glow(fire_kelvin.x + hottest.x) + hottest.z * fire_core;  // brighter than anything there
 #endif
     most_out = max(max(most.x, most.y), max(most.z, most.w));
 }

@@ -1,5 +1,7 @@
-// How hot the gas is, for rays to look up between cells and then map to how it glows: K above GLOWS_FROM, the share that
-// glows of what is so hot, and what burns (1/s). Softened, so that a flame's outline shows no corners of cells. Cells.
+// How hot the gas is, for rays to look up between cells and then map to how it glows: K above that of temperature 0, the share
+// that glows of what is so hot, and what burns (1/s). Softened, so that a flame's outline shows no corners of cells. What is too
+// cold to glow counts as it is: the outline, which lies between it and what glows, would have steps otherwise. Cells.
+// CORNERS: in the corners between the cells and the next along each axis.
 #include "render/each_cell.glsl"
 #include "render/softened.glsl" for scalars
 #if BURNING
@@ -13,7 +15,7 @@ const float MOST = 6e4;    // below the largest half float
 
 vec4 of_cell(ivec3 cell) {
     vec4 here = softened_scalars(cell);
-    float burn = 0.0, there = fade(vec3(cell) + 0.5);
+    float burn = 0.0, there = fade(vec3(cell) + (CORNERS == 0 ? 0.5 : 1.0));
 #if BURNING
     burn = softened_flame(cell).x;
 #endif
@@ -22,7 +24,7 @@ vec4 of_cell(ivec3 cell) {
     here /= fluid;
     burn /= fluid;
 #endif
-    float hot = fire_kelvin.x + fire_kelvin.y * here.y - GLOWS_FROM;
-    hot = hot > 0.0 ? min(hot, HOTTER * fire_kelvin.z) : 0.0;
+    float hot = fire_kelvin.y * here.y, most = HOTTER * fire_kelvin.z;
+    hot = hot > -most ? min(hot, most) : -most;
     return vec4(hot, there * fire_share(here.x), clamp(there * burn, 0.0, MOST), 0.0);
 }

@@ -1,7 +1,9 @@
-// Light that matter sends out along a way, and what it hides: premultiplied radiance and opacity. Extinction and radiance
+// Light that matter sends out along a way, and what it hides: premultiplied radiance and opacity. Extinction, radiance and heat
 // run evenly from what its near end looks like to what its far end does (see look_at.glsl). Smoke sends out what it does in
 // one place: where the share of the optical depth before it is the mean over the light that gets out, 1/depth - 1/(exp(depth) - 1)
 // to 6 %. Of fire more gets out before a cliff of smoke than behind it: it counts as in even smoke that lets as much out.
+// FIRE_SOFT: where smoke hides part of the way, fire bends as that of the heat halfway does (Simpson's rule), or slabs would show
+// as rings; in clear air the ends alone are nearest to the sum over all slabs.
 // way: m. Twins: `integral` of reference_light.py and `through` of reference_fire.py.
 #include "render/look_at.glsl"
 #include "lib/lost.glsl"
@@ -20,7 +22,13 @@ vec4 integral(Look near, Look far, float way) {
     // to the 2nd order of the depth; with one clear end, and a depth of 2, to 5 %
     float bend = (a - b) * way * depth / (36.0 + 3.0 * depth), even = (2.0 * a + b) * way / 3.0 + bend;
     float all = even > 0.02 ? (1.0 - exp(-even)) / even : 1.0 - 0.5 * even;
-    light += way * all * mix(near.fire, far.fire, mean_of(depth + bend));
+    float from_far = mean_of(depth + bend);
+    vec3 sent = mix(near.fire, far.fire, from_far);
+#if FIRE_SOFT
+    vec3 halfway = fire_of(0.5 * (near.heat + far.heat));
+    sent += hidden * from_far * (2.0 / 3.0) * (2.0 * halfway - near.fire - far.fire);
+#endif
+    light += way * all * sent;
 #endif
     return vec4(light, hidden);
 }

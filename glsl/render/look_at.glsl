@@ -2,13 +2,16 @@
 #include "lib/cell_sample.glsl" for shaded
 #include "render/edge.glsl"
 #if FIRE
-#include "render/fire_at.glsl"
+#include "render/heat_at.glsl"
 #endif
 
 struct Look {
     vec4 smoke;  // radiance per metre, extinction (1/m)
 #if FIRE
     vec3 fire;   // radiance per metre
+#if FIRE_SOFT
+    vec3 heat;   // see heat_at.glsl
+#endif
 #endif
 };
 
@@ -32,15 +35,20 @@ vec4 smoke_at(vec3 place) {
 }
 
 Look look_at(vec3 place) {
-#if FIRE
-    return Look(smoke_at(place), fire_at(place));
+#if FIRE_SOFT
+    vec3 heat = heat_at(place);
+    return Look(smoke_at(place), fire_of(heat), heat);
+#elif FIRE
+    return Look(smoke_at(place), fire_of(heat_at(place)));
 #else
     return Look(smoke_at(place));
 #endif
 }
 
 Look nothing() {
-#if FIRE
+#if FIRE_SOFT
+    return Look(vec4(0.0), vec3(0.0), vec3(0.0));
+#elif FIRE
     return Look(vec4(0.0), vec3(0.0));
 #else
     return Look(vec4(0.0));

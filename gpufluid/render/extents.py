@@ -56,7 +56,7 @@ class Extents:
             "bands": (bands, 2.0 * BAND / height),
             "slack": tuple(2.0 / n for n in sight.size),
             "nearest": max(view.rays.near, 1e-6),
-            "margin": float(occupancy.margin),
+            "margin": occupancy.margin,
             "spread": spread,
         }
         give(program, values)

@@ -33,11 +33,20 @@ LIST = PICTURE  # texture unit: no picture is read meanwhile
 
 @dataclass(frozen=True)
 class SeenFire:
-    """The fire as rays see it. heat: the field of heat.glsl. light: which has the colours of `fire`."""
+    """The fire as rays see it.
 
-    heat: Field
+    heat: the fields of heat.glsl by name: of the cells, and if `fire` is soft of their corners. light: which
+    has the colours of `fire`.
+    """
+
+    heat: dict[str, Field]
     light: FireLight
     fire: Fire
+
+    @property
+    def defines(self) -> dict[str, float]:
+        """The macros of a shader that looks it up."""
+        return {**FIRE, "FIRE_SOFT": int(self.fire.soft)}
 
     def give(self, program: Program) -> None:
         """Set what ``fire.glsl`` of `program` reads."""
@@ -67,7 +76,7 @@ class FireLight:
         table = fire_table()
         self.table = device.texture((len(table), 1), 4, "f4", "the colours of fire")
         self.table.write(np.concatenate([table, np.ones((len(table), 1))], 1).astype("f4").tobytes())
-        self._heat: Field | None = None
+        self._heat: dict[str, Field] = {}
 
     @property
     def defines(self) -> dict[str, float]:
@@ -110,17 +119,18 @@ class FireLight:
         with bind(device, program, blocks=self.blocks, middles=self.blocks.parts[1]):
             device.cover(program)
 
-    def heat(self, layout: FlatLayout) -> Field:
-        """The field of heat.glsl, for cells of that layout."""
-        if self._heat is None or self._heat.layout != layout:
+    def seen(self, layout: FlatLayout, fire: Fire) -> SeenFire:
+        """`fire` as rays see it in cells of that layout."""
+        names = ("heat", "corners") if fire.soft else ("heat",)
+        if tuple(self._heat) != names or self._heat["heat"].layout != layout:
             self._free_heat()
-            self._heat = Field(self.device, "heat", layout, 4, "f2", 1)
-        return self._heat
+            self._heat = {name: Field(self.device, name, layout, 4, "f2", 1) for name in names}
+        return SeenFire(self._heat, self, fire)
 
     def _free_heat(self) -> None:
-        if self._heat is not None:
-            self._heat.release()
-            self._heat = None
+        for field in self._heat.values():
+            field.release()
+        self._heat = {}
 
     def _place(self, program: Program, fluid: FluidLike) -> None:
         """Tell `program` how the box of `fluid` lies in the blocks."""

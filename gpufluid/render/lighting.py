@@ -80,7 +80,7 @@ class Lighting:
         """The fire of the latest `update` as rays see it, if there is one."""
         if self._look.fire is None or self._fire is None:
             return None
-        return SeenFire(self._fire.heat(fluid.layouts["cell"]), self._fire, self._look.fire)
+        return self._fire.seen(fluid.layouts["cell"], self._look.fire)
 
     def walk_past_solids(self, fluid: FluidLike) -> None:
         """Walk the light on a host's surfaces, once after an `update`: solids shade those by their shapes.

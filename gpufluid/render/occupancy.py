@@ -73,7 +73,7 @@ class Occupancy:
         self._ends_target = device.ctx.framebuffer([self.ends])
         self._worth = WORTH * nx * ny * nz
         self._known: object = None
-        self.margin = 0
+        self.margin = 0.0
 
     @property
     def blocks(self) -> int:
@@ -92,15 +92,16 @@ class Occupancy:
             defines = {"FIRE": 1, "GLOWS_FROM": GLOWS_FROM}
             values["fire_kelvin"] = _kelvin(fire)
         # a solid shows the mean of the fluid beside it, and what is softened its neighbours; air beside smoke
-        # shows nothing, but rays look up its light, which is softened too where smoke is
+        # shows nothing, but rays look up its light, which is softened too where smoke is, and how cold it is
         softened = fire is not None or fluid.color_field is not None
         solids = int(fluid.solid_field is not None)
-        self.margin = solids + int(softened or smoke.soft)
+        soft_fire = fire is not None and fire.soft
+        self.margin = solids + (1.5 if soft_fire else float(softened or smoke.soft))  # see heat_at.glsl
         self._fill(
             self._rows, fluid, "occupied rows", matter(fluid), values, defines, _strips_of(fluid, look)
         )
         self._fill(self.boxes, fluid, "occupied boxes", {"rows": self._rows})
-        beside = solids + (3 if smoke.soft else 1)
+        beside = solids + (3 if smoke.soft or soft_fire else 1 if fire is None else 2)
         self._fill(self._spans, fluid, "occupied spans", {"boxes": self.boxes}, {"margin": beside})
         if look.lights or fire is not None:
             self._find_ends(fluid.grid.local)
@@ -244,5 +245,5 @@ def _kelvin(fire: Fire) -> tuple[float, float, float]:
 
 def _state(fluid: FluidLike, look: Look) -> object:
     """What is another where there may be something elsewhere."""
-    fire = look.fire and _kelvin(look.fire)
+    fire = look.fire and (_kelvin(look.fire), look.fire.soft)
     return contents(fluid), look.smoke.extinction, look.smoke.soft, fire, bool(look.lights)

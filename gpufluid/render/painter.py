@@ -14,7 +14,7 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.layout import FlatLayout
 from gpufluid.render.camera import View
-from gpufluid.render.firelight import FIRE, SeenFire
+from gpufluid.render.firelight import SeenFire
 from gpufluid.render.noise import noise_texture
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.slabs import Cuts, Rows
@@ -56,12 +56,12 @@ class Sight:
     @property
     def fields(self) -> dict[str, Field]:
         """What rays sample, by name."""
-        return {"shaded": self.shaded, **({} if self.fire is None else {"heat": self.fire.heat})}
+        return {"shaded": self.shaded, **({} if self.fire is None else self.fire.heat)}
 
     @property
     def defines(self) -> Mapping[str, float]:
         """The macros of a shader that samples it."""
-        return {"SOFTENED": int(self.soft), **({} if self.fire is None else FIRE)}
+        return {"SOFTENED": int(self.soft), **({} if self.fire is None else self.fire.defines)}
 
     def give_fire(self, program: Program) -> None:
         """Set what ``fire.glsl`` of `program` reads, if there is fire."""

@@ -504,23 +504,23 @@ class VolumeRenderer(Guest):
             self._cover(program, self._shaded)
 
     def _heat(self, fluid: FluidLike, look: Look, fire: SeenFire) -> None:
-        """Write how hot every cell is."""
-        target = fire.heat
+        """Write how hot every cell is, and its corner if rays ask for it."""
         fades, values = fading(fluid, look.smoke)
         fields = {name: field for name, field in matter(fluid).items() if name in ("scalars", "flame")}
-        program = cells_program(
-            self.device,
-            fluid,
-            "heat",
-            "render/heat.glsl",
-            *fields,
-            defines={**FIRE, **fades},
-            **self._covering(target),
-        )
-        give(program, values)
-        fire.give(program)
-        with bind(self.device, program, **fields):
-            self._cover(program, target)
+        for name, target in fire.heat.items():
+            program = cells_program(
+                self.device,
+                fluid,
+                name,
+                "render/heat.glsl",
+                *fields,
+                defines={**FIRE, "CORNERS": int(name == "corners"), **fades},
+                **self._covering(target),
+            )
+            give(program, values)
+            fire.give(program)
+            with bind(self.device, program, **fields):
+                self._cover(program, target)
 
     def _covering(self, target: Field) -> dict[str, Any]:
         """What a `cells_program` is told that writes `target`."""

@@ -27,6 +27,7 @@ UNITS = {
     "color": COLOR,
     "heat": COLOR,  # where rays are drawn nobody reads colours
     "flame": FLAME,
+    "corners": FLAME,  # nor how fuel burns
     "others": OTHERS,
     "blocks": BLOCKS,
     "occupied": BLOCKS,
@@ -85,6 +86,8 @@ def volume_source(
         (
             "OTHERS",
             "FIRE",
+            "FIRE_SOFT",
+            "CORNERS",
             "ENDS",
             "COMPUTED",
             "CLEAR",
