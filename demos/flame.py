@@ -11,7 +11,7 @@ import gpufluid as gf
 SOFTWARE_CELLS = (40, 80, 40)
 GPU_CELLS = (96, 192, 96)
 HEIGHT = 1.0  # m
-BURNER = 0.07  # m, its radius
+BURNER = 0.085  # m, its radius
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
@@ -27,14 +27,14 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
             cooling=4.0,
             density_dissipation=1.5,
             thermal_diffusivity=1e-3,  # by which the flame eats into the cold fuel
-            vorticity_confinement=1.5,
+            vorticity_confinement=2.5,
             pressure=gf.Multigrid(2),
         ),
         backend=backend,
         ctx=ctx,
     )
     fuel = gf.Emitter(
-        gf.Cylinder((0.0, 0.04, 0.0), BURNER, 0.04), fuel=3.6, velocity=(0.0, 0.45, 0.0), edge="hard"
+        gf.Cylinder((0.0, 0.04, 0.0), BURNER, 0.04), fuel=3.6, velocity=(0.0, 0.3, 0.0), edge="hard"
     )
     fuel.noise, fuel.noise_size, fuel.noise_time = 0.9, 0.06, 0.1
     fluid.emitters.add(fuel)
@@ -45,10 +45,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 0.42, 0.0), distance=1.75, azimuth=20.0, elevation=6.0),
-        light=gf.Light(direction=(-0.8, -0.7, 0.4), color=(0.5, 0.5, 0.6), ambient=(0.03, 0.035, 0.05)),
-        smoke=gf.Smoke(extinction=12.0, fade=0.2),
+        light=gf.Light(direction=(-0.8, -0.7, 0.4), color=(0.25, 0.27, 0.35), ambient=(0.02, 0.024, 0.035)),
+        smoke=gf.Smoke(extinction=3.0, albedo=(0.2, 0.18, 0.17), fade=0.2),
         fire=gf.Fire(
-            600.0, 500.0, intensity=190.0, core=(0.0, 0.025, 0.13), soot=0.5, shimmer=0.004, hottest=4000.0
+            600.0, 500.0, intensity=105.0, core=(0.0, 0.03, 0.2), soot=0.35, shimmer=0.004, hottest=2300.0
         ),
         floor=0.0,
         picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),

@@ -96,7 +96,7 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     "gallery/cloud.webp": Moving("cloud", 1, 125),
     "gallery/volcano.webp": Moving("volcano", 60, 160),
     "gallery/particles_scene.webp": Moving("particles", 1, 120),
-    **frames(flame=75, torch=80, ball_of_fire=40, vortex_blast=34, blast=68),
+    **frames(flame=130, torch=80, ball_of_fire=40, vortex_blast=34, blast=68),
     **frames(smoke=100, chimney=80, lamps=70, lantern=80, animated_source=110, follow=80, walker=80),
     **frames(planet=44, steps=118, room=112, spheres=80, glass_plates=116),
     **frames(street=230, paint=120, stirring=120, benard=101),
