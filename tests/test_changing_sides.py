@@ -194,11 +194,17 @@ def test_a_checkpoint_keeps_sides_that_have_changed(backend: str, tmp_path: Path
     ("changes", "says"),
     [
         ({"left": gf.Open()}, r"Fluid\.boundaries\.left cannot go from Inflow\(.* to Open\(\): only .*rest"),
-        ({"right": gf.Inflow((1.0, 0.0, 0.0))}, r"boundaries\.right cannot go from Open\(\).*an inflow may rest"),
+        (
+            {"right": gf.Inflow((1.0, 0.0, 0.0))},
+            r"boundaries\.right cannot .*an inflow may rest",
+        ),
         ({"top": FREE}, r"boundaries\.top cannot go from .* what a side is; make another Fluid"),
         ({"top": gf.Wall(temperature=1.0)}, r"boundaries\.top .* \(a wall without a temperature insulates\)"),
         ({"bottom": gf.Wall()}, r"boundaries\.bottom cannot go .* insulates\); make another Fluid"),
-        ({"top": gf.Wall(velocity=(0.0, 1.0, 0.0))}, r"Boundaries\.top: .* must lie in its plane \(y must be 0\)"),
+        (
+            {"top": gf.Wall(velocity=(0.0, 1.0, 0.0))},
+            r"Boundaries\.top: .* must lie .* \(y must be 0\)",
+        ),
         ({"lft": gf.Open()}, r"no parameter 'lft'; did you mean 'left'"),
         ({"changing": 1}, r"Boundaries\.changing must be True or False"),
     ],
