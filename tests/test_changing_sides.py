@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import moderngl
 import numpy as np
 import pytest
 from sharing import EVERYWHERE, REST
@@ -97,6 +98,31 @@ def test_backends_agree_on_sides_that_change_in_every_step(solid: bool) -> None:
     for end in ends[1:]:
         for name in STATE:
             np.testing.assert_allclose(end[name], ends[0][name], atol=1e-4, err_msg=name)
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_fluids_with_the_same_programs_keep_their_own_sides(backend: str, ctx: moderngl.Context) -> None:
+    """In one context, by turns: each is as it is alone."""
+
+    def wind(fluid: gf.Fluid, n: int, strength: float) -> None:
+        left = gf.Inflow((strength * n, 0.0, 0.0), density=strength)
+        fluid.boundaries = fluid.boundaries.but(left=left)
+        fluid.step(0.02)
+
+    sides, ends = CALM.but(changing=True), []
+    for strength in (0.3, 0.8):
+        with gf.Fluid(GRID, sides, RULES, backend, ctx) as alone:
+            for n in range(4):
+                wind(alone, n, strength)
+            ends.append(alone.velocity.read())
+    with gf.Fluid(GRID, sides, RULES, backend, ctx) as one, gf.Fluid(GRID, sides, RULES, backend, ctx) as two:
+        for n in range(4):
+            wind(one, n, 0.3)
+            wind(two, n, 0.8)
+        assert np.array_equal(one.velocity.read(), ends[0])
+        assert np.array_equal(two.velocity.read(), ends[1])
+        one.step(0.02)  # without a change in between, with programs that have another's numbers
+        assert np.abs(one.velocity.read()[:9, :10, 0, 0] - 0.9).max() < 1e-6
 
 
 def test_numbers_that_change_compile_nothing(one_context: Any) -> None:

@@ -29,7 +29,7 @@ def upload(uniform: moderngl.Uniform, value: Any) -> None:
     A compiler may cut off the end of an array that a kernel does not read.
     """
     if isinstance(value, bytes):
-        uniform.write(value)
+        uniform.write(value[: 4 * uniform.dimension * uniform.array_length])
     elif isinstance(value, np.ndarray):
         matrix = value.T if uniform.dimension == 16 else value[: uniform.array_length]
         uniform.write(np.ascontiguousarray(matrix, np.float32).tobytes())

@@ -143,7 +143,8 @@ class Source:
         What differs in nothing that a pass reads is then one program.
         """
         for name in names:
-            said = [n for n, line in enumerate(self._lines) if name in line.partition("//")[0]]
+            word = re.compile(rf"\b{name}\b")
+            said = [n for n, line in enumerate(self._lines) if word.search(line.partition("//")[0])]
             if len(said) == 1:
                 del self._lines[said[0]], self._origin[said[0]]
 
