@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
-from gpufluid.checks import finite_number, finite_triple
+from gpufluid.checks import finite_number, finite_triple, flag
 from gpufluid.errors import GpufluidError, named, near, one_of
 from gpufluid.settings import SLIPS
 
@@ -85,7 +86,9 @@ Side = Wall | Open | Inflow | Periodic
 class Boundaries:
     """The six sides of the box; by default no-slip walls.
 
-    left, right: the low and high side along x. bottom, top: along y. back, front: along z.
+    left, right: the low and high side along x. bottom, top: along y. back, front: along z. changing: their
+    velocities, temperatures and densities are going to change, see `Fluid.boundaries`; those that do not are
+    constants to a compiler.
 
     In a grid one cell deep, back and front are ignored. Raises GpufluidError for what is not a side, for a
     wall whose velocity points through it, and if only one side of an axis is periodic.
@@ -97,20 +100,21 @@ class Boundaries:
     top: Side = field(default_factory=Wall)
     back: Side = field(default_factory=Wall)
     front: Side = field(default_factory=Wall)
+    changing: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        for i, part in enumerate(fields(self)):
-            side = getattr(self, part.name)
+        object.__setattr__(self, "changing", flag(self.changing, "Boundaries.changing"))
+        for i, (name, side) in enumerate(zip(SIDES, self.sides, strict=True)):
             if not isinstance(side, Side):
                 written = getattr(side, "__name__", str(side)).title()
                 sides = [f"gf.{kind.__name__}()" for kind in Side.__args__]
                 hint = near(f"gf.{written}()", sides) if isinstance(side, str | type) else ""
                 raise GpufluidError(
-                    f"Boundaries.{part.name} must be a gf.Wall, Open, Inflow or Periodic, got {side!r}{hint}"
+                    f"Boundaries.{name} must be a gf.Wall, Open, Inflow or Periodic, got {side!r}{hint}"
                 )
             if isinstance(side, Wall) and side.velocity[i // 2]:
                 raise GpufluidError(
-                    f"Boundaries.{part.name}: the wall's velocity {side.velocity} must lie in its plane "
+                    f"Boundaries.{name}: the wall's velocity {side.velocity} must lie in its plane "
                     f"({'xyz'[i // 2]} must be 0)"
                 )
         for low, high in (("left", "right"), ("bottom", "top"), ("back", "front")):
@@ -122,10 +126,31 @@ class Boundaries:
 
     @cached_property
     def _hash(self) -> int:
-        return hash(self.sides)
+        return hash((self.sides, self.changing))
 
     def __hash__(self) -> int:
         return self._hash  # the kernels of every pass are looked up by it
+
+    def but(self, **sides: Any) -> Boundaries:
+        """Return these boundaries with other `sides`, by name: ``but(left=gf.Inflow((2.0, 0.0, 0.0)))``.
+
+        Raises GpufluidError for a wrong name, and as the constructor does.
+        """
+        return replace(self, **sides)
+
+    @cached_property
+    def form(self) -> Boundaries:
+        """What kernels are compiled for: these boundaries, without the numbers of sides that may change."""
+        return Boundaries(*map(_bare, self.sides), changing=True) if self.changing else self
+
+    def check_next(self, following: Boundaries) -> None:
+        """Raise GpufluidError where a fluid with these boundaries cannot go on with the `following` ones."""
+        for name, side, other in zip(SIDES, self.sides, following.sides, strict=True):
+            if _bare(side) != _bare(other):
+                raise GpufluidError(
+                    f"Fluid.boundaries.{name} cannot go from {side} to {other}: only velocities, densities "
+                    f"and temperatures can change, not what a side is{_hint(side, other)}; make another Fluid"
+                )
 
     @property
     def sides(self) -> tuple[Side, Side, Side, Side, Side, Side]:
@@ -172,3 +197,17 @@ class Boundaries:
     def all(cls, side: Side) -> Boundaries:
         """Boundaries with the same `side` all round."""
         return cls(side, side, side, side, side, side)
+
+
+def _bare(side: Side) -> Side:
+    """`side` with the numbers that may change at 0: what is left is what it is."""
+    if isinstance(side, Inflow):
+        return Inflow((0.0, 0.0, 0.0))
+    return Wall(side.slip, temperature=side.temperature and 0.0) if isinstance(side, Wall) else side
+
+
+def _hint(side: Side, other: Side) -> str:
+    """What may be meant by a `side` that becomes the `other`."""
+    if isinstance(side, Wall) and isinstance(other, Wall) and side.slip == other.slip:
+        return " (a wall without a temperature insulates)"
+    return " (an inflow may rest: its velocity may be 0)" if Inflow in (type(side), type(other)) else ""

@@ -20,8 +20,12 @@ class Colors:
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
         self.backend = backend
-        self.boundaries = Boundaries(*(_plain(side) for side in boundaries.sides))
         self.field: FieldStore | None = None
+        self.use_sides(boundaries)
+
+    def use_sides(self, boundaries: Boundaries) -> None:
+        """Go on in a box with these sides."""
+        self.boundaries = Boundaries(*map(_plain, boundaries.sides), changing=boundaries.changing)
 
     def prepare(self, variant: Variant, cells: dict[str, Any]) -> FieldStore:
         """Return the field, made where there is none yet; cells: what kernels take of the solids."""

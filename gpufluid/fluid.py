@@ -94,8 +94,7 @@ class Fluid(Handle):
         ctx: moderngl.Context | None = None,
     ) -> None:
         _check_parts(grid, boundaries, settings, backend, ctx)
-        self._boundaries = boundaries or Boundaries()
-        self._solver = _solver(grid, self._boundaries, settings or Settings(), backend, ctx)
+        self._solver = _solver(grid, boundaries or Boundaries(), settings or Settings(), backend, ctx)
         self._backend: Backend = self._solver.backend
         self.emitters: Things[Emitter] = Things(Emitter, self._take_emitter)
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
@@ -127,8 +126,8 @@ class Fluid(Handle):
         return f"<gf.Fluid of {cells} cells of {size:.4g} m, {name}, at {self.time:.4g} s>"
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name in ("grid", "boundaries"):
-            raise GpufluidError(f"fluid.{name} cannot be replaced: make another fluid")
+        if name == "grid":
+            raise GpufluidError("fluid.grid cannot be replaced: make another fluid")
         if name in _SETTINGS:  # it would change nothing
             raise UnknownNameError(
                 f"gf.Fluid has no {name!r}: say fluid.settings = fluid.settings.but({name}={value!r})"
@@ -142,8 +141,24 @@ class Fluid(Handle):
 
     @property
     def boundaries(self) -> Boundaries:
-        """The six sides that it was made with; other sides need another fluid."""
-        return self._boundaries
+        """The six sides.
+
+        Assign others at any time, whose velocities, densities and temperatures may differ:
+        ``fluid.boundaries = fluid.boundaries.but(left=gf.Inflow((2.0, 0.0, 0.0)))``. They count from the next
+        step on, for all of it; a step under way goes on by those it began with. The first change compiles the
+        passes that read them once more, so say ``changing=True`` when the fluid is made if that must not take
+        time later. Raises GpufluidError where a side becomes another kind of side, a wall begins or ceases to
+        slip, or to have a temperature: that needs another Fluid.
+        """
+        return self._stepper.boundaries
+
+    @boundaries.setter
+    @at_work
+    @between_steps
+    def boundaries(self, boundaries: Boundaries) -> None:
+        if not isinstance(boundaries, Boundaries):
+            raise GpufluidError(f"Fluid.boundaries must be a gf.Boundaries, got {boundaries!r}")
+        self._stepper.use_sides(boundaries)
 
     @property
     def grid(self) -> Grid:

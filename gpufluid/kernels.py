@@ -7,9 +7,12 @@ tests hold them to each other.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, lru_cache
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries, Inflow, Open, Side, Wall
 from gpufluid.errors import near
@@ -67,10 +70,19 @@ class Variant:
 
     @cached_property
     def _hash(self) -> int:
-        return hash(tuple(vars(self).values()))
+        return hash(tuple(getattr(self, part.name) for part in fields(self)))
 
     def __hash__(self) -> int:
         return self._hash  # each pass of a step is looked up by it
+
+    @property
+    def compiled(self) -> Variant:
+        """This variant as it is compiled: what sides do that may change comes to it as `side_numbers`."""
+        return self._compiled if self.boundaries.changing else self
+
+    @cached_property
+    def _compiled(self) -> Variant:
+        return replace(self, boundaries=self.boundaries.form)
 
     def defines(self, dimensions: int) -> dict[str, int]:
         """The GLSL macros of this variant on a grid of 2 or 3 dimensions."""
@@ -104,25 +116,49 @@ class Variant:
         def bvec3(flags: Iterable[bool]) -> str:
             return "bvec3({}, {}, {})".format(*("true" if flag else "false" for flag in flags))
 
-        def brought(side: Side) -> str:
-            if isinstance(side, Open):
-                return "vec3(0.0, 0.0, 1.0)"
-            if isinstance(side, Inflow):
-                given = side.temperature is not None
-                return f"vec3({float(side.density)}, {float(side.temperature or 0.0)}, {float(not given)})"
-            return "vec3(-1.0)"
-
         deep = [axis < dimensions for axis in axes]
-        velocities = ", ".join("vec3({}, {}, {})".format(*sides.velocity(i)) for i in range(6))
-        heat = ", ".join(repr(float(sides.temperature(i) or 0.0)) for i in range(6))
-        return (
+        text = (
             f"const bvec3 periodic = {bvec3(sides.periodic(a) and deep[a] for a in axes)};\n"
             f"const bvec3 open_low = {bvec3(sides.open(a, False) and deep[a] for a in axes)};\n"
             f"const bvec3 open_high = {bvec3(sides.open(a, True) and deep[a] for a in axes)};\n"
-            f"const vec3 wall_velocity[6] = vec3[6]({velocities});\n"
-            f"const float wall_temperature[6] = float[6]({heat});\n"
-            f"const vec3 entering[6] = vec3[6]({', '.join(map(brought, sides.sides))});\n"
         )
+        if sides.changing:
+            return text + "".join(f"uniform {kind} {name}[6];\n" for name, kind in SIDE_NUMBERS.items())
+        velocities = ", ".join("vec3({}, {}, {})".format(*sides.velocity(i)) for i in range(6))
+        heat = ", ".join(repr(float(sides.temperature(i) or 0.0)) for i in range(6))
+        entering = ", ".join("vec3({}, {}, {})".format(*_brought(side)) for side in sides.sides)
+        return (
+            f"{text}const vec3 wall_velocity[6] = vec3[6]({velocities});\n"
+            f"const float wall_temperature[6] = float[6]({heat});\n"
+            f"const vec3 entering[6] = vec3[6]({entering});\n"
+        )
+
+
+# What GLSL knows of what each side does: constants, or numbers where these may change.
+SIDE_NUMBERS = {"wall_velocity": "vec3", "wall_temperature": "float", "entering": "vec3"}
+
+
+def _brought(side: Side) -> tuple[float, float, float]:
+    """What comes in through `side`, as lib/entering.glsl has it."""
+    if isinstance(side, Open):
+        return 0.0, 0.0, 1.0
+    if isinstance(side, Inflow):
+        return float(side.density), float(side.temperature or 0.0), float(side.temperature is None)
+    return -1.0, -1.0, -1.0
+
+
+@lru_cache(maxsize=64)
+def side_numbers(boundaries: Boundaries) -> dict[str, NDArray[np.float32]]:
+    """The values of the uniforms that tell of `boundaries` which may change; none of constant ones."""
+    if not boundaries.changing:
+        return {}
+    heat = [boundaries.temperature(side) or 0.0 for side in range(6)]
+    values = {
+        "wall_velocity": [boundaries.velocity(side) for side in range(6)],
+        "wall_temperature": heat,
+        "entering": [_brought(side) for side in boundaries.sides],
+    }
+    return {name: np.array(value, np.float32) for name, value in values.items()}
 
 
 @dataclass(frozen=True)

@@ -218,10 +218,12 @@ class NumpyBackend:
 
     def kernel(self, name: str, variant: Variant) -> ReferenceKernel:
         """Return the reference function of that name as a kernel."""
-        key = (name, variant)
-        if key not in self._kernels:
-            self._kernels[key] = ReferenceKernel(self.grid.local, KERNELS[name], variant, self.pace)
-        return self._kernels[key]
+        key = (name, variant.compiled)
+        known = self._kernels.get(key)
+        if known is None:
+            known = self._kernels[key] = ReferenceKernel(self.grid.local, KERNELS[name], variant, self.pace)
+        known.variant = variant  # its sides may have changed
+        return known
 
     def coarser(self) -> NumpyBackend:
         """The same on a grid of half the cells."""

@@ -29,7 +29,7 @@ class Obstacle:
     scale: > 0, one number or one for each local axis (x, y, z).
     velocity: of the surface alone, m/s, (x, y, z), and spin: rad/s about the world's axes through the local
         origin, also of the surface alone: a conveyor, a spinning drum. Both add to the motion that follows
-        from position, rotation and scale.
+        from position, rotation and scale. What points into the fluid blows, what points out of it sucks.
     slip: "no" (the fluid beside it is dragged along) or "free" (the fluid glides: only the part of the
         solid's velocity that points into the fluid counts). Slanting and curved surfaces are stairs of
         voxels, which hold fluid back about as much as no-slip ones. Across a solid one cell thick, the flow

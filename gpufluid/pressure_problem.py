@@ -44,6 +44,7 @@ class PressureProblem:
     ) -> PressureProblem:
         """Make this the problem of one projection."""
         self.divergence, self.scale = divergence, scale
+        variant = variant.compiled  # how fast sides move is in the divergence
         if variant != self.variant:  # the same object as before is found faster, by each pass
             self.variant = variant
         self.openings = openings

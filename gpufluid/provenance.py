@@ -52,10 +52,13 @@ class Provenance:
         """What a description says of the fields of `thing`, by their names."""
         return {name: said for (number, name), said in self._said.items() if number == id(thing)}
 
-    def hand_over(self, thing: Any, other: Any) -> None:
-        """Say the same of `other` as of `thing`, which is going to be replaced."""
+    def hand_over(self, thing: Any, other: Any, part: str = "") -> None:
+        """Say the same of `other` as of `thing`, which is going to be replaced.
+
+        part: what its fields' names begin with where it is a part of `other`, as in "left.".
+        """
         for name, said in self.all_said(thing).items():
-            self.say(other, name, said.words, said.made)
+            self.say(other, part + name, said.words, said.made)
 
     def copy(self, thing: Any, other: Any, names: Container[str]) -> None:
         """Say of fields `names` of `other`, which was made with those of `thing`, what is said of these."""

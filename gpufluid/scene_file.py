@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -288,10 +288,16 @@ def _fluid(
     def assign(name: str, value: Any) -> None:
         fluid.settings = fluid.settings.but(**{name: value})
 
+    def assign_side(name: str, value: Any) -> None:
+        side, _, field = name.partition(".")
+        changed = replace(getattr(fluid.boundaries, side), **{field: value})
+        fluid.boundaries = fluid.boundaries.but(**{side: changed})
+
     rules = Settings() if _unsaid(box.settings) else builder.make(box.settings, f"{prefix}settings", assign)
     with builder.at(f"{prefix}grid"):
         fluid = Fluid(grid, sides, rules, backend=backend, ctx=ctx)
-    builder.hand_over(rules, fluid)  # settings are replaced when they change
+    builder.hand_over(rules, fluid)  # settings are replaced when they change, and so are sides
+    builder.hand_over_parts(dict(zip(SIDES, sides.sides, strict=True)), fluid, assign_side)
     try:
         _fill(fluid, builder, box, prefix)
     except BaseException:
@@ -328,5 +334,9 @@ def _sides(builder: Builder, table: Any, place: str) -> Boundaries:
     """The sides of a box: `all` for those not named."""
     sides = {name: builder.make(side, f"{place}.{name}") for name, side in builder.given(table).items()}
     rest = sides.pop("all", Wall())
+    each = {name: sides.get(name, rest) for name in SIDES}
+    changing = any(
+        builder.move_of(side, part.name) is not None for side in each.values() for part in fields(side)
+    )
     with builder.at(place):
-        return Boundaries(**{name: sides.get(name, rest) for name in SIDES})
+        return Boundaries(**each, changing=changing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -96,6 +96,22 @@ class Builder:
         for number, name in list(self._moves):
             if number == id(thing):
                 self._moves[id(other), name] = replace(self._moves.pop((number, name)), thing=other)
+
+    def hand_over_parts(
+        self, parts: Mapping[str, Any], other: Any, assign: Callable[[str, Any], None]
+    ) -> None:
+        """The same for all `parts` of `other`, whose fields are then called as in "left.velocity".
+
+        parts: by name; several may be one thing. assign: how all of these fields are set from now on.
+        """
+        numbers = {id(thing) for thing in parts.values()}
+        moves = [(key, self._moves.pop(key)) for key in list(self._moves) if key[0] in numbers]
+        for part, thing in parts.items():
+            self.provenance.hand_over(thing, other, f"{part}.")
+            for (number, name), move in moves:
+                if number == id(thing):
+                    told = f"{part}.{name}"
+                    self._moves[id(other), told] = replace(move, thing=other, name=told, assign=assign)
 
     def _follow(self, thing: Any, other: Any, name: str) -> None:
         """Field `name` of `other` changes as that of `thing` does, if it does."""

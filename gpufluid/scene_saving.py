@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpufluid import flow_views, user_forces
-from gpufluid.boundaries import SIDES, Boundaries, Wall
+from gpufluid.boundaries import SIDES, Wall
 from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError
 from gpufluid.files import readable, whole_file
@@ -251,23 +251,22 @@ class _Writer:
             "name": self.names.get(id(fluid)),
             "grid": self.table(grid),
             "settings": self.table(fluid.settings, owner=fluid),
-            "sides": self._sides(fluid.boundaries),
+            "sides": self._sides(fluid),
             "emitters": [self.listed(emitter) for emitter in fluid.emitters],
             "obstacles": [self.listed(obstacle) for obstacle in fluid.obstacles],
             "forces": [self._force(force) for force in fluid.forces],
         }
         return {THING: fluid} | {name: value for name, value in out.items() if value}
 
-    def _sides(self, sides: Boundaries) -> dict[str, Any]:
+    def _sides(self, fluid: Fluid) -> dict[str, Any]:
         """All six, the most usual one for all that are not named; nothing for plain walls."""
-        each = [(name, getattr(sides, name)) for name in SIDES]
-        usual = max((side for _, side in each), key=[side for _, side in each].count)
-        rest = [] if usual == Wall() else [("all", usual)]
-        return {
-            name: {"kind": _kind(SIDE_KINDS, side), **self.table(side)}
-            for name, side in (*rest, *each)
-            if name == "all" or side != usual
+        each = {
+            name: {"kind": _kind(SIDE_KINDS, side), **self.table(side, owner=fluid, part=f"{name}.")}
+            for name, side in zip(SIDES, fluid.boundaries.sides, strict=True)
         }
+        usual = max(each.values(), key=list(each.values()).count)
+        rest = {} if usual == {"kind": "wall", **self.table(Wall())} else {"all": usual}
+        return rest | {name: side for name, side in each.items() if side != usual}
 
     def listed(self, thing: Any, **kind: str) -> dict[str, Any]:
         """A table in a list."""
@@ -282,23 +281,26 @@ class _Writer:
             return out | ({} if force.active and not self.every else {"active": force.active})
         return self.listed(force, kind=_kind(FORCE_KINDS, force))
 
-    def table(self, thing: Any, owner: Any = None) -> dict[str, Any]:
-        """The fields of a dataclass object; unless every, those that are not at their defaults."""
+    def table(self, thing: Any, owner: Any = None, part: str = "") -> dict[str, Any]:
+        """The fields of a dataclass object; unless every, those that are not at their defaults.
+
+        owner: whose fields they are as a description tells of them, there called by `part` and their names.
+        """
         out: dict[str, Any] = {}
         if id(thing) in self.names:
             out["name"] = self.names[id(thing)]
-        for part in fields(thing):
-            value = getattr(thing, part.name)
-            said = self._said(thing if owner is None else owner, part.name)
+        for each in fields(thing):
+            name, value = each.name, getattr(thing, each.name)
+            said = self._said(thing if owner is None else owner, part + name)
             if said is not None and (said.made is None or said.made is value):
                 if said.words is not None:
-                    out[part.name] = self.plain(said.words, part.name)
+                    out[name] = self.plain(said.words, name)
                 continue
-            default = part.default if part.default_factory is MISSING else part.default_factory()
-            if value is None and part.name in fields_with_off(thing.__class__):
-                out[part.name] = OFF
+            default = each.default if each.default_factory is MISSING else each.default_factory()
+            if value is None and name in fields_with_off(thing.__class__):
+                out[name] = OFF
             elif value is not None and (self.every or default is MISSING or value != default):
-                out[part.name] = self.plain(value, f"{type(thing).__name__}.{part.name}")
+                out[name] = self.plain(value, f"{type(thing).__name__}.{name}")
         return out
 
     def _said(self, thing: Any, name: str) -> Said | None:

@@ -188,7 +188,7 @@ class Schema:
 
     def _contents(self, forms: Sequence[Any]) -> list[Field]:
         """Of a box: its sides, its settings, and what is in it."""
-        side = self._any_of(SIDE_KINDS, moving=False)
+        side = self._any_of(SIDE_KINDS)
         sides = self._table("Sides", [self._optional(name, side) for name in ("all", *SIDES)])
         solver = self._any_of(SOLVER_KINDS, moving=False)
         rules = self._table_of(settings.Settings, pressure=solver, combustion=self._table_of(Combustion))

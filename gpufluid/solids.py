@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -124,6 +123,7 @@ class Solids:
         self.heat: dict[str, Any] = {}
         self.left: dict[str, Any] = {}
         self.slips = False
+        self._closable = False  # whether the field of their velocities is that of the voxels
         self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
         self._fields: dict[str, FieldStore] = {}
         self._before: dict[Obstacle, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
@@ -257,6 +257,7 @@ class Solids:
     def go_back(self, still: Solids, taken: Any) -> None:
         """Be again what `still` took; taken: what that returned."""
         given, fields = taken
+        self._closable = False  # it may be that of a step given up
         self._voxels, self._before, self._boxes = list(still._voxels), dict(still._before), dict(still._boxes)
         self._changes = None
         self.slips, self.uncovered, self.left = still.slips, still.uncovered, dict(still.left)
@@ -417,16 +418,30 @@ class Solids:
                     self._bend(shape, place, bends, shift, given)
                 if heated or self.slips:
                     run("mark_obstacle", variant)(marks=fields["marks"], mark=mark, **given)
-        slip = {"marks": fields["marks"]} if self.slips else {}
-        run("close_faces", replace(variant, slip=self.slips))(
-            solid_velocity=solids, solid_faces=fields["solid_faces"], **slip
-        )
+        self._close_faces()
         run("find_solid", variant)(solid=fields["solid"], solid_velocity=solids)
         run("open_neighbours", variant)(solid=fields["solid"], openings=fields["openings"])
-        self.faces = {"solid_faces": fields["solid_faces"]}
         self.cells = {"solid": fields["solid"]}
         self.openings = {"openings": fields["openings"]}
         self.heat = {"marks": fields["marks"]} if heated else {}
+
+    def _close_faces(self) -> None:
+        """Close the faces of the voxels as they are, and those of the sides."""
+        fields, variant = self._fields, Variant(solids=True, boundaries=self.boundaries, slip=self.slips)
+        slip = {"marks": fields["marks"]} if self.slips else {}
+        self.backend.kernel("close_faces", variant)(
+            solid_velocity=fields["solid_velocity"], solid_faces=fields["solid_faces"], **slip
+        )
+        self.faces = {"solid_faces": fields["solid_faces"]}
+        self._closable = True
+
+    def use_sides(self, boundaries: Boundaries) -> None:
+        """Go on in a box with these sides, whose faces are closed together with those of the solids."""
+        self.boundaries = boundaries
+        if self.present and self._closable:
+            self._close_faces()
+        elif self.present:
+            self._voxelize()
 
     def release(self) -> None:
         """Release the fields."""

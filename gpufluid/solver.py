@@ -102,6 +102,12 @@ class Solver:
         for thing in idle:
             thing.release()
 
+    def use_sides(self, boundaries: Boundaries) -> None:
+        """Go on in a box with sides of the same kinds that do something else, from the flow as it is."""
+        self.boundaries = self.diffusion.boundaries = self.empty.boundaries = boundaries
+        self.colors.use_sides(boundaries)
+        self.solids.use_sides(boundaries)
+
     @property
     def variant(self) -> Variant:
         """How the kernels are compiled at present."""

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Concatenate, ParamSpec, TypeVar
 
 from gpufluid.advance import Slices
+from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
 from gpufluid.forces import as_now
 from gpufluid.obstacles import Obstacle
@@ -29,8 +30,8 @@ R = TypeVar("R")
 class Stepper:
     """Steps a fluid by its `solver`, with the things in it as they are when a step begins.
 
-    settings: those asked for; a step under way goes on by the ones it began with. last_dt: of the last step,
-    seconds. slices: what `advance` works in, from its first call on.
+    settings, boundaries: those asked for; a step under way goes on by the ones it began with. last_dt: of the
+    last step, seconds. slices: what `advance` works in, from its first call on.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Stepper:
         forces: Iterable[Force],
     ) -> None:
         self.solver, self.backend, self.settings = solver, solver.backend, solver.settings
+        self.boundaries = solver.boundaries
         self.last_dt = 1.0
         self.released = False
         self.slices: Slices | None = None
@@ -101,6 +103,17 @@ class Stepper:
             self.solver.use(settings)
         self.settings = settings
 
+    def use_sides(self, boundaries: Boundaries) -> None:
+        """Go on with `boundaries` as soon as no step is under way.
+
+        Raises GpufluidError where that cannot be.
+        """
+        self.boundaries.check_next(boundaries)
+        if boundaries.sides != self.boundaries.sides or boundaries.changing > self.boundaries.changing:
+            self.boundaries = boundaries.but(changing=True)
+            if not self.under_way:
+                self.solver.use_sides(self.boundaries)
+
     # -- stepping it -------------------------------------------------------------------------------------
 
     def step(self, dt: float) -> None:
@@ -140,10 +153,10 @@ class Stepper:
         except BaseException:
             if not self.slices.under_way:
                 self._still.give_back(self.solver)
-                self._use_settings()
+                self._use_latest()
             raise
         if done:
-            self._use_settings()
+            self._use_latest()
         return done
 
     def finish(self) -> None:
@@ -157,10 +170,12 @@ class Stepper:
             assert self.slices is not None and self._still is not None
             self.slices.drop()
             self._still.give_back(self.solver)
-            self._use_settings()
+            self._use_latest()
 
-    def _use_settings(self) -> None:
-        """Go on by settings that were assigned while a step was under way."""
+    def _use_latest(self) -> None:
+        """Go on by sides and settings that were assigned while a step was under way."""
+        if self.boundaries is not self.solver.boundaries:
+            self.solver.use_sides(self.boundaries)
         if self.settings is not self.solver.settings:
             try:
                 self.solver.use(self.settings)

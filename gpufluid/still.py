@@ -72,7 +72,7 @@ class Still:
     """
 
     def __init__(self, solver: Solver) -> None:
-        self.backend, self.boundaries = solver.backend, solver.boundaries
+        self.backend = solver.backend
         self.solids: Solids = StillSolids(solver.backend, solver.boundaries)
         self._kept: dict[str, tuple[FieldStore, FieldStore]] = {}  # of the solver, and of this
         self._divergence: FieldStore | None = None
@@ -81,7 +81,7 @@ class Still:
 
     def take(self, solver: Solver) -> None:
         """Show what `solver` is now."""
-        self.settings, self.time = solver.settings, solver.time
+        self.settings, self.time, self.boundaries = solver.settings, solver.time, solver.boundaries
         self._numbers = solver.numbers()
         stores = solver.stores()
         for name in [name for name, (its, _) in self._kept.items() if stores.get(name) is not its]:

@@ -47,6 +47,25 @@ def test_the_experiment_of_the_physics_page(tmp_path: Path, monkeypatch: pytest.
     found["check"].release()
 
 
+def test_the_wind_and_the_profile_of_the_physics_page() -> None:
+    """The wind is what it was told last, and so is its flux; the profile is the parabola it was made of."""
+    winds, profile = (text for text in blocks("physics.md", "python") if not text.startswith("import numpy"))
+    found: dict[str, Any] = {}
+    exec(winds, found)
+    tunnel = found["tunnel"]
+    u = tunnel.velocity.read()[:16, :16, 0, 0]
+    np.testing.assert_allclose(u, found["wind"].velocity[0], rtol=1e-6)
+    tunnel.release()
+    exec(profile, found)
+    channel = found["channel"]
+    for _ in range(40):
+        channel.step(1 / 32)
+    u, y = channel.velocity.read()[0, :32, :, 0], (np.arange(32) + 0.5) / 32
+    np.testing.assert_allclose(u[:, 1], 6.0 * y * (1.0 - y), atol=1e-5)
+    np.testing.assert_allclose(u[:, 1:].mean(axis=0), 1.0, atol=2e-3)
+    channel.release()
+
+
 COMMANDS = [
     (page.name, line.partition("#")[0].strip())
     for page in sorted(DOCS.glob("*.md"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -22,8 +23,9 @@ from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError
 from gpufluid.fourier import roots
 from gpufluid.gl.backend import GLBackend
+from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
-from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, WALKS, WAVES, Kernel, Variant
+from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, SIDE_NUMBERS, WALKS, WAVES, Kernel, Variant
 from gpufluid.kernels import KERNELS as ALL_KERNELS
 from gpufluid.layout import DIGIT, EIGHTHS, SOLVED, lanes
 from gpufluid.numpy_backend import NumpyBackend
@@ -81,6 +83,9 @@ VARIANTS = {
     "cubic, periodic all round": Variant(boundaries=Boundaries.all(Periodic()), cubic=True),
     "cubic, solids, filtered taps": Variant(True, "euler", None, "hardware", boundaries=SIDES, cubic=True),
     "solids, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES),
+    "changing": Variant(boundaries=SIDES.but(changing=True), expression=FORCE),
+    "changing, periodic, open, inflow": Variant(boundaries=MIXED.but(changing=True), expression=FORCE),
+    "changing, solids": Variant(True, boundaries=MIXED.but(changing=True), expression=FORCE),
 }
 PARAMETERS: dict[str, Any] = {
     "dt": 0.13,
@@ -316,6 +321,8 @@ def relevant(name: str, variant: str, size: str) -> bool:
         return bool(KERNELS[name].weighted_reads)
     if "cubic" in variant:
         return name.startswith("advect")
+    if "changing" in variant:
+        return asks_for_sides(name)
     sided = "periodic" in variant or "open all" in variant
     return (
         sided
@@ -351,6 +358,14 @@ def reaches_far(name: str) -> bool:
 
 
 @cache
+@cache
+def asks_for_sides(name: str) -> bool:
+    """Whether a kernel reads what sides do."""
+    kernel = KERNELS[name]
+    text = re.sub("//.*", "", Source(name).include(f"{kernel.folder}/{name}.glsl").text)
+    return any(number in text for number in SIDE_NUMBERS)
+
+
 def knows_its_variant(name: str) -> bool:
     """Whether a kernel asks for an option: its twin does, or it reads other fields."""
     asked = inspect.getsource(getattr(reference, name)).count("variant") > 1
@@ -375,7 +390,7 @@ def covering() -> dict[tuple[str, str, str], tuple[str, ...]]:
             for place, size in enumerate(sizes):
                 if (place - number - turn) % len(sizes):
                     stages = (STAGES[(place + turn) % 2],) if variant in every else ()
-                elif variant == ALL_AT_ONCE or len(tried) == 1:
+                elif variant == ALL_AT_ONCE or len(tried) == 1 or "changing" in variant:
                     stages = STAGES
                 else:
                     stages = (STAGES[met[variant] % 2],)

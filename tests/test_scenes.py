@@ -270,6 +270,42 @@ def test_arrays_come_from_files(tmp_path: Path) -> None:
             gf.Scene.load(tmp_path / "a.toml", changes=[change], backend="numpy")
 
 
+def test_sides_over_time(tmp_path: Path) -> None:
+    """Each side follows what is said of it, also of all that are not named; and is written as it was."""
+    text = """
+    dt = 0.1
+    [grid]
+    cells = [8, 6, 1]
+    cell_size = 0.1
+    [sides]
+    all = { kind = "wall", temperature = { formula = "2 * t" } }
+    left = { kind = "inflow", velocity = { keys = [[0, [0, 0, 0]], [1, [1, 0, 0]]] }, density = 0.5 }
+    right = { kind = "open" }
+    top = { kind = "wall", velocity = { formula = ["sin(t)", "0", "0"] } }
+    """
+    (tmp_path / "a.toml").write_text(textwrap.dedent(text), encoding="utf-8")
+    scene = gf.Scene.load(tmp_path / "a.toml", backend="numpy")
+    assert scene.fluid.boundaries.changing
+    scene.provenance.told = None  # as if it were another's
+    written = save_description(scene, tmp_path / "b.toml").read_text()
+    assert written.count("formula") == 2 and written.count("keys") == 1
+    for one in (scene, gf.Scene.load(tmp_path / "b.toml", backend="numpy")):
+        for _ in range(6):
+            one.advance()
+        sides = one.fluid.boundaries
+        assert sides.left.velocity == pytest.approx((0.5, 0.0, 0.0)) and sides.left.density == 0.5
+        assert sides.top.velocity == pytest.approx((np.sin(0.5), 0.0, 0.0)) and sides.top.temperature is None
+        assert sides.bottom == sides.back and sides.back.temperature == pytest.approx(1.0)
+        assert one.fluid.velocity.read()[0, :6, 0, 0] == pytest.approx(0.5)
+        one.release()
+    change = "sides.top.velocity={formula = ['0', 'step(0.15, t)', '0']}"
+    leaving = gf.Scene.load(tmp_path / "a.toml", changes=[change], backend="numpy")
+    with pytest.raises(gf.SceneError, match=r"sides\.top\.velocity: Boundaries\.top: .* must lie in"):
+        for _ in range(4):
+            leaving.advance()
+    leaving.release()
+
+
 @pytest.mark.parametrize("kind", SOLVER_KINDS)
 def test_every_pressure_solver_by_its_name(tmp_path: Path, kind: str) -> None:
     """In a periodic box of a power of two cells each runs, leaves no divergence and is written as it was."""

@@ -246,3 +246,12 @@ def test_kernels_of_a_software_renderer_load_no_uniform(ctx: moderngl.Context) -
     assert texts and all("flat in float flat_" in text for text in texts)
     assert not any("uniform float" in text.split("#version")[2] for text in texts)
     backend.release()
+
+
+def test_what_no_line_reads_is_not_declared() -> None:
+    """So what differs in it alone is one program; a comment reads nothing, and each line keeps its number."""
+    source = Source("pass").add("const float a = 1.0;\nconst float b = 2.0;", "<box>")
+    source.add("// a and b\nfloat c() { return b; }", "here")
+    source.drop_unused(("a", "b", "missing"))
+    assert source.text == "const float b = 2.0;\n// a and b\nfloat c() { return b; }\n"
+    assert "here:2: wrong" in str(source.explain("0:3(1): wrong"))

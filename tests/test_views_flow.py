@@ -41,8 +41,12 @@ def fluid_of(ctx: moderngl.Context, case: str) -> gf.Fluid:
     if case == "solid":
         return ball_flow(ctx, (17, 26, 19), boundaries=OPEN)
     cells = (19, 23, 1) if case == "2d" else (13, 19, 17)
-    sides = {"walls": gf.Boundaries(), "2d": FREE, "open": OPEN}[case]
+    sides = {"walls": gf.Boundaries(), "2d": FREE, "open": OPEN, "changed": OPEN}[case]
     fluid = gf.Fluid(gf.Grid(cells, 0.05, (0.3, -0.2, 0.1)), sides, backend="fragment", ctx=ctx)
+    if case == "changed":
+        fluid.boundaries = OPEN.but(
+            bottom=gf.Inflow((0.3, 0.9, -0.6)), back=gf.Wall(velocity=(0.0, 0.8, 0.0))
+        )
     write_velocity(fluid, swirl)
     return fluid
 
@@ -69,7 +73,7 @@ HEAVY = {"response": 0.15, "fall": 1.3, "bounce": 0.6, "vary": 0.5}
 
 
 @pytest.mark.parametrize("grains", [{}, HEAVY], ids=["tracers", "heavy"])
-@pytest.mark.parametrize("case", ["walls", "open", "2d", "solid"])
+@pytest.mark.parametrize("case", ["walls", "open", "changed", "2d", "solid"])
 def test_particles_follow_their_twin(ctx: moderngl.Context, case: str, grains: dict[str, float]) -> None:
     """Each advance from the shader's own state: places to 1e-3 cells, births included."""
     fluid = fluid_of(ctx, case)
@@ -274,7 +278,7 @@ def test_rates_and_shares(ctx: moderngl.Context) -> None:
 # -- lines ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", ["walls", "open", "2d", "solid"])
+@pytest.mark.parametrize("case", ["walls", "open", "changed", "2d", "solid"])
 def test_streamlines_equal_their_twin(ctx: moderngl.Context, case: str) -> None:
     fluid = fluid_of(ctx, case)
     grid = fluid.grid
@@ -378,7 +382,7 @@ def test_streamlines_end_at_solids_and_sides(ctx: moderngl.Context) -> None:
 
 
 def test_streak_lines_equal_their_twin(ctx: moderngl.Context) -> None:
-    for case in ("walls", "open", "2d", "solid"):
+    for case in ("walls", "open", "changed", "2d", "solid"):
         fluid = fluid_of(ctx, case)
         grid = fluid.grid
         seeds = gf.grid_of_seeds(
@@ -446,7 +450,7 @@ def test_streak_lines_of_a_rotation(ctx: moderngl.Context) -> None:
 
 
 def test_arrows_sample_the_velocity(ctx: moderngl.Context) -> None:
-    for case in ("walls", "open", "2d", "solid"):
+    for case in ("walls", "open", "changed", "2d", "solid"):
         fluid = fluid_of(ctx, case)
         made = gf.Glyphs(ctx, spacing=2.5)
         made.sample(fluid)

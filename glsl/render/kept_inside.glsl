@@ -2,8 +2,8 @@
 #include "lib/box.glsl"
 
 // Sides that fluid passes: open ones and inflows. `entering` is negative at walls; see entering.glsl.
-const bvec3 through_low = bvec3(entering[0].x >= 0.0, entering[2].x >= 0.0, entering[4].x >= 0.0);
-const bvec3 through_high = bvec3(entering[1].x >= 0.0, entering[3].x >= 0.0, entering[5].x >= 0.0);
+bvec3 through_low = bvec3(entering[0].x >= 0.0, entering[2].x >= 0.0, entering[4].x >= 0.0);
+bvec3 through_high = bvec3(entering[1].x >= 0.0, entering[3].x >= 0.0, entering[5].x >= 0.0);
 const float EDGE = 1e-3;   // cells from a wall
 
 // `p` (cells) carried round a periodic box and held inside walls; `lost` where it has left through a side.

@@ -23,7 +23,7 @@ from gpufluid.gl.timestamps import TimestampWatch, takes_timestamps
 from gpufluid.gl.trial import choose
 from gpufluid.gl.voxelizer import Voxelizer
 from gpufluid.grid import Grid
-from gpufluid.kernels import KERNELS, Kernel, Variant
+from gpufluid.kernels import KERNELS, Kernel, Variant, side_numbers
 from gpufluid.layout import PARTS, lanes, layouts, link, octets
 from gpufluid.memory import check_memory
 from gpufluid.mesh import Mesh
@@ -128,10 +128,12 @@ class GLBackend:
 
     def kernel(self, name: str, variant: Variant) -> Pass:
         """Return the pass, compiled once for each variant."""
-        key = (name, variant)
+        key = (name, variant.compiled)
         known = self._passes.get(key)
         if known is None:
-            known = self._passes[key] = Pass(self._source(KERNELS[name], variant))
+            known = self._passes[key] = Pass(self._source(KERNELS[name], variant.compiled))
+        if variant.boundaries.changing:
+            known.sides = side_numbers(variant.boundaries)
         return known
 
     def forget(self, expressions: Collection[str]) -> None:

@@ -11,7 +11,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF, TINY, Grid
-from gpufluid.kernels import Kernel, Slot, Variant
+from gpufluid.kernels import SIDE_NUMBERS, Kernel, Slot, Variant
 from gpufluid.layout import JOINED_ROWS, PIECE, STRIP, STRIP_ROWS, FlatLayout
 
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
@@ -240,6 +240,7 @@ class KernelSource:
             self.shader.add("float x = position.x, y = position.y, z = position.z; return (", "<stage>")
             self.shader.add(variant.expression, "<expression>").add("); }", "<stage>")
         self.shader.include(f"{kernel.folder}/{kernel.name}.glsl")
+        self.shader.drop_unused(SIDE_NUMBERS)
         if kernel.walk is not None:
             self.shader.add("void main() { kernel(ivec3(gl_WorkGroupID)); }", "<main>")
         elif self.stage == "compute":

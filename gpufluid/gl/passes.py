@@ -14,7 +14,7 @@ from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import STRIP_UNIT, KernelSource
-from gpufluid.kernels import unknown_argument
+from gpufluid.kernels import side_numbers, unknown_argument
 
 if TYPE_CHECKING:
     from gpufluid.gl.strips import Strips
@@ -29,7 +29,7 @@ def upload(uniform: moderngl.Uniform, value: Any) -> None:
     A compiler may cut off the end of an array that a kernel does not read.
     """
     if isinstance(value, bytes):
-        uniform.write(value)
+        uniform.write(value[: 4 * uniform.dimension * uniform.array_length])
     elif isinstance(value, np.ndarray):
         matrix = value.T if uniform.dimension == 16 else value[: uniform.array_length]
         uniform.write(np.ascontiguousarray(matrix, np.float32).tobytes())
@@ -49,7 +49,8 @@ class Pass:
     """One kernel on one grid in one stage.
 
     A call names every field and parameter; the field it writes is swapped afterwards. Unknown and missing
-    names raise GpufluidError with the nearest right one.
+    names raise GpufluidError with the nearest right one. sides: `gpufluid.kernels.side_numbers` of the next
+    call.
     """
 
     def __init__(self, source: KernelSource) -> None:
@@ -78,6 +79,9 @@ class Pass:
         # a compiler drops what a variant does not use: such names are taken and not sent
         members = {n: program[n] for n in kernel.parameters if n in program}
         self._uniforms = [(n, m) for n, m in members.items() if isinstance(m, moderngl.Uniform)]
+        self.sides = side_numbers(source.variant.boundaries)
+        told = [(name, program.get(name, None)) for name in self.sides]
+        self._told = [(name, member) for name, member in told if isinstance(member, moderngl.Uniform)]
         self._sizes: tuple[moderngl.Uniform, bytes] | None = None
         if isinstance(member := program.get("sizes", None), moderngl.Uniform):
             self._sizes = member, source.sizes[: 16 * member.array_length]
@@ -164,6 +168,7 @@ class Pass:
                     texture.use(unit)
             sent = self._sent
             self._send_sizes()
+            self._tell_sides()
             for name, uniform, value in numbers:
                 if sent.get(name) is not value:
                     upload(uniform, value)
@@ -203,6 +208,13 @@ class Pass:
             uniform, sizes = self._sent["sizes"] = self._sizes
             uniform.write(sizes)
 
+    def _tell_sides(self) -> None:
+        """Send what sides do that may change."""
+        for name, uniform in self._told:
+            if self._sent.get(name) is not self.sides[name]:
+                upload(uniform, self.sides[name])
+                self._sent[name] = self.sides[name]
+
     def _read(
         self, arguments: Mapping[str, Any], before: Sequence[moderngl.Texture]
     ) -> dict[str, tuple[Field, NDArray[np.float32]]]:
@@ -228,6 +240,7 @@ class Pass:
                     filtered_units.append(unit)
         sent = self._sent
         self._send_sizes()
+        self._tell_sides()
         for name, uniform in self._uniforms:
             value = arguments[name]
             if isinstance(value, NUMBERS) and value and sent.get(name) == value:

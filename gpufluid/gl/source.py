@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -135,6 +136,17 @@ class Source:
             if run.then:
                 self.include(*run.then, (*chain, name))
         return self
+
+    def drop_unused(self, names: Iterable[str]) -> None:
+        """Leave out the line that declares each of `names` where no other reads it.
+
+        What differs in nothing that a pass reads is then one program.
+        """
+        for name in names:
+            word = re.compile(rf"\b{name}\b")
+            said = [n for n, line in enumerate(self._lines) if word.search(line.partition("//")[0])]
+            if len(said) == 1:
+                del self._lines[said[0]], self._origin[said[0]]
 
     def compiled_once(self) -> Source:
         """Return a fragment shader that does the same, and that llvmpipe compiles once and not twice.

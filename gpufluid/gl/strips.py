@@ -39,7 +39,7 @@ from gpufluid.gl.late import LateRead
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
 from gpufluid.grid import CellBox, Grid
-from gpufluid.kernels import Variant
+from gpufluid.kernels import SIDE_NUMBERS, Variant, side_numbers
 from gpufluid.layout import JOINED_ROWS, STRIP, STRIP_ROWS, FlatLayout
 
 HISTORY = 3  # stages whose spans are known
@@ -53,6 +53,7 @@ NUMBERS = (
     "low",
     "high",
     "box_count",
+    *SIDE_NUMBERS,
 )  # that small passes take
 GROUP = 32  # strips to a workgroup
 ROW = 128  # as found.glsl has it
@@ -169,6 +170,7 @@ class Strips:
             self._walls = boundaries, tuple(walls.tolist())
         found = {"found": ("found", self._found)}
         numbers = {"reach": float(reach), "walls": self._walls[1], "times": times}
+        numbers |= {name: values.tobytes() for name, values in side_numbers(boundaries).items()}
         boxes, self._added = self._added, ()
         self._next("strip carry", boundaries, {"CARRIED": 1, **self._shares}, found, boxes, **numbers)
         if self._asked is None and self._count % (ASK_EVERY if self._pays else TRY_EVERY) == 0:
@@ -220,8 +222,9 @@ class Strips:
     ) -> None:
         """One small pass over `out`, which is of `kind`; fields: kind and field by name."""
         device, key = self.device, (label, len(fields))
-        if key not in self._programs or self._programs[key].boundaries is not boundaries:
-            self._programs[key] = self._compiled(label, boundaries, macros, fields, out, kind, file)
+        form = None if boundaries is None else boundaries.form
+        if key not in self._programs or self._programs[key].boundaries != form:
+            self._programs[key] = self._compiled(label, form, macros, fields, out, kind, file)
         known = self._programs[key]
         for unit, (_, field) in enumerate(fields.values()):
             if device.reading == "image":

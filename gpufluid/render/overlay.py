@@ -30,7 +30,7 @@ from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
 from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.kernels import Variant, side_numbers
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.subject import FlowLike
@@ -218,11 +218,11 @@ class Overlay(Guest):
         has_solids = fluid.solid_field is not None if solids is None else solids
         given = tuple(sorted((defines or {}).items()))
         grid = fluid.grid.local  # a box that moves needs no other program
-        key = (label, fragment, vertex, grid, fluid.boundaries, fields, has_solids, sampler, given)
+        key = (label, fragment, vertex, grid, fluid.boundaries.form, fields, has_solids, sampler, given)
 
         def make() -> moderngl.Program:
             dimensions = fluid.grid.dimensions
-            variant = Variant(solids=has_solids, sampler=sampler, boundaries=fluid.boundaries)
+            variant = Variant(solids=has_solids, sampler=sampler, boundaries=fluid.boundaries.form)
             named = {**variant.defines(dimensions), **self.device.defines, **dict(given)}
 
             def begun(stage: str) -> Source:
@@ -248,7 +248,9 @@ class Overlay(Guest):
                 stage = begun(f"{label} (vertex)").include(f"render/{vertex}.glsl")
             return self.device.fragment_program(source, stage)
 
-        return self.device.keep(key, make)
+        program = self.device.keep(key, make)
+        give(program, side_numbers(fluid.boundaries))
+        return program
 
     def flat_program(self, label: str, fragment: str, vertex: str) -> moderngl.Program:
         """Return a program that reads no fluid; compiled once."""
