@@ -81,6 +81,12 @@ VARIANTS = {
     "cubic, periodic all round": Variant(boundaries=Boundaries.all(Periodic()), cubic=True),
     "cubic, solids, filtered taps": Variant(True, "euler", None, "hardware", boundaries=SIDES, cubic=True),
     "solids, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES),
+    "reflected": Variant(boundaries=SIDES, reflected=True),
+    "reflected, solids, monotone": Variant(
+        True, "euler", "revert", boundaries=SIDES, cubic=True, reflected=True
+    ),
+    "reflected, periodic, open, inflow": Variant(boundaries=MIXED, reflected=True),
+    "reflected, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES, reflected=True),
 }
 PARAMETERS: dict[str, Any] = {
     "dt": 0.13,
@@ -296,6 +302,8 @@ def relevant(name: str, variant: str, size: str) -> bool:
         return name in ("close_faces", "let_slip")
     if "coloured" in variant:
         return bool(KERNELS[name].dyed_reads)
+    if "reflected" in variant and not KERNELS[name].reflected_reads:
+        return False
     steps = (1, *EIGHTHS) if name == "jacobi_eighths" else (2, 2, 2)
     if name in APART and any(
         n % steps[axis]
@@ -319,6 +327,7 @@ def relevant(name: str, variant: str, size: str) -> bool:
     sided = "periodic" in variant or "open all" in variant
     return (
         sided
+        or "reflected" in variant
         or "rk2, clamp" in variant
         or any(part in name for part in ("advect", "predict", "correct", "finish"))
     )
