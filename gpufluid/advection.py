@@ -12,7 +12,7 @@ from gpufluid.settings import Settings
 
 # fields that schemes keep what they carry in between two passes: of which kind, and what
 FACES = {"maccormack": (("bounded", "predicted"),), "bfecc": (("face", "forward"), ("face", "compensated"))}
-REFLECTED = (("face", "reflected"),)  # of a step that reflects
+REFLECTED = (("face", "earlier"), ("face", "reflected"))  # of a step that reflects
 CELLS = {"maccormack": (("cell", "forward"),), "bfecc": (("cell", "forward"), ("cell", "compensated"))}
 
 
@@ -61,6 +61,20 @@ class Advection:
     def reflected(self) -> FieldStore:
         """The scratch field of a velocity that is reflected."""
         return self._scratch["face reflected"]
+
+    def remember(self, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore) -> None:
+        """Keep the velocity as it is, for `foresee`."""
+        earlier = self._scratch["face earlier"]
+        self.backend.kernel("combine_velocities", variant)(
+            combined=earlier, velocity=velocity, other=velocity, own=1.0, factor=0.0, **solids
+        )
+
+    def foresee(self, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore) -> None:
+        """Go on with the velocity by as much as it has changed since `remember`."""
+        earlier = self._scratch["face earlier"]
+        self.backend.kernel("combine_velocities", variant)(
+            combined=velocity, velocity=velocity, other=earlier, own=2.0, factor=-1.0, **solids
+        )
 
     def carry_velocity(
         self,

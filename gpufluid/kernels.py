@@ -516,6 +516,13 @@ KERNELS: dict[str, Kernel] = {
         Kernel("fft_divide", TRANSFORM, (TRANSFORM, ROOTS)),
         Kernel("fft_store", _packed("pressure"), (TRANSFORM,)),
         Kernel(
+            "combine_velocities",
+            _face("combined"),
+            (VELOCITY, _face("other")),
+            ("own", "factor"),
+            (SOLID_FACES,),
+        ),
+        Kernel(
             "subtract_gradient",
             _face("pushed"),
             (VELOCITY, _packed("pressure")),

@@ -102,7 +102,7 @@ class Projection:
         """Let the last pressure push `velocity` once more, into `reflected`.
 
         What is made of that inside goes into `velocity`, and the push is then taken off again: so the next
-        projection solves for the whole pressure, which the last one is a start for.
+        projection solves for the whole pressure, for which the last one is a start.
         """
         self._push(dt, variant, faces, velocity, reflected)
         yield

@@ -206,14 +206,18 @@ class Solver:
         The velocity is carried along before anything is added to it, while it has no divergence: carried
         after the forces, as in Stam (1999), air at rest would carry its own unbalanced weight about.
 
-        With a reflection (Zehnder, Narain & Thomaszewski 2018) all but the advection of scalars is done twice,
+        With a reflection (Zehnder, Narain & Thomaszewski 2018) all but the advection of scalars is done twice
         for half of dt each. The second half carries not the projected velocity P(u), but u reflected in it,
         2 P(u) - u: the second projection takes off what that is short of, and the first has then cost no
-        energy. It is carried along P(u), the velocity of the middle of the step, as the scalars are.
+        energy. It is carried along the velocity as it will be at the end, if it changes as much again as it
+        has: so both halves together go as far as the flow does, to second order, and so do the scalars along
+        P(u), the velocity of the middle. The paper takes P(u) for both.
         """
         moving, reflects = self.settings.solve_velocity, self.settings.reflects
         part = 0.5 * dt if reflects else dt
         self.empty.begin(bool(self.solids.heat))
+        if reflects:
+            self.advection.remember(self.variant, self.solids.faces, velocity=self.velocity)
         if moving:
             self.carry_velocity(part)
         self.bring(part, self.time, emitters)
@@ -221,9 +225,10 @@ class Solver:
             self.accelerate(part, self.time, forces)
         self.carry_scalars(dt)
         if reflects:
-            u, reflected = self.velocity, self.advection.reflected
-            solids = self.solids.faces
-            with self.projection.reflecting(part, self.variant, solids, velocity=u, reflected=reflected):
+            u, variant, faces = self.velocity, self.variant, self.solids.faces
+            reflected = self.advection.reflected
+            with self.projection.reflecting(part, variant, faces, velocity=u, reflected=reflected):
+                self.advection.foresee(variant, faces, velocity=u)
                 self.carry_velocity(part, reflected)
             self.bring(part, self.time + part, emitters)
             self.accelerate(part, self.time + part, forces)

@@ -81,16 +81,16 @@ def stirred(cells: int, steps: int, reflection: bool) -> tuple[Floats, float]:
 
 
 def test_a_flow_that_changes_comes_out_nearer_than_by_twice_as_many_plain_steps() -> None:
-    """It keeps its energy; of the error a quarter is left at equal cost, and that falls as the step does."""
-    exact, _ = stirred(48, 256, True)
+    """It keeps its energy; a tenth of the error is left at equal cost, which falls to second order."""
+    exact, _ = stirred(48, 160, True)
     size = np.linalg.norm(exact)
     errors = {}
-    for steps, reflection in ((24, True), (48, True), (48, False)):
+    for steps, reflection in ((12, True), (24, True), (48, False)):
         got, energy = stirred(48, steps, reflection)
         errors[steps, reflection] = np.linalg.norm(got - exact) / size
-        assert 0.98 < energy < 1.0 if reflection else energy < 0.75
-    assert errors[24, True] < errors[48, False] / 3.0
-    assert errors[48, True] < 0.6 * errors[24, True]
+        assert 0.96 < energy < 1.0 if reflection else energy < 0.75
+    assert errors[24, True] < errors[48, False] / 8.0
+    assert errors[24, True] < errors[12, True] / 3.0
 
 
 @pytest.mark.parametrize("sides", ["walls", "open", "periodic"])
@@ -109,8 +109,7 @@ def test_noise_never_gains_energy(sides: str, solver: Any, warm: bool) -> None:
             for _ in range(40):
                 fluid.step(carried / 12)
                 energies.append(fluid.diagnostics().kinetic_energy)
-        # an open side may let in a little more than it lets out: one long step in 400 gained 4e-6
-        assert (np.diff(energies) <= (1e-5 if sides == "open" else 0.0) * energies[0]).all()
+        assert (np.diff(energies) <= 0.0).all()
         assert energies[-1] < 0.3 * energies[0]
 
 
@@ -214,7 +213,7 @@ def test_its_field_is_there_while_it_is_on() -> None:
         plain, held = fluid.settings, len(fluid.device.fields)
         fluid.settings = plain.but(reflection=True)
         fluid.step(0.05)
-        assert len(fluid.device.fields) == held + 1
+        assert len(fluid.device.fields) == held + 2
         fluid.settings = plain
         fluid.step(0.05)
         assert len(fluid.device.fields) == held

@@ -74,6 +74,20 @@ def _face_trace(
     return trace(grid, variant, velocity, centers_of(grid, axis), u, dt, solid)
 
 
+def combine_velocities(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    other: Array,
+    own: float,
+    factor: float,
+    solid_faces: Array | None = None,
+) -> Array:
+    """`own` times the velocity and `factor` times another."""
+    return constrained(grid, variant, solid_faces, own * velocity + factor * other)
+
+
 def advect_velocity(
     grid: Grid,
     variant: Variant,
@@ -108,7 +122,8 @@ def predict_velocity(
 ) -> Array:
     """MacCormack's first half for the velocity, or for `reflected`, [z, y, x, 12].
 
-    Values, the least and the largest they may be. The last channel of each four: the share of still air at one of the components' places.
+    Values, the least and the largest they may be. The last channel of each four: the share of still air at
+    one of the components' places.
     """
     moved = velocity if reflected is None else reflected
     found: list[tuple[Array, ...]] = []  # of each axis
