@@ -12,6 +12,7 @@ from gpufluid.settings import Settings
 
 # fields that schemes keep what they carry in between two passes: of which kind, and what
 FACES = {"maccormack": (("bounded", "predicted"),), "bfecc": (("face", "forward"), ("face", "compensated"))}
+REFLECTED = (("face", "earlier"), ("face", "reflected"))  # of a step that reflects
 CELLS = {"maccormack": (("cell", "forward"),), "bfecc": (("cell", "forward"), ("cell", "compensated"))}
 
 
@@ -43,7 +44,9 @@ class Advection:
         """Go on by these settings; return the fields of other schemes, which are not needed any more."""
         self.settings, before, self._scratch = settings, dict(self._scratch), {}
         velocity_scheme = settings.velocity_scheme if settings.solve_velocity else "semi-lagrangian"
-        for kind, name in (*FACES.get(velocity_scheme, ()), *CELLS.get(settings.advection, ())):
+        reflected = REFLECTED if settings.reflects else ()
+        scratch = (*FACES.get(velocity_scheme, ()), *reflected, *CELLS.get(settings.advection, ()))
+        for kind, name in scratch:
             key = f"{kind} {name}"
             kept = before.pop(key) if key in before else None
             self._scratch[key] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=1)
@@ -54,12 +57,39 @@ class Advection:
         """The scratch fields of what is carried in cells."""
         return [field for name, field in self._scratch.items() if name.startswith("cell")]
 
+    @property
+    def reflected(self) -> FieldStore:
+        """The scratch field of a velocity that is reflected."""
+        return self._scratch["face reflected"]
+
+    def remember(self, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore) -> None:
+        """Keep the velocity as it is, for `foresee`."""
+        earlier = self._scratch["face earlier"]
+        self.backend.kernel("combine_velocities", variant)(
+            combined=earlier, velocity=velocity, other=velocity, own=1.0, factor=0.0, **solids
+        )
+
+    def foresee(self, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore) -> None:
+        """Go on with the velocity by as much as it has changed since `remember`."""
+        earlier = self._scratch["face earlier"]
+        self.backend.kernel("combine_velocities", variant)(
+            combined=velocity, velocity=velocity, other=earlier, own=2.0, factor=-1.0, **solids
+        )
+
     def carry_velocity(
-        self, dt: float, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore
+        self,
+        dt: float,
+        variant: Variant,
+        solids: dict[str, Any],
+        *,
+        velocity: FieldStore,
+        reflected: FieldStore | None = None,
     ) -> None:
-        """Carry the velocity along itself."""
+        """Carry the velocity along itself, or put there what carrying `reflected` along it makes."""
         run, scheme = self.backend.kernel, self.settings.velocity_scheme
         flow = {"velocity": velocity, "dt": dt, **solids}
+        if reflected is not None:
+            flow["reflected"], variant = reflected, replace(variant, reflected=True)
         if scheme == "maccormack":
             predicted = self._scratch["bounded predicted"]
             run("predict_velocity", variant)(predicted=predicted, **flow)

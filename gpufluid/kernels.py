@@ -54,6 +54,7 @@ class Variant:
     cubic: what is carried is read with monotone cubics, not trilinear; only the advect kernels know of it.
     slip: some solids are free-slip; only the kernel that closes faces is asked.
     dyed: smoke has colours, and a weight; only the kernels of buoyancy are asked.
+    reflected: the velocity carries one that was reflected, not itself; only the kernels that do so are asked.
     """
 
     solids: bool = False
@@ -67,6 +68,7 @@ class Variant:
     cubic: bool = False
     slip: bool = False
     dyed: bool = False
+    reflected: bool = False
 
     @cached_property
     def _hash(self) -> int:
@@ -108,6 +110,11 @@ class Variant:
             "BLOCK": BLOCK,
             "PATH": PATH,
         }
+
+    @property
+    def carried(self) -> str:
+        """The field that the kernels which carry the velocity take for FIELD."""
+        return "reflected" if self.reflected else "velocity"
 
     def constants(self, dimensions: int) -> str:
         """The GLSL constants that tell the sides of the box apart."""
@@ -196,6 +203,7 @@ class Kernel:
     solid_reads: slots read only where there are solids.
     weighted_reads: those read on a weighted grid, in place of solid_reads.
     slip_reads: those read with free-slip solids. dyed_reads: where coloured smoke has a weight.
+    reflected_reads: where the velocity carries one that was reflected.
     parted_reads: those read on either where there are solids.
     sampled: names of the textures read between their values, which a filtering sampler can serve.
     folder: where its GLSL file lies, below ``glsl/``.
@@ -213,6 +221,7 @@ class Kernel:
     weighted_reads: tuple[Slot, ...] = ()
     slip_reads: tuple[Slot, ...] = ()
     dyed_reads: tuple[Slot, ...] = ()
+    reflected_reads: tuple[Slot, ...] = ()
     parted_reads: tuple[Slot, ...] = ()
     walk: Walk | None = None
 
@@ -223,6 +232,7 @@ class Kernel:
             solids = self.weighted_reads
         solids += self.parted_reads if variant.solids else ()
         more = (self.slip_reads if variant.slip else ()) + (self.dyed_reads if variant.dyed else ())
+        more += self.reflected_reads if variant.reflected else ()
         return self.reads + solids + more
 
     def arguments(self, variant: Variant) -> set[str]:
@@ -267,6 +277,7 @@ JOINED, COARSE_JOINED = (Slot("joined", kind, exact=True) for kind in ("packed",
 FINE_WEIGHTS = tuple(Slot(f"fine_{slot.name}", "fine_packed", exact=True) for slot in WEIGHTS)
 EIGHTHS = Slot("eighths", "eighth")
 PREDICTED = Slot("predicted", "bounded")
+REFLECTED = _face("reflected")
 HALVES = Slot("halves", "halves", exact=True)
 OTHER = Slot("other", "packed", exact=True)
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
@@ -343,7 +354,8 @@ KERNELS: dict[str, Kernel] = {
             (VELOCITY,),
             ("dt",),
             (SOLID_FACES, SOLID),
-            sampled=("velocity",),
+            sampled=("velocity", "reflected"),
+            reflected_reads=(REFLECTED,),
         ),
         Kernel(
             "predict_velocity",
@@ -351,7 +363,8 @@ KERNELS: dict[str, Kernel] = {
             (VELOCITY,),
             ("dt",),
             (SOLID_FACES, SOLID),
-            sampled=("velocity",),
+            sampled=("velocity", "reflected"),
+            reflected_reads=(REFLECTED,),
         ),
         Kernel(
             "correct_velocity",
@@ -360,6 +373,7 @@ KERNELS: dict[str, Kernel] = {
             ("dt",),
             (SOLID_FACES, SOLID),
             sampled=("velocity", PREDICTED.parts[0]),
+            reflected_reads=(REFLECTED,),
         ),
         Kernel(
             "advect_scalars",
@@ -384,6 +398,7 @@ KERNELS: dict[str, Kernel] = {
             ("dt",),
             (SOLID_FACES, SOLID),
             sampled=("velocity", "forward"),
+            reflected_reads=(REFLECTED,),
         ),
         Kernel(
             "finish_velocity",
@@ -391,7 +406,8 @@ KERNELS: dict[str, Kernel] = {
             (VELOCITY, _face("compensated")),
             ("dt",),
             (SOLID_FACES, SOLID),
-            sampled=("velocity", "compensated"),
+            sampled=("velocity", "reflected", "compensated"),
+            reflected_reads=(REFLECTED,),
         ),
         Kernel(
             "compensate_scalars",
@@ -535,7 +551,20 @@ KERNELS: dict[str, Kernel] = {
         Kernel("fft_lines", TRANSFORM, (TRANSFORM, ROOTS), ("axis", "done", "bits", "direction")),
         Kernel("fft_divide", TRANSFORM, (TRANSFORM, ROOTS)),
         Kernel("fft_store", _packed("pressure"), (TRANSFORM,)),
-        Kernel("subtract_gradient", VELOCITY, (VELOCITY, _packed("pressure")), ("dt",), (SOLID_FACES,)),
+        Kernel(
+            "combine_velocities",
+            _face("combined"),
+            (VELOCITY, _face("other")),
+            ("own", "factor"),
+            (SOLID_FACES,),
+        ),
+        Kernel(
+            "subtract_gradient",
+            _face("pushed"),
+            (VELOCITY, _packed("pressure")),
+            ("dt",),
+            (SOLID_FACES,),
+        ),
         Kernel(
             "add_obstacle",
             SOLID_VELOCITY,

@@ -90,6 +90,25 @@ class Projection:
         self.pushed = 0.0 if afresh else dt
 
     @contextmanager
+    def reflecting(
+        self,
+        dt: float,
+        variant: Variant,
+        faces: dict[str, Any],
+        *,
+        velocity: FieldStore,
+        reflected: FieldStore,
+    ) -> Iterator[None]:
+        """Let the last pressure push `velocity` once more, into `reflected`.
+
+        What is made of that inside goes into `velocity`, and the push is then taken off again: so the next
+        projection solves for the whole pressure, for which the last one is a start.
+        """
+        self._push(dt, variant, faces, velocity, reflected)
+        yield
+        self._push(-dt, variant, faces, velocity)
+
+    @contextmanager
     def holding(
         self, dt: float, variant: Variant, faces: dict[str, Any], *, velocity: FieldStore
     ) -> Iterator[None]:
@@ -107,10 +126,17 @@ class Projection:
         if push:
             self._push(-push, variant, faces, velocity)
 
-    def _push(self, dt: float, variant: Variant, faces: dict[str, Any], velocity: FieldStore) -> None:
-        """Take dt times the gradient of the pressure from `velocity`."""
+    def _push(
+        self,
+        dt: float,
+        variant: Variant,
+        faces: dict[str, Any],
+        velocity: FieldStore,
+        pushed: FieldStore | None = None,
+    ) -> None:
+        """Take dt times the gradient of the pressure from `velocity`, in place or into `pushed`."""
         self.backend.kernel("subtract_gradient", variant)(
-            velocity=velocity, pressure=self.pressure, dt=dt, **faces
+            velocity=velocity, pushed=pushed or velocity, pressure=self.pressure, dt=dt, **faces
         )
 
     def _keep_pace(self, dt: float, variant: Variant) -> None:

@@ -39,6 +39,11 @@ class Settings:
         cubics of Fedkiw, Stam & Jensen (2001) in place of trilinear interpolation. The last two never leave
         the range of the values they start from.
     velocity_advection: the scheme for the velocity alone; None: the same as `advection`.
+    reflection: advect and project twice in a step, for half of it each, and reflect the velocity between the
+        two, as in Zehnder, Narain & Thomaszewski (2018): projections then hardly damp the flow. It costs what
+        steps of half the length do, and two fields: a vortex of which they leave 0.92 keeps 0.99 of its
+        energy. It helps where little else damps, so not with "semi-lagrangian". Without `solve_velocity` it
+        does nothing.
     trace: how a back-trace follows the flow, "rk2" (midpoint) or "euler".
     limiter: what keeps MacCormack and BFECC within the values they start from: "clamp", "revert" (to
         semi-Lagrangian) or None.
@@ -72,6 +77,7 @@ class Settings:
 
     advection: str = "maccormack"
     velocity_advection: str | None = None
+    reflection: bool = False
     trace: str = "rk2"
     limiter: str | None = "clamp"
     sampler: str = "exact"
@@ -128,13 +134,18 @@ class Settings:
             raise GpufluidError(
                 f"Settings.combustion must be a gf.Combustion or None, got {self.combustion!r}"
             )
-        for name in ("warm_start", "solve_velocity", "skip_empty"):
+        for name in ("reflection", "warm_start", "solve_velocity", "skip_empty"):
             object.__setattr__(self, name, flag(getattr(self, name), f"Settings.{name}"))
         object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:
         """Return these settings with `changes`, by name. Raises GpufluidError for a wrong name or value."""
         return replace(self, **changes)
+
+    @property
+    def reflects(self) -> bool:
+        """Whether a step is one with a reflection: not where the velocity is not solved for."""
+        return self.reflection and self.solve_velocity
 
     @property
     def velocity_scheme(self) -> str:

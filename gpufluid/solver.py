@@ -211,46 +211,85 @@ class Solver:
 
         The velocity is carried along before anything is added to it, while it has no divergence: carried
         after the forces, as in Stam (1999), air at rest would carry its own unbalanced weight about.
+
+        With a reflection (Zehnder, Narain & Thomaszewski 2018) all but the advection of scalars is done twice
+        for half of dt each. The second half carries not the projected velocity P(u), but u reflected in it,
+        2 P(u) - u: the second projection takes off what that is short of, and the first has then cost no
+        energy. It is carried along the velocity as it will be at the end, if it changes as much again as it
+        has: so both halves together go as far as the flow does, to second order, and so do the scalars along
+        P(u), the velocity of the middle. The paper takes P(u) for both.
         """
-        u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
-        faces, cells, openings = self.solids.faces, self.solids.cells, self.solids.openings
-        empty, scratch = self.empty, self.advection.cells
-        empty.begin(bool(self.solids.heat))
-        moving = self.settings.solve_velocity
+        moving, reflects = self.settings.solve_velocity, self.settings.reflects
+        part = 0.5 * dt if reflects else dt
+        self.empty.begin(bool(self.solids.heat))
+        if reflects:
+            self.advection.remember(self.variant, self.solids.faces, velocity=self.velocity)
         if moving:
-            self.advection.carry_velocity(dt, variant, {**faces, **cells}, velocity=u)
-        with empty.emitting(self.solids.take_changes(), emitters, s, colors, *self.fire.fields):
+            self.carry_velocity(part)
+        self.bring(part, self.time, emitters)
+        if moving:
+            self.accelerate(part, self.time, forces)
+        self.carry_scalars(dt)
+        if reflects:
+            u, variant, faces = self.velocity, self.variant, self.solids.faces
+            reflected = self.advection.reflected
+            with self.projection.reflecting(part, variant, faces, velocity=u, reflected=reflected):
+                self.advection.foresee(variant, faces, velocity=u)
+                self.carry_velocity(part, reflected)
+            self.bring(part, self.time + part, emitters)
+            self.accelerate(part, self.time + part, forces)
+        self.time += dt
+
+    def carry_velocity(self, dt: float, reflected: FieldStore | None = None) -> None:
+        """Carry the velocity, or `reflected` in place of it, along the velocity for `dt` seconds."""
+        solids = {**self.solids.faces, **self.solids.cells}
+        self.advection.carry_velocity(dt, self.variant, solids, velocity=self.velocity, reflected=reflected)
+
+    def bring(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
+        """Add what emitters and warm solids bring in `dt` seconds from `time` on, and burn."""
+        s, colors, variant, faces = self.scalars, self.colors.field, self.variant, self.solids.faces
+        with self.empty.emitting(self.solids.take_changes(), emitters, s, colors, *self.fire.fields):
             if self.solids.uncovered:
                 self.cover()
-            self.forces.emit(emitters, dt, self.time, variant, faces, velocity=u, scalars=s, colors=colors)
+            self.forces.emit(
+                emitters, dt, time, variant, faces, velocity=self.velocity, scalars=s, colors=colors
+            )
             self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
-        if moving:
-            self.forces.push(dt, variant, faces, velocity=u, scalars=s, colors=colors)
-            self.forces.push_by(forces, dt, self.time, variant, faces, velocity=u)
-            if self.settings.viscosity:
-                with self.projection.holding(dt, variant, faces, velocity=u):
-                    self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
-            self.projection.project(
-                dt,
-                variant,
-                faces,
-                openings,
-                velocity=u,
-                displaced=self.solids.moving,
-                swelling=self.fire.swelling,
-            )
-            self.solids.slip(variant, velocity=u)
+
+    def accelerate(self, dt: float, time: float, forces: Sequence[Force]) -> None:
+        """Let all forces act on the velocity for `dt` seconds from `time` on, that of the pressure last."""
+        u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
+        faces, openings = self.solids.faces, self.solids.openings
+        self.forces.push(dt, variant, faces, velocity=u, scalars=s, colors=colors)
+        self.forces.push_by(forces, dt, time, variant, faces, velocity=u)
+        if self.settings.viscosity:
+            with self.projection.holding(dt, variant, faces, velocity=u):
+                self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
+        self.projection.project(
+            dt,
+            variant,
+            faces,
+            openings,
+            velocity=u,
+            displaced=self.solids.moving,
+            swelling=self.fire.swelling,
+        )
+        self.solids.slip(variant, velocity=u)
+
+    def carry_scalars(self, dt: float) -> None:
+        """Carry scalars and colours along the velocity as it is for `dt` seconds, and let them diffuse."""
+        u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
+        cells, empty = self.solids.cells, self.empty
         if empty.on:
             self.measure_speed()
-        with empty.carrying(dt, s, colors, self.largest or self.speed, *scratch):
+        with empty.carrying(dt, s, colors, self.largest or self.speed, *self.advection.cells):
             self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
             if colors is not None:
                 self.advection.carry_colors(dt, self.color_variant, cells, colors=colors, velocity=u)
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
         if colors is not None:
             self.diffusion.diffuse_colors(dt, self.color_variant, colors=colors)
-        self.time += dt
 
     def project(self, dt: float, obstacles: Sequence[Obstacle]) -> None:
         """Close the faces and project the velocity as it is.

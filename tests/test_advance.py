@@ -89,6 +89,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "sor, half": {"pressure": gf.RedBlackSOR(3), "precision": "half"},
     "chebyshev": {"pressure": gf.ChebyshevJacobi(4), "viscosity": 1e-3},
     "own solver": {"pressure": OwnSolver()},
+    "with a reflection": {"reflection": True, "viscosity": 1e-3},
 }
 # all but the first in few of them: another stage would compile the same passes once more
 TRIED = {
@@ -98,6 +99,7 @@ TRIED = {
     "sor, half": ("fragment",),
     "chebyshev": ("compute",),
     "own solver": ("compute", "numpy"),
+    "with a reflection": ("fragment",),
 }
 CASES = [(where, name) for name in SETTINGS for where in TRIED[name]]
 

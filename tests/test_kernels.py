@@ -86,6 +86,12 @@ VARIANTS = {
     "changing": Variant(boundaries=SIDES.but(changing=True), expression=FORCE),
     "changing, periodic, open, inflow": Variant(boundaries=MIXED.but(changing=True), expression=FORCE),
     "changing, solids": Variant(True, boundaries=MIXED.but(changing=True), expression=FORCE),
+    "reflected": Variant(boundaries=SIDES, reflected=True),
+    "reflected, solids, monotone": Variant(
+        True, "euler", "revert", boundaries=SIDES, cubic=True, reflected=True
+    ),
+    "reflected, periodic, open, inflow": Variant(boundaries=MIXED, reflected=True),
+    "reflected, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES, reflected=True),
 }
 PARAMETERS: dict[str, Any] = {
     "dt": 0.13,
@@ -301,6 +307,8 @@ def relevant(name: str, variant: str, size: str) -> bool:
         return name in ("close_faces", "let_slip")
     if "coloured" in variant:
         return bool(KERNELS[name].dyed_reads)
+    if "reflected" in variant and not KERNELS[name].reflected_reads:
+        return False
     steps = (1, *EIGHTHS) if name == "jacobi_eighths" else (2, 2, 2)
     if name in APART and any(
         n % steps[axis]
@@ -326,6 +334,7 @@ def relevant(name: str, variant: str, size: str) -> bool:
     sided = "periodic" in variant or "open all" in variant
     return (
         sided
+        or "reflected" in variant
         or "rk2, clamp" in variant
         or any(part in name for part in ("advect", "predict", "correct", "finish"))
     )

@@ -1179,6 +1179,7 @@ def test_settings_change_while_it_runs(backend: str, ctx: moderngl.Context) -> N
         {"viscosity": 0.05},
         {"density_diffusivity": 0.05},
         {"vorticity_confinement": 2.0},
+        {"reflection": True},
         {"buoyancy": -3.0},
         {"up": (1.0, 0.0, 0.0)},
         {"pressure": gf.Multigrid(cycles=1)},

@@ -11,5 +11,5 @@ void kernel(ivec3 face) {
         for (int axis = 0; axis < DIMENSIONS; ++axis)
             u[axis] -= dt / cell_size * (here - fetch_pressure(in_box(face - step_along(axis))).x);
     }
-    velocity_out = vec4(constrained(face, u), 0.0);
+    pushed_out = vec4(constrained(face, u), 0.0);
 }

@@ -1,10 +1,12 @@
-// Velocity carried along itself for `dt` seconds, semi-Lagrangian (Stam 1999), m/s. Faces.
+// FIELD, the velocity itself or one that was reflected, carried along the velocity for `dt` seconds, semi-Lagrangian
+// (Stam 1999), m/s. Faces.
 // CUBIC: the value there is monotone cubic, not trilinear; the path is the same.
 #include "lib/solids.glsl"
 #include "lib/trace.glsl"
 #include "lib/still_air.glsl"
+#include "lib/component.glsl" for FIELD
 #if CUBIC
-#include "lib/component_cubic.glsl" for velocity
+#include "lib/component_cubic.glsl" for FIELD
 #endif
 
 uniform float dt;  // s
@@ -12,9 +14,9 @@ uniform float dt;  // s
 // Its axis is a constant wherever it is called: of each texel one channel is then loaded.
 float carried_along(int axis, vec3 from) {
 #if CUBIC
-    return still_air(from) * cubic_velocity(from, axis);
+    return still_air(from) * cubic_FIELD(from, axis);
 #else
-    return still_air(from) * component_velocity(from, axis);
+    return still_air(from) * component_FIELD(from, axis);
 #endif
 }
 

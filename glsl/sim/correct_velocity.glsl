@@ -1,5 +1,6 @@
-// Second half of MacCormack (Selle, Fedkiw, Kim, Liu & Rossignac 2008) for the velocity, m/s. Faces.
-// `predicted` is what predict_velocity makes of `velocity`; carrying it back shows half of that pass's error.
+// Second half of MacCormack (Selle, Fedkiw, Kim, Liu & Rossignac 2008) for FIELD, the velocity itself or one that was
+// reflected, m/s. Faces. `predicted` is what predict_velocity makes of it; carrying it back shows half of that pass's
+// error.
 #include "lib/solids.glsl"
 #include "lib/trace.glsl"
 #include "lib/component.glsl" for predicted_0
@@ -15,7 +16,7 @@ void kernel(ivec3 here) {
 #if DIMENSIONS == 3
     returned.z = component_predicted_0(to.z, 2);
 #endif
-    vec3 carried = limited(plain.xyz + 0.5 * (fetch_velocity(face).xyz - returned), plain.xyz, low.xyz, high.xyz);
+    vec3 carried = limited(plain.xyz + 0.5 * (fetch_FIELD(face).xyz - returned), plain.xyz, low.xyz, high.xyz);
 #if !ALL_WALLS
     carried = mix(plain.xyz, carried, vec3(plain.w, low.w, high.w));
 #endif

@@ -1,10 +1,10 @@
-// End of BFECC (Dupont & Liu 2003): the compensated velocity carried along the velocity, held to the values
-// the velocity had round the place it comes from, m/s. Faces.
+// End of BFECC (Dupont & Liu 2003): what was compensated, carried along the velocity and held to the values that
+// FIELD, the velocity itself or one that was reflected, has round the place it comes from, m/s. Faces.
 #include "lib/solids.glsl"
 #include "lib/trace.glsl"
 #include "lib/still_air.glsl"
 #include "lib/component.glsl" for compensated
-#include "lib/component_bounds.glsl" for velocity
+#include "lib/component_bounds.glsl" for FIELD
 #include "lib/limiter.glsl"
 
 uniform float dt;  // s
@@ -12,8 +12,8 @@ uniform float dt;  // s
 float finished_along(int axis, vec3 from) {
     float value = component_compensated(from, axis);
 #if LIMITER
-    float plain = component_velocity(from, axis);
-    vec2 bounds = bounds_velocity(from, axis, plain);
+    float plain = component_FIELD(from, axis);
+    vec2 bounds = bounds_FIELD(from, axis, plain);
     value = limited(value, plain, bounds.x, bounds.y);
 #endif
     return still_air(from) * value;

@@ -1,18 +1,19 @@
-// First half of MacCormack (Selle, Fedkiw, Kim, Liu & Rossignac 2008) for the velocity, m/s: carried along itself for `dt`
-// seconds, and the least and the most that the limiter allows where it comes from, all that the second half needs
-// of that place. Last channels: the share there that still_air.glsl leaves, for x, y and z. Faces.
+// First half of MacCormack (Selle, Fedkiw, Kim, Liu & Rossignac 2008) for FIELD, the velocity itself or one that was
+// reflected, m/s: carried along the velocity for `dt` seconds, and the least and the most that the limiter allows where
+// it comes from, all that the second half needs of that place. Last channels: the share there that still_air.glsl
+// leaves, for x, y and z. Faces.
 #include "lib/solids.glsl"
 #include "lib/trace.glsl"
 #include "lib/still_air.glsl"
-#include "lib/component_bounds.glsl" for velocity
+#include "lib/component_bounds.glsl" for FIELD
 
 uniform float dt;  // s
 
 // Value, bounds and share. Its axis is a constant wherever it is called: of each texel one channel is then loaded.
 vec4 predicted_along(int axis, vec3 from) {
-    float share = still_air(from), value = component_velocity(from, axis);
+    float share = still_air(from), value = component_FIELD(from, axis);
 #if LIMITER
-    vec2 bounds = bounds_velocity(from, axis, value);
+    vec2 bounds = bounds_FIELD(from, axis, value);
 #else
     const vec2 bounds = vec2(0.0);
 #endif

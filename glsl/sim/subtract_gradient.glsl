@@ -15,5 +15,5 @@ void kernel(ivec3 face) {
     float here = pressure_of(face);
     for (int axis = 0; axis < DIMENSIONS; ++axis)
         u[axis] -= dt / cell_size * (here - pressure_of(face - step_along(axis)));
-    velocity_out = vec4(constrained(face, u), 0.0);
+    pushed_out = vec4(constrained(face, u), 0.0);
 }

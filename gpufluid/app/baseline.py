@@ -31,7 +31,7 @@ UNPACKED: dict[str, Kernel] = {
     ),
     "subtract_gradient": Kernel(
         "subtract_gradient_unpacked",
-        VELOCITY,
+        Slot("pushed", "face"),
         (VELOCITY, PRESSURE),
         ("dt",),
         solid_reads=(SOLID_FACES,),

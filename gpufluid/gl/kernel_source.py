@@ -239,7 +239,7 @@ class KernelSource:
             self.shader.add("vec3 user_force(vec3 position, float time) {", "<stage>")
             self.shader.add("float x = position.x, y = position.y, z = position.z; return (", "<stage>")
             self.shader.add(variant.expression, "<expression>").add("); }", "<stage>")
-        self.shader.include(f"{kernel.folder}/{kernel.name}.glsl")
+        self.shader.include(f"{kernel.folder}/{kernel.name}.glsl", variant.carried)
         self.shader.drop_unused(SIDE_NUMBERS)
         if kernel.walk is not None:
             self.shader.add("void main() { kernel(ivec3(gl_WorkGroupID)); }", "<main>")

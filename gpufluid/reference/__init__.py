@@ -11,6 +11,7 @@ from __future__ import annotations
 from gpufluid.reference.advection import (
     advect_scalars,
     advect_velocity,
+    combine_velocities,
     compensate_scalars,
     compensate_velocity,
     correct_scalars,
@@ -131,6 +132,7 @@ __all__ = [
     "close_faces",
     "closed_faces",
     "coarse_weights",
+    "combine_velocities",
     "compensate_scalars",
     "compensate_velocity",
     "confinement",

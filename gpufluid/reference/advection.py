@@ -74,6 +74,20 @@ def _face_trace(
     return trace(grid, variant, velocity, centers_of(grid, axis), u, dt, solid)
 
 
+def combine_velocities(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    other: Array,
+    own: float,
+    factor: float,
+    solid_faces: Array | None = None,
+) -> Array:
+    """`own` times the velocity and `factor` times another."""
+    return constrained(grid, variant, solid_faces, own * velocity + factor * other)
+
+
 def advect_velocity(
     grid: Grid,
     variant: Variant,
@@ -82,15 +96,16 @@ def advect_velocity(
     dt: float,
     solid_faces: Array | None = None,
     solid: Array | None = None,
+    reflected: Array | None = None,
 ) -> Array:
-    """Velocity carried along itself, semi-Lagrangian."""
-    parts = []
+    """Velocity carried along itself, or `reflected` along it, semi-Lagrangian."""
+    parts, moved = [], velocity if reflected is None else reflected
     for axis in range(grid.dimensions):
         place = _face_trace(grid, variant, velocity, axis, dt, solid)
         if variant.cubic:
-            carried = cubic_component(grid, variant, velocity, place, axis, solid_faces)
+            carried = cubic_component(grid, variant, moved, place, axis, solid_faces)
         else:
-            carried = sample_component(grid, variant, velocity, place, axis)
+            carried = sample_component(grid, variant, moved, place, axis)
         parts.append(_still_air(grid, variant, place) * carried)
     return constrained(grid, variant, solid_faces, faces_of(grid, parts))
 
@@ -103,15 +118,18 @@ def predict_velocity(
     dt: float,
     solid_faces: Array | None = None,
     solid: Array | None = None,
+    reflected: Array | None = None,
 ) -> Array:
-    """MacCormack's first half for the velocity: values, the least and the largest they may be, [z, y, x, 12].
+    """MacCormack's first half for the velocity, or for `reflected`, [z, y, x, 12].
 
-    The last channel of each four: the share of still air at one of the components' places.
+    Values, the least and the largest they may be. The last channel of each four: the share of still air at
+    one of the components' places.
     """
+    moved = velocity if reflected is None else reflected
     found: list[tuple[Array, ...]] = []  # of each axis
     for axis in range(grid.dimensions):
         place = _face_trace(grid, variant, velocity, axis, dt, solid)
-        value, low, high = bounded_component(grid, variant, velocity, place, axis)
+        value, low, high = bounded_component(grid, variant, moved, place, axis)
         if variant.limiter is None:
             low = high = np.zeros_like(value)
         share = _still_air(grid, variant, place)
@@ -134,9 +152,10 @@ def correct_velocity(
     dt: float,
     solid_faces: Array | None = None,
     solid: Array | None = None,
+    reflected: Array | None = None,
 ) -> Array:
-    """MacCormack's second half for the velocity."""
-    parts = []
+    """MacCormack's second half for the velocity, or for `reflected`."""
+    parts, moved = [], velocity if reflected is None else reflected
     forward, least, largest = np.split(predicted, 3, -1)
     shares = predicted[..., 3::4]
     for axis in range(grid.dimensions):
@@ -144,7 +163,7 @@ def correct_velocity(
         returned = sample_component(grid, variant, forward, there, axis)
         z, y, x = face_count(grid, axis)
         before, plain, low, high, share = (
-            values[:z, :y, :x, axis] for values in (velocity, forward, least, largest, shares)
+            values[:z, :y, :x, axis] for values in (moved, forward, least, largest, shares)
         )
         value = _limited(variant, plain + 0.5 * (before - returned), plain, low, high)
         parts.append(plain + (value - plain) * share)
@@ -160,14 +179,15 @@ def compensate_velocity(
     dt: float,
     solid_faces: Array | None = None,
     solid: Array | None = None,
+    reflected: Array | None = None,
 ) -> Array:
-    """The velocity with the error of carrying it there and back taken off beforehand."""
-    parts = []
+    """The velocity, or `reflected`, with the error of carrying it there and back taken off beforehand."""
+    parts, moved = [], velocity if reflected is None else reflected
     for axis in range(grid.dimensions):
         there = _face_trace(grid, variant, velocity, axis, -dt, solid)
         z, y, x = face_count(grid, axis)
         returned = sample_component(grid, variant, forward, there, axis)
-        parts.append(1.5 * velocity[:z, :y, :x, axis] - 0.5 * returned)
+        parts.append(1.5 * moved[:z, :y, :x, axis] - 0.5 * returned)
     return constrained(grid, variant, solid_faces, faces_of(grid, parts))
 
 
@@ -180,12 +200,13 @@ def finish_velocity(
     dt: float,
     solid_faces: Array | None = None,
     solid: Array | None = None,
+    reflected: Array | None = None,
 ) -> Array:
-    """The compensated velocity carried along the velocity."""
-    parts = []
+    """What was compensated, of the velocity or of `reflected`, carried along the velocity."""
+    parts, moved = [], velocity if reflected is None else reflected
     for axis in range(grid.dimensions):
         place = _face_trace(grid, variant, velocity, axis, dt, solid)
-        plain, low, high = bounded_component(grid, variant, velocity, place, axis)
+        plain, low, high = bounded_component(grid, variant, moved, place, axis)
         value = sample_component(grid, variant, compensated, place, axis)
         parts.append(_still_air(grid, variant, place) * _limited(variant, value, plain, low, high))
     return constrained(grid, variant, solid_faces, faces_of(grid, parts))
