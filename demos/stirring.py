@@ -25,7 +25,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     size = WIDTH / cells[0]
     fluid = gf.Fluid(
         gf.Grid(cells, size, origin=(-0.5 * WIDTH, -0.5 * size * cells[1], -0.5 * size)),
-        settings=gf.Settings(buoyancy=0.0, viscosity=2e-4, pressure=gf.Multigrid(2), cfl=8.0),
+        settings=gf.Settings(
+            buoyancy=0.0, viscosity=2e-4, pressure=gf.Multigrid(2), cfl=8.0, reflection=True
+        ),
         backend=backend,
         ctx=ctx,
     )

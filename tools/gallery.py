@@ -99,7 +99,7 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     **frames(flame=130, torch=80, ball_of_fire=40, vortex_blast=34, blast=68),
     **frames(smoke=100, chimney=80, lamps=70, lantern=80, animated_source=110, follow=80, walker=80),
     **frames(planet=44, steps=118, room=112, spheres=80, glass_plates=116),
-    **frames(street=230, paint=120, stirring=120, benard=101),
+    **frames(street=230, paint=120, stirring=95, benard=101),
     "gallery/ink.jpg": Shot("ink", 120, (480, 600)),
     "gallery/fireball_1.jpg": Shot("fireball", 18),
     "gallery/fireball_2.jpg": Shot("fireball", 32),
