@@ -259,11 +259,13 @@ class _Writer:
         return {THING: fluid} | {name: value for name, value in out.items() if value}
 
     def _sides(self, fluid: Fluid) -> dict[str, Any]:
-        """All six, the most usual one for all that are not named; nothing for plain walls."""
+        """All six; unless every, the most usual one for all not named, and nothing for plain walls."""
         each = {
             name: {"kind": _kind(SIDE_KINDS, side), **self.table(side, owner=fluid, part=f"{name}.")}
             for name, side in zip(SIDES, fluid.boundaries.sides, strict=True)
         }
+        if self.every:
+            return each
         usual = max(each.values(), key=list(each.values()).count)
         rest = {} if usual == {"kind": "wall", **self.table(Wall())} else {"all": usual}
         return rest | {name: side for name, side in each.items() if side != usual}

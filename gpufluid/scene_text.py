@@ -158,9 +158,13 @@ class _Editor:
                 self._remove(at, plain, name)
             elif (
                 isinstance(before, dict) and isinstance(after, dict) and isinstance(plain.get(name), dict)
-                and before.get("kind") == after.get("kind") and name != "sides"
+                and before.get("kind") == after.get("kind")
             ):  # fmt: skip
-                self.table(at[name], plain[name], before, after, brief.get(name, {}))
+                inner = brief.get(name, {})
+                if name == "sides":  # one that is like others may be named now
+                    usual = inner.get("all", {"kind": "wall"})
+                    inner = {side: inner.get(side, usual) for side in after}
+                self.table(at[name], plain[name], before, after, inner)
             elif before and _both_tables(before, after) and len(plain.get(name, ())) == len(after):
                 for n, each in enumerate(after):
                     self.table(at[name][n], plain[name][n], before[n], each, brief[name][n])
@@ -188,8 +192,14 @@ class _Editor:
     def _add(self, at: Any, plain: Plain, name: str, value: Any, prefix: str | None) -> None:
         """Say `name`, of which nothing is said."""
         plain[name] = value
-        if isinstance(at, self.kit.items.InlineTable):
+        bare = isinstance(at, self.kit.items.Table) and at.is_super_table()  # without a header of its own
+        header = getattr(_items(at)[-1], "display_name", None) if bare else None
+        dotted = bare and header is None
+        if dotted or isinstance(at, self.kit.items.InlineTable | self.kit.container.OutOfOrderTableProxy):
             at[name] = self._item(value)
+        elif header is not None and isinstance(value, dict):
+            block = _block(f"[{header.rpartition('.')[0]}.{name}]", value, "")
+            _behind(_last(at, self.kit), block)
         elif prefix == "" and name in TABLES and isinstance(value, dict):
             self._end += _block(f"[{name}]", value, f"{name}.")
         else:

@@ -27,6 +27,7 @@ from gpufluid.app import (
     studio_overlay,
     studio_rows,
     studio_sections,
+    studio_sides,
 )
 from gpufluid.app.player import Player
 from gpufluid.app.studio_views import Shown
@@ -38,7 +39,10 @@ CONTROL_KEY = 0xFFE3
 SHIFT, CONTROL, ALT = 1, 4, 8  # bits of an X event's state
 ESCAPE, TAB, SHIFT_KEY, LEFT_KEY = 0xFF1B, 0xFF09, 0xFFE1, 0xFF51
 SIZE = (560, 440)
-PANEL = studio, studio_files, studio_hands, studio_objects, studio_overlay, studio_rows, studio_sections
+PANEL = (
+    *(studio, studio_files, studio_hands, studio_objects, studio_overlay, studio_rows),
+    *(studio_sections, studio_sides),
+)
 FIRST = 105  # where what the panel scrolls begins
 SCENE = """\
 title = "session"
@@ -98,6 +102,7 @@ class Watcher:
             ),
             *(
                 "begin_combo",
+                "drag_float2",
                 "drag_float3",
                 "input_text",
                 "input_text_with_hint",

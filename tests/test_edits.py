@@ -65,6 +65,7 @@ SHOWN = (
         gf.Fire,
         gf.Smoke,
         gf.Picture,
+        *(gf.Wall, gf.Inflow),
         *FORMS,
         *SOLVERS,
     ),
@@ -76,6 +77,9 @@ cells = [6, 8, 6]
 cell_size = 0.1
 [settings]
 buoyancy = { formula = "1 + t" }
+[sides]
+left = { kind = "inflow", velocity = { formula = ["1 + t", "0", "0"] } }
+right = { kind = "open" }
 [[emitters]]
 shape = { kind = "sphere", center = [0.3, 0.2, 0.3], radius = 0.1 }
 density = { formula = "2 + t" }
@@ -113,6 +117,7 @@ def test_none_is_told_for_what_it_is() -> None:
     assert called["SliceView", "colors"] == called["Picture", "slices"] == "automatic"
     assert called["Emitter", "falloff"] == "one cell"
     assert called["Wind", "center"] == called["Turbulence", "center"] == "everywhere"
+    assert called["Inflow", "temperature"] == "ambient"
     assert called["Settings", "limiter"] == called["Emitter", "temperature"] == "none"
 
 
@@ -130,6 +135,9 @@ def test_none_is_told_for_what_it_is() -> None:
         (("fluids", 0, "emitters", 0, "shape", "radius"), 0.2),
         (("fluids", 0, "obstacles", 0, "position"), (0.1, 0.2, 0.3)),
         (("camera", "fov"), 50.0),
+        (("fluids", 0, "boundaries", "left", "density"), 0.5),
+        (("fluids", 0, "boundaries", "left", "temperature"), 1.0),
+        (("fluids", 0, "boundaries", "back", "velocity"), (0.5, 0.0, 0.0)),
         (("smoke", "pigments"), ((1.0, 0.0, 0.0),) * 3),
         (("fire",), gf.Fire()),
         (("floor",), 0.1),
@@ -158,6 +166,10 @@ def test_a_change_is_made_undone_and_made_again(
         (("fluids", 0, "settings", "viscosity"), -1.0),
         (("fluids", 0, "emitters", 0, "density"), float("nan")),
         (("fluids", 0, "emitters", 0, "shape", "radius"), 0.0),
+        (("fluids", 0, "boundaries", "left", "density"), -1.0),
+        (("fluids", 0, "boundaries", "back", "velocity"), (0.0, 0.0, 1.0)),
+        (("fluids", 0, "boundaries", "back", "temperature"), 1.0),
+        (("fluids", 0, "boundaries", "back"), gf.Open()),
         (("camera", "elevation"), 95.0),
         (("dt",), -1.0),
         (("views", 0, "opacity"), 2.0),
@@ -191,16 +203,22 @@ def test_a_hand_takes_over_from_a_formula_until_it_is_undone(scene: gf.Scene) ->
     scene.advance()
     history.change(scene, ("fluids", 0, "emitters", 0, "density"), 9.0)
     history.change(scene, ("fluids", 0, "settings", "buoyancy"), 5.0)
+    history.change(scene, ("fluids", 0, "boundaries", "left", "velocity"), (3.0, 0.0, 0.0))
     scene.advance()
     assert emitter.density == 9.0 and scene.fluid.settings.buoyancy == 5.0
+    assert scene.fluid.boundaries.left == gf.Inflow((3.0, 0.0, 0.0))
     told = description_of(scene)
     assert told["emitters"][0]["density"] == 9.0 and told["settings"]["buoyancy"] == 5.0
-    history.undo(scene)
-    history.undo(scene)
+    assert told["sides"]["left"]["velocity"] == [3.0, 0.0, 0.0]
+    for _ in range(3):
+        history.undo(scene)
     scene.advance()
     assert emitter.density == pytest.approx(2.0 + 2.0 * scene.dt)
     assert scene.fluid.settings.buoyancy == pytest.approx(1.0 + 2.0 * scene.dt)
-    assert description_of(scene)["emitters"][0]["density"]["formula"] == "2 + t"
+    assert scene.fluid.boundaries.velocity(0)[0] == pytest.approx(1.0 + 2.0 * scene.dt)
+    told = description_of(scene)
+    assert told["emitters"][0]["density"]["formula"] == "2 + t"
+    assert told["sides"]["left"]["velocity"]["formula"] == ["1 + t", "0", "0"]
 
 
 def test_objects_come_and_go_in_their_places(scene: gf.Scene) -> None:
@@ -269,6 +287,7 @@ def test_every_field_that_is_shown_has_a_meaning() -> None:
         gf.Attractor,
         gf.Turbulence,
         gf.Seeds,
+        *(gf.Wall, gf.Inflow),
         *SOLVERS,
         *FORMS,
     )
@@ -284,6 +303,7 @@ def test_every_field_that_is_shown_has_a_meaning() -> None:
         (gf.Picture, "slices", "slabs the box is cut into"),  # as in VolumeRenderer
         (gf.SliceView, "legend", "whether a bar with numbers"),  # of what draws it, and that one's base
         (gf.Settings, "buoyancy", "m/s² upward"),
+        (gf.Inflow, "velocity", "of what comes in, or is drawn out, m/s"),
     ):
         assert meaning(kind, name).startswith(told), name
     told = meaning(gf.ConjugateGradient, "tolerance")

@@ -104,6 +104,55 @@ def test_a_value_changes_nothing_but_itself(tmp_path: Path, end: str, mark: str)
     scene.release()
 
 
+CUBE = "[grid]\ncells = [4, 4, 4]\ncell_size = 0.1\n"
+WIND = 'kind = "inflow"\nvelocity = [1, 0, 0] # m/s\n'
+MOVES = 'back = { kind = "wall", velocity = [0.5, 0.0, 0.0] }'
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        (
+            f'{CUBE}# air\n[sides]\nleft = {{ kind="inflow", velocity=[1, 0, 0] }} # wind\n# and out\n'
+            'right = { kind = "open" }\n\n# seen\n[camera]\nfov = 30.0\n',
+            f'{CUBE}# air\n[sides]\nleft = {{ kind="inflow", velocity=[2, 0, 0], density = 0.5}} # wind\n'
+            f'# and out\nright = {{ kind = "open" }}\n{MOVES}\n\n# seen\n[camera]\nfov = 30.0\n',
+        ),
+        (
+            f'{CUBE}[sides]\nall = {{ kind = "inflow", velocity = [1, 0, 0] }} # all round\n'
+            'back = { kind="wall", velocity = [1, 0, 0] } # a belt\n',
+            f'{CUBE}[sides]\nall = {{ kind = "inflow", velocity = [1, 0, 0] }} # all round\n'
+            'back = { kind="wall", velocity = [0.5, 0, 0] } # a belt\n'
+            'left = { kind = "inflow", velocity = [2.0, 0.0, 0.0], density = 0.5 }\n',
+        ),
+        (
+            f"{CUBE}[sides.left]\n{WIND}\n# seen\n[camera]\nfov = 30.0\n",
+            f"{CUBE}[sides.left]\n{WIND.replace('1', '2')}density = 0.5\n"
+            '\n[sides.back]\nkind = "wall"\nvelocity = [0.5, 0.0, 0.0]\n'
+            "\n# seen\n[camera]\nfov = 30.0\n",
+        ),
+        (
+            f'sides.left.kind = "inflow"\nsides.left.velocity = [1, 0, 0] # m/s\n{CUBE}',
+            f'sides.left.kind = "inflow"\nsides.left.density = 0.5\nsides.{MOVES}\n'
+            f"sides.left.velocity = [2, 0, 0] # m/s\n{CUBE}",
+        ),
+    ],
+    ids=["lines", "all", "tables", "dotted keys"],
+)
+def test_sides_change_where_they_are_told(tmp_path: Path, text: str, after: str) -> None:
+    path, sides = tmp_path / "a.toml", ("fluids", 0, "boundaries")
+    scene, history = loaded(path, text), History()
+    history.change(scene, (*sides, "left", "velocity"), (2.0, 0.0, 0.0))
+    history.change(scene, (*sides, "left", "density"), 0.5)
+    history.change(scene, (*sides, "back", "velocity"), (0.5, 0.0, 0.0))
+    save_description(scene, path, overwrite=True)
+    assert path.read_text() == after
+    again = loaded(path, after)
+    assert again.fluid.boundaries.sides == scene.fluid.boundaries.sides
+    scene.release()
+    again.release()
+
+
 def test_a_scene_that_has_played_is_saved_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     for x in range(1, 21):  # a unit vector divided by its length is another one in a quarter of these

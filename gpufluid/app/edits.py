@@ -77,9 +77,12 @@ def told_as(scene: Scene, path: Path) -> tuple[Any, str] | None:
     """The object and field under which a description tells what lies at `path`; None: it tells none."""
     found: Any = scene
     holder: tuple[Any, str] | None = None
-    for step, following in zip(path, [*path[1:], None], strict=True):
-        if isinstance(step, str) and step == "settings" and isinstance(following, str):
-            return found, following
+    for number, step in enumerate(path, start=1):
+        inner = path[number:]
+        if step == "settings" and inner:
+            return found, str(inner[0])
+        if step == "boundaries" and len(inner) == 2:  # a side, and its field
+            return found, ".".join(map(str, inner))
         if isinstance(step, str) and dataclasses.is_dataclass(found) and not _frozen(found):
             holder = None if isinstance(found, Scene) else (found, step)
         found = found[step] if isinstance(step, int) else getattr(found, step)

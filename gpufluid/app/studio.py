@@ -20,6 +20,7 @@ from gpufluid.app.studio_objects import Objects
 from gpufluid.app.studio_overlay import Overlay
 from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_sections import Cells, Flow, Passes, Picture, Views
+from gpufluid.app.studio_sides import Sides
 from gpufluid.app.studio_ui import Ui, imgui
 from gpufluid.scene_saving import is_script
 
@@ -48,8 +49,8 @@ class Studio:
         self.tools = Tools(editor, rows)
         self.files = Files(editor, rows)
         self.objects = Objects(editor, rows, self.files)
-        self.flow, self.picture = Flow(editor, rows), Picture(editor, rows)
-        self.views = Views(editor, rows)
+        self.flow, self.sides = Flow(editor, rows), Sides(editor, rows)
+        self.picture, self.views = Picture(editor, rows), Views(editor, rows)
         self.grid, self.passes = Cells(editor, rows), Passes(editor, rows)
         self._rows, self.naming = rows, rows.naming
         self.menu = False  # whether one is open
@@ -162,6 +163,7 @@ class Studio:
         for title, section, opened in (
             ("Objects", self.objects, True),
             ("Flow", self.flow, True),
+            ("Sides", self.sides, False),
             ("Picture", self.picture, False),
             ("Views", self.views, False),
             ("Grid", self.grid, False),

@@ -59,6 +59,9 @@ RANGES: dict[str, Range] = {
     "Settings.density_dissipation": Range(0.0, 5.0, "1/s"),
     "Settings.cooling": Range(0.0, 5.0, "1/s"),
     "Settings.up": Range(-1.0, 1.0),
+    "Inflow.density": Range(0.0, 5.0),
+    "Inflow.temperature": Range(-2.0, 5.0),
+    "Wall.temperature": Range(-2.0, 5.0),
     "Combustion.ignition_temperature": Range(-1.0, 2.0),
     "Combustion.burn_per_temperature": Range(0.0, 20.0, "1/s"),
     "Combustion.fuel_per_burn": Range(0.01, 2.0),
@@ -183,6 +186,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 # What None is called where it is not nothing, but a choice that is made for one.
 NONES: dict[str, str] = {
     "Settings.velocity_advection": "as advection",
+    "Inflow.temperature": "ambient",
     "Emitter.falloff": "one cell",
     "Emitter.noise_size": "four cells",
     **dict.fromkeys(("colors", "range", "level", "spacing", "length", "interval", "slices"), "automatic"),
@@ -193,6 +197,7 @@ NONES: dict[str, str] = {
 COLORS = ("color", "floor_color", "ambient", "core", "emission", "albedo", "surface_color")
 HIDDEN = (
     *("Settings.precision", "Picture.size", "ForceField.values", "ForceExpression.numpy"),
+    "Wall.slip",  # part of what it is
     # those of views that have a place of their own in the panel
     *(f"{kind.__name__}.{name}" for kind in VIEW_KINDS.values() for name in ("box", "visible")),
     "ParticlesView.sources",
