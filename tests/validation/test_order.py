@@ -162,7 +162,7 @@ def measure() -> Case:
             axes.set_xticks(sizes, [f"1/{n}" for n in MESHES])
             axes.minorticks_off()
             axes.set(xlabel="h", title=title)
-            axes.legend(fontsize=7, loc="lower right")
+            axes.legend(fontsize=7, loc="best")
             axes.set_ylim(values.min() / 12.0, None)
         sheet.axes[0].set_ylabel("error (rms), of the exact field")
         sheet.save(path)
