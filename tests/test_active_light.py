@@ -48,6 +48,7 @@ def found(device: Device, fluid: Any, look: Look) -> Occupancy:
     """Where there is anything in `fluid`."""
     made = Occupancy(device, fluid)
     made.update(fluid, look)
+    made.spread(fluid)
     return made
 
 

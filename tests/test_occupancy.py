@@ -62,6 +62,7 @@ def test_boxes_and_spans_are_those_of_what_is_there(
     puff = Puff(device, grid, density, solids)
     occupancy = Occupancy(device, puff)
     occupancy.update(puff, Look())
+    occupancy.spread(puff)
     edge, found, spans = occupancy._defines["EDGE"], occupancy.boxes.read(), occupancy._spans.read()
     shows = density != 0.0
     boxes, within = boxes_of(shows, edge)

@@ -139,6 +139,8 @@ class LightVolume:
             self._turn(LightFrame(self.grid, direction, self.scale, moved))
         reach = None
         if occupancy is not None:
+            if not self.at_once:
+                occupancy.spread(fluid)
             reach = self._reach = self._reach or _Reach(self, occupancy)
             follows = reach.find(occupancy, self.frame)
             if not (follows and self.at_once):

@@ -74,6 +74,7 @@ class Occupancy:
         self._worth = WORTH * nx * ny * nz
         self._known: object = None
         self.margin = 0.0
+        self._beside: int | None = None  # cells beside what shows that spans are yet to be found with
 
     @property
     def blocks(self) -> int:
@@ -101,10 +102,19 @@ class Occupancy:
             self._rows, fluid, "occupied rows", matter(fluid), values, defines, _strips_of(fluid, look)
         )
         self._fill(self.boxes, fluid, "occupied boxes", {"rows": self._rows})
-        beside = solids + (3 if smoke.soft or soft_fire else 1 if fire is None else 2)
-        self._fill(self._spans, fluid, "occupied spans", {"boxes": self.boxes}, {"margin": beside})
+        self._beside = solids + (3 if smoke.soft or soft_fire else 1 if fire is None else 2)
         if look.lights or fire is not None:
             self._find_ends(fluid.grid.local)
+
+    def spread(self, fluid: FluidLike) -> None:
+        """Find the spans of cells that show something, or lie beside such, once after an `update`.
+
+        What writes cells asks for them; light that is walked in one dispatch does without.
+        """
+        if self._beside is not None:
+            self.device.ctx.enable_only(moderngl.NOTHING)
+            self._fill(self._spans, fluid, "occupied spans", {"boxes": self.boxes}, {"margin": self._beside})
+            self._beside = None
 
     def knows(self, fluid: FluidLike, look: Look) -> bool:
         """Whether the latest `update` holds for `fluid` as it is now."""
@@ -209,7 +219,10 @@ class Occupancy:
         return {"spans": self._spans.layout, "macros": self._defines}
 
     def give_spans(self, program: Program) -> None:
-        """Set what ``whole.glsl``, ``spans_vertex.glsl`` and ``each_cell.glsl`` of `program` read."""
+        """Set what ``whole.glsl``, ``spans_vertex.glsl`` and ``each_cell.glsl`` of `program` read.
+
+        After `spread`.
+        """
         give(program, {"spans": UNITS["spans"], "worth": self._worth})
         self._spans.front.use(UNITS["spans"])
 

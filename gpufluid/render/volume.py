@@ -357,6 +357,9 @@ class VolumeRenderer(Guest):
                 seen = now and (now, self._lit, eye_of(view, fluid) if look.smoke.anisotropy else None)
                 if seen is None or seen != self._shown:
                     self._shown = None
+                    if self._occupancy is not None:
+                        with self.timed(fluid, "occupancy"):
+                            self._occupancy.spread(fluid)
                     with self.timed(fluid, "shade"):
                         self._shade(fluid, look, view)
                     if fire is not None:
