@@ -446,6 +446,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
         drive.press(ord("z"), CONTROL)
     paused = player.paused
     player.paused = True
+    player.told.say("")  # what was told might be gone from the second picture
     studio.views.charts.append(Shown.of("Histogram", player.window.ctx, 0))
     drive.frames(2)
     with_them = drive.picture()
