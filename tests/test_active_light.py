@@ -15,7 +15,8 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.render import light_volume
 from gpufluid.render.firelight import FireLight
-from gpufluid.render.light_volume import COLUMNS, LightVolume
+from gpufluid.render.light_reach import COLUMNS, LightReach, ReachPart
+from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.occupancy import FAINT, Occupancy, _strips_of
 from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.volume import VolumeRenderer
@@ -85,6 +86,48 @@ def test_light_is_walked_only_past_what_stops_it(
             volume.release()
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_lights_are_found_together_as_they_are_alone(
+    device: Device, rng: np.random.Generator, at_once: bool
+) -> None:
+    """Three of them at once, of other directions and sizes: the groups of each keep to its rows."""
+    if at_once and device.version < 430:
+        pytest.skip("no compute shaders here")
+    grid = gf.Grid((37, 30, 17), cell_size=1 / 26)
+    lights = [LightVolume(device, grid, size, at_once=at_once) for size in (1.0, 0.5, 0.7)]
+    alone = [LightVolume(device, grid, light.scale, at_once=at_once) for light in lights]
+    together = LightReach(device, lights)
+    for n in range(6):  # now and then one of them turns
+        puff = Puff(device, grid, specks(rng, grid.cells[::-1], n % 3), scrolled=(n // 4, 0, 0))
+        occupancy = found(device, puff, Look(smoke=SMOKE))
+        ways = [WAYS[(k + (n // 3 if k == 1 else 0)) % len(WAYS)] for k in range(3)]
+        for light, way in zip(lights, ways, strict=True):
+            light.face(puff, way)
+        together.find(occupancy)
+        for light, single, way, part in zip(lights, alone, ways, together.parts, strict=True):
+            light.update(puff, way, SMOKE, occupancy, part)
+            single.update(puff, way, SMOKE, occupancy)
+            own = single._reach
+            assert own is not None
+            assert (
+                part.follows == own.follows == (n not in (0, 4) and (n != 3 or part is not together.parts[1]))
+            )
+            np.testing.assert_array_equal(reaches(part), reaches(own))
+            np.testing.assert_array_equal(light.read(), single.read())
+        occupancy.release()
+    together.release()
+    for light in (*lights, *alone):
+        light.release()
+
+
+def reaches(part: ReachPart) -> Floats:
+    """What a light may meet: the first and the last layer by group of columns, [rows, columns, 2]."""
+    groups = part.whole.groups
+    image = np.frombuffer(groups.read(), np.float32).reshape(*groups.size[::-1], 4)
+    image = image[part.row : part.row + part.count[1], : part.count[0]]
+    return np.stack([-image[..., 0], image[..., 1]], axis=-1).astype(float)
+
+
 def interrupt(*_: Any) -> None:
     """Ctrl-C."""
     raise KeyboardInterrupt
@@ -137,9 +180,7 @@ def test_light_is_left_alone_where_nothing_stops_it(device: Device) -> None:
     volume.update(puff, (0.2, -1.0, 0.1), SMOKE, occupancy)
     reach = volume._reach
     assert reach is not None
-    image = np.frombuffer(reach.groups.read(), np.float32).reshape(*reach.groups.size[::-1], 4)
-    image = image[: reach._count[1], : reach._count[0]]
-    first, last = -image[..., 0], image[..., 1]
+    first, last = np.moveaxis(reaches(reach), 2, 0)
     walked = np.maximum(last - first + 1.0, 0.0)
     assert 0 < (walked > 0.0).sum() <= 4
     assert walked.max() <= 4  # the cell, half a cell to both sides, and the slope

@@ -2,7 +2,7 @@
 // before: how many across and down, 1, and which is the first, its row in the upper half.
 
 uniform sampler2D light_reach, light_before;  // by group of columns, see light_reach_fragment.glsl
-uniform ivec2 group_count;
+uniform ivec2 first_group, group_count;  // of the light, in the two
 
 out uvec4 groups_out;
 
@@ -11,7 +11,7 @@ void main() {
     do {
         at.x = 0;
         do {
-            vec2 reach = max(texelFetch(light_reach, at, 0).xy, texelFetch(light_before, at, 0).xy);
+            vec2 reach = max(texelFetch(light_reach, first_group + at, 0).xy, texelFetch(light_before, first_group + at, 0).xy);
             bool some = -reach.x <= reach.y;
             low = min(low, some ? at : group_count);
             high = max(high, some ? at : ivec2(-1));

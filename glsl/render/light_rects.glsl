@@ -5,6 +5,7 @@
 
 uniform sampler2D light_reach;   // by group of columns, see light_reach_fragment.glsl
 uniform ivec2 light_first;       // the first column
+uniform int light_row;           // of the first group
 uniform ivec2 group_count;
 
 out vec4 rect_out;
@@ -19,7 +20,7 @@ void main() {
     vec4 rect = vec4(1e6, -1e6, 1e6, -1e6);
     for (int y = from.y; y <= to.y; ++y)
         for (int x = from.x; x <= to.x; ++x) {
-            vec2 reach = texelFetch(light_reach, ivec2(x, y), 0).xy;
+            vec2 reach = texelFetch(light_reach, ivec2(x, light_row + y), 0).xy;
             reach.x = -reach.x;
             if (reach.x > reach.y || reach.x > float(behind ? layer - 1 : layer + 3) || (!behind && reach.y < float(layer))) continue;
             vec2 texel = vec2(ivec2(x, y) * GROUP_SIZE - off), after = texel + vec2(GROUP_SIZE);

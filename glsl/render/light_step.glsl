@@ -83,9 +83,10 @@ vec4 after_layers(int first, ivec2 walked, Column column) {
 uniform sampler2D light_reach;   // by group of columns, see light_reach_fragment.glsl
 uniform sampler2D light_before;  // the same of the walk before, nothing where what is written now was cleared
 uniform ivec2 light_first;       // the first column of all tiles
+uniform int light_row;           // of the first group of columns
 
 ivec2 reach_in(sampler2D groups, ivec2 column) {
-    vec2 reach = texelFetch(groups, (column - light_first) / GROUP_SIZE, 0).xy;
+    vec2 reach = texelFetch(groups, (column - light_first) / GROUP_SIZE + ivec2(0, light_row), 0).xy;
     return ivec2(clamp(vec2(-reach.x, reach.y), vec2(0.0, -1.0), vec2(light_tiles.w, light_tiles.w - 1)));
 }
 #endif

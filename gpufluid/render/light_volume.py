@@ -16,7 +16,6 @@ renderer it is of the workgroups from the first to the last with anything to wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import moderngl
@@ -26,17 +25,15 @@ from numpy.typing import NDArray
 from gpufluid.errors import one_of
 from gpufluid.gl.device import GROUP, Device, let_go
 from gpufluid.gl.passes import give
-from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.fading import fading
-from gpufluid.render.occupancy import NOWHERE, Occupancy
-from gpufluid.render.reference_light import LANES, ONE, LightFrame
+from gpufluid.render.light_reach import AXES, BEFORE, GROUPED, REACH, LightReach, ReachPart, packed
+from gpufluid.render.occupancy import Occupancy
+from gpufluid.render.reference_light import LANES, LightFrame
 from gpufluid.render.subject import FluidLike, lag
 from gpufluid.render.volume_source import (
     GLOW,
-    PICTURE,
-    SKY,
     SUN,
     Program,
     bind,
@@ -47,13 +44,9 @@ from gpufluid.render.volume_source import (
 from gpufluid.view import Smoke
 
 ATTENUATIONS = ("exponential", "harris")
-AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-# texture units: where light is walked nobody reads those
-REACH, BEFORE, RECTS, LASTS = PICTURE, SKY, GLOW, SUN
+RECTS, LASTS = GLOW, SUN  # texture units: where light is walked nobody reads those
 GROUPS = RECTS
-COLUMNS = 8, 4  # of a group
 FEW = 4000  # columns up to which a software renderer too walks all: which to leave out takes longer to find
-BAND = 16  # rows of a tile that are drawn at once
 
 
 class LightVolume:
@@ -86,21 +79,21 @@ class LightVolume:
         self._target = device.ctx.framebuffer([self.layers])
         self._target.clear()
         self._parts: _Parts | None = None
-        self._reach: _Reach | None = None
+        self._reach: ReachPart | None = None  # of the latest walk
+        self._own: LightReach | None = None
         self._read_as: dict[str, dict[str, bytes]] = {}  # what others that read it are given, by its name
         self._turn(LightFrame(grid, (0.0, -1.0, 0.0), scale))
 
     def _turn(self, frame: LightFrame) -> None:
         """Let the light come along `frame` from now on."""
-        self.frame, spread = frame, spread_of(frame)
+        self.frame = frame
         self._read_as.clear()
-        self._columns = frame.tile[0] + spread[0], frame.tile[1] + spread[1]
         self._placed = packed(
             whole={
                 "light_reach": REACH,
                 "light_before": BEFORE,
                 "light_groups": GROUPS,
-                "light_first": first_of(frame),
+                "light_first": frame.first,
                 "light_tiles": self.tiles,
                 "light_shear": frame.shear,
                 "light_start": frame.start,
@@ -123,48 +116,66 @@ class LightVolume:
         """Those it holds."""
         return [self.layers, *([self._parts.lasts] if self._parts else ())]
 
+    def face(self, fluid: FluidLike, direction: tuple[float, float, float]) -> None:
+        """Let the light come along `direction` through the box of `fluid` where that is now."""
+        moved = lag(fluid)
+        if (direction, moved) != (self.frame.direction, self.frame.lag):  # else it is known where columns lie
+            self._turn(LightFrame(self.grid, direction, self.scale, moved))
+
     def update(
         self,
         fluid: FluidLike,
         direction: tuple[float, float, float],
         smoke: Smoke,
         occupancy: Occupancy | None = None,
+        reach: ReachPart | None = None,
     ) -> None:
         """Walk the light through the fluid as it is now, in which there is `smoke`.
 
-        occupancy: where there is anything that stops light; None: perhaps everywhere.
+        occupancy: where there is anything that stops light; None: perhaps everywhere. reach: that of this
+        light, found in it beside that of others after `face`; None: it is found here.
         """
-        moved = lag(fluid)
-        if (direction, moved) != (self.frame.direction, self.frame.lag):  # else it is known where columns lie
-            self._turn(LightFrame(self.grid, direction, self.scale, moved))
-        reach = None
-        if occupancy is not None:
+        self.face(fluid, direction)
+        if occupancy is None:
+            reach = None
+        elif reach is None:
+            self._own = self._own or LightReach(self.device, [self])
+            self._own.find(occupancy)
+            (reach,) = self._own.parts
+        follows = reach is not None and reach is self._reach and reach.follows
+        if self._reach is not None:
+            self._reach.walked = False
+        self._reach = reach
+        if occupancy is not None and reach is not None:
             if not self.at_once:
                 occupancy.spread(fluid)
-            reach = self._reach = self._reach or _Reach(self, occupancy)
-            follows = reach.find(occupancy, self.frame)
+            if not follows:
+                reach.whole.forget_before(reach)
             if not (follows and self.at_once):
                 self._target.clear(1.0, 1.0, 1.0, 1.0)
-            reach.groups.use(REACH)
-            reach.before.use(BEFORE)
-        elif self._reach is not None:
-            self._reach.walked = False
+            reach.whole.use()
         fades, values = fading(fluid, smoke)
-        walk = self._walk_at_once if self.at_once else self._walk_in_passes
         values = {**values, **self._placed, "past_solids": self.past_solids}
-        walk(fluid, fades | self._defines(reach), values, reach)
+        defines = {
+            **fades,
+            **GROUPED,
+            "REACH": int(reach is not None),
+            "HARRIS": int(self.attenuation == "harris"),
+        }
+        if reach is not None:
+            values["light_row"] = reach.row
+        if self.at_once:
+            self._walk_at_once(fluid, defines, values, reach)
+        else:
+            self._walk_in_passes(fluid, defines, values, occupancy, reach)
         if reach is not None:
             reach.walked = True
 
-    def _defines(self, reach: _Reach | None) -> dict[str, object]:
-        """The macros of a walk."""
-        return {"REACH": int(reach is not None), "HARRIS": int(self.attenuation == "harris"), **GROUPED}
-
     def _walk_at_once(
-        self, fluid: FluidLike, defines: dict[str, object], values: dict[str, Any], reach: _Reach | None
+        self, fluid: FluidLike, defines: dict[str, object], values: dict[str, Any], reach: ReachPart | None
     ) -> None:
         """One dispatch: columns do not depend on each other."""
-        width, height = self._columns
+        width, height = self.frame.columns
         # a GPU ends a workgroup with nothing to do at once, and is slow where one thread looks at all of them
         few = not self.device.software or width * height <= FEW
         groups = None if reach is None or few else reach.find_groups()
@@ -181,7 +192,12 @@ class LightVolume:
         self.device.ctx.memory_barrier()
 
     def _walk_in_passes(
-        self, fluid: FluidLike, defines: dict[str, object], values: dict[str, Any], reach: _Reach | None
+        self,
+        fluid: FluidLike,
+        defines: dict[str, object],
+        values: dict[str, Any],
+        occupancy: Occupancy | None,
+        reach: ReachPart | None,
     ) -> None:
         """A pass over all tiles, each by itself, and one that multiplies them by what those before leave."""
         device, ctx, tiles = self.device, self.device.ctx, self.frame.tiles
@@ -189,12 +205,12 @@ class LightVolume:
         width, height, columns, _ = self.tiles
         size = width * columns, height * -(-tiles // columns)
         vertices, covering = 3, dict[str, Any]()
-        if reach is not None:
+        if occupancy is not None and reach is not None:
             bands = reach.find_rects(self.tiles, self._placed)
             vertices = 6 * bands * tiles
             covering = {
                 "vertex_file": "render/light_rects_vertex.glsl",
-                "placed_by": reach.occupancy.volumes,
+                "placed_by": occupancy.volumes,
             }
             reach.rects.use(RECTS)
             values = {**values, "light_rects": RECTS, "light_bands": bands, "light_size": size}
@@ -213,8 +229,8 @@ class LightVolume:
                 defines=defines,
                 **covering,
             )
-            if reach is not None:
-                reach.occupancy.give_spans(program)
+            if occupancy is not None:
+                occupancy.give_spans(program)
             give(program, {**values, "lasts": LASTS, "first_rect": first_rect})
             target.viewport = 0, 0, *size
             target.use()
@@ -263,10 +279,10 @@ class LightVolume:
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        for part in (self._parts, self._reach):
+        for part in (self._parts, self._own):
             if part is not None:
                 part.release()
-        self._parts = self._reach = None
+        self._parts = self._own = self._reach = None
         let_go(self._target, self.layers)
 
 
@@ -280,160 +296,3 @@ class _Parts:
     def release(self) -> None:
         """Release the texture."""
         let_go(self.target, self.lasts)
-
-
-GROUPED = {"GROUP_SIZE": f"ivec2{COLUMNS}", "RECT_ROWS": BAND, "GROUP": GROUP}  # macros
-
-
-def packed(whole: Mapping[str, Any], real: Mapping[str, Any]) -> dict[str, bytes]:
-    """The bytes of uniforms of whole and of real numbers, by name; matrices column by column."""
-    numbers = {name: np.array(value, np.int32) for name, value in whole.items()}
-    numbers |= {name: np.array(value, np.float32) for name, value in real.items()}
-    return {name: values.tobytes() for name, values in numbers.items()}
-
-
-def spread_of(frame: LightFrame) -> tuple[int, int]:
-    """How many columns and rows more than a tile holds come near the box in some layer."""
-    u, v = (abs(p - q) for p, q in zip(frame.base(0), frame.base(frame.layers - 1), strict=True))
-    return u, v
-
-
-def first_of(frame: LightFrame) -> tuple[int, int]:
-    """The first column and row of all tiles."""
-    u, v = map(min, frame.base(0), frame.base(frame.layers - 1))
-    return u, v
-
-
-class _Reach:
-    """Where on its way the light of a volume may meet anything, by group of columns."""
-
-    def __init__(self, volume: LightVolume, occupancy: Occupancy) -> None:
-        self.device = device = volume.device
-        self.occupancy = occupancy
-        frames = [LightFrame(volume.grid, axis, volume.scale) for axis in AXES]
-        # a column crosses no more columns than layers
-        wide, high, self._tiles = (
-            max(frame.largest_tile[0] + frame.layers + 1 for frame in frames),
-            max(frame.largest_tile[1] + frame.layers + 1 for frame in frames),
-            max(frame.tiles for frame in frames),
-        )
-        self._bands = -(-max(frame.largest_tile[1] for frame in frames) // BAND)
-        size = -(-wide // COLUMNS[0]), -(-high // COLUMNS[1])
-        # of this walk and of the one before
-        self.groups, self.before = (device.texture(size, 4, "f4", "the reach of light") for _ in range(2))
-        self._target, self._target_before = (device.ctx.framebuffer([t]) for t in (self.groups, self.before))
-        self._groups: _Groups | None = None
-        self._rects: moderngl.Texture | None = None
-        self._rects_target: moderngl.Framebuffer | None = None
-        self._count = 0, 0
-        self.walked = False  # whether the light in the volume is of the latest reach
-        self._frame: LightFrame | None = None
-        self._placed: dict[str, bytes] = {}
-
-    def _turn(self, frame: LightFrame) -> None:
-        """Let the light come along `frame` from now on."""
-        self._frame = frame
-        width, height = (n + more for n, more in zip(frame.tile, spread_of(frame), strict=True))
-        self._count = -(-width // COLUMNS[0]), -(-height // COLUMNS[1])
-        self._placed = packed(
-            whole={},
-            real={
-                "light_matrix": frame.matrix.T,
-                "light_first": first_of(frame),
-                "light_start": [n / ONE for n in frame.start],
-                "light_slope": frame.slope,
-                "light_axes": (*frame.across, frame.axis),
-                "light_scale": frame.scale,
-                "group_size": COLUMNS,
-                "group_count": self._count,
-            },
-        )
-
-    def find(self, occupancy: Occupancy, frame: LightFrame) -> bool:
-        """Find it for light of `frame`; return whether what is in the volume is of the one before."""
-        self.occupancy, follows = occupancy, self.walked and frame is self._frame
-        self.walked = False
-        self.groups, self.before = self.before, self.groups
-        self._target, self._target_before = self._target_before, self._target
-        if frame is not self._frame:
-            self._turn(frame)
-        if not follows:
-            self._target_before.clear(*(NOWHERE,) * 4)
-        program = occupancy.scattering(self.device, frame.grid, "light_reach")
-        give(program, self._placed)
-        self._target.viewport = (0, 0, *self._count)
-        self._target.clear(*(NOWHERE,) * 4)
-        with occupancy.scatter(program, self._target):
-            self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3 * occupancy.blocks)
-        return follows
-
-    @property
-    def rects(self) -> moderngl.Texture:
-        """The columns that may meet anything, by band of rows and tile, and those that did so before."""
-        assert self._rects is not None
-        return self._rects
-
-    def find_groups(self) -> _Groups:
-        """The workgroups of a dispatch that have anything to write."""
-        device = self.device
-        groups = self._groups = self._groups or _Groups(device)
-        program = _small_program(device, "light groups")
-        give(program, {"light_reach": REACH, "light_before": BEFORE, "group_count": self._count})
-        groups.back_target.use()
-        device.ctx.enable_only(moderngl.NOTHING)
-        device.cover(program)
-        groups.tell()
-        return groups
-
-    def find_rects(self, tiles: tuple[int, int, int, int], placed: Mapping[str, bytes]) -> int:
-        """Find `rects`; return how many bands there are. placed: the uniforms of the light's columns."""
-        device = self.device
-        if self._rects is None:
-            self._rects = device.texture((self._bands, 2 * self._tiles), 4, "f4", "the reach of light")
-            self._rects_target = device.ctx.framebuffer([self._rects])
-        assert self._rects_target is not None
-        bands = -(-tiles[1] // BAND)
-        program = _small_program(device, "light rects")
-        give(program, {**placed, "group_count": self._count})
-        self.groups.use(REACH)
-        self._rects_target.viewport = 0, 0, bands, 2 * (-(-tiles[3] // LANES))
-        self._rects_target.use()
-        device.ctx.enable_only(moderngl.NOTHING)
-        device.cover(program)
-        return bands
-
-    def release(self) -> None:
-        """Release the textures."""
-        let_go(self._target, self._target_before, self.groups, self.before)
-        if self._groups is not None:
-            self._groups.release()
-        if self._rects is not None and self._rects_target is not None:
-            let_go(self._rects_target, self._rects)
-
-
-class _Groups:
-    """How many workgroups a dispatch has, which the GPU alone knows."""
-
-    def __init__(self, device: Device) -> None:
-        self.texture = device.ctx.texture((1, 1), 4, dtype="u4")
-        self.back_target = device.ctx.framebuffer([self.texture])
-        self.buffer = device.ctx.buffer(reserve=16)
-
-    def tell(self) -> None:
-        """Copy what was drawn to where a dispatch takes it from."""
-        self.texture.read_into(self.buffer)
-
-    def release(self) -> None:
-        """Release all of it; idempotent."""
-        let_go(self.back_target, self.texture, self.buffer)
-
-
-def _small_program(device: Device, label: str) -> moderngl.Program:
-    """The program of a pass over a few texels; compiled once on each device."""
-
-    def make() -> moderngl.Program:
-        source = Source(label).add("#version 330 core", "<stage>")
-        source.add("\n".join(f"#define {name} {value}" for name, value in GROUPED.items()), "<variant>")
-        return device.fragment_program(source.include(f"render/{label.replace(' ', '_')}.glsl"))
-
-    return device.keep(label, make)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -12,6 +12,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.firelight import FireLight, SeenFire
+from gpufluid.render.light_reach import LightReach, ReachPart
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.other_lights import OtherLights
@@ -36,6 +37,7 @@ class Lighting:
         sky_scale = min(SKY_SCALE, scale) if min(grid.cells) > 1 else scale
         self.sun = LightVolume(device, grid, scale, attenuation)
         self.sky = LightVolume(device, grid, sky_scale, attenuation)
+        self._reach: LightReach | None = None  # of both
         self._grid = grid
         self._others: OtherLights | None = None
         self._fire: FireLight | None = None
@@ -62,10 +64,18 @@ class Lighting:
         self.shadows, self.sun.past_solids = shadows, shadows is not None
         self._look, smoke = look, look.smoke
         self._occupancy, self._walked_past = occupancy, False
-        with self.timed(fluid, "light"):
-            self.sun.update(fluid, look.light.direction, smoke, occupancy)
-        with self.timed(fluid, "sky"):
-            self.sky.update(fluid, DOWN, smoke, occupancy)
+        walks = (self.sun, look.light.direction, "light"), (self.sky, DOWN, "sky")
+        reaches: Sequence[ReachPart | None] = (None, None)
+        if occupancy is not None:
+            for volume, direction, _ in walks:
+                volume.face(fluid, direction)
+            self._reach = self._reach or LightReach(self.device, [self.sun, self.sky])
+            with self.timed(fluid, "reach of light"):
+                self._reach.find(occupancy)
+            reaches = self._reach.parts
+        for (volume, direction, label), reach in zip(walks, reaches, strict=True):
+            with self.timed(fluid, label):
+                volume.update(fluid, direction, smoke, occupancy, reach)
         self._make_room(any(fluid.scrolled))
         if look.lights:
             self._others = self._others or OtherLights(self.device, self._grid, self._roomy)
@@ -226,10 +236,11 @@ class Lighting:
 
     def release(self) -> None:
         """Release every texture."""
-        for part in (self.sun, self.sky, self._past, self._others, self._others_past, self._fire):
+        parts = self._reach, self._past, self._others, self._others_past, self._fire
+        for part in (self.sun, self.sky, *parts):
             if part is not None:
                 part.release()
-        self._past = self._others = self._others_past = self._fire = None
+        self._reach = self._past = self._others = self._others_past = self._fire = None
 
 
 # the samplers of host/light.glsl, by their texture units; who does not ask for lamps needs no third

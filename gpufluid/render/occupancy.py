@@ -169,23 +169,29 @@ class Occupancy:
         with self.scatter(program, self._ends_target):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3 * self.blocks)
 
-    def scattering(self, device: Device, grid: Grid, name: str) -> moderngl.Program:
-        """The program of render/<name>_vertex.glsl and _fragment.glsl: each block writes what it says."""
+    def scattering(
+        self, device: Device, grid: Grid, name: str, defines: Mapping[str, object] | None = None
+    ) -> moderngl.Program:
+        """The program of render/<name>_vertex.glsl and _fragment.glsl: each block writes what it says.
+
+        defines: macros of both.
+        """
         layout = self.boxes.layout
+        macros = [f"#define {key} {value}" for key, value in (defines or {}).items()]
 
         def make() -> moderngl.Program:
             vertex = Source(f"{name} (vertex)").add("#version 330 core", "<stage>")
             vertex.add(box_constants(grid), "<box>").add("#define DIMENSIONS 3", "<variant>")
-            vertex.add(f"#define EDGE {self._defines['EDGE']}", "<variant>")
+            vertex.add("\n".join((f"#define EDGE {self._defines['EDGE']}", *macros)), "<variant>")
             vertex.add("const bvec3 periodic = bvec3(false), open_high = bvec3(false);", "<variant>")
             vertex.add(layout.glsl("boxes"), "<layout>")
             vertex.add(field_reader("boxes", "boxes", layout, "", "texel", UNITS["boxes"], False), "<fields>")
-            fragment = Source(name).add("#version 330 core", "<stage>")
+            fragment = Source(name).add("#version 330 core", "<stage>").add("\n".join(macros), "<variant>")
             return device.fragment_program(
                 fragment.include(f"render/{name}_fragment.glsl"), vertex.include(f"render/{name}_vertex.glsl")
             )
 
-        return device.keep((name, grid, layout), make)
+        return device.keep((name, grid, layout, tuple(macros)), make)
 
     @contextmanager
     def scatter(self, program: moderngl.Program, target: moderngl.Framebuffer) -> Iterator[None]:

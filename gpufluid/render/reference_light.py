@@ -151,6 +151,19 @@ class LightFrame:
         u, v = self._bases[[first, first + LANES - 1]].min(axis=0).tolist()
         return u, v
 
+    @property
+    def first(self) -> tuple[int, int]:
+        """The first column and row of all tiles."""
+        u, v = map(min, self.base(0), self.base(self.layers - 1))
+        return u, v
+
+    @property
+    def columns(self) -> tuple[int, int]:
+        """Columns and rows that come near the box in some layer."""
+        ends = self.tile, self.base(0), self.base(self.layers - 1)
+        u, v = (n + abs(p - q) for n, p, q in zip(*ends, strict=True))
+        return u, v
+
 
 def trilinear(volume: Floats, place: Floats) -> Floats:
     """Return `volume` [z, y, x] at places [..., 3] in cells (x, y, z), held at the outermost centres."""
