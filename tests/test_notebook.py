@@ -68,7 +68,10 @@ class Browser:
 
     def run(self, code: str) -> dict[str, Any]:
         """Run a cell; returns its last result by types."""
-        asked = self.client.execute(code)
+        return self._finished(self.client.execute(code))
+
+    def _finished(self, asked: str) -> dict[str, Any]:
+        """The result, by types, of a message that was sent, once the kernel is done with it."""
         result: dict[str, Any] = {}
         end = time.monotonic() + WAIT
         while time.monotonic() < end:
@@ -82,7 +85,7 @@ class Browser:
                 result = content["data"]
             if message["msg_type"] == "status" and content["execution_state"] == "idle":
                 return result
-        raise AssertionError(f"no end of {code!r}")
+        raise AssertionError("no end of what was asked")
 
     def value(self, code: str) -> Any:
         """What an expression is there, as it is printed."""
@@ -145,11 +148,15 @@ class Browser:
         self.event("pointer_up")
 
     def _send(self, data: dict[str, Any]) -> None:
-        content = {"comm_id": self.shown, "data": data}
-        message = self.client.session.msg("comm_msg", content)
+        self._tell("comm_msg", {"comm_id": self.shown, "data": data})
+
+    def _tell(self, kind: str, content: dict[str, Any]) -> str:
+        """Send a message to where a widget hears; returns its number."""
+        message = self.client.session.msg(kind, content)
         if self.subshell is not None:
             message["header"]["subshell_id"] = self.subshell
         self.client.shell_channel.send(message)
+        return str(message["header"]["msg_id"])
 
     def wait_for(self, frames: int) -> list[NDArray[np.uint8]]:
         """The next so many frames."""
@@ -175,6 +182,7 @@ class Browser:
 
     def settled(self) -> NDArray[np.uint8]:
         """The picture, paused, once all that was sent has been followed and drawn."""
+        self._finished(self._tell("execute_request", {"code": "", "silent": False, "store_history": False}))
         self.until("shown._rfb_draw_requested or bool(shown._rfb_lossless_draw_info)", "False")
         there = int(self.value("shown._rfb_frame_index"))
         while self.index < there:
@@ -190,6 +198,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         made = Browser(client)
         made.run(PLUME)
         made.look_at(made.run("shown = gf.show(fluid, size=(160, 90)); shown"))
+        made.wait_for(1)
         yield made
     finally:
         client.stop_channels()
