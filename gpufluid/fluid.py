@@ -213,7 +213,7 @@ class Fluid(Handle):
         Raises GpufluidError for a dt that is negative, NaN or infinite; for an emitter or obstacle that was
         changed into an impossible one; for a force function on NumPy that fails; and for a dt over which a
         diffusivity reaches too far to be solved for, as it may round solids (see `gpufluid.diffusion`). The
-        fluid is then as it was.
+        fluid is then as it was, and also where a pressure solver of your own raises anything.
         """
         dt = finite_number(dt, "dt", low=0.0)
         self._stepper.finish()
@@ -283,7 +283,7 @@ class Fluid(Handle):
         GpufluidError for an obstacle where `gpufluid.solvers.FFT` solves for the pressure.
         """
         self._stepper.finish()
-        self._solver.project(self._stepper.last_dt, list(self.obstacles))
+        self._stepper.project()
 
     # -- a box that moves ------------------------------------------------------------------------------
 
