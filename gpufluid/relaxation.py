@@ -16,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gpufluid.backend import FieldStore
 from gpufluid.multigrid import Hierarchy
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, RedBlackSOR
@@ -29,6 +30,8 @@ LAST = 10.0  # the same of what the last iteration leaves: no other comes that m
 # the curvature along a direction of length 1 that rounding alone may give it, in single precision: twice that
 # was seen along the constant of a room of a few cells, five times in a closed box of 600 cells in a row
 FLAT = 5e-7
+ROUNDING = 4.0  # times the relative rounding error: less of what was left at first is not told from it
+SURE = 0.1  # of a tolerance: of noise in 48 by 40 cells all of it left 6 times as much in long waves
 V_CYCLES = 8  # that stand in for conjugate gradients where there is no solution; they leave 1e-5 and less
 LEFT = 0.01  # what such a polynomial leaves of the modes it is made for
 TURNED = 0.25  # of a mode's error, the most that a warm start may leave turned over: a third is the limit
@@ -105,6 +108,49 @@ def red_black_sor(rules: RedBlackSOR, problem: PressureProblem) -> None:
             half()
 
 
+def conjugate_residual(rules: ConjugateGradient, problem: PressureProblem) -> None:
+    """Conjugate residuals (Stiefel 1955) for the same correction, preconditioned by a symmetric sweep.
+
+    They make what is left least, where conjugate gradients make the error least. So the part of the residual
+    that nothing takes away stays as it is, spread over its room as sweeps leave it, and the lengths are
+    bounded: these see only what the operator makes of the sweeps' answer, in which that part is a constant.
+    The answer for the residual is carried on by those for the images. They are done with `SURE` of the
+    tolerance, of what was left at first by a norm in which long waves count less than in the residual's: what
+    the room keeps cannot be told from that.
+    """
+    change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
+    left, answer = problem.residual(), problem.field("answer")
+    tolerance = max(SURE * (rules.tolerance or 0.0), ROUNDING * problem.backend.single().epsilon)
+
+    def sweep(right: FieldStore) -> None:
+        """Put what about takes `right` away into `relaxed`."""
+        relaxed.fill([0.0])
+        inner = problem.inner(relaxed, right)
+        for colour in (0, 1, 0):
+            inner.red_black(colour)()
+
+    for field in (change, direction, image, answer):
+        field.fill([0.0])
+    sweep(left)
+    problem.add(answer, relaxed)
+    before = first = 0.0
+    for n in range(rules.iterations):
+        problem.apply(answer, left)
+        now, size = problem.dot(answer, left)
+        first = max(first, now)
+        if not now > max(tolerance**2 * first, FLAT * size):
+            break
+        turn = now / before if n else 0.0
+        problem.add(direction, answer, own=turn)
+        problem.add(image, left, own=turn)
+        sweep(image)
+        length = now / problem.dot(image, relaxed)[0]
+        problem.add(change, direction, length)
+        problem.add(answer, relaxed, -length)
+        before = now
+    problem.add(problem.pressure, change, -1.0)
+
+
 def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hierarchy: Hierarchy) -> None:
     """Conjugate gradients for the correction that takes the residual away.
 
@@ -114,7 +160,8 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
 
     Gas that expands in a room without a way out leaves no solution: once all else is solved for, directions
     go along that room's constant, without a curvature, and the lengths and the residual grow without end.
-    V-cycles, or sweeps where there are none, which such a room does not disturb, then solve for the others.
+    V-cycles, or conjugate residuals where there are none, which such a room does not disturb, then solve for
+    the others.
     """
     residual = problem.residual()
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
@@ -139,7 +186,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     def go_on_otherwise() -> None:
         """Solve for what has a solution."""
         if finest is None:
-            red_black_sor(RedBlackSOR(rules.iterations, tolerance=rules.tolerance), problem)
+            conjugate_residual(rules, problem)
             return
         for _ in range(min(rules.iterations, V_CYCLES)):
             problem.residual()
@@ -161,7 +208,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
         least = min(least, squares)
         first = max(first, squares)
         # past what the numbers can tell rounding alone is left, whose constant part no direction removes
-        if not now > 0.0 or squares <= (4.0 * inner.backend.epsilon) ** 2 * first:
+        if not now > 0.0 or squares <= (ROUNDING * inner.backend.epsilon) ** 2 * first:
             break
         turn = -length * problem.dot(image, relaxed)[0] / before if n else 0.0
         problem.add(direction, relaxed, own=turn)

@@ -114,7 +114,7 @@ class ConjugateGradient:
     tolerance: as in `Jacobi`, checked in every iteration; None: always all iterations.
 
     Where solids shut off a room that has no solution, the iteration is given up before it grows: V-cycles, or
-    red-black sweeps, then solve for the rest.
+    with "gauss-seidel" conjugate residuals (Stiefel 1955), then solve for the rest.
 
     Raises GpufluidError naming the value and its limit.
     """
