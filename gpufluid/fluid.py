@@ -431,7 +431,7 @@ class Fluid(Handle):
         self._stepper.drop()
         i, j, k = self.scrolled
         self._scroll((-i, -j, -k))
-        self._solver.reset(list(self.obstacles))
+        self._stepper.reset()
 
     @at_work
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:

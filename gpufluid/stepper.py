@@ -32,7 +32,7 @@ class Stepper:
     """Steps a fluid by its `solver`, with the things in it as they are when a step begins.
 
     settings, boundaries: those asked for; a step under way goes on by the ones it began with. last_dt: of the
-    last step, seconds. slices: what `advance` works in, from its first call on.
+    last step, seconds; before the first 1. slices: what `advance` works in, from its first call on.
     """
 
     def __init__(
@@ -154,6 +154,11 @@ class Stepper:
         else:
             self._still.take(self.solver)
         return self._still
+
+    def reset(self) -> None:
+        """Go back to rest, clean air and time 0; no step is under way."""
+        self.solver.reset(list(self._obstacles))
+        self.last_dt = 1.0
 
     def make_slices(self) -> Slices:
         """What `begin` and `go_on` work in. Raises MissingDependencyError without the package greenlet."""

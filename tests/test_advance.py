@@ -387,6 +387,36 @@ def test_what_fails_in_a_later_substep_leaves_the_time_as_it_was() -> None:
         assert (fluid.time, fluid._solver.numbers()) == before
 
 
+@pytest.mark.parametrize("where", BACKENDS)
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"cfl": 0.8},
+        {"viscosity": 1e-3, "reflection": True},
+        {"pressure": gf.Multigrid(1), "precision": "half"},
+    ],
+    ids=["jacobi", "reflection", "multigrid, half"],
+)
+def test_after_a_reset_all_is_as_in_a_new_fluid(
+    where: str, rules: dict[str, Any], ctx: moderngl.Context
+) -> None:
+    """To the bit, a projection too: its pressure is that of 1 s again, not of the last step."""
+    with flowing(where, ctx, **rules) as new, flowing(where, ctx, **rules) as fluid:
+        for dt in (0.05, 0.002, 0.3):
+            fluid.step(dt)
+        fluid.reset()
+        assert same(told(fluid), told(new))
+        stir = np.random.default_rng(3).normal(size=fluid.velocity.shape)
+        for one in (new, fluid):
+            one.velocity.write(stir)
+            one.project()
+        assert same(told(fluid), told(new))
+        for one in (new, fluid):
+            one.step(0.03)
+            one.step(0.03)
+        assert same(told(fluid), told(new))
+
+
 def test_bad_input(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     with flowing("fragment", ctx) as fluid:
         for dt in (-1.0, float("nan"), float("inf"), "1"):
