@@ -1,4 +1,4 @@
-"""What is hardly meant: solids and sources that will not work, or only in part, where they are added."""
+"""What is hardly meant: solids, sources and settings that will not work, or in part, where they are given."""
 
 from __future__ import annotations
 
@@ -12,12 +12,25 @@ from gpufluid.grid import Grid
 from gpufluid.masks import SEEN, thickness_of
 from gpufluid.mesh import Mesh
 from gpufluid.periodic import bounds, moved
+from gpufluid.settings import Settings
 from gpufluid.shapes import HALF_SPACE, Analytic, Form, Plane
+from gpufluid.solvers import Jacobi
 from gpufluid.sources import Array, Bezier, Emitter, Image, Line, Source
 
 HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there
 
 Floats = NDArray[np.float64]
+
+
+def doubt_settings(settings: Settings) -> None:
+    """Warn of a pressure solver that makes some waves stronger instead of taking them away."""
+    rules = settings.pressure
+    if isinstance(rules, Jacobi) and rules.weight > 1.0 and rules.iterations:
+        warn(
+            f"Jacobi.weight is {rules.weight:g}: above 1 each sweep makes the shortest waves up to "
+            f"{2.0 * rules.weight - 1.0:.3g} times as strong, and the flow may gather speed without end",
+            RuntimeWarning,
+        )
 
 
 def doubt_mesh(

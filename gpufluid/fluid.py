@@ -20,7 +20,7 @@ from gpufluid.checkpoint import Contents, Taken, load, restore, take
 from gpufluid.checks import finite_number, finite_triple, whole_triple
 from gpufluid.derived import Derived
 from gpufluid.diagnostics import Diagnostics, measure
-from gpufluid.doubts import doubt_mesh, doubt_solid, doubt_source
+from gpufluid.doubts import doubt_mesh, doubt_settings, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
 from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several
 from gpufluid.fields import (
@@ -94,7 +94,9 @@ class Fluid(Handle):
         ctx: moderngl.Context | None = None,
     ) -> None:
         _check_parts(grid, boundaries, settings, backend, ctx)
-        self._solver = _solver(grid, boundaries or Boundaries(), settings or Settings(), backend, ctx)
+        settings = settings or Settings()
+        doubt_settings(settings)
+        self._solver = _solver(grid, boundaries or Boundaries(), settings, backend, ctx)
         self._backend: Backend = self._solver.backend
         self.emitters: Things[Emitter] = Things(Emitter, self._take_emitter)
         self.obstacles: Things[Obstacle] = Things(Obstacle, self._check_obstacle)
@@ -197,6 +199,8 @@ class Fluid(Handle):
                 f"Fluid.settings cannot go from precision={before.precision!r} to "
                 f"{settings.precision!r}: make another Fluid"
             )
+        if settings.pressure != before.pressure:
+            doubt_settings(settings)
         self._stepper.use(settings)
 
     # -- stepping --------------------------------------------------------------------------------------
@@ -209,7 +213,7 @@ class Fluid(Handle):
         Raises GpufluidError for a dt that is negative, NaN or infinite; for an emitter or obstacle that was
         changed into an impossible one; for a force function on NumPy that fails; and for a dt over which a
         diffusivity reaches too far to be solved for, as it may round solids (see `gpufluid.diffusion`). The
-        fluid is then as it was.
+        fluid is then as it was, and also where a pressure solver of your own raises anything.
         """
         dt = finite_number(dt, "dt", low=0.0)
         self._stepper.finish()
@@ -279,7 +283,7 @@ class Fluid(Handle):
         GpufluidError for an obstacle where `gpufluid.solvers.FFT` solves for the pressure.
         """
         self._stepper.finish()
-        self._solver.project(self._stepper.last_dt, list(self.obstacles))
+        self._stepper.project()
 
     # -- a box that moves ------------------------------------------------------------------------------
 
@@ -427,7 +431,7 @@ class Fluid(Handle):
         self._stepper.drop()
         i, j, k = self.scrolled
         self._scroll((-i, -j, -k))
-        self._solver.reset(list(self.obstacles))
+        self._stepper.reset()
 
     @at_work
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:

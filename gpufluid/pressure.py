@@ -85,6 +85,7 @@ class Projection:
             self.clear()
         if self.settings.warm_start:
             self._keep_pace(dt, variant)
+        self.problem.warm = self.settings.warm_start and not afresh
         self.relax(self.settings.pressure, dt, variant, openings, displaced or bool(swelling))
         self._push(dt, variant, faces, velocity)
         self.pushed = 0.0 if afresh else dt

@@ -27,12 +27,13 @@ class PressureProblem:
 
     pressure: packed field to be improved, holding the start. divergence: packed field, 1/s. scale:
     cell_size^2 / dt, m^2/s^2 per 1/s. openings: {} or {"openings": field}, what kernels take of the solids.
-    floats: True where a constant may be added to every pressure, since no side is open.
+    floats: True where a constant may be added to every pressure, since no side is open. warm: whether the
+    start is the pressure of the last step, which bounds what a solver may do (`gpufluid.relaxation`).
     """
 
     def __init__(self, backend: Backend, pressure: FieldStore, divergence: FieldStore) -> None:
         self.backend, self.pressure, self.divergence = backend, pressure, divergence
-        self.scale = 1.0
+        self.scale, self.warm = 1.0, False
         self.variant = Variant()
         self.openings: dict[str, Any] = {}
         self._fields: dict[str, FieldStore] = {}

@@ -1,4 +1,13 @@
-"""Solvers made of sweeps, and conjugate gradients over them."""
+"""Solvers made of sweeps, and conjugate gradients over them.
+
+How few sweeps may start from the last pressure: of a mode of the pressure the solver leaves the share G of
+its error. Let a be that mode of the velocity before a projection and q = dt p that of the last pressure:
+they become G (a - q) and G q + (1 - G) a. A flow that changes little enters the next projection as it left
+this one, so from step to step both are multiplied by the roots of z^2 - 2 G z + G, which lie in the unit
+circle for -1/3 <= G <= 1. What turns a mode over by more gathers speed without end: an odd number of Jacobi
+sweeps of weight 1 does that to the chessboard, of which they leave -1, and few sweeps of a large omega to all
+short waves, of which each leaves 1 - omega. (From pressure 0 a becomes G a, which gathers nothing.)
+"""
 
 from __future__ import annotations
 
@@ -7,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gpufluid.backend import FieldStore
 from gpufluid.multigrid import Hierarchy
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, RedBlackSOR
@@ -20,17 +30,34 @@ LAST = 10.0  # the same of what the last iteration leaves: no other comes that m
 # the curvature along a direction of length 1 that rounding alone may give it, in single precision: twice that
 # was seen along the constant of a room of a few cells, five times in a closed box of 600 cells in a row
 FLAT = 5e-7
+ROUNDING = 4.0  # times the relative rounding error: less of what was left at first is not told from it
+SURE = 0.1  # of a tolerance: of noise in 48 by 40 cells all of it left 6 times as much in long waves
 V_CYCLES = 8  # that stand in for conjugate gradients where there is no solution; they leave 1e-5 and less
 LEFT = 0.01  # what such a polynomial leaves of the modes it is made for
+TURNED = 0.25  # of a mode's error, the most that a warm start may leave turned over: a third is the limit
 
 
 def jacobi(rules: Jacobi, problem: PressureProblem) -> None:
-    """Sweeps of one weight."""
+    """Sweeps of one weight; from the last pressure the last one damps what they would turn over."""
+    weights = jacobi_weights(rules, problem.warm)
     stride = max(LOOK if rules.tolerance is not None else rules.iterations, 1)
     for n in range(0, rules.iterations, stride):
         if problem.done(rules.tolerance):
             return
-        problem.jacobi(rules.weight, min(stride, rules.iterations - n))
+        problem.sweep(weights[n : n + stride])
+
+
+def jacobi_weights(rules: Jacobi, warm: bool) -> list[float]:
+    """Return the weight of each sweep. warm: they start from the last pressure.
+
+    Of the shortest wave, the chessboard, a sweep leaves 1 - 2 weight: an odd number of them turns it over. A
+    last one of 1/2 takes it away, and the even number before it turns nothing over.
+    """
+    weights = [rules.weight] * rules.iterations
+    turns = 2.0 * rules.weight - 1.0  # so much of it is turned over by each; at 1 they never get less
+    if warm and rules.iterations % 2 and (turns >= 1.0 or turns**rules.iterations > TURNED):
+        weights[-1] = 0.5
+    return weights
 
 
 def chebyshev_jacobi(rules: ChebyshevJacobi, problem: PressureProblem) -> None:
@@ -69,13 +96,59 @@ def chebyshev_weights(count: int) -> tuple[float, ...]:
 
 
 def red_black_sor(rules: RedBlackSOR, problem: PressureProblem) -> None:
-    """Sweeps of two half sweeps."""
-    halves = [problem.red_black(colour, rules.omega) for colour in (0, 1)]
+    """Sweeps of two half sweeps; few from the last pressure do not relax by more than they may."""
+    omega = rules.omega
+    if problem.warm and rules.iterations:
+        omega = min(omega, 1.0 + TURNED ** (1.0 / rules.iterations))
+    halves = [problem.red_black(colour, omega) for colour in (0, 1)]
     for n in range(rules.iterations):
         if n % LOOK == 0 and problem.done(rules.tolerance):
             return
         for half in halves:
             half()
+
+
+def conjugate_residual(rules: ConjugateGradient, problem: PressureProblem) -> None:
+    """Conjugate residuals (Stiefel 1955) for the same correction, preconditioned by a symmetric sweep.
+
+    They make what is left least, where conjugate gradients make the error least. So the part of the residual
+    that nothing takes away stays as it is, spread over its room as sweeps leave it, and the lengths are
+    bounded: these see only what the operator makes of the sweeps' answer, in which that part is a constant.
+    The answer for the residual is carried on by those for the images. They are done with `SURE` of the
+    tolerance, of what was left at first by a norm in which long waves count less than in the residual's: what
+    the room keeps cannot be told from that.
+    """
+    change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
+    left, answer = problem.residual(), problem.field("answer")
+    tolerance = max(SURE * (rules.tolerance or 0.0), ROUNDING * problem.backend.single().epsilon)
+
+    def sweep(right: FieldStore) -> None:
+        """Put what about takes `right` away into `relaxed`."""
+        relaxed.fill([0.0])
+        inner = problem.inner(relaxed, right)
+        for colour in (0, 1, 0):
+            inner.red_black(colour)()
+
+    for field in (change, direction, image, answer):
+        field.fill([0.0])
+    sweep(left)
+    problem.add(answer, relaxed)
+    before = first = 0.0
+    for n in range(rules.iterations):
+        problem.apply(answer, left)
+        now, size = problem.dot(answer, left)
+        first = max(first, now)
+        if not now > max(tolerance**2 * first, FLAT * size):
+            break
+        turn = now / before if n else 0.0
+        problem.add(direction, answer, own=turn)
+        problem.add(image, left, own=turn)
+        sweep(image)
+        length = now / problem.dot(image, relaxed)[0]
+        problem.add(change, direction, length)
+        problem.add(answer, relaxed, -length)
+        before = now
+    problem.add(problem.pressure, change, -1.0)
 
 
 def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hierarchy: Hierarchy) -> None:
@@ -87,7 +160,8 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
 
     Gas that expands in a room without a way out leaves no solution: once all else is solved for, directions
     go along that room's constant, without a curvature, and the lengths and the residual grow without end.
-    V-cycles, or sweeps where there are none, which such a room does not disturb, then solve for the others.
+    V-cycles, or conjugate residuals where there are none, which such a room does not disturb, then solve for
+    the others.
     """
     residual = problem.residual()
     change, direction, image, relaxed = map(problem.field, ("change", "direction", "image", "relaxed"))
@@ -112,7 +186,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
     def go_on_otherwise() -> None:
         """Solve for what has a solution."""
         if finest is None:
-            red_black_sor(RedBlackSOR(rules.iterations, tolerance=rules.tolerance), problem)
+            conjugate_residual(rules, problem)
             return
         for _ in range(min(rules.iterations, V_CYCLES)):
             problem.residual()
@@ -134,7 +208,7 @@ def conjugate_gradient(rules: ConjugateGradient, problem: PressureProblem, hiera
         least = min(least, squares)
         first = max(first, squares)
         # past what the numbers can tell rounding alone is left, whose constant part no direction removes
-        if not now > 0.0 or squares <= (4.0 * inner.backend.epsilon) ** 2 * first:
+        if not now > 0.0 or squares <= (ROUNDING * inner.backend.epsilon) ** 2 * first:
             break
         turn = -length * problem.dot(image, relaxed)[0] / before if n else 0.0
         problem.add(direction, relaxed, own=turn)

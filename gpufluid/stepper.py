@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -17,11 +18,11 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
 from gpufluid.forces import as_now
 from gpufluid.obstacles import Obstacle
-from gpufluid.settings import Settings
+from gpufluid.settings import SOLVERS, Settings
 from gpufluid.solver import Solver
 from gpufluid.sources import Emitter
 from gpufluid.still import State, Still
-from gpufluid.user_forces import Force
+from gpufluid.user_forces import Force, ForceExpression
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,7 +32,7 @@ class Stepper:
     """Steps a fluid by its `solver`, with the things in it as they are when a step begins.
 
     settings, boundaries: those asked for; a step under way goes on by the ones it began with. last_dt: of the
-    last step, seconds. slices: what `advance` works in, from its first call on.
+    last step, seconds; before the first 1. slices: what `advance` works in, from its first call on.
     """
 
     def __init__(
@@ -118,8 +119,46 @@ class Stepper:
 
     def step(self, dt: float) -> None:
         """Advance by `dt` > 0 seconds at once; no step is under way."""
-        self.solver.step(dt, list(self._emitters), list(self._obstacles), list(self._forces))
+        with self._all_or_nothing():
+            self.solver.step(dt, list(self._emitters), list(self._obstacles), list(self._forces))
         self.last_dt = dt
+
+    def project(self) -> None:
+        """Project the velocity as it is; no step is under way."""
+        with self._all_or_nothing():
+            self.solver.project(self.last_dt, list(self._obstacles))
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Go back to what the fluid was where the body fails that calls a program's own solver or function.
+
+        Where it calls none, nothing is kept to go back to: it would take a texture more for each field.
+        """
+        still = self._take_still() if self._calls_out() else None
+        try:
+            yield
+        except BaseException:
+            if still is not None:
+                still.give_back(self.solver)
+            raise
+
+    def _calls_out(self) -> bool:
+        """Whether a step calls what the program has written itself."""
+        own_solver = not isinstance(self.solver.settings.pressure, SOLVERS)
+        functions = self.backend.name == "numpy" and any(isinstance(f, ForceExpression) for f in self._forces)
+        return own_solver or functions
+
+    def _take_still(self) -> Still:
+        if self._still is None:
+            self._still = Still(self.solver)
+        else:
+            self._still.take(self.solver)
+        return self._still
+
+    def reset(self) -> None:
+        """Go back to rest, clean air and time 0; no step is under way."""
+        self.solver.reset(list(self._obstacles))
+        self.last_dt = 1.0
 
     def make_slices(self) -> Slices:
         """What `begin` and `go_on` work in. Raises MissingDependencyError without the package greenlet."""
@@ -136,10 +175,7 @@ class Stepper:
             solver.step(dt, emitters, obstacles, forces)
             self.last_dt = dt
 
-        if self._still is None:
-            self._still = Still(solver)
-        else:
-            self._still.take(solver)
+        self._take_still()
         self.make_slices().begin(work)
 
     def go_on(self, budget: float, started: float) -> bool:

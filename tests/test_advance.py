@@ -299,6 +299,71 @@ def test_what_fails_leaves_the_last_finished_state(where: str, ctx: moderngl.Con
         assert same(told(sliced), told(plain))
 
 
+class Tired(OwnSolver):
+    """Works so often, then fails once."""
+
+    left = 99
+
+    def solve(self, problem: Any) -> None:
+        problem.jacobi(0.8)
+        self.left -= 1
+        if not self.left:
+            raise RuntimeError("no pressure today")
+
+
+@pytest.mark.parametrize("where", BACKENDS)
+def test_a_plain_step_that_fails_in_a_programs_own_solver_leaves_nothing(
+    where: str, ctx: moderngl.Context
+) -> None:
+    """Nor does a projection; the step after it is the one that would have been."""
+    rules = {"cfl": 0.8, "viscosity": 1e-3}
+    with (
+        flowing(where, ctx, pressure=Tired(), **rules) as plain,
+        flowing(where, ctx, pressure=Tired(), **rules) as fluid,
+    ):
+        for one in (plain, fluid):
+            one.step(0.1)
+            one.step(0.1)
+            one.velocity.write(one.velocity.read() + 0.1)  # not free of divergence
+            one.obstacles[0].position = (0.4, 0.7, 0.4)
+        before, numbers = told(fluid), fluid._solver.numbers()
+        solver: Any = fluid.settings.pressure
+        # the second of the substeps; a projection alone
+        for left, deed in ((2, lambda: fluid.step(0.1)), (1, fluid.project)):
+            solver.left = left
+            with pytest.raises(RuntimeError, match="no pressure today"):
+                deed()
+            assert fluid._solver.numbers() == numbers
+            after = told(fluid)
+            assert all(
+                same({n: after[n]}, {n: before[n]}) for n in FIELDS if n not in ("solid", "divergence")
+            )
+        for one in (plain, fluid):
+            one.step(0.1)
+        assert same(told(fluid), told(plain))
+
+
+def test_a_plain_step_that_fails_in_a_programs_own_force_leaves_nothing() -> None:
+    """In its second substep: the first is tried before the step."""
+    late = gf.ForceExpression("vec3(0)", numpy=lambda place, time: (1.0, 0.0, 0.0) if time < 0.11 else 1 / 0)
+    with flowing("numpy", None, cfl=0.8) as fluid:  # type: ignore[arg-type]
+        fluid.forces.add(late)
+        fluid.step(0.1)
+        before, numbers = told(fluid), fluid._solver.numbers()
+        with pytest.raises(ZeroDivisionError):
+            fluid.step(0.1)
+        assert same(told(fluid), before) and fluid._solver.numbers() == numbers
+
+
+def test_a_plain_step_that_calls_nothing_of_a_programs_keeps_nothing(ctx: moderngl.Context) -> None:
+    """To go back costs a texture more for each field."""
+    with flowing("fragment", ctx) as fluid:
+        for solver, keeps in ((gf.Multigrid(1), False), (OwnSolver(), True)):
+            fluid.settings = fluid.settings.but(pressure=solver)
+            fluid.step(0.1)
+            assert (fluid._stepper._still is not None) == keeps
+
+
 def test_what_fails_in_a_later_substep_leaves_the_time_as_it_was() -> None:
     """And the shortest step, which tells the next one how much of the last pressure it may take."""
 
@@ -320,6 +385,36 @@ def test_what_fails_in_a_later_substep_leaves_the_time_as_it_was() -> None:
             while not fluid.advance(0.03, TINY):
                 pass
         assert (fluid.time, fluid._solver.numbers()) == before
+
+
+@pytest.mark.parametrize("where", BACKENDS)
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"cfl": 0.8},
+        {"viscosity": 1e-3, "reflection": True},
+        {"pressure": gf.Multigrid(1), "precision": "half"},
+    ],
+    ids=["jacobi", "reflection", "multigrid, half"],
+)
+def test_after_a_reset_all_is_as_in_a_new_fluid(
+    where: str, rules: dict[str, Any], ctx: moderngl.Context
+) -> None:
+    """To the bit, a projection too: its pressure is that of 1 s again, not of the last step."""
+    with flowing(where, ctx, **rules) as new, flowing(where, ctx, **rules) as fluid:
+        for dt in (0.05, 0.002, 0.3):
+            fluid.step(dt)
+        fluid.reset()
+        assert same(told(fluid), told(new))
+        stir = np.random.default_rng(3).normal(size=fluid.velocity.shape)
+        for one in (new, fluid):
+            one.velocity.write(stir)
+            one.project()
+        assert same(told(fluid), told(new))
+        for one in (new, fluid):
+            one.step(0.03)
+            one.step(0.03)
+        assert same(told(fluid), told(new))
 
 
 def test_bad_input(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
@@ -17,7 +18,7 @@ from reading import forbid_reading
 from sharing import COMPUTED, DRAWN, REST, by_turns
 
 import gpufluid as gf
-from gpufluid import pressure_problem, reference
+from gpufluid import pressure_problem, reference, relaxation
 from gpufluid.coarsest import inverse
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import Device
@@ -25,7 +26,7 @@ from gpufluid.kernels import Variant
 from gpufluid.layout import SOLVED, lanes
 from gpufluid.multigrid import Chessboard
 from gpufluid.numpy_backend import NumpyBackend, ReferenceKernel
-from gpufluid.relaxation import chebyshev_weights
+from gpufluid.relaxation import chebyshev_weights, jacobi_weights
 
 pytestmark = pytest.mark.usefixtures("one_context")
 BACKENDS = ("numpy", "fragment", "compute")
@@ -871,6 +872,59 @@ def test_steps_up_to_four_times_as_long_keep_the_pressure(backend: str) -> None:
         assert np.abs(fluid.velocity.read()).max() <= max(4.5 * before, 1e-4)
 
 
+FEW = [gf.Jacobi(1), gf.Jacobi(5), gf.Jacobi(9), gf.Jacobi(3, weight=0.95)]
+FEW += [gf.RedBlackSOR(1), gf.RedBlackSOR(2), gf.RedBlackSOR(5, omega=1.9), gf.ChebyshevJacobi(1)]
+
+
+def speeds_at_rest(solver: Any, backend: str, sides: gf.Boundaries, **rules: Any) -> tuple[float, float]:
+    """The largest speed before and after 60 steps of a weak noise, which hardly carries itself on."""
+    settings = gf.Settings(pressure=solver, buoyancy=0.0, **rules)
+    with gf.Fluid(gf.Grid((8, 10, 12), 0.1), sides, settings, backend=backend) as fluid:
+        fluid.velocity.write(np.random.default_rng(3).normal(scale=0.01, size=(13, 11, 9, 3)))
+        before = float(np.abs(fluid.velocity.read()).max())
+        for _ in range(60):
+            fluid.step(0.01)
+        return before, float(np.abs(fluid.velocity.read()).max())
+
+
+@pytest.mark.parametrize("sides", ["walls", "periodic", "open top"])
+@pytest.mark.parametrize("solver", FEW, ids=str)
+def test_few_sweeps_from_the_last_pressure_gather_no_speed(solver: Any, sides: str) -> None:
+    """Short waves that they turn over by more than a third would grow from step to step."""
+    before, after = speeds_at_rest(solver, "numpy", SIDES[sides])
+    assert after <= before
+
+
+@pytest.mark.parametrize("solver", [gf.Jacobi(7), gf.RedBlackSOR(2)], ids=str)
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_few_sweeps_gather_no_speed_in_textures(solver: Any, backend: str) -> None:
+    before, after = speeds_at_rest(solver, backend, SIDES["periodic"], reflection=True)
+    assert after <= before
+
+
+def test_the_sweeps_of_before_are_left_alone() -> None:
+    """From pressure 0, and where an even number of them turns nothing over, each has the weight asked for."""
+    for rules, warm in ((gf.Jacobi(), True), (gf.Jacobi(5), False), (gf.Jacobi(5, weight=0.8), True)):
+        assert jacobi_weights(rules, warm) == [rules.weight] * rules.iterations
+    assert jacobi_weights(gf.Jacobi(3), True) == [1.0, 1.0, 0.5]
+    assert jacobi_weights(gf.Jacobi(0), True) == []
+    assert len(jacobi_weights(gf.Jacobi(4001, weight=1.9), True)) == 4001
+
+
+def test_a_weight_that_makes_waves_grow_is_told_of() -> None:
+    with pytest.warns(RuntimeWarning, match=r"Jacobi.weight is 1.5: .* up to 2 times as strong"):
+        fluid = gf.Fluid(
+            gf.Grid((4, 4, 4), 0.1), settings=gf.Settings(pressure=gf.Jacobi(2, 1.5)), backend="numpy"
+        )
+    with fluid, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fluid.settings = fluid.settings.but(buoyancy=0.5)
+        fluid.settings = fluid.settings.but(pressure=gf.Jacobi(2))
+        with pytest.raises(RuntimeWarning, match=r"Jacobi.weight is 1.2"):
+            fluid.settings = fluid.settings.but(pressure=gf.Jacobi(2, 1.2))
+        assert fluid.settings.pressure == gf.Jacobi(2)
+
+
 def joined(solid: np.ndarray, backend: str, ctx: moderngl.Context) -> np.ndarray:
     """Bits of the cells that each of the next coarser grid stands for, [z, y, x]."""
     grid, variant = gf.Grid(solid.shape[::-1]), Variant(True)
@@ -1036,6 +1090,22 @@ def test_conjugate_gradients_end_where_what_is_left_grows(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         pressure_problem.PressureProblem, "dot", lambda *given: sums.append(dot(*given)) or sums[-1]
     )
+    ends, go_on = [], relaxation.conjugate_residual
+    monkeypatch.setattr(
+        relaxation, "conjugate_residual", lambda *given: (ends.append(len(sums)), go_on(*given))
+    )
     with shut_off((16, 12, 1), gf.ConjugateGradient(100, 1e-5, "gauss-seidel"), "numpy") as fluid:
         fluid.step(0.01)
-    assert 20 < len(sums) < 70
+    assert len(ends) == 1 and 20 < ends[0] < 70
+
+
+@pytest.mark.parametrize("backend", DRAWN)
+def test_gauss_seidel_solves_beside_a_room_without_a_solution(backend: str) -> None:
+    """As far as single precision lets it. What is left in the room lies in red cells, as after V-cycles."""
+    solver = gf.ConjugateGradient(preconditioner="gauss-seidel")
+    with shut_off((48, 40, 1), solver, backend) as fluid:
+        fluid.step(0.01)
+        left = fluid.divergence.read()
+        start = 0.3 * 2.0 / fluid.grid.cell_size  # rms of four faces
+        assert rms(left[:, :, 11:]) < 1e-3 * start
+        assert rms(left[:, :, :7]) < 1.5 * abs(left[:, :, :7].mean())

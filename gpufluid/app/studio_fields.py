@@ -69,7 +69,7 @@ RANGES: dict[str, Range] = {
     "Combustion.smoke_per_burn": Range(0.0, 20.0),
     "Combustion.expansion_per_burn": Range(0.0, 20.0),
     "Combustion.radiation": Range(0.0, 1.0, "1/s"),
-    "Jacobi.weight": Range(0.1, 1.9),
+    "Jacobi.weight": Range(0.1, 1.0),
     "RedBlackSOR.omega": Range(0.1, 1.95),
     "iterations": Range(0, 200),
     "cycles": Range(0, 20),
