@@ -998,8 +998,22 @@ def test_a_mistaken_change_to_a_script(tmp_path: Path) -> None:
     path.write_text(STORY)
     with pytest.raises(gf.SceneError, match="no parameter 'stength' to set; did you mean 'strength'"):
         gf.Scene.load(path, changes=["stength=1"])
+    with pytest.raises(gf.SceneError, match="no parameter 'settings.viscosity' to set, only strength"):
+        gf.Scene.load(path, changes=["settings.viscosity=0.1"])
     with pytest.raises(gf.SceneError, match="no choice of cells"):
         gf.Scene.load(path, cells=(4, 4, 4))
+
+
+def test_a_script_without_parameters_tells_how_it_gets_one(tmp_path: Path) -> None:
+    path = tmp_path / "bare.py"
+    path.write_text("def scene(ctx=None):\n    raise AssertionError\n")
+    for change, name in (
+        ("settings.viscosity=0.1", "viscosity"),
+        ("emitters[0]=1", "strength"),
+        ("a=1", "a"),
+    ):
+        with pytest.raises(gf.SceneError, match=rf"nor any other: .* def scene\(ctx=None, {name}=1.0\)$"):
+            gf.Scene.load(path, changes=[change])
 
 
 @pytest.mark.parametrize("change", ["strength=5", "strength = 5", " strength= 5 "])
