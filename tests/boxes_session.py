@@ -86,7 +86,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames(1)
     said = []
     for name in ("none.obj", "bad.obj", "wedge.obj"):
-        drive.press_widget("##mesh")
+        drive.press_widget("##mesh, obstacles")
         drive.press(ord("a"), CONTROL)
         type_text(name)
         if name == "bad.obj":
@@ -95,7 +95,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
             Image.fromarray(drive.picture()).save("bad_mesh.png")
         else:
             drive.press(0xFF0D)  # enter
-        said.append(player.message)
+        said.append(studio.objects.form.fields["mesh"].wrong)
     report["said"] = said
     report["meshes"] = [[type(o.shape).__name__ for o in f.obstacles] for f in scene.fluids]
     mesh = scene.fluids[0].obstacles[0].shape
@@ -114,10 +114,10 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press_widget("Browse ...")
     for _ in range(200):
         drive.frames(1)
-        if "chosen" in studio.objects.mesh.file:
+        if "chosen" in studio.objects.form.fields["mesh"].text:
             break
-    report["dialog"] = studio.objects.mesh.file
-    drive.press_widget("Add mesh")
+    report["dialog"] = studio.objects.form.fields["mesh"].text
+    drive.frames(1)
     report["surface"] = [type(e.shape).__name__ for e in scene.fluids[0].emitters]
 
     # a view of the second box

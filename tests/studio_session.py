@@ -21,6 +21,7 @@ from window_session import BUTTON_PRESS, BUTTON_RELEASE, KEY_PRESS, LEFT, MOTION
 import gpufluid as gf
 from gpufluid.app import (
     studio,
+    studio_file_field,
     studio_files,
     studio_hands,
     studio_objects,
@@ -40,7 +41,7 @@ SHIFT, CONTROL, ALT = 1, 4, 8  # bits of an X event's state
 ESCAPE, TAB, SHIFT_KEY, LEFT_KEY = 0xFF1B, 0xFF09, 0xFFE1, 0xFF51
 SIZE = (560, 440)
 PANEL = (
-    *(studio, studio_files, studio_hands, studio_objects, studio_overlay, studio_rows),
+    *(studio, studio_file_field, studio_files, studio_hands, studio_objects, studio_overlay, studio_rows),
     *(studio_sections, studio_sides),
 )
 FIRST = 105  # where what the panel scrolls begins

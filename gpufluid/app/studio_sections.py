@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -12,20 +14,26 @@ import numpy as np
 from gpufluid import view
 from gpufluid.app.edits import Addition, Path
 from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_fields import RANGES, Range, items_of_view, meaning
+from gpufluid.app.studio_fields import RANGES, Item, Range, items_of, items_of_view, meaning
+from gpufluid.app.studio_file_field import FileField, found
+from gpufluid.app.studio_files import Files
 from gpufluid.app.studio_grid import foreseen, size_of
+from gpufluid.app.studio_new import name_in
 from gpufluid.app.studio_rows import Rows, Section, choice
 from gpufluid.app.studio_ui import at_every_key, imgui
 from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
 from gpufluid.grid import Grid
+from gpufluid.image_files import IMAGE_SUFFIXES
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.scene import Scene
 from gpufluid.scene_schema import VIEW_KINDS
 
 MEASURE = 0.5  # seconds between frames whose passes are timed
 PASSES = 16  # rows of the table of passes
+COLOR, PLATE = "a color", "a picture file"  # what may be behind everything beside words
+GREY = (0.2, 0.2, 0.2)  # linear
 
 
 class Flow(Section):
@@ -52,9 +60,12 @@ class Flow(Section):
 class Picture(Section):
     """The section of how the scene is seen. outlines: whether the box and its sources have any."""
 
-    def __init__(self, editor: Editor, rows: Rows) -> None:
+    def __init__(self, editor: Editor, rows: Rows, files: Files) -> None:
         super().__init__(editor, rows)
         self.outlines = True
+        self.files = files
+        self._plate = FileField(rows, "pictures", IMAGE_SUFFIXES)
+        self._plate_of: Scene | None = None  # in which a plate is asked for, before there is one
 
     def draw(self) -> None:
         """Camera, light, smoke, fire, picture, floor, and the renderer."""
@@ -68,8 +79,12 @@ class Picture(Section):
                 if changed:
                     editor.change(("fire",), view.Fire() if on else None)
                     thing = scene.fire
-            if thing is not None:
-                self.rows.fields((name,), thing)
+            kind: Any = type(thing)
+            for item in () if thing is None else items_of(kind):
+                if (name, item.name) == ("picture", "background"):
+                    self._background(item)
+                else:
+                    self.rows.fields((name,), thing, (item,))
             imgui.tree_pop()
         if imgui.tree_node("floor"):
             changed, on = imgui.checkbox("a floor", scene.floor is not None)
@@ -92,6 +107,43 @@ class Picture(Section):
                     self._set_renderer(item.name, value)
             imgui.tree_pop()
         _, self.outlines = imgui.checkbox("outlines of box and sources", self.outlines)
+
+    def _background(self, item: Item) -> None:
+        """Rows for what is behind everything: a word, a color, or the file of a photograph."""
+        editor, picture = self.editor, self.editor.scene.picture
+        behind, path = picture.background, ("picture", "background")
+        kind = PLATE if isinstance(behind, view.Plate) or self._plate_of is editor.scene else behind
+        kind = kind if isinstance(kind, str) else COLOR
+        self.rows.begin(item.label, meaning=item.meaning)
+        changed, kind = choice("##background", kind, (*item.choices, COLOR, PLATE))
+        self.rows.tip(item.meaning)
+        if changed:
+            self._plate_of = editor.scene if kind == PLATE else None
+            if kind != PLATE and not (kind == COLOR and isinstance(behind, tuple)):
+                editor.change(path, GREY if kind == COLOR else kind)
+        elif kind == COLOR:
+            color = replace(item, name="background color", kind="color", optional=False)
+            changed, after = self.rows.field(color, behind)
+            if changed:
+                editor.change(path, after)
+        elif kind == PLATE:
+            shown = self.files.words_of(picture, "background").get("file", "")
+            name = self._plate.draw("picture file", meaning(view.Plate, "source"), shown)
+            if name:
+                self.use_plate(found(name, self.files.folder))
+
+    def use_plate(self, file: FilePath) -> str:
+        """Put the photograph in `file` behind everything; why that cannot be, or ""."""
+        self._plate.wrong, self._plate_of = "", None
+        try:
+            plate = view.Plate(file)
+        except GpufluidError as error:
+            self._plate.wrong, self._plate_of = str(error), self.editor.scene
+            return str(error)
+        name = name_in(self.files.folder, file)
+        if self.editor.change(("picture", "background"), plate, None if name is None else {"file": name}):
+            self.files.doubt(file, name is not None, ())
+        return ""
 
     def _set_renderer(self, name: str, value: Any) -> None:
         """Draw with another option of the renderer; where that cannot be, say why."""
@@ -259,9 +311,11 @@ class Cells(Section):
         x, y, z = self.cells
         if imgui.button("Rebuild", imgui.ImVec2(-1, 0)):
             player.use_cells((x, y, z), editor.box)
-        told = foreseen(grid, (x, y, z), player.watch or editor.scene.provenance.file)
+        told = foreseen(grid, (x, y, z), player.maker.file or editor.scene.provenance.file)
         if told:
             imgui.text_wrapped(told)
+        elif editor.box in player.maker.passing(player.history.cells):
+            imgui.text_wrapped("cells by --cells, which are not saved; Rebuild makes them the scene's")
         imgui.text_disabled(size_of(grid))
         flow = sum(device.field_bytes for device in devices_of(editor.scene))
         drawn = player.renderer.device.field_bytes + player.renderer.picture_bytes
