@@ -111,7 +111,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames(1)
     drive.press_widget("  mesh file ...##emitters")
     drive.frames(1)
-    drive.press_widget("Browse ...")
+    drive.press_widget("...")
     for _ in range(200):
         drive.frames(1)
         if "chosen" in studio.objects.form.fields["mesh"].text:

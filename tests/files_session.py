@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from gpufluid.app.window import Window
 from gpufluid.render import frame
 
 CELLS, ENTER = (12, 18, 12), 0xFF0D
+LONG = 60  # seconds that the dialog stays open by itself
 
 
 def drop(drive: Driver, *names: str) -> None:
@@ -142,6 +145,16 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     enter(drive, "##image, sources", "plate.png")
     emitter = player.scene.fluid.emitters[-1]
     report["image"] = [type(emitter.shape).__name__, list(emitter.shape.size)]
+    drive.press_widget("Add ...")
+    drive.frames(2)
+    drive.press_widget("  mesh file ...##obstacles")
+    drive.frames(2)
+    for _ in range(2):  # a dialog that stays open, while the flow runs and it is asked for again
+        drive.press_widget("...")
+        drive.frames(2)
+    report["dialogs"] = len(Path("dialogs").read_text().splitlines())
+    drive.press_widget("Cancel")
+    drive.frames(2)
     drop(drive, "wedge.obj")
     report["dropped"] = [type(o.shape).__name__ for o in player.scene.fluid.obstacles]
     Image.fromarray(drive.picture()).save("wedge.png")
@@ -161,6 +174,8 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["outside"] = player.message
     drive.press(ord("s"), CONTROL)
     report["unsaved"] = player.message
+    drive.press_widget("...")  # and another, as the window is closed
+    drive.frames(2)
     drop(drive, "note.txt")
     report["note"] = player.message
 
@@ -194,6 +209,11 @@ def main() -> None:
         Path(name).write_text(text)
     for name, width in (("plate.png", 16), ("folder/wide.png", 32)):
         Image.fromarray(np.full((8, width, 3), (40, 160, 220), np.uint8)).save(name)
+    dialog = Path("bin/zenity")
+    dialog.parent.mkdir(exist_ok=True)
+    dialog.write_text(f"#!/bin/sh\necho asked >> dialogs\nexec sleep {LONG}\n")
+    dialog.chmod(0o755)
+    os.environ["PATH"] = f"{dialog.parent.absolute()}:{os.environ['PATH']}"
     asked: dict[str, Any] = {"cells": CELLS, "changes": ["settings.viscosity=0.001"]}
     with Window((SIZE[0], 620), "files") as window:
 
@@ -203,6 +223,8 @@ def main() -> None:
         watcher = Watcher()
         with Player(window, make, "files", Path("scene.toml"), asked) as player:
             session(Driver(player, watcher), report)
+            began = time.monotonic()
+    report["closed_in"] = time.monotonic() - began
     print(json.dumps(report))
 
 

@@ -75,6 +75,11 @@ def test_the_file_of_a_mesh_is_changed(session: dict[str, Any], folder: Path) ->
     assert session["other_undone"]
 
 
+def test_a_dialog_that_stays_open_holds_up_nothing(session: dict[str, Any]) -> None:
+    assert session["dialogs"] == 1, "a second one is opened, and the window waits for the first"
+    assert session["closed_in"] < 30.0, "the window waits for the dialog"
+
+
 def test_files_are_dropped_on_the_window(session: dict[str, Any]) -> None:
     assert session["dropped_plate"] == "Plate(16 x 8 pixels)"
     assert session["dropped"] == ["Sphere", "Mesh"]

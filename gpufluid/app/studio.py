@@ -106,7 +106,8 @@ class Studio:
 
     def release(self) -> None:
         """Release the panel and the views."""
-        self.views.release()
+        for section in (self.objects, self.picture, self.views):
+            section.release()
         self.ui.release()
 
     # -- input ---------------------------------------------------------------------------------------------
@@ -242,5 +243,6 @@ class Studio:
         imgui.same_line(imgui.get_window_width() - style.window_padding.x - wide)
         if imgui.small_button("?"):
             player.help()
+        self._rows.tip("What keys and mouse do (h)")
         if is_script(scene):
             imgui.text_disabled("script scene: changes cannot be saved")

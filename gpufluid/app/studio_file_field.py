@@ -8,7 +8,8 @@ from typing import Any
 from gpufluid.app.studio_rows import Rows
 from gpufluid.app.studio_ui import WRONG, file_dialogs, has_file_dialog, imgui
 
-FIRST = 3  # endings that an empty field names
+FIRST = 2  # endings that an empty field names
+BROWSE = "..."
 
 
 class FileField:
@@ -34,10 +35,10 @@ class FileField:
             self.wrong = ""
         chosen = self._take_dialog()
         self.rows.begin(label, meaning=meaning)
-        style, browse = imgui.get_style(), "Browse ..."
+        style = imgui.get_style()
         has_dialog = has_file_dialog()
         if has_dialog:
-            width = imgui.calc_text_size(browse).x + 2.0 * style.frame_padding.x + style.item_spacing.x
+            width = imgui.calc_text_size(BROWSE).x + 2.0 * style.frame_padding.x + style.item_spacing.x
             imgui.set_next_item_width(-width)
         hint = " ".join(self.suffixes[:FIRST]) + (" ..." if len(self.suffixes) > FIRST else "")
         flags = imgui.InputTextFlags_.enter_returns_true if shown is None else 0
@@ -48,9 +49,11 @@ class FileField:
             self.rows.tip(self.text or meaning)
         if has_dialog:
             imgui.same_line()
-            if imgui.button(browse):
+            imgui.begin_disabled(self._dialog is not None)  # which would be waited for
+            if imgui.button(BROWSE):
                 patterns = " ".join(f"*{suffix}" for suffix in self.suffixes)
                 self._dialog = file_dialogs.open_file("Choose a file", ".", [self.what, patterns])
+            imgui.end_disabled()
             self.rows.tip("Choose a file in the system's dialog")
         if self.wrong:
             imgui.push_style_color(imgui.Col_.text, imgui.ImVec4(*WRONG))
@@ -62,6 +65,12 @@ class FileField:
     def name(self) -> str:
         """What stands in it, without what a file manager or a shell may have put round it."""
         return self.text.strip().strip("\"'").removeprefix("file://")
+
+    def close_dialog(self) -> None:
+        """Close the dialog, if it is open: merely let go of, it is waited for until the user closes it."""
+        if self._dialog is not None:
+            self._dialog.kill()
+            self._dialog = None
 
     def _take_dialog(self) -> str:
         """The file chosen in the dialog, once that is closed; the flow runs on meanwhile."""

@@ -44,12 +44,13 @@ class Files(Section):
 
     def draw(self) -> None:
         """The name, and what is done with it."""
-        self.rows.begin("scene")
+        self.rows.begin("scene", meaning="the file that it is saved in (.toml)")
         _, self.name = imgui.input_text("##file", self.name)
         again = self.editor.player.twice.stands(self._replacing)
         save = None if is_script(self.editor.scene) else self.save
         self.rows.buttons(("Replace it" if again else "Save scene", save, again))
         _, self._as_pictures = imgui.checkbox("record numbered pictures, not a film", self._as_pictures)
+        self.rows.tip("Record, and the key r, then write a folder of PNG files")
 
     @property
     def _replacing(self) -> str:

@@ -21,7 +21,11 @@ from gpufluid.hand import Hand
 Floats = NDArray[np.float64]
 
 FINE = 5  # digits of the box's longest side that a drag gives: more are no one's intention
-TOOLS = ("select", "push", "smoke")
+TOOLS = {
+    "select": "A drag in the picture moves the object under it, or turns the view",
+    "push": "A drag in the picture carries the fluid along",
+    "smoke": "A drag in the picture leaves smoke",
+}
 
 
 class Tools(Section):
@@ -39,7 +43,11 @@ class Tools(Section):
         """The buttons, and the sliders of the tool that is chosen."""
 
         def take(tool: str) -> Callable[[], None]:
-            return lambda: setattr(self, "tool", tool)
+            def do() -> None:
+                self.tool = tool
+
+            do.__doc__ = TOOLS[tool]
+            return do
 
         self.rows.buttons(*((tool.capitalize(), take(tool), tool == self.tool) for tool in TOOLS))
         if self.tool != "select":

@@ -50,7 +50,7 @@ class Objects(Section):
         self.rows.box()
         chosen = editor.selected is not None and editor.selected[0] != "views"
         self.rows.buttons(
-            ("Add ...", lambda: imgui.open_popup("add"), False),
+            ("Add ...", self._ask, False),
             ("Duplicate", editor.duplicate if chosen else None, False),
             ("Remove", editor.remove if chosen else None, False),
         )
@@ -64,6 +64,12 @@ class Objects(Section):
             self._file(path, thing)
             self.rows.fields(path, thing, items_of_object(thing, middle(fluid.grid)))
             imgui.pop_id()
+
+    def release(self) -> None:
+        """Close the system's dialogs that are open."""
+        self.form.close_dialogs()
+        for field in self._shown.values():
+            field.close_dialog()
 
     def _list(self) -> None:
         editor, scene = self.editor, self.editor.scene
@@ -89,6 +95,10 @@ class Objects(Section):
         if not things:
             imgui.text_disabled("nothing yet")
         imgui.end_child()
+
+    def _ask(self) -> None:
+        """Choose a source, an obstacle, a force or a light to add"""
+        imgui.open_popup("add")
 
     def _add_menu(self) -> None:
         if not imgui.begin_popup("add"):
@@ -200,3 +210,9 @@ class FileForm:
     def _close(self) -> None:
         """Add nothing"""
         self.asked = None
+        self.close_dialogs()
+
+    def close_dialogs(self) -> None:
+        """Close the system's dialogs that are open for it."""
+        for field in self.fields.values():
+            field.close_dialog()

@@ -21,7 +21,7 @@ from gpufluid.app.studio_grid import foreseen, size_of
 from gpufluid.app.studio_new import name_in
 from gpufluid.app.studio_rows import Rows, Section, choice
 from gpufluid.app.studio_ui import at_every_key, imgui
-from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
+from gpufluid.app.studio_views import CHARTS, CHARTS_TOLD, Shown, renderer_items, view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
 from gpufluid.grid import Grid
@@ -76,6 +76,7 @@ class Picture(Section):
             thing = getattr(scene, name)
             if name == "fire":
                 changed, on = imgui.checkbox("hot gas glows", thing is not None)
+                self.rows.tip("Whether hot gas shines by itself; to burn, the Flow needs combustion")
                 if changed:
                     editor.change(("fire",), view.Fire() if on else None)
                     thing = scene.fire
@@ -88,6 +89,7 @@ class Picture(Section):
             imgui.tree_pop()
         if imgui.tree_node("floor"):
             changed, on = imgui.checkbox("a floor", scene.floor is not None)
+            self.rows.tip("A ground that catches shadows and light; it is no wall for the flow")
             if changed:
                 editor.change(("floor",), scene.fluid.grid.origin[1] if on else None)
             if scene.floor is not None:
@@ -107,6 +109,7 @@ class Picture(Section):
                     self._set_renderer(item.name, value)
             imgui.tree_pop()
         _, self.outlines = imgui.checkbox("outlines of box and sources", self.outlines)
+        self.rows.tip("Lines round what else cannot be seen; in this window only")
 
     def _background(self, item: Item) -> None:
         """Rows for what is behind everything: a word, a color, or the file of a photograph."""
@@ -145,6 +148,10 @@ class Picture(Section):
             self.files.doubt(file, name is not None, ())
         return ""
 
+    def release(self) -> None:
+        """Close the system's dialog, if it is open."""
+        self._plate.close_dialog()
+
     def _set_renderer(self, name: str, value: Any) -> None:
         """Draw with another option of the renderer; where that cannot be, say why."""
         player = self.editor.player
@@ -169,6 +176,7 @@ class Views(Section):
             kind = next((name for name, made in VIEW_KINDS.items() if type(shown) is made), "view")
             where = "" if not scene.others else f"  ({'every box' if shown.box is None else shown.box})"
             changed, on = imgui.checkbox(f"##visible {n}", shown.visible)
+            self.rows.tip("Whether this view is drawn")
             if changed:
                 editor.change(("views", n, "visible"), on)
             imgui.same_line()
@@ -178,16 +186,21 @@ class Views(Section):
                 imgui.pop_id()
                 imgui.tree_pop()
         self.rows.box()
-        self.rows.buttons(("Add view ...", lambda: imgui.open_popup("add view"), False))
+        self.rows.buttons(("Add view ...", self._ask, False))
         if imgui.begin_popup("add view"):
             for kind in VIEW_KINDS:
                 if imgui.selectable(f"  {kind}##views", False)[0]:
                     self.add(kind)
             imgui.end_popup()
         changed, on = imgui.checkbox("smoke", scene.smoke.visible)
+        self.rows.tip("Whether the smoke is drawn, and its shadow")
         if changed:
             editor.change(("smoke", "visible"), on)
         self._charts()
+
+    def _ask(self) -> None:
+        """Choose a view of the flow to add"""
+        imgui.open_popup("add view")
 
     def _view(self, number: int, shown: FlowView) -> None:
         """The fields of a view of the scene."""
@@ -206,12 +219,15 @@ class Views(Section):
         self.rows.fields(path, shown, items_of_view(shown, (x, y, z), (u, v, w)))
 
         def duplicate() -> None:
+            """Add another view like this one"""
             editor.select(path)
             editor.duplicate()
 
-        self.rows.buttons(
-            ("Duplicate view", duplicate, False), ("Remove view", lambda: editor.remove_at(path), False)
-        )
+        def remove() -> None:
+            """Remove this view"""
+            editor.remove_at(path)
+
+        self.rows.buttons(("Duplicate view", duplicate, False), ("Remove view", remove, False))
 
     def add(self, kind: str) -> None:
         """Show a view of VIEW_KINDS in the chosen box; where that cannot be, say why."""
@@ -246,6 +262,7 @@ class Views(Section):
         used = {chart.name: chart for chart in self.charts if chart.box == editor.box}
         for name in CHARTS:
             changed, on = imgui.checkbox(name, name in used)
+            self.rows.tip(CHARTS_TOLD[name])
             if changed and on:
                 self.charts.append(Shown.of(name, editor.player.window.ctx, editor.box))
             elif changed:
@@ -311,6 +328,7 @@ class Cells(Section):
         x, y, z = self.cells
         if imgui.button("Rebuild", imgui.ImVec2(-1, 0)):
             player.use_cells((x, y, z), editor.box)
+        self.rows.tip("Start again with these cells, seen as before")
         told = foreseen(grid, (x, y, z), player.maker.file or editor.scene.provenance.file)
         if told:
             imgui.text_wrapped(told)
