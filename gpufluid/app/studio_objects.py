@@ -87,7 +87,9 @@ class Objects(Section):
                 if imgui.selectable(f"{label}{where}##{path}", path == editor.selected)[0]:
                     editor.select(path)
                 self.rows.naming.asked(path)
-                self.rows.tip("double click or F2: rename")
+                wide = imgui.calc_text_size(f"{label}{where}").x > imgui.get_content_region_avail().x
+                cut_off = f"{label}{where}\n" if wide else ""
+                self.rows.tip(f"{cut_off}double click or F2: rename")
             if path == editor.selected != self._listed:
                 imgui.set_scroll_here_y()
         self._listed = editor.selected
