@@ -13,7 +13,7 @@ import glfw
 import numpy as np
 from boxes_session import WEDGE
 from PIL import Image
-from studio_session import CONTROL, CONTROL_KEY, KEY_RELEASE, SCENE, SIZE, TAB, Driver, Watcher
+from studio_session import CONTROL, CONTROL_KEY, ESCAPE, KEY_RELEASE, SCENE, SIZE, TAB, Driver, Watcher
 from window_session import KEY_PRESS
 
 import gpufluid as gf
@@ -170,6 +170,13 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["files"] = [line for line in Path("scene.toml").read_text().splitlines() if "file =" in line]
     drive.press(ord("z"), CONTROL)
     report["other_undone"] = solid.shape is before
+    edits = len(player.history.done)
+    drive.press_widget("##mesh file")
+    for letter in "abc":
+        drive.press(ord(letter))
+    drive.press(ESCAPE)
+    drive.frames(2)
+    report["escaped"] = [len(player.history.done) - edits, studio.objects._shown["mesh"].text]
     drop(drive, "../outside.obj")
     report["outside"] = player.message
     drive.press(ord("s"), CONTROL)

@@ -73,6 +73,7 @@ def test_the_file_of_a_mesh_is_changed(session: dict[str, Any], folder: Path) ->
         'shape = { kind = "mesh", file = "folder/other.obj", fit = 0.384 }',
     ]
     assert session["other_undone"]
+    assert session["escaped"] == [0, "wedge.obj"]
 
 
 def test_a_dialog_that_stays_open_holds_up_nothing(session: dict[str, Any]) -> None:

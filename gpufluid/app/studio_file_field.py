@@ -44,7 +44,8 @@ class FileField:
         flags = imgui.InputTextFlags_.enter_returns_true if shown is None else 0
         entered, self.text = imgui.input_text_with_hint(f"##{label}", hint, self.text, flags)
         if shown is not None:
-            entered = imgui.is_item_deactivated_after_edit()
+            # escape puts back what the scene has
+            entered = imgui.is_item_deactivated_after_edit() and (self.text != shown or self.wrong != "")
         if not self.wrong:  # which it would lie over
             self.rows.tip(self.text or meaning)
         if has_dialog:
