@@ -34,6 +34,7 @@ target = [0.0, 0.5, 0.0]
 distance = 3.4
 [picture]
 slices = 12
+size = [160, 320]
 """
 WEDGE = "v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 

@@ -77,6 +77,7 @@ distance = 3.2
 
 [picture]
 slices = 16
+size = [160, 320]
 """
 
 
@@ -220,7 +221,7 @@ class Driver:
         from gpufluid.render.camera import view_of
 
         left, bottom, width, height = self.player.picture
-        x, y, _, w = view_of(self.player.scene.camera, width / height).clip.astype(float) @ [*point, 1.0]
+        x, y, _, w = view_of(self.player.camera, width / height).clip.astype(float) @ [*point, 1.0]
         top = self.player.size[1] - bottom - height
         return left + 0.5 * (x / w + 1.0) * width, top + 0.5 * (1.0 - y / w) * height
 

@@ -60,6 +60,45 @@ def test_a_hand_in_the_window_paints(tmp_path: Path) -> None:
     assert report["turned"] == pytest.approx(-30.0), "with alt it does not turn"
 
 
+NARROW = """
+import numpy as np
+import gpufluid as gf
+from gpufluid.app.player import Player
+from gpufluid.app.studio_pick import ray_through
+from gpufluid.app.window import Window
+
+def make(window, **options):
+    fluid = gf.Fluid(gf.Grid((24, 8, 8), 1 / 8, origin=(-1.5, -0.5, -0.5)), ctx=window.ctx)
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(1.2, 0.0, 0.0)))
+    return gf.Scene(fluid, picture=gf.Picture(size=(640, 320)), **options)
+
+for camera in (gf.Camera(distance=3.0), None):
+    with Window((240, 240), "narrow") as window:
+        with Player(window, lambda: make(window, camera=camera), "narrow") as player:
+            player.paused = True
+            player.tick()
+            own = player.scene.camera
+            fov = own.fov
+            edge = ray_through(own, 2.0, 1.0, 0.0).direction  # at the right of the film
+            seen = float(np.abs(edge - player.ray(240.0, 120.0).direction).max())
+            ball = float(np.ptp(player.renderer.read()[110:130, 160:].astype(float)))
+            player.frame_all()
+            print(player.opened, seen, ball, own.fov == fov, player.scene.camera is own, sep=";")
+"""
+
+
+def test_a_narrow_window_shows_all_of_a_given_picture(tmp_path: Path) -> None:
+    """What a camera was placed for: its width, with more above and below; until the user frames the box."""
+    (tmp_path / "narrow.py").write_text(NARROW)
+    done = run_under_xvfb(tmp_path, "narrow.py")
+    assert done.returncode == 0, done.stderr
+    given, free = (line.split(";") for line in done.stdout.splitlines())
+    assert float(given[1]) < 1e-6, "the right edge of the film is not that of the window"
+    assert float(given[2]) > 40.0, "the ball is not in it"
+    assert given[0] == free[0] == "1.0" and given[3:] == free[3:] == ["True", "True"]
+    assert float(free[1]) > 0.01, "a camera that fits itself to the window is opened too"
+
+
 def test_a_camera_that_moves_by_itself_can_be_moved_by_hand(tmp_path: Path) -> None:
     report = report_of("views_session.py", tmp_path)
     first, then = report["by_itself"]

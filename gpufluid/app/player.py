@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -28,12 +30,14 @@ from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import readable
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.scene import Scene
+from gpufluid.view import Camera
 
 if TYPE_CHECKING:
     from gpufluid.app.studio import Studio
 
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
+FOV_MOST = 170.0  # degrees
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 COMPILES = "the first time on a machine, shaders are compiled"
 RELOAD = "press Reload again to reload"
@@ -110,6 +114,7 @@ class Player:
         # few frames a second that may be the end of the drag.
         self.pointer = glfw.get_cursor_pos(window.handle)
         self._drag: Drag | None = None
+        self._framed: Scene | None = None  # in which the user has placed the camera for the window
         self._shown: deque[float] = deque(maxlen=30)  # when the last frames were shown, seconds
         self._titled = 0.0
         self._due = 0.0
@@ -292,7 +297,8 @@ class Player:
                     picture = self.scene.picture
                     self.renderer.exposure, self.renderer.background = picture.exposure, picture.background
                     self.renderer.floor_color = picture.floor_color
-                    self.renderer.draw(self.scene)
+                    with self._seen():
+                        self.renderer.draw(self.scene)
                 self._drawn = True
                 return
             except GpufluidError as error:
@@ -303,6 +309,16 @@ class Player:
                     raise
                 self._halt(error)
                 return
+
+    @contextlib.contextmanager
+    def _seen(self) -> Iterator[None]:
+        """A block in which the scene has the camera that it is seen by."""
+        scene, camera = self.scene, self.scene.camera
+        scene.camera = self.camera
+        try:
+            yield
+        finally:
+            scene.camera = camera
 
     @property
     def area(self) -> tuple[int, int, int, int]:
@@ -317,6 +333,26 @@ class Player:
         return _fitted(self.renderer.size, self.area)
 
     @property
+    def camera(self) -> Camera:
+        """What the scene is seen by: its camera, opened so far that a narrow window shows all of its width.
+
+        One that was placed for the scene's picture would lose what is at the sides beside a panel.
+        """
+        camera, opened = self.scene.camera, self.opened
+        if opened == 1.0:
+            return camera
+        half = math.atan(opened * math.tan(math.radians(0.5 * camera.fov)))
+        return replace(camera, fov=min(math.degrees(2.0 * half), FOV_MOST))
+
+    @property
+    def opened(self) -> float:
+        """How many times as high as the scene's camera sees the picture shows it: see `camera`."""
+        if not self.scene.camera_is_given or self._framed is self.scene:
+            return 1.0
+        (wide, high), (_, _, width, height) = self.scene.picture.size, self.picture
+        return max(wide * height / (high * width), 1.0)
+
+    @property
     def brush(self) -> Brush | None:
         """The hand that is in the fluid now, if one is."""
         return self._drag if isinstance(self._drag, Brush) else None
@@ -328,7 +364,7 @@ class Player:
         density = self.size[1] / self.height  # pixels of a unit
         across = 2.0 * (x * density - left) / width - 1.0
         up = 1.0 - 2.0 * (y * density - top) / height
-        return ray_through(self.scene.camera, width / height, across, up)
+        return ray_through(self.camera, width / height, across, up)
 
     @property
     def forward(self) -> NDArray[np.float64]:
@@ -427,6 +463,7 @@ class Player:
     def frame_all(self) -> None:
         """Move the camera back to where it sees all boxes whole."""
         _, _, width, height = self.picture
+        self._framed = self.scene
         move_view(self.scene, lambda _: self.scene.frame_all(width / height))
 
     def single_step(self) -> None:

@@ -119,7 +119,7 @@ class Move:
         if shift and not flat:
             eye = np.array(scene.camera.eye)
             depth = float((self.point - eye) @ forward)
-            metres = 2.0 * depth * np.tan(np.radians(scene.camera.fov) / 2.0) / player.height
+            metres = 2.0 * depth * np.tan(np.radians(player.camera.fov) / 2.0) / player.height
             by = -dy * metres * forward
         else:
             now = player.ray(x, y).meets(self.point, forward)
