@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 from xvfb import needs_a_screen, report_of, run_under_xvfb
+
+import gpufluid as gf
 
 pytestmark = needs_a_screen
 
@@ -58,6 +64,28 @@ def test_a_hand_in_the_window_paints(tmp_path: Path) -> None:
     assert report["still"] == [0.0, 0.0, 0.0, 0.0, 0.0], "the view moved along"
     assert report["moved"] < 0.0, "a right drag does not move the view"
     assert report["turned"] == pytest.approx(-30.0), "with alt it does not turn"
+
+
+def test_a_resumed_scene_is_asked_for_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its window knows which cells are those of the command line, and not the file's."""
+    from gpufluid.app import cli, play, player, window
+
+    seen = []
+
+    class StoppedError(Exception):
+        pass
+
+    def made(*given: Any) -> None:
+        seen.append(given[-1])
+        raise StoppedError
+
+    monkeypatch.setattr(player, "Player", made)
+    monkeypatch.setattr(window, "Window", lambda *_: contextlib.nullcontext(SimpleNamespace(ctx=None)))
+    scene = functools.partial(gf.Scene.load, "a.toml", cells=(4, 4, 4), changes=["dt=0.1"])
+    for make in (scene, cli._resumed(scene, "a", "a.npz")):
+        with pytest.raises(StoppedError):
+            play._play_in_window(make, "a", None, (64, 64))
+    assert seen == [{"cells": (4, 4, 4), "changes": ["dt=0.1"]}] * 2
 
 
 NARROW = """
