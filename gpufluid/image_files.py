@@ -11,6 +11,7 @@ from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import open_plain
 
 PICTURES = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")  # Pillow runs a program to open some others
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")  # of such files
 MOST_PIXELS = 1 << 23  # of a picture: each takes up to 100 bytes for a while
 MOST_BYTES = 1 << 28  # of its file
 

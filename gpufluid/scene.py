@@ -214,6 +214,11 @@ class Scene:
         return self._fits and not held
 
     @property
+    def camera_is_given(self) -> bool:
+        """Whether the scene came with a camera in its place, which is one for the shape of `picture`."""
+        return not self._seen
+
+    @property
     def _fits(self) -> bool:
         placed = id(self.camera), self.camera.target, self.camera.distance
         return bool(self._seen) and self._placed == placed

@@ -297,10 +297,7 @@ class Builder:
             mesh = Mesh.trefoil(**{name: given[name] for name in given if name == "tube"})
         else:
             mesh = Mesh.load(self._file(given["file"]))
-        fit, center = given.get("fit"), given.get("center", (0.0, 0.0, 0.0))
-        if fit is not None:
-            return mesh.fitted(fit, center=center)
-        return mesh.moved(mesh.vertices + np.array(center)) if any(center) else mesh
+        return placed(mesh, given.get("fit"), given.get("center", (0.0, 0.0, 0.0)))
 
     # -- files -----------------------------------------------------------------------------------------
 
@@ -337,6 +334,13 @@ class Builder:
         if not target.is_relative_to(base):
             raise GpufluidError(f"{name!r} lies outside the scene's folder {base}")
         return os.fspath(target)
+
+
+def placed(mesh: Mesh, fit: float | None, center: Triple) -> Mesh:
+    """A mesh as a description has it: as large as `fit` with its middle at `center`, or moved by that; m."""
+    if fit is not None:
+        return mesh.fitted(fit, center=center)
+    return mesh.moved(mesh.vertices + np.array(center)) if any(center) else mesh
 
 
 def _yes_or_no(make: Maker) -> Callable[[float], bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.files import readable, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
+from gpufluid.mesh import Mesh
 from gpufluid.provenance import Said
 from gpufluid.scene import Scene, direction_of_view
 from gpufluid.scene_schema import (
@@ -32,8 +33,10 @@ from gpufluid.scene_schema import (
     load_msgspec,
 )
 from gpufluid.scene_text import THING, OddTextError, changed, written
-from gpufluid.sources import Emitter
+from gpufluid.sources import Emitter, Image, Surface
+from gpufluid.view import Plate
 
+FROM_FILES = Mesh, Surface, Image, Plate  # what a description has but from files
 LOOKS = (
     "camera",
     "light",
@@ -46,17 +49,26 @@ LOOKS = (
 )  # of a scene, in this order
 
 
-def save_description(scene: Scene, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+def save_description(
+    scene: Scene,
+    path: str | os.PathLike[str],
+    overwrite: bool = False,
+    cells_as_read: Container[int] = (),
+) -> Path:
     """Write what `scene` is now, but for the state of its fluids, as a description; return its path.
 
     Of one that was read from a description the text stays as it is, comments too, but for what has changed.
-    Values that follow keyframes or formulas stay so, and files that were read are named again. Raises
+    Values that follow keyframes or formulas stay so, and files that were read are named again. cells_as_read:
+    the numbers of boxes whose grid stays that of the description, though they have another one now. Raises
     GpufluidError for what only a script can make (a mesh of its own, an array, an `update`), for a file that
     exists unless `overwrite`, for one that cannot be written, for a folder without the files it names, and
     for the scene's own file where its text cannot be changed in place.
     """
     target = Path(path)
-    told = _Told.of(scene)
+    read = [thing for thing, _ in scene.provenance.places if isinstance(thing, Grid)]
+    grids = [fluid.made for fluid in scene.fluids]  # where they are when the scene begins
+    grids = [read[n] if n in cells_as_read else grid for n, grid in enumerate(grids)]
+    told = _Told.of(scene, grids)
     brief = told.brief()
     _check_files(brief, scene, target)
     before, text = scene.provenance.told, None
@@ -331,4 +343,5 @@ class _Writer:
             return {"kind": _kind(FORM_KINDS, value), **self.table(value)}
         if isinstance(value, Combustion):
             return self.table(value)
-        raise GpufluidError(f"{name}: a description cannot say {value!r}")
+        file = ": it comes from no file in the scene's folder" if isinstance(value, FROM_FILES) else ""
+        raise GpufluidError(f"{name}: a description cannot say {value!r}{file}")

@@ -16,6 +16,7 @@ from gpufluid.errors import SceneError, near, script_line, told_of
 from gpufluid.scene import Cells, Scene
 
 NAMES = ("scene", "story")  # what the function may be called
+OWN = ("ctx", "cells", "backend")  # its parameters that no change sets
 
 
 def load_script(
@@ -43,15 +44,13 @@ def load_script(
     if "backend" not in known and backend != "auto":
         raise SceneError(f"{path}: its function scene has no choice of backend: give it a parameter backend")
     given = {name: value for name, value in given.items() if name in known}
-    free = [name for name in known if name not in ("ctx", "cells", "backend")]
+    free = [name for name in known if name not in OWN]
     for change in changes:
         name, sign, text = (part.strip() for part in change.partition("="))
         if not sign or not name:
             raise SceneError(f"{path}: a change must look like strength=5, got {change!r}")
         if name not in free:
-            raise SceneError(
-                f"{path}: its function scene has no parameter {name!r} to set{near(name, sorted(free))}"
-            )
+            raise SceneError(f"{path}: {_no_parameter(name, free)}")
         given[name] = _value(text)
     try:
         inspect.signature(make).bind(**given)
@@ -117,6 +116,18 @@ def scene_of(made: Any, name: str) -> Scene:
             f"{name}: the function scene must return a gpufluid.Scene, or yield one first, got {made!r}"
         )
     return made
+
+
+def _no_parameter(name: str, free: Sequence[str]) -> str:
+    """That a change names no parameter of the function, and which it may: those in `free`."""
+    told = f"its function scene has no parameter {name!r} to set"
+    if name in OWN:
+        return told
+    if free:
+        return f"{told}{near(name, sorted(free)) or ', only ' + ', '.join(free)}"
+    last = name.rpartition(".")[2]  # as of settings.viscosity, which a .toml scene would have
+    given = last if last.isidentifier() else "strength"
+    return f"{told}, nor any other: give it one, as in def scene(ctx=None, {given}=1.0)"
 
 
 def _value(text: str) -> Any:

@@ -209,7 +209,10 @@ def checked_background(value: Any, name: str) -> Background:
     if not isinstance(value, str):
         return radiance(value, name)
     if Path(value).suffix:
-        raise GpufluidError(f"{name} must be gf.Plate({short(repr(value))}) for a picture from a file")
+        file = short(repr(value))
+        raise GpufluidError(
+            f"{name} must be gf.Plate({file}) for a picture from a file, in a description {{ file = {file} }}"
+        )
     one_of(value, BACKGROUNDS, name)
     return value
 

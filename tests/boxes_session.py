@@ -34,6 +34,7 @@ target = [0.0, 0.5, 0.0]
 distance = 3.4
 [picture]
 slices = 12
+size = [160, 320]
 """
 WEDGE = "v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 
@@ -86,7 +87,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames(1)
     said = []
     for name in ("none.obj", "bad.obj", "wedge.obj"):
-        drive.press_widget("##mesh")
+        drive.press_widget("##mesh, obstacles")
         drive.press(ord("a"), CONTROL)
         type_text(name)
         if name == "bad.obj":
@@ -95,7 +96,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
             Image.fromarray(drive.picture()).save("bad_mesh.png")
         else:
             drive.press(0xFF0D)  # enter
-        said.append(player.message)
+        said.append(studio.objects.form.fields["mesh"].wrong)
     report["said"] = said
     report["meshes"] = [[type(o.shape).__name__ for o in f.obstacles] for f in scene.fluids]
     mesh = scene.fluids[0].obstacles[0].shape
@@ -111,13 +112,13 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames(1)
     drive.press_widget("  mesh file ...##emitters")
     drive.frames(1)
-    drive.press_widget("Browse ...")
+    drive.press_widget("...")
     for _ in range(200):
         drive.frames(1)
-        if "chosen" in studio.objects.mesh.file:
+        if "chosen" in studio.objects.form.fields["mesh"].text:
             break
-    report["dialog"] = studio.objects.mesh.file
-    drive.press_widget("Add mesh")
+    report["dialog"] = studio.objects.form.fields["mesh"].text
+    drive.frames(1)
     report["surface"] = [type(e.shape).__name__ for e in scene.fluids[0].emitters]
 
     # a view of the second box

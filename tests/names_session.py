@@ -54,6 +54,7 @@ distance = 2.2
 
 [picture]
 slices = 8
+size = [160, 320]
 """
 BALL, SOURCE, LAMP = "('fluids', 0, 'obstacles', 0)", "('fluids', 0, 'emitters', 0)", "('lights', 0)"
 

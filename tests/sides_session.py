@@ -36,6 +36,7 @@ distance = 4.0
 
 [picture]
 slices = 8
+size = [160, 320]
 """
 
 

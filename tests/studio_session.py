@@ -21,6 +21,7 @@ from window_session import BUTTON_PRESS, BUTTON_RELEASE, KEY_PRESS, LEFT, MOTION
 import gpufluid as gf
 from gpufluid.app import (
     studio,
+    studio_file_field,
     studio_files,
     studio_hands,
     studio_objects,
@@ -40,7 +41,7 @@ SHIFT, CONTROL, ALT = 1, 4, 8  # bits of an X event's state
 ESCAPE, TAB, SHIFT_KEY, LEFT_KEY = 0xFF1B, 0xFF09, 0xFFE1, 0xFF51
 SIZE = (560, 440)
 PANEL = (
-    *(studio, studio_files, studio_hands, studio_objects, studio_overlay, studio_rows),
+    *(studio, studio_file_field, studio_files, studio_hands, studio_objects, studio_overlay, studio_rows),
     *(studio_sections, studio_sides),
 )
 FIRST = 105  # where what the panel scrolls begins
@@ -76,6 +77,7 @@ distance = 3.2
 
 [picture]
 slices = 16
+size = [160, 320]
 """
 
 
@@ -219,7 +221,7 @@ class Driver:
         from gpufluid.render.camera import view_of
 
         left, bottom, width, height = self.player.picture
-        x, y, _, w = view_of(self.player.scene.camera, width / height).clip.astype(float) @ [*point, 1.0]
+        x, y, _, w = view_of(self.player.camera, width / height).clip.astype(float) @ [*point, 1.0]
         top = self.player.size[1] - bottom - height
         return left + 0.5 * (x / w + 1.0) * width, top + 0.5 * (1.0 - y / w) * height
 

@@ -6,6 +6,7 @@ import difflib
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from saving import description_of, saved
@@ -14,6 +15,7 @@ import gpufluid as gf
 from gpufluid.app import orbit
 from gpufluid.app.demos import demo_file, demo_names
 from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengthen, value_at
+from gpufluid.app.scene_maker import SceneMaker
 from gpufluid.app.starter import write_starter
 from gpufluid.app.studio_new import ADDABLE, new_object
 from gpufluid.scene_saving import save_description
@@ -356,6 +358,21 @@ def test_how_long_it_lasts_stays_in_frames(tmp_path: Path) -> None:
     saved(scene, path)
     assert path.read_text() == "duration = 3.0 # s\ndt = 0.05\n[grid] # cells\ncells = [4, 4, 4]\n"
     scene.release()
+
+
+def test_cells_of_the_command_line_stay_with_those_of_another_box() -> None:
+    built: list[Any] = []
+
+    def make(**options: Any) -> Any:
+        built.append(options)
+
+    maker = SceneMaker(make, None, None, {"cells": (4, 4, 4)})
+    maker.build({})  # what it calls has them
+    maker.build({1: (8, 8, 8)})
+    maker.build({0: (6, 6, 6)})
+    assert built == [{}, {"cells": [(4, 4, 4), (8, 8, 8)]}, {"cells": (6, 6, 6)}]
+    assert maker.passing({}) == maker.passing({1: (8, 8, 8)}) == (0,)
+    assert maker.passing({0: (6, 6, 6)}) == ()
 
 
 def test_another_grid_is_written_into_the_text(tmp_path: Path) -> None:

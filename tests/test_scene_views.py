@@ -256,6 +256,20 @@ def test_legends_of_several_views_stand_side_by_side(ctx: moderngl.Context) -> N
     fluid.release()
 
 
+def test_smoke_hides_no_legend(ctx: moderngl.Context) -> None:
+    """That of an opaque slice was drawn with the slice, and smoke over both."""
+    renderer = gf.FrameRenderer(ctx, (160, 120))
+    view = gf.SliceView("speed", axis="z", range=(0.0, 1.0))
+    fluid = gf.Fluid(gf.Grid((8, 8, 8), 1 / 8, origin=(-0.5, -0.5, -0.5)), ctx=ctx)
+    fluid.density.write(np.ones((8, 8, 8)))
+    scene = gf.Scene(fluid, camera=gf.Camera(distance=1.2), smoke=gf.Smoke(extinction=200.0), views=[view])
+    seen = picture(scene, renderer)
+    view.legend = False
+    assert (np.abs(seen - picture(scene, renderer)).max(axis=2) > 40).sum() > 500  # the bar and the letters
+    scene.release()
+    renderer.release()
+
+
 def test_boxes_share_one_range_and_one_legend(ctx: moderngl.Context) -> None:
     """The slower box is drawn with the colours of the faster one; a bar is drawn once, over everything."""
     renderer = gf.FrameRenderer(ctx, (96, 72))
@@ -270,15 +284,15 @@ def test_boxes_share_one_range_and_one_legend(ctx: moderngl.Context) -> None:
     picture(scene, renderer)
     assert scene.live._made[0].drawn.last_range == (-1.0, 1.0)
     view.box, view.legend = None, True
-    drawn: list[bool] = []
+    drawn: list[Any] = []
     for made in scene.live._made:
         made.release()
     scene.live._made.clear()
     renderer.follow(scene)
     for made in scene.live._made:
-        made.drawn.draw_legend = lambda *_, made=made: drawn.append(made.drawn.legend)
+        made.drawn.draw_legend = lambda *_, made=made: drawn.append(made) if made.drawn.legend else None
     picture(scene, renderer)
-    assert drawn == [False, True]
+    assert [made.fluid for made in drawn] == [scene.live._made[1].fluid]
     scene.release()
     renderer.release()
 

@@ -27,6 +27,7 @@ from gpufluid.scene_file import build
 from gpufluid.scene_saving import save_description
 from gpufluid.scene_schema import SOLVER_KINDS
 from gpufluid.settings import SOLVERS
+from gpufluid.solver import Solver
 from gpufluid.view import FILLED
 
 FULL = """
@@ -225,6 +226,49 @@ def test_yes_and_no_follow_their_tracks(full: Path, tmp_path: Path) -> None:
         one.release()
     with pytest.raises(gf.SceneError, match=r"emitters\[0\].active: expected .*, got `?str"):
         gf.Scene.load(full, changes=["emitters.source.active='yes'"], backend="numpy")
+
+
+def test_all_that_changes_is_as_when_the_frame_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sources, forces, settings and sides alike, in every part of a frame's step."""
+    text = """
+    dt = 0.5
+    [grid]
+    cells = [6, 6, 6]
+    cell_size = 0.1
+    [sides]
+    all = { kind = "open" }
+    left = { kind = "inflow", velocity = { formula = ["3 + t", "0", "0"] } }
+    [settings]
+    cfl = 2.0
+    cooling = { formula = "t" }
+    [[emitters]]
+    shape = { kind = "sphere" }
+    density = { formula = "1 + t" }
+    [[forces]]
+    kind = "wind"
+    velocity = { formula = ["2 + t", "0", "0"] }
+    """
+    path = tmp_path / "a.toml"
+    path.write_text(textwrap.dedent(text), encoding="utf-8")
+    scene, seen = gf.Scene.load(path, backend="numpy"), []
+    substep = Solver.substep
+
+    def watched(self: Solver, dt: float, emitters: Any, forces: Any = ()) -> None:
+        side = self.boundaries.sides[0]
+        seen.append(
+            (side.velocity[0], self.settings.cooling, emitters[0].density, forces[0].velocity[0], self.time)
+        )
+        substep(self, dt, emitters, forces)
+
+    monkeypatch.setattr(Solver, "substep", watched)
+    for _ in range(2):
+        scene.advance()
+    second = [each for each in seen if each[-1] >= 0.5]
+    assert len(second) > 1, "the step is in one part"
+    assert {each[:-1] for each in second} == {(3.5, 0.5, 1.5, 2.5)}
+    scene.release()
 
 
 def test_arrays_come_from_files(tmp_path: Path) -> None:
@@ -998,8 +1042,22 @@ def test_a_mistaken_change_to_a_script(tmp_path: Path) -> None:
     path.write_text(STORY)
     with pytest.raises(gf.SceneError, match="no parameter 'stength' to set; did you mean 'strength'"):
         gf.Scene.load(path, changes=["stength=1"])
+    with pytest.raises(gf.SceneError, match="no parameter 'settings.viscosity' to set, only strength"):
+        gf.Scene.load(path, changes=["settings.viscosity=0.1"])
     with pytest.raises(gf.SceneError, match="no choice of cells"):
         gf.Scene.load(path, cells=(4, 4, 4))
+
+
+def test_a_script_without_parameters_tells_how_it_gets_one(tmp_path: Path) -> None:
+    path = tmp_path / "bare.py"
+    path.write_text("def scene(ctx=None):\n    raise AssertionError\n")
+    for change, name in (
+        ("settings.viscosity=0.1", "viscosity"),
+        ("emitters[0]=1", "strength"),
+        ("a=1", "a"),
+    ):
+        with pytest.raises(gf.SceneError, match=rf"nor any other: .* def scene\(ctx=None, {name}=1.0\)$"):
+            gf.Scene.load(path, changes=[change])
 
 
 @pytest.mark.parametrize("change", ["strength=5", "strength = 5", " strength= 5 "])

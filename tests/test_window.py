@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 from xvfb import needs_a_screen, report_of, run_under_xvfb
+
+import gpufluid as gf
 
 pytestmark = needs_a_screen
 
@@ -58,6 +64,67 @@ def test_a_hand_in_the_window_paints(tmp_path: Path) -> None:
     assert report["still"] == [0.0, 0.0, 0.0, 0.0, 0.0], "the view moved along"
     assert report["moved"] < 0.0, "a right drag does not move the view"
     assert report["turned"] == pytest.approx(-30.0), "with alt it does not turn"
+
+
+def test_a_resumed_scene_is_asked_for_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its window knows which cells are those of the command line, and not the file's."""
+    from gpufluid.app import cli, play, player, window
+
+    seen = []
+
+    class StoppedError(Exception):
+        pass
+
+    def made(*given: Any) -> None:
+        seen.append(given[-1])
+        raise StoppedError
+
+    monkeypatch.setattr(player, "Player", made)
+    monkeypatch.setattr(window, "Window", lambda *_: contextlib.nullcontext(SimpleNamespace(ctx=None)))
+    scene = functools.partial(gf.Scene.load, "a.toml", cells=(4, 4, 4), changes=["dt=0.1"])
+    for make in (scene, cli._resumed(scene, "a", "a.npz")):
+        with pytest.raises(StoppedError):
+            play._play_in_window(make, "a", None, (64, 64))
+    assert seen == [{"cells": (4, 4, 4), "changes": ["dt=0.1"]}] * 2
+
+
+NARROW = """
+import numpy as np
+import gpufluid as gf
+from gpufluid.app.player import Player
+from gpufluid.app.studio_pick import ray_through
+from gpufluid.app.window import Window
+
+def make(window, **options):
+    fluid = gf.Fluid(gf.Grid((24, 8, 8), 1 / 8, origin=(-1.5, -0.5, -0.5)), ctx=window.ctx)
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(1.2, 0.0, 0.0)))
+    return gf.Scene(fluid, picture=gf.Picture(size=(640, 320)), **options)
+
+for camera in (gf.Camera(distance=3.0), None):
+    with Window((240, 240), "narrow") as window:
+        with Player(window, lambda: make(window, camera=camera), "narrow") as player:
+            player.paused = True
+            player.tick()
+            own = player.scene.camera
+            fov = own.fov
+            edge = ray_through(own, 2.0, 1.0, 0.0).direction  # at the right of the film
+            seen = float(np.abs(edge - player.ray(240.0, 120.0).direction).max())
+            ball = float(np.ptp(player.renderer.read()[110:130, 160:].astype(float)))
+            player.frame_all()
+            print(player.opened, seen, ball, own.fov == fov, player.scene.camera is own, sep=";")
+"""
+
+
+def test_a_narrow_window_shows_all_of_a_given_picture(tmp_path: Path) -> None:
+    """What a camera was placed for: its width, with more above and below; until the user frames the box."""
+    (tmp_path / "narrow.py").write_text(NARROW)
+    done = run_under_xvfb(tmp_path, "narrow.py")
+    assert done.returncode == 0, done.stderr
+    given, free = (line.split(";") for line in done.stdout.splitlines())
+    assert float(given[1]) < 1e-6, "the right edge of the film is not that of the window"
+    assert float(given[2]) > 40.0, "the ball is not in it"
+    assert given[0] == free[0] == "1.0" and given[3:] == free[3:] == ["True", "True"]
+    assert float(free[1]) > 0.01, "a camera that fits itself to the window is opened too"
 
 
 def test_a_camera_that_moves_by_itself_can_be_moved_by_hand(tmp_path: Path) -> None:

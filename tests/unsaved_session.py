@@ -135,12 +135,12 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames()
     drive.press(ord(" "))
     fluid = player.scene.fluid
-    report["both"] = [len(fluid.obstacles), len(fluid.forces), player.stale, player._title()]
+    report["both"] = [len(fluid.obstacles), len(fluid.forces), player.maker.stale, player._title()]
     edited(drive, SCENE)
     press_reload()
     press_reload()
     fluid = player.scene.fluid
-    report["file_only"] = [len(fluid.obstacles), len(fluid.forces), player.stale]
+    report["file_only"] = [len(fluid.obstacles), len(fluid.forces), player.maker.stale]
 
     # saved, nothing is lost; what is undone then is a change as well
     drive.press(ord(" "))
@@ -176,7 +176,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press(ord("="))
     studio.files.save()
     studio.files.save()
-    report["other"] = [str(player.watch), player.unsaved]
+    report["other"] = [str(player.maker.file), player.unsaved]
     density = player.scene.fluid.emitters[0].density
     report["other_forces"] = len(player.scene.fluid.forces)
     drive.press(ord("d"))

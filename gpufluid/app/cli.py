@@ -173,7 +173,8 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="change a value of the scene, e.g. settings.viscosity=0.001; can be repeated",
+        help="change a value of the scene, e.g. settings.viscosity=0.001, or a parameter of a script's "
+        "function; can be repeated",
     )
 
 

@@ -101,8 +101,9 @@ class Edit(Protocol):
 class Change:
     """A value that became another one.
 
-    said: what the description says of it, of which a scene that was saved with the other one and built anew
-    knows nothing. What changes with time there stands still until it is saved and built anew once more.
+    words: what a description says of the other one where its value does not tell, as of a file. said: what
+    it says of the first, of which a scene that was saved with the other one and built anew knows nothing.
+    What changes with time there stands still until it is saved and built anew once more.
     """
 
     path: Path
@@ -110,6 +111,7 @@ class Change:
     after: Any
     was_held: bool = False
     said: Said | None = None
+    words: Any = None
 
     def do(self, scene: Scene) -> None:
         """Set it. Raises GpufluidError as `put` does."""
@@ -117,15 +119,17 @@ class Change:
         told = told_as(scene, self.path)
         if told is not None:
             self.said = scene.provenance.said(*told) or self.said
-            scene.hold(*told)
+            scene.hold(*told, held=self.words is None)
+            if self.words is not None:
+                scene.provenance.say(*told, self.words, self.after)
 
     def undo(self, scene: Scene) -> None:
         """Set it back."""
         put(scene, self.path, self.before)
         told = told_as(scene, self.path)
-        if told is not None and not self.was_held:
-            scene.hold(*told, held=False)
-            if self.said is not None:
+        if told is not None:
+            scene.hold(*told, held=self.was_held)
+            if self.said is not None and not self.was_held:
                 scene.provenance.say(*told, self.said.words, self.said.made)
 
 
@@ -337,20 +341,21 @@ class History:
         self.saved = self.done[:]
         self._open = False
 
-    def change(self, scene: Scene, path: Path, value: Any) -> None:
+    def change(self, scene: Scene, path: Path, value: Any, words: Any = None) -> None:
         """Set what lies at `path`. Until `seal` further changes of it are one with this.
 
+        words: what a description says of it where its value does not tell; that change stands by itself.
         Raises GpufluidError for a value that cannot be; then nothing has changed.
         """
         last = self.done[-1] if self.done else None
-        if self._open and isinstance(last, Change) and last.path == path:
+        if words is None and self._open and isinstance(last, Change) and last.path == path:
             put(scene, path, value)
             last.after = value
             return
         told = told_as(scene, path)
         held = told is not None and scene.is_held(*told)
-        self.make(scene, Change(path, value_at(scene, path), value, held))
-        self._open = True
+        self.make(scene, Change(path, value_at(scene, path), value, held, words=words))
+        self._open = words is None
 
     def make(self, scene: Scene, edit: Edit) -> None:
         """Do `edit`. Raises GpufluidError where that cannot be."""

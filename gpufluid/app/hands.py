@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -31,6 +32,10 @@ class Stage(Protocol):
     @property
     def forward(self) -> NDArray[np.float64]:
         """Where the camera looks, a vector of length 1."""
+
+    @property
+    def opened(self) -> float:
+        """How many times as high as its camera sees the picture shows it, at one depth."""
 
     def ray(self, x: float, y: float) -> pick.Ray:
         """The ray through a point, in the units of the pointer."""
@@ -109,7 +114,7 @@ def grasp(stage: Stage, *, left: bool, alt: bool) -> Drag:
     """
     if left and not alt and hand_of(stage.scene) is not None:
         return Brush(stage, lambda: hand_of(stage.scene))
-    return Orbit(stage, orbit.rotate if left else orbit.pan)
+    return Orbit(stage, orbit.rotate if left else partial(orbit.pan, opened=stage.opened))
 
 
 def move_view(scene: Scene, way: Callable[[Camera], object]) -> None:

@@ -178,6 +178,11 @@ class NotebookStage:
         return self.size[1]
 
     @property
+    def opened(self) -> float:
+        """The picture shows what the camera sees."""
+        return 1.0
+
+    @property
     def forward(self) -> NDArray[np.float64]:
         """Where the camera looks, a vector of length 1."""
         return forward_of(self.scene.camera)

@@ -21,9 +21,12 @@ def rotate(camera: Camera, dx: float, dy: float, height: float) -> None:
     camera.elevation = min(max(camera.elevation + dy * degrees, -MAX_ELEVATION), MAX_ELEVATION)
 
 
-def pan(camera: Camera, dx: float, dy: float, height: float) -> None:
-    """Move `camera` and its target so that what lies at the target's depth stays under the pointer."""
-    metres = 2.0 * camera.distance * math.tan(math.radians(camera.fov) / 2.0) / height
+def pan(camera: Camera, dx: float, dy: float, height: float, opened: float = 1.0) -> None:
+    """Move `camera` and its target so that what lies at the target's depth stays under the pointer.
+
+    opened: how many times as high as the camera sees a picture of that `height` shows it.
+    """
+    metres = 2.0 * opened * camera.distance * math.tan(math.radians(camera.fov) / 2.0) / height
     right, up = camera.axes
     x, y, z = (t + metres * (dy * u - dx * r) for t, r, u in zip(camera.target, right, up, strict=True))
     camera.target = (x, y, z)

@@ -218,8 +218,9 @@ def _play_in_window(
                 raise GpufluidError(f"{name}: the scene has no choice of {option}")
         return checked_scene(scene_of(scene(ctx=window.ctx, **options), name))
 
-    backend = scene.keywords.get("backend", "auto") if isinstance(scene, partial) else "auto"
-    with Window(size, name) as window, Player(window, make, name, watch, backend) as player:
+    inner = inspect.unwrap(scene)  # of one that goes on from a state
+    asked = inner.keywords if isinstance(inner, partial) else {}
+    with Window(size, name) as window, Player(window, make, name, watch, asked) as player:
         if studio:
             player.open_studio()
         player.play(frames)

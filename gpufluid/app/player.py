@@ -1,11 +1,13 @@
-"""What plays a scene in a window: the loop, what keys and mouse do, and reading a changed file again."""
+"""What plays a scene in a window: the loop, and what keys and mouse do."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +22,7 @@ from gpufluid.app.edits import STRONGER, Cells, History, Regrid, blow, strengthe
 from gpufluid.app.hands import Brush, Drag, forward_of, grasp, move_view
 from gpufluid.app.notice import Notice
 from gpufluid.app.recording import Recording
+from gpufluid.app.scene_maker import SceneMaker
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.app.twice import Message, Twice, changes
 from gpufluid.app.window import Window
@@ -27,13 +30,14 @@ from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import readable
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.scene import Scene
+from gpufluid.view import Camera
 
 if TYPE_CHECKING:
     from gpufluid.app.studio import Studio
 
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
-LOOK = 0.25  # seconds between looks at the file of the scene
 BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
+FOV_MOST = 170.0  # degrees
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 COMPILES = "the first time on a machine, shaders are compiled"
 RELOAD = "press Reload again to reload"
@@ -60,18 +64,8 @@ KEYS = (
     ("tab", "show or hide the studio's panel"),
     ("h", "show or hide this help"),
     ("escape", "close"),
+    ("drop a file", "a mesh into the box, a picture behind all, or open a scene (studio)"),
 )
-
-
-def _stamp(file: Path | None) -> tuple[int, int] | None:
-    """What tells that a file has changed, or None where there is none."""
-    if file is None:
-        return None
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 class Player:
@@ -81,7 +75,7 @@ class Player:
     `Scene.load`, for other grids. name: what saved pictures are called, ``name-0001.png`` in the current
     folder. watch: a file; when it has changed the scene is built anew, or goes on as it is where the file is
     wrong, or where changes that the studio could save would be lost. Once the studio has saved the scene, its
-    file is the one that is watched and built from. backend: of the fluids then, as in `Fluid`.
+    file is the one that is watched and built from. asked: what the command line asks for, see `SceneMaker`.
 
     An error that comes while it plays pauses it, where a file that is watched or the studio can mend it.
 
@@ -95,14 +89,11 @@ class Player:
         make: Callable[..., Scene],
         name: str = "gpufluid",
         watch: Path | None = None,
-        backend: str = "auto",
+        asked: Mapping[str, Any] | None = None,
     ) -> None:
         self.window = window
-        self.make, self.backend = make, backend
+        self.maker = SceneMaker(make, window.ctx, watch, asked or {})
         self.name = name
-        self.watch, self._stamp, self._looked = watch, _stamp(watch), 0.0
-        self.trouble = ""  # with the file as it is now
-        self.stale = False  # whether the file has changed and was not read, for the sake of unsaved changes
         self.told = Message()  # the last thing
         self.twice = Twice(self.told, self.say)
         self.halted = ""  # why the scene cannot go on, until it does
@@ -114,7 +105,7 @@ class Player:
         glfw.set_window_title(window.handle, readable(f"{name} - is being built ..."))
         self._notice: Notice | None = Notice(window.handle, window.ctx)
         self._notice.show(name, "preparing: the scene is being built", BESIDE)
-        self.scene = make()
+        self.scene = self.maker.build({})
         self._notice.show(name, f"preparing: {COMPILES}", BESIDE)
         self.volume_options: dict[str, Any] = {}
         self.renderer = self._new_renderer((max(width, 1), max(height, 1)))
@@ -123,6 +114,7 @@ class Player:
         # few frames a second that may be the end of the drag.
         self.pointer = glfw.get_cursor_pos(window.handle)
         self._drag: Drag | None = None
+        self._framed: Scene | None = None  # in which the user has placed the camera for the window
         self._shown: deque[float] = deque(maxlen=30)  # when the last frames were shown, seconds
         self._titled = 0.0
         self._due = 0.0
@@ -167,6 +159,8 @@ class Player:
         glfw.set_mouse_button_callback(window.handle, self._on_button)
         glfw.set_cursor_pos_callback(window.handle, self._on_pointer)
         glfw.set_scroll_callback(window.handle, self._on_wheel)
+        dropped: Any = self._on_drop  # typed as C has it
+        glfw.set_drop_callback(window.handle, dropped)
 
     # -- the loop --------------------------------------------------------------------------------------
 
@@ -218,7 +212,7 @@ class Player:
 
     def _halt(self, error: GpufluidError) -> None:
         """Pause and tell why the scene cannot go on; raises it where nothing here could mend that."""
-        if self.studio is None and self.watch is None:
+        if self.studio is None and self.maker.file is None:
             raise error
         self.paused = True
         if str(error) != self.halted:  # a picture would tell it again and again
@@ -239,23 +233,19 @@ class Player:
 
     def _reload(self) -> None:
         """Build the scene anew where the file watched has changed."""
-        now = time.perf_counter()
-        if self.watch is None or now - self._looked < LOOK:
-            return
-        self._looked, before, self._stamp = now, self._stamp, _stamp(self.watch)
-        if self._stamp == before or self._stamp is None:
+        if not self.maker.has_changed():
             return
         if not self.unsaved:
             self._read_again()
             return
-        self.stale, self.trouble, self._titled = True, "", 0.0
+        self.maker.was_left()
+        self._titled = 0.0
         ways = f"Reset reads it and keeps {changes(self.unsaved)}, Reload reads it without"
-        self.say(f"{self.watch} has changed: {ways}")
+        self.say(f"{self.maker.file} has changed: {ways}")
 
     def saved_as(self, file: Path) -> None:
         """The scene was saved in `file`, by which everything goes from now on, and which need not be read."""
-        self.watch, self._stamp, self.stale, self.trouble = file, _stamp(file), False, ""
-        self.make = partial(Scene.load, file, ctx=self.window.ctx, backend=self.backend)
+        self.maker.was_saved(file, self.history.cells)
         self.history.mark_saved()
 
     @property
@@ -307,7 +297,8 @@ class Player:
                     picture = self.scene.picture
                     self.renderer.exposure, self.renderer.background = picture.exposure, picture.background
                     self.renderer.floor_color = picture.floor_color
-                    self.renderer.draw(self.scene)
+                    with self._seen():
+                        self.renderer.draw(self.scene)
                 self._drawn = True
                 return
             except GpufluidError as error:
@@ -318,6 +309,16 @@ class Player:
                     raise
                 self._halt(error)
                 return
+
+    @contextlib.contextmanager
+    def _seen(self) -> Iterator[None]:
+        """A block in which the scene has the camera that it is seen by."""
+        scene, camera = self.scene, self.scene.camera
+        scene.camera = self.camera
+        try:
+            yield
+        finally:
+            scene.camera = camera
 
     @property
     def area(self) -> tuple[int, int, int, int]:
@@ -332,6 +333,26 @@ class Player:
         return _fitted(self.renderer.size, self.area)
 
     @property
+    def camera(self) -> Camera:
+        """What the scene is seen by: its camera, opened so far that a narrow window shows all of its width.
+
+        One that was placed for the scene's picture would lose what is at the sides beside a panel.
+        """
+        camera, opened = self.scene.camera, self.opened
+        if opened == 1.0:
+            return camera
+        half = math.atan(opened * math.tan(math.radians(0.5 * camera.fov)))
+        return replace(camera, fov=min(math.degrees(2.0 * half), FOV_MOST))
+
+    @property
+    def opened(self) -> float:
+        """How many times as high as the scene's camera sees the picture shows it: see `camera`."""
+        if not self.scene.camera_is_given or self._framed is self.scene:
+            return 1.0
+        (wide, high), (_, _, width, height) = self.scene.picture.size, self.picture
+        return max(wide * height / (high * width), 1.0)
+
+    @property
     def brush(self) -> Brush | None:
         """The hand that is in the fluid now, if one is."""
         return self._drag if isinstance(self._drag, Brush) else None
@@ -343,7 +364,7 @@ class Player:
         density = self.size[1] / self.height  # pixels of a unit
         across = 2.0 * (x * density - left) / width - 1.0
         up = 1.0 - 2.0 * (y * density - top) / height
-        return ray_through(self.scene.camera, width / height, across, up)
+        return ray_through(self.camera, width / height, across, up)
 
     @property
     def forward(self) -> NDArray[np.float64]:
@@ -362,10 +383,11 @@ class Player:
         return (len(self._shown) - 1) / span if span > 0.0 else 0.0
 
     def _title(self) -> str:
-        if self.trouble or self.halted:
-            return f"{self.scene.title} - {self.trouble or self.halted}"
-        if self.stale:
-            return f"{self.scene.title} - {self.watch} has changed"
+        trouble = self.maker.trouble or self.halted
+        if trouble:
+            return f"{self.scene.title} - {trouble}"
+        if self.maker.stale:
+            return f"{self.scene.title} - {self.maker.file} has changed"
         if self.scene.over:
             return f"{self.scene.title} - over"
         if self.paused:
@@ -426,6 +448,12 @@ class Player:
         if self.studio is None or not self.studio.take_wheel(dx, dy):
             move_view(self.scene, lambda camera: orbit.zoom(camera, dy))
 
+    def _on_drop(self, handle: Any, files: Sequence[str]) -> None:
+        """Files were dropped on the window."""
+        studio = self._studio()
+        if studio is not None:
+            studio.take_drop([Path(file) for file in files])
+
     def pause(self) -> None:
         """Pause the flow, or resume it."""
         self.paused, self.halted = not self.paused, ""
@@ -435,6 +463,7 @@ class Player:
     def frame_all(self) -> None:
         """Move the camera back to where it sees all boxes whole."""
         _, _, width, height = self.picture
+        self._framed = self.scene
         move_view(self.scene, lambda _: self.scene.frame_all(width / height))
 
     def single_step(self) -> None:
@@ -449,7 +478,8 @@ class Player:
         except GpufluidError as error:
             self.say(str(error))
             return
-        self.paused, self.trouble, self.stale = False, "", False
+        self.paused = False
+        self.maker.was_read()
         for problem in self.history.repeat(self.scene):
             self.say(problem)
 
@@ -463,6 +493,22 @@ class Player:
         if self._agreed(RELOAD):
             self._read_again()
 
+    def open(self, file: Path) -> bool:
+        """Play the scene in `file` instead; asks before unsaved changes are lost. Whether it does."""
+        if not self._agreed(f"drop {file.name} once more to open it"):
+            return False
+        before, self.maker = self.maker, self.maker.of(file)
+        try:
+            self._replace({})
+        except GpufluidError as error:
+            self.maker = before
+            self.say(str(error))
+            return False
+        self.paused = False
+        self.history.clear()
+        self.say(f"gpufluid: {file} was opened")
+        return True
+
     def _losing(self, more: str) -> str:
         return f"{changes(self.unsaved)} would be lost: {more}"
 
@@ -475,12 +521,13 @@ class Player:
         try:
             self._replace({})
         except GpufluidError as error:
-            self.trouble = str(error)
+            self.maker.trouble = str(error)
             self.say(f"gpufluid: {error}")
             return
-        self.paused, self.trouble, self.stale = False, "", False
+        self.paused = False
+        self.maker.was_read()
         self.history.clear()
-        self.say(f"gpufluid: {self.watch or self.name} was reloaded")
+        self.say(f"gpufluid: {self.maker.file or self.name} was reloaded")
 
     def use_cells(self, cells: Cells, box: int = 0) -> None:
         """Start again with another grid in one of the boxes, seen as before."""
@@ -490,7 +537,7 @@ class Player:
         except GpufluidError as error:
             self.say(str(error))
             return
-        if cells != had:
+        if cells != had or box in self.maker.passing(self.history.cells):
             self.history.make(self.scene, Regrid(box, had, cells))
 
     def _regrid(self, cells: dict[int, Cells]) -> None:
@@ -505,11 +552,7 @@ class Player:
                 self.scene.hold(self.scene.camera, name)
 
     def _replace(self, cells: dict[int, Cells]) -> None:
-        options: dict[str, Any] = {}
-        if cells:
-            given = [cells.get(box) for box in range(max(cells) + 1)]
-            options["cells"] = given[0] if len(given) == 1 else given
-        scene = self.make(**options)
+        scene = self.maker.build(cells)
         if self._drag is not None:
             self._drag.release()
             self._drag = None
@@ -594,11 +637,6 @@ class Player:
         """Rename what is selected in the studio."""
         if self.studio is not None and self.studio.shown:
             self.studio.naming.open(self.studio.editor.selected)
-
-    @property
-    def changed_elsewhere(self) -> bool:
-        """Whether the file that is watched is not as it was read or saved here."""
-        return self.stale or _stamp(self.watch) != self._stamp
 
     def snap(self) -> None:
         """Save the picture as a numbered PNG file."""

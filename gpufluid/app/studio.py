@@ -7,16 +7,18 @@ panel's frame and what comes from keys and mouse.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import glfw
 
-from gpufluid.app.edits import Path
+from gpufluid.app import edits
 from gpufluid.app.hands import Brush
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_files import Files
 from gpufluid.app.studio_hands import Move, Tools
-from gpufluid.app.studio_objects import Objects
+from gpufluid.app.studio_objects import KINDS, Objects
 from gpufluid.app.studio_overlay import Overlay
 from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_sections import Cells, Flow, Passes, Picture, Views
@@ -50,7 +52,7 @@ class Studio:
         self.files = Files(editor, rows)
         self.objects = Objects(editor, rows, self.files)
         self.flow, self.sides = Flow(editor, rows), Sides(editor, rows)
-        self.picture, self.views = Picture(editor, rows), Views(editor, rows)
+        self.picture, self.views = Picture(editor, rows, self.files), Views(editor, rows)
         self.grid, self.passes = Cells(editor, rows), Passes(editor, rows)
         self._rows, self.naming = rows, rows.naming
         self.menu = False  # whether one is open
@@ -104,7 +106,8 @@ class Studio:
 
     def release(self) -> None:
         """Release the panel and the views."""
-        self.views.release()
+        for section in (self.objects, self.picture, self.views):
+            section.release()
         self.ui.release()
 
     # -- input ---------------------------------------------------------------------------------------------
@@ -133,6 +136,31 @@ class Studio:
             self.ui.wheel(dx, dy)
             return True
         return False
+
+    def take_drop(self, files: Sequence[Path]) -> None:
+        """Take files dropped on the window: a mesh is an obstacle, or what is asked for; a picture is the
+        background; a scene is opened."""
+        self.shown = True
+        for file in files:
+            why = self._dropped(file)
+            if why:
+                self.editor.say(why)
+
+    def _dropped(self, file: Path) -> str:
+        """Take one; why that cannot be, or ""."""
+        suffix = file.suffix.lower()
+        kind = next((kind for kind, (_, suffixes) in KINDS.items() if suffix in suffixes), None)
+        if self.objects.form.wants(kind):
+            return self.objects.form.take(file)
+        if kind == "mesh":
+            return self.objects.add_file("obstacles", kind, file)
+        if kind == "image":
+            return self.picture.use_plate(file)
+        if suffix != ".toml":
+            return f"{file.name}: what is dropped here must be a mesh, a picture, or a scene (.toml)"
+        if self.player.open(file):
+            self.files.name = str(file)
+        return ""
 
     @property
     def _over_panel(self) -> bool:
@@ -186,7 +214,7 @@ class Studio:
         imgui.end_child()
         imgui.end()
 
-    def _section_of(self, path: Path) -> Section:
+    def _section_of(self, path: edits.Path) -> Section:
         """In which the name of what lies at `path` stands."""
         if path[0] == "views":
             return self.views
@@ -198,7 +226,7 @@ class Studio:
             ("Play" if player.paused else "Pause", player.pause, player.paused),
             ("Step", player.single_step, False),
             ("Reset", player.restart, False),
-            ("Reload", player.reload, player.stale or player.may_reload),
+            ("Reload", player.reload, player.maker.stale or player.may_reload),
         )
         recording = player.recording.on
         self._rows.buttons(
@@ -215,5 +243,6 @@ class Studio:
         imgui.same_line(imgui.get_window_width() - style.window_padding.x - wide)
         if imgui.small_button("?"):
             player.help()
+        self._rows.tip("What keys and mouse do (h)")
         if is_script(scene):
             imgui.text_disabled("script scene: changes cannot be saved")

@@ -93,12 +93,14 @@ class Editor:
         """Tell the user."""
         self.player.say(text)
 
-    def change(self, path: Path, value: Any) -> None:
-        """Change what lies at `path`."""
+    def change(self, path: Path, value: Any, words: Any = None) -> bool:
+        """Change what lies at `path`; whether that could be. words: see `Change`."""
         try:
-            self.player.history.change(self.scene, path, value)
+            self.player.history.change(self.scene, path, value, words)
         except GpufluidError as error:
             self.say(str(error))
+            return False
+        return True
 
     def make(self, edit: Edit) -> bool:
         """Do `edit`; whether that could be."""

@@ -21,7 +21,11 @@ from gpufluid.hand import Hand
 Floats = NDArray[np.float64]
 
 FINE = 5  # digits of the box's longest side that a drag gives: more are no one's intention
-TOOLS = ("select", "push", "smoke")
+TOOLS = {
+    "select": "A drag in the picture moves the object under it, or turns the view",
+    "push": "A drag in the picture carries the fluid along",
+    "smoke": "A drag in the picture leaves smoke",
+}
 
 
 class Tools(Section):
@@ -39,7 +43,11 @@ class Tools(Section):
         """The buttons, and the sliders of the tool that is chosen."""
 
         def take(tool: str) -> Callable[[], None]:
-            return lambda: setattr(self, "tool", tool)
+            def do() -> None:
+                self.tool = tool
+
+            do.__doc__ = TOOLS[tool]
+            return do
 
         self.rows.buttons(*((tool.capitalize(), take(tool), tool == self.tool) for tool in TOOLS))
         if self.tool != "select":
@@ -111,7 +119,7 @@ class Move:
         if shift and not flat:
             eye = np.array(scene.camera.eye)
             depth = float((self.point - eye) @ forward)
-            metres = 2.0 * depth * np.tan(np.radians(scene.camera.fov) / 2.0) / player.height
+            metres = 2.0 * depth * np.tan(np.radians(player.camera.fov) / 2.0) / player.height
             by = -dy * metres * forward
         else:
             now = player.ray(x, y).meets(self.point, forward)

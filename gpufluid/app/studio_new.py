@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ from gpufluid.app.studio_pick import anchor, anchor_name, outline
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
+from gpufluid.image_files import read_image
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Obstacle
-from gpufluid.sources import Emitter, Surface
+from gpufluid.scene_parts import placed
+from gpufluid.sources import Emitter, Image, Surface
 
 ADDABLE = {
     "emitters": ("sphere", "box", "cylinder", "capsule"),
@@ -24,6 +26,8 @@ ADDABLE = {
     "lights": ("point light", "spot light", "sun"),
 }
 SHAPED = ("emitters", "obstacles")  # the groups of what has a shape
+FILES = {"mesh": SHAPED, "image": ("emitters",)}  # kinds of files, and the groups that may have their shape
+SHARE = 0.4  # of the box that they fill
 GAP, LEAST = 1.2, 0.1  # from the middle of an object to that of its copy: widths, and of the box at least
 TITLES = {"emitters": "sources"}  # of the groups, where people call them otherwise
 
@@ -56,20 +60,47 @@ def new_object(group: str, name: str, grid: Grid) -> tuple[Any, dict[str, Any]]:
     return (_placed(group, forms[name](), grid) if group in SHAPED else others[name]()), told
 
 
-def new_mesh(group: str, file: Path, folder: Path, grid: Grid) -> tuple[Any, dict[str, Any]]:
-    """An emitter or obstacle with the shape in a file, and what a description says of it.
+def new_from_file(group: str, kind: str, file: Path, folder: Path, grid: Grid) -> tuple[Any, dict[str, Any]]:
+    """An emitter or obstacle shaped as a file of a `kind` in FILES has it, and what a description says of it.
 
     That is nothing where its file lies outside the `folder` of the description. Raises GpufluidError for a
     file that cannot be read, and warns as `Mesh.load` does.
     """
-    size = _short(0.4 * min(grid.size[: grid.dimensions]))
-    mesh = Mesh.load(file).fitted(size)
-    thing = _placed(group, Surface(mesh) if group == "emitters" else mesh, grid)
+    size = _short(SHARE * min(grid.size[: grid.dimensions]))
+    if kind == "image":
+        height, width = read_image(file).shape[:2]
+        across = [_short(size * n / max(width, height)) for n in (width, height)]
+        words: dict[str, Any] = {"kind": "image", "size": across}
+    else:
+        words = {"kind": "surface" if group == "emitters" else "mesh", "fit": size}
+    shape, told = shape_from(words, file, folder)
+    return _placed(group, shape, grid), {} if told is None else {"shape": told}
+
+
+def shape_from(
+    words: Mapping[str, Any], file: Path, folder: Path
+) -> tuple[Mesh | Surface | Image, dict[str, Any] | None]:
+    """The shape in a file, as the `words` of a description say but for its file; and these with that.
+
+    None instead of them where the file lies outside the `folder` of the description. Raises GpufluidError for
+    a file that cannot be read.
+    """
+    kind, given = words["kind"], {name: each for name, each in words.items() if name not in ("kind", "file")}
+    shape: Mesh | Surface | Image
+    if kind == "image":
+        shape = Image(file, **given)
+    else:
+        shape = placed(Mesh.load(file), given.get("fit"), given.get("center", (0.0, 0.0, 0.0)))
+        if kind == "surface":
+            shape = Surface(shape, given.get("thickness"))
+    name = name_in(folder, file)
+    return shape, None if name is None else {"kind": kind, "file": name, **given}
+
+
+def name_in(folder: Path, file: Path) -> str | None:
+    """What a description in `folder` calls `file`; None: it lies outside, so that no description names it."""
     base, target = folder.resolve(), file.resolve()
-    if not target.is_relative_to(base):
-        return thing, {}
-    kind = "surface" if group == "emitters" else "mesh"
-    return thing, {"shape": {"kind": kind, "file": target.relative_to(base).as_posix(), "fit": size}}
+    return target.relative_to(base).as_posix() if target.is_relative_to(base) else None
 
 
 def called(thing: Any) -> str:

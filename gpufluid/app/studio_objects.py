@@ -10,14 +10,27 @@ from gpufluid import view
 from gpufluid.app.edits import Path, value_at
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_fields import items_of_object
+from gpufluid.app.studio_file_field import FileField, found
 from gpufluid.app.studio_files import Files
-from gpufluid.app.studio_new import ADDABLE, SHAPED, TITLES, called, middle, new_mesh, new_object
+from gpufluid.app.studio_new import (
+    ADDABLE,
+    FILES,
+    TITLES,
+    called,
+    middle,
+    new_from_file,
+    new_object,
+    shape_from,
+)
 from gpufluid.app.studio_rows import Rows, Section
-from gpufluid.app.studio_ui import ACCENT, file_dialogs, has_file_dialog, imgui
+from gpufluid.app.studio_ui import ACCENT, imgui
 from gpufluid.errors import GpufluidError
+from gpufluid.image_files import IMAGE_SUFFIXES
 from gpufluid.mesh import MESH_SUFFIXES
 
 ROWS = 6  # of the list, at most
+KINDS = {"mesh": ("meshes", MESH_SUFFIXES), "image": ("pictures", IMAGE_SUFFIXES)}  # of files
+SHAPES = {"mesh": "mesh", "surface": "mesh", "image": "image"}  # what a shape's file is of
 
 
 class Objects(Section):
@@ -26,7 +39,8 @@ class Objects(Section):
     def __init__(self, editor: Editor, rows: Rows, files: Files) -> None:
         super().__init__(editor, rows)
         self.files = files
-        self.mesh = MeshForm(self, rows)
+        self.form = FileForm(self, rows)
+        self._shown: dict[str, FileField] = {}  # of the chosen object, by the kind of file
         self._listed: Path | None = None  # what the list was scrolled to
 
     def draw(self) -> None:
@@ -36,19 +50,26 @@ class Objects(Section):
         self.rows.box()
         chosen = editor.selected is not None and editor.selected[0] != "views"
         self.rows.buttons(
-            ("Add ...", lambda: imgui.open_popup("add"), False),
+            ("Add ...", self._ask, False),
             ("Duplicate", editor.duplicate if chosen else None, False),
             ("Remove", editor.remove if chosen else None, False),
         )
         self._add_menu()
-        self.mesh.draw()
+        self.form.draw()
         path = editor.selected
         if path is not None and path[0] != "views":
             imgui.push_id(str(path))
             thing = value_at(editor.scene, path)
             fluid = editor.scene.fluids[int(path[1])] if path[0] == "fluids" else editor.fluid
+            self._file(path, thing)
             self.rows.fields(path, thing, items_of_object(thing, middle(fluid.grid)))
             imgui.pop_id()
+
+    def release(self) -> None:
+        """Close the system's dialogs that are open."""
+        self.form.close_dialogs()
+        for field in self._shown.values():
+            field.close_dialog()
 
     def _list(self) -> None:
         editor, scene = self.editor, self.editor.scene
@@ -66,7 +87,9 @@ class Objects(Section):
                 if imgui.selectable(f"{label}{where}##{path}", path == editor.selected)[0]:
                     editor.select(path)
                 self.rows.naming.asked(path)
-                self.rows.tip("double click or F2: rename")
+                wide = imgui.calc_text_size(f"{label}{where}").x > imgui.get_content_region_avail().x
+                cut_off = f"{label}{where}\n" if wide else ""
+                self.rows.tip(f"{cut_off}double click or F2: rename")
             if path == editor.selected != self._listed:
                 imgui.set_scroll_here_y()
         self._listed = editor.selected
@@ -74,6 +97,10 @@ class Objects(Section):
         if not things:
             imgui.text_disabled("nothing yet")
         imgui.end_child()
+
+    def _ask(self) -> None:
+        """Choose a source, an obstacle, a force or a light to add"""
+        imgui.open_popup("add")
 
     def _add_menu(self) -> None:
         if not imgui.begin_popup("add"):
@@ -83,8 +110,9 @@ class Objects(Section):
             for name in names:
                 if imgui.selectable(f"  {name}##{title}", False)[0]:
                     self.add(title, name)
-            if title in SHAPED and imgui.selectable(f"  mesh file ...##{title}", False)[0]:
-                self.mesh.open(title)
+            for kind in (kind for kind, groups in FILES.items() if title in groups):
+                if imgui.selectable(f"  {kind} file ...##{title}", False)[0]:
+                    self.form.open(kind, title)
         imgui.end_popup()
 
     def add(self, group: str, name: str) -> None:
@@ -98,66 +126,95 @@ class Objects(Section):
         path: Path = ("lights",) if group == "lights" else ("fluids", editor.box, group)
         editor.add(path, *new_object(group, name, editor.fluid.grid))
 
-    def add_mesh(self, group: str, file: FilePath) -> bool:
-        """Add an emitter or obstacle with the shape in a file; where that cannot be, say why."""
+    def add_file(self, group: str, kind: str, file: FilePath) -> str:
+        """Add an emitter or obstacle shaped as a file of a `kind` in FILES; why it cannot be, or ""."""
         editor = self.editor
         try:
             with catch_warnings(record=True) as warned:
                 simplefilter("always")
-                made = new_mesh(group, file, self.files.folder, editor.fluid.grid)
-                added = editor.add(("fluids", editor.box, group), *made)
+                thing, words = new_from_file(group, kind, file, self.files.folder, editor.fluid.grid)
+                if not editor.add(("fluids", editor.box, group), thing, words):
+                    return editor.player.message
         except GpufluidError as error:
-            editor.say(str(error))
-            return False
-        if added and warned:
-            editor.say(str(warned[-1].message))
-        return added
+            return str(error)
+        self.files.doubt(file, bool(words), warned)
+        return ""
+
+    def _file(self, path: Path, thing: Any) -> None:
+        """A row for the file that the shape of an object comes from, if it does."""
+        words = self.files.words_of(thing, "shape")
+        if "file" not in words or words.get("kind") not in SHAPES:
+            return
+        kind = SHAPES[words["kind"]]
+        field = self._shown.setdefault(kind, FileField(self.rows, *KINDS[kind]))
+        name = field.draw(f"{kind} file", "where its shape comes from, in the scene's folder", words["file"])
+        if not name:
+            return
+        file, folder = found(name, self.files.folder), self.files.folder
+        try:
+            with catch_warnings(record=True) as warned:
+                simplefilter("always")
+                shape, told = shape_from(words, file, folder)
+        except GpufluidError as error:
+            field.wrong = str(error)
+            return
+        field.wrong = ""
+        if self.editor.change((*path, "shape"), shape, told):
+            self.files.doubt(file, told is not None, warned)
 
 
-class MeshForm:
-    """A row in which a mesh file is named, typed or by the system's dialog."""
+class FileForm:
+    """A row in which the file of a new object is named."""
 
     def __init__(self, objects: Objects, rows: Rows) -> None:
         self.objects, self.rows = objects, rows
-        self.file = ""
-        self._group: str | None = None  # what it is for, while it is open
-        self._dialog: Any = None
+        self.fields = {kind: FileField(rows, *KINDS[kind]) for kind in KINDS}
+        self.asked: tuple[str, str] | None = None  # kind and group, while it is open
 
-    def open(self, group: str) -> None:
-        """Ask for a file, for an object of `group`."""
-        self._group = group
+    def open(self, kind: str, group: str) -> None:
+        """Ask for a file of a `kind` in FILES, for an object of `group`."""
+        self.asked = kind, group
+        self.fields[kind].wrong = ""
 
     def draw(self) -> None:
         """The row, while it is open."""
-        group = self._group
-        if group is None:
+        if self.asked is None:
             return
-        self._take_dialog()
-        self.rows.begin(f"mesh, {TITLES.get(group, group)}")
-        entered, self.file = imgui.input_text_with_hint(
-            "##mesh", ", ".join(MESH_SUFFIXES), self.file, imgui.InputTextFlags_.enter_returns_true
-        )
-        buttons = [("Browse ...", self._browse, False)] if has_file_dialog() else []
-        self.rows.buttons(*buttons, ("Add mesh", self._add, False), ("Cancel", self._close, False))
+        kind, group = self.asked
+        entered = self.fields[kind].draw(f"{kind}, {TITLES.get(group, group)}")
+        self.rows.buttons((f"Add {kind}", self._add, False), ("Cancel", self._close, False))
         if entered:
             self._add()
 
     def _add(self) -> None:
-        name = self.file.strip()
-        if not name:
-            self.objects.editor.say("enter the name of a mesh file first")
-        elif self._group is not None and self.objects.add_mesh(self._group, FilePath(name).expanduser()):
+        """Add an object with the shape in this file"""
+        if self.asked is None:
+            return
+        field = self.fields[self.asked[0]]
+        if not field.name:
+            field.wrong = "enter the name of a file first"
+        else:
+            self.take(found(field.name, self.objects.files.folder))
+
+    def wants(self, kind: str | None) -> bool:
+        """Whether a file of that `kind` is asked for."""
+        return self.asked is not None and self.asked[0] == kind
+
+    def take(self, file: FilePath) -> str:
+        """Add an object with the shape in `file`, of what is asked for; why that cannot be, or ""."""
+        assert self.asked is not None
+        kind, group = self.asked
+        self.fields[kind].wrong = why = self.objects.add_file(group, kind, file)
+        if not why:
             self._close()
+        return why
 
     def _close(self) -> None:
-        self._group = None
+        """Add nothing"""
+        self.asked = None
+        self.close_dialogs()
 
-    def _browse(self) -> None:
-        patterns = " ".join(f"*{suffix}" for suffix in MESH_SUFFIXES)
-        self._dialog = file_dialogs.open_file("A mesh", ".", ["meshes", patterns])
-
-    def _take_dialog(self) -> None:
-        """The file chosen in the dialog, once it is closed; the flow runs on meanwhile."""
-        if self._dialog is not None and self._dialog.ready(0):
-            chosen, self._dialog = self._dialog.result(), None
-            self.file = chosen[0] if chosen else self.file
+    def close_dialogs(self) -> None:
+        """Close the system's dialogs that are open for it."""
+        for field in self.fields.values():
+            field.close_dialog()

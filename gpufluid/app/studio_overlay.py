@@ -49,7 +49,7 @@ class Overlay:
         scene, brush = self.editor.scene, self.editor.player.brush
         x, y, width, height = self._corner()
         draw = imgui.get_background_draw_list()
-        clip = view_of(scene.camera, width / height).clip.astype(np.float64)
+        clip = view_of(self.editor.player.camera, width / height).clip.astype(np.float64)
         draw.push_clip_rect(imgui.ImVec2(x, y), imgui.ImVec2(x + width, y + height))
         near = scene.camera.near
 

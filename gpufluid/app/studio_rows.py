@@ -70,7 +70,7 @@ class Rows:
             if imgui.button(name, imgui.ImVec2(width, 0)) and do is not None:
                 do()
             imgui.end_disabled()
-            self.tip((inspect.getdoc(do) or "").partition("\n\n")[0] if inspect.ismethod(do) else "")
+            self.tip((inspect.getdoc(do) or "").partition("\n\n")[0] if inspect.isroutine(do) else "")
             if on:
                 imgui.pop_style_color()
 

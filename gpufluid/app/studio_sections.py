@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -12,20 +14,26 @@ import numpy as np
 from gpufluid import view
 from gpufluid.app.edits import Addition, Path
 from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_fields import RANGES, Range, items_of_view, meaning
+from gpufluid.app.studio_fields import RANGES, Item, Range, items_of, items_of_view, meaning
+from gpufluid.app.studio_file_field import FileField, found
+from gpufluid.app.studio_files import Files
 from gpufluid.app.studio_grid import foreseen, size_of
+from gpufluid.app.studio_new import name_in
 from gpufluid.app.studio_rows import Rows, Section, choice
 from gpufluid.app.studio_ui import at_every_key, imgui
-from gpufluid.app.studio_views import CHARTS, Shown, renderer_items, view_for
+from gpufluid.app.studio_views import CHARTS, CHARTS_TOLD, Shown, renderer_items, view_for
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
 from gpufluid.grid import Grid
+from gpufluid.image_files import IMAGE_SUFFIXES
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.scene import Scene
 from gpufluid.scene_schema import VIEW_KINDS
 
 MEASURE = 0.5  # seconds between frames whose passes are timed
 PASSES = 16  # rows of the table of passes
+COLOR, PLATE = "a color", "a picture file"  # what may be behind everything beside words
+GREY = (0.2, 0.2, 0.2)  # linear
 
 
 class Flow(Section):
@@ -52,9 +60,12 @@ class Flow(Section):
 class Picture(Section):
     """The section of how the scene is seen. outlines: whether the box and its sources have any."""
 
-    def __init__(self, editor: Editor, rows: Rows) -> None:
+    def __init__(self, editor: Editor, rows: Rows, files: Files) -> None:
         super().__init__(editor, rows)
         self.outlines = True
+        self.files = files
+        self._plate = FileField(rows, "pictures", IMAGE_SUFFIXES)
+        self._plate_of: Scene | None = None  # in which a plate is asked for, before there is one
 
     def draw(self) -> None:
         """Camera, light, smoke, fire, picture, floor, and the renderer."""
@@ -65,14 +76,20 @@ class Picture(Section):
             thing = getattr(scene, name)
             if name == "fire":
                 changed, on = imgui.checkbox("hot gas glows", thing is not None)
+                self.rows.tip("Whether hot gas shines by itself; to burn, the Flow needs combustion")
                 if changed:
                     editor.change(("fire",), view.Fire() if on else None)
                     thing = scene.fire
-            if thing is not None:
-                self.rows.fields((name,), thing)
+            kind: Any = type(thing)
+            for item in () if thing is None else items_of(kind):
+                if (name, item.name) == ("picture", "background"):
+                    self._background(item)
+                else:
+                    self.rows.fields((name,), thing, (item,))
             imgui.tree_pop()
         if imgui.tree_node("floor"):
             changed, on = imgui.checkbox("a floor", scene.floor is not None)
+            self.rows.tip("A ground that catches shadows and light; it is no wall for the flow")
             if changed:
                 editor.change(("floor",), scene.fluid.grid.origin[1] if on else None)
             if scene.floor is not None:
@@ -92,6 +109,48 @@ class Picture(Section):
                     self._set_renderer(item.name, value)
             imgui.tree_pop()
         _, self.outlines = imgui.checkbox("outlines of box and sources", self.outlines)
+        self.rows.tip("Lines round what else cannot be seen; in this window only")
+
+    def _background(self, item: Item) -> None:
+        """Rows for what is behind everything: a word, a color, or the file of a photograph."""
+        editor, picture = self.editor, self.editor.scene.picture
+        behind, path = picture.background, ("picture", "background")
+        kind = PLATE if isinstance(behind, view.Plate) or self._plate_of is editor.scene else behind
+        kind = kind if isinstance(kind, str) else COLOR
+        self.rows.begin(item.label, meaning=item.meaning)
+        changed, kind = choice("##background", kind, (*item.choices, COLOR, PLATE))
+        self.rows.tip(item.meaning)
+        if changed:
+            self._plate_of = editor.scene if kind == PLATE else None
+            if kind != PLATE and not (kind == COLOR and isinstance(behind, tuple)):
+                editor.change(path, GREY if kind == COLOR else kind)
+        elif kind == COLOR:
+            color = replace(item, name="background color", kind="color", optional=False)
+            changed, after = self.rows.field(color, behind)
+            if changed:
+                editor.change(path, after)
+        elif kind == PLATE:
+            shown = self.files.words_of(picture, "background").get("file", "")
+            name = self._plate.draw("picture file", meaning(view.Plate, "source"), shown)
+            if name:
+                self.use_plate(found(name, self.files.folder))
+
+    def use_plate(self, file: FilePath) -> str:
+        """Put the photograph in `file` behind everything; why that cannot be, or ""."""
+        self._plate.wrong, self._plate_of = "", None
+        try:
+            plate = view.Plate(file)
+        except GpufluidError as error:
+            self._plate.wrong, self._plate_of = str(error), self.editor.scene
+            return str(error)
+        name = name_in(self.files.folder, file)
+        if self.editor.change(("picture", "background"), plate, None if name is None else {"file": name}):
+            self.files.doubt(file, name is not None, ())
+        return ""
+
+    def release(self) -> None:
+        """Close the system's dialog, if it is open."""
+        self._plate.close_dialog()
 
     def _set_renderer(self, name: str, value: Any) -> None:
         """Draw with another option of the renderer; where that cannot be, say why."""
@@ -117,6 +176,7 @@ class Views(Section):
             kind = next((name for name, made in VIEW_KINDS.items() if type(shown) is made), "view")
             where = "" if not scene.others else f"  ({'every box' if shown.box is None else shown.box})"
             changed, on = imgui.checkbox(f"##visible {n}", shown.visible)
+            self.rows.tip("Whether this view is drawn")
             if changed:
                 editor.change(("views", n, "visible"), on)
             imgui.same_line()
@@ -126,16 +186,21 @@ class Views(Section):
                 imgui.pop_id()
                 imgui.tree_pop()
         self.rows.box()
-        self.rows.buttons(("Add view ...", lambda: imgui.open_popup("add view"), False))
+        self.rows.buttons(("Add view ...", self._ask, False))
         if imgui.begin_popup("add view"):
             for kind in VIEW_KINDS:
                 if imgui.selectable(f"  {kind}##views", False)[0]:
                     self.add(kind)
             imgui.end_popup()
         changed, on = imgui.checkbox("smoke", scene.smoke.visible)
+        self.rows.tip("Whether the smoke is drawn, and its shadow")
         if changed:
             editor.change(("smoke", "visible"), on)
         self._charts()
+
+    def _ask(self) -> None:
+        """Choose a view of the flow to add"""
+        imgui.open_popup("add view")
 
     def _view(self, number: int, shown: FlowView) -> None:
         """The fields of a view of the scene."""
@@ -154,12 +219,15 @@ class Views(Section):
         self.rows.fields(path, shown, items_of_view(shown, (x, y, z), (u, v, w)))
 
         def duplicate() -> None:
+            """Add another view like this one"""
             editor.select(path)
             editor.duplicate()
 
-        self.rows.buttons(
-            ("Duplicate view", duplicate, False), ("Remove view", lambda: editor.remove_at(path), False)
-        )
+        def remove() -> None:
+            """Remove this view"""
+            editor.remove_at(path)
+
+        self.rows.buttons(("Duplicate view", duplicate, False), ("Remove view", remove, False))
 
     def add(self, kind: str) -> None:
         """Show a view of VIEW_KINDS in the chosen box; where that cannot be, say why."""
@@ -194,6 +262,7 @@ class Views(Section):
         used = {chart.name: chart for chart in self.charts if chart.box == editor.box}
         for name in CHARTS:
             changed, on = imgui.checkbox(name, name in used)
+            self.rows.tip(CHARTS_TOLD[name])
             if changed and on:
                 self.charts.append(Shown.of(name, editor.player.window.ctx, editor.box))
             elif changed:
@@ -259,9 +328,12 @@ class Cells(Section):
         x, y, z = self.cells
         if imgui.button("Rebuild", imgui.ImVec2(-1, 0)):
             player.use_cells((x, y, z), editor.box)
-        told = foreseen(grid, (x, y, z), player.watch or editor.scene.provenance.file)
+        self.rows.tip("Start again with these cells, seen as before")
+        told = foreseen(grid, (x, y, z), player.maker.file or editor.scene.provenance.file)
         if told:
             imgui.text_wrapped(told)
+        elif editor.box in player.maker.passing(player.history.cells):
+            imgui.text_wrapped("cells by --cells, which are not saved; Rebuild makes them the scene's")
         imgui.text_disabled(size_of(grid))
         flow = sum(device.field_bytes for device in devices_of(editor.scene))
         drawn = player.renderer.device.field_bytes + player.renderer.picture_bytes

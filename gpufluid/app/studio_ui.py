@@ -13,13 +13,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import glfw
 
 from gpufluid.errors import MissingDependencyError
 
-__all__ = ["ACCENT", "Ui", "at_every_key", "file_dialogs", "has_file_dialog", "imgui"]
+__all__ = ["ACCENT", "HELD", "WRONG", "Ui", "at_every_key", "file_dialogs", "has_file_dialog", "imgui"]
 
 try:
     import imgui_bundle
@@ -37,6 +37,7 @@ LONGEST = 0.25  # seconds between frames, as far as the panel is concerned
 
 ACCENT = (0.93, 0.47, 0.20)
 HELD = (0.64, 0.29, 0.09)  # the same behind text
+WRONG = (1.0, 0.55, 0.45, 1.0)  # text that tells what is wrong
 COLORS = {
     "window_bg": (0.075, 0.08, 0.09, 1.0),
     "popup_bg": (0.10, 0.105, 0.118, 0.98),
@@ -82,6 +83,17 @@ def _keep_gl() -> None:
     if sys.platform.startswith("linux"):
         with contextlib.suppress(OSError):
             ctypes.CDLL("libGL.so.1")  # ctypes never closes what it has opened
+
+
+def _clipboard(context: Any) -> str:
+    """The text on the system's clipboard; "" where there is none."""
+    text = glfw.get_clipboard_string(cast(Any, None))
+    return text.decode(errors="replace") if isinstance(text, bytes) else text or ""
+
+
+def _to_clipboard(context: Any, text: str) -> None:
+    """Put `text` on the system's clipboard."""
+    glfw.set_clipboard_string(cast(Any, None), text)
 
 
 def _keys() -> dict[int, Any]:
@@ -135,6 +147,9 @@ class Ui:
         self.io.set_ini_filename("")
         self.io.set_log_filename("")
         _keep_gl()
+        platform = imgui.get_platform_io()  # by itself ImGui knows no clipboard but its own here
+        platform.platform_get_clipboard_text_fn = _clipboard
+        platform.platform_set_clipboard_text_fn = _to_clipboard
         imgui.backends.opengl3_init("#version 330")
         folder = Path(imgui_bundle.__file__).parent
         for name in FONT:

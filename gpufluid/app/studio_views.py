@@ -64,6 +64,10 @@ def view_for(kind: str, fluid: Fluid, box: str | None = None) -> FlowView:
 
 
 CHARTS = {"Histogram": HistogramView, "Flat texture": FlatTextureView}
+CHARTS_TOLD = {
+    "Histogram": "Over the picture: how many cells have which value; in this window only",
+    "Flat texture": "Over the picture: a field slice by slice, as it lies in memory; in this window only",
+}
 
 
 @dataclass

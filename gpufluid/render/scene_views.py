@@ -108,6 +108,7 @@ class SceneViews:
 
         smoke: what drew the smoke there is, which hides particles.
         Of a view in several boxes the farthest is drawn first; they have one range of colours and one legend.
+        Those are drawn with the others: smoke does not hide them.
         """
         rays = view_of(camera, 1.0).rays
 
@@ -119,7 +120,11 @@ class SceneViews:
         bars = [id(view) for view in views if view.visible and getattr(view, "legend", False)]
         for view in views:
             shown = [made for made in self._made if made.view is view and made.drawn is not None]
-            if not view.visible or not shown or shown[0].drawn.opaque is not opaque:
+            if not view.visible or not shown:
+                continue
+            if shown[0].drawn.opaque is not opaque:
+                if not opaque and id(view) in bars:
+                    self._draw_legend(sorted(shown, key=away)[-1].drawn, target)
                 continue
             common = _common_range(shown) if len(shown) > 1 else None
             shown.sort(key=away)
@@ -135,7 +140,7 @@ class SceneViews:
                     drawn.legend_place = bars.index(id(view))
                 if common is not None:
                     drawn.range = common
-                if made is not shown[-1] and "legend" in before:
+                if (opaque or made is not shown[-1]) and "legend" in before:
                     drawn.legend = False
                 try:
                     veil = {"smoke": smoke} if isinstance(drawn, Particles) else {}
@@ -143,6 +148,16 @@ class SceneViews:
                 finally:
                     for name, value in before.items():
                         setattr(drawn, name, value)
+
+    @staticmethod
+    def _draw_legend(drawn: Chart, target: moderngl.Framebuffer) -> None:
+        """Draw the legend of what was drawn before into a target of linear light."""
+        _, _, width, height = target.viewport
+        before, drawn.linear = drawn.linear, True
+        try:
+            drawn.draw_legend(target, (width, height))
+        finally:
+            drawn.linear = before
 
     def release(self) -> None:
         """Release all views; idempotent."""

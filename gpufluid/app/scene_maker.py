@@ -1,0 +1,97 @@
+"""What builds the scene of a window, at first and anew, and the file that is watched for changes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gpufluid.app.edits import Cells
+from gpufluid.scene import Scene
+
+LOOK = 0.25  # seconds between looks at the file
+
+
+class SceneMaker:
+    """Builds a scene in the context `ctx` of a window: by `make`, or from the file it was saved in since.
+
+    make: called with cells=, as in `Scene.load`, for other grids. file: the one that is watched, if any.
+    asked: what the command line asks for beside it: backend, changes, and cells of the first box. trouble:
+    what is wrong with the file as it is now. stale: whether it has changed and was not read.
+    """
+
+    def __init__(
+        self, make: Callable[..., Scene], ctx: Any, file: Path | None, asked: Mapping[str, Any]
+    ) -> None:
+        self._make, self._ctx = make, ctx
+        self.file, self._stamp, self._looked = file, _stamp(file), 0.0
+        self._backend = asked.get("backend", "auto")
+        self._cells: Cells | None = asked.get("cells")
+        self.changes: tuple[str, ...] = tuple(asked.get("changes", ()))
+        self.trouble, self.stale = "", False
+
+    def build(self, cells: Mapping[int, Cells]) -> Scene:
+        """The scene, with these cells in boxes by their numbers. Raises GpufluidError."""
+        if not cells:
+            return self._make()
+        given = [cells.get(box) for box in range(max(cells) + 1)]
+        given[0] = given[0] or self._cells
+        return self._make(cells=given[0] if len(given) == 1 else given)
+
+    def of(self, file: Path) -> SceneMaker:
+        """Another one, of what is in `file`, with the same backend."""
+        asked = {"backend": self._backend}
+        return SceneMaker(partial(Scene.load, file, ctx=self._ctx, **asked), self._ctx, file, asked)
+
+    def was_read(self) -> None:
+        """The scene is as its file says."""
+        self.trouble, self.stale = "", False
+
+    def was_left(self) -> None:
+        """The file has changed and is not read, for the sake of unsaved changes."""
+        self.trouble, self.stale = "", True
+
+    def has_changed(self) -> bool:
+        """Whether the file is there, and another one than when it was looked at last, LOOK ago or more."""
+        now = time.perf_counter()
+        if self.file is None or now - self._looked < LOOK:
+            return False
+        self._looked, before, self._stamp = now, self._stamp, _stamp(self.file)
+        return self._stamp not in (before, None)
+
+    @property
+    def changed_elsewhere(self) -> bool:
+        """Whether the file is not as it was read or saved here."""
+        return self.stale or _stamp(self.file) != self._stamp
+
+    def passing(self, cells: Mapping[int, Cells]) -> tuple[int, ...]:
+        """The boxes whose cells are for this session only: those of the command line, and of no `cells`."""
+        return () if self._cells is None or 0 in cells else (0,)
+
+    def was_saved(self, file: Path, cells: Mapping[int, Cells]) -> None:
+        """The scene was saved in `file`, those `cells` too, and everything goes by that from now on."""
+        passing = self.passing(cells)
+        self.use(file)
+        if not passing:
+            self._cells = None
+        elif self._cells is not None:
+            self._make = partial(self._make, cells=self._cells)
+
+    def use(self, file: Path) -> None:
+        """From now on build what is in `file`, which need not be read now, and watch that."""
+        self.file, self._stamp, self.changes = file, _stamp(file), ()
+        self._make = partial(Scene.load, file, ctx=self._ctx, backend=self._backend)
+        self.was_read()
+
+
+def _stamp(file: Path | None) -> tuple[int, int] | None:
+    """What tells that a file has changed, or None where there is none."""
+    if file is None:
+        return None
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
