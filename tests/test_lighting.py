@@ -327,8 +327,8 @@ def test_colours_are_softened_by_a_b_spline_and_lose_nothing(ctx: moderngl.Conte
     target = ctx.simple_framebuffer((16, 16), 4, dtype="f4")
     renderer = gf.VolumeRenderer(ctx)
     renderer.render(puff, STRAIGHT, target, fire=gf.Fire())
-    assert renderer._stepped is not None and renderer._shaded is not None
-    sharp, soft = renderer._stepped.read().astype(float), renderer._shaded.read().astype(float)
+    assert renderer._work.stepped is not None
+    sharp, soft = renderer._work.stepped.read().astype(float), renderer._work.shaded.read().astype(float)
     assert sharp[..., 0].max() > 1.0
     expected = softened(sharp)
     np.testing.assert_allclose(soft, expected, rtol=within(4e-3, 2e-2), atol=within(1e-4, 4e-3))

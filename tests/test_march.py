@@ -400,8 +400,8 @@ def test_blocks_hold_the_most_of_their_cells(device: Device, rng: np.random.Gene
     density = np.where(rng.random((6, 9, 13)) < 0.02, rng.random((6, 9, 13)), 0.0)
     made = VolumeRenderer(device.ctx, method="ray-march")
     made.render(Puff(device, grid, density), OUTSIDE, Canvas(device.ctx).target)
-    assert made._shaded is not None and isinstance(made._way, march.RayMarch)
-    looks = made._shaded.read()
+    assert isinstance(made._way, march.RayMarch)
+    looks = made._work.shaded.read()
     assert made._way._occupied is not None
     found = made._way._occupied.read()[..., 0]
     expected = np.zeros((2, 3, 4))
