@@ -362,7 +362,7 @@ class Fluid(Handle):
 
     @at_work
     def sample(self, points: ArrayLike) -> Samples:
-        """Ask for the flow at `points` [n, 3], metres, without waiting for the GPU.
+        """Ask for the flow at `points` [n, 3], metres, without waiting for the GPU; n may be 0.
 
         The answer is of this moment and arrives about a frame later: ``samples.ready``, ``samples.velocity``.
         Along a periodic axis a point counts modulo the box.
