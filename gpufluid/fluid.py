@@ -440,9 +440,9 @@ class Fluid(Handle):
 
     @at_work
     def take_state(self) -> Taken:
-        """Copy the state as it is now, and return a function that writes it: ``write(path)`` is as `save`.
+        """Read the state as it is now: ``taken.write(path, overwrite)`` writes what this returns, as `save` does.
 
-        Raises GpufluidError for what no file can hold.
+        It may be written later, and in another thread. Raises GpufluidError for what no file can hold.
         """
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
