@@ -440,7 +440,7 @@ class Fluid(Handle):
 
     @at_work
     def take_state(self) -> Taken:
-        """Read the state as it is now: ``taken.write(path, overwrite)`` writes what this returns, as `save` does.
+        """Read the state as it is now, and return it: its ``write(path, overwrite)`` is as `save`.
 
         It may be written later, and in another thread. Raises GpufluidError for what no file can hold.
         """
