@@ -402,8 +402,8 @@ def test_blocks_hold_the_most_of_their_cells(device: Device, rng: np.random.Gene
     made.render(Puff(device, grid, density), OUTSIDE, Canvas(device.ctx).target)
     assert isinstance(made._way, march.RayMarch)
     looks = made._work.shaded.read()
-    assert made._way._occupied is not None
-    found = made._way._occupied.read()[..., 0]
+    (occupied,) = made._way._occupied.values()
+    found = occupied.read()[..., 0]
     expected = np.zeros((2, 3, 4))
     for z, y, x in np.ndindex(expected.shape):
         low = [max(4 * n - 1, 0) for n in (z, y, x)]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
+from gpufluid.render.march import RayMarch
 
 SIZE = (48, 36)
 
@@ -130,12 +131,16 @@ def test_two_fluids_take_over_nothing_of_each_other(ctx: moderngl.Context, stage
     renderer.release()
 
 
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"method": "axis-slices"}, {"method": "ray-march"}, {"method": "ray-march", "resolution": 0.5}],
+)
 def test_boxes_of_several_sizes_are_drawn_in_turns_without_anything_made(
-    ctx: moderngl.Context, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    ctx: moderngl.Context, stage: Stage, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
 ) -> None:
     """What boxes of one size are drawn with stays, and goes once a new size comes and their fluid is gone."""
     target = ctx.simple_framebuffer(SIZE, 4, dtype="f4")
-    renderer, made = gf.VolumeRenderer(ctx), []
+    renderer, made = gf.VolumeRenderer(ctx, **how), []
 
     def picture(fluid: gf.Fluid) -> Any:
         target.clear()
@@ -159,6 +164,29 @@ def test_boxes_of_several_sizes_are_drawn_in_turns_without_anything_made(
         other.release()
     renderer.release()
     assert renderer.device.field_bytes == 0
+
+
+def test_pictures_of_several_sizes_are_drawn_in_turns_without_anything_made(
+    ctx: moderngl.Context, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A player and a mirror with rays of half the resolution; a window that is dragged keeps few sizes."""
+    target, made = ctx.simple_framebuffer((64, 48), 4, dtype="f4"), []
+    with gf.VolumeRenderer(ctx, method="ray-march", resolution=0.5) as renderer:
+        texture = renderer.device.texture
+        monkeypatch.setattr(
+            renderer.device, "texture", lambda *given: (made.append(given), texture(*given))[1]
+        )
+        for turn in range(3):
+            for viewport in ((0, 0, 64, 48), (40, 30, 20, 16)):
+                target.viewport = viewport
+                renderer.render(stage.fluid, stage.camera, target)
+            assert turn == 0 or not made
+            made.clear()
+        for width in range(40, 64, 2):
+            target.viewport = 0, 0, width, 40
+            renderer.render(stage.fluid, stage.camera, target)
+        assert isinstance(renderer._way, RayMarch)
+        assert list(renderer._way._halves) == [(28, 20), (29, 20), (30, 20), (31, 20)]
 
 
 def test_looks_are_shared_by_players(
