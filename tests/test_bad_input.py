@@ -451,6 +451,12 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
             lambda f: setattr(f.settings, "buoyancy", 2.0),
             r"Settings.buoyancy cannot be set: put another gf.Settings in its place, made by .but\(buoyancy=",
         ),
+        (
+            lambda f: gf.Fluid(FLAT, gf.Open()),  # type: ignore[arg-type]
+            r"must be a gf.Boundaries, got Open\(\); did you mean gf.Boundaries.all\(gf.Open\(\)\)\?",
+        ),
+        (lambda f: gf.Fluid(FLAT, f.settings), r"must be a gf.Boundaries, got .*; did you mean settings=\?"),
+        (lambda f: setattr(f, "boundaries", gf.Periodic()), r"did you mean gf.Boundaries.all\(gf.Periodic"),
         (lambda f: setattr(BALL, "radius", 0.3), "Sphere.radius cannot be set: put another gf.Sphere in its"),
         (lambda f: setattr(f.settings.pressure, "iterations", 9), "Jacobi.iterations cannot be set"),
         (lambda f: f.follow((0, 0, 0), [[1, 2, 3], [4]]), r"dead_zone must be three finite numbers .*\[4\]"),
