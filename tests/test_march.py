@@ -728,6 +728,8 @@ def test_bad_options_are_named(ctx: moderngl.Context) -> None:
     ):
         with pytest.raises(gf.GpufluidError, match=words):
             VolumeRenderer(ctx, **options)  # type: ignore[arg-type]
+    for resolution in (1, np.float32(0.5)):
+        VolumeRenderer(ctx, method="ray-march", resolution=resolution).release()  # type: ignore[arg-type]
 
 
 @ways
