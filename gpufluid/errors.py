@@ -14,6 +14,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +33,10 @@ class GpufluidError(ValueError):
 
 class UnknownNameError(GpufluidError, TypeError):
     """A keyword that no parameter has, or a misspelt field; the message names the nearest that there is."""
+
+
+class FrozenError(GpufluidError, FrozenInstanceError):
+    """A field of something that cannot be changed, only put in another's place; the message says how."""
 
 
 class ShaderError(GpufluidError):
@@ -136,7 +141,7 @@ def named(cls: type[T]) -> type[T]:
 
     That is every unknown keyword, and what is assigned to an object of this very class by a name that is
     nearly that of a field, or its beginning: it would be kept beside it, and change nothing. Other names are
-    a program's own.
+    a program's own. Where fields are frozen, assigning one raises `FrozenError`.
     """
     make, assign = cls.__init__, cls.__setattr__
     names = list(inspect.signature(make).parameters)[1:]
@@ -155,7 +160,13 @@ def named(cls: type[T]) -> type[T]:
             close = difflib.get_close_matches(name, fields, 1, MISSPELT) or close
             if close and close[0] not in name:  # old_position is no slip of the finger
                 raise UnknownNameError(f"gf.{cls.__name__} has no {name!r}; did you mean {close[0]!r}?")
-        assign(self, name, value)
+        try:
+            assign(self, name, value)
+        except FrozenInstanceError:
+            made = f", made by .but({name}=...)" if hasattr(cls, "but") else ""
+            raise FrozenError(
+                f"{cls.__name__}.{name} cannot be set: put another gf.{cls.__name__} in its place{made}"
+            ) from None
 
     fields = {*names, *(n for n, v in vars(cls).items() if isinstance(v, property) and v.fset)}
     setattr(cls, "__init__", checked)  # noqa: B010 (mypy forbids the plain assignment)

@@ -49,7 +49,8 @@ class ParticleSource:
     shows it; None: one of five, by the source's place among the others. last_color: colour at the end of a
     life; None: the same. velocity: m/s, that they are born with; None: that of the fluid. spread: m/s, the
     most by which velocities at birth differ from it, evenly in every direction. Both are for particles that
-    take their time to follow the flow: `Particles.response`.
+    take their time to follow the flow: `Particles.response`. active: False lets none be born, and nor does an
+    Emitter that is switched off; those on their way go on to the end of their lives.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -61,6 +62,7 @@ class ParticleSource:
     last_color: Triple | None = None
     velocity: Triple | None = None
     spread: float = 0.0
+    active: bool = True
 
     def __post_init__(self) -> None:
         self.check()
@@ -82,6 +84,12 @@ class ParticleSource:
         if self.velocity is not None:
             self.velocity = finite_triple(self.velocity, "ParticleSource.velocity")
         self.spread = finite_number(self.spread, "ParticleSource.spread", low=0.0)
+        self.active = flag(self.active, "ParticleSource.active")
+
+    @property
+    def sends(self) -> bool:
+        """Whether any are born now."""
+        return self.active and not (isinstance(self.shape, Emitter) and not self.shape.active)
 
     @property
     def thrown(self) -> bool:

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.backend import Backend
-from gpufluid.boundaries import Boundaries
+from gpufluid.boundaries import Boundaries, Side
 from gpufluid.checkpoint import Contents, Taken, load, restore, take
 from gpufluid.checks import finite_number, finite_triple, whole_triple
 from gpufluid.derived import Derived
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_settings, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
-from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several
+from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several, short
 from gpufluid.fields import (
     ColorField,
     DerivedField,
@@ -158,8 +158,7 @@ class Fluid(Handle):
     @at_work
     @between_steps
     def boundaries(self, boundaries: Boundaries) -> None:
-        if not isinstance(boundaries, Boundaries):
-            raise GpufluidError(f"Fluid.boundaries must be a gf.Boundaries, got {boundaries!r}")
+        _check_sides(boundaries)
         self._stepper.use_sides(boundaries)
 
     @property
@@ -366,7 +365,7 @@ class Fluid(Handle):
 
     @at_work
     def sample(self, points: ArrayLike) -> Samples:
-        """Ask for the flow at `points` [n, 3], metres, without waiting for the GPU.
+        """Ask for the flow at `points` [n, 3], metres, without waiting for the GPU; n may be 0.
 
         The answer is of this moment and arrives about a frame later: ``samples.ready``, ``samples.velocity``.
         Along a periodic axis a point counts modulo the box.
@@ -444,9 +443,9 @@ class Fluid(Handle):
 
     @at_work
     def take_state(self) -> Taken:
-        """Copy the state as it is now, and return a function that writes it: ``write(path)`` is as `save`.
+        """Read the state as it is now, and return it: its ``write(path, overwrite)`` is as `save`.
 
-        Raises GpufluidError for what no file can hold.
+        It may be written later, and in another thread. Raises GpufluidError for what no file can hold.
         """
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
@@ -678,13 +677,23 @@ class Fluid(Handle):
             doubt_solid(shape, shape.form, matrix, self.grid)
 
 
+def _check_sides(boundaries: object) -> None:
+    """Raise GpufluidError for what are no six sides, and say what was meant."""
+    if isinstance(boundaries, Boundaries):
+        return
+    told = f"Fluid.boundaries must be a gf.Boundaries, got {short(repr(boundaries))}"
+    if isinstance(boundaries, Side):
+        raise GpufluidError(f"{told}; did you mean gf.Boundaries.all(gf.{boundaries!r})?")
+    raise GpufluidError(f"{told}; did you mean settings=?" if isinstance(boundaries, Settings) else told)
+
+
 def _check_parts(grid: object, boundaries: object, settings: object, backend: str, ctx: object) -> None:
     """Raise GpufluidError for what no fluid can be made of."""
     if not isinstance(grid, Grid):
         raise GpufluidError(f"Fluid.grid must be a gf.Grid, got {grid!r}")
     one_of(backend, BACKENDS, "Fluid.backend")
-    if not isinstance(boundaries, Boundaries | None):
-        raise GpufluidError(f"Fluid.boundaries must be a gf.Boundaries, got {boundaries!r}")
+    if boundaries is not None:
+        _check_sides(boundaries)
     if not isinstance(settings, Settings | None):
         raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
     if ctx is not None and not hasattr(ctx, "version_code"):

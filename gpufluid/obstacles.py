@@ -90,11 +90,15 @@ class Obstacle:
 
     @property
     def surface_motion(self) -> Floats:
-        """Place in the world, m, to the surface's own velocity, m/s: [4, 4], the last row 0."""
-        x, y, z = self.spin
+        """Place in the world, m, to the surface's own velocity, m/s: [4, 4], the last row 0.
+
+        Raises as `check` does.
+        """
+        x, y, z = finite_triple(self.spin, "Obstacle.spin")
         motion = np.zeros((4, 4))
         motion[:3, :3] = (0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)
-        motion[:3, 3] = self.velocity - motion[:3, :3] @ self.position
+        velocity = np.array(finite_triple(self.velocity, "Obstacle.velocity"))
+        motion[:3, 3] = velocity - motion[:3, :3] @ finite_triple(self.position, "Obstacle.position")
         return motion
 
     @property

@@ -143,6 +143,10 @@ def places_of(points: ArrayLike) -> NDArray[np.float64]:
         places = real_array(points)
     except (TypeError, ValueError):
         raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
+    if places.shape == (0,):  # an empty list
+        places = places.reshape(0, 3)
+    if places.shape == (0,):  # of an empty list
+        places = places.reshape(0, 3)
     if places.ndim != 2 or places.shape[1] != 3:
         raise GpufluidError(f"points must have the shape [n, 3], got {list(places.shape)}")
     if not held(places).all():

@@ -147,7 +147,7 @@ def check_drawing(method: Any, slices: Any, resolution: Any, of: str = "") -> No
         raise GpufluidError(
             f"{of}slices must be a whole number in 1 .. {MOST_SLICES} or None, got {slices!r}"
         )
-    one_of(resolution, RESOLUTIONS, f"{of}resolution")
+    one_of(finite_number(resolution, f"{of}resolution"), RESOLUTIONS, f"{of}resolution")
     if resolution != 1.0 and method != "ray-march":
         raise GpufluidError(f'{of}resolution={resolution} needs method="ray-march", got method={method!r}')
 

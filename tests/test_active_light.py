@@ -12,7 +12,6 @@ from puff import Canvas, Floats, Puff
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
-from gpufluid.gl.field import Field
 from gpufluid.render import light_volume
 from gpufluid.render.firelight import FireLight
 from gpufluid.render.light_reach import COLUMNS, LightReach, ReachPart
@@ -233,8 +232,7 @@ def looks(renderer: VolumeRenderer, fluid: Any, **look: Any) -> Floats:
     """How every cell looks; of air but beside smoke, where rays look nothing up: 0."""
     canvas = Canvas(fluid.ctx)
     renderer.render(fluid, CAMERA, canvas.target, **{"smoke": SMOKE, **look})
-    assert isinstance(renderer._shaded, Field)
-    shaded = renderer._shaded.read().astype(float)
+    shaded = renderer._work.shaded.read().astype(float)
     near = np.pad(shaded[..., 3], 1)
     for axis in range(3):
         near = np.maximum(near, np.maximum(np.roll(near, 1, axis), np.roll(near, -1, axis)))
@@ -277,7 +275,7 @@ def test_cells_look_the_same_and_nothing_stays_behind(
         np.testing.assert_array_equal(one, other)
         seen.append((one != 0.0).any(axis=-1).mean())
     assert seen[1] == 0.0 < min(seen[0], seen[2]) and max(seen[:4]) < 0.5 and seen[4] > 0.9
-    assert some._occupancy is not None and whole._occupancy is None
+    assert some._work.occupancy is not None and whole._work.occupancy is None
     some.release()
     whole.release()
 
@@ -410,7 +408,6 @@ def test_smoke_that_changes_after_the_light_is_seen(device: Device) -> None:
     values = puff.scalars.read()
     puff.scalars.write(np.roll(values, 12, axis=(0, 1, 2)))
     renderer.draw(puff, CAMERA, Canvas(device.ctx).target, None, look)
-    assert isinstance(renderer._shaded, Field)
-    shown = np.argwhere(renderer._shaded.read()[..., 3] > 0.0)
+    shown = np.argwhere(renderer._work.shaded.read()[..., 3] > 0.0)
     assert shown.tolist() == [[15, 15, 15]]
     renderer.release()

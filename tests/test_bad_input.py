@@ -447,6 +447,18 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.Scene.load("a" * 300), r"a scene is a \.toml or a \.py file"),
         (lambda f: gf.Scene(f).save_frame(None), "a path must be a file name, got None"),
         (lambda f: gf.Scene(f).rename(f, 7), "a name must be text, got 7"),
+        (
+            lambda f: setattr(f.settings, "buoyancy", 2.0),
+            r"Settings.buoyancy cannot be set: put another gf.Settings in its place, made by .but\(buoyancy=",
+        ),
+        (
+            lambda f: gf.Fluid(FLAT, gf.Open()),  # type: ignore[arg-type]
+            r"must be a gf.Boundaries, got Open\(\); did you mean gf.Boundaries.all\(gf.Open\(\)\)\?",
+        ),
+        (lambda f: gf.Fluid(FLAT, f.settings), r"must be a gf.Boundaries, got .*; did you mean settings=\?"),
+        (lambda f: setattr(f, "boundaries", gf.Periodic()), r"did you mean gf.Boundaries.all\(gf.Periodic"),
+        (lambda f: setattr(BALL, "radius", 0.3), "Sphere.radius cannot be set: put another gf.Sphere in its"),
+        (lambda f: setattr(f.settings.pressure, "iterations", 9), "Jacobi.iterations cannot be set"),
         (lambda f: f.follow((0, 0, 0), [[1, 2, 3], [4]]), r"dead_zone must be three finite numbers .*\[4\]"),
         (
             lambda f: gf.ConjugateGradient(preconditioner=np.zeros(2)),
@@ -458,6 +470,19 @@ def test_slips_are_told(slip: Callable[[Any], object], says: str) -> None:
     """What is easily given in place of what is meant."""
     with gf.Fluid(FLAT, backend="numpy") as fluid, pytest.raises(gf.GpufluidError, match=says):
         slip(fluid)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("velocity", "up"), ("velocity", (0.0, math.nan, 0.0)), ("spin", 3.0)],
+)
+def test_an_obstacle_changed_for_the_worse_is_named_by_whatever_asks_for_it(field: str, value: Any) -> None:
+    with gf.Fluid(gf.Grid(CELLS, 0.1), backend="numpy") as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(BALL))
+        fluid.step(0.01)
+        setattr(ball, field, value)
+        with pytest.raises(gf.GpufluidError, match=f"Obstacle.{field} must be three (finite )?numbers"):
+            fluid.sample([(0.5, 0.5, 0.5)])
 
 
 # A fluid stays as it was, bit for bit

@@ -8,6 +8,7 @@ import os
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,21 @@ def test_every_sort_goes_on_bit_for_bit(
     assert same(fluid, again)
     fluid.release()
     again.release()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+def test_a_state_is_written_later_and_in_another_thread(
+    tmp_path: Path, ctx: moderngl.Context, backend: str
+) -> None:
+    """As a game does that saves in mid-play."""
+    with busy(backend, None if backend == "numpy" else ctx) as fluid:
+        drive(fluid, 0, 3)
+        now = fluid.save(tmp_path / "now.fluid").read_bytes()
+        taken = fluid.take_state()
+        drive(fluid, 3, 2)
+        with ThreadPoolExecutor() as pool:
+            later = pool.submit(taken.write, tmp_path / "later.fluid").result()
+        assert later.read_bytes() == now
 
 
 def test_solids_are_as_they_moved_last(tmp_path: Path) -> None:

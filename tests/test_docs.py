@@ -146,7 +146,8 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
         "projection": seen.projection,
         "framebuffer": ctx.framebuffer([ctx.texture(size, 4, dtype="f2")]),
         "depth_texture": ctx.depth_texture(size, data=np.ones(size, np.float32).tobytes()),
-        "hero": SimpleNamespace(position=(0.5, 1.0, 0.2)),
+        "hero": SimpleNamespace(position=np.array([0.5, 1.0, 0.2])),
+        "trail": gf.Emitter(gf.Sphere(radius=0.1), density=1.0),
         "points": [(0.0, 0.3, 0.0)],
         "v": (0.0, 0.0, 0.0),
         "middle": (0.0, 0.3, 0.0),
@@ -175,6 +176,8 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
         exec(compile(text, "embedding.md", "exec"), found)
         if text.startswith("boom"):
             assert 1.0 < np.max(found["fluid"].fuel) <= 2.0, "all of it, in patches"
+        if "trail.motion" in text:
+            np.testing.assert_allclose(found["trail"].motion, np.array([0.5, 1.0, 0.2]) * 60)
         found["fluid"].finish()  # a step that an example leaves under way
     assert np.isfinite(told.force).all() and np.isfinite(told.torque).all()
     assert found["fluid"].scrolled != (0, 0, 0), "it follows the hero"

@@ -109,8 +109,7 @@ def test_smoke_behind_a_slab_has_no_light_of_a_lamp(fluid: gf.Fluid, ctx: modern
     for _ in range(2):
         lamps, smoke = (gf.PointLight(tuple(place)),), gf.Smoke(extinction=1e-3)
         frame.draw(gf.Scene(fluid, camera=TOP, light=DARK, lights=lamps, smoke=smoke))
-        assert frame.volume._shaded is not None
-        shaded.append(frame.volume._shaded.read()[..., 1].astype(float))
+        shaded.append(frame.volume._work.shaded.read()[..., 1].astype(float))
         fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.35, 0.07, 0.25)), (0.1, 0.9, -0.05), visible=False))
     bare, seen = shaded
     z, y, x = ((np.arange(16) + 0.5) / 16 + low for low in (-0.5, 0.0, -0.5))

@@ -400,10 +400,10 @@ def test_blocks_hold_the_most_of_their_cells(device: Device, rng: np.random.Gene
     density = np.where(rng.random((6, 9, 13)) < 0.02, rng.random((6, 9, 13)), 0.0)
     made = VolumeRenderer(device.ctx, method="ray-march")
     made.render(Puff(device, grid, density), OUTSIDE, Canvas(device.ctx).target)
-    assert made._shaded is not None and isinstance(made._way, march.RayMarch)
-    looks = made._shaded.read()
-    assert made._way._occupied is not None
-    found = made._way._occupied.read()[..., 0]
+    assert isinstance(made._way, march.RayMarch)
+    looks = made._work.shaded.read()
+    (occupied,) = made._way._occupied.values()
+    found = occupied.read()[..., 0]
     expected = np.zeros((2, 3, 4))
     for z, y, x in np.ndindex(expected.shape):
         low = [max(4 * n - 1, 0) for n in (z, y, x)]
@@ -728,6 +728,8 @@ def test_bad_options_are_named(ctx: moderngl.Context) -> None:
     ):
         with pytest.raises(gf.GpufluidError, match=words):
             VolumeRenderer(ctx, **options)  # type: ignore[arg-type]
+    for resolution in (1, np.float32(0.5)):
+        VolumeRenderer(ctx, method="ray-march", resolution=resolution).release()  # type: ignore[arg-type]
 
 
 @ways

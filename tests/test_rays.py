@@ -43,10 +43,9 @@ def drawn(
     """The picture, how all cells look, and how hot they, and their corners, are."""
     canvas, renderer = Canvas(puff.ctx), VolumeRenderer(puff.ctx, **dict(options))
     renderer.render(puff, camera or along_z(), canvas.target, **look)
-    assert renderer._shaded is not None
     fire = renderer.lighting.seen_fire(puff)
     hot = [] if fire is None else [field.read().astype(float)[..., :3] for field in fire.heat.values()]
-    shaded = renderer._shaded.read().astype(float)
+    shaded = renderer._work.shaded.read().astype(float)
     renderer.release()
     return canvas.read(), shaded, hot
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
+from gpufluid.render.march import RayMarch
 
 SIZE = (48, 36)
 
@@ -103,10 +104,10 @@ def test_a_picture_is_as_if_nothing_were_taken_over(ctx: moderngl.Context, stage
         pictures = []
         for renderer in renderers:
             target.clear()
-            lit = renderer._lit
+            lit = renderer._made and renderer._made.lit
             renderer.render(stage.fluid, stage.camera, target, **stage.look)
             pictures.append(target.read(components=4, dtype="f4"))
-            walked.append(renderer._lit is None or renderer._lit is not lit)
+            walked.append(renderer._work.lit is None or renderer._work.lit is not lit)
         assert pictures[0] == pictures[1], name
         assert "nothing" in name or "step" in name or pictures[0] != before, name
         if before is not None:
@@ -128,6 +129,64 @@ def test_two_fluids_take_over_nothing_of_each_other(ctx: moderngl.Context, stage
             pictures.append(target.read(components=4, dtype="f4"))
     assert pictures[:2] == pictures[2:] and pictures[0] != pictures[1]
     renderer.release()
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"method": "axis-slices"}, {"method": "ray-march"}, {"method": "ray-march", "resolution": 0.5}],
+)
+def test_boxes_of_several_sizes_are_drawn_in_turns_without_anything_made(
+    ctx: moderngl.Context, stage: Stage, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
+) -> None:
+    """What boxes of one size are drawn with stays, and goes once a new size comes and their fluid is gone."""
+    target = ctx.simple_framebuffer(SIZE, 4, dtype="f4")
+    renderer, made = gf.VolumeRenderer(ctx, **how), []
+
+    def picture(fluid: gf.Fluid) -> Any:
+        target.clear()
+        renderer.render(fluid, stage.camera, target)
+        return target.read(components=4, dtype="f4")
+
+    others = [gf.Fluid(gf.Grid((n, 10, 8), 0.1), backend="fragment", ctx=ctx) for n in (8, 16, 24)]
+    for other in others:
+        other.density.write(np.ones(other.grid.cells[::-1]))
+    first = [picture(stage.fluid), picture(others[0]), picture(others[1])]
+    texture = renderer.device.texture
+    monkeypatch.setattr(renderer.device, "texture", lambda *given: (made.append(given), texture(*given))[1])
+    held = renderer.device.field_bytes
+    assert [picture(stage.fluid), picture(others[0]), picture(others[1])] == first
+    assert not made
+    others[0].release()
+    assert picture(stage.fluid) == first[0] and renderer.device.field_bytes == held
+    picture(others[2])
+    assert [size.cells for size, _ in renderer._all_made] == [(12, 12, 12), (16, 10, 8), (24, 10, 8)]
+    for other in others:
+        other.release()
+    renderer.release()
+    assert renderer.device.field_bytes == 0
+
+
+def test_pictures_of_several_sizes_are_drawn_in_turns_without_anything_made(
+    ctx: moderngl.Context, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A player and a mirror with rays of half the resolution; a window that is dragged keeps few sizes."""
+    target, made = ctx.simple_framebuffer((64, 48), 4, dtype="f4"), []
+    with gf.VolumeRenderer(ctx, method="ray-march", resolution=0.5) as renderer:
+        texture = renderer.device.texture
+        monkeypatch.setattr(
+            renderer.device, "texture", lambda *given: (made.append(given), texture(*given))[1]
+        )
+        for turn in range(3):
+            for viewport in ((0, 0, 64, 48), (40, 30, 20, 16)):
+                target.viewport = viewport
+                renderer.render(stage.fluid, stage.camera, target)
+            assert turn == 0 or not made
+            made.clear()
+        for width in range(40, 64, 2):
+            target.viewport = 0, 0, width, 40
+            renderer.render(stage.fluid, stage.camera, target)
+        assert isinstance(renderer._way, RayMarch)
+        assert list(renderer._way._halves) == [(28, 20), (29, 20), (30, 20), (31, 20)]
 
 
 def test_looks_are_shared_by_players(

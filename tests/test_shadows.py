@@ -343,8 +343,7 @@ def test_the_edge_of_a_beam_in_smoke_shows_no_cells(fluid: gf.Fluid, frame: Fram
     for slant in (0.2, 0.3, 0.37, 0.45):
         light = gf.Light(direction=(slant, -1.0, 0.0), color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
         drawn(frame, fluid, light=light, smoke=gf.Smoke(extinction=1e-3), camera=near)
-        shaded = frame.volume._shaded
-        assert shaded is not None
+        shaded = frame.volume._work.shaded
         every = shaded.read()[4:12, :13, :, 1].astype(float)
         lit = every[4] / every.max()
         # the light grazes the upper edge on one side and the lower one on the other
@@ -375,8 +374,7 @@ def test_a_beam_in_smoke_stays_where_it_is_when_the_box_moves_on(
     for _ in range(2):
         fluid.density.write(np.ones((16, 16, 16)))
         drawn(frame, fluid, light=light, smoke=gf.Smoke(extinction=1e-3))
-        assert frame.volume._shaded is not None
-        seen.append(frame.volume._shaded.read()[..., 1].astype(float))
+        seen.append(frame.volume._work.shaded.read()[..., 1].astype(float))
         fluid.scroll((1, 2, 3))
     before, after = seen[0][3:, 2:13, 1:], seen[1][:-3, :11, :-1]
     assert ((before > 0.1 * before.max()) & (before < 0.9 * before.max())).sum() > 20
@@ -491,8 +489,7 @@ def test_a_plane_shades_what_is_behind_it(
     for sign in (1.0, -1.0):
         light = gf.Light(direction=tuple(sign * way), color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
         drawn(frame, fluid, light=light, smoke=gf.Smoke(extinction=1e-3), floor=None)
-        shaded = frame.volume._shaded
-        assert shaded is not None
+        shaded = frame.volume._work.shaded
         seen = shaded.read()[..., 1].astype(float)[those]
         if sign > 0.0:
             assert seen.max() < 1e-9
@@ -509,8 +506,7 @@ def test_smoke_is_lit_anew_when_a_solid_of_another_box_moves(ctx: moderngl.Conte
     for y in (0.8, 0.8, 0.3):
         plate.position = (0.2, y, 0.0)
         frame.draw(gf.Scene(fluid, others=(beside,), camera=TOP, light=SLANTED, floor=0.0))
-        shaded = frame._more[0]._shaded
-        assert shaded is not None
+        shaded = frame._more[0]._work.shaded
         lit.append(shaded.read()[..., 1].astype(float))
     np.testing.assert_array_equal(lit[0], lit[1])
     assert (np.abs(lit[2] - lit[0]) > 0.2 * lit[0].max()).sum() > 50

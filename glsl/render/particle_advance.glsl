@@ -95,7 +95,10 @@ void main() {
         lost = lost || in_solid(p);
         age += dt;
     }
-    if (due || lost) {
+    if ((due || lost) && source_row(s, 4).x < 0.0) {
+        age = -1.0;
+        v = vec3(0.0);
+    } else if (due || lost) {
         p = birthplace(index, s);
 #if DIMENSIONS == 2
         p.z = 0.5;

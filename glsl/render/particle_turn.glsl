@@ -3,8 +3,9 @@
 // them out evenly.
 
 uniform sampler2D sources;   // six texels a source: three rows of its own space to cells; core and rounding, m;
-                             // kind, first particle, number of the next source's first one, 1 where it says how fast
-                             // they are born; that velocity, and how much it differs from one to the next, m/s
+                             // kind, -1 while it lets none be born, first particle, number of the next source's first
+                             // one, 1 where it says how fast they are born; that velocity, and how much it differs from
+                             // one to the next, m/s
 uniform sampler2D looks;     // two texels a source, one above the other: its colour at birth and in the end
 uniform int source_count;
 uniform float clock;         // share of a life that is over, for a particle without a shift

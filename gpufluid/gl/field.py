@@ -100,6 +100,11 @@ class Field:
         """The same of the back."""
         return self._marks[-1]
 
+    @property
+    def released(self) -> bool:
+        """True after `release`."""
+        return not self._textures
+
     def swap(self) -> None:
         """Make what was written, in the latest stage, the front."""
         self.version += 1

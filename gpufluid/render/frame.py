@@ -361,8 +361,8 @@ class FrameRenderer(Guest):
         """Draw the shadows of all solids; None where there are none."""
         throw = [one for fluid, _ in boxes for one in self._solids.placed(fluid, hidden=True)]
         grids = [fluid.grid for fluid, _ in boxes]
-        unit = LightFrame(grids[0].local, scene.light.direction).unit
-        self._shadows.update(throw, unit, scene.lights, grids, view.clip.astype(np.float64), self.size)
+        way = LightFrame(grids[0].local, scene.light.direction).way
+        self._shadows.update(throw, way, scene.lights, grids, view.clip.astype(np.float64), self.size)
         return self._shadows if self._shadows.any else None
 
     def _draw_opaque(

@@ -23,6 +23,7 @@ from gpufluid.render.volume_source import SCALARS, SOLID, bind, volume_program
 BLOCK = 4  # edge of the blocks, cells
 FAINT = 1e-4  # of radiance and opacity, all through the box: nothing that is left out adds up to more
 HALVED = 0.25  # quality below which half the resolution stands for it: a quarter of the rays
+HALVES = 4  # pictures of half the resolution that are kept, as of players and mirrors
 LIKENESS = 1.5  # cells: a ray of half the resolution that went so much further counts half
 HALF_COLOR, HALF_SEEN = SCALARS, SOLID  # texture units
 
@@ -36,8 +37,8 @@ class RayMarch:
 
     def __init__(self, painter: Painter, count: int | None, resolution: float) -> None:
         self.painter, self.count, self.resolution = painter, count, resolution
-        self._occupied: Field | None = None
-        self._half: _HalfPicture | None = None
+        self._occupied: dict[tuple[int, int, int], Field] = {}  # by how many blocks there are
+        self._halves: dict[tuple[int, int], _HalfPicture] = {}  # by their size, that drawn last behind
 
     def slabs(self, sight: Sight) -> Rows:
         """The box as one slab; nothing, where it is not seen."""
@@ -96,10 +97,10 @@ class RayMarch:
     def _blocks(self, sight: Sight) -> Field:
         """The most that each block of cells, and a cell round it, sends out or hides, as it is now."""
         device, size = self.painter.device, _blocks_of(sight.shaded.layout)
-        if self._occupied is None or self._occupied.layout.size != size:
-            self._free_blocks()
+        if size not in self._occupied:
             layout = FlatLayout(size, 1, device.max_texture_size)
-            self._occupied = Field(device, "occupied", layout, 1, "f2", 1)
+            self._occupied[size] = Field(device, "occupied", layout, 1, "f2", 1)
+        occupied = self._occupied[size]
         program = volume_program(
             device,
             sight.fluid,
@@ -108,38 +109,33 @@ class RayMarch:
             *sight.fields,
             solids=False,
             defines={"BLOCK": BLOCK, **sight.defines},
-            volumes={"occupied": self._occupied.layout},
+            volumes={"occupied": occupied.layout},
         )
         sight.give_fire(program)
         with self.painter.timed(sight, "blocks"), bind(device, program, **sight.fields):
-            self._occupied.back_target.use()
+            occupied.back_target.use()
             device.ctx.enable_only(moderngl.NOTHING)
             device.cover(program)
-        return self._occupied
+        return occupied
 
     def _half_picture(self, sight: Sight) -> _HalfPicture:
-        """A picture of half the width and height, made again only for another size."""
+        """A picture of half the width and height, made again only for other sizes than the latest few."""
         width, height = sight.size
         size = -(-width // 2), -(-height // 2)
-        if self._half is None or self._half.size != size:
-            self._free_half()
-            self._half = _HalfPicture(self.painter.device, size)
-        return self._half
-
-    def _free_blocks(self) -> None:
-        if self._occupied is not None:
-            self._occupied.release()
-            self._occupied = None
-
-    def _free_half(self) -> None:
-        if self._half is not None:
-            self._half.release()
-            self._half = None
+        picture = self._halves.pop(size, None) or _HalfPicture(self.painter.device, size)
+        self._halves[size] = picture
+        while len(self._halves) > HALVES:
+            self._halves.pop(next(iter(self._halves))).release()
+        return picture
 
     def release(self) -> None:
         """Release what is kept between frames."""
-        self._free_blocks()
-        self._free_half()
+        for blocks in self._occupied.values():
+            blocks.release()
+        for picture in self._halves.values():
+            picture.release()
+        self._occupied.clear()
+        self._halves.clear()
 
 
 def _blocks_of(layout: FlatLayout) -> tuple[int, int, int]:

@@ -24,6 +24,7 @@ from gpufluid.sources import Emitter
 
 WIDTH = 512  # particles in a row of their texture
 BLENDS = ("additive", "alpha")
+NONE_BORN = -1  # in the place of a source's kind
 PALETTE = ((1.0, 0.62, 0.28), (0.35, 0.70, 1.0), (0.55, 0.88, 0.45), (0.92, 0.45, 0.75), (0.95, 0.88, 0.4))
 
 
@@ -320,7 +321,7 @@ class Particles(Chart, KeepsPlaces):
             kind, place, core = source.rows
             row[:3] = (to_cells(fluid) @ place)[:3]
             row[3] = core
-            row[4] = kind, first, first + number, source.velocity is not None
+            row[4] = kind if source.sends else NONE_BORN, first, first + number, source.velocity is not None
             row[5] = *(source.velocity or (0.0, 0.0, 0.0)), source.spread
             first += number
         return rows

@@ -275,7 +275,8 @@ def advance_particles(
         lost = np.where(alive, lost | in_solid(grid, solid, moved), age < -1.5)
         points = np.where(alive[:, None], moved, was[:, :3])
         age = np.where(alive, age + dt, age)
-        born = due | lost
+        over = due | lost
+        born = over & (row[4, 0] >= 0.0)
         new = birthplaces(index, turn, seed, row)
         if grid.dimensions == 2:
             new[:, 2] = 0.5
@@ -287,8 +288,8 @@ def advance_particles(
         bad_later = gone | in_solid(grid, solid, later)
         points = np.where(born[:, None], np.where(bad[:, None], new, later), points)
         out[index, :3] = points
-        out[index, 3] = np.where(born, np.where(bad | bad_later, -2.0, since), age)
-        pace = np.where(alive[:, None], pace, paces[index])
+        out[index, 3] = np.where(born, np.where(bad | bad_later, -2.0, since), np.where(over, -1.0, age))
+        pace = np.where((alive & ~over)[:, None], pace, np.where(over, 0.0, 1.0)[:, None] * paces[index])
         out_paces[index] = np.where(born[:, None], np.where(bad[:, None], 0.0, new_pace), pace)
     return out, out_paces
 

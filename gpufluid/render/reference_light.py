@@ -25,7 +25,16 @@ MARGIN = 4  # columns of a tile beyond those of the box: one round the box, and 
 LANES = 4  # layers in a tile, one in each channel of its texels
 LEAST = 1e-5  # smallest component of a direction, so that nothing is divided by 0: less than 0.001 degrees
 VEIL_PIECE = 1.5  # cells, as PIECE in veil.glsl
+STEEPEST = 8.0  # lateral places per layer of light that is walked through the one slice of a 2D box
 ONE = 65536  # fixed point of the shear that places the tiles
+
+
+def _unit(way: Floats) -> Floats:
+    """`way` at length 1, without components that are next to 0."""
+    way = way / np.abs(way).max()  # first, lest squares overflow
+    way /= np.linalg.norm(way)
+    way[np.abs(way) < LEAST] = np.copysign(LEAST, way[np.abs(way) < LEAST])
+    return np.asarray(way / np.linalg.norm(way))
 
 
 @dataclass(frozen=True)
@@ -46,19 +55,28 @@ class LightFrame:
             raise GpufluidError(f"the scale of a light volume must lie in 0 .. 1, got {self.scale!r}")
 
     @cached_property
-    def unit(self) -> Floats:
+    def way(self) -> Floats:
         """The way of the light, length 1, no component 0."""
-        way = np.array(self.direction, np.float64)
-        way /= np.abs(way).max()  # first, lest squares overflow
-        way /= np.linalg.norm(way)
-        way[np.abs(way) < LEAST] = np.copysign(LEAST, way[np.abs(way) < LEAST])
-        way /= np.linalg.norm(way)
+        return _unit(np.array(self.direction, np.float64))
+
+    @cached_property
+    def unit(self) -> Floats:
+        """The way it is walked: the same, or along the one slice of a 2D box if that is nearly the same."""
+        way = self.way
+        if self.grid.dimensions == 2 and STEEPEST * abs(way[2]) < np.abs(way).max():
+            return _unit(np.array((way[0], way[1], 0.0)))
         return way
 
     @cached_property
     def axis(self) -> int:
-        """The axis the light is walked along."""
-        return int(np.argmax(np.abs(self.unit)))
+        """The axis the light is walked along: the nearest, or through the one slice of a 2D box.
+
+        Columns along that would leave it and come in again, and light it in stripes.
+        """
+        way = np.abs(self.unit)
+        if self.grid.dimensions == 2 and STEEPEST * way[2] >= way.max():
+            return 2
+        return int(np.argmax(way))
 
     @property
     def across(self) -> tuple[int, int]:
@@ -96,7 +114,9 @@ class LightFrame:
     def largest_tile(self) -> tuple[int, int]:
         """Columns and rows that a tile has room for, whatever the direction."""
         w, h, _ = self.extent
-        return int(np.ceil(w)) + MARGIN + LANES - 1, int(np.ceil(h)) + MARGIN + LANES - 1
+        steep = STEEPEST if self.grid.dimensions == 2 and self.axis == 2 else 1.0
+        spread = MARGIN + int((LANES - 1) * steep)
+        return int(np.ceil(w)) + spread, int(np.ceil(h)) + spread
 
     @cached_property
     def tile(self) -> tuple[int, int]:

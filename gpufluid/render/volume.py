@@ -17,7 +17,7 @@ the looks of cells as well where these are alike from everywhere: a second playe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 from weakref import ReferenceType, ref
 
@@ -65,6 +65,29 @@ SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike
 FIXED = ("slices", "attenuation", "jitter", "light_scale", "method", "resolution", "skip_empty")
 
 CameraLike = Camera | View | tuple[ArrayLike, ArrayLike]
+
+
+class _Made:
+    """What is made to draw a fluid in a box of some size, with what it holds: its light and looks."""
+
+    def __init__(self, lighting: Lighting, occupancy: Occupancy | None, shaded: Field) -> None:
+        self.lighting, self.occupancy, self.shaded = lighting, occupancy, shaded
+        self.stepped: Field | None = None  # the looks before they are softened, where they are
+        self.fluid: ReferenceType[FluidLike] | None = None  # drawn last
+        self.lit: object = None  # what the light was walked through, and how
+        self.shown: object = None  # of what the looks of cells are
+
+    @property
+    def needed(self) -> bool:
+        """Whether the fluid drawn last is still there."""
+        fluid = self.fluid() if self.fluid is not None else None
+        return fluid is not None and not fluid.scalars.released
+
+    def release(self) -> None:
+        """Release every texture."""
+        for thing in (self.lighting, self.occupancy, self.shaded, self.stepped):
+            if thing is not None:
+                thing.release()
 
 
 @named
@@ -124,16 +147,11 @@ class VolumeRenderer(Guest):
         else:
             self._way = Slices(self._painter, slices, method == "axis-slices")
         self._released = False
-        self._shape: object = None
-        self._lighting: Lighting | None = None
-        self._occupancy: Occupancy | None = None
-        self._shaded: Field | None = None
-        self._stepped: Field | None = None  # the same before it is softened, where it is
+        self._all_made: dict[object, _Made] = {}  # by size and layout of the box
+        self._made: _Made | None = None  # that of the fluid in work
         self._edge, self._soft = 0.0, False  # as of the `Sight` drawn last
         self._gives = False  # whether a host asks for the light on things of its own
         self._drawn: ReferenceType[FluidLike] | None = None  # the fluid whose light there is
-        self._lit: object = None  # what the light was walked through, and how
-        self._shown: object = None  # of what the looks of cells are
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -189,9 +207,14 @@ class VolumeRenderer(Guest):
     @property
     def lighting(self) -> Lighting:
         """The light in the box, as `prepare` left it; raises GpufluidError before the first."""
-        if self._lighting is None:
+        return self._work.lighting
+
+    @property
+    def _work(self) -> _Made:
+        """What was made for the fluid in work."""
+        if self._made is None:
             raise GpufluidError("nothing was prepared yet: call render or prepare first")
-        return self._lighting
+        return self._made
 
     def render(
         self,
@@ -274,20 +297,20 @@ class VolumeRenderer(Guest):
             )
         look.check()
         fluid.voxelize()
-        self._allocate(fluid)
-        self._drawn = ref(fluid)
+        made = self._made = self._for_box_of(fluid)
+        self._drawn = made.fluid = ref(fluid)
         now = self._now(fluid, look)
         if now is not None:
             now = now, shadows and (shadows, shadows.version)
-            if now == self._lit:
+            if now == made.lit:
                 return
-        self._lit = self._shown = None
+        made.lit = made.shown = None
         with self._counted(fluid):
             self._find(fluid, look)
-            self.lighting.update(fluid, look, self._occupancy, shadows)
+            made.lighting.update(fluid, look, made.occupancy, shadows)
             if self._gives:
-                self.lighting.walk_past_solids(fluid)
-        self._lit = now
+                made.lighting.walk_past_solids(fluid)
+        made.lit = now
 
     def _now(self, fluid: FluidLike, look: Look) -> object:
         """What is another where anything is, but for the camera; None: nothing is taken over."""
@@ -298,9 +321,10 @@ class VolumeRenderer(Guest):
 
     def _find(self, fluid: FluidLike, look: Look) -> None:
         """Find where there is anything, where empty space is left out."""
-        if self._occupancy is not None:
+        occupancy = self._work.occupancy
+        if occupancy is not None:
             with self.timed(fluid, "occupancy"):
-                self._occupancy.update(fluid, look)
+                occupancy.update(fluid, look)
 
     def draw(
         self,
@@ -329,20 +353,19 @@ class VolumeRenderer(Guest):
         depth: moderngl.Texture | None,
         look: Look,
     ) -> None:
-        if self._shaded is None:
-            raise GpufluidError("nothing was prepared yet: call render or prepare first")
+        made = self._work
         bare = self._without_depth(target, depth)
         self._edge = look.smoke.edge * look.smoke.extinction
         self._soft = look.smoke.soft
-        fire = self.lighting.seen_fire(fluid)
+        fire = made.lighting.seen_fire(fluid)
         sight = Sight(
             fluid,
             view,
-            self._shaded,
+            made.shaded,
             bare,
             depth,
             self.quality,
-            self._occupancy,
+            made.occupancy,
             edge=self._edge,
             fire=fire,
             soft=self._soft,
@@ -350,22 +373,22 @@ class VolumeRenderer(Guest):
         slabs = self._way.slabs(sight)
         if len(slabs):
             with self._counted(fluid):
-                if self._occupancy is not None and not self._occupancy.knows(fluid, look):
+                if made.occupancy is not None and not made.occupancy.knows(fluid, look):
                     self._find(fluid, look)
                 now = self._now(fluid, look)
                 # what scatters alike all round looks alike from everywhere
-                seen = now and (now, self._lit, eye_of(view, fluid) if look.smoke.anisotropy else None)
-                if seen is None or seen != self._shown:
-                    self._shown = None
-                    if self._occupancy is not None:
+                seen = now and (now, made.lit, eye_of(view, fluid) if look.smoke.anisotropy else None)
+                if seen is None or seen != made.shown:
+                    made.shown = None
+                    if made.occupancy is not None:
                         with self.timed(fluid, "occupancy"):
-                            self._occupancy.spread(fluid)
+                            made.occupancy.spread(fluid)
                     with self.timed(fluid, "shade"):
                         self._shade(fluid, look, view)
                     if fire is not None:
                         with self.timed(fluid, "heat"):
                             self._heat(fluid, look, fire)
-                    self._shown = seen
+                    made.shown = seen
                 with first_color_alone(bare):
                     self._way.draw(sight, slabs)
         if self._clock is not None and self._steering is not None:
@@ -381,7 +404,7 @@ class VolumeRenderer(Guest):
         """
         self._check_alive()
         fluid = self._drawn() if self._drawn is not None else None
-        if fluid is None or self._shaded is None:
+        if fluid is None or self._made is None:
             raise GpufluidError("nothing was drawn yet: call render first")
         own, rays = fluid.grid, view.rays
         shift = (np.array(grid.origin) - own.origin) / own.cell_size
@@ -410,7 +433,7 @@ class VolumeRenderer(Guest):
         self.ctx.enable_only(moderngl.BLEND)
         self.ctx.blend_func = moderngl.ZERO, moderngl.SRC_COLOR
         self.ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
-        with bind(self.device, program, shaded=self._shaded):
+        with bind(self.device, program, shaded=self._made.shaded):
             self.device.cover(program)
         self.depth_sampler.clear(PICTURE)
         self.ctx.enable_only(moderngl.NOTHING)
@@ -466,18 +489,17 @@ class VolumeRenderer(Guest):
         Colours are softened: a cell that is white beside one that is dark would show its corners. So is smoke
         that is to be: dense smoke would show the first cell that holds any.
         """
-        assert self._shaded is not None
-        target = self._shaded
+        made = self._work
+        target = made.shaded
         soft = look.smoke.soft
         if soft or fluid.color_field is not None:
-            if self._stepped is None:
-                layout = fluid.layouts["cell"]
-                self._stepped = Field(self.device, "shaded cells", layout, 4, "f2", 1)
-            target = self._stepped
+            if made.stepped is None:
+                made.stepped = Field(self.device, "shaded cells", fluid.layouts["cell"], 4, "f2", 1)
+            target = made.stepped
         light, smoke = look.light, look.smoke
         covering = self._covering(target)
         fades, fading_values = fading(fluid, smoke)
-        shading = self.lighting.cells_program(fluid, "shade", "render/shade.glsl", defines=fades, **covering)
+        shading = made.lighting.cells_program(fluid, "shade", "render/shade.glsl", defines=fades, **covering)
         with shading as program:
             values = {
                 **fading_values,
@@ -491,7 +513,7 @@ class VolumeRenderer(Guest):
             }
             give(program, values)
             self._cover(program, target)
-        if target is self._shaded:
+        if target is made.shaded:
             return
         program = cells_program(
             self.device,
@@ -504,7 +526,7 @@ class VolumeRenderer(Guest):
             **covering,
         )
         with bind(self.device, program, shaded=target):
-            self._cover(program, self._shaded)
+            self._cover(program, made.shaded)
 
     def _heat(self, fluid: FluidLike, look: Look, fire: SeenFire) -> None:
         """Write how hot every cell is, and its corner if rays ask for it."""
@@ -527,7 +549,8 @@ class VolumeRenderer(Guest):
 
     def _covering(self, target: Field) -> dict[str, Any]:
         """What a `cells_program` is told that writes `target`."""
-        covering: dict[str, Any] = self._occupancy.spanning if self._occupancy is not None else {}
+        occupancy = self._work.occupancy
+        covering: dict[str, Any] = occupancy.spanning if occupancy is not None else {}
         if self.computes:
             covering["form"] = IMAGE_FORMAT[target.components, target.dtype]
         return covering
@@ -535,22 +558,30 @@ class VolumeRenderer(Guest):
     def _cover(self, program: Program, target: Field) -> None:
         """Write `target` by `program`, where there is anything to see."""
         self.ctx.enable_only(moderngl.NOTHING)
-        if self._occupancy is not None:
-            self._occupancy.cover(program, target)
+        occupancy = self._work.occupancy
+        if occupancy is not None:
+            occupancy.cover(program, target)
         else:
             write_cells(self.device, program, target)
 
-    def _allocate(self, fluid: FluidLike) -> None:
-        """Make the textures for this grid, once."""
+    def _for_box_of(self, fluid: FluidLike) -> _Made:
+        """Return what is made for boxes of its size, kept while fluids of several are drawn in turns."""
         layout = fluid.layouts["cell"]
-        shape = fluid.grid.local, layout
-        if self._shape == shape:
-            return
-        self._free()
-        self._lighting = Lighting(self.device, fluid, self.light_scale, self.attenuation)
-        self._occupancy = Occupancy(self.device, fluid) if self.skip_empty else None
-        self._shaded = Field(self.device, "shaded smoke", layout, 4, "f2", 1)
-        self._shape = shape
+        size = fluid.grid.local, layout
+        if size not in self._all_made:
+            for other in [of for of, made in self._all_made.items() if not made.needed]:
+                self._all_made.pop(other).release()
+            self._made = None
+            with ExitStack() as undone:  # where the memory ends
+                lighting = Lighting(self.device, fluid, self.light_scale, self.attenuation)
+                undone.callback(lighting.release)
+                occupancy = Occupancy(self.device, fluid) if self.skip_empty else None
+                if occupancy is not None:
+                    undone.callback(occupancy.release)
+                shaded = Field(self.device, "shaded smoke", layout, 4, "f2", 1)
+                undone.pop_all()
+            self._all_made[size] = _Made(lighting, occupancy, shaded)
+        return self._all_made[size]
 
     def _without_depth(
         self, target: moderngl.Framebuffer, depth: moderngl.Texture | None
@@ -568,19 +599,15 @@ class VolumeRenderer(Guest):
         bare.viewport = target.viewport
         return bare
 
-    def _free(self) -> None:
-        for thing in (self._lighting, self._occupancy, self._shaded, self._stepped):
-            if thing is not None:
-                thing.release()
-        self._lighting = self._occupancy = self._shaded = self._stepped = self._shape = None
-        self._lit = self._shown = None
-
     def release(self) -> None:
         """Release everything made in the context; may be called again."""
         if self._released:
             return
         self._released = True
-        self._free()
+        for made in self._all_made.values():
+            made.release()
+        self._all_made.clear()
+        self._made = None
         self._way.release()
         self._painter.release()
         if self._color_only is not None:
