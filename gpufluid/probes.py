@@ -143,8 +143,6 @@ def places_of(points: ArrayLike) -> NDArray[np.float64]:
         places = real_array(points)
     except (TypeError, ValueError):
         raise GpufluidError("points must be an array of numbers of shape [n, 3]") from None
-    if places.shape == (0,):  # an empty list
-        places = places.reshape(0, 3)
     if places.shape == (0,):  # of an empty list
         places = places.reshape(0, 3)
     if places.ndim != 2 or places.shape[1] != 3:

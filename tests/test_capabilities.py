@@ -89,6 +89,27 @@ def test_a_trial_tells_what_fails(ctx: moderngl.Context, monkeypatch: Any) -> No
     assert able.filtered == {(4, "f4")}
 
 
+@pytest.mark.parametrize("stage", ["fragment", "compute"])
+def test_half_floats_are_rounded_by_passes_where_the_driver_cuts_them_off(
+    ctx: moderngl.Context, lacking: Lacking, rng: np.random.Generator, stage: str
+) -> None:
+    """The trial says what a pass without rounding of its own leaves, and a pass has it if need be alone."""
+    if stage == "compute" and ctx.version_code < 430:
+        pytest.skip("no compute shaders here")
+    does = stage in capabilities(ctx).nearest
+    warm, speeds = rng.random((6, 7, 8)).astype(np.float16), {}
+    for precision, nearest in (("single", ()), ("half", ()), ("half", (stage,))):
+        lacking(nearest=frozenset(nearest))
+        rules = gf.Settings(precision=precision, pressure=gf.Jacobi(0))
+        with gf.Fluid(gf.Grid((8, 7, 6), 0.1), settings=rules, backend=stage, ctx=ctx) as fluid:
+            fluid.temperature.write(warm)
+            fluid.step(0.01)
+            speeds[precision, bool(nearest)] = fluid.velocity.read()
+    rounded = speeds["single", False].astype(np.float16)
+    np.testing.assert_array_equal(speeds["half", False], rounded)
+    assert np.array_equal(speeds["half", True], rounded) == does
+
+
 def test_without_half_floats_pictures_are_of_single_ones(ctx: moderngl.Context, lacking: Lacking) -> None:
 
     def as_on_a_gpu() -> gf.FrameRenderer:

@@ -30,6 +30,21 @@ void main() { color = textureLod(texels, vec2(0.5), 0.0); }
 """
 
 
+# numbers that lie between half floats: the nearest are 1, 1 + 2^-10 and the same below 0
+HALFWAY = tuple(sign * (1.0 + part * 2.0**-10) for sign in (1.0, -1.0) for part in (0.25, 0.75))
+DRAWN = """#version 330 core
+uniform vec4 numbers;
+out vec4 color;
+void main() { color = numbers; }
+"""
+STORED = """#version 430 core
+layout(local_size_x = 1) in;
+layout(rgba16f, binding = 0) writeonly uniform image2D texels;
+uniform vec4 numbers;
+void main() { imageStore(texels, ivec2(0), numbers); }
+"""
+
+
 @dataclass(frozen=True)
 class Capabilities:
     """What textures can be.
@@ -37,7 +52,8 @@ class Capabilities:
     max_images: how many a pass may read and write at once, 0 before OpenGL 4.2. max_varyings: numbers that go
     from a vertex shader to a fragment shader at most.
     drawn: (channels, "f2" or "f4") that can be drawn to and read back. filtered: of these, those between
-    whose texels the driver interpolates.
+    whose texels the driver interpolates. nearest: the stages in which a half float that is written is the
+    nearest: OpenGL lets drivers cut off what is beyond it.
     """
 
     max_texture_size: int
@@ -45,6 +61,7 @@ class Capabilities:
     max_varyings: int
     drawn: frozenset[tuple[int, str]]
     filtered: frozenset[tuple[int, str]]
+    nearest: frozenset[str]
 
     @property
     def filters(self) -> bool:
@@ -71,13 +88,13 @@ def _tried(ctx: moderngl.Context) -> Capabilities:
     filtered = frozenset(kind for kind in drawn if _filters(ctx, triangle, *kind))
     triangle.release()
     program.release()
+    nearest = frozenset(stage for stage in ("fragment", "compute") if _rounds(ctx, stage, drawn))
     take(ctx)  # a driver that refuses may say so as an error
     limits = calls(ctx).integers
     images = [limits(name)[0] for name, version in IMAGES.items() if ctx.version_code >= version]
     most = min(*images, KEPT_IMAGES) if images else 0
-    return Capabilities(
-        limits(enums.MAX_TEXTURE_SIZE)[0], most, limits(enums.MAX_VARYING_COMPONENTS)[0], drawn, filtered
-    )
+    largest, varyings = limits(enums.MAX_TEXTURE_SIZE)[0], limits(enums.MAX_VARYING_COMPONENTS)[0]
+    return Capabilities(largest, most, varyings, drawn, filtered, nearest)
 
 
 def _draws(ctx: moderngl.Context, channels: int, dtype: str) -> bool:
@@ -110,6 +127,35 @@ def _filters(ctx: moderngl.Context, triangle: moderngl.VertexArray, channels: in
     value = float(np.frombuffer(texture.read(alignment=1), dtype)[0])
     _release(ctx, target, texture, texels)
     return abs(value - 0.5) < 1.0 / 128.0
+
+
+def _rounds(ctx: moderngl.Context, stage: str, drawn: frozenset[tuple[int, str]]) -> bool:
+    """True where a pass of `stage` leaves the half float that is nearest to what it writes."""
+    if (4, "f2") not in drawn or (stage == "compute" and ctx.version_code < 430):
+        return False
+    texture = ctx.texture((1, 1), 4, dtype="f2", alignment=1)
+    target = ctx.framebuffer([texture])
+    if stage == "compute":
+        with unbroken(None, insist=False):
+            compute = ctx.compute_shader(STORED)
+        compute["numbers"] = HALFWAY
+        texture.bind_to_image(0, read=False, write=True)
+        compute.run()
+        ctx.memory_barrier()
+        compute.release()
+    else:
+        with unbroken(None, insist=False):
+            program = ctx.program(vertex_shader=FULLSCREEN, fragment_shader=DRAWN)
+        program["numbers"] = HALFWAY
+        triangle = ctx.vertex_array(program, [])
+        target.use()
+        ctx.enable_only(moderngl.NOTHING)
+        triangle.render(moderngl.TRIANGLES, vertices=3)
+        triangle.release()
+        program.release()
+    back = np.frombuffer(texture.read(alignment=1), np.float16)
+    _release(ctx, target, texture)
+    return bool((back == np.array(HALFWAY).astype(np.float16)).all())
 
 
 def _release(ctx: moderngl.Context, target: moderngl.Framebuffer, *others: moderngl.Texture) -> None:

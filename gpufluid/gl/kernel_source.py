@@ -68,25 +68,25 @@ def strips_reader(
 
 
 def rounds(slot: Slot, dtype: str) -> bool:
-    """Whether a pass rounds what it leaves in `slot` by lib/nearest_half.glsl."""
+    """Whether a pass rounds what it leaves in `slot`, where the driver would cut it off."""
     return dtype == "f2" and not slot.short and slot.kind not in SWEPT
 
 
-def kept(stage: str, slot: Slot, dtype: str) -> str:
+def kept(stage: str, slot: Slot, dtype: str, nearest: bool = False) -> str:
     """The GLSL of what a pass leaves in a texel of `slot`; NaN stays, so that it can be found.
 
     A half float ends at the largest; a single one that is nearly denormal is 0. In fragment passes that is so
     of cells and faces alone: for packed ones, sweeps for the pressure above all, it would cost 3 % of a step
     on llvmpipe, which mostly does it by itself.
-    Half floats are rounded to the nearest here: a driver may cut off what is beyond them, as llvmpipe does,
-    and would take 0.03 % of everything in each pass. Not what is SWEPT, of which little comes of it.
+    Half floats are rounded to the nearest here unless the driver does it (`nearest`). Cut off, as llvmpipe
+    does it, each pass would take 0.03 % of everything. Not what is SWEPT, of which little comes of it.
     What is `short` the kernel has rounded itself.
     """
     if slot.short:
         return "v"
     if dtype == "f2":
         bounded = f"mix(v, sign(v) * {LARGEST_HALF}, greaterThan(abs(v), vec4({LARGEST_HALF})))"
-        return f"nearest_half({bounded})" if rounds(slot, dtype) else bounded
+        return f"nearest_half({bounded})" if rounds(slot, dtype) and not nearest else bounded
     if stage == "compute" or slot.kind in ("cell", "face"):
         return f"mix(v, vec4(0.0), lessThan(abs(v), vec4({TINY!r})))"
     return "v"
@@ -321,10 +321,10 @@ class KernelSource:
         """Declare what the kernel writes, one vec4 or an array of them; return what is left of each."""
         write = self.kernel.write
         name, count = f"{write.name}_out", len(write.parts)
-        dtype = self._dtype_of(write)
-        if rounds(write, dtype):
+        dtype, nearest = self._dtype_of(write), self.stage in self.device.capabilities.nearest
+        if rounds(write, dtype) and not nearest:
             self.shader.include("lib/nearest_half.glsl")
-        what = kept(self.stage, write, dtype)
+        what = kept(self.stage, write, dtype, nearest)
         declared = f"{name} = vec4(0.0)" if count == 1 else f"{name}[{count}]"
         self.shader.add(f"vec4 {declared};\nvec4 kept(vec4 v) {{ return {what}; }}", "<fields>")
         return [f"kept({name})"] if count == 1 else [f"kept({name}[{part}])" for part in range(count)]
