@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import gpufluid as gf
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
+from gpufluid.render.lighting import Lighting
 from gpufluid.render.other_lights import rows_of
 from gpufluid.render.reference_light import lamps_left, light_at
 
@@ -349,3 +350,44 @@ def test_once_asked_for_it_is_walked_with_each_picture(ctx: moderngl.Context) ->
         assert found[0] == 1.0
         assert found[1:] == pytest.approx([np.exp(-5.0 * d * 1.1) for d in (1.0, 0.5)], rel=0.01)
         smoke.release()
+
+
+@pytest.mark.parametrize("method", ["view-slices", "axis-slices", "ray-march"])
+def test_light_that_nobody_sees_is_walked_once_it_is_asked_for(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, method: Any
+) -> None:
+    """A picture that does not show the box does without; a host may ask for its light all the same."""
+    walks, update = [], Lighting.update
+
+    def counted(self: Lighting, *given: Any) -> None:
+        walks.append(self)
+        update(self, *given)
+
+    monkeypatch.setattr(Lighting, "update", counted)
+    away, there = gf.Camera((9.0, 0.5, 0.8), distance=2.0), gf.Camera((0.2, 0.7, 0.7), distance=3.0)
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
+        smoke, look = (
+            gf.VolumeRenderer(ctx, method=method),
+            {"smoke": gf.Smoke(5.0), "light": gf.Light((0.0, -1.0, 0.0))},
+        )
+        target = ctx.framebuffer([ctx.texture((32, 24), 4, dtype="f2")])
+        target.use()
+        target.clear()
+        under = np.array([(0.6, 0.3, 0.7)])
+        for n, density in enumerate((1.0, 0.5)):
+            fluid.density.write(np.full(fluid.density.read().shape, density))
+            smoke.render(fluid, away, target, **look)
+            assert len(walks) == 2 * n  # once it was asked for, each picture walks it
+            left = float(told(smoke, fluid, under)[0][0])
+            assert left == pytest.approx(np.exp(-5.0 * density * 1.1), rel=0.01)
+        assert not np.frombuffer(target.read(components=4, dtype="f2"), np.float16).any()
+        smoke.release()
+        other = gf.VolumeRenderer(ctx, method=method)
+        other.render(fluid, away, target, **look)
+        del walks[:]
+        other.render(fluid, there, target, **look)
+        assert len(walks) == 1
+        assert np.frombuffer(target.read(components=4, dtype="f2"), np.float16).any()
+        with pytest.raises(gf.GpufluidError, match="Smoke"):
+            other.render(fluid, away, target, smoke="thick")
+        other.release()

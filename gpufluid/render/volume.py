@@ -43,6 +43,7 @@ from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import Painter, Sight, eye_of
 from gpufluid.render.quality import FrameClock, Quality
 from gpufluid.render.shadow_map import ShadowMap
+from gpufluid.render.slabs import box_of
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import (
@@ -152,6 +153,7 @@ class VolumeRenderer(Guest):
         self._edge, self._soft = 0.0, False  # as of the `Sight` drawn last
         self._gives = False  # whether a host asks for the light on things of its own
         self._drawn: ReferenceType[FluidLike] | None = None  # the fluid whose light there is
+        self._unwalked: Look | None = None  # of a picture that did not show it, and so did without its light
         self._color_only: tuple[object, moderngl.Framebuffer] | None = None
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -246,7 +248,11 @@ class VolumeRenderer(Guest):
             return
         view = hosts_view(self.ctx, camera, width / height, clip_z)
         look = Look(light or Light(), smoke or Smoke(), fire, lights)
-        self.prepare(fluid, look)
+        self._take_up(fluid, look)
+        if not self._gives and not len(box_of(fluid.grid, view.rays)):
+            self._unwalked = look  # nobody sees its light, unless it is asked for after all
+            return
+        self._walk(fluid, look)
         self._draw(fluid, view, target, depth, look)
 
     @binding
@@ -274,6 +280,8 @@ class VolumeRenderer(Guest):
                 "light you ask for a VolumeRenderer of its own"
             )
         with keeping(self.ctx, "VolumeRenderer.give"):
+            if self._unwalked is not None:
+                self._walk(fluid, self._unwalked)
             self.lighting.walk_past_solids(fluid)
         self.lighting.give(program, fluid, unit, prefix)
 
@@ -283,6 +291,11 @@ class VolumeRenderer(Guest):
         shadows: as for `Lighting.update`.
         Raises GpufluidError as `render` does.
         """
+        self._take_up(fluid, look)
+        self._walk(fluid, look, shadows)
+
+    def _take_up(self, fluid: FluidLike, look: Look) -> None:
+        """Begin with `fluid`, whose light is yet to be walked. Raises GpufluidError as `render` does."""
         self._check_alive()
         if not hasattr(fluid, "ctx"):
             raise GpufluidError(f"fluid must be a gf.Fluid, got {fluid!r}")
@@ -296,9 +309,14 @@ class VolumeRenderer(Guest):
                 "gf.Fluid(..., ctx=ctx)"
             )
         look.check()
+        self._made = self._for_box_of(fluid)
+        self._drawn = self._made.fluid = ref(fluid)
+
+    def _walk(self, fluid: FluidLike, look: Look, shadows: ShadowMap | None = None) -> None:
+        """Find what there is in the fluid in work, and walk the light through it, unless all is as it was."""
         fluid.voxelize()
-        made = self._made = self._for_box_of(fluid)
-        self._drawn = made.fluid = ref(fluid)
+        self._unwalked = None
+        made = self._work
         now = self._now(fluid, look)
         if now is not None:
             now = now, shadows and (shadows, shadows.version)
