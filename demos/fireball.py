@@ -42,7 +42,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         puff = fluid.emitters.add(gf.Emitter(gf.Sphere(center, radius), fuel=3.5, falloff=0.05))
         puff.noise, puff.noise_size, puff.noise_time = 0.95, 0.1, 1.0
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.42, 0.0), 0.2), temperature=0.8, falloff=0.08))
-    stirred = fluid.forces.add(gf.Turbulence(strength=4.0, size=0.3))  # so that it folds, and no lobe is even
+    stirred = gf.Turbulence(strength=4.0, size=0.3)  # so that it folds, and no lobe is even
+    fluid.forces.add(stirred)
 
     def burn_out(_: gf.Scene, time: float) -> None:
         for source in fluid.emitters:

@@ -45,7 +45,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     leak = gf.Emitter(gf.Sphere((0.0, 0.25, 0.0), 0.2), fuel=4.0, falloff=0.1, noise=0.9, noise_size=0.15)
     fluid.emitters.add(leak)
     fluid.forces.add(gf.Vortex((0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), strength=4.5, radius=0.25))
-    stirred = fluid.forces.add(gf.Turbulence(strength=3.0, size=0.3))
+    stirred = gf.Turbulence(strength=3.0, size=0.3)
+    fluid.forces.add(stirred)
 
     def turn(_: gf.Scene, time: float) -> None:
         leak.active, stirred.active = time < LEAK, time < BLAST
