@@ -54,11 +54,11 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(2.05, 0.95, 0.0), distance=5.7, azimuth=32.0, elevation=6.0),
-        light=gf.Light(direction=(-0.3, -0.2, -1.0), color=(0.3, 0.32, 0.38), ambient=(0.04, 0.045, 0.06)),
+        camera=gf.Camera(target=(1.75, 0.9, 0.0), distance=5.4, azimuth=26.0, elevation=7.0),
+        light=gf.Light(direction=(-0.3, -0.2, -1.0), color=(0.12, 0.13, 0.17), ambient=(0.02, 0.023, 0.032)),
         smoke=gf.Smoke(extinction=40.0, albedo=(0.3, 0.28, 0.26), fade=0.25),
-        fire=gf.Fire(300.0, 850.0, intensity=115.0, core=(0.0, 0.005, 0.03), hottest=4000.0, glow=1.95),
-        picture=gf.Picture(floor_color=(0.2, 0.19, 0.18)),
+        fire=gf.Fire(300.0, 850.0, intensity=190.0, core=(0.0, 0.005, 0.03), hottest=4000.0, glow=1.95),
+        picture=gf.Picture(floor_color=(0.2, 0.19, 0.18), background=(0.004, 0.005, 0.009)),
         dt=1.0 / 60.0,
         floor=0.0,
         update=light,

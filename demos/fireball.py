@@ -6,10 +6,10 @@ from typing import Any
 
 import gpufluid as gf
 
-SOFTWARE_CELLS = (64, 80, 64)
-GPU_CELLS = (128, 160, 128)
-HEIGHT = 3.0  # m
-EMPTY = 0.15  # s, after which no more fuel comes
+SOFTWARE_CELLS = (64, 88, 64)
+GPU_CELLS = (128, 176, 128)
+HEIGHT = 4.0  # m
+EMPTY = 0.15  # s, after which no more fuel comes, and nothing stirs it
 PUFFS = (  # m, the balls of fuel that the cloud is heaped of: centres and radii; each becomes a lobe
     ((0.0, 0.5, 0.0), 0.15),
     ((0.22, 0.4, 0.1), 0.11),
@@ -27,10 +27,11 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
         boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall("free"), gf.Open(), gf.Open(), gf.Open()),
         settings=gf.Settings(
-            combustion=gf.Combustion(smoke_per_burn=0.9, expansion_per_burn=2.0),
-            buoyancy=1.6,
+            combustion=gf.Combustion(smoke_per_burn=0.7, expansion_per_burn=1.5),
+            buoyancy=1.4,
             weight=0.25,
-            cooling=1.0,
+            cooling=0.8,
+            density_dissipation=0.2,
             vorticity_confinement=3.5,
             pressure=gf.Multigrid(2),
         ),
@@ -40,20 +41,23 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     for center, radius in PUFFS:
         puff = fluid.emitters.add(gf.Emitter(gf.Sphere(center, radius), fuel=3.5, falloff=0.05))
         puff.noise, puff.noise_size, puff.noise_time = 0.95, 0.1, 1.0
-    fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.42, 0.0), 0.2), temperature=0.5, falloff=0.08))
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.42, 0.0), 0.2), temperature=0.8, falloff=0.08))
+    stirred = gf.Turbulence(strength=4.0, size=0.3)  # so that it folds, and no lobe is even
+    fluid.forces.add(stirred)
 
     def burn_out(_: gf.Scene, time: float) -> None:
         for source in fluid.emitters:
             source.active = time < EMPTY
+        stirred.active = time < EMPTY
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 1.03, 0.0), distance=4.3, azimuth=30.0, elevation=9.0),
-        light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.2, 0.22, 0.3), ambient=(0.02, 0.024, 0.035)),
-        smoke=gf.Smoke(extinction=24.0, albedo=(0.45, 0.42, 0.4), fade=0.3, soft=True),
-        fire=gf.Fire(300.0, 400.0, intensity=95.0, glow=2.5, core=(0.0, 0.0, 0.0), hottest=2200.0, soft=True),
+        camera=gf.Camera(target=(0.0, 1.25, 0.0), distance=4.7, azimuth=30.0, elevation=9.0),
+        light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.3, 0.34, 0.48), ambient=(0.03, 0.035, 0.05)),
+        smoke=gf.Smoke(extinction=32.0, albedo=(0.45, 0.42, 0.4), fade=0.3, soft=True),
+        fire=gf.Fire(300.0, 330.0, intensity=75.0, glow=2.5, core=(0.0, 0.0, 0.0), hottest=3000.0, soft=True),
         floor=0.0,
-        picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),
+        picture=gf.Picture(floor_color=(0.13, 0.12, 0.11), background=(0.004, 0.005, 0.009)),
         update=burn_out,
         title="gpufluid: fireball",
     )

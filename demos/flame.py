@@ -24,7 +24,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         settings=gf.Settings(
             combustion=gf.Combustion(burn_per_temperature=2.2, smoke_per_burn=0.6),
             buoyancy=2.0,
-            cooling=4.0,
+            cooling=3.2,
             density_dissipation=1.5,
             thermal_diffusivity=1e-3,  # by which the flame eats into the cold fuel
             vorticity_confinement=2.5,
@@ -48,10 +48,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         light=gf.Light(direction=(-0.8, -0.7, 0.4), color=(0.25, 0.27, 0.35), ambient=(0.02, 0.024, 0.035)),
         smoke=gf.Smoke(extinction=3.0, albedo=(0.2, 0.18, 0.17), fade=0.2),
         fire=gf.Fire(
-            600.0, 500.0, intensity=105.0, core=(0.0, 0.03, 0.2), soot=0.35, shimmer=0.004, hottest=2300.0
+            100.0, 600.0, intensity=300.0, core=(0.0, 0.08, 0.28), soot=1.4, shimmer=0.004, hottest=2400.0
         ),
         floor=0.0,
-        picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),
+        picture=gf.Picture(floor_color=(0.15, 0.135, 0.12), background=(0.004, 0.005, 0.009)),
         title="gpufluid: flame",
     )
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import gpufluid as gf
 
-SOFTWARE_CELLS = (48, 84, 48)
-GPU_CELLS = (104, 182, 104)
-HEIGHT = 2.1  # m
+SOFTWARE_CELLS = (48, 104, 48)
+GPU_CELLS = (104, 225, 104)
+HEIGHT = 2.6  # m
 RING = 0.17  # m, from the axis to the burners
 TURN = 1.3  # rad/s, of the burners against the vortex: so the strands of the rope seem to climb
 LEAK = 0.2  # s, for which gas has leaked when the burners are lit
+BLAST = 0.8  # s, until which it is stirred: the rope after it is smooth
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
@@ -41,12 +42,14 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     for burner in burners:
         burner.falloff, burner.noise, burner.noise_size, burner.noise_time = 0.03, 0.9, 0.08, 0.2
         fluid.emitters.add(burner)
-    leak = gf.Emitter(gf.Sphere((0.0, 0.25, 0.0), 0.2), fuel=5.0, falloff=0.1, noise=0.9, noise_size=0.15)
+    leak = gf.Emitter(gf.Sphere((0.0, 0.25, 0.0), 0.2), fuel=4.0, falloff=0.1, noise=0.9, noise_size=0.15)
     fluid.emitters.add(leak)
     fluid.forces.add(gf.Vortex((0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), strength=4.5, radius=0.25))
+    stirred = gf.Turbulence(strength=3.0, size=0.3)
+    fluid.forces.add(stirred)
 
     def turn(_: gf.Scene, time: float) -> None:
-        leak.active = time < LEAK
+        leak.active, stirred.active = time < LEAK, time < BLAST
         for n, burner in enumerate(burners):
             a = TURN * time + 2.0 * math.pi * n / len(burners)
             burner.temperature = None if leak.active else 1.0
@@ -55,15 +58,15 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     sparks = [gf.ParticleSource(burner, color=(1.0, 0.35, 0.06)) for burner in burners]
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 1.0, 0.0), distance=3.9, azimuth=30.0, elevation=8.0),
+        camera=gf.Camera(target=(0.0, 1.15, 0.0), distance=4.4, azimuth=30.0, elevation=8.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.2, 0.22, 0.3), ambient=(0.02, 0.024, 0.035)),
         smoke=gf.Smoke(extinction=30.0, albedo=(0.45, 0.42, 0.4), fade=0.4),
         fire=gf.Fire(
-            600.0, 540.0, intensity=105.0, core=(0.0, 0.004, 0.02), hottest=2300.0, glow=1.15, soft=True
+            600.0, 480.0, intensity=110.0, core=(0.0, 0.004, 0.02), hottest=2600.0, glow=1.15, soft=True
         ),
         views=[gf.ParticlesView(300, sparks, life=1.6, size=0.014, unit="metres", opacity=1.0)],
         floor=0.0,
-        picture=gf.Picture(floor_color=(0.2, 0.18, 0.16)),
+        picture=gf.Picture(floor_color=(0.15, 0.135, 0.12), background=(0.004, 0.005, 0.009)),
         update=turn,
         title="gpufluid: vortex_blast",
     )

@@ -250,6 +250,20 @@ def test_soft_smoke_is_the_spline_of_its_cells(device: Device, rng: np.random.Ge
     np.testing.assert_allclose(soft, plain, rtol=within(3e-3, 3e-2))
 
 
+@pytest.mark.parametrize("colored", [False, True])
+def test_soft_smoke_neither_thins_nor_darkens_before_a_solid(device: Device, colored: bool) -> None:
+    """Even smoke before a wall of solid cells, whose depths hold none, looks as it does in the open."""
+    solids = np.zeros((N, N, N))
+    solids[: N // 2] = 1.0
+    color = [1.0 - solids, 0.0, 0.0] if colored else None
+    puff = Puff(device, GRID, 0.0 if colored else 1.0, solids, color=color)
+    _, shaded, _ = drawn(puff, smoke=gf.Smoke(20.0, soft=True), light=AROUND)
+    deep, before, open_ = (shaded[k, 3:5, 3:5] for k in (N // 2 - 1, N // 2, N - 2))
+    np.testing.assert_allclose(before[..., 3], open_[..., 3], rtol=within(1e-3, 1e-2))
+    np.testing.assert_allclose(deep[..., 3], open_[..., 3], rtol=within(1e-3, 1e-2))  # 0.913 of it
+    np.testing.assert_allclose(deep[..., :3], before[..., :3], rtol=0.05)  # the light: 0.83 of it
+
+
 def test_soft_colours_end_dark_however_large_the_cells_and_bright_the_light(device: Device) -> None:
     """Half floats hold light of smoke that is too thin for them: over nothing it was a shell that shone."""
     n, size = 32, 320.0

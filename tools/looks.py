@@ -65,8 +65,8 @@ STRIPS = {
             for way in ([-0.3, -0.4, -1.0], [-0.8, -0.65, 0.45], [-0.3, -0.25, 1.0])
         ),
     ),
-    "look_soot": of("torch", 80, "fire.soot", 0.0, 0.5, 1.0),
-    "look_kelvin": of("torch", 80, "fire.kelvin_per_temperature", 300, 380, 520),
+    "look_soot": of("torch", 80, "fire.soot", 0.0, 0.7, 1.5),
+    "look_kelvin": of("torch", 80, "fire.kelvin_per_temperature", 380, 480, 620),
 }
 
 

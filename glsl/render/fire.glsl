@@ -19,7 +19,14 @@ float fire_share(float density) {
     return fire_soot > 0.0 ? 1.0 - exp(-soot * soot) : 1.0;  // soot grows from what is there already
 }
 
+// Share of the core's light that is left: what sends it out becomes soot, well before most of that glows. Light of both would
+// mix to magenta.
+float core_share(float density) {
+    float clear = 1.0 - fire_share(density), left = clear * clear;  // exp(-(2 density / soot)^2)
+    return fire_soot > 0.0 ? left * left : 1.0;
+}
+
 vec3 fire_emission(float temperature, float burn, float density) {
     float kelvin = fire_kelvin.x + fire_kelvin.y * temperature;
-    return fire_share(density) * fire_glow(kelvin) + fire_core * burn;
+    return fire_share(density) * fire_glow(kelvin) + core_share(density) * fire_core * burn;
 }

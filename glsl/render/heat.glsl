@@ -1,5 +1,5 @@
 // How hot the gas is, for rays to look up between cells and then map to how it glows: K above that of temperature 0, the share
-// that glows of what is so hot, and what burns (1/s). Softened, so that a flame's outline shows no corners of cells. What is too
+// that glows of what is so hot, and what burns clear of soot (1/s). Softened, so that a flame's outline shows no corners of cells. What is too
 // cold to glow counts as it is: the outline, which lies between it and what glows, would have steps otherwise. Cells.
 // CORNERS: in the corners between the cells and the next along each axis.
 #include "render/each_cell.glsl"
@@ -26,5 +26,5 @@ vec4 of_cell(ivec3 cell) {
 #endif
     float hot = fire_kelvin.y * here.y, most = HOTTER * fire_kelvin.z;
     hot = hot > -most ? min(hot, most) : -most;
-    return vec4(hot, there * fire_share(here.x), clamp(there * burn, 0.0, MOST), 0.0);
+    return vec4(hot, there * fire_share(here.x), clamp(there * core_share(here.x) * burn, 0.0, MOST), 0.0);
 }

@@ -9,7 +9,12 @@
 const float BRIGHTEST = 6e4;  // below the largest half float
 
 vec4 of_cell(ivec3 cell) {
+#if SOLIDS
+    // in a solid as shade.glsl has it: further in there is nothing, over which smoke would thin out and darken before the surface
+    vec4 soft = fetch_solid(cell).x > 0.5 ? fetch_shaded(cell) : softened_shaded(cell);
+#else
     vec4 soft = softened_shaded(cell);
+#endif
 #if SOFTENED
     soft.w = sqrt(soft.w);
 #if COLORED

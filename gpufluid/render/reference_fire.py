@@ -37,6 +37,8 @@ def heat(
 ) -> Floats:
     """Return K above that of temperature 0, the share that glows, and what burns (1/s), [z, y, x, 3].
 
+    What burns counts as far as it is clear of soot.
+
     scalars: density, temperature, fuel, 1 in fluid cells and 0 in solids, [z, y, x, 4]. flame: what burns,
     [z, y, x]. there: as `fade` says of the cells' centres. corners: of the corners between the cells and the
     next along each axis instead, and so `there`.
@@ -47,7 +49,7 @@ def heat(
     density, temperature = mean[..., 0] / fluid, mean[..., 1] / fluid
     most = HOTTER * fire.hottest
     hot = np.clip(fire.kelvin_per_temperature * temperature, -most, most)
-    return np.stack([hot, there * glowing(density, fire), there * burn], axis=-1)
+    return np.stack([hot, there * glowing(density, fire), there * clear(density, fire) * burn], axis=-1)
 
 
 def glowing(density: Floats, fire: Fire) -> Floats:
@@ -55,6 +57,11 @@ def glowing(density: Floats, fire: Fire) -> Floats:
     if not fire.soot:
         return np.ones_like(density)
     return np.asarray(1.0 - np.exp(-((np.maximum(density, 0.0) / fire.soot) ** 2)))
+
+
+def clear(density: Floats, fire: Fire) -> Floats:
+    """The share of the light of burning fuel that is left with that much smoke in it."""
+    return np.asarray((1.0 - glowing(density, fire)) ** 4) if fire.soot else np.ones_like(density)
 
 
 def through(

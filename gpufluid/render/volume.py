@@ -539,11 +539,11 @@ class VolumeRenderer(Guest):
             "soften",
             "render/soft.glsl",
             "shaded",
-            solids=False,
+            "solid",
             defines={"SOFTENED": int(soft)},
             **covering,
         )
-        with bind(self.device, program, shaded=target):
+        with bind(self.device, program, shaded=target, solid=fluid.solid_field):
             self._cover(program, made.shaded)
 
     def _heat(self, fluid: FluidLike, look: Look, fire: SeenFire) -> None:
