@@ -103,10 +103,14 @@ class TestCommand:
         text = page.read_text()
         assert "| `gf.Multigrid(cycles=2)` |" in text and "![](figures.png)" in text
         assert text.count("| 8 |") == 1 and "\nWithout 99999: a volume of " in text
-        for name in (*CARRIED, "light", "slices"):
+        sums = {}
+        for name in (*CARRIED, "light", "slices", "together"):
             (row,) = (line for line in text.splitlines() if line.startswith(f"| {name} |"))
             full, tenth, share = (float(word) for word in row.split("|")[2:5])
             assert full > 0.0 and share == pytest.approx(tenth / full, abs=0.02 + 0.01 * (1.0 + share) / full)
+            sums[name] = full
+        first = next(iter(CARRIED))
+        assert sums["together"] == pytest.approx(sums[first] + sums["light"] + sums["slices"], abs=0.02)
         assert (tmp_path / "figures.png").read_bytes().startswith(b"\x89PNG")
         with pytest.raises(gf.GpufluidError, match="must end in .md"):
             write_page(tmp_path / "figures.txt", ctx)
