@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from saving import description_of
 
+pytest.importorskip("imgui_bundle")  # which Python 3.10 cannot have
+
 import gpufluid as gf
 from gpufluid.app import studio_pick as pick
 from gpufluid.app.edits import Addition, Cells, History, Regrid, Removal, blow, strengthen, value_at
