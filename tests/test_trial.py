@@ -551,3 +551,21 @@ def test_a_driver_that_gives_just_what_it_is_asked_for_is_asked_for_compute_shad
     own = create_context()
     assert asked[-1] == given and asked == sorted(asked, reverse=True)
     own.release()
+
+
+def test_macos_makes_no_context_that_it_has_to_throw_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """moderngl leaves one that is older than asked for to nobody: two for each fluid there, which has 4.1."""
+    made = []
+    make = moderngl.create_context
+
+    def newest(*, require: int, standalone: bool) -> moderngl.Context:
+        made.append(make(standalone=standalone, require=330, backend="egl"))  # type: ignore[call-arg]
+        if require > 410:
+            raise ValueError(f"Requested OpenGL version {require}, got version 410")
+        return made[-1]
+
+    monkeypatch.setattr(moderngl, "create_context", newest)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    own = create_context()
+    assert made == [own]
+    own.release()
