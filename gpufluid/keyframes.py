@@ -187,6 +187,7 @@ def _parsed(text: str) -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # of "2if", which nobody means
+            warnings.simplefilter("error", DeprecationWarning)  # the same in Python 3.10
             term = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise GpufluidError(f"the formula {text!r} cannot be read") from None

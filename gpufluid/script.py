@@ -99,6 +99,11 @@ def _syntax_told(path: Path) -> Iterator[None]:
         where = path if error.filename in (None, str(path)) else error.filename
         line = "" if error.lineno is None else f"line {error.lineno}: "
         raise SceneError(f"{where}: {line}{error.msg}") from None
+    except ValueError as error:
+        # of a byte 0 in a file, before Python 3.11.4; what a script raises is told with its line
+        if "null bytes" not in str(error):
+            raise
+        raise SceneError(f"{path}: {error}") from None
 
 
 def scene_of(made: Any, name: str) -> Scene:

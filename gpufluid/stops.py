@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-STOPS = (int(signal.SIGINT), int(signal.SIGTERM))
+# Ctrl-C; and what ends a program: a kill, its terminal that is closed, on Windows Ctrl-Break
+ENDS = tuple(
+    int(getattr(signal, name)) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)
+)
+STOPS = (int(signal.SIGINT), *ENDS)
 SIGNALS = tuple(map(int, signal.valid_signals()))  # to list them takes as long as to ask for their handlers
 
 
@@ -44,3 +48,5 @@ def unbroken(numbers: tuple[int, ...] | None = STOPS, *, insist: bool = True) ->
         for number, frame in caught:
             if callable(before[number]):
                 before[number](number, frame)
+            elif before[number] == signal.SIG_DFL:
+                signal.raise_signal(number)  # which ends the process

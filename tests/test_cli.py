@@ -31,6 +31,7 @@ from gpufluid.grid import Grid
 from gpufluid.layout import layouts
 
 pytestmark = pytest.mark.usefixtures("one_context")
+HANGUP = getattr(signal, "SIGHUP", 1)  # of a terminal that is closed
 SMALL = ("--size", "64x36", "--cells", "12", "18", "12")
 HEADLESS = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
@@ -451,7 +452,7 @@ def test_transparent_pictures_and_films(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (HANGUP, 129)])
 def test_stopped_keeps_the_finished_frames(folder: Path, number: int, code: int) -> None:
     process = begun(*SMALL, cwd=folder, number=number)
     try:
@@ -472,6 +473,18 @@ def test_stopped_keeps_the_finished_frames(folder: Path, number: int, code: int)
     frames = frame_count(folder / "plume.mp4")
     assert frames >= 1
     assert f"wrote {folder / 'plume.mp4'} ({frames} frames, 64 x 36)" in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_a_signal_that_is_ignored_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As nohup has it for what goes on when the terminal is closed."""
+    before = signal.signal(HANGUP, signal.SIG_IGN)
+    monkeypatch.setattr(cli, "_obey", lambda words, last: signal.raise_signal(HANGUP) or 7)
+    try:
+        assert main([]) == 7
+        assert signal.getsignal(HANGUP) == signal.SIG_IGN
+    finally:
+        signal.signal(HANGUP, before)
 
 
 class TestRun:

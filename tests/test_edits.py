@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from saving import description_of
 
+pytest.importorskip("imgui_bundle")  # which Python 3.10 cannot have
+
 import gpufluid as gf
 from gpufluid.app import studio_pick as pick
 from gpufluid.app.edits import Addition, Cells, History, Regrid, Removal, blow, strengthen, value_at
@@ -35,6 +37,7 @@ from gpufluid.app.studio_fields import (
     plain,
     turn_to_degrees,
 )
+from gpufluid.app.studio_file_field import FileField, found
 from gpufluid.app.studio_grid import foreseen, size_of
 from gpufluid.app.studio_hands import Move
 from gpufluid.app.studio_views import renderer_items, view_for
@@ -658,3 +661,14 @@ def test_emitters_and_forces_of_a_plane_are_picked_in_its_slice(ctx: moderngl.Co
             assert 0.5 * (low + high) == pytest.approx(0.05)
         point, normal = pick.depth_for_hand(flat, ray(0.4, 0.4), np.array([0.6, 0.0, -0.8]))
         assert point[2] == pytest.approx(0.05) and list(normal) == [0.0, 0.0, 1.0]
+
+
+def test_what_is_typed_as_a_file_is_a_name_whatever_it_is(tmp_path: Path) -> None:
+    """The home of somebody unknown and too long a name ended the studio; a file manager's were not found."""
+    assert found("~nobody.here/ball.obj", tmp_path) == tmp_path / "~nobody.here" / "ball.obj"
+    assert found("b" * 5000, tmp_path) == tmp_path / ("b" * 5000)
+    ball = tmp_path / "a ball.obj"
+    ball.write_text("")
+    field = FileField(cast(Any, None), "meshes", (".obj",))
+    for field.text in (ball.as_uri(), f" '{ball}' "):
+        assert "%20" in ball.as_uri() and found(field.name, Path("elsewhere")) == ball

@@ -669,6 +669,22 @@ def test_half_written_files_are_removed_when_a_process_leaves(tmp_path: Path) ->
     assert os.stat(tmp_path / "b.bin").st_size == 5  # noqa: PTH116
 
 
+def test_a_signal_that_nobody_handles_still_ends_the_process() -> None:
+    """It was lost where it came while something was written."""
+    code = """
+        import signal
+        from gpufluid.stops import unbroken
+        with unbroken():
+            signal.raise_signal(signal.SIGTERM)
+            print("written", flush=True)
+        print("and on")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "written\n"), done.stderr
+
+
 def test_a_handler_that_was_set_in_c_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python cannot put it back: the body ended in a TypeError, and the handler was lost."""
     monkeypatch.setattr(signal, "getsignal", lambda number: None)

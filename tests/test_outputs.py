@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -22,6 +23,7 @@ from test_volumes import needs_openvdb, read_vdb
 
 import gpufluid as gf
 from gpufluid.app.cli import main
+from gpufluid.app.outputs import Outputs
 from gpufluid.app.play import play
 from gpufluid.io import background
 from gpufluid.io.background import Background
@@ -250,6 +252,24 @@ def test_what_cannot_be_is_refused_early(
     assert told.err.startswith("gpufluid: error: ") and told.err.count("\n") == 1
     assert message in told.err
     assert (names(folder), names(folder / "old")) == before
+
+
+def test_a_script_need_not_print_what_it_wrote(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe on Windows has no letters but its country's, and a program without a console has no streams."""
+    (folder / "\u7159").mkdir()  # smoke, in Chinese
+    monkeypatch.chdir(folder / "\u7159")
+    pipe = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr(sys, "stdout", pipe)
+    more = Outputs(save="state.fluid", flow_map="flow.png")
+    play(gf.Scene.load("../one.toml"), name="one", frames=1, still="last.png", more=more)
+    pipe.seek(0)
+    told = pipe.read().splitlines()
+    assert len(told) == 3 and all("\\u7159" in line for line in told)
+
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    play(gf.Scene.load("../one.toml"), name="one", frames=1, still="unseen.png")
+    assert names(Path()) == ["flow.json", "flow.png", "last.png", "state.fluid", "unseen.png"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")

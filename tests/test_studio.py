@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import av
+import glfw
 import numpy as np
 import pytest
 from PIL import Image
@@ -355,6 +356,69 @@ def test_a_window_opens_after_another_with_a_panel(tmp_path: Path) -> None:
     done = run_under_xvfb(tmp_path, "twice.py")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["0", "1"]
+
+
+def test_on_macos_command_is_the_key_of_text_fields() -> None:
+    """They could neither copy nor paste: ImGui takes Command for Ctrl there, and was never told of it."""
+    from gpufluid.app.studio_ui import Ui, imgui  # which Python 3.10 cannot have
+
+    context = imgui.create_context()
+    io = imgui.get_io()
+    io.set_ini_filename("")  # or it would leave a file here
+    io.config_mac_osx_behaviors, io.display_size = True, imgui.ImVec2(100, 100)
+    io.backend_flags |= imgui.BackendFlags_.renderer_has_textures
+    ui = Ui.__new__(Ui)  # without a window
+    ui.io, ui._keys = io, {glfw.KEY_V: imgui.Key.v}
+
+    def seen() -> list[bool]:
+        imgui.new_frame()
+        held = [io.key_ctrl, io.key_super, imgui.is_key_down(imgui.Key.v)]
+        imgui.end_frame()
+        return held
+
+    try:
+        ui.key(glfw.KEY_V, True, glfw.MOD_SUPER)
+        assert seen() == [True, False, True]
+        ui.key(glfw.KEY_V, False, glfw.MOD_SUPER)
+        ui.key(glfw.KEY_LEFT_SUPER, False, glfw.MOD_SUPER)  # as X11 tells it
+        assert seen() == [False, False, False]
+        ui.button(glfw.MOUSE_BUTTON_LEFT, True, glfw.MOD_SUPER)  # on a slider: its number is to be typed
+        assert seen() == [True, False, False]
+    finally:
+        imgui.destroy_context(context)
+
+
+DELETING = """
+import sys
+import glfw, moderngl, numpy
+
+sys.platform, here = sys.argv[1] or sys.platform, sys.platform
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
+sys.platform = here
+import gpufluid as gf
+
+with Window((240, 160), "deleting") as window:
+    def make():
+        fluid = gf.Fluid(gf.Grid((8, 8, 8), 0.1), ctx=window.ctx)
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.4, 0.4, 0.4), 0.2)))
+        return gf.Scene(fluid)
+
+    with Player(window, make, "deleting") as player:
+        player.open_studio()
+        player.tick()
+        player.studio.editor.select(("fluids", 0, "obstacles", 0))
+        player._on_key(window.handle, glfw.KEY_BACKSPACE, 0, glfw.PRESS, 0)
+        print(len(player.scene.fluid.obstacles))
+"""
+
+
+@pytest.mark.parametrize(("platform", "left"), [("", 1), ("darwin", 0)])
+def test_the_delete_key_of_a_mac_deletes(tmp_path: Path, platform: str, left: int) -> None:
+    """It is backspace to glfw; elsewhere that stays a key of text fields alone."""
+    done = run_under_xvfb(tmp_path, "-c", DELETING, platform)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == str(left)
 
 
 def test_without_imgui_the_plain_window_still_works(tmp_path: Path) -> None:

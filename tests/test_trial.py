@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import moderngl
@@ -21,8 +23,8 @@ from host import Host
 import gpufluid as gf
 from gpufluid.app.cli import main
 from gpufluid.debugging import switches
-from gpufluid.gl import contexts, kept, trial
-from gpufluid.gl.calls import current_context
+from gpufluid.gl import calls, contexts, kept, trial
+from gpufluid.gl.calls import current_context, current_renderer
 from gpufluid.gl.contexts import create_context, is_own
 from gpufluid.gl.device import Device
 from gpufluid.gl.kept import Kept
@@ -208,6 +210,21 @@ def test_what_is_current_stays_so(ctx: moderngl.Context, monkeypatch: pytest.Mon
     with pytest.raises(gf.GpufluidError, match=r"gf\.tune\(ctx\)"):
         gf.tune()
     assert current_context() == there
+
+
+def test_windows_libraries_are_called_as_windows_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 32 bits there a function of the system's takes its arguments off the stack, and no other does."""
+    opened = []
+
+    def windows(name: str, mode: int) -> SimpleNamespace:
+        opened.append(name)
+        return SimpleNamespace(wglGetCurrentContext=lambda: 5, glGetString=lambda name: b"of Windows")
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "WinDLL", windows, raising=False)
+    monkeypatch.setattr(calls, "_known", {})
+    assert current_renderer() == "of Windows"
+    assert opened == ["opengl32.dll", "opengl32.dll"]
 
 
 def test_a_trial_leaves_the_hosts_state_and_nothing_behind(ctx: moderngl.Context, cache: Path) -> None:
@@ -533,4 +550,22 @@ def test_a_driver_that_gives_just_what_it_is_asked_for_is_asked_for_compute_shad
     monkeypatch.setattr(moderngl, "create_context", exact)
     own = create_context()
     assert asked[-1] == given and asked == sorted(asked, reverse=True)
+    own.release()
+
+
+def test_macos_makes_no_context_that_it_has_to_throw_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """moderngl leaves one that is older than asked for to nobody: two for each fluid there, which has 4.1."""
+    made = []
+    make = moderngl.create_context
+
+    def newest(*, require: int, standalone: bool) -> moderngl.Context:
+        made.append(make(standalone=standalone, require=330, backend="egl"))  # type: ignore[call-arg]
+        if require > 410:
+            raise ValueError(f"Requested OpenGL version {require}, got version 410")
+        return made[-1]
+
+    monkeypatch.setattr(moderngl, "create_context", newest)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    own = create_context()
+    assert made == [own]
     own.release()

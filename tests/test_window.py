@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ from PIL import Image
 from xvfb import needs_a_screen, report_of, run_under_xvfb
 
 import gpufluid as gf
+from gpufluid.app.window import Window
 
 pytestmark = needs_a_screen
 
@@ -52,6 +54,23 @@ def test_a_session_in_the_window(tmp_path: Path, version: str) -> None:
     assert 13 <= report["frames"] < 40, "escape does not close"
     assert "fps" in report["title"]
     assert report["headless_density"] == pytest.approx(0.25)
+
+
+def test_macos_shows_no_window_of_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would end the process; so a film is rendered instead."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    said = []
+
+    def open_one() -> None:
+        try:
+            Window((60, 40), "elsewhere").close()
+        except gf.GLUnavailableError as error:
+            said.append(str(error))
+
+    thread = Thread(target=open_one)
+    thread.start()
+    thread.join()
+    assert said == ["no window opens here (macOS shows them in the main thread alone)"]
 
 
 def test_a_hand_in_the_window_paints(tmp_path: Path) -> None:

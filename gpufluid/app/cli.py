@@ -22,6 +22,7 @@ from gpufluid.app.hurry import hurry
 from gpufluid.app.streams import lasting_streams
 from gpufluid.errors import GpufluidError, near, one_of
 from gpufluid.files import abandon
+from gpufluid.stops import ENDS
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
 OFF_SCREEN = "Without a display, NAME.mp4 and NAME.png are written here, named after the scene or mesh."
@@ -37,7 +38,7 @@ T = TypeVar("T")
 
 
 class _Ended(SystemExit):
-    """SIGTERM has come."""
+    """SIGTERM has come, or another of ENDS."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -402,7 +403,7 @@ def _info(args: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _manners() -> Iterator[None]:
-    """Warnings in one line, and an end by SIGTERM that still finishes the film."""
+    """Warnings in one line, and an end by SIGTERM or a closed terminal that still finishes the film."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         print(f"gpufluid: warning: {message}", file=sys.stderr)
@@ -414,20 +415,26 @@ def _manners() -> Iterator[None]:
         # of Python 3.12 on, where it compiles pyrr for the first time: nobody can do anything about it here
         warnings.filterwarnings("ignore", category=SyntaxWarning, module=r".*\bpyrr\b")
         warnings.showwarning = show
+        before = {}
         # Python lets no other thread set signal handlers.
-        here = threading.current_thread() is threading.main_thread()
-        before = signal.signal(signal.SIGTERM, end) if here else None
+        if threading.current_thread() is threading.main_thread():
+            before = {number: signal.getsignal(number) for number in ENDS}
+        # one that is ignored stays so, as nohup has it; one that was set in C could not be put back
+        before = {n: handler for n, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+        for number in before:
+            signal.signal(number, end)
         try:
             yield
         finally:
-            if here:
-                signal.signal(signal.SIGTERM, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code: 0, 2 for bad input, 130 after Ctrl-C, 141 where nobody reads.
 
-    argv: its words; None: those of the process, which ends here after Ctrl-C (130) or SIGTERM (143).
+    argv: its words; None: those of the process, which ends here after Ctrl-C (130) or SIGTERM (143, a
+    closed terminal 129).
     """
     words = list(sys.argv[1:] if argv is None else argv)
     with _manners(), lasting_streams(last=argv is None) as output:

@@ -28,6 +28,7 @@ OPTIONAL = {  # of the extra `all`; package: module
     "matplotlib": "matplotlib",
 }
 if sys.version_info < (3, 11):
+    OPTIONAL["tomli"] = "tomli"  # newer ones read TOML by themselves
     del OPTIONAL["imgui-bundle"]  # which no extra brings there
 
 

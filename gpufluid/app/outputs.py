@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.app import streams
 from gpufluid.checkpoint import Taken
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.files import check_file, named_file
@@ -364,7 +365,7 @@ class Outputs:
         def report(what: str) -> Callable[[Target], None]:
             def tell(target: Target) -> None:
                 if progress and target.frames:
-                    print(f"wrote {target.path.absolute()} ({target.frames} {what})")
+                    streams.tell(f"wrote {target.path.absolute()} ({target.frames} {what})")
 
             return tell
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
+from gpufluid.app.streams import tell
 from gpufluid.checks import finite_number, whole_number
 from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.late import settle
@@ -396,7 +397,7 @@ class _Rendering:
 
     def _say(self, line: str) -> None:
         if self.progress:
-            print(line)
+            tell(line)
 
 
 def _went_on(scene: Scene) -> bool:
@@ -413,7 +414,7 @@ def _progress_bar(frames: int | None, shown: bool) -> Iterator[Callable[[], obje
         from tqdm import tqdm
     except ImportError:
         shown = False
-    if not shown:
+    if not shown or sys.stderr is None:  # as in a program of Windows' that has no console
         yield lambda: None
         return
     # A log file takes a line now and then; a terminal is told at once.

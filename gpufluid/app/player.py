@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from gpufluid.app.hands import Brush, Drag, forward_of, grasp, move_view
 from gpufluid.app.notice import Notice
 from gpufluid.app.recording import Recording
 from gpufluid.app.scene_maker import SceneMaker
+from gpufluid.app.streams import tell
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.app.twice import Message, Twice, changes
 from gpufluid.app.window import Window
@@ -42,6 +44,8 @@ TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 COMPILES = "the first time on a machine, shaders are compiled"
 RELOAD = "press Reload again to reload"
 SET_LATER = ("size", "fps", "exposure", "background", "floor_color")  # of a Picture
+# the key that a Mac's keyboard has delete on is backspace elsewhere, and to glfw
+REMOVES = (glfw.KEY_DELETE, *((glfw.KEY_BACKSPACE,) if sys.platform == "darwin" else ()))
 KEYS = (
     ("left drag", "turn the view; in the studio, move an object (with shift: nearer or farther)"),
     ("", "in 2D, or if the scene has a hand: push the fluid, leave smoke (with alt: turn)"),
@@ -144,7 +148,7 @@ class Player:
             glfw.KEY_SPACE: self.pause,
             glfw.KEY_ENTER: self.restart,
             glfw.KEY_KP_ENTER: self.restart,
-            glfw.KEY_DELETE: self.remove,
+            **dict.fromkeys(REMOVES, self.remove),
             glfw.KEY_F2: self.rename,
             "r": self.record,
             "s": self.snap,
@@ -652,7 +656,7 @@ class Player:
     def say(self, text: str) -> None:
         """Tell the user: on stdout, and in the window where the studio is."""
         self.told.say(text)
-        print(text)
+        tell(text)
 
     @property
     def message(self) -> str:

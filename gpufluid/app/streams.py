@@ -1,4 +1,4 @@
-"""Standard output and standard error of the command: work is not lost with what tells of it."""
+"""Standard output and standard error: work is not lost with what tells of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
+
+
+def tell(text: str) -> None:
+    """Print a line; what the encoding of standard output lacks, as a pipe's on Windows, is escaped."""
+    try:
+        print(text)
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding
+        print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 class Stream:

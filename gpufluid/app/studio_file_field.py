@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.request import url2pathname
 
 from gpufluid.app.studio_rows import Rows
 from gpufluid.app.studio_ui import WRONG, file_dialogs, has_file_dialog, imgui
@@ -65,7 +66,8 @@ class FileField:
     @property
     def name(self) -> str:
         """What stands in it, without what a file manager or a shell may have put round it."""
-        return self.text.strip().strip("\"'").removeprefix("file://")
+        text = self.text.strip().strip("\"'")
+        return url2pathname(text.removeprefix("file://")) if text.startswith("file://") else text
 
     def close_dialog(self) -> None:
         """Close the dialog, if it is open: merely let go of, it is waited for until the user closes it."""
@@ -83,7 +85,10 @@ class FileField:
 
 
 def found(name: str, folder: Path) -> Path:
-    """The file called `name`: in the `folder` of the scene, or else where the program runs."""
-    file = Path(name).expanduser()
-    inside = folder / file  # which is the file itself where that is absolute
-    return inside if inside.is_file() or not file.is_file() else file
+    """The file called `name`: in the `folder` of the scene, or else where the program runs; there or not."""
+    try:
+        file = Path(name).expanduser()
+        inside = folder / file  # which is the file itself where that is absolute
+        return inside if inside.is_file() or not file.is_file() else file
+    except (OSError, RuntimeError):  # a name that is too long; the home of somebody unknown
+        return folder / name

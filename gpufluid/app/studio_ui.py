@@ -67,6 +67,14 @@ CURSORS = {
 }
 
 
+# glfw's flags of keys that are held with others, ImGui's names of these, how glfw's names of the keys end. On
+# macOS ImGui takes Command for Ctrl.
+MODIFIERS = (
+    (glfw.MOD_CONTROL, imgui.Key.mod_ctrl, "CONTROL"),
+    (glfw.MOD_SHIFT, imgui.Key.mod_shift, "SHIFT"),
+    (glfw.MOD_ALT, imgui.Key.mod_alt, "ALT"),
+    (glfw.MOD_SUPER, imgui.Key.mod_super, "SUPER"),
+)
 DIALOGS = ("zenity", "matedialog", "qarma", "kdialog")  # programs that show one, on Linux
 
 
@@ -244,11 +252,7 @@ class Ui:
 
     def key(self, key: int, down: bool, mods: int) -> None:
         """A key of glfw's went down or up."""
-        for flag, name, side in (
-            (glfw.MOD_CONTROL, imgui.Key.mod_ctrl, "CONTROL"),
-            (glfw.MOD_SHIFT, imgui.Key.mod_shift, "SHIFT"),
-            (glfw.MOD_ALT, imgui.Key.mod_alt, "ALT"),
-        ):
+        for flag, name, side in MODIFIERS:
             # X11 tells what was held before the event: of a Ctrl that goes up, that it is down
             own = key in (getattr(glfw, f"KEY_LEFT_{side}"), getattr(glfw, f"KEY_RIGHT_{side}"))
             self.io.add_key_event(name, down if own else bool(mods & flag))
@@ -265,7 +269,8 @@ class Ui:
 
     def button(self, button: int, down: bool, mods: int) -> None:
         """A button of the mouse went down or up."""
-        self.io.add_key_event(imgui.Key.mod_ctrl, bool(mods & glfw.MOD_CONTROL))
+        for flag, name, _ in MODIFIERS:
+            self.io.add_key_event(name, bool(mods & flag))
         if 0 <= button < 5:
             self.io.add_mouse_button_event(button, down)
 

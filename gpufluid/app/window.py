@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import sys
+import threading
 from types import TracebackType
 from typing import Any, cast
 
@@ -44,6 +46,8 @@ class Window:
     """
 
     def __init__(self, size: tuple[int, int], title: str) -> None:
+        if sys.platform == "darwin" and threading.current_thread() is not threading.main_thread():
+            raise GLUnavailableError("no window opens here (macOS shows them in the main thread alone)")
         self._problem = "no reason given"
         with contextlib.ExitStack() as undo:
             undo.enter_context(egl_set_aside())

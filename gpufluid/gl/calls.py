@@ -150,10 +150,16 @@ def calls(ctx: moderngl.Context) -> Calls:
     return _calls[ctx]
 
 
+def _library(name: str, mode: int = ctypes.DEFAULT_MODE) -> Any:
+    """A library of the system's. Raises OSError where there is none of that name."""
+    kind: Any = getattr(ctypes, "WinDLL", ctypes.CDLL)  # the first on Windows alone
+    return kind(name, mode=mode)
+
+
 def _asker(library: str, name: str) -> Callable[[], int | None] | None:
     """The function `name` of a library that this process has loaded already; None where it has not."""
     try:
-        loaded: Any = ctypes.CDLL(library, mode=getattr(os, "RTLD_NOLOAD", 0) | getattr(os, "RTLD_LAZY", 0))
+        loaded = _library(library, getattr(os, "RTLD_NOLOAD", 0) | getattr(os, "RTLD_LAZY", 0))
         function = getattr(loaded, name)
     except (OSError, AttributeError):
         return None
@@ -195,7 +201,7 @@ def current_renderer() -> str | None:
     """Who draws in the context that is current in this thread, whoever made it; None where there is none."""
     for library in _OPENGL.get(sys.platform, ()) if current_context() else ():
         try:
-            ask = ctypes.CDLL(library).glGetString
+            ask = _library(library).glGetString
         except (OSError, AttributeError):
             continue
         ask.restype, ask.argtypes = _SIGNATURES["glGetString"][0], _SIGNATURES["glGetString"][1:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -308,6 +309,13 @@ def _write_npz(path: str | os.PathLike[str], volume: Volume, overwrite: bool) ->
         "ambient_temperature": volume.ambient_temperature,
         "up": volume.up,
     }
-    with whole_file(path, overwrite, (".npz",)) as partial, partial.open("wb") as file:
-        np.savez_compressed(file, metadata=np.array(json.dumps(about)), **volume.arrays)  # type: ignore[arg-type]
+    arrays = {"metadata": np.array(json.dumps(about)), **volume.arrays}
+    # older NumPy's savez_compressed leaves it open on a full disk, which Python complains of in the end
+    with (
+        whole_file(path, overwrite, (".npz",)) as partial,
+        zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as file,
+    ):
+        for name, array in arrays.items():
+            with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
     return Path(path)
