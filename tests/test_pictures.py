@@ -217,10 +217,22 @@ def test_the_tone_map_of_known_values() -> None:
     shown = sixteen_bits(radiance, 1.0, alpha=True)[0]
     assert shown[0].tolist() == [0, 0, 0, 0]
     assert shown[1].tolist() == [65535] * 4
-    x = 0.1
-    filmic = x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14)  # 0.1327
-    red = 1.055 * filmic ** (1 / 2.4) - 0.055
-    assert shown[2] == pytest.approx([65535 * red / 0.5, 0, 0, 65535 * 0.5], abs=1)
+    x = np.array([0.1, 0.2])  # over black, and what of which half is hidden there
+    filmic = x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14)  # 0.1327, 0.3560
+    red, alone = 1.055 * filmic ** (1 / 2.4) - 0.055
+    assert shown[2] == pytest.approx([65535 * alone, 0, 0, 65535 * red / alone], abs=1)
+
+
+@pytest.mark.parametrize("plate", [0.0, 0.2, 0.5, 0.8, 1.0])
+@pytest.mark.parametrize("smoke", [0.02, 0.3, 2.0])
+def test_the_edges_of_smoke_on_a_plate_have_no_rim(smoke: float, plate: float) -> None:
+    """Where a program for pictures blends straight alpha, they go evenly from the plate to the smoke."""
+    hides = np.linspace(0.0, 1.0, 65)
+    radiance = np.stack([*[smoke * hides] * 3, hides], -1)[None]
+    shown = sixteen_bits(radiance, 1.0, alpha=True)[0] / 65535.0
+    over = shown[:, 0] * shown[:, 3] + plate * (1.0 - shown[:, 3])
+    ways = np.diff(over) * np.sign(over[-1] - plate)
+    assert over[0] == plate and ways.min() > -1e-4
 
 
 def test_an_exr_of_what_was_drawn(tmp_path: Path, drawn: FrameRenderer, scene: gf.Scene) -> None:

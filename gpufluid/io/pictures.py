@@ -127,7 +127,10 @@ def sixteen_bits(radiance: NDArray[np.floating], exposure: float, alpha: bool = 
     values = np.asarray(radiance, np.float64)
     color = _srgb(_filmic(exposure * values[..., :3]))
     if alpha:
-        shown = np.maximum(np.clip(values[..., 3], 0.0, 1.0), color.max(-1))[..., None]
+        hides = np.clip(values[..., 3:], 0.0, 1.0)
+        alone = _srgb(_filmic(exposure * values[..., :3] / np.maximum(hides, 1e-6)))
+        share = color / np.maximum(alone, 1e-30)
+        shown = np.maximum(hides, share.max(-1, keepdims=True))
         color = np.concatenate(
             [np.divide(color, shown, out=np.zeros_like(color), where=shown > 0.0), shown], -1
         )
