@@ -235,6 +235,25 @@ def test_the_edges_of_smoke_on_a_plate_have_no_rim(smoke: float, plate: float) -
     assert over[0] == plate and ways.min() > -1e-4
 
 
+def test_the_camera_of_an_exr_finds_every_place_again(tmp_path: Path, drawn: FrameRenderer) -> None:
+    """By the header and Z alone: all that is opaque lies on the box or on the floor."""
+    exr = OpenEXR.File(str(write_picture(tmp_path / "a.exr", drawn)), separate_channels=True)
+    header, z = exr.header(), exr.channels()["Z"].pixels
+    rows, columns = np.nonzero(z < 1e9)
+    to_camera, to_ndc = (header[name].astype(float) for name in ("worldToCamera", "worldToNDC"))
+    to_clip = np.linalg.inv(to_camera) @ to_ndc  # of places of the camera
+    x, y = (columns + 0.5) / 30.0 - 1.0, 1.0 - (rows + 0.5) / 20.0
+    depth = z[rows, columns].astype(float)
+    seen = np.stack([x * depth / to_clip[0, 0], y * depth / to_clip[1, 1], -depth, np.ones_like(depth)], -1)
+    places = (seen @ np.linalg.inv(to_camera))[:, :3]
+    clip = np.concatenate([places, np.ones((len(places), 1))], 1) @ to_ndc
+    np.testing.assert_allclose(clip[:, :2] / clip[:, 3:], np.stack([x, y], -1), atol=1e-4)
+    on_floor = np.abs(places[:, 1]) < 1e-4
+    off_box = np.abs(np.abs(places - (0.25, 0.3, 0.3)).max(1) - 0.1)
+    assert on_floor.sum() > 1000 and (~on_floor).sum() >= 20
+    assert off_box[~on_floor].max() < 0.02  # half a pixel: its depth is that of one sample, off the middle
+
+
 def test_an_exr_of_what_was_drawn(tmp_path: Path, drawn: FrameRenderer, scene: gf.Scene) -> None:
     path = write_picture(tmp_path / "a.exr", drawn)
     channels = OpenEXR.File(str(path), separate_channels=True).channels()

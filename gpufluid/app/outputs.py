@@ -412,9 +412,10 @@ class Outputs:
 
     def _linear_picture(self, folder: FrameFolder) -> Callable[[Shot], Work]:
         def take(shot: Shot) -> Work:
-            radiance, depth = shot.radiance, shot.renderer.read_depth()
+            radiance, depth, view = shot.radiance, shot.renderer.read_depth(), shot.renderer.view
             motion = shot.motion_later() if self.motion else lambda: None
-            return lambda: folder.write(radiance, depth=depth, motion=motion(), half=self.bits != 32)
+            half = self.bits != 32
+            return lambda: folder.write(radiance, depth=depth, motion=motion(), view=view, half=half)
 
         return take
 
