@@ -206,6 +206,27 @@ def test_sheets_for_games(folder: Path) -> None:
     assert Image.open("side.png").size == (8, 8) and Path("side.png").read_bytes()[24] == 16
 
 
+def test_a_flow_map_that_fits_the_flip_book(folder: Path) -> None:
+    """Place for place, and the motion that an EXR of the same frame has, in pixels."""
+    words = "run one.toml --frames 5 --size 24x16 --flip-book fb.png --flow-map fm.png --flow-axis camera"
+    assert main([*words.split(), "-o", "fr", "--format", "exr", "--motion"]) == 0
+    book, flow = (json.loads(Path(f"{name}.json").read_text()) for name in ("fb", "fm"))
+    for key in ("frames", "rows", "columns", "frame_width", "frame_height", "fps"):
+        assert book[key] == flow[key]
+    assert flow["unit"] == "pixels"
+    sheet = np.asarray(Image.open("fm.png")).astype(float)
+    assert sheet.shape[:2] == np.asarray(Image.open("fb.png")).shape[:2]
+    motion = (sheet[..., :2] - flow["zero"]) * flow["scale"] / (flow["most"] - flow["zero"])
+    for n in range(5):
+        row, column = divmod(n, flow["columns"])
+        channels = OpenEXR.File(f"fr/frame_{n + 1:04d}.exr", separate_channels=True).channels()
+        there = np.stack([channels[f"forward.{c}"].pixels for c in "uv"], -1)
+        mine = motion[16 * row : 16 * row + 16, 24 * column : 24 * column + 24]
+        # half a step of 8 bits, and of a half float
+        np.testing.assert_allclose(mine, there, atol=flow["scale"] / 253, rtol=2**-11)
+    assert np.abs(there).max() > 0.3 * flow["scale"]
+
+
 BAD = [
     ("-o a.mp4 --format exr", "format goes with numbered pictures"),
     ("-o fr --format tiff", "format must be one of 'png', 'exr', got 'tiff'"),
