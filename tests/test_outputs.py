@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -225,6 +226,33 @@ def test_a_flow_map_that_fits_the_flip_book(folder: Path) -> None:
         # half a step of 8 bits, and of a half float
         np.testing.assert_allclose(mine, there, atol=flow["scale"] / 253, rtol=2**-11)
     assert np.abs(there).max() > 0.3 * flow["scale"]
+
+
+def test_motion_with_a_camera_that_moves(folder: Path) -> None:
+    """Smoke at rest moves through the picture as the cameras of this frame and the next see it."""
+    Path("turns.toml").write_text(
+        "dt = 0.1\n[grid]\ncells = [16, 16, 16]\ncell_size = 0.0625\norigin = [-0.5, 0.0, -0.5]\n"
+        "[settings]\nsolve_velocity = false\n"
+        '[[emitters]]\nshape = { kind = "sphere", radius = 0.08 }\n'
+        "position = [0.2, 0.5, 0.1]\ndensity = 40.0\n"
+        '[camera]\ntarget = { formula = ["0.8 * t", "0.5", "0.0"] }\nelevation = 0.0\n'
+        'distance = { keys = [[0, 3], [1, 2]] }\nazimuth = { formula = "359 + 10 * t" }\n'
+    )
+    words = "run turns.toml --frames 4 --size 96x64 -o fr --format exr --motion"
+    assert main(words.split()) == 0
+    files = [OpenEXR.File(f"fr/frame_{n:04d}.exr", separate_channels=True) for n in (2, 3, 4)]
+
+    def pixel(file: Any, towards: np.ndarray, near: float) -> np.ndarray:
+        """Where a place is seen that is `near` metres in front of the middle of the smoke."""
+        at = np.append((0.2, 0.5, 0.1) + near * towards, 1.0) @ file.header()["worldToNDC"]
+        return at[:2] / at[3] * (48.0, 32.0)
+
+    for here, there in pairwise(files):
+        towards = here.header()["worldToCamera"][:3, 2]  # a camera looks along its -z
+        x, y = pixel(here, towards, 0.0)
+        got = here.channels()["forward.u"].pixels[int(32.0 - y), int(48.0 + x)]
+        least, most = (pixel(there, towards, near) - pixel(here, towards, near) for near in (0.0, 0.25))
+        assert most[0] < got < least[0] < -2.5, "the near side of the smoke lies between"
 
 
 BAD = [

@@ -337,6 +337,14 @@ def test_motion_of_a_puff_is_where_its_picture_goes(name: str) -> None:
     got = motion[rows[middle], columns[middle]].mean(0)
     assert np.linalg.norm(expected) > 1.0
     assert got == pytest.approx(expected, abs=0.06 * np.linalg.norm(expected))
+    # a camera that moves on: the same place, seen by the next
+    later = view_of(gf.Camera((0.1, 0.0, 0.0), 2.0, azimuth=15.0), 1.5)
+    clip = later.clip.astype(np.float64)
+    then = pixel(start + dt * velocity)
+    clip = view.clip.astype(np.float64)
+    way = motion_of(fluid, view, size, dt, later=later)[rows[middle], columns[middle]].mean(0)
+    assert way == pytest.approx(then - pixel(start), abs=0.06 * np.linalg.norm(then - pixel(start)))
+    assert np.linalg.norm(way - got) > 3.0
     if not view.is_perspective:
         assert np.ptp(motion[seen], axis=0).max() < 1e-3, "with parallel rays all of it moves alike"
 

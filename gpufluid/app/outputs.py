@@ -102,7 +102,7 @@ class Shot:
         """What gives the motion of the smoke, [h, w, 2], in any thread; of several boxes, of the nearest."""
         scene = self.scene
         renderer, eye = self.renderer, np.array(scene.camera.eye)
-        depth = renderer.read_depth()
+        depth, later = renderer.read_depth(), scene.camera_ahead
 
         def distance(fluid: Any) -> float:
             return float(np.linalg.norm(0.5 * (np.array(fluid.grid.origin) + fluid.grid.upper) - eye))
@@ -117,6 +117,7 @@ class Shot:
                 fade=scene.smoke.fade,
                 edge=scene.smoke.edge,
                 depth=depth,
+                later=later,
             )
             for fluid in sorted(scene.fluids, key=distance, reverse=True)
         ]
