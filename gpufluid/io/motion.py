@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gpufluid.checks import finite_number
 from gpufluid.fluid import Fluid
 from gpufluid.render.camera import View, view_of
-from gpufluid.render.fading import fading_sides
+from gpufluid.render.fading import fading_sides, spare_ends
 from gpufluid.render.reference_light import edged
 from gpufluid.render.reference_light import fade as fade_at
 from gpufluid.view import Camera, Smoke
@@ -105,7 +105,7 @@ class _Hiding:
         density = sum_of_densities(fluid)
         if sides:
             middles: Floats = np.moveaxis(0.5 + np.indices(density.shape, np.float64)[::-1], 0, -1)
-            density = density * fade_at(middles, grid.cells, sides, h / smoke.fade)
+            density = density * fade_at(middles, grid.cells, sides, h / smoke.fade, *spare_ends(fluid, sides))
         loss = (smoke.extinction * edged(density, smoke.edge)).astype(np.float32)
         # all the cells left out, one behind the other, hide less than 1e-5
         hides = np.argwhere(loss * np.linalg.norm(grid.size) > 1e-5)[:, ::-1]
