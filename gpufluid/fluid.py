@@ -505,7 +505,10 @@ class Fluid(Handle):
                 getattr(self, name).add(thing)
         found.check(self._solver)
         self._stepper.drop()
+        stood = self.scrolled
         found.give(self._solver, list(self.obstacles))
+        if self.scrolled != stood:  # else it goes on following as it did
+            self._middle = NOWHERE
         self._stepper.last_dt = found.last_dt
 
     @property

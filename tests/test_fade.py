@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_it_begins_further_in_where_cells_are_spare() -> None:
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_where_it_begins_goes_along_with_what_the_box_follows(backwards: bool) -> None:
+def test_where_it_begins_goes_along_with_what_the_box_follows(tmp_path: Path, backwards: bool) -> None:
     """The box goes by whole cells, and the ends of what shows by as much as the point, within the box."""
     fluid = gf.Fluid(gf.Grid((16, 16, 16), 0.1), gf.Boundaries.all(OPEN), backend="numpy")
     assert fluid.spare == ((0.0,) * 3,) * 2
@@ -79,7 +80,17 @@ def test_where_it_begins_goes_along_with_what_the_box_follows(backwards: bool) -
             np.testing.assert_allclose(np.abs(np.subtract(ends, before)), 0.037, atol=1e-9)
         before = ends
     assert 10 < moved < 20
+    here, there = tmp_path / "here.fluid", tmp_path / "there.fluid"
+    fluid.save(here)
+    spare = fluid.spare
+    fluid.restore(here)
+    assert fluid.spare == spare, "it goes on as it was"
     fluid.scroll((1, 0, 0))
+    assert fluid.spare == ((0.0,) * 3,) * 2
+    fluid.save(there)
+    fluid.follow((x + 0.4, 0.8, 0.8), axes="x")
+    assert fluid.spare[0][0] > 0.0
+    fluid.restore(there)
     assert fluid.spare == ((0.0,) * 3,) * 2
 
 
