@@ -32,7 +32,7 @@ from gpufluid.fields import (
     VelocityField,
     take_fields,
 )
-from gpufluid.following import axes_to_follow, cells_to_follow
+from gpufluid.following import NOWHERE, axes_to_follow, cells_to_follow, middle_to_follow, spare_cells
 from gpufluid.forces import edge_width, is_lost
 from gpufluid.grid import FARTHEST, TINY, Grid
 from gpufluid.layout import FlatLayout
@@ -104,6 +104,7 @@ class Fluid(Handle):
         self._stepper = stepper = Stepper(self._solver, self.emitters, self.obstacles, self.forces)
         self._derived = derived = Derived(stepper)
         self._probes = Probes(self._backend)
+        self._middle = NOWHERE  # of the box, as it would follow a point if not by whole cells
         self._saved = Saved(self._backend)
         self.velocity = VelocityField(stepper)
         self.density = ScalarField(stepper, "density", lambda state: state.scalars, 0)
@@ -175,6 +176,15 @@ class Fluid(Handle):
     def scrolled(self) -> tuple[int, int, int]:
         """By how many whole cells along (x, y, z) the box has moved since it was made."""
         return self._backend.scrolled
+
+    @property
+    def spare(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        """Cells at the low and the high ends of a box that follows a point which no smoke is to show in.
+
+        What is between them moves with the point, and not by whole cells as the box does: smoke that thins
+        out towards the ends of the box does not tremble. 0 in a box that follows nothing.
+        """
+        return spare_cells(self.grid, self._middle)
 
     @property
     def settings(self) -> Settings:
@@ -301,6 +311,7 @@ class Fluid(Handle):
         its floor, but not lift it.
         """
         self._scroll(whole_triple(cells, "cells", FARTHEST))
+        self._middle = NOWHERE
 
     @at_work
     @between_steps
@@ -327,7 +338,9 @@ class Fluid(Handle):
         for axis in chosen:
             self._solver.check_scroll(axis)
         shift = cells_to_follow(self.grid, place, zone, chosen)
+        middle = middle_to_follow(self.grid, self._middle, place, zone, chosen)
         self._scroll(shift)
+        self._middle = middle
         return shift
 
     def _scroll(self, shift: tuple[int, int, int]) -> None:
@@ -430,6 +443,7 @@ class Fluid(Handle):
         self._stepper.drop()
         i, j, k = self.scrolled
         self._scroll((-i, -j, -k))
+        self._middle = NOWHERE
         self._stepper.reset()
 
     @at_work
@@ -491,7 +505,10 @@ class Fluid(Handle):
                 getattr(self, name).add(thing)
         found.check(self._solver)
         self._stepper.drop()
+        stood = self.scrolled
         found.give(self._solver, list(self.obstacles))
+        if self.scrolled != stood:  # else it goes on following as it did
+            self._middle = NOWHERE
         self._stepper.last_dt = found.last_dt
 
     @property

@@ -9,6 +9,10 @@ from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import AXES, Grid
 
+Triple = tuple[float, float, float]
+Middle = tuple[float | None, float | None, float | None]
+NOWHERE: Middle = (None, None, None)
+
 
 def axes_to_follow(axes: str | None, boundaries: Boundaries, dimensions: int) -> list[int]:
     """The numbers of `axes`, as in "xz"; None: of all but those with a wall.
@@ -31,6 +35,42 @@ def axes_to_follow(axes: str | None, boundaries: Boundaries, dimensions: int) ->
     if not isinstance(axes, str) or not axes or set(axes) - set(AXES) or len(set(axes)) < len(axes):
         raise GpufluidError(f'axes must be some of "xyz", or None, got {axes!r}')
     return [AXES.index(axis) for axis in axes]
+
+
+def middle_to_follow(
+    grid: Grid,
+    middle: Middle,
+    point: Sequence[float],
+    dead_zone: Sequence[float],
+    axes: Sequence[int],
+) -> Middle:
+    """Where the middle of a box would be that followed `point` along `axes`, but not by whole cells.
+
+    middle: where it was, metres (x, y, z), None along an axis that nothing was followed along. Of `grid`,
+    which `cells_to_follow` moves, the middle is less than a cell from there.
+    """
+    gone: list[float | None] = [None, None, None]
+    for axis in axes:
+        zone = max(dead_zone[axis], grid.cell_size)
+        was = middle[axis]
+        start = grid.origin[axis] + 0.5 * grid.size[axis] if was is None else was
+        gone[axis] = min(max(start, point[axis] - zone), point[axis] + zone)
+    x, y, z = gone
+    return x, y, z
+
+
+def spare_cells(grid: Grid, middle: Middle) -> tuple[Triple, Triple]:
+    """How much of the box lies outside of one round `middle` that is a cell shorter at each end.
+
+    Cells at the low and the high ends of (x, y, z), 0 .. 2; 0 along an axis where `middle` is None.
+    """
+    low, high = [0.0] * 3, [0.0] * 3
+    for axis, place in enumerate(middle):
+        if place is not None:
+            ahead = (place - grid.origin[axis] - 0.5 * grid.size[axis]) / grid.cell_size
+            low[axis], high[axis] = 1.0 + ahead, 1.0 - ahead
+            low[axis], high[axis] = (min(max(n, 0.0), 2.0) for n in (low[axis], high[axis]))
+    return (low[0], low[1], low[2]), (high[0], high[1], high[2])
 
 
 def cells_to_follow(

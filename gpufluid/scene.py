@@ -84,6 +84,7 @@ class Scene:
     _over: bool = field(default=False, init=False, repr=False)
     _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list, init=False, repr=False)
     _snaps: list[Path] = field(default_factory=list, init=False, repr=False)
+    _came: Camera | None = field(default=None, init=False, repr=False)  # the camera a frame ago
     # how a camera looks that nobody has placed, none: somebody has; and where it has been placed since
     _seen: Sequence[Camera] = field(default=(), init=False, repr=False)
     _placed: tuple[Any, ...] = field(default=(), init=False, repr=False)
@@ -245,6 +246,11 @@ class Scene:
         self.camera.target, self.camera.distance = farthest.target, farthest.distance
         self.camera.near, self.camera.far = min(c.near for c in cameras), max(c.far for c in cameras)
 
+    @property
+    def camera_ahead(self) -> Camera:
+        """The camera of the next frame, if it goes on as it came since the last; before that, as it is."""
+        return self.camera.after(self.camera if self._came is None else self._came)
+
     def advance(self) -> None:
         """Advance the story and `update` by one frame, then step the fluids; nothing once it is `over`."""
         self._advance(step=True)
@@ -285,6 +291,7 @@ class Scene:
         if self.over:
             return
         with self.told():
+            came = replace(self.camera)
             if self.story is not None:
                 try:
                     next(self.story)
@@ -299,6 +306,7 @@ class Scene:
                 self.live.advance(self.dt)
         self.frame += 1
         self._time += self.dt
+        self._came = came
         for fluid, emitter in self._marks:
             if emitter in fluid.emitters:  # nobody has cleared them
                 fluid.emitters.remove(emitter)

@@ -105,7 +105,8 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
     try:
         value = msgspec.toml.decode(f"value = {text.strip()}")["value"]
     except (msgspec.DecodeError, ValueError):  # the first is one of the second since msgspec 0.21
-        value = text.strip()  # a word without its quotes
+        word = text.strip()  # without its quotes
+        value = {"True": True, "False": False}.get(word, word)  # as a script has them
     place: Any = given
     told = f"{path}: {short(name.strip())}"
     for step, following in zip(steps, [*steps[1:], None], strict=True):

@@ -136,10 +136,10 @@ def _no_parameter(name: str, free: Sequence[str]) -> str:
 
 
 def _value(text: str) -> Any:
-    """What stands behind the = of a change: a Python constant, or a word."""
+    """What stands behind the = of a change: a Python constant, true or false as in TOML, or a word."""
     import ast
 
     try:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return text
+        return {"true": True, "false": False}.get(text.strip(), text)  # the word false would count as true

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from numbers import Integral
 from pathlib import Path
@@ -99,6 +99,19 @@ class Camera:
             )
         self.distance, self.elevation = math.hypot(x, y, z), elevation
         self.azimuth = math.degrees(math.atan2(x, z))
+
+    def after(self, before: Camera) -> Camera:
+        """The camera that goes on from here by as much as from `before` to here, turning the shorter way."""
+        turned = (self.azimuth - before.azimuth + 180.0) % 360.0 - 180.0
+        x, y, z = (2.0 * here - there for here, there in zip(self.target, before.target, strict=True))
+        return replace(
+            self,
+            target=(x, y, z),
+            distance=max(2.0 * self.distance - before.distance, 0.1 * self.distance),
+            azimuth=self.azimuth + turned,
+            elevation=min(max(2.0 * self.elevation - before.elevation, -89.0), 89.0),
+            fov=min(max(2.0 * self.fov - before.fov, 1.0), 170.0),
+        )
 
     @property
     def axes(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:

@@ -36,6 +36,7 @@ class Puff:
     obstacles: list[gf.Obstacle] = field(default_factory=list)
     scrolled: tuple[int, int, int] = (0, 0, 0)
     boundaries: gf.Boundaries = field(default_factory=gf.Boundaries)
+    spare: Any = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
     def __post_init__(self) -> None:
         self.ctx = self.device.ctx

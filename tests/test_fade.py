@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,43 @@ def test_smoothstep_towards_each_open_side() -> None:
         assert fade(np.array(place), cells, sides, 0.25) == pytest.approx(there)
 
 
+def test_it_begins_further_in_where_cells_are_spare() -> None:
+    for place, there in (((1.5, 9.0, 4.0), 0.0), ((3.5, 9.0, 4.0), 0.5), ((7.5, 9.0, 4.0), 0.5)):
+        ends = (1.5, 0.0, 0.0), (0.5, 0.0, 0.0)
+        assert fade(np.array(place), (10, 20, 8), 0b000011, 0.25, *ends) == pytest.approx(there)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_where_it_begins_goes_along_with_what_the_box_follows(tmp_path: Path, backwards: bool) -> None:
+    """The box goes by whole cells, and the ends of what shows by as much as the point, within the box."""
+    fluid = gf.Fluid(gf.Grid((16, 16, 16), 0.1), gf.Boundaries.all(OPEN), backend="numpy")
+    assert fluid.spare == ((0.0,) * 3,) * 2
+    before, moved = None, 0
+    for n in range(40):
+        x = 0.8 + 0.037 * n * (-1.0 if backwards else 1.0)
+        moved += any(fluid.follow((x, 0.8, 0.8), axes="x"))
+        low, high = (np.array(ends) for ends in fluid.spare)
+        assert (low >= 0.0).all() and (high >= 0.0).all() and not low[1:].any()
+        ends = fluid.grid.origin[0] + 0.1 * low[0], fluid.grid.upper[0] - 0.1 * high[0]
+        assert ends[1] - ends[0] == pytest.approx(1.4)
+        if n > 5:
+            np.testing.assert_allclose(np.abs(np.subtract(ends, before)), 0.037, atol=1e-9)
+        before = ends
+    assert 10 < moved < 20
+    here, there = tmp_path / "here.fluid", tmp_path / "there.fluid"
+    fluid.save(here)
+    spare = fluid.spare
+    fluid.restore(here)
+    assert fluid.spare == spare, "it goes on as it was"
+    fluid.scroll((1, 0, 0))
+    assert fluid.spare == ((0.0,) * 3,) * 2
+    fluid.save(there)
+    fluid.follow((x + 0.4, 0.8, 0.8), axes="x")
+    assert fluid.spare[0][0] > 0.0
+    fluid.restore(there)
+    assert fluid.spare == ((0.0,) * 3,) * 2
+
+
 @pytest.mark.parametrize(("named", "at_once"), [(named, n % 2 == 1) for n, named in enumerate(SIDES)])
 def test_the_light_is_that_of_its_twin(
     device: Device, rng: np.random.Generator, named: str, at_once: bool
@@ -68,13 +106,15 @@ def test_the_light_is_that_of_its_twin(
     solids = np.zeros(grid.cells[::-1])
     solids[4:7, 6:10, 3:8] = 1.0
     puff = Puff(device, grid, rng.random(solids.shape), solids, boundaries=sides)
+    puff.spare = (1.3, 0.0, 0.4), (0.7, 2.0, 1.6)
+    ends = dict(zip(("fade_low", "fade_high"), puff.spare, strict=True))
     assert fading_sides(puff, smoke) == bits
     assert fading_sides(puff, gf.Smoke(6.0)) == 0
     density = puff.scalars.read()[..., 0].astype(np.float64)
     volume = LightVolume(device, grid, at_once=at_once)
     for direction in [(0.0, -1.0, 0.0), (0.3, -0.9, 0.2), (-0.8, 0.1, 0.55)]:
         volume.update(puff, direction, smoke)
-        twin = light_layers(volume.frame, density, 6.0, solids, fades=bits, fade_rate=0.1 / 0.45)
+        twin = light_layers(volume.frame, density, 6.0, solids, fades=bits, fade_rate=0.1 / 0.45, **ends)
         np.testing.assert_allclose(volume.read(), twin, atol=exact(device, 3e-5))
         bare = light_layers(volume.frame, density, 6.0, solids)
         assert (np.abs(twin - bare).max() > 0.05) == bool(bits)

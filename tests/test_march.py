@@ -23,7 +23,15 @@ from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.noise import noise_tile
 from gpufluid.render.quality import LOWEST, FrameClock, Quality
-from gpufluid.render.slabs import axis_cuts, axis_shifts, axis_slabs, box_of, view_slabs
+from gpufluid.render.slabs import (
+    axis_cuts,
+    axis_shifts,
+    axis_slabs,
+    box_of,
+    view_cuts,
+    view_shifts,
+    view_slabs,
+)
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import METHODS, Look
 
@@ -371,6 +379,27 @@ def test_stacks_of_slabs_are_their_slabs(
             assert pictures[0][..., 3].max() > 0.3
             for picture in pictures[1:]:
                 np.testing.assert_allclose(picture, pictures[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("distance", [3.0, 0.2])  # out of the box, and in it
+def test_slabs_turn_with_the_view(distance: float) -> None:
+    """However the box is seen, a cut lies in its middle, each slab is a cell thick, and keeps its noise."""
+    grid, shifts = gf.Grid((40, 50, 60), 1 / 40, (-0.5, -0.625, -0.75)), []
+    for azimuth in np.arange(-20.0, 60.0, 0.7):
+        rays = view_of(gf.Camera(distance=distance, azimuth=azimuth, elevation=0.3 * azimuth), 1.5).rays
+        (row,), slabs = box_of(grid, rays), view_slabs(grid, rays)
+        first, thickness, number = view_cuts(grid, rays, None, 1.0, (0, 0, 0))
+        assert thickness == pytest.approx(1 / 40) and number >= 32
+        assert first <= row[4] + 1e-6 < first + thickness
+        assert first + (number - 1) * thickness < row[5] <= first + number * thickness + 1e-6
+        inner = (slabs[1:, 5] - first) / thickness  # but where the first that is seen ends
+        np.testing.assert_allclose(inner, np.round(inner), atol=1e-3)
+        shift, more = view_shifts(grid, rays, None, 1.0, (0, 0, 0))
+        before = (distance - first) / thickness
+        assert before == pytest.approx(round(before), abs=1e-4)
+        shifts.append(shift + more * round(before))
+    turned = np.exp(2j * np.pi * np.array(shifts))
+    np.testing.assert_allclose(turned, turned[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("stack", [2, 5, 8, 40])

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -206,6 +207,54 @@ def test_sheets_for_games(folder: Path) -> None:
         == 0
     )
     assert Image.open("side.png").size == (8, 8) and Path("side.png").read_bytes()[24] == 16
+
+
+def test_a_flow_map_that_fits_the_flip_book(folder: Path) -> None:
+    """Place for place, and the motion that an EXR of the same frame has, in pixels."""
+    words = "run one.toml --frames 5 --size 24x16 --flip-book fb.png --flow-map fm.png --flow-axis camera"
+    assert main([*words.split(), "-o", "fr", "--format", "exr", "--motion"]) == 0
+    book, flow = (json.loads(Path(f"{name}.json").read_text()) for name in ("fb", "fm"))
+    for key in ("frames", "rows", "columns", "frame_width", "frame_height", "fps"):
+        assert book[key] == flow[key]
+    assert flow["unit"] == "pixels"
+    sheet = np.asarray(Image.open("fm.png")).astype(float)
+    assert sheet.shape[:2] == np.asarray(Image.open("fb.png")).shape[:2]
+    motion = (sheet[..., :2] - flow["zero"]) * flow["scale"] / (flow["most"] - flow["zero"])
+    for n in range(5):
+        row, column = divmod(n, flow["columns"])
+        channels = OpenEXR.File(f"fr/frame_{n + 1:04d}.exr", separate_channels=True).channels()
+        there = np.stack([channels[f"forward.{c}"].pixels for c in "uv"], -1)
+        mine = motion[16 * row : 16 * row + 16, 24 * column : 24 * column + 24]
+        # half a step of 8 bits, and of a half float
+        np.testing.assert_allclose(mine, there, atol=flow["scale"] / 253, rtol=2**-11)
+    assert np.abs(there).max() > 0.3 * flow["scale"]
+
+
+def test_motion_with_a_camera_that_moves(folder: Path) -> None:
+    """Smoke at rest moves through the picture as the cameras of this frame and the next see it."""
+    Path("turns.toml").write_text(
+        "dt = 0.1\n[grid]\ncells = [16, 16, 16]\ncell_size = 0.0625\norigin = [-0.5, 0.0, -0.5]\n"
+        "[settings]\nsolve_velocity = false\n"
+        '[[emitters]]\nshape = { kind = "sphere", radius = 0.08 }\n'
+        "position = [0.2, 0.5, 0.1]\ndensity = 40.0\n"
+        '[camera]\ntarget = { formula = ["0.8 * t", "0.5", "0.0"] }\nelevation = 0.0\n'
+        'distance = { keys = [[0, 3], [1, 2]] }\nazimuth = { formula = "359 + 10 * t" }\n'
+    )
+    words = "run turns.toml --frames 4 --size 96x64 -o fr --format exr --motion"
+    assert main(words.split()) == 0
+    files = [OpenEXR.File(f"fr/frame_{n:04d}.exr", separate_channels=True) for n in (2, 3, 4)]
+
+    def pixel(file: Any, towards: np.ndarray, near: float) -> np.ndarray:
+        """Where a place is seen that is `near` metres in front of the middle of the smoke."""
+        at = np.append((0.2, 0.5, 0.1) + near * towards, 1.0) @ file.header()["worldToNDC"]
+        return at[:2] / at[3] * (48.0, 32.0)
+
+    for here, there in pairwise(files):
+        towards = here.header()["worldToCamera"][:3, 2]  # a camera looks along its -z
+        x, y = pixel(here, towards, 0.0)
+        got = here.channels()["forward.u"].pixels[int(32.0 - y), int(48.0 + x)]
+        least, most = (pixel(there, towards, near) - pixel(here, towards, near) for near in (0.0, 0.25))
+        assert most[0] < got < least[0] < -2.5, "the near side of the smoke lies between"
 
 
 BAD = [

@@ -217,10 +217,41 @@ def test_the_tone_map_of_known_values() -> None:
     shown = sixteen_bits(radiance, 1.0, alpha=True)[0]
     assert shown[0].tolist() == [0, 0, 0, 0]
     assert shown[1].tolist() == [65535] * 4
-    x = 0.1
-    filmic = x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14)  # 0.1327
-    red = 1.055 * filmic ** (1 / 2.4) - 0.055
-    assert shown[2] == pytest.approx([65535 * red / 0.5, 0, 0, 65535 * 0.5], abs=1)
+    x = np.array([0.1, 0.2])  # over black, and what of which half is hidden there
+    filmic = x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14)  # 0.1327, 0.3560
+    red, alone = 1.055 * filmic ** (1 / 2.4) - 0.055
+    assert shown[2] == pytest.approx([65535 * alone, 0, 0, 65535 * red / alone], abs=1)
+
+
+@pytest.mark.parametrize("plate", [0.0, 0.2, 0.5, 0.8, 1.0])
+@pytest.mark.parametrize("smoke", [0.02, 0.3, 2.0])
+def test_the_edges_of_smoke_on_a_plate_have_no_rim(smoke: float, plate: float) -> None:
+    """Where a program for pictures blends straight alpha, they go evenly from the plate to the smoke."""
+    hides = np.linspace(0.0, 1.0, 65)
+    radiance = np.stack([*[smoke * hides] * 3, hides], -1)[None]
+    shown = sixteen_bits(radiance, 1.0, alpha=True)[0] / 65535.0
+    over = shown[:, 0] * shown[:, 3] + plate * (1.0 - shown[:, 3])
+    ways = np.diff(over) * np.sign(over[-1] - plate)
+    assert over[0] == plate and ways.min() > -1e-4
+
+
+def test_the_camera_of_an_exr_finds_every_place_again(tmp_path: Path, drawn: FrameRenderer) -> None:
+    """By the header and Z alone: all that is opaque lies on the box or on the floor."""
+    exr = OpenEXR.File(str(write_picture(tmp_path / "a.exr", drawn)), separate_channels=True)
+    header, z = exr.header(), exr.channels()["Z"].pixels
+    rows, columns = np.nonzero(z < 1e9)
+    to_camera, to_ndc = (header[name].astype(float) for name in ("worldToCamera", "worldToNDC"))
+    to_clip = np.linalg.inv(to_camera) @ to_ndc  # of places of the camera
+    x, y = (columns + 0.5) / 30.0 - 1.0, 1.0 - (rows + 0.5) / 20.0
+    depth = z[rows, columns].astype(float)
+    seen = np.stack([x * depth / to_clip[0, 0], y * depth / to_clip[1, 1], -depth, np.ones_like(depth)], -1)
+    places = (seen @ np.linalg.inv(to_camera))[:, :3]
+    clip = np.concatenate([places, np.ones((len(places), 1))], 1) @ to_ndc
+    np.testing.assert_allclose(clip[:, :2] / clip[:, 3:], np.stack([x, y], -1), atol=1e-4)
+    on_floor = np.abs(places[:, 1]) < 1e-4
+    off_box = np.abs(np.abs(places - (0.25, 0.3, 0.3)).max(1) - 0.1)
+    assert on_floor.sum() > 1000 and (~on_floor).sum() >= 20
+    assert off_box[~on_floor].max() < 0.02  # half a pixel: its depth is that of one sample, off the middle
 
 
 def test_an_exr_of_what_was_drawn(tmp_path: Path, drawn: FrameRenderer, scene: gf.Scene) -> None:
@@ -306,6 +337,14 @@ def test_motion_of_a_puff_is_where_its_picture_goes(name: str) -> None:
     got = motion[rows[middle], columns[middle]].mean(0)
     assert np.linalg.norm(expected) > 1.0
     assert got == pytest.approx(expected, abs=0.06 * np.linalg.norm(expected))
+    # a camera that moves on: the same place, seen by the next
+    later = view_of(gf.Camera((0.1, 0.0, 0.0), 2.0, azimuth=15.0), 1.5)
+    clip = later.clip.astype(np.float64)
+    then = pixel(start + dt * velocity)
+    clip = view.clip.astype(np.float64)
+    way = motion_of(fluid, view, size, dt, later=later)[rows[middle], columns[middle]].mean(0)
+    assert way == pytest.approx(then - pixel(start), abs=0.06 * np.linalg.norm(then - pixel(start)))
+    assert np.linalg.norm(way - got) > 3.0
     if not view.is_perspective:
         assert np.ptp(motion[seen], axis=0).max() < 1e-3, "with parallel rays all of it moves alike"
 

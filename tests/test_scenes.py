@@ -420,6 +420,23 @@ def test_changes_over_the_file(full: Path) -> None:
     scene.release()
 
 
+@pytest.mark.parametrize("word", ["true", "True", "false", "False"])
+def test_yes_and_no_in_either_language(full: Path, word: str) -> None:
+    """--set takes those of TOML and of Python for descriptions and scripts; 'false' in a script was true."""
+    scene = gf.Scene.load(full, changes=[f"smoke.soft={word}"], backend="numpy")
+    assert scene.smoke.soft is (word.lower() == "true")
+    scene.release()
+    path = full.parent / "asks.py"
+    path.write_text(
+        "import gpufluid as gf\n"
+        "def scene(ctx=None, backend='auto', burns=None):\n"
+        "    return gf.Scene(gf.Fluid(gf.Grid((4, 4, 4), 0.1), backend=backend), title=repr(burns))\n"
+    )
+    scene = gf.Scene.load(path, changes=[f"burns={word}"], backend="numpy")
+    assert scene.title == word.capitalize()
+    scene.release()
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

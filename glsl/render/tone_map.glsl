@@ -31,8 +31,12 @@ void main() {
     if (alpha == 0) return;
     color_out = vec4(color, clamp(radiance.a, 0.0, 1.0));
     if (alpha == 2) {
-        // fire hides nothing: straight alpha has to hide a little for its colour to be seen
-        float shown = max(color_out.a, max(color.r, max(color.g, color.b)));
+        // Over black it is as bright as there. What hides a share of the picture is that share of a curve, not
+        // of its value: hiding more by as much leaves its own colour, and thin edges have no bright rim. Fire,
+        // which hides nothing, has to hide a little for its colour to be seen.
+        vec3 alone = srgb(filmic(exposure * radiance.rgb / max(color_out.a, 1e-6)));
+        vec3 share = color / max(alone, 1e-30);
+        float shown = max(color_out.a, max(share.r, max(share.g, share.b)));
         color_out = vec4(shown > 0.0 ? color / shown : vec3(0.0), shown);
     }
 }

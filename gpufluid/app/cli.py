@@ -163,7 +163,12 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
         metavar="FILE.png",
         help="write the velocities as one sheet for games, with a .json file",
     )
-    add("--flow-axis", metavar="AXIS", help="axis the flow map looks along: x, y or z (default)")
+    add(
+        "--flow-axis",
+        metavar="AXIS",
+        help="axis the flow map looks along: x, y or z (default); camera: the motion in each frame of the "
+        "flip book, in pixels",
+    )
     add("--save", metavar="FILE", help="write the state after the last frame, for --resume")
     add("--columns", type=_count, metavar="N", help="columns of the sheets (default: nearly square)")
 

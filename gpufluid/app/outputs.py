@@ -44,6 +44,7 @@ Work = Callable[[], object]
 
 FORMATS = ("png", "exr")
 VOLUME_FORMATS = ("vdb", "vti", "npz")
+BY_CAMERA = "camera"  # the flow map that fits the flip book
 
 
 class Target(Protocol):
@@ -102,7 +103,7 @@ class Shot:
         """What gives the motion of the smoke, [h, w, 2], in any thread; of several boxes, of the nearest."""
         scene = self.scene
         renderer, eye = self.renderer, np.array(scene.camera.eye)
-        depth = renderer.read_depth()
+        depth, later = renderer.read_depth(), scene.camera_ahead
 
         def distance(fluid: Any) -> float:
             return float(np.linalg.norm(0.5 * (np.array(fluid.grid.origin) + fluid.grid.upper) - eye))
@@ -117,6 +118,7 @@ class Shot:
                 fade=scene.smoke.fade,
                 edge=scene.smoke.edge,
                 depth=depth,
+                later=later,
             )
             for fluid in sorted(scene.fluids, key=distance, reverse=True)
         ]
@@ -199,7 +201,8 @@ class Outputs:
     pictures in a folder. bits: a channel, of PNG, sheets and ProRes 8 or 16, of EXR 16 or 32; None: the
     first. motion: EXR pictures tell that of the smoke. transparent: on nothing, with alpha.
     volumes: a folder for a volume a frame; volume_format: one of VOLUME_FORMATS; fields, up: as in
-    `write_volume`. flip_book, flow_map: sheets (.png); columns: of both; flow_axis: along which it is seen.
+    `write_volume`. flip_book, flow_map: sheets (.png); columns: of both; flow_axis: along which it is seen,
+    or "camera": as the picture shows it, in pixels a frame.
     save: the state after the last frame, as `Fluid.save` writes it; of several boxes also NAME-2 and so on.
     overwrite: whether files that exist are replaced.
     """
@@ -264,7 +267,7 @@ class Outputs:
             (self.format, FORMATS, "format"),
             (self.volume_format, VOLUME_FORMATS, "volume_format"),
             (self.up, ("y", "z"), "up"),
-            (self.flow_axis, AXES, "flow_axis"),
+            (self.flow_axis, (*AXES, BY_CAMERA), "flow_axis"),
             *((field, FIELDS, "fields") for field in self.fields or ()),
         ):
             if words is not None:
@@ -394,7 +397,9 @@ class Outputs:
             )
             made.append(Output(book, _pictures(book.write, bits), report=report("frames, a flip book")))
         if self.flow_map is not None:
-            made.append(Output(*self._flow_map(scene, frames, fps), False, report("frames, a flow map")))
+            drawn = self.flow_axis == BY_CAMERA
+            flow_map = self._flow_map(scene, frames, size, fps)
+            made.append(Output(*flow_map, drawn, report("frames, a flow map")))
         if self.volumes is not None:
             for number, fluid in enumerate(scene.fluids):
                 volumes = VolumeFolder(
@@ -413,24 +418,34 @@ class Outputs:
 
     def _linear_picture(self, folder: FrameFolder) -> Callable[[Shot], Work]:
         def take(shot: Shot) -> Work:
-            radiance, depth = shot.radiance, shot.renderer.read_depth()
+            radiance, depth, view = shot.radiance, shot.renderer.read_depth(), shot.renderer.view
             motion = shot.motion_later() if self.motion else lambda: None
-            return lambda: folder.write(radiance, depth=depth, motion=motion(), half=self.bits != 32)
+            half = self.bits != 32
+            return lambda: folder.write(radiance, depth=depth, motion=motion(), view=view, half=half)
 
         return take
 
     def _flow_map(
-        self, scene: Scene, frames: int | None, fps: float
+        self, scene: Scene, frames: int | None, size: tuple[int, int], fps: float
     ) -> tuple[FlowBook, Callable[[Shot], Work]]:
         assert self.flow_map is not None
         axis = self.flow_axis or "z"
         nx, ny, nz = scene.fluid.grid.cells
-        rows_and_columns(frames or 1, {"x": (nz, ny), "y": (nx, nz), "z": (nx, ny)}[axis], self.columns)
+        sizes = {"x": (nz, ny), "y": (nx, nz), "z": (nx, ny), BY_CAMERA: size}
+        rows_and_columns(frames or 1, sizes[axis], self.columns)
         book = FlowBook(
-            self.flow_map, bits=self.bits or 8, columns=self.columns, fps=fps, overwrite=self.overwrite
+            self.flow_map,
+            bits=self.bits or 8,
+            columns=self.columns,
+            fps=fps,
+            unit="pixels" if axis == BY_CAMERA else "m/s",
+            overwrite=self.overwrite,
         )
 
         def take(shot: Shot) -> Work:
+            if axis == BY_CAMERA:
+                motion = shot.motion_later()
+                return lambda: book.write(motion())
             flow = flow_of(shot.scene.fluid, axis)
             return lambda: book.write(flow)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import whole_file
+from gpufluid.render.camera import View
 
 FAR = 1e10  # m: depth where there is nothing, as Blender writes it; an infinity spreads in filters
 
@@ -30,6 +31,7 @@ def write_exr(
     *,
     depth: ArrayLike | None = None,
     motion: ArrayLike | None = None,
+    view: View | None = None,
     half: bool = True,
     overwrite: bool = False,
 ) -> Path:
@@ -39,6 +41,8 @@ def write_exr(
 
     depth: [h, w], metres along the camera's axis, as the channel Z, single precision; infinity becomes 1e10.
     motion: [h, w, 2], pixels from this frame to the next, (right, up), as forward.u and forward.v.
+    view: what saw it, as the attributes worldToCamera and worldToNDC. OpenEXR multiplies them from the right,
+    (x, y, z, 1) M; the camera looks along its -z, and NDC are -1 .. 1, x to the right and y up.
     half: half floats for colour and motion, at most 65504; False: single precision.
 
     The file appears whole or not at all. Raises GpufluidError for arrays of other shapes, NaN, and a path
@@ -68,6 +72,9 @@ def write_exr(
         if np.isnan(plane).any():
             raise GpufluidError(f"the channel {name} of an EXR picture must not be NaN")
     header = {"compression": openexr.ZIP_COMPRESSION, "type": openexr.scanlineimage}
+    if view is not None:
+        header["worldToCamera"] = np.ascontiguousarray(view.view.T, np.float32)
+        header["worldToNDC"] = np.ascontiguousarray(view.clip.T, np.float32)
     with whole_file(path, overwrite, (".exr",)) as partial:
         try:
             openexr.File(header, channels).write(str(partial))

@@ -198,8 +198,8 @@ def flow_of(fluid: Fluid, axis: str = "z", at: float | None = None) -> NDArray[n
 class FlowBook(_Sheet):
     """A sheet of flow maps being gathered, as `FlipBook` gathers pictures; a context manager.
 
-    scale, bits, columns, fps: as in `write_flow_sheet`, which writes it when the block ends, and raises for
-    them then. Raises GpufluidError at once for a rate and for a path that cannot be written to.
+    scale, bits, columns, fps, unit: as in `write_flow_sheet`, which writes it when the block ends, and raises
+    for them then. Raises GpufluidError at once for a rate and for a path that cannot be written to.
     """
 
     def __init__(
@@ -210,14 +210,16 @@ class FlowBook(_Sheet):
         bits: int = 8,
         columns: int | None = None,
         fps: float = 30.0,
+        unit: str = "m/s",
         overwrite: bool = False,
     ) -> None:
         super().__init__(path, columns, overwrite)
         fps = finite_number(fps, "fps", above=0.0)
         self._options: dict[str, Any] = {"scale": scale, "bits": bits, "columns": columns, "fps": fps}
+        self._options["unit"] = unit
 
     def write(self, flow: NDArray[np.float32]) -> None:
-        """Add `flow` as one frame, [h, w, 2], m/s (right, up), as `flow_of` gives it.
+        """Add `flow` as one frame, [h, w, 2], (right, up), as `flow_of` or `motion_of` gives it.
 
         Raises GpufluidError where it is unlike the first one, or the sheet would be over 16384 pixels a side.
         """
@@ -247,14 +249,16 @@ def write_flow_sheet(
     bits: int = 8,
     columns: int | None = None,
     fps: float = 30.0,
+    unit: str = "m/s",
     overwrite: bool = False,
 ) -> Path:
-    """Write `flows`, maps [h, w, 2], m/s (right, up), as one .png, and a .json beside it; return the path.
+    """Write `flows`, maps [h, w, 2], (right, up), as one .png, and a .json beside it; return the path.
 
     columns: frames in a row; None: as many as make the sheet about square. fps: frames a second, for the
-    JSON. bits: 8 or 16 a channel.
+    JSON. bits: 8 or 16 a channel. unit: of the flows, for the JSON: that of `flow_of`, or "pixels" for what
+    `motion_of` gives.
 
-    Red is right, green up, blue 0. scale: m/s of a full channel; None: the largest component of all frames;
+    Red is right, green up, blue 0. scale: what a full channel is; None: the largest component of all frames;
     what is faster is cut off there. A velocity is scale * (value - zero) / (most - zero), with value in
     0 .. most and zero and most from the JSON (128 and 255 of 8 bits), so rest is stored exactly, and all else
     to scale / 254 (8 bits) or scale / 65534 (bits=16).
@@ -276,6 +280,6 @@ def write_flow_sheet(
         coded.append(np.pad(values, [(0, 0), (0, 0), (0, 1)]).astype(np.uint8 if bits == 8 else np.uint16))
     sheet = arranged(coded, columns)
     write_png(path, sheet, overwrite)
-    about = {"scale": scale, "unit": "m/s", "zero": zero, "most": most, "red": "right", "green": "up"}
+    about = {"scale": scale, "unit": unit, "zero": zero, "most": most, "red": "right", "green": "up"}
     write_json(sidecar, {**_about(coded, sheet, fps), **about}, overwrite)
     return Path(path)

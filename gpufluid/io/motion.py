@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gpufluid.checks import finite_number
 from gpufluid.fluid import Fluid
 from gpufluid.render.camera import View, view_of
-from gpufluid.render.fading import fading_sides
+from gpufluid.render.fading import fading_sides, spare_ends
 from gpufluid.render.reference_light import edged
 from gpufluid.render.reference_light import fade as fade_at
 from gpufluid.view import Camera, Smoke
@@ -31,20 +31,23 @@ def motion_of(
     fade: float = 0.0,
     edge: float = 0.0,
     depth: NDArray[np.floating] | None = None,
+    later: Camera | View | None = None,
 ) -> NDArray[np.float32]:
     """Return [h, w, 2], top row first: pixels (right, up) that the smoke in each pixel moves in `dt` seconds.
 
     A pixel shows smoke of many depths; its motion is that of one place, where the ray has met half of what it
     loses on its way through the box (Beer-Lambert): what is in front of it and behind it hides as much. It
-    goes on with its velocity for `dt`, and both ends are seen by `camera`, which stands still. Pixels whose
+    goes on with its velocity for `dt`, and is seen by `camera` before and by `later` after that. Pixels whose
     smoke hides less than a thousandth have 0, and so has what is not smoke.
 
     extinction, fade, edge: 1/m per unit of density, metres, and a density, as in `gf.Smoke`. depth: [h, w],
     metres along the camera's axis where the opaque scene begins, as `FrameRenderer.read_depth` gives it;
-    None: nothing stands in the way.
+    None: nothing stands in the way. later: the camera after `dt`; None: it stands still.
     Worked out on the CPU, a sample a cell.
     """
-    return motion_later(fluid, camera, size, dt, extinction=extinction, fade=fade, edge=edge, depth=depth)()
+    return motion_later(
+        fluid, camera, size, dt, extinction=extinction, fade=fade, edge=edge, depth=depth, later=later
+    )()
 
 
 def motion_later(
@@ -57,11 +60,13 @@ def motion_later(
     fade: float = 0.0,
     edge: float = 0.0,
     depth: NDArray[np.floating] | None = None,
+    later: Camera | View | None = None,
 ) -> Callable[[], NDArray[np.float32]]:
     """Read the fluid and the camera now, and return what works out `motion_of`, in any thread."""
     width, height = size
     dt = finite_number(dt, "dt")
-    view = camera if isinstance(camera, View) else view_of(camera, width / height)
+    view = view_of(camera, width / height)
+    after = view if later is None else view_of(later, width / height)
     hiding = _Hiding.of(fluid, Smoke(extinction=extinction, fade=fade, edge=edge))
     x, y = np.meshgrid((np.arange(width) + 0.5) * 2 / width - 1, 1 - (np.arange(height) + 0.5) * 2 / height)
     picture = np.stack([np.ones_like(x), x, y], -1).reshape(-1, 3)
@@ -71,7 +76,7 @@ def motion_later(
         found = np.zeros((len(picture), 2))
         for start in range(0, len(picture), CHUNK):
             part = slice(start, start + CHUNK)
-            found[part] = _motion(view, hiding, picture[part], far[part], dt)
+            found[part] = _motion(view, after, hiding, picture[part], far[part], dt)
         return (found * (0.5 * width, 0.5 * height)).reshape(height, width, 2).astype(np.float32)
 
     return motion
@@ -100,7 +105,7 @@ class _Hiding:
         density = sum_of_densities(fluid)
         if sides:
             middles: Floats = np.moveaxis(0.5 + np.indices(density.shape, np.float64)[::-1], 0, -1)
-            density = density * fade_at(middles, grid.cells, sides, h / smoke.fade)
+            density = density * fade_at(middles, grid.cells, sides, h / smoke.fade, *spare_ends(fluid, sides))
         loss = (smoke.extinction * edged(density, smoke.edge)).astype(np.float32)
         # all the cells left out, one behind the other, hide less than 1e-5
         hides = np.argwhere(loss * np.linalg.norm(grid.size) > 1e-5)[:, ::-1]
@@ -115,7 +120,7 @@ def sum_of_densities(fluid: Fluid) -> Floats:
     return np.asarray(density + np.maximum(fluid.color.read().astype(np.float64), 0.0).sum(axis=-1))
 
 
-def _motion(view: View, smoke: _Hiding, picture: Floats, far: Floats, dt: float) -> Floats:
+def _motion(view: View, later: View, smoke: _Hiding, picture: Floats, far: Floats, dt: float) -> Floats:
     """The way of the smoke in picture coordinates, -1 .. 1, for rays [n, 3] of the picture."""
     rays, h = view.rays, smoke.cell_size
     origin, direction = picture @ rays.origin, picture @ rays.direction
@@ -148,7 +153,7 @@ def _motion(view: View, smoke: _Hiding, picture: Floats, far: Floats, dt: float)
     start = origin + depth[:, None] * direction
     moved = start + dt * trilinear(smoke.velocity, (start - smoke.low) / h)
     seen = opacity > LEAST
-    motion[hit[seen]] = (_seen(view, moved) - _seen(view, start))[seen]
+    motion[hit[seen]] = (_seen(later, moved) - _seen(view, start))[seen]
     return motion
 
 

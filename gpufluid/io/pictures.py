@@ -39,9 +39,9 @@ def write_picture(
 
     .png: tone mapped for a screen, sRGB. alpha: a fourth channel, straight; make the renderer with
         background="transparent" for it to be anything but 1. bits: 8 or 16 a channel.
-    .exr: linear radiance before exposure and tone map, alpha premultiplied. depth: the scene's too, as Z.
-        motion: of the smoke, [h, w, 2], from `gpufluid.io.motion.motion_of`. half: half floats or single
-        precision.
+    .exr: linear radiance before exposure and tone map, alpha premultiplied; the header has the camera, as
+        `gpufluid.io.exr.write_exr` says. depth: the scene's too, as Z. motion: of the smoke, [h, w, 2], from
+        `gpufluid.io.motion.motion_of`. half: half floats or single precision.
 
     renderer: a framebuffer of moderngl's will do for a .png of 8 bits: its first colour as it is, which
         should be what a screen shows, as views of the flow draw it without ``linear=True``. An array, top row
@@ -91,7 +91,10 @@ def picture_work(
         )
     if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
         radiance, z = renderer.read_hdr(), renderer.read_depth() if depth else None
-        return lambda: write_exr(path, radiance, depth=z, motion=motion, half=half, overwrite=overwrite)
+        view = renderer.view
+        return lambda: write_exr(
+            path, radiance, depth=z, motion=motion, view=view, half=half, overwrite=overwrite
+        )
     _no_motion(path, motion)
     picture: NDArray[Any]
     if bits == 8:
@@ -127,7 +130,10 @@ def sixteen_bits(radiance: NDArray[np.floating], exposure: float, alpha: bool = 
     values = np.asarray(radiance, np.float64)
     color = _srgb(_filmic(exposure * values[..., :3]))
     if alpha:
-        shown = np.maximum(np.clip(values[..., 3], 0.0, 1.0), color.max(-1))[..., None]
+        hides = np.clip(values[..., 3:], 0.0, 1.0)
+        alone = _srgb(_filmic(exposure * values[..., :3] / np.maximum(hides, 1e-6)))
+        share = color / np.maximum(alone, 1e-30)
+        shown = np.maximum(hides, share.max(-1, keepdims=True))
         color = np.concatenate(
             [np.divide(color, shown, out=np.zeros_like(color), where=shown > 0.0), shown], -1
         )

@@ -7,6 +7,8 @@ from typing import Any
 from gpufluid.render.subject import FluidLike
 from gpufluid.view import Smoke
 
+Triple = tuple[float, float, float]
+
 
 def fading_sides(fluid: FluidLike, smoke: Smoke) -> int:
     """The sides at which none of it is left, as bits in the order x-, x+, y-, y+, z-, z+."""
@@ -18,12 +20,22 @@ def fading_sides(fluid: FluidLike, smoke: Smoke) -> int:
     )
 
 
+def spare_ends(fluid: FluidLike, sides: int) -> tuple[Triple, Triple]:
+    """Cells in which nothing is left, from the low and the high ends of the box at such `sides` on."""
+    low, high = (
+        tuple(n * (sides >> 2 * axis + end & 1) for axis, n in enumerate(ends))
+        for end, ends in enumerate(fluid.spare)
+    )
+    return low, high  # type: ignore[return-value]
+
+
 def fading(fluid: FluidLike, smoke: Smoke) -> tuple[dict[str, object], dict[str, Any]]:
     """The macros and the values of a shader that reads ``fade.glsl``, ``edge.glsl`` and `extinction`."""
     sides = fading_sides(fluid, smoke)
     values: dict[str, Any] = {"extinction": float(smoke.extinction)}
     if sides:
         values["fade_rate"] = fluid.grid.cell_size / smoke.fade
+        values["fade_low"], values["fade_high"] = spare_ends(fluid, sides)
     if smoke.edge:
         values["smoke_edge"] = float(smoke.edge)
     return {"FADES": sides, "EDGED": int(smoke.edge > 0.0)}, values

@@ -292,6 +292,11 @@ class FrameRenderer(Guest):
                 gl.glEnable(enums.FRAMEBUFFER_SRGB)
 
     @property
+    def view(self) -> View | None:
+        """The matrices that the picture drawn last was seen through; None before the first."""
+        return self._view
+
+    @property
     def shown(self) -> moderngl.Framebuffer:
         """The picture drawn last, as a screen shows it and `read` returns it: to draw more over it."""
         return self._targets.screen

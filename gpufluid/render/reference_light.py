@@ -200,17 +200,25 @@ def trilinear(volume: Floats, place: Floats) -> Floats:
     return total
 
 
-def fade(place: Floats, cells: Sequence[int], sides: int, rate: float) -> Floats:
+def fade(
+    place: Floats,
+    cells: Sequence[int],
+    sides: int,
+    rate: float,
+    low: Sequence[float] = (0.0, 0.0, 0.0),
+    high: Sequence[float] = (0.0, 0.0, 0.0),
+) -> Floats:
     """How much of the matter in each `place` [..., 3], cells, shows; the twin of ``fade.glsl``.
 
     sides: at which none of it is left, bits in the order x-, x+, y-, y+, z-, z+. rate: one by the cells over
-    which it thins out.
+    which it thins out. low, high: cells from such a side on in which there is none.
     """
     share = np.ones(place.shape)
     for side in range(6):
         if sides >> side & 1:
             x = place[..., side // 2]
-            way = (cells[side // 2] - x if side % 2 else x) * rate
+            axis = side // 2
+            way = (cells[axis] - high[axis] - x if side % 2 else x - low[axis]) * rate
             share[..., side // 2] = np.minimum(share[..., side // 2], np.clip(way, 0.0, 1.0))
     smooth: Floats = (share * share * (3.0 - 2.0 * share)).prod(axis=-1)
     return smooth
@@ -278,6 +286,8 @@ def light_layers(
     attenuation: str = "exponential",
     fades: int = 0,
     fade_rate: float = 0.0,
+    fade_low: Sequence[float] = (0.0, 0.0, 0.0),
+    fade_high: Sequence[float] = (0.0, 0.0, 0.0),
     past_solids: bool = False,
     edge: float = 0.0,
 ) -> Floats:
@@ -286,7 +296,8 @@ def light_layers(
     density: [z, y, x]. extinction: 1/m per unit of density. solid: [z, y, x], 1 in solid cells, where
     density is 0; beside them density is the mean over the fluid alone. attenuation: "exponential":
     ``light * exp(-extinction * density * path)``; "harris": ``light * (1 - (1 - m) * density)``.
-    fades, fade_rate: as for `fade`. past_solids: solids let all light by. edge: as for `edged`.
+    fades, fade_rate, fade_low, fade_high: as for `fade`. past_solids: solids let all light by. edge: as for
+    `edged`.
     """
     width, height = frame.tile
     layers = np.empty((frame.layers, height, width))
@@ -311,7 +322,7 @@ def light_layers(
         if solid is not None:
             share = trilinear(solid, place)
             here = here / np.maximum(1.0 - share, 0.05)  # as ``over_fluid`` of lib/cell_sample.glsl
-        here = edged(here * fade(place, frame.grid.cells, fades, fade_rate), edge)
+        here = edged(here * fade(place, frame.grid.cells, fades, fade_rate, fade_low, fade_high), edge)
         clear = extinction * frame.path * np.maximum(far - near, 0.0)
         if attenuation == "harris":
             left = np.clip(1.0 - (1.0 - np.exp(-clear)) * here, 0.0, 1.0)

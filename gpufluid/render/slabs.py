@@ -6,6 +6,7 @@ A row of six numbers tells what is drawn at once: left, bottom, right, top of it
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -36,27 +37,51 @@ def box_of(grid: Grid, rays: Rays) -> Rows:
     return _seen(rectangles(rays, _corners(grid), np.array([far, near])), np.array([[near, far]]))
 
 
-def steps_through(grid: Grid, rays: Rays, count: int | None, quality: float) -> int:
-    """Return how many slabs the box is cut into across the view.
+@dataclass(frozen=True)
+class _Across:
+    """Cuts across the view: the slab in which the box begins is number 0.
 
-    count: at full quality; None: one a cell, 32 to 160. quality: the share of them taken, at least one.
+    near, far: where the box begins and ends, m in front of the eye. thickness: of a whole slab, m. lead: the
+    share of slab 0 that lies before the box, 0 .. 1. number: of slabs, the first and the last of which may be
+    thinner. phase: what number slab 0 has for the noise, which goes down from slab to slab.
     """
-    near, far = _depths(grid, rays)
-    if count is None:
-        count = int(np.clip(round((far - near) / grid.cell_size), FEWEST, MOST))
-    return max(1, round(quality * count))
+
+    near: float
+    far: float
+    thickness: float
+    lead: float
+    number: int
+    phase: int
+
+    @classmethod
+    def of(
+        cls, grid: Grid, rays: Rays, count: int | None, quality: float, lag: tuple[int, int, int]
+    ) -> _Across:
+        """The cuts through a box that has moved on by `lag` cells over them: they stay in the world.
+
+        count: of slabs at full quality; None: one a cell, 32 to 160. quality: the share of them taken, at
+        least one. Slabs of a number that nobody has given lie about the middle of the box, as thick however
+        it is seen: as the view turns they turn with it, and none leaps because one more has found a place.
+        """
+        near, far = _depths(grid, rays)
+        if count is None:
+            slabs = max(1.0, quality * float(np.clip((far - near) / grid.cell_size, FEWEST, MOST)))
+        else:
+            slabs = float(max(1, round(quality * count)))
+        thickness = (far - near) / slabs
+        gone = float(np.array(lag) @ rays.forward) * grid.cell_size / thickness
+        if count is None:
+            middle = float(rays.depth(np.array(grid.origin) + 0.5 * np.array(grid.size)))
+            gone -= (middle - near) / thickness  # where a cut lies
+        elif near <= rays.near:  # from the eye on, which is in the box
+            gone = 0.0
+        passed, lead = _parted(gone)
+        return cls(near, far, thickness, lead, _whole(slabs + lead), -1 - passed)
 
 
-def lead_of(grid: Grid, rays: Rays, steps: int, lag: tuple[int, int, int]) -> tuple[int, float]:
-    """Where the cuts across the view lie in a box that has moved on over them by `lag` cells.
-
-    They stay in the world. Returns the number of the slab in which the box begins, and the share of that
-    slab that lies before it, 0 .. 1; (0, 0.0) in a box that has not moved, or that the eye is in.
-    """
-    near, far = _depths(grid, rays)
-    if far <= near or near <= rays.near:
-        return 0, 0.0
-    return _parted(float(np.array(lag) @ rays.forward) * grid.cell_size * steps / (far - near))
+def _whole(slabs: float) -> int:
+    """How many slabs it takes, the last of which may be a part."""
+    return max(1, int(np.ceil(slabs - 1e-6)))
 
 
 def _parted(gone: float) -> tuple[int, float]:
@@ -76,38 +101,32 @@ def view_slabs(
 ) -> Rows:
     """Return slabs of equal thickness across the view, farthest first, [n, 6]; ends: m in front of the eye.
 
-    Those out of the picture are left out. lag: as in `lead_of`; the first and the last may then be thinner.
-    stack: slabs to a row, counted from the nearest. spread: share of a slab by which each may be longer.
+    Those out of the picture are left out. The first and the last may be thinner. count, quality, lag: as in
+    `_Across.of`. stack: slabs to a row, counted from the nearest. spread: share of a slab by which each may
+    be longer.
     """
     near, far = _depths(grid, rays)
     if far <= near:
         return NONE
-    steps = steps_through(grid, rays, count, quality)
-    cuts = np.linspace(far, near, steps + 1)
-    _, lead = lead_of(grid, rays, steps, lag)
-    if lead > LEAST_LEAD:
-        inner = cuts[:-1] - lead * (far - near) / steps
-        cuts = np.concatenate([[far], inner, [near]])
+    across = _Across.of(grid, rays, count, quality, lag)
+    cuts = near + (np.arange(across.number, -1.0, -1.0) - across.lead) * across.thickness
+    cuts[0], cuts[-1] = far, near
     cuts = _every(stack, cuts[::-1])[::-1]
-    further = spread * (far - near) / steps
+    further = spread * across.thickness
     return _seen(rectangles(rays, _corners(grid), cuts, further), np.stack([cuts[1:], cuts[:-1]], axis=1))
 
 
 def view_cuts(grid: Grid, rays: Rays, count: int | None, quality: float, lag: tuple[int, int, int]) -> Cuts:
     """Return where the nearest of `view_slabs` would begin whole, how thick each is, m, and their number."""
-    (near, far), steps = _depths(grid, rays), steps_through(grid, rays, count, quality)
-    thickness, (_, lead) = (far - near) / steps, lead_of(grid, rays, steps, lag)
-    if lead > LEAST_LEAD:
-        return near - lead * thickness, thickness, steps + 1
-    return near, thickness, steps
+    across = _Across.of(grid, rays, count, quality, lag)
+    return across.near - across.lead * across.thickness, across.thickness, across.number
 
 
 def view_shifts(
     grid: Grid, rays: Rays, count: int | None, quality: float, lag: tuple[int, int, int]
 ) -> tuple[float, float]:
     """Return by how much noise is shifted where the nearest of `view_slabs` begins, and more by cut."""
-    steps = steps_through(grid, rays, count, quality)
-    return GOLDEN * (steps - 1 - lead_of(grid, rays, steps, lag)[0]) % 1.0, -GOLDEN
+    return GOLDEN * _Across.of(grid, rays, count, quality, lag).phase % 1.0, -GOLDEN
 
 
 def axis_of(rays: Rays) -> int:

@@ -44,7 +44,8 @@ class ObstacleLike(Protocol):
 class FluidLike(Protocol):
     """A fluid on the GPU.
 
-    scrolled: cells along (x, y, z) that its box has moved on since it was made.
+    scrolled: cells along (x, y, z) that its box has moved on since it was made. spare: cells at its low and
+    high ends that are to show nothing where smoke thins out.
     scalars: density, temperature, fuel, 1 in fluid cells. solid_field: 1 inside; None without solids.
     voxelize: bring that up to date.
     color_field: r, g, b densities of coloured smoke; flame_field: burns, 1/s; None where there are none.
@@ -58,6 +59,9 @@ class FluidLike(Protocol):
 
     @property
     def scrolled(self) -> tuple[int, int, int]: ...
+
+    @property
+    def spare(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]: ...
 
     @property
     def ctx(self) -> moderngl.Context | None: ...

@@ -335,7 +335,12 @@ class VolumeRenderer(Guest):
         if not self.reuse or self._steering is not None:
             return None
         things = (look.light, look.smoke, look.fire, *look.lights)
-        return contents(fluid), fluid.scrolled, [(type(t), t and list(vars(t).values())) for t in things]
+        return (
+            contents(fluid),
+            fluid.scrolled,
+            fluid.spare,
+            [(type(t), t and list(vars(t).values())) for t in things],
+        )
 
     def _find(self, fluid: FluidLike, look: Look) -> None:
         """Find where there is anything, where empty space is left out."""
