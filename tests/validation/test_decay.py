@@ -85,8 +85,8 @@ def measure() -> Case:
             for modes, worst in diffusion.items()
         ),
         *(
-            at_most(f"pressure after 40 Jacobi sweeps, mode {modes}: largest error, of the mode", 2.5e-6, error,
-                    "rounding of 40 sweeps in single precision, 6e-8 each")
+            at_most(f"pressure after 40 Jacobi sweeps, mode {modes}: largest error, of the mode", 2.5e-6,
+                    error, "rounding of 40 sweeps in single precision, 6e-8 each")
             for modes, error in pressures.items()
         ),
     ]  # fmt: skip
