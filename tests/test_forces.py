@@ -75,7 +75,7 @@ def test_wind_draws_all_to_its_velocity_whatever_dt(backend: str) -> None:
         share = 1 - math.exp(-30.0 * DT)
         for axis, speed in enumerate((0.2, -0.1, 0.3)):
             middle = inner(u, axis)[2:-2, 2:-2, 2:-2]
-            np.testing.assert_allclose(middle, share * speed, rtol=2e-2 if steps > 1 else 1e-5)
+            np.testing.assert_allclose(middle, share * speed, rtol=1e-5)
 
 
 def nearness(

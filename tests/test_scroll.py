@@ -237,7 +237,7 @@ def test_solids_and_sources_stay_in_the_world(where: dict[str, Any]) -> None:
             for o, n in zip(fluid.grid.origin[::-1], GRID.cells[::-1], strict=True)
         )
         middle = [(d * p).sum() / d.sum() for p in (x, y[:, None], z[:, None, None])]
-        np.testing.assert_allclose(middle, lamp.position, atol=0.02)
+        np.testing.assert_allclose(middle, lamp.position, atol=1e-3)
         assert ball.position != standing.position
 
 
@@ -254,12 +254,12 @@ def test_a_moving_solid_goes_on_moving(where: dict[str, Any]) -> None:
         voxels = solids._fields["solid_velocity"].read()
         inside = voxels[..., 3] > 0.5
         assert 20 < inside.sum() < 60
-        np.testing.assert_allclose(voxels[inside][:, 0], 1.0, atol=1e-4)
+        np.testing.assert_allclose(voxels[inside][:, 0], 1.0, atol=1e-5)
         assert fluid.diagnostics().max_speed > 0.9
         ball.position = (0.85, 0.6, 0.6)
         fluid.step(0.05)
         voxels = solids._fields["solid_velocity"].read()
-        np.testing.assert_allclose(voxels[voxels[..., 3] > 0.5][:, 0], 1.0, atol=1e-4)
+        np.testing.assert_allclose(voxels[voxels[..., 3] > 0.5][:, 0], 1.0, atol=1e-5)
 
 
 def test_what_has_a_value_for_each_cell_goes_with_the_box() -> None:
@@ -418,9 +418,9 @@ def test_it_shows_of_a_long_world_what_a_long_box_shows() -> None:
             heat.append(fluid.velocity.at_centers()[..., first : first + 12, 1])
             assert fluid.scrolled[0] > 24 or cells[0] == 56
     assert smoke[1].sum() > 30.0
-    np.testing.assert_allclose(smoke[0].sum(), smoke[1].sum(), rtol=0.05)
-    assert np.abs(smoke[0] - smoke[1]).sum() < 0.1 * smoke[1].sum()
-    assert np.corrcoef(heat[0].ravel(), heat[1].ravel())[0, 1] > 0.98
+    np.testing.assert_allclose(smoke[0].sum(), smoke[1].sum(), rtol=1e-3)
+    assert np.abs(smoke[0] - smoke[1]).sum() < 1e-3 * smoke[1].sum()
+    assert np.corrcoef(heat[0].ravel(), heat[1].ravel())[0, 1] > 0.9999
 
 
 # -- who looks -----------------------------------------------------------------------------------------------

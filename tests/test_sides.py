@@ -29,8 +29,8 @@ def test_a_uniform_stream_from_inflow_to_open_stays_uniform(axis: int, backend: 
         for _ in range(35):
             fluid.step(0.1)
         faces = [np.s_[:11, :10, :], np.s_[:11, :, :9], np.s_[:, :10, :9]][axis]
-        np.testing.assert_allclose(fluid.velocity.read()[faces][..., axis], 0.8, atol=2e-5)
-        np.testing.assert_allclose(fluid.density.read(), 0.5, atol=1e-4)  # it has come in everywhere
+        np.testing.assert_allclose(fluid.velocity.read()[faces][..., axis], 0.8, atol=1e-6)
+        np.testing.assert_allclose(fluid.density.read(), 0.5, atol=1e-6)  # it has come in everywhere
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,10 @@ def test_as_much_comes_in_however_small_the_steps(side: str, backend: str, advec
                 fluid.step(dt)
             density = fluid.density.read()[0].astype(float)
             came = density.sum() / (16 * 2.0)  # cells
-            assert came == pytest.approx(6.0, abs=3e-4 if advection == "semi-lagrangian" else 0.8)
+            assert came == pytest.approx(6.0, abs=3e-4 if advection == "semi-lagrangian" else 0.65)
             np.testing.assert_allclose(fluid.temperature.read()[0], 1.5 * density, atol=2e-5)
             along = np.moveaxis(density, 1 - a, 0)[:: 1 if low else -1]
-            np.testing.assert_allclose(along[0], 2.0, atol=0.05)
+            np.testing.assert_allclose(along[0], 2.0, atol=0.01)
             assert np.ptp(along, axis=1).max() < 1e-5
 
 
@@ -98,7 +98,7 @@ def test_a_stream_starts_from_rest_when_it_is_driven(backend: str) -> None:
         for _ in range(4):
             fluid.step(0.05)
         u = fluid.velocity.read()
-        np.testing.assert_allclose(u[:6, :6, :, 0], 1.0, atol=1e-3)
+        np.testing.assert_allclose(u[:6, :6, :, 0], 1.0, atol=1e-5)
         assert fluid.diagnostics().divergence_rms < 1e-2
 
 
@@ -160,7 +160,7 @@ def test_a_periodic_flow_does_not_know_where_the_box_begins(backend: str, rng: n
             assert np.array_equal(v[:nz, :ny, 0, 0], v[:nz, :ny, nx, 0])
             ends.append((v[:nz, :ny, :nx], t))
     for a, b in zip(*ends, strict=True):
-        np.testing.assert_allclose(np.roll(a, shift, (0, 1, 2)), b, atol=2e-5 * np.abs(a).max() * 10)
+        np.testing.assert_allclose(np.roll(a, shift, (0, 1, 2)), b, atol=2e-5 * np.abs(a).max())
 
 
 @pytest.mark.parametrize("backend", COMPUTED)
@@ -240,6 +240,21 @@ def test_air_drawn_in_comes_from_rest(side: str, advection: str, backend: str) -
             edge, beside = (12, 11) if side == "right" else (0, 1)
             # MacCormack and BFECC take the jump at the side for an error and correct some of it
             plain = advection in ("semi-lagrangian", "monotone-cubic")
-            loose = 1e-5 if plain or left == 0.0 else 0.15
+            loose = 1e-5 if plain or left == 0.0 else 0.08
             np.testing.assert_allclose(after[:, edge], left * inward, atol=loose)
-            np.testing.assert_allclose(after[:, beside], inward, atol=4.0 * loose)
+            np.testing.assert_allclose(after[:, beside], inward, atol=loose)
+
+
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_a_warm_part_pulls_as_in_a_duct_one_cell_longer(backend: str) -> None:
+    """The pressure is 0 half a cell beyond either end: buoyancy b over l of L sets off at b l / (L + h)."""
+    sides = gf.Boundaries(left=FREE, right=FREE, bottom=gf.Open(), top=gf.Open())
+    rules = gf.Settings(buoyancy=2.0, pressure=gf.ConjugateGradient(tolerance=1e-6))
+    for n in (8, 20):
+        with gf.Fluid(gf.Grid((6, n, 1), 1.0 / n), sides, rules, backend) as fluid:
+            warm = np.zeros((1, n, 6))
+            warm[:, n // 4 : n // 2] = 1.0
+            fluid.temperature.write(warm)
+            fluid.step(0.01)
+            up = fluid.velocity.read()[0, :, :6, 1]
+        np.testing.assert_allclose(up, 0.01 * 2.0 * 0.25 / (1.0 + 1.0 / n), rtol=2e-5)

@@ -386,6 +386,23 @@ def test_what_a_solid_leaves_behind_has_the_ambient_temperature(scheme: str, bac
         assert np.abs(fluid.velocity.read()).max() < 1e-4
 
 
+@pytest.mark.parametrize(
+    ("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"])
+)
+def test_even_smoke_stays_even_round_a_solid_that_moves(scheme: str, backend: str) -> None:
+    """Cells that it leaves are filled by those beside them; the ones that it covers hold nothing."""
+    rules = gf.Settings(advection=scheme, buoyancy=0.0, pressure=gf.Multigrid(2))
+    with gf.Fluid(GRID, settings=rules, backend=backend) as fluid:
+        fluid.density.write(np.full(GRID.cells[::-1], 2.0))
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (-0.2, 0.45, 0)))
+        for n in range(12):
+            ball.position = (-0.2 + 0.02 * n, 0.45, 0.0)
+            fluid.step(0.02)
+        solid, smoke = fluid.solid.read() > 0.5, fluid.density.read()
+        assert 80 < solid.sum() < 150 and not smoke[solid].any()
+        np.testing.assert_allclose(smoke[~solid], 2.0, atol=2e-5)
+
+
 @pytest.mark.parametrize(("limiter", "backend"), by_turns(["clamp", "revert"]))
 def test_air_from_where_a_solid_was_is_not_corrected(limiter: str, backend: str) -> None:
     """MacCormack's error of air that comes from where nothing was to be found has no bounds to be held to."""

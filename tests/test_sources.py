@@ -190,11 +190,11 @@ def test_hard_shares_of_what_has_no_formula_are_those_covered() -> None:
         (gf.Image(np.ones((4, 4)), (0, 0.5, 0.0), (0.4, 0.4), 0.02), 0.4**2 * 0.02),
     ):
         total = source_mask(GRID, shape, np.eye(4), None).sum() * GRID.cell_size**3
-        assert total == pytest.approx(volume, rel=0.08)
+        assert total == pytest.approx(volume, rel=0.01)
     flat = gf.Grid((24, 20, 1), 0.05, (-0.6, 0.0, 3.0))
     share = source_mask(flat, gf.Mesh.box((0.33, 0.21, 0.01), (0.013, 0.5, 0.0)), np.eye(4), None)
     assert share.max() == 1.0
-    assert share.sum() * 0.05**2 == pytest.approx(0.33 * 0.21, rel=0.05)
+    assert share.sum() * 0.05**2 == pytest.approx(0.33 * 0.21, rel=0.01)
 
 
 @pytest.mark.parametrize("backend", DRAWN)
@@ -236,7 +236,7 @@ def test_a_source_sets_the_velocity_and_leaves_solids_alone(name: str, backend: 
         emitter.active = False
         before = fluid.diagnostics().mass
         fluid.step(0.01)
-        assert fluid.diagnostics().mass == pytest.approx(before, rel=0.1)
+        assert fluid.diagnostics().mass == pytest.approx(before, rel=0.01)
 
 
 @pytest.mark.parametrize(("source", "backend"), by_turns(["gaussian", "hard", "array"]))
@@ -334,7 +334,7 @@ def test_distance_to_single_triangles(rng: np.random.Generator) -> None:
         on = a + s[:, None] * (b - a) + t[:, None] * (c - a)
         nearest = np.linalg.norm(on - point, axis=1).min()
         assert distance <= nearest + 1e-12
-        assert distance == pytest.approx(nearest, abs=0.02)
+        assert distance == pytest.approx(nearest, abs=1e-3)
 
 
 def test_bezier_goes_where_its_curve_goes() -> None:
@@ -421,7 +421,7 @@ def test_a_logo_stands_in_the_box_and_evaporates(backend: str) -> None:
         fluid.step(0.05)
         logo.active = False
         stands = fluid.density.read()
-        assert stands[4, 7, 8] == pytest.approx(1.0 * math.exp(-0.05), rel=0.05)
+        assert stands[4, 7, 8] == pytest.approx(1.0 * math.exp(-0.05), rel=1e-5)
         assert stands.sum() * grid.cell_size**2 == pytest.approx(math.pi * (14 / 32 * 0.5) ** 2, rel=0.1)
         low = (stands.sum((0, 2)) @ np.arange(20)) / stands.sum()
         for _ in range(20):
@@ -592,7 +592,7 @@ def test_a_fast_emitter_leaves_a_trail_and_not_a_row_of_puffs(given: dict[str, A
     middle = slice(24, 72)
     assert np.ptp(puffs[6, 6, middle]) > 0.9 * puffs[6, 6, middle].mean()
     assert np.ptp(even[6, 6, middle]) < 0.05 * even[6, 6, middle].mean()
-    assert even.sum() == pytest.approx(puffs.sum(), rel=0.02)
+    assert even.sum() == pytest.approx(puffs.sum(), rel=0.005)
     finer = trail(backend, 6.0, dt=1 / 120, **given)  # the same way in steps a fourth as long
     assert np.abs(finer - even)[..., middle].max() < 0.1 * even.max()
 
