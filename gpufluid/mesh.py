@@ -23,6 +23,8 @@ MESH_SUFFIXES = (".glb", ".obj", ".ply", ".stl")
 # Half the least distance between two strands of the unit trefoil is 0.0908: a thicker tube meets itself.
 TREFOIL_MAX_TUBE = 0.09
 
+SHARP = 40.0  # degrees between two triangles, from which on their edge is drawn sharp
+
 
 class Family:
     """What meshes have in common that were moved from one another: the key of what is kept for all."""
@@ -268,15 +270,7 @@ class Mesh:
 
         Where there is nothing to average, at an unused vertex or among triangles without area, it is +y.
         """
-        a, b, c = self._corners()
-        doubled_areas = np.cross(b - a, c - a)
-        sums = np.zeros_like(self.vertices)
-        for corner in range(3):
-            np.add.at(sums, self.triangles[:, corner], doubled_areas)
-        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        usable = lengths > 0.0
-        unit = np.where(usable, sums / np.where(usable, lengths, 1.0), (0.0, 1.0, 0.0))
-        normals: NDArray[np.float32] = unit.astype(np.float32)
+        normals = normals_of(self.vertices, self.triangles)
         normals.flags.writeable = False
         return normals
 
@@ -364,3 +358,53 @@ def _checked_triangles(triangles: ArrayLike, vertex_count: int) -> NDArray[np.in
     kept: NDArray[np.int32] = np.ascontiguousarray(array[proper], dtype=np.int32)
     kept.flags.writeable = False
     return kept
+
+
+def normals_of(vertices: Floats, triangles: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Unit normals [v, 3] at vertices [v, 3], as `Mesh.normals` are."""
+    a, b, c = vertices[triangles].swapaxes(0, 1)
+    doubled_areas = np.cross(b - a, c - a)
+    sums = np.zeros_like(vertices)
+    for corner in range(3):
+        np.add.at(sums, triangles[:, corner], doubled_areas)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    usable = lengths > 0.0
+    unit = np.where(usable, sums / np.where(usable, lengths, 1.0), (0.0, 1.0, 0.0))
+    return unit.astype(np.float32)
+
+
+def parted_at_creases(mesh: Mesh) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+    """Where edges of `mesh` are sharp, give the triangles on either side vertices of their own.
+
+    Returns the vertex of `mesh` that each of them is, [n], and the triangles of these, [t, 3]. Triangles that
+    share an edge and lie at less than `SHARP` go on over it; round a vertex they fall into fans.
+    """
+    triangles = mesh.triangles.astype(np.int64)
+    a, b, c = mesh.vertices[triangles].swapaxes(0, 1)
+    facing = np.cross(b - a, c - a)
+    lengths = np.linalg.norm(facing, axis=1, keepdims=True)
+    facing /= np.where(lengths > 0.0, lengths, 1.0)
+    corners = np.arange(triangles.size).reshape(-1, 3)
+    start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    ends = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
+    turned = start > end
+    key = np.minimum(start, end) * len(mesh.vertices) + np.maximum(start, end)
+    first, last = np.where(turned, ends[1], ends[0]), np.where(turned, ends[0], ends[1])
+    order = np.argsort(key, kind="stable")
+    one, other = order[:-1], order[1:]
+    across = np.einsum("ij,ij->i", facing[one // 3], facing[other // 3])
+    flat = (lengths[one // 3, 0] == 0.0) | (lengths[other // 3, 0] == 0.0)
+    smooth = (key[one] == key[other]) & ((across > math.cos(math.radians(SHARP))) | flat)
+    one, other = one[smooth], other[smooth]
+    pairs = np.concatenate([[first[one], first[other]], [last[one], last[other]]], axis=1)
+    fan = np.arange(triangles.size)  # the least corner that is known to be of the same
+    settled = False
+    while not settled:
+        before = fan.copy()
+        least = fan[pairs].min(axis=0)
+        np.minimum.at(fan, pairs[0], least)
+        np.minimum.at(fan, pairs[1], least)
+        fan = fan[fan]
+        settled = np.array_equal(fan, before)
+    chosen, number = np.unique(fan, return_inverse=True)
+    return triangles.ravel()[chosen], number.reshape(-1, 3).astype(np.int32)

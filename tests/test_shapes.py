@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import moderngl
 import numpy as np
 import pytest
 
+import gpufluid as gf
 from gpufluid.errors import GpufluidError, MissingDependencyError
-from gpufluid.mesh import MESH_SUFFIXES, Mesh
+from gpufluid.mesh import MESH_SUFFIXES, Mesh, normals_of, parted_at_creases
 from gpufluid.obstacles import Obstacle
 from gpufluid.shapes import Box, Sphere
 from gpufluid.sources import Emitter
@@ -636,3 +638,39 @@ def test_binary_ply_of_triangles_and_quads(tmp_path: Path, order: str) -> None:
     file.write_bytes(head.encode() + body[:-9])
     with pytest.raises(GpufluidError, match=r"pyramid.ply is damaged"):
         Mesh.load(file)
+
+
+# -- sharp edges ---------------------------------------------------------------------------------------------
+
+
+def test_sharp_edges_part_the_triangles_on_either_side() -> None:
+    """A box has a normal for each face, a cylinder's rim two; what is round stays whole."""
+    for mesh, count in (
+        (Mesh.box(), 24),
+        (Mesh.cylinder(1.0, 1.0, 32), 2 * 2 * 32 + 2),
+        (Mesh.icosphere(2), len(Mesh.icosphere(2).vertices)),
+        (Mesh.trefoil(), len(Mesh.trefoil().vertices)),
+    ):
+        chosen, triangles = parted_at_creases(mesh)
+        assert len(chosen) == count and triangles.shape == mesh.triangles.shape
+        np.testing.assert_array_equal(chosen[triangles], mesh.triangles)
+    chosen, triangles = parted_at_creases(Mesh.box())
+    normals = normals_of(Mesh.box().vertices[chosen], triangles)
+    np.testing.assert_allclose(np.sort(np.abs(normals), axis=1), [[0.0, 0.0, 1.0]] * 24, atol=1e-6)
+
+
+def test_a_mesh_of_a_box_is_drawn_as_the_box(ctx: moderngl.Context) -> None:
+    """Its corners are shared by three faces; a lamp's light went round them, and its shadow had teeth."""
+    box = Mesh(Mesh.box().vertices * (0.6, 0.1, 0.2), Mesh.box().triangles)
+    pictures = []
+    with gf.FrameRenderer(ctx, (160, 90)) as renderer:
+        for shape in (gf.Box(size=(0.6, 0.1, 0.2)), box):
+            fluid = gf.Fluid(gf.Grid((16, 16, 16), 1 / 16), ctx=ctx)
+            fluid.obstacles.add(gf.Obstacle(shape, position=(0.5, 0.7, 0.5), rotation=(0.0, 0.6, 0.0, 0.8)))
+            lamp = gf.PointLight((1.1, 0.3, 0.9), color=(1.5, 0.6, 0.2))
+            camera = gf.Camera((0.5, 0.7, 0.5), 1.5, azimuth=15.0)
+            renderer.draw(gf.Scene(fluid, camera, lights=[lamp], floor=0.0))
+            pictures.append(renderer.read().astype(int))
+            fluid.release()
+    assert np.ptp(pictures[0]) > 150
+    assert np.abs(pictures[1] - pictures[0]).max() <= 2

@@ -8,18 +8,29 @@ from weakref import ReferenceType, WeakKeyDictionary, finalize, ref
 import moderngl
 import numpy as np
 
-from gpufluid.mesh import Family, Mesh
+from gpufluid.mesh import Family, Mesh, normals_of, parted_at_creases
 
 
 class _Drawable:
     """The buffers of a family of meshes, which differ in where their vertices are, and its vertex arrays."""
 
-    def __init__(self, ctx: moderngl.Context, mesh: Mesh, vertices: bytes) -> None:
-        self.vertices = ctx.buffer(vertices, dynamic=True)  # a mesh may bend
-        self.indices = ctx.buffer(np.ascontiguousarray(mesh.triangles, np.int32).tobytes())
+    def __init__(self, ctx: moderngl.Context, mesh: Mesh, normals: bool) -> None:
+        # which vertices are drawn, and their triangles: those of the family, whose edges are as sharp as here
+        self._drawn = parted_at_creases(mesh) if normals else None
+        self.vertices = ctx.buffer(self.content(mesh), dynamic=True)  # a mesh may bend
+        triangles = mesh.triangles if self._drawn is None else self._drawn[1]
+        self.indices = ctx.buffer(np.ascontiguousarray(triangles, np.int32).tobytes())
         self.arrays: dict[int, moderngl.VertexArray] = {}  # by program
         self.holds: ReferenceType[Mesh] = ref(mesh)
         self.gone: finalize[Any, Any] | None = None  # what is called when no mesh of the family is left
+
+    def content(self, mesh: Mesh) -> bytes:
+        """What is known at the vertices of `mesh`, one of the family."""
+        if self._drawn is None:
+            return mesh.vertices.astype(np.float32).tobytes()
+        chosen, triangles = self._drawn
+        places = mesh.vertices[chosen]
+        return np.concatenate([places, normals_of(places, triangles)], axis=1).astype(np.float32).tobytes()
 
     def release(self) -> None:
         if self.gone is not None:
@@ -34,7 +45,7 @@ class _Drawable:
 class MeshBuffers:
     """The triangles of every mesh that was drawn lately; those of a mesh that is no more are released.
 
-    normals: vertices have a `normal` beside their `position`.
+    normals: vertices have a `normal` beside their `position`, and where edges are sharp one for either side.
     """
 
     def __init__(self, ctx: moderngl.Context, normals: bool) -> None:
@@ -48,11 +59,11 @@ class MeshBuffers:
         self._release_orphans()
         drawable = self._families.get(mesh.family)
         if drawable is None:
-            drawable = self._families[mesh.family] = _Drawable(self.ctx, mesh, self._vertices(mesh))
+            drawable = self._families[mesh.family] = _Drawable(self.ctx, mesh, len(self._attributes) > 1)
             drawable.gone = finalize(mesh.family, self._orphans.append, drawable)
             drawable.gone.atexit = False
         elif drawable.holds() is not mesh:
-            drawable.vertices.write(self._vertices(mesh))
+            drawable.vertices.write(drawable.content(mesh))
             drawable.holds = ref(mesh)
         if program.glo not in drawable.arrays:
             read = [name for name in self._attributes if program.get(name, None) is not None]
@@ -62,12 +73,6 @@ class MeshBuffers:
                 program, [content], index_buffer=drawable.indices
             )
         return drawable.arrays[program.glo]
-
-    def _vertices(self, mesh: Mesh) -> bytes:
-        position = mesh.vertices.astype(np.float32)
-        if len(self._attributes) == 1:
-            return position.tobytes()
-        return np.concatenate([position, mesh.normals.astype(np.float32)], axis=1).tobytes()
 
     def _release_orphans(self) -> None:
         while self._orphans:
