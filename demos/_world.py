@@ -73,9 +73,10 @@ WHOLE = """#version 330 core
 void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }"""
 TONE = """#version 330 core
 uniform sampler2D picture;
+uniform ivec2 window;  // pixels: more than the picture has on a fine screen
 out vec4 seen;
 void main() {
-    vec3 light = texelFetch(picture, ivec2(gl_FragCoord.xy), 0).rgb;
+    vec3 light = texelFetch(picture, ivec2(gl_FragCoord.xy) * textureSize(picture, 0) / window, 0).rgb;
     seen = vec4(pow(light / (1.0 + 0.6 * light), vec3(1.0 / 2.2)), 1.0);
 }"""
 
@@ -117,7 +118,8 @@ class World:
             ctx.vertex_array(self.program, [(ctx.buffer(made), "3f 3f", "corner", "normal")])
             for made in (mesh(24, 48), mesh(24, 48, 0.05))
         )
-        self._tone = ctx.vertex_array(ctx.program(vertex_shader=WHOLE, fragment_shader=TONE), [])
+        self._tone: Any = ctx.program(vertex_shader=WHOLE, fragment_shader=TONE)
+        self._window = ctx.vertex_array(self._tone, [])
         self.camera = look_at((0.75, 0.8, 3.0), (-0.05, 0.5, 0.0)), perspective(36.0, size[0] / size[1])
 
     def ball(self, time: float) -> tuple[float, float, float]:
@@ -145,17 +147,19 @@ class World:
             shape.render()
 
     def show(self, window: moderngl.Framebuffer) -> None:
-        """Tone map the picture to a window."""
+        """Tone map the picture to all of a window."""
         window.use()
+        self._tone["window"].value = window.viewport[2:]
         self.ctx.enable_only(moderngl.NOTHING)
         self._color.use(0)
-        self._tone.render(moderngl.TRIANGLES, vertices=3)
+        self._window.render(moderngl.TRIANGLES, vertices=3)
 
     def save(self, window: moderngl.Framebuffer, path: str) -> None:
         """Write what a window shows."""
-        pixels = np.frombuffer(window.read((0, 0, *self.size), 3, alignment=1), np.uint8)
+        width, height = window.viewport[2:]
+        pixels = np.frombuffer(window.read((0, 0, width, height), 3, alignment=1), np.uint8)
         _ = self.ctx.error  # moderngl's reading of a window leaves one
-        write_png(path, pixels.reshape(self.size[1], self.size[0], 3)[::-1], overwrite=True)
+        write_png(path, pixels.reshape(height, width, 3)[::-1], overwrite=True)
 
 
 def look_at(eye: tuple[float, ...], target: tuple[float, ...]) -> NDArray[np.float64]:

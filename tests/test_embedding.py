@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import moderngl
 import numpy as np
 import pytest
 from driver import PATIENCE
@@ -62,6 +63,28 @@ def test_a_program_with_smoke_in_it(name: str, off_screen: np.ndarray, tmp_path:
     assert smoke_in(off_screen) > 100
     difference = np.abs(shown - off_screen)
     assert difference.mean() < 0.2 and difference.max() <= 24  # another driver path may round otherwise
+
+
+def test_the_game_fills_a_window_of_fine_pixels(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As on a Mac's screen, where a window has more pixels than units: it was in a quarter of it."""
+    monkeypatch.syspath_prepend(demo_folder())
+    import _world
+
+    sunny = "float gpufluid_sunlight_at(vec3 world) { return 1.0; }"  # without smoke
+    world = _world.World(ctx, sunny, (64, 36))
+    world.draw(0.0)
+    pictures = []
+    for times in (1, 2):
+        size = 64 * times, 36 * times
+        window = ctx.framebuffer([ctx.texture(size, 4)])
+        world.show(window)
+        world.save(window, str(tmp_path / f"{times}.png"))
+        pictures.append(np.asarray(Image.open(tmp_path / f"{times}.png")))
+    plain, fine = pictures
+    assert plain.std() > 20.0
+    assert np.array_equal(fine, plain.repeat(2, 0).repeat(2, 1))
 
 
 def test_they_are_no_demos_of_the_engine() -> None:
