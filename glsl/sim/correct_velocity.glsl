@@ -18,7 +18,8 @@ void kernel(ivec3 here) {
 #endif
     vec3 carried = limited(plain.xyz + 0.5 * (fetch_FIELD(face).xyz - returned), plain.xyz, low.xyz, high.xyz);
 #if !ALL_WALLS
-    carried = mix(plain.xyz, carried, vec3(plain.w, low.w, high.w));
+    // what still air takes away is no error
+    carried = mix(plain.xyz, carried, greaterThan(vec3(plain.w, low.w, high.w), vec3(0.999)));
 #endif
     velocity_out = vec4(constrained(here, carried), 0.0);
 }

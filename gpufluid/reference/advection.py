@@ -166,7 +166,7 @@ def correct_velocity(
             values[:z, :y, :x, axis] for values in (moved, forward, least, largest, shares)
         )
         value = _limited(variant, plain + 0.5 * (before - returned), plain, low, high)
-        parts.append(plain + (value - plain) * share)
+        parts.append(np.where(share > 0.999, value, plain))  # still air is no error
     return constrained(grid, variant, solid_faces, faces_of(grid, parts))
 
 
