@@ -277,8 +277,9 @@ def advance(solid: dict[str, Any], obstacle: gf.Obstacle, n: int, dt: float) -> 
         obstacle.position = (float(x), float(y), float(z))
         return 0.5 * speed
     if solid["does"] == "turns":
-        angle = 0.5 * dt * n
-        obstacle.rotation = (0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2))
+        _, _, sine, cosine = obstacle.rotation or (0.0, 0.0, 0.0, 1.0)
+        half = math.atan2(sine, cosine) + 0.25 * dt
+        obstacle.rotation = (0.0, 0.0, math.sin(half), math.cos(half))
         return 0.5 * 0.6  # rad/s times no more than half the largest solid
     if solid["does"] == "spins":
         obstacle.spin = tuple(5.0 * v for v in solid["velocity"])  # type: ignore[assignment]
