@@ -15,7 +15,7 @@ import pytest
 from driver import PATIENCE
 
 import gpufluid as gf
-from gpufluid.gl import messages
+from gpufluid.gl import enums, messages
 from gpufluid.gl.calls import calls
 from gpufluid.gl.field import Field
 from gpufluid.gl.messages import take
@@ -85,8 +85,8 @@ def test_a_host_that_listens_itself_goes_on(ctx: moderngl.Context) -> None:
     kind = messages._KIND(None, *[ctypes.c_uint] * 4, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
     callback = kind(lambda *given: heard.append(given[5]))
     gl = calls(own)
-    gl.glEnable(messages.OUTPUT)
-    gl.glEnable(messages.SYNCHRONOUS)
+    gl.glEnable(enums.DEBUG_OUTPUT)
+    gl.glEnable(enums.DEBUG_OUTPUT_SYNCHRONOUS)
     gl.glDebugMessageCallback(ctypes.cast(callback, ctypes.c_void_p), None)
     with small(own) as fluid:
         fluid.step(0.1)

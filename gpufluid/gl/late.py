@@ -6,10 +6,10 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 
-_COMPLETE, _FLUSH, _SIGNALLED, _ALREADY = 0x9117, 0x00000001, 0x911C, 0x911A
-_FAILED = 0x911D
+_DONE = enums.ALREADY_SIGNALED, enums.CONDITION_SATISFIED
 _SLICE = 20_000_000  # ns
 
 
@@ -19,10 +19,11 @@ def settle(ctx: moderngl.Context) -> None:
     Python runs its signal handlers between two of them: Ctrl-C strikes while a large picture is drawn.
     """
     gl = calls(ctx)
-    fence = gl.glFenceSync(_COMPLETE, 0)
+    fence = gl.glFenceSync(enums.SYNC_GPU_COMMANDS_COMPLETE, 0)
     try:
-        while gl.glClientWaitSync(fence, _FLUSH, _SLICE) not in (_SIGNALLED, _ALREADY, _FAILED):
-            pass
+        answer = None
+        while answer not in (*_DONE, enums.WAIT_FAILED):
+            answer = gl.glClientWaitSync(fence, enums.SYNC_FLUSH_COMMANDS_BIT, _SLICE)
     finally:
         gl.glDeleteSync(fence)
 
@@ -37,7 +38,7 @@ class LateRead:
         size = height * width * texture.components * int(texture.dtype[1])
         self._buffer: moderngl.Buffer | None = self._ctx.buffer(reserve=size)
         texture.read_into(self._buffer, alignment=1)
-        self._fence = self._gl.glFenceSync(_COMPLETE, 0)
+        self._fence = self._gl.glFenceSync(enums.SYNC_GPU_COMMANDS_COMPLETE, 0)
         self._values: NDArray[np.floating] | None = None
 
     @property
@@ -49,7 +50,8 @@ class LateRead:
         """Wait for it, but no longer than `seconds`; return whether it is `ready`."""
         if self._buffer is None:
             return True
-        return self._gl.glClientWaitSync(self._fence, _FLUSH, int(seconds * 1e9)) in (_SIGNALLED, _ALREADY)
+        flush, most = enums.SYNC_FLUSH_COMMANDS_BIT, int(seconds * 1e9)
+        return self._gl.glClientWaitSync(self._fence, flush, most) in _DONE
 
     def read(self) -> NDArray[np.floating]:
         """Return it, [height, width, components]; waits where it is not `ready`."""

@@ -17,21 +17,28 @@ import moderngl
 
 from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError, warn
+from gpufluid.gl import enums
 from gpufluid.gl.calls import Calls, calls
 
-OUTPUT, SYNCHRONOUS, CALLBACK = 0x92E0, 0x8242, 0x8244
-TYPES = {0x824C: "error", 0x824D: "deprecated", 0x824E: "undefined behaviour", 0x824F: "not portable"}
-WARNINGS = (0x9146, 0x9147)  # of high and medium severity, whatever their type but the next one
-HINT = 0x8250  # of speed: NVIDIA's tells of each buffer that it moves and each program that it compiles anew
+TYPES = {
+    enums.DEBUG_TYPE_ERROR: "error",
+    enums.DEBUG_TYPE_DEPRECATED_BEHAVIOR: "deprecated",
+    enums.DEBUG_TYPE_UNDEFINED_BEHAVIOR: "undefined behaviour",
+    enums.DEBUG_TYPE_PORTABILITY: "not portable",
+}
+# whatever their type but the next one
+WARNINGS = enums.DEBUG_SEVERITY_HIGH, enums.DEBUG_SEVERITY_MEDIUM
+# of speed: NVIDIA's driver tells of each buffer that it moves and each program that it compiles anew
+HINT = enums.DEBUG_TYPE_PERFORMANCE
 ERRORS = {
-    0x0500: "GL_INVALID_ENUM",
-    0x0501: "GL_INVALID_VALUE",
-    0x0502: "GL_INVALID_OPERATION",
-    0x0503: "GL_STACK_OVERFLOW",
-    0x0504: "GL_STACK_UNDERFLOW",
-    0x0505: "GL_OUT_OF_MEMORY",
-    0x0506: "GL_INVALID_FRAMEBUFFER_OPERATION",
-    0x0507: "GL_CONTEXT_LOST",
+    enums.INVALID_ENUM: "GL_INVALID_ENUM",
+    enums.INVALID_VALUE: "GL_INVALID_VALUE",
+    enums.INVALID_OPERATION: "GL_INVALID_OPERATION",
+    enums.STACK_OVERFLOW: "GL_STACK_OVERFLOW",
+    enums.STACK_UNDERFLOW: "GL_STACK_UNDERFLOW",
+    enums.OUT_OF_MEMORY: "GL_OUT_OF_MEMORY",
+    enums.INVALID_FRAMEBUFFER_OPERATION: "GL_INVALID_FRAMEBUFFER_OPERATION",
+    enums.CONTEXT_LOST: "GL_CONTEXT_LOST",
 }
 KEPT = 32  # messages, until somebody asks; one wrong call a pass would fill any memory
 HERE = str(Path(__file__).parent.parent)
@@ -78,11 +85,11 @@ def listen(ctx: moderngl.Context) -> bool:
         hears = gl.version >= 430 or "GL_KHR_debug" in gl.extensions
         if hears:
             taken = ctypes.c_void_p()
-            gl.glGetPointerv(CALLBACK, ctypes.byref(taken))
+            gl.glGetPointerv(enums.DEBUG_CALLBACK_FUNCTION, ctypes.byref(taken))
             hears = not taken.value
         if hears:
-            gl.glEnable(OUTPUT)
-            gl.glEnable(SYNCHRONOUS)
+            gl.glEnable(enums.DEBUG_OUTPUT)
+            gl.glEnable(enums.DEBUG_OUTPUT_SYNCHRONOUS)
             gl.glDebugMessageCallback(ctypes.cast(_CALLBACK, ctypes.c_void_p), None)
         _listening[ctx] = hears
     return _listening[ctx]

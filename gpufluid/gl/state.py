@@ -30,7 +30,6 @@ from gpufluid.gl.messages import complain, listen, take, tell
 
 UNITS = 16  # texture units the engine binds from 0 on; and the one moderngl makes textures on
 IMAGES = 12  # image units that it binds, at most
-COMPATIBLE = 2  # the bit of a compatibility profile
 
 # glEnable's, and what the engine draws with
 SWITCHES = {
@@ -172,7 +171,8 @@ class _Kept:
         if self._has(410, "GL_ARB_viewport_array"):
             viewports = gl.integers(enums.MAX_VIEWPORTS)[0]
         buffers = gl.integers(enums.MAX_DRAW_BUFFERS)[0]
-        compatible = bool(gl.integers(enums.CONTEXT_PROFILE_MASK)[0] & COMPATIBLE)
+        profile = gl.integers(enums.CONTEXT_PROFILE_MASK)[0]
+        compatible = bool(profile & enums.CONTEXT_COMPATIBILITY_PROFILE_BIT)
         yield from self._switches(buffers, viewports, compatible)
         yield from self._objects()
         yield from self._pixels(compatible)

@@ -10,16 +10,16 @@ from time import perf_counter
 import moderngl
 
 from gpufluid.backend import COUNTS, SLACK, UNKNOWN, Costs, Delays
+from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 
-_TIMESTAMP, _BITS, _RESULT, _AVAILABLE = 0x8E28, 0x8864, 0x8866, 0x8867
 MOST = 2048  # time stamps on their way; no more are asked for then
 
 
 def takes_timestamps(ctx: moderngl.Context) -> bool:
     """Whether the driver has a clock for them. That of macOS has none: all its time stamps are 0."""
     bits = ctypes.c_int()
-    calls(ctx).glGetQueryiv(_TIMESTAMP, _BITS, ctypes.byref(bits))
+    calls(ctx).glGetQueryiv(enums.TIMESTAMP, enums.QUERY_COUNTER_BITS, ctypes.byref(bits))
     return bits.value > 0
 
 
@@ -91,7 +91,7 @@ class TimestampWatch:
             self._gl.glGenQueries(1, ctypes.byref(name))
             self._free.append(name.value)
         query = self._free.pop()
-        self._gl.glQueryCounter(query, _TIMESTAMP)
+        self._gl.glQueryCounter(query, enums.TIMESTAMP)
         self._late.append((query, None if self._gap else work, rows, foreseen))
         self._gap = False
 
@@ -99,10 +99,10 @@ class TimestampWatch:
         ready, at = ctypes.c_int(), ctypes.c_uint64()
         while self._late:
             query, work, rows, foreseen = self._late[0]
-            self._gl.glGetQueryObjectiv(query, _AVAILABLE, ctypes.byref(ready))
+            self._gl.glGetQueryObjectiv(query, enums.QUERY_RESULT_AVAILABLE, ctypes.byref(ready))
             if not ready.value:
                 return
-            self._gl.glGetQueryObjectui64v(query, _RESULT, ctypes.byref(at))
+            self._gl.glGetQueryObjectui64v(query, enums.QUERY_RESULT, ctypes.byref(at))
             if work is None or self._before is None:
                 self._learn_delay()
             else:
