@@ -14,7 +14,7 @@ from driver import within
 
 import gpufluid as gf
 from gpufluid.gl import capabilities as module
-from gpufluid.gl.capabilities import FORMATS, Capabilities, capabilities
+from gpufluid.gl.capabilities import IMAGE_FORMAT, Capabilities, capabilities
 from gpufluid.gl.source import shader_root
 
 Lacking = Callable[..., Capabilities]
@@ -62,7 +62,7 @@ def picture(ctx: moderngl.Context, made: gf.Scene, fire: bool = True) -> np.ndar
 def test_this_driver_is_as_it_says(ctx: moderngl.Context) -> None:
     """OpenGL 3.3 asks every driver for all of it; what is tried agrees on the renderer of the tests."""
     able = capabilities(ctx)
-    assert able.drawn == able.filtered == frozenset(FORMATS)
+    assert able.drawn == able.filtered == frozenset(IMAGE_FORMAT)
     assert able.max_texture_size == ctx.info["GL_MAX_TEXTURE_SIZE"]
     while ctx.error != "GL_NO_ERROR":  # what moderngl asks for beyond the version
         pass

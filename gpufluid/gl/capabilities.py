@@ -16,7 +16,8 @@ from gpufluid.gl.state import IMAGES as KEPT_IMAGES
 from gpufluid.gl.state import keeping
 from gpufluid.stops import unbroken
 
-FORMATS = {(1, "f2"): "R16F", (4, "f2"): "RGBA16F", (1, "f4"): "R32F", (4, "f4"): "RGBA32F"}
+# (channels, "f2" or "f4") of a texture: the format's name in a shader's layout, OpenGL's in small letters
+IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
 # how many images a pass has, and the OpenGL that knows of it
 IMAGES = {
     enums.MAX_IMAGE_UNITS: 420,
@@ -81,7 +82,7 @@ def capabilities(ctx: moderngl.Context) -> Capabilities:
 
 
 def _tried(ctx: moderngl.Context) -> Capabilities:
-    drawn = frozenset(kind for kind in FORMATS if _draws(ctx, *kind))
+    drawn = frozenset(kind for kind in IMAGE_FORMAT if _draws(ctx, *kind))
     with unbroken(None, insist=False):
         program = ctx.program(vertex_shader=FULLSCREEN, fragment_shader=BETWEEN)
     triangle = ctx.vertex_array(program, [])

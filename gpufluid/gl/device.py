@@ -20,7 +20,7 @@ from gpufluid.debugging import switches
 from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
 from gpufluid.gl import enums
 from gpufluid.gl.calls import a_context, calls
-from gpufluid.gl.capabilities import FORMATS, capabilities
+from gpufluid.gl.capabilities import IMAGE_FORMAT, capabilities
 from gpufluid.gl.contexts import names_software
 from gpufluid.gl.messages import take
 from gpufluid.gl.programs import Programs, compiled
@@ -276,8 +276,9 @@ class Device:
         for kind in (dtype, "f4"):
             if (components, kind) in self.capabilities.drawn or kind == "f1":
                 return kind
+        name = IMAGE_FORMAT[components, "f4"].upper()
         raise GLUnavailableError(
-            f"{what} needs textures of the format {FORMATS[components, 'f4']} that can be drawn to, and "
+            f"{what} needs textures of the format {name} that can be drawn to, and "
             f'{self.renderer} has none: another driver may, and backend="numpy" needs no OpenGL'
         )
 
@@ -333,7 +334,7 @@ class Device:
             with self.timed("fill"):
                 target.clear(red, green, blue, alpha)
             return
-        form = FORMATS[texture.components, texture.dtype].lower()
+        form = IMAGE_FORMAT[texture.components, texture.dtype]
 
         def make() -> moderngl.ComputeShader:
             source = Source("fill (compute)").add("#version 430 core", "<stage>")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF, TINY, Grid
@@ -15,7 +16,6 @@ from gpufluid.kernels import SIDE_NUMBERS, Kernel, Slot, Variant
 from gpufluid.layout import JOINED_ROWS, PIECE, STRIP, STRIP_ROWS, FlatLayout
 
 SWEPT = ("packed", "eighth")  # kinds of what sweeps write: rounding it would cost a sixth of a step
-IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}
 
 
 # llvmpipe compiles a shader for the inside and for the edges of what is drawn: `Source.compiled_once`.

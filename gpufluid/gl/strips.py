@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
+from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import (
-    IMAGE_FORMAT,
     STRIP_UNIT,
     box_constants,
     field_reader,

@@ -18,9 +18,10 @@ from typing import Any
 import moderngl
 import numpy as np
 
+from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.field import Field
-from gpufluid.gl.kernel_source import IMAGE_FORMAT, box_constants, field_reader
+from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.strips import Strips

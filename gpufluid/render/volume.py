@@ -27,9 +27,9 @@ from numpy.typing import ArrayLike
 
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
-from gpufluid.gl.kernel_source import IMAGE_FORMAT
 from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest, binding, keeping
 from gpufluid.grid import Grid
