@@ -96,14 +96,9 @@ class Device:
         self._released = False
         self._kept: dict[Hashable, moderngl.Program | moderngl.ComputeShader] = {}
         self._fullscreen: dict[int, moderngl.VertexArray] = {}
-
-        def sampler(filtered: bool) -> moderngl.Sampler:
-            kind = moderngl.LINEAR if filtered else moderngl.NEAREST
-            return ctx.sampler(filter=(kind, kind), repeat_x=False, repeat_y=False)
-
-        self.linear = sampler(True)
+        self.linear = self.sampler(filtered=True)
         #: for textures of floats that are read by lib/between.glsl: a filter that the driver lacks reads 0
-        self.between = sampler(self.capabilities.filters)
+        self.between = self.sampler(self.capabilities.filters)
         self._blanks: dict[tuple[int, int], moderngl.Texture] = {}
 
     def fragment_program(
@@ -185,6 +180,11 @@ class Device:
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]  # type: ignore[return-value]  # what `make` of this key returned
+
+    def sampler(self, filtered: bool) -> moderngl.Sampler:
+        """Create a sampler that does not repeat: of what is `filtered` between texels, or of the nearest."""
+        kind = moderngl.LINEAR if filtered else moderngl.NEAREST
+        return self.ctx.sampler(filter=(kind, kind), repeat_x=False, repeat_y=False)
 
     def blank(self, size: tuple[int, int] = (1, 1)) -> moderngl.Texture:
         """For a sampler that has nothing to read now, in place of a texture of `size`: four floats a texel.
@@ -468,6 +468,23 @@ def first_color_alone(target: moderngl.Framebuffer) -> Iterator[None]:
         yield
     finally:
         target.color_mask = masks
+
+
+def blend(
+    ctx: moderngl.Context,
+    drawn: int,
+    there: int,
+    equation: int = moderngl.FUNC_ADD,
+    *,
+    switches: int = moderngl.NOTHING,
+) -> None:
+    """Blend what is drawn from now on, times the factor `drawn`, with what is there, times that of `there`.
+
+    equation: how. switches: those of moderngl to turn on beside it. It ends at the next ``enable_only``.
+    """
+    ctx.enable_only(moderngl.BLEND | switches)
+    ctx.blend_func = drawn, there
+    ctx.blend_equation = equation  # type: ignore[assignment]  # moderngl says a pair
 
 
 def _available_memory() -> int | None:

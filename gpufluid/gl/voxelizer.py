@@ -13,7 +13,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, blend
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants
 from gpufluid.gl.mesh_buffers import MeshBuffers
@@ -47,9 +47,7 @@ class Voxelizer:
         with self.device.timed("voxelize"):
             winding.back_target.clear()
             winding.back_target.use()
-            ctx.enable_only(moderngl.BLEND)
-            ctx.blend_func = moderngl.ONE, moderngl.ONE
-            ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+            blend(ctx, moderngl.ONE, moderngl.ONE)
             vertex_array.render(moderngl.TRIANGLES, instances=winding.layout.size[2])
             ctx.enable_only(moderngl.NOTHING)
         winding.swap()

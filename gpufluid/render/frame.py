@@ -24,7 +24,7 @@ from gpufluid.checks import color_triple, finite_number
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
-from gpufluid.gl.device import check_target, first_color_alone
+from gpufluid.gl.device import blend, check_target, first_color_alone
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest, own_depths
@@ -385,9 +385,7 @@ class FrameRenderer(Guest):
         self._draw_studio(scene, *boxes[0], view, parts, self._shadows.thrown)
         if scene.floor is not None:
             # what the further boxes take of the light on the floor
-            ctx.enable_only(moderngl.BLEND)
-            ctx.blend_func = moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA
-            ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+            blend(ctx, moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA)
             for fluid, volume in boxes[1:]:
                 self._draw_studio(scene, fluid, volume, view, parts, shadow=True)
         if not (seen[2] and seen[3]):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import flag, whole_number
 from gpufluid.errors import GpufluidError, named
-from gpufluid.gl.device import first_color_alone, let_go
+from gpufluid.gl.device import blend, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import Chart
@@ -105,9 +105,8 @@ class HistogramView(Chart):
         give(program, {"range": self.last_range, "bins": int(self.bins)})
         bins.clear()
         bins.use()
-        ctx.enable_only(moderngl.BLEND | moderngl.PROGRAM_POINT_SIZE)  # a host may draw larger points
-        ctx.blend_func = moderngl.ONE, moderngl.ONE
-        ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+        # a host may draw larger points
+        blend(ctx, moderngl.ONE, moderngl.ONE, switches=moderngl.PROGRAM_POINT_SIZE)
         texels = shown.layout.texture_size[0] * shown.layout.texture_size[1]
         with self.bound(program, {"shown": shown}):
             self.array(program).render(moderngl.POINTS, vertices=texels)

@@ -6,7 +6,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, blend
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.render import lettering
@@ -125,9 +125,7 @@ class Ink:
         self.device.linear.use(LETTERS_UNIT)
         self.device.linear.use(COLORS_UNIT)
         target.use()
-        ctx.enable_only(moderngl.BLEND)
-        ctx.blend_func = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
-        ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+        blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA)
         self._array.render(moderngl.TRIANGLE_STRIP, 4, instances=self._count)
         ctx.enable_only(moderngl.NOTHING)
         self.device.linear.clear(LETTERS_UNIT)

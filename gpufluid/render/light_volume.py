@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import one_of
-from gpufluid.gl.device import GROUP, Device, let_go
+from gpufluid.gl.device import GROUP, Device, blend, let_go
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
@@ -215,12 +215,7 @@ class LightVolume:
             reach.rects.use(RECTS)
             values = {**values, "light_rects": RECTS, "light_bands": bands, "light_size": size}
         parts.lasts.use(LASTS)
-        ctx.blend_func = moderngl.ZERO, moderngl.SRC_COLOR
-        ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
-        for name, target, state, first_rect in (
-            ("parts", parts.target, moderngl.NOTHING, 0),
-            ("carry", self._target, moderngl.BLEND, tiles),
-        ):
+        for name, target, first_rect in (("parts", parts.target, 0), ("carry", self._target, tiles)):
             program = volume_program(
                 device,
                 fluid,
@@ -234,7 +229,10 @@ class LightVolume:
             give(program, {**values, "lasts": LASTS, "first_rect": first_rect})
             target.viewport = 0, 0, *size
             target.use()
-            ctx.enable_only(state)
+            if name == "carry":  # its parts times what is left of the light before it
+                blend(ctx, moderngl.ZERO, moderngl.SRC_COLOR)
+            else:
+                ctx.enable_only(moderngl.NOTHING)
             with bind(device, program, **matter(fluid)):
                 device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
         ctx.enable_only(moderngl.NOTHING)

@@ -19,7 +19,7 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.capabilities import IMAGE_FORMAT
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device, blend, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
@@ -201,9 +201,7 @@ class Occupancy:
         target.use()
         program["boxes"] = UNITS["boxes"]
         self.boxes.front.use(UNITS["boxes"])
-        ctx.enable_only(moderngl.BLEND)
-        ctx.blend_func = moderngl.ONE, moderngl.ONE
-        ctx.blend_equation = moderngl.MAX  # type: ignore[assignment]  # moderngl says a pair
+        blend(ctx, moderngl.ONE, moderngl.ONE, moderngl.MAX)
         try:
             yield
         finally:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, check_target, drawn_to, first_color_alone, let_go
+from gpufluid.gl.device import Device, blend, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
@@ -76,9 +76,7 @@ class Overlay(Guest):
     def __init__(self, ctx: moderngl.Context, *, linear: bool = False) -> None:
         self.ctx, self.linear = ctx, flag(linear, f"{type(self).__name__}.linear")
         self.device = Device(ctx, "fragment")
-        self._depth_sampler = ctx.sampler(
-            filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
-        )
+        self._depth_sampler = self.device.sampler(filtered=False)
         self._fields: dict[str, Field] = {}
         self._arrays: dict[object, moderngl.VertexArray] = {}
         self._others: dict[str, tuple[object, list[Any]]] = {}  # framebuffers over a target's own textures
@@ -323,9 +321,8 @@ class Overlay(Guest):
         (shot.sampled or self.device.blank()).use(DEPTH_UNIT)
         self._depth_sampler.use(DEPTH_UNIT)
         shot.target.use()
-        ctx.enable_only(moderngl.BLEND | (moderngl.DEPTH_TEST if opaque else moderngl.NOTHING))
-        ctx.blend_func = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
-        ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+        switches = moderngl.DEPTH_TEST if opaque else moderngl.NOTHING
+        blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA, switches=switches)
         if opaque:
             ctx.depth_func = ">" if shot.reversed_depth else "<"
         try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
-from gpufluid.gl.device import Device
+from gpufluid.gl.device import Device, blend
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.layout import FlatLayout
@@ -80,9 +80,7 @@ class Painter:
         self.device, self.jitter = device, jitter
         ctx = device.ctx
         self.noise = noise_texture(device)
-        self.depth_sampler = ctx.sampler(
-            filter=(moderngl.NEAREST, moderngl.NEAREST), repeat_x=False, repeat_y=False
-        )
+        self.depth_sampler = device.sampler(filtered=False)
         self._slabs = ctx.buffer(reserve=(LIMIT + 1) * 6 * 4, dynamic=True)
         self._vertex_arrays: dict[int, moderngl.VertexArray] = {}
 
@@ -161,9 +159,7 @@ class Painter:
         with bind(self.device, program, **sight.fields, **fields), self._textures(sight):
             if target is None:
                 sight.target.use()
-                ctx.enable_only(moderngl.BLEND)
-                ctx.blend_func = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
-                ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+                blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA)
             else:
                 target.use()
                 ctx.enable_only(moderngl.NOTHING)

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.capabilities import IMAGE_FORMAT
-from gpufluid.gl.device import Device, check_target, drawn_to, first_color_alone, let_go
+from gpufluid.gl.device import Device, blend, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest, binding, keeping
@@ -453,9 +453,7 @@ class VolumeRenderer(Guest):
         places.use(PICTURE)
         self.depth_sampler.use(PICTURE)
         target.use()
-        self.ctx.enable_only(moderngl.BLEND)
-        self.ctx.blend_func = moderngl.ZERO, moderngl.SRC_COLOR
-        self.ctx.blend_equation = moderngl.FUNC_ADD  # type: ignore[assignment]  # moderngl says a pair
+        blend(self.ctx, moderngl.ZERO, moderngl.SRC_COLOR)
         with bind(self.device, program, shaded=self._made.shaded):
             self.device.cover(program)
         self.depth_sampler.clear(PICTURE)
