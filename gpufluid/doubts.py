@@ -13,7 +13,7 @@ from gpufluid.masks import SEEN, thickness_of
 from gpufluid.mesh import Mesh
 from gpufluid.periodic import bounds, moved
 from gpufluid.settings import Settings
-from gpufluid.shapes import HALF_SPACE, Analytic, Form, Plane
+from gpufluid.shapes import HALF_SPACE, Analytic, Form, Plane, placed_points
 from gpufluid.solvers import Jacobi
 from gpufluid.sources import Array, Bezier, Emitter, Image, Line, Source
 
@@ -50,7 +50,7 @@ def doubt_mesh(
     of a box in 2D. lost: of a source, whether it reaches no cell.
     """
     size, cell = max(grid.size), grid.cell_size
-    corners = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
+    corners = placed_points(matrix, mesh.vertices)
     low, high = corners.min(0), corners.max(0)
     extent = high - low
     doubts = []
@@ -123,7 +123,7 @@ def doubt_source(
 def _span(shape: Source, matrix: Floats, grid: Grid) -> tuple[Floats, Floats]:
     """Low and high corner, m, of what a source without triangles takes up where `matrix` puts it."""
     if isinstance(shape, Line | Bezier):
-        points = shape.path @ matrix[:3, :3].T + matrix[:3, 3]
+        points = placed_points(matrix, shape.path)
         return points.min(axis=0) - shape.radius, points.max(axis=0) + shape.radius
     if isinstance(shape, Image):
         half = 0.5 * np.array((*shape.size, thickness_of(grid, shape)))

@@ -18,9 +18,9 @@ from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.mesh import Family, Mesh
 from gpufluid.periodic import bounds, images, moved
-from gpufluid.shapes import Analytic, Triple
+from gpufluid.shapes import Analytic, Triple, placed_points
 from gpufluid.sources import Array, Bezier, Image, Line, Surface
-from gpufluid.voxels import cover, inside_mesh
+from gpufluid.voxels import centers_along, cover, in_batches, inside_mesh
 
 Floats = NDArray[np.float64]
 Unformed = Mesh | Surface | Line | Bezier | Image
@@ -153,7 +153,7 @@ def _mask(grid: Grid, shape: Unformed, matrix: Floats, width: float | None) -> F
     reach = _reach(grid, width)
     if isinstance(shape, Line | Bezier):
         matrix = _into_slice(grid, matrix, shape.path)
-        points, radius, counts = _moved(matrix, shape.path), shape.radius, 1.0
+        points, radius, counts = placed_points(matrix, shape.path), shape.radius, 1.0
         if width is None:
             parts = np.diff(points, axis=0)[:, : grid.dimensions]
             radius, counts = covering(grid, radius, float(np.linalg.norm(parts, axis=1).sum()))
@@ -162,7 +162,7 @@ def _mask(grid: Grid, shape: Unformed, matrix: Floats, width: float | None) -> F
         return counts * _edge(grid, distance, radius, width)
     mesh = shape if isinstance(shape, Mesh) else shape.mesh
     matrix = _into_slice(grid, matrix, np.stack(mesh.bounds))
-    corners = _moved(matrix, mesh.vertices)[mesh.triangles]
+    corners = placed_points(matrix, mesh.vertices)[mesh.triangles]
     if isinstance(shape, Surface):
         half = 0.5 * thickness_of(grid, shape)
         return _edge(grid, _distance(grid, corners, half + reach), half, width)
@@ -276,28 +276,14 @@ def _edge(grid: Grid, off: Floats, reach: float, width: float | None, wide: floa
     return np.where(t < CUT, np.exp(-(np.minimum(t, CUT) ** 2)), 0.0)
 
 
-def _moved(matrix: Floats, points: Floats) -> Floats:
-    moved: Floats = points @ matrix[:3, :3].T + matrix[:3, 3]
-    return moved
-
-
 def _into_slice(grid: Grid, matrix: Floats, points: Floats) -> Floats:
     """`matrix`, in 2D with its z moved: the middle of the `points` it places lies in the slice."""
     if grid.dimensions == 3:
         return matrix
-    z = _moved(matrix, points)[:, 2]
+    z = placed_points(matrix, points)[:, 2]
     out = matrix.copy()
     out[2, 3] += grid.origin[2] + 0.5 * grid.cell_size - 0.5 * (z.min() + z.max())
     return out
-
-
-def _axes(grid: Grid) -> tuple[Floats, Floats, Floats]:
-    """Cell centres along x, y and z, metres."""
-    x, y, z = (
-        np.asarray(low + (np.arange(n) + 0.5) * grid.cell_size, np.float64)
-        for low, n in zip(grid.origin, grid.cells, strict=True)
-    )
-    return x, y, z
 
 
 def _distance(grid: Grid, triangles: Floats, reach: float, flat: bool = False) -> Floats:
@@ -307,7 +293,7 @@ def _distance(grid: Grid, triangles: Floats, reach: float, flat: bool = False) -
     """
     nearest = np.full(grid.cell_count, np.inf)
     nx, ny, _ = grid.cells
-    x, y, z = _axes(grid)
+    x, y, z = centers_along(grid)
     triangles = _few(grid, triangles, reach)
     for triangle, i, j, k in _pairs(grid, triangles, reach):
         a, b, c = (triangles[triangle, corner] for corner in range(3))
@@ -344,22 +330,15 @@ def _reached(grid: Grid, triangles: Floats, reach: float) -> tuple[NDArray[np.in
     """The first cell along each axis within `reach` of each triangle's bounding box, and how many: [3, t]."""
     low = triangles.min(axis=1) - reach
     high = triangles.max(axis=1) + reach
-    first = [np.searchsorted(c, low[:, axis]) for axis, c in enumerate(_axes(grid))]
-    last = [np.searchsorted(c, high[:, axis], side="right") for axis, c in enumerate(_axes(grid))]
+    first = [np.searchsorted(c, low[:, axis]) for axis, c in enumerate(centers_along(grid))]
+    last = [np.searchsorted(c, high[:, axis], side="right") for axis, c in enumerate(centers_along(grid))]
     return np.stack(first), np.stack(last) - np.stack(first)
 
 
 def _pairs(grid: Grid, triangles: Floats, reach: float) -> Iterator[tuple[NDArray[np.int64], ...]]:
     """Triangle, i, j and k of the cells within `reach` of each triangle's bounding box, in batches."""
     first, count = _reached(grid, triangles, reach)
-    cells = count[0] * count[1] * count[2]
-    total = np.cumsum(cells)
-    cuts = np.searchsorted(total, np.arange(PAIRS_AT_ONCE, total[-1], PAIRS_AT_ONCE))
-    for batch in np.split(np.arange(len(cells)), np.unique(cuts)):
-        triangle = np.repeat(batch, cells[batch])
-        if not triangle.size:
-            continue
-        at = np.arange(triangle.size) - np.repeat(np.cumsum(cells[batch]) - cells[batch], cells[batch])
+    for triangle, at in in_batches(count.prod(axis=0), PAIRS_AT_ONCE):
         at, i = np.divmod(at, count[0][triangle])
         k, j = np.divmod(at, count[1][triangle])
         yield triangle, first[0][triangle] + i, first[1][triangle] + j, first[2][triangle] + k

@@ -16,7 +16,7 @@ from gpufluid.checks import finite_number, finite_triple, held, real_array, whol
 from gpufluid.errors import GpufluidError, named
 from gpufluid.mesh_files import read_triangles
 from gpufluid.mesh_forms import icosahedron, split_in_four, trefoil_curve, tube_round, turned
-from gpufluid.shapes import Capsule, Floats, Triple, positive_triple
+from gpufluid.shapes import Capsule, Floats, Triple, placed_points, positive_triple
 
 MESH_SUFFIXES = (".glb", ".obj", ".ply", ".stl")
 
@@ -155,8 +155,7 @@ class Mesh:
         half, r = 0.5 * capsule.length, capsule.radius
         low = [(r * math.sin(a), -half - r * math.cos(a)) for a in angle]
         vertices, triangles = turned([*low, *((x, -y) for x, y in reversed(low))], sides, -half - r, half + r)
-        place = capsule.form.place
-        return cls(vertices @ place[:3, :3].T + place[:3, 3], triangles)
+        return cls(placed_points(capsule.form.place, vertices), triangles)
 
     @classmethod
     def torus(

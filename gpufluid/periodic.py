@@ -20,7 +20,7 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.grid import CellBox, Grid
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Shape
-from gpufluid.shapes import BOX, HALF_SPACE, Form, Triple
+from gpufluid.shapes import BOX, HALF_SPACE, Form, Triple, placed_points
 from gpufluid.voxels import beyond_squared
 
 Floats = NDArray[np.float64]
@@ -139,7 +139,7 @@ class Held(NamedTuple):
 def held(grid: Grid, boundaries: Boundaries, shape: Shape, place: Floats) -> Held:
     """Return what the box holds of a shape. place: [4, 4], its own space to metres from the low corner."""
     if isinstance(shape, Mesh):
-        corners = shape.vertices @ place[:3, :3].T + place[:3, 3]
+        corners = placed_points(place, shape.vertices)
         low, high = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
         return Held(None, low, high, images(periods(grid, boundaries), low, high))
     frame = place @ shape.form.place

@@ -48,6 +48,12 @@ def direction(value: Sequence[float], name: str) -> Triple:
     return x / length, y / length, z / length
 
 
+def placed_points(matrix: Floats, points: Floats) -> Floats:
+    """`points` [..., 3] where the affine `matrix` [4, 4], for column vectors, puts them."""
+    placed: Floats = points @ matrix[:3, :3].T + matrix[:3, 3]
+    return placed
+
+
 BOX, ROUND, HALF_SPACE, MESH = range(4)  # kinds of a Form, as in shape.glsl; a mesh has voxels instead
 
 

@@ -17,7 +17,7 @@ from gpufluid.kernels import Variant
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Obstacle, Shape
 from gpufluid.periodic import Held, cells_between, held, moved, nearest, periods
-from gpufluid.shapes import MESH, Box, Plane, Sphere, Triple
+from gpufluid.shapes import MESH, Box, Plane, Sphere, Triple, placed_points
 from gpufluid.voxels import surface_velocity, tie
 
 Matrix = NDArray[np.float64]
@@ -308,14 +308,9 @@ class Solids:
         That is from where its vertices were before.
         """
         (was, before, dt), backend = bends, self.backend
-        then, now = (
-            vertices @ matrix[:3, :3].T + matrix[:3, 3]
-            for vertices, matrix in (
-                (was.vertices, np.frombuffer(before).reshape(4, 4)),
-                (mesh.vertices, place),
-            )
-        )
-        then = then + nearest(self._period, (now - then).mean(axis=0))
+        now = placed_points(place, mesh.vertices)
+        then = placed_points(np.frombuffer(before).reshape(4, 4), was.vertices)
+        then += nearest(self._period, (now - then).mean(axis=0))
         if np.linalg.norm(now - then, axis=1).max() > np.linalg.norm(np.ptp(now, axis=0)):
             return
         if "drift" not in self._fields:

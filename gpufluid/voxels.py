@@ -66,7 +66,7 @@ def inside_mesh(grid: Grid, mesh: Mesh, matrix: ArrayLike) -> Bools:
     placed = _transformed(mesh.vertices, _affine(matrix))
     corners = placed[mesh.triangles]
     low, high = corners.min(axis=1), corners.max(axis=1)
-    axes = _centers(grid)
+    axes = centers_along(grid)
     inside: Bools = np.zeros(grid.cells[::-1], dtype=np.bool_)
     box = [
         slice(np.searchsorted(c, a), np.searchsorted(c, b))
@@ -154,7 +154,7 @@ def _affine(matrix: ArrayLike) -> Floats:
     return array
 
 
-def _centers(grid: Grid) -> tuple[Floats, Floats, Floats]:
+def centers_along(grid: Grid) -> tuple[Floats, Floats, Floats]:
     """Cell centres along x, y and z, metres, [nx], [ny], [nz]."""
     x, y, z = (
         np.asarray(low + (np.arange(count) + 0.5) * grid.cell_size, dtype=np.float64)
@@ -172,6 +172,20 @@ def _transformed(vertices: Floats, matrix: Floats) -> Floats:
     return np.stack([row[0] * x + row[1] * y + row[2] * z + row[3] for row in matrix[:3]], axis=1)
 
 
+def in_batches(counts: Ints, most: int) -> Iterator[tuple[Ints, Ints]]:
+    """Every pair (n, m) with m < counts[n], as two arrays of n and of m, in batches.
+
+    A batch has about `most` pairs, or those of a single n that has more.
+    """
+    total = np.cumsum(counts)
+    cuts = np.searchsorted(total, np.arange(most, total[-1], most))
+    for batch in np.split(np.arange(len(counts)), np.unique(cuts)):
+        pairs = np.repeat(batch, counts[batch])
+        if pairs.size:
+            starts = np.repeat(np.cumsum(counts[batch]) - counts[batch], counts[batch])
+            yield pairs, np.arange(pairs.size) - starts
+
+
 def _covered_columns(low: Floats, high: Floats, x: Floats, y: Floats) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Triangle, j and i of all columns in the half-open bounding boxes of the triangles, in batches.
 
@@ -180,19 +194,14 @@ def _covered_columns(low: Floats, high: Floats, x: Floats, y: Floats) -> Iterato
     first_i, first_j = np.searchsorted(x, low[:, 0]), np.searchsorted(y, low[:, 1])
     across = np.searchsorted(x, high[:, 0]) - first_i
     count = across * (np.searchsorted(y, high[:, 1]) - first_j)
-    total = np.cumsum(count)
-    if total[-1] > MOST_PAIRS:
+    total = int(count.sum())
+    if total > MOST_PAIRS:
         raise GpufluidError(
-            f"a mesh of {len(count)} triangles covers columns of cells {total[-1]} times in all, and the "
+            f"a mesh of {len(count)} triangles covers columns of cells {total} times in all, and the "
             f"limit is {MOST_PAIRS}: its triangles are large, and too many"
         )
-    cuts = np.searchsorted(total, np.arange(PAIRS_AT_ONCE, total[-1], PAIRS_AT_ONCE))
-    for batch in np.split(np.arange(len(count)), np.unique(cuts)):
-        triangle = np.repeat(batch, count[batch])
-        if not triangle.size:
-            continue
-        start = np.repeat(np.cumsum(count[batch]) - count[batch], count[batch])
-        row, column = np.divmod(np.arange(triangle.size) - start, across[triangle])
+    for triangle, at in in_batches(count, PAIRS_AT_ONCE):
+        row, column = np.divmod(at, across[triangle])
         yield triangle, first_j[triangle] + row, first_i[triangle] + column
 
 

@@ -16,7 +16,7 @@ from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Shape
 from gpufluid.periodic import HERE, held, moved, periods
 from gpufluid.render.subject import FluidLike, ObstacleLike
-from gpufluid.shapes import Box, Capsule, Cylinder, Plane, Sphere, Triple
+from gpufluid.shapes import Box, Capsule, Cylinder, Plane, Sphere, Triple, placed_points
 
 CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
 
@@ -45,8 +45,7 @@ class Placed(NamedTuple):
     @property
     def corners(self) -> Floats:
         """Of the box round the mesh, in the world, [8, 3]."""
-        corners: Floats = np.where(CORNERS, *self.mesh.bounds) @ self.matrix[:3, :3].T + self.matrix[:3, 3]
-        return corners
+        return placed_points(self.matrix, np.where(CORNERS, *self.mesh.bounds))
 
 
 class SolidMeshes(MeshBuffers):

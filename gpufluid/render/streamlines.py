@@ -19,7 +19,7 @@ from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import Floats, InScene, KeepsPlaces, Shot, clip_of_cells, to_cells
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
-from gpufluid.shapes import Triple
+from gpufluid.shapes import Triple, placed_points
 
 MOST_POINTS = 8192
 STILL = 1e-6  # share of the fastest speed of the range below which a streamline ends
@@ -110,9 +110,8 @@ class _Lines(Chart, InScene):
 
     def _seeds_in_cells(self, fluid: FlowLike) -> moderngl.Texture:
         """The seeds as a texture, written where they have changed."""
-        matrix = to_cells(fluid)
         places = np.ones((len(self.seeds), 4), np.float32)
-        places[:, :3] = self.seeds @ matrix[:3, :3].T + matrix[:3, 3]
+        places[:, :3] = placed_points(to_cells(fluid), self.seeds)
         told = places.tobytes()
         if told != self._told:
             self._seed_texture.write(told, alignment=1)
