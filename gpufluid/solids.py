@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,40 @@ Boxes = dict[tuple[Shape, bytes], Sequence[CellBox] | None]  # of shapes where t
 CORNERS = np.array([(*signs, 1.0) for signs in product((-1.0, 1.0), repeat=3)])  # of a box of half edges 1
 GIVEN = ("faces", "cells", "openings", "heat")  # what kernels take of solids
 SHOWN = ("solid", "solid_faces", "openings", "marks", "slip_faces")  # the fields that hold it
+
+# a mesh and its `Voxelized.at`, before its vertices moved, and over how many seconds; () where they have not
+Bends = tuple[Mesh, bytes, float] | tuple[()]
+Mark = tuple[float, float, float, float]  # temperature, heating, whether free-slip, whether it heats
+
+
+class Voxelized(NamedTuple):
+    """An obstacle as it is voxelized, in the order of a checkpoint.
+
+    place: [4, 4], its own space to metres from the low corner of the box. motion: [4, 4], those to its
+    velocity, m/s. at, way: the bytes of these two, which tell whether anything has changed.
+    """
+
+    shape: Shape
+    at: bytes
+    mark: Mark
+    way: bytes
+    bends: Bends
+    place: Matrix
+    motion: Matrix
+
+    @classmethod
+    def of(cls, shape: Shape, place: Matrix, motion: Matrix, mark: Mark, bends: Bends) -> Voxelized:
+        """One with the bytes of its matrices."""
+        return cls(shape, place.tobytes(), mark, motion.tobytes(), bends, place, motion)
+
+    @property
+    def key(self) -> tuple[Shape, bytes]:
+        """What tells where it is."""
+        return self.shape, self.at
+
+    def told(self, moving: bool) -> tuple[Any, ...]:
+        """What tells whether its voxels have changed; moving: and how they move."""
+        return (*self.key, self.mark, self.way, self.bends) if moving else (*self.key, self.mark)
 
 
 def _bent(was: Mesh, now: Mesh) -> bool:
@@ -72,7 +106,8 @@ def check_history(before: list[Any], voxels: list[Any]) -> None:
             raise GpufluidError("it does not tell where an obstacle was")
     for shape, at, _, way, bends, place, motion in voxels:
         told = _is_place(place) and _is_place(motion) and (at, way) == (place.tobytes(), motion.tobytes())
-        bent = not bends or (isinstance(bends[0], Mesh) and len(bends[1]) == place.nbytes and bends[2] > 0.0)
+        meshes = bends and isinstance(shape, Mesh) and isinstance(bends[0], Mesh)
+        bent = not bends or (meshes and len(bends[1]) == place.nbytes and bends[2] > 0.0)
         if not (isinstance(shape, Shape) and told and bent):
             raise GpufluidError("it does not tell what is solid")
 
@@ -127,7 +162,7 @@ class Solids:
         self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
         self._fields: dict[str, FieldStore] = {}
         self._before: dict[Obstacle, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
-        self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
+        self._voxels: list[Voxelized] = []  # what the fields hold now
         self._boxes: Boxes = {}  # where those are
         self._changes: list[CellBox] | None = []  # see `take_changes`
 
@@ -144,7 +179,7 @@ class Solids:
     @property
     def moving(self) -> bool:
         """True where an obstacle came from elsewhere in this step, and may have displaced fluid."""
-        return any(motion.any() or bool(bends) for *_, bends, _, motion in self._voxels)
+        return any(v.motion.any() or bool(v.bends) for v in self._voxels)
 
     @property
     def solid(self) -> FieldStore | None:
@@ -163,13 +198,13 @@ class Solids:
             return False
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
-        voxels: list[tuple[Any, ...]] = []
+        voxels: list[Voxelized] = []
         for obstacle in obstacles:
             place = places[obstacle]
             shape = obstacle.shape
             was, before = self._before.get(obstacle, (shape, place))
             motion = obstacle.surface_motion @ np.linalg.inv(to_box)
-            bends: tuple[Any, ...] = ()  # the mesh and its place before, and dt, where vertices have moved
+            bends: Bends = ()
             if dt and isinstance(shape, Mesh) and isinstance(was, Mesh) and _bent(was, shape):
                 bends = was, before.tobytes(), dt
             elif dt and not np.array_equal(before, place):
@@ -182,12 +217,11 @@ class Solids:
                 motion = _pushing(shape, place, motion)
             if obstacle.temperature is not None:
                 mark = obstacle.temperature, obstacle.heating, mark[2], 1.0
-            voxels.append((shape, place.tobytes(), mark, motion.tobytes(), bends, place, motion))
+            voxels.append(Voxelized.of(shape, place, motion, mark, bends))
         if dt is not None:
             self._before = {o: (o.shape, places[o]) for o in obstacles}
-        # who only looks does not stop what moves
-        told = slice(0, 3) if dt is None else slice(0, 5)
-        changed = [v[told] for v in voxels] != [v[told] for v in self._voxels]
+        moving = dt is not None  # who only looks does not stop what moves
+        changed = [v.told(moving) for v in voxels] != [v.told(moving) for v in self._voxels]
         if changed:
             self._voxels = voxels
             self._voxelize()
@@ -218,17 +252,18 @@ class Solids:
 
         self._before = {key: (shape, seen(place)) for key, (shape, place) in self._before.items()}
         voxels, self._voxels = self._voxels, []
-        for shape, _, mark, _, bends, place, motion in voxels:
+        for was in voxels:
+            bends = was.bends
             if bends:
                 bends = bends[0], seen(np.frombuffer(bends[1]).reshape(4, 4)).tobytes(), bends[2]
-            place, motion = seen(place), motion @ back
-            self._voxels.append((shape, place.tobytes(), mark, motion.tobytes(), bends, place, motion))
+            place, motion = seen(was.place), was.motion @ back
+            self._voxels.append(Voxelized.of(was.shape, place, motion, was.mark, bends))
         if voxels:
             self._voxelize()
             self.uncovered = True
         self._changes = None
 
-    def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Any]]:
+    def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Voxelized]]:
         """What `recall` takes: each obstacle as it was at the last step, or None, and what is voxelized."""
         return [self._before.get(o) for o in obstacles], list(self._voxels)
 
@@ -236,7 +271,7 @@ class Solids:
         """Go on from the `history`, which `check_history` knows, of solids with these obstacles."""
         known = zip(obstacles, before, strict=True)
         self._before = {o: (was[0], was[1]) for o, was in known if was is not None}
-        self._voxels = [tuple(v) for v in voxels]
+        self._voxels = [Voxelized(*v) for v in voxels]
         self._voxelize()
         self.uncovered = self.present  # perhaps, and once more changes nothing
         self._changes = None
@@ -388,7 +423,7 @@ class Solids:
 
     def _voxelize(self) -> None:
         grid, sides = self.backend.grid, self.boundaries
-        kept = {v[:2]: held(grid, sides, v[0], v[5]) for v in self._voxels}
+        kept = {v.key: held(grid, sides, v.shape, v.place) for v in self._voxels}
         self._note_changes({key: _boxes(grid, key[0], its) for key, its in kept.items()})
         if not self._voxels:
             if self.present:
@@ -398,21 +433,22 @@ class Solids:
             return
         self.left = {}
         run, variant = self.backend.kernel, Variant(solids=True, boundaries=sides)
-        marks = [mark for _, _, mark, *_ in self._voxels]
+        marks = [v.mark for v in self._voxels]
         heated, self.slips = any(heats for *_, heats in marks), any(free for *_, free, _ in marks)
         self._make_fields(heated)
         fields, solids = self._fields, self._fields["solid_velocity"]
         solids.fill([0.0])
         if heated or self.slips:
             fields["marks"].fill([0.0])
-        for shape, at, mark, _, bends, place, motion in self._voxels:
-            for shift, given in self._images(shape, place, kept[shape, at]):
-                seen = motion if not any(shift) else motion @ moved(np.eye(4), np.negative(shift))
+        for v in self._voxels:
+            for shift, given in self._images(v.shape, v.place, kept[v.key]):
+                seen = v.motion if not any(shift) else v.motion @ moved(np.eye(4), np.negative(shift))
                 run("add_obstacle", variant)(solid_velocity=solids, motion=seen, **given)
-                if bends:
-                    self._bend(shape, place, bends, shift, given)
+                if v.bends:
+                    assert isinstance(v.shape, Mesh)
+                    self._bend(v.shape, v.place, v.bends, shift, given)
                 if heated or self.slips:
-                    run("mark_obstacle", variant)(marks=fields["marks"], mark=mark, **given)
+                    run("mark_obstacle", variant)(marks=fields["marks"], mark=v.mark, **given)
         self._close_faces()
         run("find_solid", variant)(solid=fields["solid"], solid_velocity=solids)
         run("open_neighbours", variant)(solid=fields["solid"], openings=fields["openings"])

@@ -639,6 +639,12 @@ def no_voxels(header: Any, parts: Any) -> None:
     header["voxels"][0]["tuple"][5] = {"array": header["voxels"][0]["tuple"][6]["array"]}
 
 
+def bent_ball(header: Any, parts: Any) -> None:
+    ball = {"kind": "Sphere", "with": {"center": {"tuple": [0.0, 0.0, 0.0]}, "radius": 0.3}}
+    voxels = header["voxels"][0]["tuple"]
+    voxels[0], voxels[4] = ball, {"tuple": [{"mesh": 0}, voxels[1], 0.1]}
+
+
 def no_place(header: Any, parts: Any) -> None:
     header["before"][0] = {"tuple": [{"mesh": 0}, {"array": 0}]}
 
@@ -678,6 +684,7 @@ def one_field_more(header: Any, parts: Any) -> None:
         (wrong_size_mesh, "Mesh triangles must be whole numbers"),
         (bad_voxels, "damaged"),
         (no_voxels, "does not tell what is solid"),
+        (bent_ball, "does not tell what is solid"),
         (no_place, "does not tell where an obstacle was"),
         (odd_family, "meshes of one family that differ"),
         (one_field_more, "holds ghost, which is nothing of a fluid"),
