@@ -224,8 +224,7 @@ class Mesh:
     @property
     def open_edges(self) -> int:
         """How many directed edges have no opposite one; 0 if the mesh is closed."""
-        start = self.triangles.astype(np.int64).ravel()
-        end = np.roll(self.triangles, -1, axis=1).astype(np.int64).ravel()
+        start, end = _directed_edges(self.triangles)
         count = len(self.vertices)
         edges = np.unique(np.concatenate([start * count + end, end * count + start]))
         there = np.searchsorted(edges, start * count + end), np.searchsorted(edges, end * count + start)
@@ -249,13 +248,7 @@ class Mesh:
         triangles = own.reshape(-1)[self.triangles]
         if not _edges_match(triangles):
             return 0
-        piece = np.arange(len(places))  # the least vertex that is known to be connected with each
-        settled = False
-        while not settled:
-            before = piece.copy()
-            np.minimum.at(piece, triangles, piece[triangles].min(axis=1, keepdims=True))
-            piece = piece[piece]
-            settled = np.array_equal(piece, before)
+        piece = _least_connected(len(places), triangles.T)
         low, high = self.bounds
         a, b, c = self._corners(origin=0.5 * (low + high))
         volumes = np.zeros(len(piece))
@@ -304,10 +297,29 @@ class Mesh:
         return moved[first], moved[second], moved[third]
 
 
+def _directed_edges(triangles: NDArray[np.signedinteger]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the edges of `triangles` [t, 3] start and where they end, [3 * t] each, as the triangles turn."""
+    start = triangles.astype(np.int64)
+    return start.ravel(), np.roll(start, -1, axis=1).ravel()
+
+
+def _least_connected(count: int, groups: NDArray[np.signedinteger]) -> NDArray[np.int64]:
+    """For each of `count` things the least connected with it, [count]; the columns of `groups` [k, n] are."""
+    least = np.arange(count)
+    settled = False
+    while not settled:
+        before = least.copy()
+        lowest = least[groups].min(axis=0)
+        for row in groups:
+            np.minimum.at(least, row, lowest)
+        least = least[least]
+        settled = np.array_equal(least, before)
+    return least
+
+
 def _edges_match(triangles: NDArray[np.signedinteger]) -> bool:
     """Whether every directed edge of them is matched by one that runs the other way."""
-    start = triangles.astype(np.int64).ravel()
-    end = np.roll(triangles, -1, axis=1).astype(np.int64).ravel()
+    start, end = _directed_edges(triangles)
     count = int(triangles.max(initial=0)) + 1
     return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
 
@@ -384,8 +396,8 @@ def parted_at_creases(mesh: Mesh) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
     lengths = np.linalg.norm(facing, axis=1, keepdims=True)
     facing /= np.where(lengths > 0.0, lengths, 1.0)
     corners = np.arange(triangles.size).reshape(-1, 3)
-    start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
-    ends = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
+    start, end = _directed_edges(triangles)
+    ends = _directed_edges(corners)
     turned = start > end
     key = np.minimum(start, end) * len(mesh.vertices) + np.maximum(start, end)
     first, last = np.where(turned, ends[1], ends[0]), np.where(turned, ends[0], ends[1])
@@ -396,14 +408,6 @@ def parted_at_creases(mesh: Mesh) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
     smooth = (key[one] == key[other]) & ((across > math.cos(math.radians(SHARP))) | flat)
     one, other = one[smooth], other[smooth]
     pairs = np.concatenate([[first[one], first[other]], [last[one], last[other]]], axis=1)
-    fan = np.arange(triangles.size)  # the least corner that is known to be of the same
-    settled = False
-    while not settled:
-        before = fan.copy()
-        least = fan[pairs].min(axis=0)
-        np.minimum.at(fan, pairs[0], least)
-        np.minimum.at(fan, pairs[1], least)
-        fan = fan[fan]
-        settled = np.array_equal(fan, before)
+    fan = _least_connected(triangles.size, pairs)
     chosen, number = np.unique(fan, return_inverse=True)
     return triangles.ravel()[chosen], number.reshape(-1, 3).astype(np.int32)
