@@ -16,7 +16,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.kernels import Variant
 from gpufluid.layout import PROBES
 
-Floats = NDArray[np.float32]
+Singles = NDArray[np.float32]
 
 
 class Samples:
@@ -33,7 +33,7 @@ class Samples:
         at_work: Callable[[str], AbstractContextManager[None]],
     ) -> None:
         self._count, self._late, self._at_work = count, (velocity, scalars), at_work
-        self._there: tuple[Floats, Floats] | None = None
+        self._there: tuple[Singles, Singles] | None = None
 
     @property
     def ready(self) -> bool:
@@ -44,7 +44,7 @@ class Samples:
             return all(late.ready for many in self._late for late in many)
 
     @property
-    def velocity(self) -> Floats:
+    def velocity(self) -> Singles:
         """m/s, [n, 3]; 0 outside the box, the solid's own inside one."""
         return self.read()[0][:, :3]
 
@@ -55,21 +55,21 @@ class Samples:
         return inside
 
     @property
-    def density(self) -> Floats:
+    def density(self) -> Singles:
         """[n]; as `temperature` and `fuel` 0 in solids and outside the box."""
         return self.read()[1][:, 0]
 
     @property
-    def temperature(self) -> Floats:
+    def temperature(self) -> Singles:
         """[n]."""
         return self.read()[1][:, 1]
 
     @property
-    def fuel(self) -> Floats:
+    def fuel(self) -> Singles:
         """[n]."""
         return self.read()[1][:, 2]
 
-    def read(self) -> tuple[Floats, Floats]:
+    def read(self) -> tuple[Singles, Singles]:
         """Return all of it as it was sampled, two float32 [n, 4]; copies on the device are then let go.
 
         The first: velocity, m/s, and 1 in the box; the second: density, temperature, fuel.
@@ -97,7 +97,13 @@ class Probes:
         self._orphans: list[Later] = []  # of answers nobody holds any more, until a context is surely current
 
     def ask(
-        self, points: NDArray[np.float64], variant: Variant, cells: Mapping[str, FieldStore], **of: FieldStore
+        self,
+        points: NDArray[np.float64],
+        variant: Variant,
+        cells: Mapping[str, FieldStore],
+        *,
+        velocity: FieldStore,
+        scalars: FieldStore,
     ) -> Samples:
         """Ask for the `velocity` and `scalars` at `points` [n, 3], metres. cells: the solids, if any."""
         variant = replace(variant, sampler="exact")
@@ -114,9 +120,9 @@ class Probes:
             volume = np.full((PROBES**2, 4), -1.0)  # nowhere
             volume[: len(some), :3] = some
             at.write(volume.reshape(1, PROBES, PROBES, 4))
-            run("sample_velocity", variant)(sampled=sampled, points=at, velocity=of["velocity"])
+            run("sample_velocity", variant)(sampled=sampled, points=at, velocity=velocity)
             late[0].append(sampled.later())
-            run("sample_scalars", variant)(sampled=sampled, points=at, scalars=of["scalars"], **cells)
+            run("sample_scalars", variant)(sampled=sampled, points=at, scalars=scalars, **cells)
             late[1].append(sampled.later())
         samples = Samples(len(points), *late, self.backend.at_work)
         self._asked.add(samples)
