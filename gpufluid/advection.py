@@ -37,7 +37,7 @@ class Advection:
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
         self.backend = backend
-        self._scratch: dict[str, FieldStore] = {}
+        self._scratch: dict[tuple[str, str], FieldStore] = {}  # by kind and name
         self.use(settings)
 
     def use(self, settings: Settings) -> list[FieldStore]:
@@ -47,31 +47,30 @@ class Advection:
         reflected = REFLECTED if settings.reflects else ()
         scratch = (*FACES.get(velocity_scheme, ()), *reflected, *CELLS.get(settings.advection, ()))
         for kind, name in scratch:
-            key = f"{kind} {name}"
-            kept = before.pop(key) if key in before else None
-            self._scratch[key] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=1)
+            kept = before.pop((kind, name), None)
+            self._scratch[kind, name] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=1)
         return list(before.values())
 
     @property
     def cells(self) -> list[FieldStore]:
         """The scratch fields of what is carried in cells."""
-        return [field for name, field in self._scratch.items() if name.startswith("cell")]
+        return [field for (kind, _), field in self._scratch.items() if kind == "cell"]
 
     @property
     def reflected(self) -> FieldStore:
         """The scratch field of a velocity that is reflected."""
-        return self._scratch["face reflected"]
+        return self._scratch["face", "reflected"]
 
     def remember(self, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore) -> None:
         """Keep the velocity as it is, for `foresee`."""
-        earlier = self._scratch["face earlier"]
+        earlier = self._scratch["face", "earlier"]
         self.backend.kernel("combine_velocities", variant)(
             combined=earlier, velocity=velocity, other=velocity, own=1.0, factor=0.0, **solids
         )
 
     def foresee(self, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore) -> None:
         """Go on with the velocity by as much as it has changed since `remember`."""
-        earlier = self._scratch["face earlier"]
+        earlier = self._scratch["face", "earlier"]
         self.backend.kernel("combine_velocities", variant)(
             combined=velocity, velocity=velocity, other=earlier, own=2.0, factor=-1.0, **solids
         )
@@ -91,11 +90,11 @@ class Advection:
         if reflected is not None:
             flow["reflected"], variant = reflected, replace(variant, reflected=True)
         if scheme == "maccormack":
-            predicted = self._scratch["bounded predicted"]
+            predicted = self._scratch["bounded", "predicted"]
             run("predict_velocity", variant)(predicted=predicted, **flow)
             run("correct_velocity", variant)(predicted=predicted, **flow)
             return
-        forward, compensated = self._scratch.get("face forward"), self._scratch.get("face compensated")
+        forward, compensated = (self._scratch.get(("face", name)) for name in ("forward", "compensated"))
         run("advect_velocity", _interpolating(variant, scheme))(carried=forward or velocity, **flow)
         if scheme == "bfecc":
             run("compensate_velocity", variant)(forward=forward, compensated=compensated, **flow)
@@ -140,7 +139,7 @@ class Advection:
     ) -> None:
         """Carry three values of cells; each keeps a share, the second of what is above `ambient`."""
         run, rules = self.backend.kernel, self.settings
-        forward, compensated = self._scratch.get("cell forward"), self._scratch.get("cell compensated")
+        forward, compensated = (self._scratch.get(("cell", name)) for name in ("forward", "compensated"))
         flow = {"scalars": scalars, "velocity": velocity, "dt": dt, **solids}
         fade = {"keep": fading, "ambient": ambient}
         whole = {"keep": (1.0, 1.0, 1.0), "ambient": ambient}

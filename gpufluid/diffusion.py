@@ -57,7 +57,7 @@ def sweeps_for(fourier_number: float, dimensions: int, slowest: float = 0.0) -> 
     """
     if fourier_number <= 0.0:
         return 0
-    x = (1.0 / fourier_number + slowest) / (2.0 * dimensions - 0.5 * slowest)  # 1 / s = 1 + x
+    x = _beyond_one(fourier_number, dimensions, slowest)
     rate = math.log1p(x + math.sqrt(x * (2.0 + x)))  # arccosh(1 + x)
     return math.ceil(math.acosh(1.0 / TOLERANCE) / rate) if rate > 1e-15 else math.inf
 
@@ -65,12 +65,17 @@ def sweeps_for(fourier_number: float, dimensions: int, slowest: float = 0.0) -> 
 def chebyshev_weights(
     fourier_number: float, dimensions: int, count: int, slowest: float = 0.0
 ) -> Iterator[float]:
-    """Yield the weights w[1] .. w[count] of the recurrence."""
-    square = (1.0 + (1.0 / fourier_number + slowest) / (2.0 * dimensions - 0.5 * slowest)) ** -2
+    """Yield the weights w[1] .. w[count] of the recurrence; slowest: as of `sweeps_for`."""
+    square = (1.0 + _beyond_one(fourier_number, dimensions, slowest)) ** -2  # s^2
     weight = 1.0
     for k in range(count):
         yield weight
         weight = 1.0 / (1.0 - square * weight / (2.0 if k == 0 else 4.0))
+
+
+def _beyond_one(fourier_number: float, dimensions: int, slowest: float) -> float:
+    """x of the interval [-s, s] of a sweep's eigenvalues, 1 / s = 1 + x."""
+    return (1.0 / fourier_number + slowest) / (2.0 * dimensions - 0.5 * slowest)
 
 
 def relaxation(fourier_number: float, dimensions: int, slowest: float) -> float:
