@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpufluid.errors import MeshWarning, ShapeWarning, warn
 from gpufluid.grid import Grid
@@ -13,13 +13,12 @@ from gpufluid.masks import SEEN, thickness_of
 from gpufluid.mesh import Mesh
 from gpufluid.periodic import bounds, moved
 from gpufluid.settings import Settings
-from gpufluid.shapes import HALF_SPACE, Analytic, Form, Plane, placed_points
+from gpufluid.shapes import HALF_SPACE, Analytic, Floats, Form, Plane, placed_points
 from gpufluid.solvers import Jacobi
 from gpufluid.sources import Array, Bezier, Emitter, Image, Line, Source
 
 HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there
 
-Floats = NDArray[np.float64]
 
 
 def doubt_settings(settings: Settings) -> None:

@@ -25,10 +25,9 @@ from gpufluid.checks import (
 )
 from gpufluid.errors import GpufluidError, named, near, one_of, several
 from gpufluid.grid import AXES
-from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
+from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, Triple, direction
 from gpufluid.sources import Emitter
 
-Triple = tuple[float, float, float]
 Range = tuple[float, float]
 SolidShape = Sphere | Box | Cylinder | Capsule
 FIELDS = (

@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.backend import FieldStore
-from gpufluid.boundaries import Boundaries, Periodic
+from gpufluid.boundaries import SIDES, Boundaries, Periodic
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import AXES, Grid
 from gpufluid.pressure_problem import PressureProblem
 
-SIDES = ("left", "right", "bottom", "top", "back", "front")  # of `gpufluid.boundaries`
 BITS = 2  # of the radix of a pass: reads four, where an odd power of two is left over two
 
 

@@ -14,16 +14,13 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
 from gpufluid.grid import CellBox, Grid
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Shape
-from gpufluid.shapes import BOX, HALF_SPACE, Form, Triple, placed_points
+from gpufluid.shapes import BOX, HALF_SPACE, Floats, Form, Triple, placed_points
 from gpufluid.voxels import beyond_squared
-
-Floats = NDArray[np.float64]
 
 MOST = 5  # images along an axis: all there are of things up to four boxes long
 ALIGNED = 1e-9  # how far a direction may be off an axis of the box and is one

@@ -25,14 +25,13 @@ from gpufluid.grid import Grid
 from gpufluid.scene import Cells, Scene, box_names, direction_of_view
 from gpufluid.scene_parts import Builder
 from gpufluid.scene_saving import note_description
-from gpufluid.scene_schema import DEEPEST, checked, load_msgspec, schema
+from gpufluid.scene_schema import DEEPEST, LISTS, checked, load_msgspec, schema
 from gpufluid.settings import Settings
 
 DT = 1.0 / 30.0  # seconds a frame
 SEEN = 20.0  # s of a scene without an end for which a camera that turns is placed
 LOOKS = 64  # at the scene meanwhile
 LARGEST = 1 << 20  # bytes of a description
-LISTS = "emitters", "obstacles", "forces", "views", "lights", "containers"
 
 # What a TOML text holds besides its keys: comments and strings, unfinished ones too (TOML 1.0). It never
 # fails, so it takes a time that grows with the text alone.

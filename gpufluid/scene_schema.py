@@ -25,6 +25,7 @@ from gpufluid.obstacles import Obstacle
 
 Triple = tuple[float, float, float]
 Field = tuple[Any, ...]  # of a table: its name, its type, and its value where nothing is said
+LISTS = ("emitters", "obstacles", "forces", "views", "lights", "containers")  # of tables
 DEEPEST = 32  # tables and arrays within one another, and names in a row with dots between
 MOST_THINGS = 1000  # emitters, obstacles, forces or views
 MOST_BOXES = 64

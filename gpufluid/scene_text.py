@@ -12,19 +12,15 @@ from functools import partial
 from typing import Any
 
 from gpufluid.errors import MissingDependencyError
-from gpufluid.scene_schema import load_msgspec
+from gpufluid.scene_schema import LISTS, load_msgspec
 
 Plain = dict[str, Any]
 
 TABLES = ("grid", "sides", "settings", "camera", "light", "smoke", "fire", "picture", "hand")
-LISTS = ("emitters", "obstacles", "forces", "views", "lights", "containers")
 THING = "\0thing"  # of a table in a list: what it describes, by which it is found again
 WIDTH = 100  # letters of a line, from which on a list of lists takes a line for each
-BEGIN, END, BEFORE = (
-    "#\ue000",
-    "#\ue001",
-    "#\ue002",
-)  # marks: of what goes, and of what something comes before
+# marks: of what goes, and of what something comes before
+BEGIN, END, BEFORE = "#\ue000", "#\ue001", "#\ue002"
 COMMENTS = r"(?:^[ \t]*#[^\n\ue000-\ue002]*\n)*"
 # what goes: with the comment right above it and right below, and an empty line
 GOES = re.compile(

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpufluid.checks import finite_number, finite_triple, flag, held, real_array, whole_number
 from gpufluid.errors import GpufluidError, named
-from gpufluid.shapes import Triple, direction
+from gpufluid.shapes import Floats, Triple, direction
 from gpufluid.sources import MAX_SEED
 
-Floats = NDArray[np.float64]
 AT_ONCE = 1e30  # a rate times dt above which single precision may hold it as infinite
 NARROWEST = 1e12  # 1/m: its square too is held in single precision
 WIND, VORTEX, ATTRACTOR = range(3)  # as in push.glsl

@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.mesh import Mesh
-from gpufluid.shapes import HALF_SPACE, ROUND
+from gpufluid.shapes import HALF_SPACE, ROUND, Floats
 
 Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 # Pairs of triangle and column held at once: about 50 MB of temporaries.
