@@ -15,8 +15,8 @@ and animation of fire (2002):
 
     dT/dt = -radiation (T - ambient)^4,   so   T - ambient becomes ((T - ambient)^-3 + 3 radiation dt)^(-1/3)
 
-which is exact too. A divergence where gas burns is how
-Feldman, O'Brien & Arikan, Animating suspended particle explosions (2003), let it expand.
+which is exact too. A divergence where gas burns is how Feldman, O'Brien & Arikan, Animating
+suspended particle explosions (2003), let it expand.
 """
 
 from __future__ import annotations

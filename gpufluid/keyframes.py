@@ -93,7 +93,11 @@ class Keys:
 
 
 def _speed(before: float, after: float, length: float, next_length: float) -> float:
-    """Between two slopes of lines so long a mean that leaves a cubic between their ends; 0 at a turn."""
+    """The slope at a key between lines of two slopes and lengths (s): their weighted harmonic mean.
+
+    0 where the slopes differ in sign. Hermite's cubics with such slopes stay between the values at their ends
+    (Fritsch & Butland 1984).
+    """
     if not 0.0 < before * after < math.inf:
         return 0.0
     one, other = 2.0 * next_length + length, next_length + 2.0 * length

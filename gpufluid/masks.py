@@ -18,11 +18,10 @@ from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.mesh import Family, Mesh
 from gpufluid.periodic import bounds, images, moved
-from gpufluid.shapes import Analytic, Triple, placed_points
+from gpufluid.shapes import Analytic, Floats, Triple, placed_points
 from gpufluid.sources import Array, Bezier, Image, Line, Surface
 from gpufluid.voxels import centers_along, cover, in_batches, inside_mesh
 
-Floats = NDArray[np.float64]
 Unformed = Mesh | Surface | Line | Bezier | Image
 
 SEEN = 3.0  # widths of an edge past which nobody sees what is emitted: exp(-9) is 1e-4
@@ -30,7 +29,9 @@ CUT = 4.0  # widths of an edge past which nothing is emitted: exp(-16) is 1e-7
 PARTS = 8  # of a cell along each axis, where cover is counted out
 PAIRS_AT_ONCE = 1 << 16  # pairs of triangle and cell held at once: about 50 MB of temporaries
 MOST_BEYOND = 8  # times the cells of the box that a mesh may reach over which is looked at whole
-THIN = 8.0  # cells, three times as thick as it is in the mean: thicker meshes are covered right to 1 %
+# cells of 6 V / A: the diameter of a ball, the edge of a cube, three times how thick a sheet is. The cover of
+# what is thicker comes to the right volume to 1 % by itself
+THIN = 8.0
 COUNTED = 48  # cells of a mesh along each axis, to see whether its volume is what is inside
 MOST_PAIRS = 1 << 26  # some twenty seconds' work
 

@@ -37,16 +37,8 @@ from gpufluid.sources import Emitter, Image, Surface
 from gpufluid.view import Plate
 
 FROM_FILES = Mesh, Surface, Image, Plate  # what a description has but from files
-LOOKS = (
-    "camera",
-    "light",
-    "smoke",
-    "fire",
-    "picture",
-    "hand",
-    "views",
-    "lights",
-)  # of a scene, in this order
+# of a scene, in this order
+LOOKS = ("camera", "light", "smoke", "fire", "picture", "hand", "views", "lights")
 
 
 def save_description(

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 BAND = 4.0  # the largest eddies measure so many times the finest
 FINEST = 4.0  # cells: no wave is shorter, wherever the band would end
 STILL = 1e-9  # a slope below that is none: a wave as long as a cell looks the same to all of its faces
-GOLDEN = math.pi * (3.0 - math.sqrt(5.0))
+GOLDEN = math.pi * (3.0 - math.sqrt(5.0))  # the golden angle, rad
 
 
 def wave_rows(

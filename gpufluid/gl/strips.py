@@ -44,17 +44,8 @@ from gpufluid.layout import JOINED_ROWS, STRIP, STRIP_ROWS, FlatLayout
 
 HISTORY = 3  # stages whose spans are known
 BOXES = 8  # of sources that a pass takes one by one
-NUMBERS = (
-    "everywhere",
-    "steady",
-    "reach",
-    "walls",
-    "times",
-    "low",
-    "high",
-    "box_count",
-    *SIDE_NUMBERS,
-)  # that small passes take
+# that small passes take
+NUMBERS = ("everywhere", "steady", "reach", "walls", "times", "low", "high", "box_count", *SIDE_NUMBERS)
 GROUP = 32  # strips to a workgroup
 ROW = 128  # as found.glsl has it
 SHARES = 8  # parts in which software takes the largest speed: each strip reads them all

@@ -1,9 +1,8 @@
 """The shaded volume ray by ray: one pass over the box's rectangle in the picture, nearest first.
 
-A ray is cut into the slabs that `Slices` would draw across the view. A texture
-of blocks, made each frame, tells it where there is next to nothing; it ends where it lets next to nothing
-through. With half the resolution a ray stands for 2 x 2 pixels; what they saw is made whole along the edges
-of the scene's depth.
+A ray is cut into the slabs that `Slices` would draw across the view. A texture of blocks, made each frame,
+tells it where there is next to nothing; it ends where it lets next to nothing through. With half the
+resolution a ray stands for 2 x 2 pixels; what they saw is made whole along the edges of the scene's depth.
 """
 
 from __future__ import annotations
