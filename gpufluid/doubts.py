@@ -20,7 +20,6 @@ from gpufluid.sources import Array, Bezier, Emitter, Image, Line, Source
 HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there
 
 
-
 def doubt_settings(settings: Settings) -> None:
     """Warn of a pressure solver that makes some waves stronger instead of taking them away."""
     rules = settings.pressure

@@ -81,7 +81,20 @@ class Field(Handle, ABC):
         return f"<{self.name} {list(self.shape)} of a gf.Fluid: read() gives the array>"
 
 
-class ScalarField(Field):
+class StoredField(Field):
+    """A field of which a store holds the numbers, perhaps with those of others."""
+
+    @property
+    @abstractmethod
+    def store(self) -> FieldStore | None:
+        """Where it is kept; None where it is 0 everywhere and kept nowhere."""
+
+    @abstractmethod
+    def of(self, stored: FloatArray) -> FloatArray:
+        """This field, as `read` gives it, of `stored` [z, y, x, c], what is read from its store."""
+
+
+class ScalarField(StoredField):
     """One scalar of the fluid at the cell centres, [nz, ny, nx]."""
 
     def __init__(
@@ -122,7 +135,7 @@ class ScalarField(Field):
         store.write(volume)
 
 
-class ColorField(Field):
+class ColorField(StoredField):
     """Red, green and blue densities of coloured smoke at the cell centres, [nz, ny, nx, 3].
 
     The fluid holds them from the first emitter with a color, or the first `write`, on.
@@ -181,10 +194,6 @@ class DerivedField(Field):
         """Return it as it is now, float32 [nz, ny, nx(, c)]; waits for the GPU."""
         return self._compute()
 
-    @property
-    def store(self) -> None:
-        """It is kept nowhere."""
-
     @at_work
     def write(self, values: ArrayLike) -> None:
         """Raise GpufluidError whatever the `values` [z, y, x(, c)]: it follows from the fields that the error
@@ -193,7 +202,7 @@ class DerivedField(Field):
         raise GpufluidError(f"{self.name} cannot be written: it follows from {self._source}")
 
 
-class VelocityField(Field):
+class VelocityField(StoredField):
     """The staggered velocity, m/s: component i on the low face along axis i."""
 
     def __init__(self, stepper: Stepper) -> None:
@@ -274,26 +283,25 @@ def first_channel(store: FieldStore | None, shape: tuple[int, ...]) -> FloatArra
     return np.ascontiguousarray(store.read()[..., 0])
 
 
-def take_fields(fields: Mapping[str, Any]) -> Callable[[], dict[str, FloatArray]]:
+def take_fields(fields: Mapping[str, Field]) -> Callable[[], dict[str, FloatArray]]:
     """Copy these fields as they are now; return a function that gives their arrays, in any thread.
 
     Each store is copied once, for all the fields in it, and unpacked where the function is called.
     """
     ready: dict[str, FloatArray] = {}
-    stored: dict[FieldStore, list[str]] = {}  # the fields that are kept in one
+    stored: dict[FieldStore, dict[str, StoredField]] = {}  # the fields that are kept in one
     for name, field in fields.items():
-        store = field.store
-        if store is None:
-            ready[name] = field.read()
+        if isinstance(field, StoredField) and (store := field.store) is not None:
+            stored.setdefault(store, {})[name] = field
         else:
-            stored.setdefault(store, []).append(name)
+            ready[name] = field.read()
     copies = [(store.take(), kept) for store, kept in stored.items()]
 
     def unpack() -> dict[str, FloatArray]:
         values = dict(ready)
         for copy, kept in copies:
             array = copy()
-            values |= {name: fields[name].of(array) for name in kept}
+            values |= {name: field.of(array) for name, field in kept.items()}
         return {name: values[name] for name in fields}
 
     return unpack
