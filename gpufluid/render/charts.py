@@ -50,11 +50,14 @@ class Chart(QuantityOverlay):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
         name = type(self).__name__
-        check_quantity(self.field, f"{name}.field")
+        self._check_field()
         if self.colors is not None:
             one_of(self.colors, tuple(MAPS), f"{name}.colors")
         self.range = None if self.range is None else low_and_high(self.range, f"{name}.range")
         self.legend = flag(self.legend, f"{name}.legend")
+
+    def _check_field(self) -> None:
+        check_quantity(self.field, f"{type(self).__name__}.field")
 
     @property
     def ink(self) -> Ink:

@@ -14,9 +14,9 @@ from gpufluid.errors import GpufluidError, named, one_of, several
 from gpufluid.flow_views import ParticleSource, SolidShape, check_response
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
-from gpufluid.render.camera import CLIP_Z
+from gpufluid.render.camera import CLIP_Z, cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import CameraLike, KeepsPlaces, Shot, clip_of_cells, to_cells
+from gpufluid.render.overlay import CameraLike, KeepsPlaces, Shot
 from gpufluid.render.quantities import QUANTITIES, Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.volume import VolumeRenderer
@@ -107,12 +107,7 @@ class Particles(Chart, KeepsPlaces):
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be moved or drawn with."""
-        one_of(self.field, ("source", *QUANTITIES), "Particles.color")
-        field, self.field = self.field, "speed"
-        try:
-            super().check()
-        finally:
-            self.field = field
+        super().check()
         self.life = finite_number(self.life, "Particles.life", above=0.0)
         self.size = finite_number(self.size, "Particles.size", above=0.0)
         one_of(self.unit, ("pixels", "metres"), "Particles.unit")
@@ -131,6 +126,9 @@ class Particles(Chart, KeepsPlaces):
             source.check()
         check_response(self)
         self.numbers()
+
+    def _check_field(self) -> None:
+        one_of(self.field, ("source", *QUANTITIES), "Particles.color")
 
     @property
     def opaque(self) -> bool:
@@ -261,7 +259,7 @@ class Particles(Chart, KeepsPlaces):
         give(
             program,
             {
-                "to_clip": clip_of_cells(fluid, shot.view),
+                "to_clip": clip_of_cells(fluid.grid, shot.view),
                 "radius": 0.5 * float(self.size),
                 "in_metres": self.unit == "metres",
                 "scale": 0.5 * shot.size[1] * abs(float(shot.view.projection[1, 1])),
@@ -319,7 +317,7 @@ class Particles(Chart, KeepsPlaces):
         first = 0
         for row, source, number in zip(rows, self.sources, self.numbers(), strict=True):
             kind, place, core = source.rows
-            row[:3] = (to_cells(fluid) @ place)[:3]
+            row[:3] = (cells_of(fluid.grid) @ place)[:3]
             row[3] = core
             row[4] = kind if source.sends else NONE_BORN, first, first + number, source.velocity is not None
             row[5] = *(source.velocity or (0.0, 0.0, 0.0)), source.spread
