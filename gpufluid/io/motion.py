@@ -184,8 +184,7 @@ def _optical_depths(
 
 def _seen(view: View, places: Floats) -> Floats:
     """Picture coordinates, -1 .. 1, of places [n, 3]."""
-    clip = view.projection.astype(np.float64) @ view.view.astype(np.float64)
-    at = np.concatenate([places, np.ones((len(places), 1))], 1) @ clip.T
+    at = np.concatenate([places, np.ones((len(places), 1))], 1) @ view.exact_clip.T
     return at[:, :2] / np.maximum(at[:, 3:], 1e-9)
 
 

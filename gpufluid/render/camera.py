@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.state import guard_of
+from gpufluid.grid import Grid
 from gpufluid.view import Camera
 
 SHEAR = 1e-3  # what a view may be off from a rotation, of 1
@@ -63,17 +64,20 @@ class View:
     projection: Matrix
     clip_z: tuple[float, float] = CLIP_Z[0]
 
-    @cached_property
-    def inverse(self) -> Matrix:
-        """Clip space to world, float32 [4, 4], inverted in double precision."""
-        product = self.projection.astype(np.float64) @ self.view.astype(np.float64)
-        return np.linalg.inv(product).astype(np.float32)
+    @property
+    def exact_clip(self) -> Floats:
+        """World to clip space, multiplied in double precision, float64 [4, 4]."""
+        return self.projection.astype(np.float64) @ self.view.astype(np.float64)
 
     @property
     def clip(self) -> Matrix:
         """World to clip space, float32 [4, 4]."""
-        product = self.projection.astype(np.float64) @ self.view.astype(np.float64)
-        return product.astype(np.float32)
+        return self.exact_clip.astype(np.float32)
+
+    @cached_property
+    def inverse(self) -> Matrix:
+        """Clip space to world, float32 [4, 4], inverted in double precision."""
+        return np.linalg.inv(self.exact_clip).astype(np.float32)
 
     @cached_property
     def is_perspective(self) -> bool:
@@ -117,6 +121,19 @@ class View:
         a, b, c, d = self.depth_scale
         low, high = self.clip_z
         return a * (high - low), a * low + b, c * (high - low), c * low + d
+
+
+def cells_of(grid: Grid) -> Floats:
+    """[4, 4]: metres in the world to cells from the low corner of the box."""
+    matrix = np.eye(4)
+    matrix[:3, :3] /= grid.cell_size
+    matrix[:3, 3] = -np.array(grid.origin) / grid.cell_size
+    return matrix
+
+
+def clip_of_cells(grid: Grid, view: View) -> Floats:
+    """[4, 4]: cells from the low corner of the box to clip space, in double precision."""
+    return view.exact_clip @ np.linalg.inv(cells_of(grid))
 
 
 def view_of(

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.passes import give
-from gpufluid.grid import Grid
 from gpufluid.mesh import Mesh
-from gpufluid.render.camera import View
+from gpufluid.render.camera import View, cells_of, clip_of_cells
 from gpufluid.render.painter import eye_of
 from gpufluid.render.solid_meshes import Placed, SolidMeshes
 from gpufluid.render.subject import FluidLike
@@ -61,14 +60,13 @@ class DrawnSolids(SolidMeshes):
     ) -> None:
         """Draw what is `shown` of the obstacles of `fluid` into a picture of `size`."""
         cells = cells_of(fluid.grid)
-        clip = view.projection.astype(np.float64) @ view.view.astype(np.float64)
         values = {
             "eye": eye_of(view, fluid),
             "parallel_view": not view.is_perspective,
-            "to_clip": clip @ np.linalg.inv(cells),
+            "to_clip": clip_of_cells(fluid.grid, view),
         }
         give(program, values)
-        for one, triangles in self.arrays(shown, program, clip, size):
+        for one, triangles in self.arrays(shown, program, view.exact_clip, size):
             turn = np.eye(4)
             turn[:3, :3] = np.linalg.inv(one.matrix[:3, :3]).T
             look = {"paint": one.color or paint, "sheen": float(one.gloss), "emission": one.emission}
@@ -104,14 +102,6 @@ def hidden_sides(one: Placed, clip: NDArray[np.floating[Any]]) -> str | None:
     if not facing or not (at[:, 2] > -at[:, 3]).all():
         return None
     return "back" if facing > 0 else "front"
-
-
-def cells_of(grid: Grid) -> Floats:
-    """The matrix from the world to cells from the low corner of the box."""
-    cells = np.eye(4)
-    cells[:3, :3] /= grid.cell_size
-    cells[:3, 3] = -np.array(grid.origin) / grid.cell_size
-    return cells
 
 
 def _edges(mesh: Mesh) -> Floats:

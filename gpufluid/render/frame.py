@@ -29,8 +29,8 @@ from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest, own_depths
 from gpufluid.grid import Grid
-from gpufluid.render.camera import View, view_of
-from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, cells_of, part_round
+from gpufluid.render.camera import View, cells_of, view_of
+from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, part_round
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.reference_light import LightFrame

@@ -14,8 +14,9 @@ from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
+from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import Chart, lighting
-from gpufluid.render.overlay import InScene, Shot, clip_of_cells, to_cells
+from gpufluid.render.overlay import InScene, Shot
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
 
@@ -97,14 +98,14 @@ class Glyphs(Chart, InScene):
         counts, _, spacing = self.lattice(fluid)
         size = fluid.grid.cell_size
         per_speed = self.length / size if self.length is not None else spacing / max(abs(low), abs(high))
-        cells, rays = to_cells(fluid), shot.view.rays
+        cells, rays = cells_of(fluid.grid), shot.view.rays
         eye = (cells @ np.append(rays.origin[0], 1.0))[:3]
         program = self.flat_program("arrows", "glyph_fragment", "glyph_vertex")
         give(
             program,
             {
                 **values,
-                "to_clip": clip_of_cells(fluid, shot.view),
+                "to_clip": clip_of_cells(fluid.grid, shot.view),
                 "cells_per_speed": per_speed,
                 "thickness": THIN * spacing,
                 "range": (low, 1.0 / (high - low)),

@@ -460,20 +460,6 @@ class KeepsPlaces(InScene, ABC):
         targets[:2] = reversed(targets[:2])
 
 
-def to_cells(fluid: FlowLike) -> Floats:
-    """[4, 4]: metres in the world to cells from the low corner of the box."""
-    matrix = np.eye(4)
-    matrix[:3, :3] /= fluid.grid.cell_size
-    matrix[:3, 3] = -np.array(fluid.grid.origin) / fluid.grid.cell_size
-    return matrix
-
-
-def clip_of_cells(fluid: FlowLike, view: View) -> Floats:
-    """[4, 4]: cells from the low corner of the box to clip space, in double precision."""
-    product = view.projection.astype(np.float64) @ view.view.astype(np.float64)
-    return product @ np.linalg.inv(to_cells(fluid))
-
-
 def rays_in_cells(fluid: FlowLike, view: View) -> dict[str, Any]:
     """The uniforms of a picture's rays, and the way along them to where it begins, metres."""
     return {**ray_uniforms(view, fluid), "nearest": view.rays.near}

@@ -19,7 +19,8 @@ from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
-from gpufluid.render.drawn_solids import DrawnSolids, Floats, Size, cells_of, hidden_sides
+from gpufluid.render.camera import cells_of
+from gpufluid.render.drawn_solids import DrawnSolids, Floats, Size, hidden_sides
 from gpufluid.render.shadow_tiles import PARTS, Tile, from_afar, from_place
 from gpufluid.render.solid_meshes import Placed
 from gpufluid.render.volume_source import SHADOWS, Program

@@ -11,8 +11,9 @@ from gpufluid.checks import finite_number, finite_triple, share, whole_number
 from gpufluid.errors import named, one_of
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
+from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import Floats, InScene, Shot, clip_of_cells, to_cells
+from gpufluid.render.overlay import Floats, InScene, Shot
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.shapes import Triple, direction
@@ -98,8 +99,8 @@ class SlicePlane(Chart, InScene):
         reach = 0.51 * float(np.linalg.norm(grid.cells)) + 1.0
         low, high = self.last_range
         values: dict[str, Any] = {
-            "to_clip": clip_of_cells(fluid, shot.view),
-            "middle": tuple((to_cells(fluid) @ np.append(middle, 1.0))[:3]),
+            "to_clip": clip_of_cells(fluid.grid, shot.view),
+            "middle": tuple((cells_of(fluid.grid) @ np.append(middle, 1.0))[:3]),
             "across": tuple(reach * u),
             "upward": tuple(reach * v),
             "range": (low, 1.0 / (high - low)),

@@ -15,8 +15,9 @@ from gpufluid.flow_views import Seeds, check_seeds
 from gpufluid.gl.device import let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
+from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import Floats, InScene, KeepsPlaces, Shot, clip_of_cells, to_cells
+from gpufluid.render.overlay import Floats, InScene, KeepsPlaces, Shot
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.shapes import Triple, placed_points
@@ -111,7 +112,7 @@ class _Lines(Chart, InScene):
     def _seeds_in_cells(self, fluid: FlowLike) -> moderngl.Texture:
         """The seeds as a texture, written where they have changed."""
         places = np.ones((len(self.seeds), 4), np.float32)
-        places[:, :3] = placed_points(to_cells(fluid), self.seeds)
+        places[:, :3] = placed_points(cells_of(fluid.grid), self.seeds)
         told = places.tobytes()
         if told != self._told:
             self._seed_texture.write(told, alignment=1)
@@ -128,7 +129,7 @@ class _Lines(Chart, InScene):
             program,
             {
                 "points": self.points,
-                "to_clip": clip_of_cells(fluid, shot.view),
+                "to_clip": clip_of_cells(fluid.grid, shot.view),
                 "line_width": self.line_width,
                 "fade": float(self.fade),
                 "opacity": float(self.opacity),

@@ -8,14 +8,13 @@ import numpy as np
 from gpufluid.checks import color_triple, finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.passes import give
+from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import (
     Floats,
     InScene,
     Shot,
-    clip_of_cells,
     rays_in_cells,
-    to_cells,
 )
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.solid_meshes import SolidMeshes
@@ -83,12 +82,12 @@ class VoxelView(InScene):
     def _draw_surfaces(self, fluid: FlowLike, shot: Shot) -> None:
         """Draw the obstacles."""
         program = self.flat_program("surfaces", "surface_fragment", "mesh_vertex")
-        cells, rays = to_cells(fluid), shot.view.rays
+        cells, rays = cells_of(fluid.grid), shot.view.rays
         eye = (cells @ np.append(rays.origin[0], 1.0))[:3]
         give(
             program,
             {
-                "to_clip": clip_of_cells(fluid, shot.view),
+                "to_clip": clip_of_cells(fluid.grid, shot.view),
                 "eye": tuple(eye if shot.view.is_perspective else -rays.direction[0]),
                 "parallel_view": not shot.view.is_perspective,
                 "color": self.surface_color,
