@@ -5,7 +5,7 @@
 // Whether the way from `p` to `q` (cells) leads into a solid; then `q` becomes a place before it.
 bool stopped(vec3 p, inout vec3 q) {
     vec3 end = clipped(p, q);
-    bool outside = any(lessThan(end, vec3(0.0))) || any(greaterThan(end, vec3(cells)));
+    bool outside = outside_box(end);
     bool cut = end != q && !outside;
     if (cut) q = end;
     if (!outside && in_solid(q)) {  // just on its face: the next step would begin inside

@@ -12,6 +12,5 @@ void main() {
     int n = int(gl_FragCoord.x) + int(gl_FragCoord.y) * width;
     ivec3 at = ivec3(n % counts.x, n / counts.x % counts.y, n / (counts.x * counts.y));
     vec3 p = first + vec3(at) * spacing;
-    bool outside = any(lessThan(p, vec3(0.0))) || any(greaterThan(p, vec3(cells)));
-    value_out = at.z >= counts.z || outside || in_solid(p) ? vec4(0.0) : vec4(at_velocity(p), 1.0);
+    value_out = at.z >= counts.z || outside_box(p) || in_solid(p) ? vec4(0.0) : vec4(at_velocity(p), 1.0);
 }

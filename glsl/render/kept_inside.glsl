@@ -6,6 +6,9 @@ bvec3 through_low = bvec3(entering[0].x >= 0.0, entering[2].x >= 0.0, entering[4
 bvec3 through_high = bvec3(entering[1].x >= 0.0, entering[3].x >= 0.0, entering[5].x >= 0.0);
 const float EDGE = 1e-3;   // cells from a wall
 
+// Whether `p` (cells) lies outside the box.
+bool outside_box(vec3 p) { return any(lessThan(p, vec3(0.0))) || any(greaterThan(p, vec3(cells))); }
+
 // `p` (cells) carried round a periodic box and held inside walls; `lost` where it has left through a side.
 vec3 kept_inside(vec3 p, out bool lost) {
     vec3 n = vec3(cells);
@@ -15,7 +18,7 @@ vec3 kept_inside(vec3 p, out bool lost) {
 #if DIMENSIONS == 2
     p.z = 0.5;
 #endif
-    lost = any(lessThan(p, vec3(0.0))) || any(greaterThan(p, n)) || !(dot(p, p) < 1e18);  // NaN is lost too
+    lost = outside_box(p) || !(dot(p, p) < 1e18);  // NaN is lost too
     return p;
 }
 

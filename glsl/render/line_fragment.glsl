@@ -1,7 +1,7 @@
 // A line, darker towards its edges as a tube is, with an edge one pixel soft; premultiplied.
+#include "render/color_map.glsl"
 #include "render/scene_depth.glsl"
 
-uniform sampler2D colors;
 uniform float opacity;
 
 in float across;
@@ -15,6 +15,6 @@ void main() {
     if (alpha < 0.02 || hidden(gl_FragCoord.z)) discard;
     float side = across / max(half_width, 0.5);
     float round_off = mix(1.0, sqrt(max(1.0 - 0.8 * side * side, 0.05)), smoothstep(0.6, 1.5, half_width));
-    vec3 color = textureLod(colors, vec2(mix(0.5, 255.5, value) / 256.0, 0.5), 0.0).rgb;
+    vec3 color = mapped_color(value);
     color_out = painted(color * round_off, alpha);
 }

@@ -3,6 +3,7 @@
 // stay in the world when the box moves on over them.
 #include "render/density.glsl"
 #include "render/other_lights.glsl"
+#include "render/ray_box.glsl"
 #if ENDS
 #include "render/ends.glsl"
 #endif
@@ -22,7 +23,7 @@ const int MOST = 512;
 
 float left_of_other(int n, vec3 place) {
     vec3 towards = towards_other(n, place);
-    vec3 d = mix(towards, vec3(1e-6), lessThan(abs(towards), vec3(1e-6)));
+    vec3 d = divisible(towards);
     vec3 ends = max(-place / d, (vec3(cells) - place) / d);
     float share = min(ends.x, min(ends.y, ends.z));  // of the way to the side of the box, or to the light
     if (other_places[n].w > 0.5) share = min(share, 1.0);

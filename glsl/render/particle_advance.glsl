@@ -103,10 +103,9 @@ void main() {
 #if DIMENSIONS == 2
         p.z = 0.5;
 #endif
-        bool outside = any(lessThan(p, vec3(0.0))) || any(greaterThan(p, vec3(cells)));
         age = -2.0;
         v = vec3(0.0);
-        if (!outside && !in_solid(p)) {
+        if (!outside_box(p) && !in_solid(p)) {
             // whose turn came within the step has been on its way since then
             age = due ? fract(spent) * dt / passed : 0.0;
             v = birth_pace(index, s, p);

@@ -1,7 +1,8 @@
 // A particle as a square that faces the viewer, drawn out along the way that it has come; six vertices each.
+#include "render/color_map.glsl"
 #include "render/particle_turn.glsl"
 
-uniform sampler2D state, paces, values, colors, through;
+uniform sampler2D state, paces, values, through;
 uniform mat4 to_clip;          // cells -> clip space
 uniform float cell_size;       // m
 uniform float streak;          // s of its way that are seen
@@ -51,7 +52,7 @@ void main() {
     if (veiled) strength *= texelFetch(through, texel, 0).x;
     if (by_value) {
         float share = clamp((texelFetch(values, texel, 0).x - range.x) * range.y, 0.0, 1.0);
-        tint = textureLod(colors, vec2(mix(0.5, 255.5, share) / 256.0, 0.5), 0.0).rgb;
+        tint = mapped_color(share);
     } else {
         tint = mix(texelFetch(looks, ivec2(s, 0), 0).rgb, texelFetch(looks, ivec2(s, 1), 0).rgb, spent);
     }

@@ -1,4 +1,6 @@
 // The picture that stands behind everything, as a screen shows it when all is done: tone_map.glsl the other way round.
+#include "render/srgb.glsl"
+
 uniform sampler2D plate;
 uniform vec2 plate_share;  // of its width and height, that is seen
 uniform float plate_gain;  // 1 / exposure
@@ -7,10 +9,6 @@ uniform float plate_gain;  // 1 / exposure
 vec3 unfilmic(vec3 y) {
     vec3 a = 2.51 - 2.43 * y, b = 0.03 - 0.59 * y;
     return (sqrt(b * b + 0.56 * a * y) - b) / (2.0 * a);
-}
-
-vec3 unsrgb(vec3 x) {
-    return mix(pow((x + 0.055) / 1.055, vec3(2.4)), x / 12.92, lessThanEqual(x, vec3(0.04045)));
 }
 
 // picture: where, 0 .. 1.

@@ -1,5 +1,6 @@
 // What of a ray counts: where it is in a box, between two depths and in front of the scene. (from, to), m in front
 // of the eye; nothing where to <= from.
+#include "render/ray_box.glsl"
 
 uniform sampler2D scene_depth;
 uniform vec4 depth_scale;  // value z of the scene's depth texture -> m: (x z + y) / (z z + w)
@@ -13,9 +14,6 @@ vec2 overlap(vec3 origin, vec3 d, vec3 bottom, vec3 top, vec2 between) {
     vec3 low = min(a, b), high = max(a, b);
     return vec2(max(max(low.x, low.y), max(low.z, between.x)), min(min(high.x, high.y), min(high.z, between.y)));
 }
-
-// A way with no component 0.
-vec3 divisible(vec3 way) { return mix(way, vec3(1e-6), lessThan(abs(way), vec3(1e-6))); }
 
 float before_scene(float to, vec2 picture) {
     if (!has_depth) return to;

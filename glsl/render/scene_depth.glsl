@@ -1,4 +1,5 @@
 // How the scene hides what is drawn, and how colours are written.
+#include "render/srgb.glsl"
 
 uniform bool has_depth;         // else nothing hides but the depth test
 uniform sampler2D scene_depth;
@@ -15,8 +16,7 @@ bool hidden(float z) {
     return depth_reversed ? scene > z : scene < z;
 }
 
-// Premultiplied, from a colour as a screen shows it (sRGB, IEC 61966-2-1).
+// Premultiplied, from a colour as a screen shows it.
 vec4 painted(vec3 color, float alpha) {
-    vec3 light = mix(pow((color + 0.055) / 1.055, vec3(2.4)), color / 12.92, lessThanEqual(color, vec3(0.04045)));
-    return vec4((linear_light ? light : color) * alpha, alpha);
+    return vec4((linear_light ? unsrgb(color) : color) * alpha, alpha);
 }

@@ -2,6 +2,7 @@
 // The angle is strength times the temperature's slope across the view, summed along the way through the box.
 #include "lib/between.glsl"
 #include "lib/cell_sample.glsl" for scalars
+#include "render/ray_box.glsl"
 
 uniform sampler2D picture, scene_depth;
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
@@ -20,12 +21,9 @@ void main() {
     color_out = between(picture, at);
     vec3 origin = ray_origin[0] + p.x * ray_origin[1] + p.y * ray_origin[2];
     vec3 direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
-    vec3 d = mix(direction, vec3(1e-6), lessThan(abs(direction), vec3(1e-6)));
-    vec3 a = -origin / d, b = (vec3(cells) - origin) / d;
-    vec3 low = min(a, b), high = max(a, b);
-    float near = max(max(low.x, low.y), max(low.z, 0.0)), far = min(high.x, min(high.y, high.z));
+    vec2 way = between_corners(origin, divisible(direction), vec3(0.0), vec3(cells), 0.0);
     float z = 2.0 * textureLod(scene_depth, at, 0.0).x - 1.0;
-    far = min(far, (depth_scale.x * z + depth_scale.y) / (depth_scale.z * z + depth_scale.w));
+    float near = way.x, far = min(way.y, (depth_scale.x * z + depth_scale.y) / (depth_scale.z * z + depth_scale.w));
     if (!(far > near)) return;
     // across the view: the ways by which the picture's x and y turn a ray
     vec3 right = ray_direction[1] + ray_origin[1], up = ray_direction[2] + ray_origin[2];

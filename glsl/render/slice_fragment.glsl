@@ -3,9 +3,9 @@
 #if SOLIDS
 #include "lib/solidity.glsl"
 #endif
+#include "render/color_map.glsl"
 #include "render/scene_depth.glsl"
 
-uniform sampler2D colors;
 uniform vec2 range;        // low end, 1 / (high - low)
 uniform float opacity;
 uniform float contours;    // lines of equal value
@@ -28,7 +28,7 @@ void main() {
 #endif
     // slopes are known before any pixel is gone
     if (alpha <= 0.0 || hidden(gl_FragCoord.z)) discard;
-    vec3 color = textureLod(colors, vec2(mix(0.5, 255.5, clamp(value, 0.0, 1.0)) / 256.0, 0.5), 0.0).rgb;
+    vec3 color = mapped_color(clamp(value, 0.0, 1.0));
     if (contours > 0.0) {
         float away = abs(lines - round(lines)) / max(slope, 1e-6);
         float line = clamp(1.1 - away, 0.0, 1.0) * (1.0 - smoothstep(0.3, 0.6, slope));

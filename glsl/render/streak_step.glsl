@@ -22,8 +22,7 @@ void main() {
 #if DIMENSIONS == 2
         p.z = 0.5;
 #endif
-        bool outside = any(lessThan(p, vec3(0.0))) || any(greaterThan(p, vec3(cells)));
-        point_out = vec4(p, outside || in_solid(p) ? -1.0 : length(at_velocity(p)));
+        point_out = vec4(p, outside_box(p) || in_solid(p) ? -1.0 : length(at_velocity(p)));
         seconds = age + float(back) * interval;   // it has been on its way since then
     }
     if (point_out.w < 0.0 || seconds == 0.0) return;

@@ -27,11 +27,8 @@ void main() {
 #if DIMENSIONS == 2
         p.z = 0.5;
 #endif
-        bool lost;
-        kept_inside(p, lost);
         float speed = length(at_velocity(p));
-        bool outside = any(lessThan(p, vec3(0.0))) || any(greaterThan(p, vec3(cells)));
-        point_out = vec4(p, outside || in_solid(p) || !(speed > least) ? -1.0 : speed);
+        point_out = vec4(p, outside_box(p) || in_solid(p) || !(speed > least) ? -1.0 : speed);
         return;
     }
     vec4 was = texelFetch(before, ivec2(column, line), 0);

@@ -1,7 +1,8 @@
 // A flat texture as it lies in memory, one channel in colours: tiles with thin borders between.
+#include "render/color_map.glsl"
 #include "render/scene_depth.glsl"
 
-uniform sampler2D flat_texture, colors;
+uniform sampler2D flat_texture;
 uniform vec4 channel;        // 1 in the channel shown
 uniform bool four_in_one;         // four neighbours along x in the channels of a texel
 uniform vec2 corner, shown_size;   // pixels: low corner and size of what is shown
@@ -24,7 +25,7 @@ void main() {
     int lane = value_at.x & 3;
     vec4 mask = four_in_one ? vec4(lane == 0, lane == 1, lane == 2, lane == 3) : channel;
     float share = (dot(texel, mask) - range.x) * range.y;
-    vec3 color = textureLod(colors, vec2(mix(0.5, 255.5, clamp(share, 0.0, 1.0)) / 256.0, 0.5), 0.0).rgb;
+    vec3 color = mapped_color(clamp(share, 0.0, 1.0));
     if (at_tile.x + at_tile.y * tiles.x >= tiles.y || any(greaterThanEqual(in_tile, valid))) color = PAPER;
     vec2 pixel = vec2(size) / shown_size, from = place - vec2(at_tile * tile);
     vec2 edge = min(from, vec2(tile) - from) / pixel;

@@ -2,6 +2,7 @@
 // (IEC 61966-2-1), and noise of one step of 8 bits, triangular, that keeps gradients free of bands.
 #include "lib/between.glsl"
 #include "render/noise.glsl"
+#include "render/srgb.glsl"
 
 uniform sampler2D picture;
 uniform vec2 size;        // pixels of the target
@@ -12,10 +13,6 @@ uniform int alpha;        // 0: none, the picture is opaque; 1: premultiplied; 2
 out vec4 color_out;
 
 vec3 filmic(vec3 x) { return clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0); }
-
-vec3 srgb(vec3 x) {
-    return mix(1.055 * pow(x, vec3(1.0 / 2.4)) - 0.055, 12.92 * x, lessThanEqual(x, vec3(0.0031308)));
-}
 
 // Noise spread evenly over 0 .. 1 as triangular noise, -1 .. 1: in the same order, so as blue as before.
 float triangular(float noise) {

@@ -1,4 +1,5 @@
 // The ray through a pixel.
+#include "render/ray_box.glsl"
 
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the picture's centre, and per x and y of it
 uniform float nearest;        // where the picture begins, m in front of the eye
@@ -13,8 +14,7 @@ Ray view_ray() {
     vec2 p = 2.0 * (gl_FragCoord.xy - picture_corner) / picture_size - 1.0;
     Ray ray;
     ray.origin = ray_origin[0] + p.x * ray_origin[1] + p.y * ray_origin[2];
-    ray.direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
-    ray.direction = mix(ray.direction, vec3(1e-6), lessThan(abs(ray.direction), vec3(1e-6)));
+    ray.direction = divisible(ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2]);
     return ray;
 }
 
@@ -25,7 +25,5 @@ float picture_depth(float far) {
 
 // Where the ray is between two corners (cells), as (begin, end) in m; empty where end <= begin.
 vec2 overlap(Ray ray, vec3 low_corner, vec3 high_corner) {
-    vec3 a = (low_corner - ray.origin) / ray.direction, b = (high_corner - ray.origin) / ray.direction;
-    vec3 low = min(a, b), high = max(a, b);
-    return vec2(max(max(low.x, low.y), max(low.z, nearest)), min(high.x, min(high.y, high.z)));
+    return between_corners(ray.origin, ray.direction, low_corner, high_corner, nearest);
 }
