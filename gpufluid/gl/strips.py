@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import moderngl
 import numpy as np
@@ -55,6 +57,17 @@ WORTH = 0.6  # share of the box from which on nothing is left out: finding the s
 ASK_EVERY, TRY_EVERY = 8, 32  # stages between two looks at that share, while it pays and while it does not
 
 Mark = tuple["Strips", int]  # whose stage, and which
+Read = Mapping[str, tuple[str, Field]]  # what a pass reads, by name: of which kind, and the field
+
+
+class _Pass(NamedTuple):
+    """A small pass. file: in ``glsl/sim/``. kind: of what it writes. boundaries: their form, if known."""
+
+    label: str
+    file: str
+    kind: str
+    macros: Mapping[str, int]
+    boundaries: Boundaries | None = None
 
 
 class Strips:
@@ -130,7 +143,7 @@ class Strips:
         """
         self._added, boxes = sources, [*sources, *changed]
         if not all(box in self._held for box in boxes):
-            self._next("strip add", None, {"CARRIED": 0}, {}, boxes)
+            self._next(_Pass("strip add", "strip_spread", "strip", {"CARRIED": 0}), {}, boxes)
 
     def carry(
         self,
@@ -153,7 +166,7 @@ class Strips:
         given |= {"speed": ("block", speed), "before": ("found", self._found)}
         macros, now = {"COLORED": int(colors is not None), **self._shares}, (speed, speed.version)
         look = {"everywhere": not known, "steady": now == self._speed}
-        self._run("strip found", None, macros, given, self._found, "found", "strip_found", **look)
+        self._run(_Pass("strip found", "strip_found", "found", macros), given, self._found, **look)
         self._found.turn()
         self._speed = now
         if self._walls is None or self._walls[0] is not boundaries:
@@ -163,19 +176,13 @@ class Strips:
         numbers = {"reach": float(reach), "walls": self._walls[1], "times": times}
         numbers |= {name: values.tobytes() for name, values in side_numbers(boundaries).items()}
         boxes, self._added = self._added, ()
-        self._next("strip carry", boundaries, {"CARRIED": 1, **self._shares}, found, boxes, **numbers)
+        macros = {"CARRIED": 1, **self._shares}
+        spread = _Pass("strip carry", "strip_spread", "strip", macros, boundaries.form)
+        self._next(spread, found, boxes, **numbers)
         if self._asked is None and self._count % (ASK_EVERY if self._pays else TRY_EVERY) == 0:
             self._asked = self.spans.later()
 
-    def _next(
-        self,
-        label: str,
-        boundaries: Boundaries | None,
-        macros: Mapping[str, int],
-        fields: Mapping[str, tuple[str, Field]],
-        boxes: Sequence[CellBox],
-        **values: object,
-    ) -> None:
+    def _next(self, small: _Pass, fields: Read, boxes: Sequence[CellBox], **values: object) -> None:
         """Write the spans of a new stage, which is then the latest."""
         self._held = boxes
         if len(boxes) > BOXES:  # the rest as one
@@ -188,34 +195,23 @@ class Strips:
             low, high = ends[0].tobytes(), ends[1].tobytes()
         out = self._stages[-1]
         given = {**fields, "last": ("strip", self._stages[0]), "before": ("strip", self._stages[1])}
-        macros = {**macros, "BOXES": BOXES}
+        macros = {**small.macros, "BOXES": BOXES}
         values |= {"low": low, "high": high, "box_count": len(boxes)}
         if self._pieces is not None:  # image units behind those of what is read and what is written
             units = len(given) + 1, len(given) + 2
             macros |= {"LISTED": units[0], "COUNTED": units[1]}
             self._pieces.begin(*units)
-        self._run(label, boundaries, macros, given, out, "strip", "strip_spread", **values)
+        self._run(small._replace(macros=macros), given, out, **values)
         if self._pieces is not None:
             self._pieces.end()
         self._stages = [out, *self._stages[:-1]]
         self.index += 1
 
-    def _run(
-        self,
-        label: str,
-        boundaries: Boundaries | None,
-        macros: Mapping[str, int],
-        fields: Mapping[str, tuple[str, Field]],
-        out: Field,
-        kind: str,
-        file: str,
-        **values: object,
-    ) -> None:
-        """One small pass over `out`, which is of `kind`; fields: kind and field by name."""
-        device, key = self.device, (label, len(fields))
-        form = None if boundaries is None else boundaries.form
-        if key not in self._programs or self._programs[key].boundaries != form:
-            self._programs[key] = self._compiled(label, form, macros, fields, out, kind, file)
+    def _run(self, small: _Pass, fields: Read, out: Field, **values: object) -> None:
+        """Write `out` by a small pass."""
+        device, key = self.device, (small.label, len(fields))
+        if key not in self._programs or self._programs[key].boundaries != small.boundaries:
+            self._programs[key] = self._compiled(small, fields, out)
         known = self._programs[key]
         for unit, (_, field) in enumerate(fields.values()):
             if device.reading == "image":
@@ -228,7 +224,7 @@ class Strips:
             if value != sent.get(name):
                 upload(uniform, value)
                 sent[name] = value
-        with device.timed(label) if device.timings is not None else nullcontext():
+        with device.timed(small.label) if device.timings is not None else nullcontext():
             if isinstance(known.program, moderngl.ComputeShader):
                 out.back.bind_to_image(len(fields), False, True)
                 if device.draws:
@@ -240,54 +236,12 @@ class Strips:
                 device.ctx.enable_only(moderngl.NOTHING)
                 device.cover(known.program)
 
-    def _compiled(
-        self,
-        label: str,
-        boundaries: Boundaries | None,
-        macros: Mapping[str, int],
-        fields: Mapping[str, tuple[str, Field]],
-        out: Field,
-        kind: str,
-        file: str,
-    ) -> _Program:
+    def _compiled(self, small: _Pass, fields: Read, out: Field) -> _Program:
         """The pass of `_run`; each field has a texture or image unit, by its place among them."""
-        device, variant = self.device, Variant(boundaries=boundaries or Boundaries())
-
-        def make() -> moderngl.Program | moderngl.ComputeShader:
-            defines = {**variant.defines(self.grid.dimensions), **device.defines}
-            defines |= {**strip_macros(device.software), **macros}
-            source = Source(label)
-            if device.small_stage == "compute":
-                source.add("#version 430 core", "<stage>")
-                source.add(f"layout(local_size_x = {GROUP}) in;", "<stage>")
-            else:
-                source.add(f"#version {420 if device.reading == 'image' else 330} core", "<stage>")
-            source.add(box_constants(self.grid), "<box>")
-            source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
-            source.add(variant.constants(self.grid.dimensions), "<box>")
-            for its in dict.fromkeys((*(its for its, _ in fields.values()), kind, "piece")):
-                source.add(self._layouts[its].glsl(its), "<layout>")
-            for unit, (name, (its, field)) in enumerate(fields.items()):
-                form = IMAGE_FORMAT[field.components, field.dtype]
-                reader = field_reader(name, its, self._layouts[its], form, device.reading, unit, False)
-                source.add(reader, "<fields>")
-            written = f"{out.name}_out"
-            source.add(f"vec4 {written} = vec4(0.0);", "<fields>").include(f"sim/{file}.glsl")
-            if device.small_stage == "fragment":
-                main = f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{run_kernel(kind)}"
-                source.add("layout(location = 0) out vec4 color_0;", "<main>")
-                return device.fragment_program(source.add(f"{main}    color_0 = {written};\n}}", "<main>"))
-            width, height = out.layout.texture_size
-            image = f"layout(rgba32f, binding = {len(fields)}) writeonly restrict uniform image2D image_0;"
-            main = (  # the last texels first: those may take the longest
-                f"void main() {{\n    int number = {width * height - 1} - int(gl_GlobalInvocationID.x);\n"
-                f"    if (number < 0) return;\n    ivec2 texel = ivec2(number % {width}, number / {width});\n"
-                f"{run_kernel(kind)}    imageStore(image_0, texel, {written});\n}}"
-            )
-            return device.compute_program(source.add(image, "<main>").add(main, "<main>"))
-
+        device = self.device
         forms = tuple((name, field.dtype) for name, (_, field) in fields.items())
-        program = device.keep((label, forms, boundaries, self.grid), make)
+        key = small.label, forms, small.boundaries, self.grid
+        program = device.keep(key, partial(self._program, small, fields, out))
         for unit, name in enumerate(fields):
             if name in program and device.reading != "image":
                 program[name] = unit
@@ -297,7 +251,46 @@ class Strips:
             if name in program and isinstance(member := program[name], moderngl.Uniform)
         ]
         groups = -(-int(np.prod(out.layout.texture_size)) // GROUP)
-        return _Program(boundaries, program, groups, uniforms, device.sent(program))
+        return _Program(small.boundaries, program, groups, uniforms, device.sent(program))
+
+    def _program(self, small: _Pass, fields: Read, out: Field) -> moderngl.Program | moderngl.ComputeShader:
+        source, written = self._source(small, fields), f"{out.name}_out"
+        source.add(f"vec4 {written} = vec4(0.0);", "<fields>").include(f"sim/{small.file}.glsl")
+        run = run_kernel(small.kind)
+        if self.device.small_stage == "fragment":
+            main = f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{run}"
+            source.add("layout(location = 0) out vec4 color_0;", "<main>")
+            return self.device.fragment_program(source.add(f"{main}    color_0 = {written};\n}}", "<main>"))
+        width, height = out.layout.texture_size
+        image = f"layout(rgba32f, binding = {len(fields)}) writeonly restrict uniform image2D image_0;"
+        main = (  # the last texels first: those may take the longest
+            f"void main() {{\n    int number = {width * height - 1} - int(gl_GlobalInvocationID.x);\n"
+            f"    if (number < 0) return;\n    ivec2 texel = ivec2(number % {width}, number / {width});\n"
+            f"{run}    imageStore(image_0, texel, {written});\n}}"
+        )
+        return self.device.compute_program(source.add(image, "<main>").add(main, "<main>"))
+
+    def _source(self, small: _Pass, fields: Read) -> Source:
+        """What stands before the file of a pass: the box, its macros and what it reads."""
+        device, source = self.device, Source(small.label)
+        variant = Variant(boundaries=small.boundaries or Boundaries())
+        defines = {**variant.defines(self.grid.dimensions), **device.defines}
+        defines |= {**strip_macros(device.software), **small.macros}
+        if device.small_stage == "compute":
+            source.add("#version 430 core", "<stage>")
+            source.add(f"layout(local_size_x = {GROUP}) in;", "<stage>")
+        else:
+            source.add(f"#version {420 if device.reading == 'image' else 330} core", "<stage>")
+        source.add(box_constants(self.grid), "<box>")
+        source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
+        source.add(variant.constants(self.grid.dimensions), "<box>")
+        for kind in dict.fromkeys((*(kind for kind, _ in fields.values()), small.kind, "piece")):
+            source.add(self._layouts[kind].glsl(kind), "<layout>")
+        for unit, (name, (kind, field)) in enumerate(fields.items()):
+            form = IMAGE_FORMAT[field.components, field.dtype]
+            reader = field_reader(name, kind, self._layouts[kind], form, device.reading, unit, False)
+            source.add(reader, "<fields>")
+        return source
 
     def bind(self) -> None:
         """Bind for a pass what tells it where: the list of pieces in a compute pass, else the spans."""
