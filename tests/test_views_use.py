@@ -438,7 +438,8 @@ def test_bad_frames_are_refused(
     ctx: moderngl.Context, fluid: gf.Fluid, all_views: dict[str, Any], name: str
 ) -> None:
     made, scene = all_views[name], Scene(ctx)
-    nan = np.full((4, 4), np.nan)
+    nan, gone = np.full((4, 4), np.nan), ctx.depth_texture(SIZE)
+    gone.release()
     with gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy") as on_cpu:
         cases: list[tuple[Any, str]] = [
             ((on_cpu, CAMERA, scene.target), 'a fluid with backend="numpy" has no textures to draw'),
@@ -447,6 +448,8 @@ def test_bad_frames_are_refused(
             ((fluid, CAMERA, scene.texture), "target must be a moderngl.Framebuffer"),
             ((fluid, CAMERA, ctx.framebuffer([ctx.texture((9, 7), 4, dtype="i4")])), "holds whole numbers"),
             ((fluid, CAMERA, scene.target, scene.texture), "depth must be a depth texture"),
+            ((fluid, CAMERA, scene.target, gone), "the depth texture was released"),
+            ((fluid, CAMERA, scene.target, ctx.depth_texture(SIZE, samples=4)), "has 4 samples a pixel"),
             (
                 (fluid, CAMERA, scene.target, ctx.depth_texture((10, 10))),
                 "must have the size of the target, 96 x 64, or of its viewport, 96 x 64, got 10 x 10",
@@ -462,6 +465,23 @@ def test_bad_frames_are_refused(
                 with pytest.raises(gf.GpufluidError, match="dt must be a finite number"):
                     made.advance(fluid, dt)
     assert not scene.changed().any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_depths_may_be_in_a_texture_that_does_not_say_so(
+    ctx: moderngl.Context, fluid: gf.Fluid, all_views: dict[str, Any], name: str
+) -> None:
+    """As a host's own texture, taken over by moderngl, is one of a component."""
+    values = np.full(SIZE[::-1], depth_at(CAMERA, 2.0), np.float32)
+    values[:, : SIZE[0] // 2] = 1.0
+    pictures = []
+    for depth in (ctx.depth_texture(SIZE), ctx.texture(SIZE, 1, dtype="f4")):
+        depth.write(values.tobytes(), alignment=1)
+        scene = Scene(ctx)
+        all_views[name].render(fluid, CAMERA, scene.bare, depth=depth)
+        pictures.append(scene.read())
+    assert np.abs(pictures[1] - pictures[0]).max() < 0.02
+    assert (pictures[1] != scene.background).any()
 
 
 def test_another_context_is_refused(

@@ -425,6 +425,26 @@ def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "targe
         )
 
 
+def check_depth(depth: Any, ctx: moderngl.Context, by: str) -> None:
+    """Raise GpufluidError where `depth` is no texture of depths that shaders in `ctx` can read, for `by`."""
+    if not isinstance(depth, moderngl.Texture):
+        raise GpufluidError(f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}")
+    if isinstance(depth.mglo, moderngl.InvalidObject):
+        raise GpufluidError("the depth texture was released")
+    # a host's own depth texture, of one component, does not say that it is one
+    if not depth.depth and depth.components != 1:
+        raise GpufluidError(
+            f"depth must be a depth texture (ctx.depth_texture), got one of {depth.components} components"
+        )
+    if depth.ctx is not ctx:
+        raise GpufluidError(f"the depth texture lives in another GL context than {by}")
+    if depth.samples:
+        raise GpufluidError(
+            f"the depth texture has {depth.samples} samples a pixel, {by} needs one: resolve it first "
+            "(ctx.copy_framebuffer)"
+        )
+
+
 def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
     """Return the first colour of `target`, within its viewport, uint8 [h, w, channels], top row first.
 

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, blend, check_target, drawn_to, first_color_alone, let_go
+from gpufluid.gl.device import Device, blend, check_depth, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
@@ -33,7 +33,7 @@ from gpufluid.grid import Grid
 from gpufluid.kernels import Variant, side_numbers
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.painter import ray_uniforms
-from gpufluid.render.subject import FlowLike
+from gpufluid.render.subject import FlowLike, check_context
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Camera
 
@@ -95,16 +95,7 @@ class Overlay(Guest):
         name = type(self).__name__
         if self._released:
             raise GpufluidError(f"this {name} was released")
-        if fluid.ctx is None:
-            raise GpufluidError(
-                f'{name}: a fluid with backend="numpy" has no textures to draw: use "fragment", "compute" '
-                'or "auto"'
-            )
-        if fluid.ctx is not self.ctx:
-            raise GpufluidError(
-                f"the fluid lives in another GL context than this {name}: make both with one, "
-                "gf.Fluid(..., ctx=ctx)"
-            )
+        check_context(fluid, self.ctx, f"this {name}")
         check_alive = getattr(fluid, "check_alive", None)
         if check_alive is not None:
             check_alive()
@@ -136,12 +127,7 @@ class Overlay(Guest):
         has_depth = attached is not None or not target.glo
         depth_corner = corner
         if depth is not None:
-            if not isinstance(depth, moderngl.Texture) or not depth.depth or depth.samples:
-                raise GpufluidError(
-                    f"{name}.render: depth must be a depth texture of one sample a pixel, got {depth!r}"
-                )
-            if depth.ctx is not self.ctx:
-                raise GpufluidError(f"{name}.render: the depth texture lives in another GL context")
+            check_depth(depth, self.ctx, f"this {name}")
             if depth.size == (target.width, target.height):
                 depth_corner = (0, 0)
             elif depth.size != size:

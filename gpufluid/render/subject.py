@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
+from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
@@ -108,6 +109,18 @@ class FlowLike(FluidLike, Protocol):
 
     @property
     def pressure_field(self) -> Field: ...
+
+
+def check_context(fluid: FluidLike, ctx: moderngl.Context, by: str) -> None:
+    """Raise GpufluidError for a fluid without textures, or in another context than `ctx`, that of `by`."""
+    if fluid.ctx is None:
+        raise GpufluidError(
+            'a fluid with backend="numpy" has no textures to draw: use "fragment", "compute" or "auto"'
+        )
+    if fluid.ctx is not ctx:
+        raise GpufluidError(
+            f"the fluid lives in another GL context than {by}: make both with one, gf.Fluid(..., ctx=ctx)"
+        )
 
 
 class SceneLike(Protocol):

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.capabilities import IMAGE_FORMAT
-from gpufluid.gl.device import Device, blend, check_target, drawn_to, first_color_alone, let_go
+from gpufluid.gl.device import Device, blend, check_depth, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest, binding, keeping
@@ -45,7 +45,7 @@ from gpufluid.render.quality import FrameClock, Quality
 from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.slabs import box_of
 from gpufluid.render.slices import Slices
-from gpufluid.render.subject import FluidLike
+from gpufluid.render.subject import FluidLike, check_context
 from gpufluid.render.volume_source import (
     PICTURE,
     Program,
@@ -299,15 +299,7 @@ class VolumeRenderer(Guest):
         self._check_alive()
         if not hasattr(fluid, "ctx"):
             raise GpufluidError(f"fluid must be a gf.Fluid, got {fluid!r}")
-        if fluid.ctx is None:
-            raise GpufluidError(
-                'a fluid with backend="numpy" has no textures to draw: use "fragment", "compute" or "auto"'
-            )
-        if fluid.ctx is not self.ctx:
-            raise GpufluidError(
-                "the fluid lives in another GL context than this renderer: make both with one, "
-                "gf.Fluid(..., ctx=ctx)"
-            )
+        check_context(fluid, self.ctx, "this renderer")
         look.check()
         self._made = self._for_box_of(fluid)
         self._drawn = self._made.fluid = ref(fluid)
@@ -465,22 +457,7 @@ class VolumeRenderer(Guest):
         check_target(target, self.ctx, "this renderer")
         if depth is None:
             return
-        if not isinstance(depth, moderngl.Texture):
-            raise GpufluidError(f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}")
-        if isinstance(depth.mglo, moderngl.InvalidObject):
-            raise GpufluidError("the depth texture was released")
-        # a host's own depth texture, of one component, does not say that it is one
-        if not depth.depth and depth.components != 1:
-            raise GpufluidError(
-                f"depth must be a depth texture (ctx.depth_texture), got one of {depth.components} components"
-            )
-        if depth.ctx is not self.ctx:
-            raise GpufluidError("the depth texture lives in another GL context than this renderer")
-        if depth.samples:
-            raise GpufluidError(
-                f"the depth texture has {depth.samples} samples a pixel, smoke needs one: resolve it first "
-                "(ctx.copy_framebuffer)"
-            )
+        check_depth(depth, self.ctx, "this renderer")
         if depth.size != tuple(target.viewport[2:]) and 0 not in target.viewport[2:]:
             (a, b), (c, d) = depth.size, target.viewport[2:]
             raise GpufluidError(
