@@ -1,4 +1,5 @@
 // An arrow along the velocity, an instance each.
+#include "lib/quotient.glsl"
 
 uniform sampler2D velocities;
 uniform mat4 to_clip;           // cells -> clip space
@@ -24,7 +25,7 @@ void main() {
     vec3 along = u.xyz / speed, side = abs(along.y) < 0.9 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0);
     vec3 right = normalize(cross(along, side)), up = cross(right, along);
     float thick = thickness * min(1.0, size / (11.0 * thickness));   // a short arrow keeps its shape
-    ivec3 at = ivec3(n % counts.x, n / counts.x % counts.y, n / (counts.x * counts.y));
+    ivec3 at = counted(n, counts);
     // the head keeps its length, unless the arrow is short: x below 0 counts back from the tip
     float x = position.x >= 0.0 ? position.x * (size - 5.0 * thick) : size + position.x * 5.0 * thick;
     vec3 from = first + vec3(at) * spacing - 0.5 * size * along;
