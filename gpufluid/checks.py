@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,6 +102,23 @@ def real_array(values: ArrayLike) -> NDArray[np.float64]:
 def held(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """True for each number that single precision holds: finite, and not too large."""
     return np.asarray(np.abs(values) <= LARGEST)
+
+
+def finite_points(points: ArrayLike, name: str, least: Literal["one", "two"]) -> NDArray[np.float64]:
+    """Return a locked copy of `points` as [n, 3] float64, `least` or more, or raise naming them."""
+    try:
+        array = real_array(points)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != 2 or array.shape[1] != 3 or len(array) < {"one": 1, "two": 2}[least]:
+        raise GpufluidError(
+            f"{name} must be {least} or more points (x, y, z), got the shape {list(array.shape)}"
+        )
+    bad = np.flatnonzero(~held(array).all(axis=1))
+    if bad.size:
+        raise GpufluidError(f"{name} must be finite, but point {bad[0]} is {array[bad[0]].tolist()}")
+    array.flags.writeable = False
+    return array
 
 
 def whole_number(value: int, name: str, *, low: int | None = None, high: int | None = None) -> int:

@@ -16,11 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.checks import (
     color_triple,
     finite_number,
+    finite_points,
     finite_triple,
     flag,
-    held,
     low_and_high,
-    real_array,
     whole_number,
 )
 from gpufluid.errors import GpufluidError, named, near, one_of, several
@@ -151,18 +150,10 @@ class Seeds:
 def check_seeds(seeds: Any, name: str) -> NDArray[np.float64]:
     """Return `seeds` as finite float64 [n, 3] with n >= 1, or raise naming them."""
     try:
-        points = real_array(seeds.points() if isinstance(seeds, Seeds) else seeds)
-    except (TypeError, ValueError):
-        points = np.empty(0)
-    if points.ndim != 2 or points.shape[1] != 3 or not len(points):
-        raise GpufluidError(
-            f"{name}.seeds must be one or more points (x, y, z), got the shape {list(points.shape)}"
-        )
-    if not held(points).all():
-        bad = int(np.flatnonzero(~held(points).all(axis=1))[0])
-        raise GpufluidError(f"{name}.seeds must be finite, but point {bad} is {points[bad].tolist()}")
-    points.flags.writeable = False
-    return points
+        points = seeds.points() if isinstance(seeds, Seeds) else seeds
+    except (TypeError, ValueError):  # its fields may have been set to anything since
+        points = ()
+    return finite_points(points, f"{name}.seeds", "one")
 
 
 def check_response(particles: Any) -> None:

@@ -200,8 +200,7 @@ class Fluid(Handle):
     @at_work
     @between_steps
     def settings(self, settings: Settings) -> None:
-        if not isinstance(settings, Settings):
-            raise GpufluidError(f"Fluid.settings must be gf.Settings, got {settings!r}")
+        _check_settings(settings)
         before = self._stepper.settings
         if settings.precision != before.precision:
             raise GpufluidError(
@@ -704,6 +703,11 @@ def _check_sides(boundaries: object) -> None:
     raise GpufluidError(f"{told}; did you mean settings=?" if isinstance(boundaries, Settings) else told)
 
 
+def _check_settings(settings: object) -> None:
+    if not isinstance(settings, Settings):
+        raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
+
+
 def _check_parts(grid: object, boundaries: object, settings: object, backend: str, ctx: object) -> None:
     """Raise GpufluidError for what no fluid can be made of."""
     if not isinstance(grid, Grid):
@@ -711,8 +715,8 @@ def _check_parts(grid: object, boundaries: object, settings: object, backend: st
     one_of(backend, BACKENDS, "Fluid.backend")
     if boundaries is not None:
         _check_sides(boundaries)
-    if not isinstance(settings, Settings | None):
-        raise GpufluidError(f"Fluid.settings must be a gf.Settings, got {settings!r}")
+    if settings is not None:
+        _check_settings(settings)
     if ctx is not None and not hasattr(ctx, "version_code"):
         raise GpufluidError(f"Fluid.ctx must be a moderngl.Context, got {ctx!r}")
 

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from gpufluid.checks import (
     finite_number,
+    finite_points,
     finite_triple,
     flag,
-    held,
     radiance,
     real_array,
     share,
@@ -43,7 +43,7 @@ class Line:
     """
 
     def __init__(self, points: ArrayLike, radius: float = 0.05) -> None:
-        self.points: Final = _points(points, "Line.points")
+        self.points: Final = finite_points(points, "Line.points", "two")
         self.radius: Final = finite_number(radius, "Line.radius", above=0.0)
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Bezier:
     """
 
     def __init__(self, points: ArrayLike, radius: float = 0.05) -> None:
-        self.points: Final = _points(points, "Bezier.points")
+        self.points: Final = finite_points(points, "Bezier.points", "two")
         self.radius: Final = finite_number(radius, "Bezier.radius", above=0.0)
         if len(self.points) % 3 != 1:
             raise GpufluidError(
@@ -265,21 +265,6 @@ class Emitter:
         matrix[:3, :3] = rotation_matrix(self.rotation, "Emitter.rotation")
         matrix[:3, 3] = finite_triple(self.position, "Emitter.position")
         return matrix
-
-
-def _points(points: ArrayLike, name: str) -> Floats:
-    """A locked copy of `points` as [n, 3] float64 with n >= 2, or raise naming it."""
-    try:
-        array = real_array(points)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.ndim != 2 or array.shape[1] != 3 or len(array) < 2:
-        raise GpufluidError(f"{name} must be two or more points (x, y, z), got the shape {list(array.shape)}")
-    bad = np.flatnonzero(~held(array).all(axis=1))
-    if bad.size:
-        raise GpufluidError(f"{name} must be finite, but point {bad[0]} is {array[bad[0]].tolist()}")
-    array.flags.writeable = False
-    return array
 
 
 def _shares(values: ArrayLike, name: str, dimensions: int) -> Floats:

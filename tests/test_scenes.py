@@ -1272,7 +1272,7 @@ def test_precision_cannot_change(ctx: moderngl.Context) -> None:
     with gf.Fluid(gf.Grid((4, 4, 4)), backend="fragment", ctx=ctx) as fluid:
         with pytest.raises(gf.GpufluidError, match="make another Fluid"):
             fluid.settings = gf.Settings(precision="half")
-        with pytest.raises(gf.GpufluidError, match=r"must be gf.Settings, got 3"):
+        with pytest.raises(gf.GpufluidError, match=r"must be a gf.Settings, got 3"):
             fluid.settings = 3  # type: ignore[assignment]
 
 
