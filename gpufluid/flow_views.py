@@ -6,8 +6,9 @@ Each says what a view in `gpufluid.render` with the same parameters is made with
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -166,20 +167,53 @@ def check_response(particles: Any) -> None:
         )
 
 
-def _part(default: Any, **rule: Any) -> Any:
-    """A field of a view, and what it may be: see `FlowView.check`."""
-    return field(default=default, metadata=rule)
+def _rule(
+    check: Callable[[Any, str], object], *, kept: bool = False, names: Sequence[Any] = ()
+) -> dict[str, Any]:
+    """What `FlowView.check` asks of a field.
+
+    check: takes a value and its name, and raises for a bad one; a None that is the default is not checked.
+    kept: whether the field becomes what that returns. names: what it may be, for those who offer a choice.
+    """
+    return {"check": check, "kept": kept, "names": names}
+
+
+def _number(default: float | None, *, most: float = np.inf, **limit: float) -> Any:
+    def check(value: Any, name: str) -> None:
+        if finite_number(value, name, **limit) > most:
+            raise GpufluidError(f"{name} must be at most {most:g}, got {value!r}")
+
+    return dataclasses.field(default=default, metadata=_rule(check))
 
 
 def _share(default: float) -> Any:
-    return _part(default, low=0.0, most=1.0)
+    return _number(default, low=0.0, most=1.0)
+
+
+def _whole(default: int, low: int, high: int) -> Any:
+    return dataclasses.field(default=default, metadata=_rule(partial(whole_number, low=low, high=high)))
+
+
+def _flag(default: bool) -> Any:
+    return dataclasses.field(default=default, metadata=_rule(flag))
 
 
 def _name(default: Any, *names: Any) -> Any:
-    return _part(default, names=names)
+    def check(value: Any, name: str) -> None:
+        one_of(value, names, name)
+
+    return dataclasses.field(default=default, metadata=_rule(check, names=names))
 
 
-@dataclass
+def _check_word(value: Any, name: str) -> None:
+    if not isinstance(value, str):
+        raise GpufluidError(f"{name} must be a name or None, got {value!r}")
+
+
+WORD, COLOR, RANGE = _rule(_check_word), _rule(color_triple, kept=True), _rule(low_and_high)
+
+
+@dataclass(kw_only=True)
 class FlowView:
     """The base of the descriptions. Change any field at any time. MADE: the class that draws it.
 
@@ -189,8 +223,8 @@ class FlowView:
 
     MADE: ClassVar[str] = ""
     FIXED: ClassVar[tuple[str, ...]] = ()  # fields that another value of needs another view
-    box: str | None = field(default=None, kw_only=True, metadata={"word": True})
-    visible: bool = field(default=True, kw_only=True, metadata={"flag": True})
+    box: str | None = dataclasses.field(default=None, metadata=WORD)
+    visible: bool = _flag(True)
 
     def __post_init__(self) -> None:
         self.check()
@@ -198,28 +232,12 @@ class FlowView:
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
         for part in dataclasses.fields(self):
-            rule, name = dict(part.metadata), f"{type(self).__name__}.{part.name}"
             value = getattr(self, part.name)
-            if value is None and part.default is None:
+            if "check" not in part.metadata or (value is None and part.default is None):
                 continue
-            if "names" in rule:
-                one_of(value, rule["names"], name)
-            elif "word" in rule:
-                if not isinstance(value, str):
-                    raise GpufluidError(f"{name} must be a name or None, got {value!r}")
-            elif "whole" in rule:
-                low, high = rule["whole"]
-                whole_number(value, name, low=low, high=high)
-            elif "flag" in rule:
-                flag(value, name)
-            elif isinstance(part.default, tuple) and part.name.endswith("color"):
-                setattr(self, part.name, color_triple(value, name))
-            elif part.name == "range":
-                low_and_high(value, name)
-            elif rule:
-                most = rule.pop("most", np.inf)
-                if finite_number(value, name, **rule) > most:
-                    raise GpufluidError(f"{name} must be at most {most:g}, got {value!r}")
+            checked = part.metadata["check"](value, f"{type(self).__name__}.{part.name}")
+            if part.metadata["kept"]:
+                setattr(self, part.name, checked)
 
     @property
     def drawn(self) -> dict[str, Any]:
@@ -269,24 +287,24 @@ class ParticlesView(FlowView):
     """
 
     MADE, FIXED = "Particles", ("count", "seed", "sources")
-    count: int = _part(100_000, whole=(1, 1 << 24))
+    count: int = _whole(100_000, 1, 1 << 24)
     sources: Sequence[ParticleSource] = ()
-    life: float = _part(2.0, above=0.0)
-    seed: int = _part(0, whole=(0, (1 << 24) - 1))
+    life: float = _number(2.0, above=0.0)
+    seed: int = _whole(0, 0, (1 << 24) - 1)
     color: str = _name("source", "source", *FIELDS)
-    size: float = _part(2.5, above=0.0)
+    size: float = _number(2.5, above=0.0)
     unit: str = _name("pixels", "pixels", "metres")
     blend: str = _name("additive", "additive", "alpha")
     opacity: float = _share(0.2)
     colors: str | None = _name(None, *MAPS, None)
-    range: Range | None = None
-    legend: bool = _part(False, flag=True)
-    response: float = _part(0.0, low=0.0)
-    fall: float = _part(0.0, low=-np.inf)
+    range: Range | None = dataclasses.field(default=None, metadata=RANGE)
+    legend: bool = _flag(False)
+    response: float = _number(0.0, low=0.0)
+    fall: float = _number(0.0, low=-np.inf)
     bounce: float = _share(0.0)
     vary: float = _share(0.0)
-    streak: float = _part(0.0, low=0.0)
-    veiled: bool = _part(True, flag=True)
+    streak: float = _number(0.0, low=0.0)
+    veiled: bool = _flag(True)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
@@ -312,13 +330,13 @@ class _Lines(FlowView):
 
     FIXED: ClassVar[tuple[str, ...]] = ("points", "seeds")
     seeds: Seeds | ArrayLike = ()
-    points: int = _part(192, whole=(2, 8192))
-    line_width: float = _part(2.0, above=0.0)
+    points: int = _whole(192, 2, 8192)
+    line_width: float = _number(2.0, above=0.0)
     fade: float = _share(0.25)
     opacity: float = _share(1.0)
     colors: str | None = _name(None, *MAPS, None)
-    range: Range | None = None
-    legend: bool = _part(False, flag=True)
+    range: Range | None = dataclasses.field(default=None, metadata=RANGE)
+    legend: bool = _flag(False)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
@@ -342,8 +360,8 @@ class StreamlinesView(_Lines):
     """
 
     MADE, FIXED = "Streamlines", ("points", "seeds", "both")
-    step: float = _part(0.5, above=0.0, most=1.0)
-    both: bool = _part(True, flag=True)
+    step: float = _number(0.5, above=0.0, most=1.0)
+    both: bool = _flag(True)
 
 
 @named
@@ -355,8 +373,8 @@ class StreakLinesView(_Lines):
     """
 
     MADE = "StreakLines"
-    points: int = _part(128, whole=(2, 8192))
-    interval: float | None = _part(None, above=0.0)
+    points: int = _whole(128, 2, 8192)
+    interval: float | None = _number(None, above=0.0)
 
 
 @named
@@ -368,13 +386,13 @@ class GlyphsView(FlowView):
     """
 
     MADE = "Glyphs"
-    spacing: float | None = _part(None, low=1.0)
+    spacing: float | None = _number(None, low=1.0)
     axis: str | None = _name(None, *AXES, None)
-    position: float | None = _part(None, low=-np.inf)
-    length: float | None = _part(None, above=0.0)
+    position: float | None = _number(None, low=-np.inf)
+    length: float | None = _number(None, above=0.0)
     colors: str | None = _name(None, *MAPS, None)
-    range: Range | None = None
-    legend: bool = _part(False, flag=True)
+    range: Range | None = dataclasses.field(default=None, metadata=RANGE)
+    legend: bool = _flag(False)
 
 
 @named
@@ -388,14 +406,14 @@ class SliceView(FlowView):
     MADE = "SlicePlane"
     field: str = _name("speed", *FIELDS)
     axis: str = _name("z", *AXES)
-    position: float | None = _part(None, low=-np.inf)
+    position: float | None = _number(None, low=-np.inf)
     point: Triple | None = None
     normal: Triple | None = None
     colors: str | None = _name(None, *MAPS, None)
-    range: Range | None = None
+    range: Range | None = dataclasses.field(default=None, metadata=RANGE)
     opacity: float = _share(1.0)
-    contours: int = _part(0, whole=(0, 100))
-    legend: bool = _part(True, flag=True)
+    contours: int = _whole(0, 0, 100)
+    legend: bool = _flag(True)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
@@ -415,9 +433,9 @@ class IsoSurfaceView(FlowView):
 
     MADE = "IsoSurface"
     field: str = _name("density", *FIELDS)
-    level: float | None = _part(None, low=-np.inf)
-    color: Triple = (0.80, 0.82, 0.86)
-    smooth: bool = _part(True, flag=True)
+    level: float | None = _number(None, low=-np.inf)
+    color: Triple = dataclasses.field(default=(0.80, 0.82, 0.86), metadata=COLOR)
+    smooth: bool = _flag(True)
 
 
 @named
@@ -431,8 +449,8 @@ class VoxelsView(FlowView):
 
     MADE = "VoxelView"
     style: str = _name("wires", "wires", "cubes")
-    surface: bool = _part(False, flag=True)
-    color: Triple = (0.36, 0.78, 0.86)
-    surface_color: Triple = (0.72, 0.36, 0.22)
-    fill: float = _part(0.84, above=0.0, most=1.0)
-    line_width: float = _part(1.0, above=0.0)
+    surface: bool = _flag(False)
+    color: Triple = dataclasses.field(default=(0.36, 0.78, 0.86), metadata=COLOR)
+    surface_color: Triple = dataclasses.field(default=(0.72, 0.36, 0.22), metadata=COLOR)
+    fill: float = _number(0.84, above=0.0, most=1.0)
+    line_width: float = _number(1.0, above=0.0)
