@@ -8,7 +8,7 @@ import logging
 import re
 import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -107,16 +107,20 @@ def _plain_obj(text: str) -> str:
         if words and words[0] in counts:
             counts[words[0]] += 1
         elif words and words[0] == "f" and "-" in line:
-            for n, corner in enumerate(words[1:], 1):
-                parts = corner.split("/")
-                for k, (part, count) in enumerate(zip(parts, counts.values(), strict=False)):
-                    if part.startswith("-"):
-                        if int(part) < -count:
-                            raise ValueError(f"line {number}: {corner} reaches back before the first vertex")
-                        parts[k] = str(count + 1 + int(part))
-                words[n] = "/".join(parts)
+            words[1:] = [_from_the_first(corner, counts.values(), number) for corner in words[1:]]
         lines.append(" ".join(words))
     return "\n".join(lines) + "\n"
+
+
+def _from_the_first(corner: str, counts: Iterable[int], line: int) -> str:
+    """A `corner` v/vt/vn of a face, counted from the first on, not back from the last of so many."""
+    parts = corner.split("/")
+    for k, (part, count) in enumerate(zip(parts, counts, strict=False)):
+        if part.startswith("-"):
+            if int(part) < -count:
+                raise ValueError(f"line {line}: {corner} reaches back before the first vertex")
+            parts[k] = str(count + 1 + int(part))
+    return "/".join(parts)
 
 
 def _ply_of_all_sorts(data: bytes) -> tuple[Floats, NDArray[np.int64]] | None:

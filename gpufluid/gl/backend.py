@@ -111,15 +111,13 @@ class GLBackend:
     @property
     def eighths(self) -> bool:
         """Jacobi sweeps are faster on a pressure in eighths."""
-        nx, ny, nz = self.grid.cells
         slow = self.device.software and self.device.stage == "fragment"  # to read is what takes it long
-        return slow and SPLIT[0] <= nx * ny * nz <= SPLIT[1]
+        return slow and SPLIT[0] <= self.grid.cell_count <= SPLIT[1]
 
     @property
     def sweeps(self) -> int:
         """Jacobi sweeps that one pass makes: several perhaps in a box that is larger than caches."""
-        nx, ny, nz = self.grid.cells
-        return self.device.sweeps if nx * ny * nz >= LARGE else 1
+        return self.device.sweeps if self.grid.cell_count >= LARGE else 1
 
     @property
     def inverts(self) -> bool:
