@@ -253,7 +253,8 @@ def _growth(
 
     yield "## Growth with cells"
     yield ""
-    yield f"Milliseconds a step; nanoseconds a cell in brackets. Boxes of n^3 cells. ![]({path.stem}.png)"
+    chart = f"![Time of a step over the cells of the box]({path.stem}.png)"
+    yield f"Milliseconds a step; nanoseconds a cell in brackets. Boxes of n^3 cells. {chart}"
     yield ""
 
     def rows() -> Iterator[Sequence[str]]:
