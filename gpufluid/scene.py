@@ -40,20 +40,30 @@ FASTEST = 4.0  # lengths of the box per second that a hand can push at
 class Scene:
     """A fluid and everything needed to show it, as a film or in a window; `gpufluid.run` plays it.
 
-    fluid: what is simulated, by `dt` seconds per frame. others: more fluids, each in its own box, stepped and
-    drawn as well.
-    camera, light, smoke: how it is seen. A camera of None sees all boxes whole; a light of None is a
-    `Light()`, in 2D one from the front. lights: up to four more. fire: how hot gas glows; None: it does not.
-    floor: height of a ground plane that catches the shadow, metres, or None. picture: its size and how it is
-    drawn.
-    update: a function called as ``update(scene, time)`` before each frame, time in seconds. story: a
-    generator; each ``yield`` of it is one frame, and the scene ends where it does. frames: how many the scene
-    lasts; None: it has no end. views: of the flow, in every box or in one, drawn into the picture:
-    `gf.ParticlesView` and others. title: the window's. names: emitters, obstacles, forces, lights, views and
-    fluids by name. seed: what a description was given for its noise. hand: what a drag of the mouse does to
-    the fluid in a window; None: it turns the view, except in 2D, where it is a plain `Hand()`. touched:
-    whether a drag has done so yet. frame: how many have been played. live: what draws the views, made by the
-    renderer that first does. provenance: what is known of the file that it was read from.
+    fluid: what is simulated.
+    dt: seconds per frame.
+    others: more fluids, each in its own box, stepped and drawn as well.
+    camera: where it is seen from; None: from where all boxes are seen whole.
+    light: the sun; None: a `Light()`, in 2D one from the front.
+    lights: up to four more lights.
+    smoke: how smoke looks.
+    fire: how hot gas glows; None: it does not.
+    floor: height of a ground plane that catches the shadow, metres, or None.
+    views: of the flow, in every box or in one, drawn into the picture: `gf.ParticlesView` and others.
+    picture: its size and how it is drawn.
+    title: the window's.
+    update: a function called as ``update(scene, time)`` before each frame, time in seconds.
+    story: a generator; each ``yield`` of it is one frame, and the scene ends where it does.
+    frames: how many the scene lasts; None: it has no end.
+    hand: what a drag of the mouse does to the fluid in a window; None: it turns the view, except in 2D, where
+        it is a plain `Hand()`.
+    names: emitters, obstacles, forces, lights, views and fluids by name.
+    seed: of the noise in the formulas of a description.
+
+    frame: how many frames have been played.
+    touched: whether a drag has acted on the fluid yet.
+    live: what draws the views, made by the renderer that first does.
+    provenance: what is known of the file that it was read from.
 
     Raises GpufluidError naming the field and what it should be.
     """

@@ -363,18 +363,25 @@ class Fire:
 class Smoke:
     """How smoke looks.
 
-    extinction: how opaque it is, 1/m per unit of density (Beer-Lambert). albedo: share of the light that it
-    scatters rather than absorbs, (r, g, b), 0 to 1. anisotropy: g of Henyey & Greenstein (1941), -0.95 to
-    0.95; 0 scatters equally in all directions, above 0 mostly forwards. pigments: albedos of coloured smoke,
-    one each for the r, g and b densities that emitters with a `color` make. visible: False leaves the smoke
-    and its shadow out of the picture; fire and views of the flow are still drawn.
+    extinction: how opaque it is, 1/m per unit of density (Beer-Lambert).
+    albedo: share of the light that it scatters rather than absorbs, (r, g, b), 0 to 1.
+    anisotropy: g of Henyey & Greenstein (1941), -0.95 to 0.95; 0 scatters equally in all directions, above 0
+        mostly forwards.
+    pigments: albedos of coloured smoke, one each for the r, g and b densities that emitters with a `color`
+        make.
+    visible: False leaves the smoke and its shadow out of the picture; fire and views of the flow are still
+        drawn.
+
+    These change the look alone, not the flow:
+
     fade: metres before the open sides of the box (and inflows that draw fluid out) over which smoke and fire
-    thin out, so that they do not look cut off there; 0: they end at the side. Only the look changes. edge:
-    smoke thinner than this density fades from sight: the share ``smoothstep(0, edge, density)`` of it shows
-    and takes light. This gives smoke edges finer than the cells, and keeps thin remains from veiling the
-    rest. 0: all of it shows. Only the look changes. soft: whether the picture softens the smoke over a cell,
-    so that dense smoke, of more than about two optical depths per cell, shows no cells; its finest detail is
-    less sharp. The light that gets through it stays the same.
+        thin out, so that they do not look cut off there; 0: they end at the side.
+    edge: smoke thinner than this density fades from sight: the share ``smoothstep(0, edge, density)`` of it
+        shows and takes light. This gives smoke edges finer than the cells, and keeps thin remains from
+        veiling the rest. 0: all of it shows.
+    soft: whether the picture softens the smoke over a cell, so that dense smoke, of more than about two
+        optical depths per cell, shows no cells; its finest detail is less sharp. The light that gets through
+        it stays the same.
 
     Raises GpufluidError naming the field and what it should be.
     """

@@ -25,7 +25,7 @@ from gpufluid.files import abandon
 from gpufluid.stops import ENDS
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
-OFF_SCREEN = "Without a display, NAME.mp4 and NAME.png are written here, named after the scene or mesh."
+OFF_SCREEN = "Without a display, it writes NAME.mp4 and NAME.png into the current folder"
 TAKEN = (  # arguments that `Outputs` takes as they are
     *("format", "bits", "motion", "volumes", "volume_format", "fields", "up"),
     *("flip_book", "flow_map", "flow_axis", "columns", "save"),
@@ -127,15 +127,21 @@ def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
     add("--quiet", action="store_true", help="print no progress bar and no line per file")
     add("--transparent", action="store_true", help="transparent background (.webm, .mov, pictures)")
     _add_output_arguments(parser.add_argument_group("more output, without a window"))
-    add(
+    _add_grid_arguments(parser)
+    add("--resume", metavar="FILE", help="continue from a state written by --save, for --frames more frames")
+
+
+def _add_grid_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--cells",
         type=_count,
         nargs=3,
         metavar=("X", "Y", "Z"),
         help="cells of the grid along x, y and z; the box keeps its size",
     )
-    add("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
-    add("--resume", metavar="FILE", help="continue from a state written by --save, for --frames more frames")
+    parser.add_argument(
+        "--backend", type=_backend, metavar="NAME", help=f"how kernels run, one of {', '.join(BACKENDS)}"
+    )
 
 
 def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
@@ -198,7 +204,7 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"gpufluid {gpufluid.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    demo = commands.add_parser("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}")
+    demo = commands.add_parser("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}.")
     demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="a demo (default: plume)")
     demo.add_argument("--list", action="store_true", help="list the demos")
     _add_changes(demo)
@@ -208,7 +214,8 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="play a scene file",
-        description=f"Play a scene. The window reloads the file whenever it is saved. {OFF_SCREEN}",
+        description="Play a scene. The window reloads the file whenever it is saved. "
+        f"{OFF_SCREEN}, NAME being that of the scene or mesh.",
     )
     run.add_argument(
         "scene", nargs="?", metavar="SCENE", help="a .toml or .py file, or a demo (default: the plume)"
@@ -228,15 +235,18 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     )
     _add_changes(studio)
     studio.add_argument("--size", type=_size, metavar="WxH", help="size of the window (default: 1180x680)")
-    studio.add_argument("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid")
-    studio.add_argument("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
+    _add_grid_arguments(studio)
     studio.set_defaults(run=_studio)
 
     new = commands.add_parser(
-        "new", help="write a scene file to start from", description="Write a scene file."
+        "new",
+        help="write a scene file to start from",
+        description="Write a commented scene file to start from.",
     )
-    new.add_argument("name", metavar="NAME", help="name of the file: NAME.toml")
-    new.add_argument("--from", dest="demo", metavar="DEMO", help="copy this demo")
+    new.add_argument(
+        "name", metavar="NAME", help="name of the file: NAME.toml, or NAME.py for a copy of a script"
+    )
+    new.add_argument("--from", dest="demo", metavar="DEMO", help="copy this demo instead")
     new.add_argument("--overwrite", action="store_true", help="replace an existing file")
     new.set_defaults(run=_new)
 
@@ -251,12 +261,14 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     info.add_argument(
         "--trial",
         action="store_true",
-        help="time again which way of running the kernels is fastest, and keep it",
+        help="measure again which way to run the kernels is fastest, and use it from then on",
     )
     info.set_defaults(run=_info)
 
     bench = commands.add_parser(
-        "bench", help="measure the speed of a step", description="Measure the speed of a step."
+        "bench",
+        help="measure the speed of a step",
+        description="Measure the speed of a step, of each of its passes, and of a picture.",
     )
     if command == "bench":
         from gpufluid.app import bench as module
