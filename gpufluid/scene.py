@@ -13,7 +13,7 @@ from typing import Any
 
 from gpufluid.checkpoint import saved_time
 from gpufluid.checks import finite_number, finite_triple, whole_number
-from gpufluid.errors import GpufluidError, named, several, told_of
+from gpufluid.errors import GpufluidError, each_once, named, several, told_of
 from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
@@ -117,6 +117,7 @@ class Scene:
         for number, other in enumerate(self.others):
             if not isinstance(other, Fluid):
                 raise GpufluidError(f"Scene.others[{number}] must be a gf.Fluid, got {other!r}")
+        each_once(self.fluids, "Scene.fluids")
         if self.update is not None and not callable(self.update):
             raise GpufluidError(f"Scene.update must be a function (scene, time) or None, got {self.update!r}")
         if self.story is not None and not isinstance(self.story, Iterator):
@@ -132,6 +133,7 @@ class Scene:
                 view.boxes(self.box_names)
             except GpufluidError as error:
                 raise GpufluidError(f"Scene.views[{number}].box {error}") from None
+        each_once(self.views, "Scene.views")
         if self.floor is not None:
             finite_number(self.floor, "Scene.floor")
         if self.frames is not None:

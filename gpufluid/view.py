@@ -24,7 +24,7 @@ from gpufluid.checks import (
     share,
     whole_number,
 )
-from gpufluid.errors import GpufluidError, named, one_of, short
+from gpufluid.errors import GpufluidError, each_once, named, one_of, short
 from gpufluid.image_files import read_image
 
 MOST_LIGHTS = 4  # beside the sun
@@ -491,3 +491,4 @@ class Look:
             if not isinstance(light, Light | PointLight):
                 raise GpufluidError(f"lights[{number}] must be a gf.Light or gf.PointLight, got {light!r}")
             light.check()
+        each_once(self.lights, "lights")
