@@ -27,6 +27,7 @@ from gpufluid.scene_parts import Builder
 from gpufluid.scene_saving import note_description
 from gpufluid.scene_schema import DEEPEST, checked, load_msgspec, schema
 from gpufluid.settings import Settings
+from gpufluid.view import Camera
 
 DT = 1.0 / 30.0  # seconds a frame
 SEEN = 20.0  # s of a scene without an end for which a camera that turns is placed
@@ -165,6 +166,7 @@ def build(
                 total = sum(fluid.grid.cell_count for fluid in fluids)
                 fluids[0].check_memory(total, f"all boxes together, {total} cells,")
         looks["views"] = _views(builder, table, fluids)
+        looks["camera"] = _camera(builder, table.camera, fluids)
         with builder.at("the top"):
             scene = Scene(
                 fluids[0],
@@ -217,7 +219,7 @@ def _looks(builder: Builder, table: Any) -> dict[str, Any]:
     """How the scene is looked at, and drawn, by the fields of a `Scene`."""
     looks = {
         name: builder.make(part, name)
-        for name in ("camera", "light", "smoke", "fire", "hand", "picture")
+        for name in ("light", "smoke", "fire", "hand", "picture")
         if not _unsaid(part := getattr(table, name))
     }
     return looks | {"lights": builder.make_each(table.lights, "lights")}
@@ -251,10 +253,30 @@ def _frames(table: Any, dt: float) -> int | None:
     return frames
 
 
-def _place_camera(scene: Scene, builder: Builder, table: Any) -> None:
-    """Place the camera of a description that says neither its target nor its distance."""
+def _camera(builder: Builder, table: Any, fluids: Sequence[Fluid]) -> Camera | None:
+    """The camera of a description; one that says its `eye` alone looks at the middle of all boxes."""
+    if _unsaid(table):
+        return None
     given = builder.given(table)
-    if {"target", "distance"} & given.keys():
+    if "eye" in given:
+        same = [name for name in ("distance", "azimuth", "elevation") if name in given]
+        if same:
+            raise SceneError(
+                f"{builder.path}: camera: eye says where the camera stands, and so do "
+                f"{' and '.join(same)}: give only one of them"
+            )
+        if "target" not in given:
+            low = np.min([fluid.grid.origin for fluid in fluids], axis=0)
+            high = np.max([fluid.grid.upper for fluid in fluids], axis=0)
+            table = schema().msgspec.structs.replace(table, target=tuple((0.5 * (low + high)).tolist()))
+    camera: Camera = builder.make(table, "camera")
+    return camera
+
+
+def _place_camera(scene: Scene, builder: Builder, table: Any) -> None:
+    """Place the camera of a description that says neither its target nor where it stands."""
+    given = builder.given(table)
+    if {"target", "distance", "eye"} & given.keys():
         return
     camera = scene.camera
     azimuth, elevation = direction_of_view(scene.fluid.grid.dimensions == 2)

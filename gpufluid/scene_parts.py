@@ -186,14 +186,17 @@ class Builder:
         for name, hint in field_types(kind).items():
             if hint is bool and name in makers:
                 makers[name] = _yes_or_no(makers[name])
+        others = [name for name in makers if name not in field_types(kind)]  # say what fields say otherwise
         with self.at(place):
-            made = kind(**{name: make(0.0) for name, make in makers.items()})
+            made = kind(**{name: make(0.0) for name, make in makers.items() if name not in others})
+            for name in others:
+                setattr(made, name, makers[name](0.0))
         self.provenance.places.append((made, place))
         for name, make in makers.items():
-            moving = self._moving(given[name])
+            moving = self._moving(table if name in others else given[name])
             if moving:
                 self._moves[id(made), name] = _Move(made, name, make, f"{place}.{name}", assign)
-            if moving or self._is_read(given[name]):
+            if moving or name in others or self._is_read(given[name]):
                 words = self.tables.msgspec.to_builtins(given[name])
                 self.provenance.say(made, name, words, None if moving else getattr(made, name))
         if kind is sources.Emitter and self._moving(given.get("position")) and "motion" not in given:

@@ -175,7 +175,7 @@ class Schema:
                 self._optional("grid", grid),
                 *contents,
                 self._several("containers", container, MOST_BOXES),
-                self._optional("camera", self._table_of(view.Camera)),
+                self._optional("camera", self._table_of(view.Camera, eye=Triple | self.track)),
                 self._optional("light", self._table_of(view.Light)),
                 self._several("lights", self._any_of(LIGHT_KINDS, name=str)),
                 self._several("views", self._views(forms)),

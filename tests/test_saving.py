@@ -15,8 +15,10 @@ import gpufluid as gf
 from gpufluid.app import orbit
 from gpufluid.app.demos import demo_file, demo_names
 from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengthen, value_at
+from gpufluid.app.hands import move_view
 from gpufluid.app.scene_maker import SceneMaker
 from gpufluid.app.starter import write_starter
+from gpufluid.app.studio_fields import items_of
 from gpufluid.app.studio_new import ADDABLE, new_object
 from gpufluid.scene_saving import save_description
 
@@ -477,6 +479,51 @@ def test_the_demos_stay_as_they_are(tmp_path: Path) -> None:
             assert set(other) <= ({"+ ", "+ [smoke]"} if sign == "+" else set()), file.name
         assert "+ extinction = 33.0" in [line[:19] for line in told], file.name
         scene.release()
+
+
+@pytest.mark.parametrize(
+    "eye", ["[2, 1, 3.0]", '{ formula = ["2 * cos(t)", "1", "2 * sin(t)"] }'], ids=["still", "moving"]
+)
+def test_a_camera_placed_by_its_eye_stays_so(tmp_path: Path, eye: str) -> None:
+    path = tmp_path / "a.toml"
+    scene = loaded(path, f"[grid]\ncells = [4, 4, 4]\n[camera]\neye = {eye} # there\nfov = 40\n")
+    scene._advance(step=False)
+    assert saved(scene, path) == ([], [])
+    anew = save_description(scene, tmp_path / "b.toml").read_text()
+    assert "eye = " in anew and "azimuth" not in anew and "distance" not in anew
+    scene.camera.fov = 50.0
+    scene.hold(scene.camera, "fov")  # which is no place
+    assert saved(scene, path) == (["fov = 40"], ["fov = 50"])
+    move_view(scene, lambda camera: orbit.rotate(camera, 31.0, 7.0, 437.0))
+    turned = scene.camera.eye
+    scene._advance(step=False)
+    assert scene.camera.eye == turned  # not back where the file says
+    gone, came = saved(scene, path)
+    assert gone == [f"eye = {eye} # there"]
+    assert came == [f"eye = {[float(f'{n:.6g}') for n in turned]} # there"]
+    again = gf.Scene.load(path, backend="numpy")
+    assert again.camera.eye == pytest.approx(turned, rel=1e-5)
+    for made in (scene, again):
+        made.release()
+
+
+def test_an_eye_set_in_the_studio_takes_over_from_what_turns_the_camera(tmp_path: Path) -> None:
+    path, history = tmp_path / "a.toml", History()
+    scene = loaded(
+        path, "[grid]\ncells = [4, 4, 4]\n[camera]\ndistance = 3.0\nazimuth = { formula = '90 * t' }\n"
+    )
+    assert [item.name for item in items_of(gf.Camera)][:3] == ["target", "eye", "distance"]
+    history.change(scene, ("camera", "eye"), (1.0, 2.0, 2.0))
+    scene._advance(step=False)
+    assert scene.camera.eye == pytest.approx((1.0, 2.0, 2.0))
+    assert history.undo(scene)
+    for _ in range(2):
+        scene._advance(step=False)
+    assert scene.camera.azimuth == pytest.approx(90.0 * 2.0 / 30.0) and scene.camera.distance == 3.0
+    with pytest.raises(gf.GpufluidError, match="Camera.eye must be seen"):
+        history.change(scene, ("camera", "eye"), (0.0, 9.0, 0.0))
+    assert scene.camera.distance == 3.0
+    scene.release()
 
 
 def test_a_hand_leaves_no_digits_that_nobody_means(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from gpufluid.scene_file import build
 from gpufluid.scene_saving import save_description
 from gpufluid.scene_schema import SOLVER_KINDS
 from gpufluid.settings import SOLVERS
+from gpufluid.shapes import Triple
 from gpufluid.solver import Solver
 from gpufluid.view import FILLED
 
@@ -840,6 +841,71 @@ def test_a_camera_that_nobody_placed_fits_the_film_and_every_frame(
             assert 0.9 < max(reaches) < 1.0, moving
             made.update(made, 0.0)  # type: ignore[misc]
         made.release()
+
+
+@pytest.mark.parametrize(
+    ("camera", "target", "first", "last"),
+    [
+        ("eye = [2.0, 1, 3.0]\nfov = 40.0", (0.4, 0.6, 0.2), (2, 1, 3), (2, 1, 3)),  # the middle of the boxes
+        ("eye = [2, 1, 3]\ntarget = [1, 0, 0]", (1, 0, 0), (2, 1, 3), (2, 1, 3)),
+        (
+            "eye = { formula = ['cos(t)', '1', 'sin(t)'] }\ntarget = [0.1, 0, 0.2]",
+            (0.1, 0.0, 0.2),
+            (1, 1, 0),
+            (np.cos(1.0), 1, np.sin(1.0)),
+        ),
+        # pans from where it stands
+        (
+            "eye = [0, 0, 3]\ntarget = { keys = [[0, [0, 0, 0]], [1, [1, 0, 0]]] }",
+            (1, 0, 0),
+            (0, 0, 3),
+            (0, 0, 3),
+        ),
+        # along a path
+        (
+            "eye = { keys = [[0, [0, 0, 3]], [1, [1, 1, 3]]] }\n"
+            "target = { keys = [[0, [0, 0, 0]], [1, [2, 0, 0]]] }",
+            (2, 0, 0),
+            (0, 0, 3),
+            (1, 1, 3),
+        ),
+        ("eye = [2, 1, 3]\nfov = { keys = [[0, 40], [1, 20]] }", (0.4, 0.6, 0.2), (2, 1, 3), (2, 1, 3)),
+    ],
+)
+def test_a_camera_stands_where_its_eye_is_said_to_be(
+    tmp_path: Path, camera: str, target: Triple, first: Triple, last: Triple
+) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f"dt = 0.25\n[grid]\ncells = [8, 12, 4]\ncell_size = 0.1\n[camera]\n{camera}\n")
+    scene = gf.Scene.load(path, backend="numpy")
+    scene.fit(0.3)  # which is for a camera that nobody has placed
+    assert scene.camera_is_given and scene.camera.eye == pytest.approx(first)
+    for _ in range(5):
+        scene.advance()
+    assert scene.camera.eye == pytest.approx(last) and scene.camera.target == pytest.approx(target)
+    scene.release()
+
+
+@pytest.mark.parametrize(
+    ("camera", "says"),
+    [
+        (
+            "eye=[1,2,3]\nazimuth=5\ndistance=2",
+            "eye says where the .* do distance and azimuth: give only one",
+        ),
+        (
+            "eye=[0.5,3,0.5]",
+            r"Camera.eye must be seen from the target, \(0.5, 0.5, 0.5\), at -89 to 89 degrees",
+        ),
+        ("ege=[1,2,3]", "unknown field ege; .*, eye, "),
+        ("eye=[1,2]", "eye: expected array of length 3, got 2"),
+    ],
+)
+def test_a_place_where_no_camera_can_be_is_told(tmp_path: Path, camera: str, says: str) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f"[grid]\ncells = [4, 4, 4]\ncell_size = 0.25\n[camera]\n{camera}\n")
+    with pytest.raises(gf.SceneError, match=f"a.toml: camera.*{says}"):
+        gf.Scene.load(path, backend="numpy")
 
 
 @pytest.mark.parametrize(("deep", "direction"), [(1, (0.0, 0.0)), (4, (AZIMUTH, ELEVATION))])
