@@ -371,7 +371,7 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
         fps=args.fps,
         transparent=args.transparent,
         watch=watch,
-        more=Outputs(**{name: getattr(args, name) for name in TAKEN}),
+        more=Outputs(**{name: getattr(args, name) for name in TAKEN}, goes_on=args.resume is not None),
         progress=not args.quiet,
         last=args.last,
     )

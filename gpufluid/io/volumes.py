@@ -208,7 +208,8 @@ class VolumeFolder(NumberedFolder):
 
     suffix: .vdb, .vti or .npz. fields, up, half, threshold: as in `write_volume`. about: what is told of them
     in `volume.json`, as `FrameFolder` tells it, beside which way is up and the unit of each field that any of
-    them holds ("1": none). stem: of the names, where one folder holds several boxes.
+    them holds ("1": none). stem: of the names, where one folder holds several boxes. begin: the number of the
+    first, as of a `FrameFolder`.
 
     Files are written in a thread of its own while the next frame is computed; however the block ends, those
     before it are whole. Raises GpufluidError for another ending and a folder that cannot be written to, and
@@ -229,6 +230,7 @@ class VolumeFolder(NumberedFolder):
         overwrite: bool = False,
         about: Mapping[str, Any] | None = None,
         stem: str = "volume",
+        begin: int = 1,
     ) -> None:
         one_of(suffix, SUFFIXES, "suffix")
         one_of(up, ("y", "z"), "up")
@@ -239,7 +241,7 @@ class VolumeFolder(NumberedFolder):
         pattern = re.compile(rf"{re.escape(stem)}_\d{{4,}}\.({endings})")
         if about is not None:
             about = {**about, "up": up, "fields": {}}
-        super().__init__(folder, stem, suffix, pattern, overwrite, about)
+        super().__init__(folder, stem, suffix, pattern, overwrite, about, begin)
         self._closed = False
         self._worker = Background("volumes")
 
