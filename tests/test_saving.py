@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from saving import description_of, saved
 
 import gpufluid as gf
-from gpufluid.app import orbit
+from gpufluid.app import orbit, scene_maker
 from gpufluid.app.demos import demo_file, demo_names
 from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengthen, value_at
 from gpufluid.app.hands import move_view
@@ -375,6 +378,47 @@ def test_cells_of_the_command_line_stay_with_those_of_another_box() -> None:
     assert built == [{}, {"cells": [(4, 4, 4), (8, 8, 8)]}, {"cells": (6, 6, 6)}]
     assert maker.passing({}) == maker.passing({1: (8, 8, 8)}) == (0,)
     assert maker.passing({0: (6, 6, 6)}) == ()
+
+
+def test_files_that_a_scene_reads_are_watched_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A photograph, a mesh and an array that are saved again; one that is missing for a while is no other."""
+    monkeypatch.setattr(scene_maker, "LOOK", 0.0)
+    path, plate, rock, wind = (tmp_path / name for name in ("a.toml", "plate.png", "rock.obj", "wind.npy"))
+    Image.new("RGB", (4, 4), (9, 9, 9)).save(plate)
+    rock.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    np.save(wind, np.zeros((4, 4, 4, 3), np.float32))
+    scene = loaded(
+        path,
+        """
+[grid]
+cells = [4, 4, 4]
+cell_size = 0.25
+[[obstacles]]
+shape = { kind = "mesh", file = "rock.obj", fit = 0.8, center = [0.5, 0.5, 0.5] }
+[[forces]]
+kind = "field"
+values = { file = "wind.npy" }
+[picture]
+background = { file = "plate.png" }
+""",
+    )
+    files = scene.provenance.files
+    assert sorted(files) == [plate, rock, wind]
+    maker = SceneMaker(lambda: scene, None, path, {})
+    assert maker.has_changed(lambda: files) is None
+    for file in (plate, rock, wind, path):
+        os.utime(file, ns=(1, 1))
+        assert maker.has_changed(lambda: files) == file
+        assert maker.has_changed(lambda: files) is None
+    plate.rename(tmp_path / "other.png")
+    assert maker.has_changed(lambda: files) is None
+    (tmp_path / "other.png").rename(plate)
+    assert maker.has_changed(lambda: files) is None
+    scene.picture.background = "sky"
+    assert sorted(scene.provenance.files) == [rock, wind]  # what is not seen any more is not waited for
+    scene.release()
 
 
 def test_another_grid_is_written_into_the_text(tmp_path: Path) -> None:
