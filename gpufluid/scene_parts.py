@@ -175,12 +175,19 @@ class Builder:
         """An object for each of `tables`; see `make`."""
         return [self.make(table, f"{place}[{n}]") for n, table in enumerate(tables)]
 
-    def make(self, table: Any, place: str, assign: Callable[[str, Any], None] | None = None) -> Any:
+    def make(
+        self,
+        table: Any,
+        place: str,
+        assign: Callable[[str, Any], None] | None = None,
+        known: Mapping[str, Any] | None = None,
+    ) -> Any:
         """The object that a table describes; its changing fields are assigned again before each frame.
 
-        assign: how, by name and value; None: as attributes. Raises SceneError.
+        assign: how, by name and value; None: as attributes. known: what some fields are that a table has
+        another word for. Raises SceneError.
         """
-        kind, given = self.tables.builds[type(table)], self.given(table)
+        kind, given = self.tables.builds[type(table)], self.given(table) | dict(known or {})
         named = given.pop("name", None)
         makers = {name: self._maker(value, f"{place}.{name}") for name, value in given.items()}
         for name, hint in field_types(kind).items():
@@ -265,20 +272,18 @@ class Builder:
 
     def _particle_source(self, table: Any, place: str) -> flow_views.ParticleSource:
         """Where particles are born: a shape, or an emitter by its name."""
-        given = self.given(table)
-        with self.at(f"{place}.shape"):
-            if isinstance(table.shape, str):
-                emitters = {n: t for n, t in self.names.items() if isinstance(t, sources.Emitter)}
+        emitters = {n: t for n, t in self.names.items() if isinstance(t, sources.Emitter)}
+        known = {}
+        if isinstance(table.shape, str):
+            with self.at(f"{place}.shape"):
                 if table.shape not in emitters:
                     raise GpufluidError(
                         f"must be a shape or the name of an emitter, got {table.shape!r}"
                         + near(table.shape, emitters)
                     )
-                given["shape"] = emitters[table.shape]
-            else:
-                given["shape"] = self._maker(table.shape, f"{place}.shape")(0.0)
-        with self.at(place):
-            return flow_views.ParticleSource(**given)
+            known["shape"] = emitters[table.shape]
+        made: flow_views.ParticleSource = self.make(table, place, known=known)
+        return made
 
     def _shape(self, table: Any) -> Any:
         """A shape that is read or computed once."""
@@ -295,7 +300,9 @@ class Builder:
         return sources.Surface(mesh, given.get("thickness")) if tag == "surface" else mesh
 
     def _mesh(self, tag: str | None, given: dict[str, Any]) -> Mesh:
-        """A mesh from a file, or the knot, of the size and at the place that are `given`."""
+        """A mesh from a file, or the knot or ring, of the size and at the place that are `given`."""
+        if tag == "torus":
+            return Mesh.torus(**given)
         if tag == "knot":
             mesh = Mesh.trefoil(**{name: given[name] for name in given if name == "tube"})
         else:

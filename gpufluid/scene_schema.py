@@ -70,7 +70,7 @@ VIEW_KINDS: dict[str, type] = {
 }
 LIGHT_KINDS: dict[str, type] = {"sun": view.Light, "point": view.PointLight, "spot": view.SpotLight}
 KINDS = {*SIDE_KINDS, *SOLVER_KINDS, *FORM_KINDS, *FORCE_KINDS, *VIEW_KINDS, *LIGHT_KINDS}
-KINDS |= {"mesh", "knot", "line", "bezier", "image", "surface", "array", "expression"}
+KINDS |= {"mesh", "knot", "torus", "line", "bezier", "image", "surface", "array", "expression"}
 OFF = "none"  # what TOML has no word for: a setting that is on unless it is None
 
 
@@ -219,6 +219,9 @@ class Schema:
             *forms,
             self._table("MeshFile", [("file", str), *fitted], "mesh"),
             self._table("Knot", [self._optional("tube", float), *fitted], "knot"),
+            self._table(
+                "Torus", [self._optional(n, float) for n in ("radius", "tube")] + fitted[1:], "torus"
+            ),
         ]
         more = [
             self._table("LineOf", path, "line"),
@@ -245,7 +248,7 @@ class Schema:
 
     def _views(self, forms: Sequence[Any]) -> Any:
         """What is drawn of the flow."""
-        source = self._table_of(flow_views.ParticleSource, moving=False, shape=_either(*forms, str))
+        source = self._table_of(flow_views.ParticleSource, shape=_either(*forms, str))
         seeds = self._table_of(flow_views.Seeds, moving=False) | list[Triple]
         own: dict[str, dict[str, Any]] = {
             "particles": {"sources": self._list_of(source)},

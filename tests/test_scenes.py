@@ -502,7 +502,7 @@ def test_yes_and_no_in_either_language(full: Path, word: str) -> None:
             "views[3].lvel=3.0",
             r"views\[3\]: the table contains unknown field lvel; it may have axis, box, .*, visible$",
         ),
-        ('emitters[0].shape={kind="torus"}', "shape.kind: invalid value 'torus'; one of array, .*, surface$"),
+        ('emitters[0].shape={kind="cone"}', "shape.kind: invalid value 'cone'; one of array, .*, torus$"),
         ("views[3].fild=1", r"views\[3\]: the table contains unknown field fild; did you mean 'field'"),
         ("views[3].field=spede", r"views\[3\]: SliceView.field must be one of .*did you mean 'speed'"),
         ("smoke.visible=3", "smoke.visible: expected bool | table, got int"),
@@ -906,6 +906,75 @@ def test_a_place_where_no_camera_can_be_is_told(tmp_path: Path, camera: str, say
     path.write_text(f"[grid]\ncells = [4, 4, 4]\ncell_size = 0.25\n[camera]\n{camera}\n")
     with pytest.raises(gf.SceneError, match=f"a.toml: camera.*{says}"):
         gf.Scene.load(path, backend="numpy")
+
+
+def test_sources_of_particles_change_with_time_and_stay_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    jet = "velocity = { formula = ['t', '0', '1'] }, active = { keys = [[0, 1], [0.5, 0]], ease = 'step' }"
+    ball = '{ kind = "sphere", center = { formula = ["4 * t", "0", "0"] } }'
+    path.write_text(
+        f"""
+dt = 0.25
+[grid]
+cells = [8, 8, 8]
+[[emitters]]
+name = "jet"
+shape = {{ kind = "sphere", radius = 1 }}
+[[views]]
+kind = "particles"
+response = 0.1
+sources = [{{ shape = "jet", {jet} }}, {{ shape = {ball}, rate = 20 }}]
+"""
+    )
+    scene = gf.Scene.load(path, backend="numpy")
+    born, moving = scene.views[0].sources  # type: ignore[attr-defined]
+    assert born.shape is scene.names["jet"] and born.active is True
+    seen = []
+    for _ in range(4):
+        scene._advance(step=False)
+        seen.append((born.active, born.velocity[0], moving.shape.center[0], moving.rate))
+    assert seen == [
+        (True, 0.0, 0.0, 20),
+        (True, 0.25, 1.0, 20),
+        (False, 0.5, 2.0, 20),
+        (False, 0.75, 3.0, 20),
+    ]
+    text = save_description(scene, path, overwrite=True).read_text()
+    again = gf.Scene.load(save_description(scene, tmp_path / "b.toml"), backend="numpy")
+    assert "keys = [[0, 1], [0.5, 0]]" in text and description_of(again) == description_of(scene)
+    scene.views[0].sources[0].rate = 7.0  # type: ignore[attr-defined]
+    text = save_description(scene, path, overwrite=True).read_text()
+    assert "ease = 'step' }" in text and "rate = 7.0" in text and 'formula = ["4 * t", "0", "0"]' in text
+    for made in (scene, again):
+        made.release()
+    text = text.replace("[[0, 1], [0.5, 0]]", "[[0.5, 1], [0, 0]]")
+    path.write_text(text)
+    with pytest.raises(gf.SceneError, match=r"views\[0\].sources\[0\].active: keys must rise in time"):
+        gf.Scene.load(path, backend="numpy")
+
+
+def test_a_ring_is_a_solid_or_a_source(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    ring = '{ kind = "torus", radius = 3.0, tube = 0.8, center = [4.0, 4.0, 2.0] }'
+    both = f"[[obstacles]]\nshape = {ring}\n[[emitters]]\nshape = {ring}\ndensity = 1.0\n"
+    path.write_text(f"[grid]\ncells = [8, 8, 8]\n{both}")
+    scene = gf.Scene.load(path, backend="numpy")
+    for thing in (scene.fluid.obstacles[0], scene.fluid.emitters[0]):
+        low, high = thing.shape.bounds  # type: ignore[union-attr]
+        np.testing.assert_allclose(low, (0.2, 0.2, 1.2), atol=1e-6)
+        np.testing.assert_allclose(high, (7.8, 7.8, 2.8), atol=1e-6)
+    shape = {"kind": "torus", "radius": 3.0, "tube": 0.8, "center": [4.0, 4.0, 2.0]}
+    assert description_of(scene)["obstacles"][0]["shape"] == shape
+    scene.release()
+    for wrong, says in (
+        ("tube = 3.0", r"obstacles\[0\].shape: Mesh.torus tube must be less than its radius 3, got 3"),
+        ("tub = 3.0", "unknown field tub; did you mean 'tube'"),
+    ):
+        path.write_text(
+            f"[grid]\ncells = [8, 8, 8]\n[[obstacles]]\nshape = {ring.replace('tube = 0.8', wrong)}\n"
+        )
+        with pytest.raises(gf.SceneError, match=says):
+            gf.Scene.load(path, backend="numpy")
 
 
 @pytest.mark.parametrize(("deep", "direction"), [(1, (0.0, 0.0)), (4, (AZIMUTH, ELEVATION))])

@@ -44,7 +44,7 @@ velocity = [0.0, 0.5, 0.0]
 
 [[obstacles]]
 name = "ball"
-shape = {{ kind = "sphere", radius = 0.15 }}   # box, cylinder, capsule, plane, knot, mesh
+shape = {{ kind = "sphere", radius = 0.15 }}   # box, cylinder, capsule, plane, torus, knot, mesh
 position = [0.05, 0.75, 0.0]
 
 [camera]
