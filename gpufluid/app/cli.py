@@ -45,6 +45,8 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, like every other error of the command."""
 
     def error(self, message: str) -> NoReturn:
+        if message.endswith("--cells: expected 3 arguments"):
+            message += ", as in --cells 64 96 64"
         raise GpufluidError(f"{message} (see: {self.prog} --help)")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -93,6 +95,13 @@ def _rate(text: str) -> float:
         return finite_number(float(text), "the rate", above=0.0)
     except ValueError:
         raise GpufluidError(f"the rate must be a finite number > 0, got {text!r}") from None
+
+
+@_argument
+def _change(text: str) -> str:
+    if "=" not in text:
+        raise GpufluidError(f"a change must look like settings.viscosity=0.001, got {text!r}")
+    return text
 
 
 @_argument
@@ -176,6 +185,7 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
 def _add_changes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
+        type=_change,
         action="append",
         default=[],
         metavar="KEY=VALUE",
@@ -265,8 +275,20 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
         bench.set_defaults(run=module.run)
     if command and not command.startswith("-") and command not in commands.choices:
         there = ", ".join(commands.choices)
-        parser.error(f"there is no command {command!r}, only {there}{near(command, commands.choices)}")
+        hint = near(command, commands.choices) or _way_to_play(command)
+        parser.error(f"there is no command {command!r}, only {there}{hint}")
+    if command.startswith("-") and command not in parser._option_string_actions:
+        known = near(command, parser._option_string_actions)
+        parser.error(f"unrecognized arguments: {command}{known}")
     return parser
+
+
+def _way_to_play(word: str) -> str:
+    """What plays the scene that `word` names, as "; did you mean ...?", or "" where it names none."""
+    from gpufluid.app.demos import SUFFIXES, demo_names
+
+    scene = word.lower().endswith(SUFFIXES) or word in demo_names()
+    return f"; did you mean 'gpufluid run {word}'?" if scene else ""
 
 
 def _demo(args: argparse.Namespace) -> int:
@@ -295,9 +317,21 @@ def _named_scene(text: str, changes: list[str]) -> tuple[Callable[..., Any], str
     try:
         scene_suffix(text)  # before its name is one of a film
     except GpufluidError as error:
-        told = "" if "did you mean" in str(error) else near(text, demo_names())
+        told = "" if "did you mean" in str(error) else near(text, demo_names()) or _file_meant(path)
         raise GpufluidError(f"{error}{told}") from None
+    if not path.exists():
+        raise GpufluidError(f"{text}: there is no such file{_file_meant(path)}")
     return functools.partial(gpufluid.Scene.load, path, changes=changes), path.stem, path
+
+
+def _file_meant(path: Path) -> str:
+    """Which scene is meant by a `path` where there is none, as "; did you mean ...?", or ""."""
+    from gpufluid.app.demos import SUFFIXES, demo_names
+
+    if str(path.parent) == "." and path.stem in demo_names():
+        return f"; the demo is {path.stem!r}"
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    return near(path, sorted(str(one) for one in beside if one.suffix in SUFFIXES))
 
 
 def _scenes(args: argparse.Namespace) -> int:

@@ -31,9 +31,9 @@ from gpufluid.io.film import Film
 from gpufluid.io.games import FlipBook, FlowBook, flow_of, rows_and_columns
 from gpufluid.io.images import FrameFolder, require_pillow
 from gpufluid.io.motion import motion_later
-from gpufluid.io.paths import Kind, check_folder, check_output, check_place, output_kind
+from gpufluid.io.paths import KINDS, Kind, check_folder, check_output, check_place, output_kind
 from gpufluid.io.pictures import picture_work, sixteen_bits
-from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder
+from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder, check_volumes
 from gpufluid.scene import Scene
 
 if TYPE_CHECKING:
@@ -320,6 +320,7 @@ class Outputs:
             if self._linear:
                 require_openexr()
         if self.volumes is not None:
+            check_volumes(self.volumes)
             check_folder(self.volumes, ANY_VOLUME, VolumeFolder.what, overwrite)
         sheets = [Path(sheet) for sheet in (self.flip_book, self.flow_map) if sheet is not None]
         for sheet in sheets:
@@ -328,6 +329,11 @@ class Outputs:
             check_output(sheet, self.overwrite)
             check_file(sheet.with_suffix(".json"), self.overwrite)
         if self.save is not None:
+            if Path(self.save).suffix.lower() in KINDS and Path(self.save).suffix:
+                raise GpufluidError(
+                    f"{self.save!s}: the state is no picture or film: save it as "
+                    f"{Path(self.save).with_suffix('.fluid').name}, and write pictures with -o (out=)"
+                )
             check_place(check_file(self.save, self.overwrite), "picture")
         asked = (*sheets, *(s.with_suffix(".json") for s in sheets), self.still, self.out, self.save)
         paths = [Path(p).resolve() for p in asked if p is not None]

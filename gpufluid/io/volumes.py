@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import gpufluid
 from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, one_of
-from gpufluid.files import check_file, whole_file
+from gpufluid.files import check_file, named_file, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import LARGEST_HALF
 from gpufluid.io.background import Background
@@ -203,6 +203,15 @@ def save_volume(
     return _write_npz(path, volume, overwrite)
 
 
+def check_volumes(folder: str | os.PathLike[str]) -> None:
+    """Raise GpufluidError where `folder` has a name as of a single volume, unless it is there."""
+    path = named_file(folder)
+    if path.suffix.lower() in SUFFIXES and not path.is_dir():
+        raise GpufluidError(
+            f"{path}: volumes are written into a folder, one a frame; name one, as in {path.with_suffix('')}"
+        )
+
+
 class VolumeFolder(NumberedFolder):
     """A `folder` of numbered volumes, ``volume_0001.vdb`` on, one a frame; a context manager.
 
@@ -233,6 +242,7 @@ class VolumeFolder(NumberedFolder):
         begin: int = 1,
     ) -> None:
         one_of(suffix, SUFFIXES, "suffix")
+        check_volumes(folder)
         one_of(up, ("y", "z"), "up")
         self.fields, self._up, self._half = fields, up, half
         self._threshold = finite_number(threshold, "threshold", low=0.0)
