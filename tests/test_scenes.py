@@ -749,7 +749,7 @@ def test_one_box_with_a_name_keeps_it(tmp_path: Path) -> None:
             r"views\[0\].box: must be the name of a box, 'left', 'box 2', got 'lefft'; did you",
         ),
         ("views[1].box=1", r"views\[1\].box: expected str, got int"),
-        ("views[1].visible=2", r"views\[1\].visible: expected bool"),
+        ("views[1].visible=2", r"views\[1\].visible: expected true or false"),
         ("containers[0].name=cut", r"views\[0\].name: 'cut' is taken already"),
         ("containers[1].name=left", r"containers\[1\].name: 'left' is taken already"),
         ("containers[0].name=box 2", "containers: each box must have a name of its own, got box 2, box 2"),

@@ -329,17 +329,17 @@ class Outputs:
             check_output(sheet, self.overwrite)
             check_file(sheet.with_suffix(".json"), self.overwrite)
         if self.save is not None:
-            if Path(self.save).suffix.lower() in KINDS and Path(self.save).suffix:
-                raise GpufluidError(
-                    f"{self.save!s}: the state is no picture or film: save it as "
-                    f"{Path(self.save).with_suffix('.fluid').name}, and write pictures with -o (out=)"
-                )
             check_place(check_file(self.save, self.overwrite), "picture")
         asked = (*sheets, *(s.with_suffix(".json") for s in sheets), self.still, self.out, self.save)
         paths = [Path(p).resolve() for p in asked if p is not None]
         for path in paths:
             if paths.count(path) > 1:
                 raise GpufluidError(f"two outputs cannot have one name, {path.name}")
+        if self.save is not None and Path(self.save).suffix and Path(self.save).suffix.lower() in KINDS:
+            raise GpufluidError(
+                f"{self.save!s}: the state is no picture or film: save it as "
+                f"{Path(self.save).with_suffix('.fluid').name}, and write pictures with -o (out=)"
+            )
 
     def take_state(self, scene: Scene) -> State | None:
         """The state of all fluids as it is now; None where it is not to be saved."""
