@@ -312,27 +312,8 @@ class Builder:
     # -- files -----------------------------------------------------------------------------------------
 
     def _array(self, name: str) -> np.ndarray[Any, Any]:
-        """The numbers of a .npy file, one or three a cell of the box that is being built; nothing is run."""
-        read, cells = np.lib.format, self.cells[::-1]
-        try:
-            with open_plain(Path(self._file(name))) as file:
-                header = {(1, 0): read.read_array_header_1_0, (2, 0): read.read_array_header_2_0}
-                shape, _, dtype = header[read.read_magic(file)](file)
-                if dtype.hasobject:
-                    raise ValueError("objects can only be unpickled, which runs what they say")
-                if shape not in (cells, (*cells, 3)) or dtype.kind not in "biuf":
-                    raise GpufluidError(
-                        f"{name!r} is an array {list(shape)} of {dtype}; one number or three are needed for "
-                        f"each of the grid's {list(cells)} cells"
-                    )
-                file.seek(0)
-                return np.asarray(read.read_array(file, allow_pickle=False))
-        except FileNotFoundError:
-            raise GpufluidError(f"{name!r} is missing") from None
-        except GpufluidError:
-            raise
-        except Exception as error:  # a damaged file surfaces as whatever it makes NumPy trip over
-            raise GpufluidError(f"{name!r} is no array as numpy.save writes one: {error}") from None
+        """The numbers of a .npy file, for the box that is being built."""
+        return array_in(Path(self._file(name)), name, self.cells)
 
     def _file(self, name: str) -> str:
         """A file named in a description, which lies in its folder or below."""
@@ -344,6 +325,33 @@ class Builder:
         if not target.is_relative_to(base):
             raise GpufluidError(f"{name!r} lies outside the scene's folder {base}")
         return os.fspath(target)
+
+
+def array_in(file: Path, name: str, cells: Cells) -> np.ndarray[Any, Any]:
+    """The numbers of a .npy file, one or three a cell of a box of `cells`; nothing is run.
+
+    name: what it is called. Raises GpufluidError for any other file.
+    """
+    read, shaped = np.lib.format, cells[::-1]
+    try:
+        with open_plain(file) as opened:
+            header = {(1, 0): read.read_array_header_1_0, (2, 0): read.read_array_header_2_0}
+            shape, _, dtype = header[read.read_magic(opened)](opened)
+            if dtype.hasobject:
+                raise ValueError("objects can only be unpickled, which runs what they say")
+            if shape not in (shaped, (*shaped, 3)) or dtype.kind not in "biuf":
+                raise GpufluidError(
+                    f"{name!r} is an array {list(shape)} of {dtype}; one number or three are needed for "
+                    f"each of the grid's {list(shaped)} cells"
+                )
+            opened.seek(0)
+            return np.asarray(read.read_array(opened, allow_pickle=False))
+    except FileNotFoundError:
+        raise GpufluidError(f"{name!r} is missing") from None
+    except GpufluidError:
+        raise
+    except Exception as error:  # a damaged file surfaces as whatever it makes NumPy trip over
+        raise GpufluidError(f"{name!r} is no array as numpy.save writes one: {error}") from None
 
 
 def placed(mesh: Mesh, fit: float | None, center: Triple) -> Mesh:
