@@ -53,9 +53,18 @@ class _Parser(argparse.ArgumentParser):
         """As argparse's, but the command that does not know a word says so, with the nearest it knows."""
         found, more = super().parse_known_args(args, namespace)
         if more:
-            known = near(more[0], self._option_string_actions)
-            self.error(f"unrecognized arguments: {' '.join(more)}{known}")
+            self.refuse(*more)
         return found, more
+
+    def check_option(self, word: str) -> None:
+        """Raise GpufluidError where `word` begins no option."""
+        if not any(option.startswith(word) for option in self._option_string_actions):
+            self.refuse(word)
+
+    def refuse(self, *words: str) -> NoReturn:
+        """Raise GpufluidError for words that mean nothing, with the option nearest to the first."""
+        known = near(words[0], self._option_string_actions)
+        self.error(f"unrecognized arguments: {' '.join(words)}{known}")
 
 
 def _argument(parse: Callable[[str], T]) -> Callable[[str], T]:
@@ -277,9 +286,8 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
         there = ", ".join(commands.choices)
         hint = near(command, commands.choices) or _way_to_play(command)
         parser.error(f"there is no command {command!r}, only {there}{hint}")
-    if command.startswith("-") and command not in parser._option_string_actions:
-        known = near(command, parser._option_string_actions)
-        parser.error(f"unrecognized arguments: {command}{known}")
+    if command.startswith("-"):
+        parser.check_option(command)
     return parser
 
 
