@@ -20,6 +20,7 @@ from saving import description_of
 
 import gpufluid as gf
 from gpufluid import scene_file
+from gpufluid.app.edits import Duplication, History
 from gpufluid.app.starter import write_starter
 from gpufluid.render.camera import view_of
 from gpufluid.scene import AZIMUTH, ELEVATION
@@ -978,6 +979,13 @@ sources = [{{ shape = "jet", {jet} }}, {{ shape = {ball}, rate = 20 }}]
     text = save_description(scene, path, overwrite=True).read_text()
     again = gf.Scene.load(save_description(scene, tmp_path / "b.toml"), backend="numpy")
     assert "keys = [[0, 1], [0.5, 0]]" in text and description_of(again) == description_of(scene)
+    History().make(again, Duplication(("views",), 0, None, {}))  # whose sources do the same
+    again._advance(step=False)
+    again._advance(step=False)
+    copied = again.views[1].sources[1]  # type: ignore[attr-defined]
+    assert copied.shape.center[0] == 1.0 and copied is not again.views[0].sources[1]  # type: ignore[attr-defined]
+    views = description_of(again)["views"]
+    assert views[0] == views[1] and views[1]["sources"][0]["active"]["ease"] == "step"
     scene.views[0].sources[0].rate = 7.0  # type: ignore[attr-defined]
     text = save_description(scene, path, overwrite=True).read_text()
     assert "ease = 'step' }" in text and "rate = 7.0" in text and 'formula = ["4 * t", "0", "0"]' in text

@@ -271,6 +271,8 @@ def _copy(thing: Any, scene: Scene, other: dict[str, Any]) -> Any:
     same = [part.name for part in dataclasses.fields(thing) if part.name not in own]
     made = dataclasses.replace(thing, **{name: _own(getattr(thing, name)) for name in same}, **own)
     scene.provenance.copy(thing, made, [name for name in same if not scene.is_held(thing, name)])
+    for source, copied in zip(getattr(thing, "sources", ()), getattr(made, "sources", ()), strict=True):
+        scene.provenance.copy(source, copied, [part.name for part in dataclasses.fields(source)])
     return made
 
 
