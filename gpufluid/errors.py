@@ -162,6 +162,8 @@ def named(cls: type[T]) -> type[T]:
         for name in by_name:
             if name not in names:
                 told = near(name, names) or f"; it has {', '.join(names)}"
+                if name in fields:  # a property
+                    told = f": it is set afterwards, {cls.__name__.lower()}.{name} = ..."
                 raise UnknownNameError(f"gf.{cls.__name__} has no parameter {name!r}{told}")
         make(self, *given, **by_name)
 

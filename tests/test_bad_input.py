@@ -245,6 +245,13 @@ def test_a_misspelt_keyword_is_named_with_the_right_one(cls: str) -> None:
         gf.Settings().but(viscosty=1.0)
 
 
+def test_a_keyword_that_is_a_property_is_told_so() -> None:
+    with pytest.raises(
+        gf.GpufluidError, match=r"^gf.Camera has no parameter 'eye': it is set .* camera.eye = "
+    ):
+        gf.Camera(eye=(1, 2, 3))  # type: ignore[call-arg]
+
+
 def test_a_keyword_like_none_is_told_all_there_are() -> None:
     """Half of its letters make no misspelt name of it: an axis is no radius."""
     with pytest.raises(

@@ -133,6 +133,7 @@ BAD = [
     ("candle --frames 3", "did you mean 'gpufluid run candle'?"),
     ("--versoin", "unrecognized arguments: --versoin; did you mean '--version'? (see: gpufluid --help)"),
     ("run mien.toml", "mien.toml: there is no such file; did you mean 'mine.toml'?"),
+    ("run nofile.toml", "nofile.toml: there is no such file\n"),
     ("run smoke.toml", "smoke.toml: there is no such file; the demo is 'smoke'"),
     ("run mine.tml", "mine.tml: a scene is a .toml or a .py file; did you mean 'mine.toml'?"),
     ("demo smoke.toml", "demo must be a name, got 'smoke.toml'; did you mean 'smoke'?"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import functools
 import importlib
 import inspect
@@ -20,7 +21,7 @@ from typing import Any, NoReturn, TypeVar
 import gpufluid
 from gpufluid.app.hurry import hurry
 from gpufluid.app.streams import lasting_streams
-from gpufluid.errors import GpufluidError, near, one_of
+from gpufluid.errors import ALIKE, GpufluidError, near, one_of
 from gpufluid.files import abandon
 from gpufluid.stops import ENDS
 
@@ -338,8 +339,10 @@ def _file_meant(path: Path) -> str:
 
     if str(path.parent) == "." and path.stem in demo_names():
         return f"; the demo is {path.stem!r}"
-    beside = path.parent.iterdir() if path.parent.is_dir() else ()
-    return near(path, sorted(str(one) for one in beside if one.suffix in SUFFIXES))
+    beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
+    stems = {one.stem: one for one in beside if one.suffix in SUFFIXES}
+    close = difflib.get_close_matches(path.stem, stems, 1, ALIKE)
+    return f"; did you mean {str(stems[close[0]])!r}?" if close else ""
 
 
 def _scenes(args: argparse.Namespace) -> int:

@@ -49,7 +49,7 @@ position = [0.05, 0.75, 0.0]
 
 [camera]
 target = [0.0, 0.65, 0.0]
-distance = 2.7
+distance = 2.7           # or its place, eye = [x, y, z], for distance, azimuth and elevation
 azimuth = {{ formula = "20 + 4 * t" }}   # degrees
 elevation = 8.0
 
