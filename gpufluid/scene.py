@@ -13,7 +13,7 @@ from typing import Any
 
 from gpufluid.checkpoint import saved_time
 from gpufluid.checks import finite_number, finite_triple, whole_number
-from gpufluid.errors import GpufluidError, named, several, told_of
+from gpufluid.errors import GpufluidError, each_once, named, several, told_of
 from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
@@ -31,6 +31,7 @@ SUFFIXES = ".toml", ".py"
 NOT_IN_NAMES = ".[]="
 AZIMUTH, ELEVATION = 25.0, 12.0  # of a camera that nobody has placed, degrees
 SOFT = 0.5  # of a hand's reach, over which it fades outside that
+EYE = "target", "distance", "azimuth", "elevation"  # of a camera, what its eye is made of
 FROM_FRONT = (0.3, -0.4, -1.0)  # along one slice light shows where its rays come into it, as stripes
 FASTEST = 4.0  # lengths of the box per second that a hand can push at
 
@@ -127,6 +128,7 @@ class Scene:
         for number, other in enumerate(self.others):
             if not isinstance(other, Fluid):
                 raise GpufluidError(f"Scene.others[{number}] must be a gf.Fluid, got {other!r}")
+        each_once(self.fluids, "Scene.fluids")
         if self.update is not None and not callable(self.update):
             raise GpufluidError(f"Scene.update must be a function (scene, time) or None, got {self.update!r}")
         if self.story is not None and not isinstance(self.story, Iterator):
@@ -142,6 +144,7 @@ class Scene:
                 view.boxes(self.box_names)
             except GpufluidError as error:
                 raise GpufluidError(f"Scene.views[{number}].box {error}") from None
+        each_once(self.views, "Scene.views")
         if self.floor is not None:
             finite_number(self.floor, "Scene.floor")
         if self.frames is not None:
@@ -336,8 +339,14 @@ class Scene:
             self._held.pop((id(thing), name), None)
 
     def is_held(self, thing: Any, name: str) -> bool:
-        """Whether `hold` was called for field `name` of `thing`."""
-        return (id(thing), name) in self._held
+        """Whether `hold` was called for field `name` of `thing`.
+
+        The eye of a camera is held with any field that says where it stands, and these with the eye.
+        """
+        with_it: tuple[str, ...] = ()
+        if isinstance(thing, Camera):
+            with_it = EYE if name == "eye" else ("eye",) if name in EYE[1:] else ()
+        return any((id(thing), each) in self._held for each in (name, *with_it))
 
     def rename(self, thing: Any, name: str | None) -> None:
         """Call `thing`, a part of this scene, `name`; None: it has no name. Views of a renamed box follow.

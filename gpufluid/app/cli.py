@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import functools
 import importlib
 import inspect
@@ -20,7 +21,7 @@ from typing import Any, NoReturn, TypeVar
 import gpufluid
 from gpufluid.app.hurry import hurry
 from gpufluid.app.streams import lasting_streams
-from gpufluid.errors import GpufluidError, near, one_of
+from gpufluid.errors import ALIKE, GpufluidError, near, one_of
 from gpufluid.files import abandon
 from gpufluid.stops import ENDS
 
@@ -45,15 +46,26 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, like every other error of the command."""
 
     def error(self, message: str) -> NoReturn:
+        if message.endswith("--cells: expected 3 arguments"):
+            message += ", as in --cells 64 96 64"
         raise GpufluidError(f"{message} (see: {self.prog} --help)")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse's, but the command that does not know a word says so, with the nearest it knows."""
         found, more = super().parse_known_args(args, namespace)
         if more:
-            known = near(more[0], self._option_string_actions)
-            self.error(f"unrecognized arguments: {' '.join(more)}{known}")
+            self.refuse(*more)
         return found, more
+
+    def check_option(self, word: str) -> None:
+        """Raise GpufluidError where `word` begins no option."""
+        if not any(option.startswith(word) for option in self._option_string_actions):
+            self.refuse(word)
+
+    def refuse(self, *words: str) -> NoReturn:
+        """Raise GpufluidError for words that mean nothing, with the option nearest to the first."""
+        known = near(words[0], self._option_string_actions)
+        self.error(f"unrecognized arguments: {' '.join(words)}{known}")
 
 
 def _argument(parse: Callable[[str], T]) -> Callable[[str], T]:
@@ -93,6 +105,13 @@ def _rate(text: str) -> float:
         return finite_number(float(text), "the rate", above=0.0)
     except ValueError:
         raise GpufluidError(f"the rate must be a finite number > 0, got {text!r}") from None
+
+
+@_argument
+def _change(text: str) -> str:
+    if "=" not in text:
+        raise GpufluidError(f"a change must look like settings.viscosity=0.001, got {text!r}")
+    return text
 
 
 @_argument
@@ -182,6 +201,7 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
 def _add_changes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
+        type=_change,
         action="append",
         default=[],
         metavar="KEY=VALUE",
@@ -277,8 +297,19 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
         bench.set_defaults(run=module.run)
     if command and not command.startswith("-") and command not in commands.choices:
         there = ", ".join(commands.choices)
-        parser.error(f"there is no command {command!r}, only {there}{near(command, commands.choices)}")
+        hint = near(command, commands.choices) or _way_to_play(command)
+        parser.error(f"there is no command {command!r}, only {there}{hint}")
+    if command.startswith("-"):
+        parser.check_option(command)
     return parser
+
+
+def _way_to_play(word: str) -> str:
+    """What plays the scene that `word` names, as "; did you mean ...?", or "" where it names none."""
+    from gpufluid.app.demos import SUFFIXES, demo_names
+
+    scene = word.lower().endswith(SUFFIXES) or word in demo_names()
+    return f"; did you mean 'gpufluid run {word}'?" if scene else ""
 
 
 def _demo(args: argparse.Namespace) -> int:
@@ -307,9 +338,23 @@ def _named_scene(text: str, changes: list[str]) -> tuple[Callable[..., Any], str
     try:
         scene_suffix(text)  # before its name is one of a film
     except GpufluidError as error:
-        told = "" if "did you mean" in str(error) else near(text, demo_names())
+        told = "" if "did you mean" in str(error) else near(text, demo_names()) or _file_meant(path)
         raise GpufluidError(f"{error}{told}") from None
+    if not path.exists():
+        raise GpufluidError(f"{text}: there is no such file{_file_meant(path)}")
     return functools.partial(gpufluid.Scene.load, path, changes=changes), path.stem, path
+
+
+def _file_meant(path: Path) -> str:
+    """Which scene is meant by a `path` where there is none, as "; did you mean ...?", or ""."""
+    from gpufluid.app.demos import SUFFIXES, demo_names
+
+    if str(path.parent) == "." and path.stem in demo_names():
+        return f"; the demo is {path.stem!r}"
+    beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
+    stems = {one.stem: one for one in beside if one.suffix in SUFFIXES}
+    close = difflib.get_close_matches(path.stem, stems, 1, ALIKE)
+    return f"; did you mean {str(stems[close[0]])!r}?" if close else ""
 
 
 def _scenes(args: argparse.Namespace) -> int:
@@ -383,7 +428,7 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
         fps=args.fps,
         transparent=args.transparent,
         watch=watch,
-        more=Outputs(**{name: getattr(args, name) for name in TAKEN}),
+        more=Outputs(**{name: getattr(args, name) for name in TAKEN}, goes_on=args.resume is not None),
         progress=not args.quiet,
         last=args.last,
     )
