@@ -136,6 +136,17 @@ def several(values: Any, what: str) -> None:
         raise GpufluidError(f"{what} must be a list or a tuple, got {values!r}")
 
 
+def each_once(values: Sequence[Any], what: str) -> None:
+    """Raise where one and the same thing is among `values` twice: it would count twice, which no one sees."""
+    places: dict[int, int] = {}
+    for number, value in enumerate(values):
+        first = places.setdefault(id(value), number)
+        if first != number:
+            raise GpufluidError(
+                f"{what}[{number}] is the very one of {what}[{first}]: make another one for two"
+            )
+
+
 def named(cls: type[T]) -> type[T]:
     """Class decorator: misspelt names raise `UnknownNameError` with the nearest right one, or all there are.
 
@@ -151,6 +162,8 @@ def named(cls: type[T]) -> type[T]:
         for name in by_name:
             if name not in names:
                 told = near(name, names) or f"; it has {', '.join(names)}"
+                if name in fields:  # a property
+                    told = f": it is set afterwards, {cls.__name__.lower()}.{name} = ..."
                 raise UnknownNameError(f"gf.{cls.__name__} has no parameter {name!r}{told}")
         make(self, *given, **by_name)
 

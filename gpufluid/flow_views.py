@@ -23,7 +23,7 @@ from gpufluid.checks import (
     low_and_high,
     whole_number,
 )
-from gpufluid.errors import GpufluidError, named, near, one_of, several
+from gpufluid.errors import GpufluidError, each_once, named, near, one_of, several
 from gpufluid.grid import AXES
 from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, Triple, direction
 from gpufluid.sources import Emitter
@@ -314,6 +314,7 @@ class ParticlesView(FlowView):
             if not isinstance(source, ParticleSource):
                 raise GpufluidError(f"ParticlesView.sources must be gf.ParticleSource, got {source!r}")
             source.check()
+        each_once(self.sources, "ParticlesView.sources")
         check_response(self)
 
     def parameters(self, fluid: Any, within: bool = False) -> dict[str, Any] | None:

@@ -68,19 +68,26 @@ _SETTINGS = {field.name for field in dataclasses.fields(Settings)} - {"pressure"
 
 @named
 class Fluid(Handle):
-    """A box of fluid.
+    """A box of fluid: put things into it, `step` it, read its fields or draw it.
 
-    grid: its cells and size. boundaries: the six sides; None: no-slip walls. settings: schemes and numbers.
+    grid: its cells and size.
+    boundaries: the six sides; None: no-slip walls.
+    settings: schemes and numbers; None: `Settings()`.
     backend: "compute" (GL 4.3), "fragment" (GL 3.3), "numpy" (no GL, float64), or "auto", the faster of the
-        first two on this renderer. ctx: a moderngl.Context of yours, which you make current and which is
-        never released here; None makes one without a window, and every call makes it current.
+        first two on this renderer.
+    ctx: a moderngl.Context of yours, which you make current and which is never released here; None makes one
+        without a window, and every call makes it current.
 
     emitters, obstacles, forces: what is in the box. Add things, remove them and change them at any time.
-    velocity: on the faces, m/s, to read and write. density, temperature, fuel, color, pressure: at the cell
-        centres, to read and write; the pressure is divided by the fluid's density, m^2/s^2.
-    divergence, vorticity, flame, solid, solid_normals: at the cell centres, to read: the divergence, 1/s; the
-        curl (x, y, z) of the velocity, 1/s; burns per second; 1 in solids; and the direction out of the
-        solids beside a cell.
+    velocity: on the faces, m/s, to read and write.
+    density, temperature, fuel, color, pressure: at the cell centres, to read and write; the pressure is
+        divided by the fluid's density, m^2/s^2.
+    divergence, vorticity: at the cell centres, to read: the divergence and the curl (x, y, z) of the
+        velocity, 1/s.
+    flame, solid, solid_normals: at the cell centres, to read: burns per second; 1 in solids; the direction
+        out of the solids beside a cell.
+
+    Fields are arrays to NumPy, and have `read` and `write`: [z, y, x] or [z, y, x, component].
 
     Raises GpufluidError for bad input, GLUnavailableError where there is no OpenGL.
     """
@@ -179,10 +186,10 @@ class Fluid(Handle):
 
     @property
     def spare(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-        """Cells at the low and the high ends of a box that follows a point which no smoke is to show in.
+        """Cells at the low and at the high ends of the box in which pictures show no smoke, along (x, y, z).
 
-        What is between them moves with the point, and not by whole cells as the box does: smoke that thins
-        out towards the ends of the box does not tremble. 0 in a box that follows nothing.
+        A box that follows a point moves by whole cells; what lies between these ends moves smoothly with the
+        point, so smoke that thins out towards the ends does not tremble. 0 in a box that follows nothing.
         """
         return spare_cells(self.grid, self._middle)
 

@@ -52,6 +52,17 @@ class Provenance:
         """What a description says of the fields of `thing`, by their names."""
         return {name: said for (number, name), said in self._said.items() if number == id(thing)}
 
+    @property
+    def files(self) -> list[Path]:
+        """The files beside its own that the description reads: meshes, pictures, arrays."""
+        words = (
+            said.words
+            for (_, name), said in self._said.items()
+            if said.made is not None and said.made is getattr(said.thing, name, None)
+        )
+        named = (one["file"] for one in words if isinstance(one, dict) and "file" in one)
+        return [] if self.file is None else [self.file.parent / name for name in dict.fromkeys(named)]
+
     def hand_over(self, thing: Any, other: Any, part: str = "") -> None:
         """Say the same of `other` as of `thing`, which is going to be replaced.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from gpufluid.checkpoint import saved_time
 from gpufluid.checks import finite_number, finite_triple, whole_number
-from gpufluid.errors import GpufluidError, named, several, told_of
+from gpufluid.errors import GpufluidError, each_once, named, several, told_of
 from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
@@ -31,6 +31,7 @@ SUFFIXES = ".toml", ".py"
 NOT_IN_NAMES = ".[]="
 AZIMUTH, ELEVATION = 25.0, 12.0  # of a camera that nobody has placed, degrees
 SOFT = 0.5  # of a hand's reach, over which it fades outside that
+EYE = "target", "distance", "azimuth", "elevation"  # of a camera, what its eye is made of
 FROM_FRONT = (0.3, -0.4, -1.0)  # along one slice light shows where its rays come into it, as stripes
 FASTEST = 4.0  # lengths of the box per second that a hand can push at
 
@@ -40,20 +41,30 @@ FASTEST = 4.0  # lengths of the box per second that a hand can push at
 class Scene:
     """A fluid and everything needed to show it, as a film or in a window; `gpufluid.run` plays it.
 
-    fluid: what is simulated, by `dt` seconds per frame. others: more fluids, each in its own box, stepped and
-    drawn as well.
-    camera, light, smoke: how it is seen. A camera of None sees all boxes whole; a light of None is a
-    `Light()`, in 2D one from the front. lights: up to four more. fire: how hot gas glows; None: it does not.
-    floor: height of a ground plane that catches the shadow, metres, or None. picture: its size and how it is
-    drawn.
-    update: a function called as ``update(scene, time)`` before each frame, time in seconds. story: a
-    generator; each ``yield`` of it is one frame, and the scene ends where it does. frames: how many the scene
-    lasts; None: it has no end. views: of the flow, in every box or in one, drawn into the picture:
-    `gf.ParticlesView` and others. title: the window's. names: emitters, obstacles, forces, lights, views and
-    fluids by name. seed: what a description was given for its noise. hand: what a drag of the mouse does to
-    the fluid in a window; None: it turns the view, except in 2D, where it is a plain `Hand()`. touched:
-    whether a drag has done so yet. frame: how many have been played. live: what draws the views, made by the
-    renderer that first does. provenance: what is known of the file that it was read from.
+    fluid: what is simulated.
+    dt: seconds per frame.
+    others: more fluids, each in its own box, stepped and drawn as well.
+    camera: where it is seen from; None: from where all boxes are seen whole.
+    light: the sun; None: a `Light()`, in 2D one from the front.
+    lights: up to four more lights.
+    smoke: how smoke looks.
+    fire: how hot gas glows; None: it does not.
+    floor: height of a ground plane that catches the shadow, metres, or None.
+    views: of the flow, in every box or in one, drawn into the picture: `gf.ParticlesView` and others.
+    picture: its size and how it is drawn.
+    title: the window's.
+    update: a function called as ``update(scene, time)`` before each frame, time in seconds.
+    story: a generator; each ``yield`` of it is one frame, and the scene ends where it does.
+    frames: how many the scene lasts; None: it has no end.
+    hand: what a drag of the mouse does to the fluid in a window; None: it turns the view, except in 2D, where
+        it is a plain `Hand()`.
+    names: emitters, obstacles, forces, lights, views and fluids by name.
+    seed: of the noise in the formulas of a description.
+
+    frame: how many frames have been played.
+    touched: whether a drag has acted on the fluid yet.
+    live: what draws the views, made by the renderer that first does.
+    provenance: what is known of the file that it was read from.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -117,6 +128,7 @@ class Scene:
         for number, other in enumerate(self.others):
             if not isinstance(other, Fluid):
                 raise GpufluidError(f"Scene.others[{number}] must be a gf.Fluid, got {other!r}")
+        each_once(self.fluids, "Scene.fluids")
         if self.update is not None and not callable(self.update):
             raise GpufluidError(f"Scene.update must be a function (scene, time) or None, got {self.update!r}")
         if self.story is not None and not isinstance(self.story, Iterator):
@@ -132,6 +144,7 @@ class Scene:
                 view.boxes(self.box_names)
             except GpufluidError as error:
                 raise GpufluidError(f"Scene.views[{number}].box {error}") from None
+        each_once(self.views, "Scene.views")
         if self.floor is not None:
             finite_number(self.floor, "Scene.floor")
         if self.frames is not None:
@@ -326,8 +339,14 @@ class Scene:
             self._held.pop((id(thing), name), None)
 
     def is_held(self, thing: Any, name: str) -> bool:
-        """Whether `hold` was called for field `name` of `thing`."""
-        return (id(thing), name) in self._held
+        """Whether `hold` was called for field `name` of `thing`.
+
+        The eye of a camera is held with any field that says where it stands, and these with the eye.
+        """
+        with_it: tuple[str, ...] = ()
+        if isinstance(thing, Camera):
+            with_it = EYE if name == "eye" else ("eye",) if name in EYE[1:] else ()
+        return any((id(thing), each) in self._held for each in (name, *with_it))
 
     def rename(self, thing: Any, name: str | None) -> None:
         """Call `thing`, a part of this scene, `name`; None: it has no name. Views of a renamed box follow.

@@ -27,11 +27,13 @@ from gpufluid.scene_parts import Builder
 from gpufluid.scene_saving import note_description
 from gpufluid.scene_schema import DEEPEST, LISTS, checked, load_msgspec, schema
 from gpufluid.settings import Settings
+from gpufluid.view import Camera
 
 DT = 1.0 / 30.0  # seconds a frame
 SEEN = 20.0  # s of a scene without an end for which a camera that turns is placed
 LOOKS = 64  # at the scene meanwhile
 LARGEST = 1 << 20  # bytes of a description
+SHOWN = 80  # letters of a line that is wrong
 
 # What a TOML text holds besides its keys: comments and strings, unfinished ones too (TOML 1.0). It never
 # fails, so it takes a time that grows with the text alone.
@@ -90,8 +92,21 @@ def _decoded(text: bytes, path: Path) -> dict[str, Any]:
     except SceneError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise SceneError(f"{path}: not TOML: {short(str(error))}") from None
+        told = f"{short(str(error))}{_line_of(error, text)}"
+        raise SceneError(f"{path}: not TOML: {told}") from None
     return given
+
+
+def _line_of(error: Exception, text: bytes) -> str:
+    """The line of `text` that `error` names, and what TOML has for Python's words in it."""
+    found = re.search(r"\(at line (\d{1,9}), column", str(error))
+    lines = text.decode("utf-8", "replace").splitlines()
+    if found is None or not 0 < int(found[1]) <= len(lines):
+        return ""
+    line = lines[int(found[1]) - 1].strip()
+    word = re.search(r"=\s*(True|False)\b", line)
+    hint = f"; did you mean {word[1].lower()}?" if word else ""
+    return f": {line if len(line) <= SHOWN else f'{line[:SHOWN]} ...'!r}{hint}"
 
 
 def _change(given: dict[str, Any], change: str, path: Path) -> None:
@@ -108,10 +123,11 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
         value = {"True": True, "False": False}.get(word, word)  # as a script has them
     place: Any = given
     told = f"{path}: {short(name.strip())}"
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
+    for before, step, following in zip(["", *steps], steps, [*steps[1:], None], strict=False):
         key: Any = step
         if isinstance(place, list):
-            key = _index(place, step, told)
+            hint = f"; say of which, as in {before}[0].{step}" if following is None and place else ""
+            key = _index(place, step, told, hint)
         elif not isinstance(place, dict):
             raise SceneError(f"{told}: {step!r} lies in what is no table")
         elif following is not None and key in LISTS and key not in place:
@@ -124,8 +140,11 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
             place = place[key]
 
 
-def _index(things: Sequence[Any], step: str, told: str) -> int:
-    """Which of `things` a change means by a number or a name. Raises SceneError where there is none."""
+def _index(things: Sequence[Any], step: str, told: str, hint: str) -> int:
+    """Which of `things` a change means by a number or a name.
+
+    Raises SceneError where there is none, with a `hint` where no name is near.
+    """
     if step.isascii() and step.isdigit():
         if len(step) > 9 or int(step) >= len(things):
             raise SceneError(f"{told}: there are {len(things)}, counted from 0")
@@ -133,7 +152,7 @@ def _index(things: Sequence[Any], step: str, told: str) -> int:
     names = [thing.get("name") if isinstance(thing, dict) else None for thing in things]
     if step not in names:
         known = [name for name in names if name is not None]
-        raise SceneError(f"{told}: there is none with the name {step!r}{near(step, known)}")
+        raise SceneError(f"{told}: there is none with the name {step!r}{near(step, known) or hint}")
     return names.index(step)
 
 
@@ -164,6 +183,7 @@ def build(
                 total = sum(fluid.grid.cell_count for fluid in fluids)
                 fluids[0].check_memory(total, f"all boxes together, {total} cells,")
         looks["views"] = _views(builder, table, fluids)
+        looks["camera"] = _camera(builder, table.camera, fluids)
         with builder.at("the top"):
             scene = Scene(
                 fluids[0],
@@ -216,7 +236,7 @@ def _looks(builder: Builder, table: Any) -> dict[str, Any]:
     """How the scene is looked at, and drawn, by the fields of a `Scene`."""
     looks = {
         name: builder.make(part, name)
-        for name in ("camera", "light", "smoke", "fire", "hand", "picture")
+        for name in ("light", "smoke", "fire", "hand", "picture")
         if not _unsaid(part := getattr(table, name))
     }
     return looks | {"lights": builder.make_each(table.lights, "lights")}
@@ -250,10 +270,30 @@ def _frames(table: Any, dt: float) -> int | None:
     return frames
 
 
-def _place_camera(scene: Scene, builder: Builder, table: Any) -> None:
-    """Place the camera of a description that says neither its target nor its distance."""
+def _camera(builder: Builder, table: Any, fluids: Sequence[Fluid]) -> Camera | None:
+    """The camera of a description; one that says its `eye` alone looks at the middle of all boxes."""
+    if _unsaid(table):
+        return None
     given = builder.given(table)
-    if {"target", "distance"} & given.keys():
+    if "eye" in given:
+        same = [name for name in ("distance", "azimuth", "elevation") if name in given]
+        if same:
+            raise SceneError(
+                f"{builder.path}: camera: eye says where the camera stands, and so do "
+                f"{' and '.join(same)}: give only one of them"
+            )
+        if "target" not in given:
+            low = np.min([fluid.grid.origin for fluid in fluids], axis=0)
+            high = np.max([fluid.grid.upper for fluid in fluids], axis=0)
+            table = schema().msgspec.structs.replace(table, target=tuple((0.5 * (low + high)).tolist()))
+    camera: Camera = builder.make(table, "camera")
+    return camera
+
+
+def _place_camera(scene: Scene, builder: Builder, table: Any) -> None:
+    """Place the camera of a description that says neither its target nor where it stands."""
+    given = builder.given(table)
+    if {"target", "distance", "eye"} & given.keys():
         return
     camera = scene.camera
     azimuth, elevation = direction_of_view(scene.fluid.grid.dimensions == 2)

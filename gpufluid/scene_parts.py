@@ -175,25 +175,35 @@ class Builder:
         """An object for each of `tables`; see `make`."""
         return [self.make(table, f"{place}[{n}]") for n, table in enumerate(tables)]
 
-    def make(self, table: Any, place: str, assign: Callable[[str, Any], None] | None = None) -> Any:
+    def make(
+        self,
+        table: Any,
+        place: str,
+        assign: Callable[[str, Any], None] | None = None,
+        known: Mapping[str, Any] | None = None,
+    ) -> Any:
         """The object that a table describes; its changing fields are assigned again before each frame.
 
-        assign: how, by name and value; None: as attributes. Raises SceneError.
+        assign: how, by name and value; None: as attributes. known: what some fields are that a table has
+        another word for. Raises SceneError.
         """
-        kind, given = self.tables.builds[type(table)], self.given(table)
+        kind, given = self.tables.builds[type(table)], self.given(table) | dict(known or {})
         named = given.pop("name", None)
         makers = {name: self._maker(value, f"{place}.{name}") for name, value in given.items()}
         for name, hint in field_types(kind).items():
             if hint is bool and name in makers:
                 makers[name] = _yes_or_no(makers[name])
+        others = [name for name in makers if name not in field_types(kind)]  # say what fields say otherwise
         with self.at(place):
-            made = kind(**{name: make(0.0) for name, make in makers.items()})
+            made = kind(**{name: make(0.0) for name, make in makers.items() if name not in others})
+            for name in others:
+                setattr(made, name, makers[name](0.0))
         self.provenance.places.append((made, place))
         for name, make in makers.items():
-            moving = self._moving(given[name])
+            moving = self._moving(table if name in others else given[name])
             if moving:
                 self._moves[id(made), name] = _Move(made, name, make, f"{place}.{name}", assign)
-            if moving or self._is_read(given[name]):
+            if moving or name in others or self._is_read(given[name]):
                 words = self.tables.msgspec.to_builtins(given[name])
                 self.provenance.say(made, name, words, None if moving else getattr(made, name))
         if kind is sources.Emitter and self._moving(given.get("position")) and "motion" not in given:
@@ -262,20 +272,18 @@ class Builder:
 
     def _particle_source(self, table: Any, place: str) -> flow_views.ParticleSource:
         """Where particles are born: a shape, or an emitter by its name."""
-        given = self.given(table)
-        with self.at(f"{place}.shape"):
-            if isinstance(table.shape, str):
-                emitters = {n: t for n, t in self.names.items() if isinstance(t, sources.Emitter)}
+        emitters = {n: t for n, t in self.names.items() if isinstance(t, sources.Emitter)}
+        known = {}
+        if isinstance(table.shape, str):
+            with self.at(f"{place}.shape"):
                 if table.shape not in emitters:
                     raise GpufluidError(
                         f"must be a shape or the name of an emitter, got {table.shape!r}"
                         + near(table.shape, emitters)
                     )
-                given["shape"] = emitters[table.shape]
-            else:
-                given["shape"] = self._maker(table.shape, f"{place}.shape")(0.0)
-        with self.at(place):
-            return flow_views.ParticleSource(**given)
+            known["shape"] = emitters[table.shape]
+        made: flow_views.ParticleSource = self.make(table, place, known=known)
+        return made
 
     def _shape(self, table: Any) -> Any:
         """A shape that is read or computed once."""
@@ -292,7 +300,9 @@ class Builder:
         return sources.Surface(mesh, given.get("thickness")) if tag == "surface" else mesh
 
     def _mesh(self, tag: str | None, given: dict[str, Any]) -> Mesh:
-        """A mesh from a file, or the knot, of the size and at the place that are `given`."""
+        """A mesh from a file, or the knot or ring, of the size and at the place that are `given`."""
+        if tag == "torus":
+            return Mesh.torus(**given)
         if tag == "knot":
             mesh = Mesh.trefoil(**{name: given[name] for name in given if name == "tube"})
         else:
@@ -302,27 +312,8 @@ class Builder:
     # -- files -----------------------------------------------------------------------------------------
 
     def _array(self, name: str) -> np.ndarray[Any, Any]:
-        """The numbers of a .npy file, one or three a cell of the box that is being built; nothing is run."""
-        read, cells = np.lib.format, self.cells[::-1]
-        try:
-            with open_plain(Path(self._file(name))) as file:
-                header = {(1, 0): read.read_array_header_1_0, (2, 0): read.read_array_header_2_0}
-                shape, _, dtype = header[read.read_magic(file)](file)
-                if dtype.hasobject:
-                    raise ValueError("objects can only be unpickled, which runs what they say")
-                if shape not in (cells, (*cells, 3)) or dtype.kind not in "biuf":
-                    raise GpufluidError(
-                        f"{name!r} is an array {list(shape)} of {dtype}; one number or three are needed for "
-                        f"each of the grid's {list(cells)} cells"
-                    )
-                file.seek(0)
-                return np.asarray(read.read_array(file, allow_pickle=False))
-        except FileNotFoundError:
-            raise GpufluidError(f"{name!r} is missing") from None
-        except GpufluidError:
-            raise
-        except Exception as error:  # a damaged file surfaces as whatever it makes NumPy trip over
-            raise GpufluidError(f"{name!r} is no array as numpy.save writes one: {error}") from None
+        """The numbers of a .npy file, for the box that is being built."""
+        return array_in(Path(self._file(name)), name, self.cells)
 
     def _file(self, name: str) -> str:
         """A file named in a description, which lies in its folder or below."""
@@ -334,6 +325,33 @@ class Builder:
         if not target.is_relative_to(base):
             raise GpufluidError(f"{name!r} lies outside the scene's folder {base}")
         return os.fspath(target)
+
+
+def array_in(file: Path, name: str, cells: Cells) -> np.ndarray[Any, Any]:
+    """The numbers of a .npy file, one or three a cell of a box of `cells`; nothing is run.
+
+    name: what it is called. Raises GpufluidError for any other file.
+    """
+    read, shaped = np.lib.format, cells[::-1]
+    try:
+        with open_plain(file) as opened:
+            header = {(1, 0): read.read_array_header_1_0, (2, 0): read.read_array_header_2_0}
+            shape, _, dtype = header[read.read_magic(opened)](opened)
+            if dtype.hasobject:
+                raise ValueError("objects can only be unpickled, which runs what they say")
+            if shape not in (shaped, (*shaped, 3)) or dtype.kind not in "biuf":
+                raise GpufluidError(
+                    f"{name!r} is an array {list(shape)} of {dtype}; one number or three are needed for "
+                    f"each of the grid's {list(shaped)} cells"
+                )
+            opened.seek(0)
+            return np.asarray(read.read_array(opened, allow_pickle=False))
+    except FileNotFoundError:
+        raise GpufluidError(f"{name!r} is missing") from None
+    except GpufluidError:
+        raise
+    except Exception as error:  # a damaged file surfaces as whatever it makes NumPy trip over
+        raise GpufluidError(f"{name!r} is no array as numpy.save writes one: {error}") from None
 
 
 def placed(mesh: Mesh, fit: float | None, center: Triple) -> Mesh:

@@ -20,7 +20,7 @@ from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
 from gpufluid.mesh import Mesh
 from gpufluid.provenance import Said
-from gpufluid.scene import Scene, direction_of_view
+from gpufluid.scene import EYE, Scene, direction_of_view
 from gpufluid.scene_schema import (
     FORCE_KINDS,
     FORM_KINDS,
@@ -203,7 +203,7 @@ def _values(scene: Scene, every: bool, grids: Sequence[Grid] = ()) -> dict[str, 
     for name in LOOKS[:-2]:
         thing = getattr(scene, name)
         if thing is not None:
-            out[name] = writer.table(thing)
+            out[name] = writer.camera() if name == "camera" else writer.table(thing)
     flat = scene.fluid.grid.dimensions == 2
     camera = out["camera"]
     if scene.camera_is_free:  # it is placed again when the file is read
@@ -213,7 +213,8 @@ def _values(scene: Scene, every: bool, grids: Sequence[Grid] = ()) -> dict[str, 
             if camera.get(name) == seen:
                 del camera[name]
     else:  # at its defaults too: a file that says neither leaves it to the boxes
-        out["camera"] = {"target": list(scene.camera.target), "distance": scene.camera.distance} | camera
+        place = {} if "eye" in camera else {"distance": scene.camera.distance}
+        out["camera"] = {"target": list(scene.camera.target)} | place | camera
     if any(scene.is_held(scene.camera, part.name) for part in fields(scene.camera)):
         out["camera"] = _short(out["camera"])  # a hand's digits are no one's intention
     if scene.views:
@@ -308,6 +309,16 @@ class _Writer:
             elif value is not None and (self.every or default is MISSING or value != default):
                 out[name] = self.plain(value, f"{type(thing).__name__}.{name}")
         return out
+
+    def camera(self) -> dict[str, Any]:
+        """The scene's camera: where it stands by its `eye` if the description says it so."""
+        camera = self.scene.camera
+        out, said = self.table(camera), self.scene.provenance.said(camera, "eye")
+        if said is None:
+            return out
+        out = {name: value for name, value in out.items() if name not in EYE[1:]}
+        stays = self._said(camera, "eye") is said and said.made in (None, camera.eye)
+        return out | {"eye": self.plain(said.words if stays else camera.eye, "Camera.eye")}
 
     def _said(self, thing: Any, name: str) -> Said | None:
         """What the scene's description says of a field, unless that follows somebody's hand by now."""

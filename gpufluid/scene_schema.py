@@ -25,7 +25,6 @@ from gpufluid.obstacles import Obstacle
 
 Triple = tuple[float, float, float]
 Field = tuple[Any, ...]  # of a table: its name, its type, and its value where nothing is said
-LISTS = ("emitters", "obstacles", "forces", "views", "lights", "containers")  # of tables
 DEEPEST = 32  # tables and arrays within one another, and names in a row with dots between
 MOST_THINGS = 1000  # emitters, obstacles, forces or views
 MOST_BOXES = 64
@@ -71,7 +70,12 @@ VIEW_KINDS: dict[str, type] = {
 }
 LIGHT_KINDS: dict[str, type] = {"sun": view.Light, "point": view.PointLight, "spot": view.SpotLight}
 KINDS = {*SIDE_KINDS, *SOLVER_KINDS, *FORM_KINDS, *FORCE_KINDS, *VIEW_KINDS, *LIGHT_KINDS}
-KINDS |= {"mesh", "knot", "line", "bezier", "image", "surface", "array", "expression"}
+KINDS |= {"mesh", "knot", "torus", "line", "bezier", "image", "surface", "array", "expression"}
+LISTS = "emitters", "obstacles", "forces", "views", "lights", "containers"  # of tables
+LONGEST = 100  # letters of what may be meant otherwise
+NUMBER = r"[ \t]*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[ \t]*"
+NUMBERS = re.compile(rf"[\[(]?({NUMBER}(?:,{NUMBER})*)[\])]?")
+FORMULA = re.compile(r"\bt\b|[(*/+]")
 OFF = "none"  # what TOML has no word for: a setting that is on unless it is None
 
 
@@ -176,7 +180,7 @@ class Schema:
                 self._optional("grid", grid),
                 *contents,
                 self._several("containers", container, MOST_BOXES),
-                self._optional("camera", self._table_of(view.Camera)),
+                self._optional("camera", self._table_of(view.Camera, eye=Triple | self.track)),
                 self._optional("light", self._table_of(view.Light)),
                 self._several("lights", self._any_of(LIGHT_KINDS, name=str)),
                 self._several("views", self._views(forms)),
@@ -220,6 +224,9 @@ class Schema:
             *forms,
             self._table("MeshFile", [("file", str), *fitted], "mesh"),
             self._table("Knot", [self._optional("tube", float), *fitted], "knot"),
+            self._table(
+                "Torus", [self._optional(n, float) for n in ("radius", "tube")] + fitted[1:], "torus"
+            ),
         ]
         more = [
             self._table("LineOf", path, "line"),
@@ -246,7 +253,7 @@ class Schema:
 
     def _views(self, forms: Sequence[Any]) -> Any:
         """What is drawn of the flow."""
-        source = self._table_of(flow_views.ParticleSource, moving=False, shape=_either(*forms, str))
+        source = self._table_of(flow_views.ParticleSource, shape=_either(*forms, str))
         seeds = self._table_of(flow_views.Seeds, moving=False) | list[Triple]
         own: dict[str, dict[str, Any]] = {
             "particles": {"sources": self._list_of(source)},
@@ -337,7 +344,7 @@ def _explained(text: str, given: Mapping[str, Any]) -> str:
     """What msgspec says of the description `given`, with the place first and the nearest right word there."""
     what, _, place = text.partition(" - at `$")
     place = place.rstrip("`").lstrip(".") or "the top"
-    what = what.replace("`float | object`", "a number, or a table of keys").replace("`", "")
+    what = _expected(what, _hints_at(place, given)).replace("`", "")
     what = re.sub(r"Invalid enum value (.*)", f"must be a number or {OFF!r}, got \\1", what)  # the one such
     what = re.sub(r"\bobject\b", "table", what.replace("Object", "the table"))
     word = re.search(r"(?:unknown field|Invalid value) '?([^' ]+)'?", what)
@@ -345,36 +352,102 @@ def _explained(text: str, given: Mapping[str, Any]) -> str:
         words = sorted(_words_at(place, given))
         hint = "" if word[1] in KINDS else near(word[1], words)  # a right one elsewhere is not misspelt
         listed = "; one of" if place.endswith("kind") else "; it may have"
-        what += hint or (f"{listed} {', '.join(words)}" if words else "")
-    elif what.endswith("table, got str") and (kinds := sorted(_words_at(f"{place}.kind", given))):
-        close = difflib.get_close_matches(str(_value_at(place, given)), kinds, 1)
-        what += (
-            f'; did you mean {{ kind = "{close[0]}" }}?' if close else f"; its kind may be {', '.join(kinds)}"
-        )
+        what += hint or _further_in(place, word[1]) or (f"{listed} {', '.join(words)}" if words else "")
+    elif what.endswith("missing required field kind"):
+        what += f"; one of {', '.join(sorted(_words_at(f'{place}.kind', given)))}"
+    else:
+        what += _meant(what, place, given)
     return f"{place}: {what[0].lower()}{what[1:]}"
+
+
+def _expected(what: str, hints: Sequence[Any]) -> str:
+    """`what` msgspec says of a value of one of the types `hints`, in words for those of several kinds."""
+    tables = schema()
+    parts = {part for hint in hints for part in (hint, *typing.get_args(hint))}
+    found = re.match(r"Expected `([^`]*)`(?: of length \d+)?, got (.*)", what)
+    if found and tables.turn in parts:
+        got = f"{found[2]} numbers" if found[2].isdigit() else found[2]
+        return f"Expected {{ axis = [x, y, z], degrees = ... }}, or a quaternion [x, y, z, w], got {got}"
+    if found is None or tables.track not in parts or " | " not in found[1]:
+        return what
+    words = {
+        "float": "a number",
+        "bool": "true or false",
+        "array": "a list of three numbers",
+        "object": "a table of keys",
+    }
+    kinds = [word for kind, word in words.items() if kind in found[1].split(" | ")]
+    return f"Expected {', '.join(kinds[:-1])}, or {kinds[-1]}, got {found[2]}"
+
+
+def _meant(what: str, place: str, given: Mapping[str, Any]) -> str:
+    """What the value at `place` may be meant for that is not `what` is expected, as "; did you mean ...?"."""
+    value = _value_at(place, given)
+    if what.endswith("array, got table") and place.rpartition(".")[2] in LISTS:
+        name = re.sub(r"\[\d+\]", "", place)
+        return f"; did you mean [[{name}]]?"
+    if what.endswith("table, got bool") and value:
+        return "; did you mean {}?"
+    if not isinstance(value, str) or len(value) > LONGEST:
+        return ""
+    if what.endswith("table, got str"):
+        kinds = sorted(_words_at(f"{place}.kind", given))
+        close = difflib.get_close_matches(value, kinds, 1)
+        if close:
+            return f'; did you mean {{ kind = "{close[0]}" }}?'
+        if kinds:
+            return f"; its kind may be {', '.join(kinds)}"
+        return f'; did you mean {{ shape = "{value}" }}?' if "shape" in _words_at(place, given) else ""
+    numbers = NUMBERS.fullmatch(value)
+    if numbers and ("list" in what or "array" in what) == ("," in value):
+        listed = ", ".join(part.strip() for part in numbers[1].split(","))
+        return f"; did you mean {f'[{listed}]' if ',' in value else listed}?"
+    return '; a formula is written { formula = "..." }' if "keys" in what and FORMULA.search(value) else ""
+
+
+def _further_in(place: str, word: str) -> str:
+    """What a word at the top is meant for that a table there knows, as "; did you mean ...?", or ""."""
+    if place != "the top":
+        return ""
+    tops = field_types(schema().scene)
+    tables = {name: _tables_in(hint) for name, hint in tops.items() if name not in LISTS}
+    found = [name for name, inner in tables.items() if any(word in one.__struct_fields__ for one in inner)]
+    return f"; did you mean {f'{found[0]}.{word}'!r}?" if len(found) == 1 else ""
 
 
 def _value_at(place: str, given: Any) -> Any:
     """What the description `given` holds at `place`."""
-    for step in re.findall(r"[^.\[\]]+", place):
+    for step in () if place == "the top" else re.findall(r"[^.\[\]]+", place):
         given = given[int(step) if isinstance(given, list) else step]
     return given
 
 
-def _words_at(place: str, given: Mapping[str, Any]) -> set[str]:
-    """The keys of the table at `place` of a description; where that is a kind, all kinds that it may be."""
-    tables, kind = {schema().scene}, False
+def _hints_at(place: str, given: Mapping[str, Any]) -> list[Any]:
+    """The types that what stands at `place` of a description may have."""
+    hints: list[Any] = [schema().scene]
     value: Any = given
     for step in () if place == "the top" else re.findall(r"[^.\[\]]+", place):
-        kind = step == "kind"
         if step.isdigit() and isinstance(value, list):
             value = value[int(step)]
-        elif not kind and isinstance(value, dict):
+        elif isinstance(value, dict):
+            tables = {table for hint in hints for table in _tables_in(hint)}
             of_kind = {table for table in tables if kind_of(table) in (None, value.get("kind"))}
-            hints = [field_types(table).get(step) for table in of_kind or tables]
-            tables, value = {table for hint in hints for table in _tables_in(hint)}, value.get(step)
+            hints = [
+                field_types(table)[step] for table in of_kind or tables if step in table.__struct_fields__
+            ]
+            value = value.get(step)
+    return hints
+
+
+def _words_at(place: str, given: Mapping[str, Any]) -> set[str]:
+    """The keys of the table at `place` of a description; where that is a kind, all kinds that it may be."""
+    outer, _, last = place.rpartition(".")
+    kind = last == "kind"
+    inner = outer if kind else place
+    tables = {table for hint in _hints_at(inner, given) for table in _tables_in(hint)}
     if kind:
         return {tag for table in tables if (tag := kind_of(table)) is not None}
+    value = _value_at(inner, given)
     said = value.get("kind") if isinstance(value, dict) else None
     return {name for table in tables if kind_of(table) in (None, said) for name in table.__struct_fields__}
 

@@ -40,31 +40,34 @@ class Settings:
         the range of the values they start from.
     velocity_advection: the scheme for the velocity alone; None: the same as `advection`.
     reflection: advect and project twice in a step, for half of it each, and reflect the velocity between the
-        two, as in Zehnder, Narain & Thomaszewski (2018): projections then hardly damp the flow. It costs what
-        steps of half the length do, and two fields: a vortex of which they leave 0.92 keeps 0.99 of its
-        energy. It helps where little else damps, so not with "semi-lagrangian". Without `solve_velocity` it
-        does nothing.
+        two, as in Zehnder, Narain & Thomaszewski (2018): projections then hardly damp the flow. It costs as
+        much as steps of half the length, and two fields: a vortex that keeps 0.92 of its energy with those
+        keeps 0.99. It helps where little else damps, so not with "semi-lagrangian". Without `solve_velocity`
+        it does nothing.
     trace: how a back-trace follows the flow, "rk2" (midpoint) or "euler".
     limiter: what keeps MacCormack and BFECC within the values they start from: "clamp", "revert" (to
         semi-Lagrangian) or None.
     sampler: "exact" interpolates in the shader; "hardware" uses filtered texture reads (8-bit weights on
         GPUs).
-    cfl: how many cells a substep may carry anything; a longer step is split. None: steps are never split; nor
-        are they without `solve_velocity`.
+    cfl: the most cells that the flow may cross in a substep; a longer step is split. None: steps are never
+        split; nor are they without `solve_velocity`.
     max_substeps: the most parts that a step is split into, whatever `cfl` asks for.
-    pressure: a solver from `gpufluid.solvers`, or an object of yours with a method solve(problem).
-        warm_start: whether it starts from the last pressure.
+    pressure: a solver: `Jacobi`, `ChebyshevJacobi`, `RedBlackSOR`, `Multigrid`, `ConjugateGradient` or `FFT`,
+        or an object of yours with a method solve(problem).
+    warm_start: whether the solver starts from the last pressure.
     vorticity_confinement: how strongly small swirls are restored; eps of Fedkiw, Stam & Jensen (2001), 1/s.
         Its force is proportional to cell_size: the same eps does half the work on a vortex with twice the
         cells (docs/validation.md).
-    ambient_temperature: of the air that nothing has warmed.
-    buoyancy: m/s^2 upward per unit of temperature above `ambient_temperature`. weight: m/s^2 downward per
-        unit of density, of smoke of any colour. up: the direction against gravity.
-    viscosity: of the velocity, m^2/s. thermal_diffusivity: of the temperature, m^2/s. density_diffusivity: of
-        the density, m^2/s. All three are implicit and stable; at 0 no pass runs. `gpufluid.diffusion` says
-        how accurately they are solved.
-    density_dissipation: rate at which smoke fades away, 1/s. cooling: rate at which heat returns to ambient,
-        1/s.
+    ambient_temperature: the temperature of air that nothing has warmed.
+    buoyancy: m/s^2 upward per unit of temperature above `ambient_temperature`.
+    weight: m/s^2 downward per unit of density, of smoke of any colour.
+    up: the direction against gravity.
+    viscosity: of the velocity, m^2/s; air has 1.5e-5.
+    thermal_diffusivity: of the temperature, m^2/s.
+    density_diffusivity: of the density, m^2/s. Viscosity and both diffusivities are implicit and stable; at 0
+        no pass runs. `gpufluid.diffusion` says how accurately they are solved.
+    density_dissipation: rate at which smoke fades away, 1/s.
+    cooling: rate at which the temperature returns to ambient, 1/s.
     combustion: a gf.Combustion; None: nothing burns.
     solve_velocity: False keeps the velocity that you write, and only carries the scalars along with it.
     skip_empty: skip empty regions when scalars are carried: the result is the same, to the bit. This works in

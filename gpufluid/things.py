@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from gpufluid.errors import GpufluidError, short
 from gpufluid.obstacles import Obstacle
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
+WAYS = "add(thing), insert(index, thing), remove(thing) and clear()"
 Thing = TypeVar("Thing", Emitter, Obstacle, Force)
 
 
@@ -22,9 +23,16 @@ class Things(Generic[Thing]):
         self._things: list[Thing] = []
 
     def add(self, thing: Thing) -> Thing:
-        """Add `thing` and return it; it may be changed at any time. Raises GpufluidError for bad ones."""
+        """Add `thing` and return it; it may be changed at any time.
+
+        Raises GpufluidError for bad ones, and for one that is there already: it would count twice.
+        """
         if not isinstance(thing, self._kind):
             raise GpufluidError(f"expected {_names(self._kind)}, got {short(repr(thing))}")
+        if thing in self._things:
+            raise GpufluidError(
+                f"this {type(thing).__name__} is in the fluid already: make another one for two"
+            )
         added: Thing = thing
         added.check()
         self._check(added)
@@ -58,6 +66,18 @@ class Things(Generic[Thing]):
 
     def __getitem__(self, index: int) -> Thing:
         return self._things[index]
+
+    def __setitem__(self, index: object, thing: object) -> NoReturn:
+        """Raise GpufluidError: what takes its place is added, and checked."""
+        raise GpufluidError(f"{_names(self._kind)} comes there by {WAYS}")
+
+    if not TYPE_CHECKING:  # to which every name would be one
+
+        def __getattr__(self, name: str) -> NoReturn:
+            told = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if hasattr(list, name) and not name.startswith("_"):
+                told = f"there is no {name!r} here; {_names(self._kind)} comes and goes by {WAYS}"
+            raise AttributeError(told)
 
 
 def _names(kind: Any) -> str:

@@ -24,7 +24,7 @@ from gpufluid.checks import (
     share,
     whole_number,
 )
-from gpufluid.errors import GpufluidError, named, one_of, short
+from gpufluid.errors import GpufluidError, each_once, named, one_of, short
 from gpufluid.image_files import read_image
 
 MOST_LIGHTS = 4  # beside the sun
@@ -33,6 +33,8 @@ METHODS = ("view-slices", "axis-slices", "ray-march")  # to draw smoke
 RESOLUTIONS = (1.0, 0.5)  # of the rays of "ray-march", to the picture's
 MOST_SLICES = 1024  # slabs, whoever chooses
 FRAME_RATES = 0.001, 1000.0  # frames a second that a film may have
+STEEPEST = 89.0  # degrees above and below the horizon at which a camera may stand
+ROUNDED = 1e-4  # degrees that a place at the very steepest may be off by rounding
 FILLED = 0.94  # share of the picture's width or height that a box takes which is looked at whole
 BACKGROUNDS = ("studio", "sky", "transparent")
 MOST_OF_A_PLATE = 1 << 26  # pixels: more than cameras have
@@ -47,8 +49,9 @@ class Camera:
     y axis; at 0 it looks along -z. elevation: degrees above the horizon, -89 to 89. fov: vertical angle of
     view, degrees, 1 to 170. near, far: clipping distances, metres.
 
-    All of them can be changed at any time, and so can `eye`, the place of the camera: ``camera.eye = (3, 1,
-    2)`` changes distance, azimuth and elevation.
+    All of them can be changed at any time. eye: the place of the camera, metres. To set it, as in
+    ``camera.eye = (3, 1, 2)``, changes distance, azimuth and elevation, and a description may say it in their
+    place.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -69,7 +72,7 @@ class Camera:
         self.target = finite_triple(self.target, "Camera.target")
         finite_number(self.distance, "Camera.distance", above=0.0)
         finite_number(self.azimuth, "Camera.azimuth")
-        if not -89.0 <= finite_number(self.elevation, "Camera.elevation") <= 89.0:
+        if not -STEEPEST <= finite_number(self.elevation, "Camera.elevation") <= STEEPEST:
             raise GpufluidError(f"Camera.elevation must lie in -89 .. 89, got {self.elevation!r}")
         if not 1.0 <= finite_number(self.fov, "Camera.fov") <= 170.0:
             raise GpufluidError(f"Camera.fov must lie in 1 .. 170 degrees, got {self.fov!r}")
@@ -92,13 +95,20 @@ class Camera:
         place = finite_triple(place, "Camera.eye")
         x, y, z = (p - t for p, t in zip(place, self.target, strict=True))
         elevation = math.degrees(math.atan2(y, math.hypot(x, z)))
-        if not (x or y or z) or abs(elevation) > 89.0:
+        if not (x or y or z) or abs(elevation) > STEEPEST + ROUNDED:
             raise GpufluidError(
                 f"Camera.eye must be seen from the target, {self.target}, at -89 to 89 degrees above the "
                 f"horizon, got {place}"
             )
-        self.distance, self.elevation = math.hypot(x, y, z), elevation
-        self.azimuth = math.degrees(math.atan2(x, z))
+        # without the digits that rounding leaves: a place that is put back gives the numbers it was made of
+        self.distance, self.elevation, self.azimuth = (
+            float(f"{number:.13g}")
+            for number in (
+                math.hypot(x, y, z),
+                min(max(elevation, -STEEPEST), STEEPEST),
+                math.degrees(math.atan2(x, z)),
+            )
+        )
 
     def after(self, before: Camera) -> Camera:
         """The camera that goes on from here by as much as from `before` to here, turning the shorter way."""
@@ -109,7 +119,7 @@ class Camera:
             target=(x, y, z),
             distance=max(2.0 * self.distance - before.distance, 0.1 * self.distance),
             azimuth=self.azimuth + turned,
-            elevation=min(max(2.0 * self.elevation - before.elevation, -89.0), 89.0),
+            elevation=min(max(2.0 * self.elevation - before.elevation, -STEEPEST), STEEPEST),
             fov=min(max(2.0 * self.fov - before.fov, 1.0), 170.0),
         )
 
@@ -363,18 +373,25 @@ class Fire:
 class Smoke:
     """How smoke looks.
 
-    extinction: how opaque it is, 1/m per unit of density (Beer-Lambert). albedo: share of the light that it
-    scatters rather than absorbs, (r, g, b), 0 to 1. anisotropy: g of Henyey & Greenstein (1941), -0.95 to
-    0.95; 0 scatters equally in all directions, above 0 mostly forwards. pigments: albedos of coloured smoke,
-    one each for the r, g and b densities that emitters with a `color` make. visible: False leaves the smoke
-    and its shadow out of the picture; fire and views of the flow are still drawn.
+    extinction: how opaque it is, 1/m per unit of density (Beer-Lambert).
+    albedo: share of the light that it scatters rather than absorbs, (r, g, b), 0 to 1.
+    anisotropy: g of Henyey & Greenstein (1941), -0.95 to 0.95; 0 scatters equally in all directions, above 0
+        mostly forwards.
+    pigments: albedos of coloured smoke, one each for the r, g and b densities that emitters with a `color`
+        make.
+    visible: False leaves the smoke and its shadow out of the picture; fire and views of the flow are still
+        drawn.
+
+    These change the look alone, not the flow:
+
     fade: metres before the open sides of the box (and inflows that draw fluid out) over which smoke and fire
-    thin out, so that they do not look cut off there; 0: they end at the side. Only the look changes. edge:
-    smoke thinner than this density fades from sight: the share ``smoothstep(0, edge, density)`` of it shows
-    and takes light. This gives smoke edges finer than the cells, and keeps thin remains from veiling the
-    rest. 0: all of it shows. Only the look changes. soft: whether the picture softens the smoke over a cell,
-    so that dense smoke, of more than about two optical depths per cell, shows no cells; its finest detail is
-    less sharp. The light that gets through it stays the same.
+        thin out, so that they do not look cut off there; 0: they end at the side.
+    edge: smoke thinner than this density fades from sight: the share ``smoothstep(0, edge, density)`` of it
+        shows and takes light. This gives smoke edges finer than the cells, and keeps thin remains from
+        veiling the rest. 0: all of it shows.
+    soft: whether the picture softens the smoke over a cell, so that dense smoke, of more than about two
+        optical depths per cell, shows no cells; its finest detail is less sharp. The light that gets through
+        it stays the same.
 
     Raises GpufluidError naming the field and what it should be.
     """
@@ -491,3 +508,4 @@ class Look:
             if not isinstance(light, Light | PointLight):
                 raise GpufluidError(f"lights[{number}] must be a gf.Light or gf.PointLight, got {light!r}")
             light.check()
+        each_once(self.lights, "lights")

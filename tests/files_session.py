@@ -145,6 +145,28 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     enter(drive, "##image, sources", "plate.png")
     emitter = player.scene.fluid.emitters[-1]
     report["image"] = [type(emitter.shape).__name__, list(emitter.shape.size)]
+    # arrays: a source, and a force with another file in its place
+    for group, name in (("emitters", "small.npy"), ("emitters", "mist.npy"), ("forces", "wind.npy")):
+        drive.press_widget("Add ...")
+        drive.frames(2)
+        drive.press_widget(f"  array file ...##{group}")
+        drive.frames(2)
+        enter(drive, f"##array, {'sources' if group == 'emitters' else group}", name)
+        if name == "small.npy":
+            report["small"] = studio.objects.form.fields["array"].wrong
+            drive.press_widget("Cancel")
+            drive.frames(2)
+    force = player.scene.fluid.forces[-1]
+    report["arrays"] = [type(player.scene.fluid.emitters[-1].shape).__name__, type(force).__name__]
+    enter(drive, "##array file", "gust.npy")
+    report["gust"] = [float(force.values.max()), studio.files.words_of(force, "values")]
+    drive.press(ord("z"), CONTROL)
+    report["gust_undone"] = [float(force.values.max()), studio.files.words_of(force, "values")]
+    drive.press(ord("y"), CONTROL)
+    drive.frames(2)
+    drop(drive, "wind.npy")
+    report["array_dropped"] = player.message
+
     drive.press_widget("Add ...")
     drive.frames(2)
     drive.press_widget("  mesh file ...##obstacles")
@@ -216,6 +238,14 @@ def main() -> None:
         Path(name).write_text(text)
     for name, width in (("plate.png", 16), ("folder/wide.png", 32)):
         Image.fromarray(np.full((8, width, 3), (40, 160, 220), np.uint8)).save(name)
+    shape = CELLS[::-1]
+    for name, values in (
+        ("mist.npy", np.ones(shape)),
+        ("wind.npy", np.ones((*shape, 3))),
+        ("gust.npy", np.full((*shape, 3), 2.0)),
+        ("small.npy", np.ones((2, 2, 2))),
+    ):
+        np.save(name, values)
     dialog = Path("bin/zenity")
     dialog.parent.mkdir(exist_ok=True)
     dialog.write_text(f"#!/bin/sh\necho asked >> dialogs\nexec sleep {LONG}\n")

@@ -245,6 +245,13 @@ def test_a_misspelt_keyword_is_named_with_the_right_one(cls: str) -> None:
         gf.Settings().but(viscosty=1.0)
 
 
+def test_a_keyword_that_is_a_property_is_told_so() -> None:
+    with pytest.raises(
+        gf.GpufluidError, match=r"^gf.Camera has no parameter 'eye': it is set .* camera.eye = "
+    ):
+        gf.Camera(eye=(1, 2, 3))  # type: ignore[call-arg]
+
+
 def test_a_keyword_like_none_is_told_all_there_are() -> None:
     """Half of its letters make no misspelt name of it: an axis is no radius."""
     with pytest.raises(
@@ -639,6 +646,62 @@ def test_an_inflow_keeps_numbers_as_numbers() -> None:
     sides = gf.Boundaries(left=gf.Inflow((1.0, 0.0, 0.0), density=np.array(0.5), temperature=np.float32(2.0)))
     assert hash(sides) == hash(gf.Boundaries(left=gf.Inflow((1.0, 0.0, 0.0), 0.5, 2.0)))
     assert sides == gf.Boundaries(left=gf.Inflow((1.0, 0.0, 0.0), 0.5, 2.0))
+
+
+def test_nothing_is_in_a_fluid_twice() -> None:
+    """It would count twice, which nobody sees; two alike are two."""
+    with gf.Fluid(gf.Grid((4, 4, 4), 0.25), backend="numpy") as fluid:
+        things: list[tuple[Any, Any]] = [
+            (fluid.emitters, lambda: gf.Emitter(BALL, density=1.0)),
+            (fluid.obstacles, lambda: gf.Obstacle(BALL)),
+            (fluid.forces, lambda: gf.Wind((1.0, 0.0, 0.0))),
+        ]
+        for those, make in things:
+            one = those.add(make())
+            says = f"this {type(one).__name__} is in the fluid already"
+            for again in (lambda: those.add(one), lambda: those.insert(0, one)):  # noqa: B023
+                with pytest.raises(gf.GpufluidError, match=says):
+                    again()
+            assert list(those) == [one]
+            those.add(make())
+            those.remove(one)
+            those.add(one)
+            assert len(those) == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (
+            lambda f: gf.Scene(f, lights=[LAMP, gf.PointLight((0, 1, 0)), LAMP]),
+            r"^lights\[2\] is the very one",
+        ),
+        (lambda f: gf.Scene(f, views=[SEEN, SEEN]), r"Scene.views\[1\] is the very one of Scene.views\[0\]"),
+        (lambda f: gf.Scene(f, others=[f]), r"Scene.fluids\[1\] is the very one of Scene.fluids\[0\]"),
+        (lambda f: gf.ParticlesView(sources=[BORN, BORN]), r"ParticlesView.sources\[1\] is the very one of"),
+    ],
+)
+def test_nothing_is_in_a_scene_twice(make: Callable[[Any], object], says: str) -> None:
+    with gf.Fluid(FLAT, backend="numpy") as fluid, pytest.raises(gf.GpufluidError, match=says):
+        make(fluid)
+
+
+LAMP, SEEN, BORN = gf.PointLight((0, 1, 0)), gf.SliceView(), gf.ParticleSource(gf.Sphere())
+
+
+def test_things_in_a_fluid_are_told_from_a_list() -> None:
+    """Words of a list lead to those that there are."""
+    with gf.Fluid(FLAT, backend="numpy") as fluid:
+        things: Any = fluid.emitters
+        for name in ("append", "extend", "pop"):
+            with pytest.raises(
+                AttributeError, match=rf"no '{name}' here; a gf.Emitter comes .* by add\(thing\)"
+            ):
+                getattr(things, name)(gf.Emitter(BALL))
+        with pytest.raises(AttributeError, match="^'Things' object has no attribute 'colour'$"):
+            _ = things.colour
+        with pytest.raises(gf.GpufluidError, match=r"a gf.Emitter comes there by add\(thing\)"):
+            things[0] = gf.Emitter(BALL)
 
 
 def test_a_released_fluid_takes_no_obstacle() -> None:

@@ -101,7 +101,7 @@ class TestCommand:
         page = tmp_path / "figures.md"
         write_page(page, ctx, samples=1, sizes=(8, 99999))
         text = page.read_text()
-        assert "| `gf.Multigrid(cycles=2)` |" in text and "![](figures.png)" in text
+        assert "| `gf.Multigrid(cycles=2)` |" in text and "of the box](figures.png)" in text
         assert text.count("| 8 |") == 1 and "\nWithout 99999: a volume of " in text
         sums = {}
         for name in (*CARRIED, "light", "slices", "together"):

@@ -54,6 +54,12 @@ def test_a_camera_is_put_where_it_looks_from() -> None:
     with pytest.raises(GpufluidError, match="Camera.eye must be three numbers"):
         camera.eye = 3.0  # type: ignore[assignment]
     assert repr(camera) == before
+    for elevation in (89.0, 12.3, -89.0):  # the very steepest, but for rounding
+        for azimuth in range(-179, 180, 7):
+            camera = Camera((0.1, 0.2, 0.3), 1.7, float(azimuth), elevation)
+            before = repr(camera)
+            camera.eye = camera.eye
+            assert repr(camera) == before
 
 
 def test_whole_number_angles_and_targets_make_a_rotation() -> None:

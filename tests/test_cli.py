@@ -96,7 +96,7 @@ BAD = [
     ("demo --size 160x99999", "the height of a picture must lie in 1 .. 16384 pixels, got 99999"),
     ("demo --fps 0", "--fps: the rate must be a finite number > 0"),
     ("demo --fps nan", "--fps: the rate must be a finite number > 0"),
-    ("demo --cells 4 4", "--cells: expected 3 arguments"),
+    ("demo --cells 4 4", "--cells: expected 3 arguments, as in --cells 64 96 64"),
     ("demo --cells 4 0 4", "--cells: must be a whole number >= 1, got '0'"),
     ("demo --cells 4 -4 4", "--cells: must be a whole number >= 1, got '-4'"),
     (
@@ -129,6 +129,21 @@ BAD = [
     ("run nothing", "nothing: a scene is a .toml or a .py file"),
     ("studio plum", "plum: a scene is a .toml or a .py file; did you mean 'plume'?"),
     ("demo --cells 3000 3000 3000 -o x.mp4", "the limit here is"),
+    ("mine.toml", "scenes, info, bench; did you mean 'gpufluid run mine.toml'? (see: gpufluid --help)"),
+    ("candle --frames 3", "did you mean 'gpufluid run candle'?"),
+    ("--versoin", "unrecognized arguments: --versoin; did you mean '--version'? (see: gpufluid --help)"),
+    ("run mien.toml", "mien.toml: there is no such file; did you mean 'mine.toml'?"),
+    ("run nofile.toml", "nofile.toml: there is no such file\n"),
+    ("run smoke.toml", "smoke.toml: there is no such file; the demo is 'smoke'"),
+    ("run mine.tml", "mine.tml: a scene is a .toml or a .py file; did you mean 'mine.toml'?"),
+    ("demo smoke.toml", "demo must be a name, got 'smoke.toml'; did you mean 'smoke'?"),
+    ("demo smoke --set dt 0.1", "--set: a change must look like settings.viscosity=0.001, got 'dt'"),
+    ("demo smoke --set emitters.density=3", "the name 'density'; say of which, as in emitters[0].density"),
+    (
+        "demo smoke --volumes a.vdb",
+        "a.vdb: volumes are written into a folder, one a frame; name one, as in a",
+    ),
+    ("demo smoke --save a.png", "a.png: the state is no picture or film: save it as a.fluid, and write"),
 ]
 
 

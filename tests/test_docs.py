@@ -76,7 +76,7 @@ COMMANDS = [
 def test_the_arrays_of_the_export_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A flow by a formula, on both backends; points that go with it, and a picture."""
     monkeypatch.chdir(tmp_path)
-    (text,) = blocks("export.md", "python")
+    _, text = blocks("export.md", "python")
     found: dict[str, Any] = {"gf": gf, "np": np}
     exec(text, found)
     fluid, points = found["fluid"], found["points"]
@@ -88,6 +88,56 @@ def test_the_arrays_of_the_export_page(tmp_path: Path, monkeypatch: pytest.Monke
     np.testing.assert_allclose(found["curl"][(*inside, 2)], by_hand[inside], atol=1e-4)
     assert np.ptp(by_hand) > 1.0 and Path("slice.png").exists()
     fluid.release()
+
+
+def test_the_film_of_the_export_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A film with alpha, and a volume of each frame."""
+    monkeypatch.chdir(tmp_path)
+    text, _ = blocks("export.md", "python")
+    fluid = gf.Fluid(gf.Grid((12, 18, 12), 1 / 12))
+    assert "range(90)" in text and "(640, 360)" in text
+    text = text.replace("range(90)", "range(2)").replace("(640, 360)", "(64, 36)")
+    found: dict[str, Any] = {"gf": gf, "fluid": fluid, "scene": gf.Scene(fluid)}
+    exec(text, found)
+    assert {path.name for path in tmp_path.iterdir()} == {"smoke.webm", "smoke_0000.vdb", "smoke_0001.vdb"}
+    found["renderer"].release()
+    fluid.release()
+
+
+def test_the_views_of_the_gallery_page(
+    ctx: moderngl.Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after the other, into one framebuffer: each shows something."""
+    monkeypatch.chdir(tmp_path)
+    fluid = gf.Fluid(gf.Grid((24, 36, 24), 1 / 30, origin=(-0.4, 0, -0.4)), ctx=ctx)
+    fluid.emitters.add(
+        gf.Emitter(gf.Sphere((0, 0.3, 0), 0.15), density=5.0, temperature=1.0, velocity=(0, 1, 0))
+    )
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere((0, 0.6, 0), 0.1)))
+    for _ in range(5):
+        fluid.step(1 / 30)
+    found: dict[str, Any] = {
+        "gf": gf,
+        "fluid": fluid,
+        "camera": gf.Camera(target=(0, 0.6, 0), distance=2.5),
+        "dt": 1 / 30,
+        "seeds": gf.line_of_seeds((-0.2, 0.3, 0), (0.2, 0.3, 0), 8),
+        "burner": gf.Sphere((0, 0.2, 0), 0.1),
+        "air": gf.Sphere((0, 0.2, 0), 0.2),
+        "embers": gf.Sphere((0, 0.1, 0), 0.1),
+    }
+    texts = blocks("gallery.md", "python")
+    assert len(texts) == 11
+    for text in texts:
+        if "fbo" in found:
+            found["fbo"].clear()
+        exec(text, found)
+        if "render(" in text:
+            seen = np.frombuffer(found["fbo"].read(), np.uint8).reshape(-1, 3)
+            assert np.ptp(seen, axis=0).any(), text
+    assert Path("lines.png").exists()
+    for thing in ("fluid", "view", "particles", "sparks", "streaks"):
+        found[thing].release()
 
 
 def test_there_are_commands() -> None:

@@ -446,6 +446,53 @@ def test_a_run_goes_on_with_the_same_bits(folder: Path, scene: str) -> None:
     assert len(list((folder / "vol").glob("*.vdb"))) == 3 * (1 + len(more))
 
 
+def test_numbers_go_on_where_a_run_goes_on(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one folder both parts are what a whole run is; in another one the numbers are the same."""
+    (folder / "box.toml").write_text(
+        LOOK + "[[containers]]\ngrid = { cells = [4, 6, 4], cell_size = 0.2 }\n" * 2
+    )
+    run = "run box.toml --quiet"
+    assert main(words(f"{run} --frames 5 -o whole --volumes all")) == 0
+    assert main(words(f"{run} --frames 3 -o fr --volumes vol --save s.fluid")) == 0
+    goes_on = f"{run} --frames 2 --resume s.fluid"
+    assert main(words(f"{goes_on} -o fr --volumes vol")) == 0
+    for one, other in (("whole", "fr"), ("all", "vol")):
+        assert names(folder / one) == names(folder / other)
+        for name in (
+            name for name in names(folder / one) if not name.endswith("vdb")
+        ):  # which have an id each
+            assert (folder / one / name).read_bytes() == (folder / other / name).read_bytes(), name
+    told = json.loads((folder / "fr/frames.json").read_text())
+    assert (told["frames"], told["first"], told["last"]) == (5, "frame_0001.png", "frame_0005.png")
+    assert told["complete"] and len(names(folder / "vol")) == 2 * (5 + 1)
+
+    # what is there is not replaced unasked, and what comes before never
+    capsys.readouterr()
+    assert main(words(f"{goes_on} -o fr")) == 2
+    assert "fr: holds 2 numbered pictures from number 4 on already" in capsys.readouterr().err
+    assert main(words(f"{goes_on} --volumes vol")) == 2
+    assert "vol: holds 2 numbered volumes from number 4 on already" in capsys.readouterr().err
+    before = (folder / "fr/frame_0003.png").stat().st_mtime_ns
+    again = f"{run} --frames 1 --resume s.fluid --overwrite"
+    assert main(words(f"{again} -o fr")) == 0
+    assert names(folder / "fr") == [*(f"frame_000{n}.png" for n in (1, 2, 3, 4)), "frames.json"]
+    assert (folder / "fr/frame_0003.png").stat().st_mtime_ns == before
+
+    assert main(words(f"{goes_on} -o new")) == 0
+    assert names(folder / "new") == ["frame_0004.png", "frame_0005.png", "frames.json"]
+    told = json.loads((folder / "new/frames.json").read_text())
+    assert (told["frames"], told["first"], told["last"]) == (2, "frame_0004.png", "frame_0005.png")
+
+
+def test_a_folder_may_begin_with_another_number(tmp_path: Path) -> None:
+    grey = np.full((2, 2, 3), 99, np.uint8)
+    with gf.FrameFolder(tmp_path / "fr", begin=12, about={}) as folder:
+        folder.write(grey)
+    assert names(tmp_path / "fr") == ["frame_0012.png", "frames.json"]
+    with pytest.raises(gf.GpufluidError, match="begin must be a whole number >= 1, got 0"):
+        gf.FrameFolder(tmp_path / "fr", begin=0)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

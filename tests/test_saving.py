@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from saving import description_of, saved
 
 import gpufluid as gf
-from gpufluid.app import orbit
+from gpufluid.app import orbit, scene_maker
 from gpufluid.app.demos import demo_file, demo_names
 from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengthen, value_at
+from gpufluid.app.hands import move_view
 from gpufluid.app.scene_maker import SceneMaker
 from gpufluid.app.starter import write_starter
+from gpufluid.app.studio_fields import items_of
 from gpufluid.app.studio_new import ADDABLE, new_object
 from gpufluid.scene_saving import save_description
 
@@ -375,6 +380,47 @@ def test_cells_of_the_command_line_stay_with_those_of_another_box() -> None:
     assert maker.passing({0: (6, 6, 6)}) == ()
 
 
+def test_files_that_a_scene_reads_are_watched_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A photograph, a mesh and an array that are saved again; one that is missing for a while is no other."""
+    monkeypatch.setattr(scene_maker, "LOOK", 0.0)
+    path, plate, rock, wind = (tmp_path / name for name in ("a.toml", "plate.png", "rock.obj", "wind.npy"))
+    Image.new("RGB", (4, 4), (9, 9, 9)).save(plate)
+    rock.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    np.save(wind, np.zeros((4, 4, 4, 3), np.float32))
+    scene = loaded(
+        path,
+        """
+[grid]
+cells = [4, 4, 4]
+cell_size = 0.25
+[[obstacles]]
+shape = { kind = "mesh", file = "rock.obj", fit = 0.8, center = [0.5, 0.5, 0.5] }
+[[forces]]
+kind = "field"
+values = { file = "wind.npy" }
+[picture]
+background = { file = "plate.png" }
+""",
+    )
+    files = scene.provenance.files
+    assert sorted(files) == [plate, rock, wind]
+    maker = SceneMaker(lambda: scene, None, path, {})
+    assert maker.has_changed(lambda: files) is None
+    for file in (plate, rock, wind, path):
+        os.utime(file, ns=(1, 1))
+        assert maker.has_changed(lambda: files) == file
+        assert maker.has_changed(lambda: files) is None
+    plate.rename(tmp_path / "other.png")
+    assert maker.has_changed(lambda: files) is None
+    (tmp_path / "other.png").rename(plate)
+    assert maker.has_changed(lambda: files) is None
+    scene.picture.background = "sky"
+    assert sorted(scene.provenance.files) == [rock, wind]  # what is not seen any more is not waited for
+    scene.release()
+
+
 def test_another_grid_is_written_into_the_text(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     history = History()
@@ -477,6 +523,51 @@ def test_the_demos_stay_as_they_are(tmp_path: Path) -> None:
             assert set(other) <= ({"+ ", "+ [smoke]"} if sign == "+" else set()), file.name
         assert "+ extinction = 33.0" in [line[:19] for line in told], file.name
         scene.release()
+
+
+@pytest.mark.parametrize(
+    "eye", ["[2, 1, 3.0]", '{ formula = ["2 * cos(t)", "1", "2 * sin(t)"] }'], ids=["still", "moving"]
+)
+def test_a_camera_placed_by_its_eye_stays_so(tmp_path: Path, eye: str) -> None:
+    path = tmp_path / "a.toml"
+    scene = loaded(path, f"[grid]\ncells = [4, 4, 4]\n[camera]\neye = {eye} # there\nfov = 40\n")
+    scene._advance(step=False)
+    assert saved(scene, path) == ([], [])
+    anew = save_description(scene, tmp_path / "b.toml").read_text()
+    assert "eye = " in anew and "azimuth" not in anew and "distance" not in anew
+    scene.camera.fov = 50.0
+    scene.hold(scene.camera, "fov")  # which is no place
+    assert saved(scene, path) == (["fov = 40"], ["fov = 50"])
+    move_view(scene, lambda camera: orbit.rotate(camera, 31.0, 7.0, 437.0))
+    turned = scene.camera.eye
+    scene._advance(step=False)
+    assert scene.camera.eye == turned  # not back where the file says
+    gone, came = saved(scene, path)
+    assert gone == [f"eye = {eye} # there"]
+    assert came == [f"eye = {[float(f'{n:.6g}') for n in turned]} # there"]
+    again = gf.Scene.load(path, backend="numpy")
+    assert again.camera.eye == pytest.approx(turned, rel=1e-5)
+    for made in (scene, again):
+        made.release()
+
+
+def test_an_eye_set_in_the_studio_takes_over_from_what_turns_the_camera(tmp_path: Path) -> None:
+    path, history = tmp_path / "a.toml", History()
+    scene = loaded(
+        path, "[grid]\ncells = [4, 4, 4]\n[camera]\ndistance = 3.0\nazimuth = { formula = '90 * t' }\n"
+    )
+    assert [item.name for item in items_of(gf.Camera)][:3] == ["target", "eye", "distance"]
+    history.change(scene, ("camera", "eye"), (1.0, 2.0, 2.0))
+    scene._advance(step=False)
+    assert scene.camera.eye == pytest.approx((1.0, 2.0, 2.0))
+    assert history.undo(scene)
+    for _ in range(2):
+        scene._advance(step=False)
+    assert scene.camera.azimuth == pytest.approx(90.0 * 2.0 / 30.0) and scene.camera.distance == 3.0
+    with pytest.raises(gf.GpufluidError, match="Camera.eye must be seen"):
+        history.change(scene, ("camera", "eye"), (0.0, 9.0, 0.0))
+    assert scene.camera.distance == 3.0
+    scene.release()
 
 
 def test_a_hand_leaves_no_digits_that_nobody_means(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from saving import description_of
 
 import gpufluid as gf
 from gpufluid import scene_file
+from gpufluid.app.edits import Duplication, History
 from gpufluid.app.starter import write_starter
 from gpufluid.render.camera import view_of
 from gpufluid.scene import AZIMUTH, ELEVATION
@@ -27,6 +28,7 @@ from gpufluid.scene_file import build
 from gpufluid.scene_saving import save_description
 from gpufluid.scene_schema import SOLVER_KINDS
 from gpufluid.settings import SOLVERS
+from gpufluid.shapes import Triple
 from gpufluid.solver import Solver
 from gpufluid.view import FILLED
 
@@ -501,10 +503,10 @@ def test_yes_and_no_in_either_language(full: Path, word: str) -> None:
             "views[3].lvel=3.0",
             r"views\[3\]: the table contains unknown field lvel; it may have axis, box, .*, visible$",
         ),
-        ('emitters[0].shape={kind="torus"}', "shape.kind: invalid value 'torus'; one of array, .*, surface$"),
+        ('emitters[0].shape={kind="cone"}', "shape.kind: invalid value 'cone'; one of array, .*, torus$"),
         ("views[3].fild=1", r"views\[3\]: the table contains unknown field fild; did you mean 'field'"),
         ("views[3].field=spede", r"views\[3\]: SliceView.field must be one of .*did you mean 'speed'"),
-        ("smoke.visible=3", "smoke.visible: expected bool | table, got int"),
+        ("smoke.visible=3", "smoke.visible: expected true or false, or a table of keys, got int"),
         ("foo=1", "the top: the table contains unknown field foo"),
         ("sides.left='wall'", r"sides.left: expected table, got str; did you mean \{ kind = \"wall\" \}\?"),
         ("emitters[0].shape='spere'", r"emitters\[0\].shape: .* did you mean \{ kind = \"sphere\" \}\?"),
@@ -513,6 +515,35 @@ def test_yes_and_no_in_either_language(full: Path, word: str) -> None:
             "settings.pressure: expected table, got str; its kind may be chebyshev, .*sor",
         ),
         ("camera='x'", "camera: expected table, got str$"),
+        (
+            "viscosity=1",
+            "the top: the table contains unknown field viscosity; did you mean 'settings.viscosity'",
+        ),
+        ("emitters={density=1}", r"emitters: expected array, got table; did you mean \[\[emitters\]\]\?"),
+        ("emitters[0].position=1,2,3", r"expected a list of three numbers, or a table .*mean \[1, 2, 3\]\?"),
+        ("emitters[0].position=(1, .5,-3e2)", r"got str; did you mean \[1, .5, -3e2\]\?$"),
+        ("emitters[0].color=red", r"color: expected a list of three numbers, or a table of keys, got str$"),
+        ("emitters[0].density='2.5'", "expected a number, or a table of keys, got str; did you mean 2.5?"),
+        ("emitters[0].density=sin(t)", r"got str; a formula is written \{ formula = \"...\" \}$"),
+        (
+            "obstacles[0].rotation=[0,90,0]",
+            r"expected \{ axis = \[x, y, z\], .*, or a quaternion .*, got 3 numbers",
+        ),
+        ("obstacles[0].rotation=90", r"expected \{ axis = .*, or a quaternion \[x, y, z, w\], got int$"),
+        ("obstacles[0].scale=x", "expected a number, a list of three numbers, or a table of keys, got str$"),
+        (
+            "lights=[{position=[0,1,0]}]",
+            r"lights\[0\]: the table missing required field kind; one of point, spot",
+        ),
+        ("settings.combustion=true", r"settings.combustion: expected table, got bool; did you mean \{\}\?"),
+        (
+            "views=[{kind='particles',sources=['jet']}]",
+            r"sources\[0\]: .*; did you mean \{ shape = \"jet\" \}\?",
+        ),
+        (
+            f"emitters[0].density='{'9' * 100_000}x'",
+            r"density: expected a number, or a table of keys, got str$",
+        ),
         ("dt=0", "the top: dt must be > 0 seconds for a duration, got 0"),
         ("settings", "a change must look like settings.viscosity=0.001"),
         ("emitters[0.density=1", "a change must look like settings.viscosity=0.001"),
@@ -570,6 +601,13 @@ def test_files_that_are_no_scene(tmp_path: Path) -> None:
         ("bad.toml", "a = [", "not TOML"),
         ("empty.toml", "", "a scene needs a grid"),
         ("binary.toml", "\0\0", "not TOML"),
+        (
+            "python.toml",
+            "a = 1\n\tb = True # yes",
+            r"line 2, column 6\): 'b = True # yes'; did you mean true\?$",
+        ),
+        ("other.toml", "a = 1 // one" + 999 * "!", r"column 7\): 'a = 1 // one!{68} \.\.\.'$"),
+        ("escape.toml", "a = \x1b[2J", r"'a = \\x1b\[2J'$"),
         ("long.toml", "#" * (5 << 20), "over 1 MB long"),
         ("scene.txt", "", "a scene is a .toml or a .py file"),
         ("none.py", None, "there is no such file"),
@@ -712,7 +750,7 @@ def test_one_box_with_a_name_keeps_it(tmp_path: Path) -> None:
             r"views\[0\].box: must be the name of a box, 'left', 'box 2', got 'lefft'; did you",
         ),
         ("views[1].box=1", r"views\[1\].box: expected str, got int"),
-        ("views[1].visible=2", r"views\[1\].visible: expected bool"),
+        ("views[1].visible=2", r"views\[1\].visible: expected true or false"),
         ("containers[0].name=cut", r"views\[0\].name: 'cut' is taken already"),
         ("containers[1].name=left", r"containers\[1\].name: 'left' is taken already"),
         ("containers[0].name=box 2", "containers: each box must have a name of its own, got box 2, box 2"),
@@ -840,6 +878,147 @@ def test_a_camera_that_nobody_placed_fits_the_film_and_every_frame(
             assert 0.9 < max(reaches) < 1.0, moving
             made.update(made, 0.0)  # type: ignore[misc]
         made.release()
+
+
+@pytest.mark.parametrize(
+    ("camera", "target", "first", "last"),
+    [
+        ("eye = [2.0, 1, 3.0]\nfov = 40.0", (0.4, 0.6, 0.2), (2, 1, 3), (2, 1, 3)),  # the middle of the boxes
+        ("eye = [2, 1, 3]\ntarget = [1, 0, 0]", (1, 0, 0), (2, 1, 3), (2, 1, 3)),
+        (
+            "eye = { formula = ['cos(t)', '1', 'sin(t)'] }\ntarget = [0.1, 0, 0.2]",
+            (0.1, 0.0, 0.2),
+            (1, 1, 0),
+            (np.cos(1.0), 1, np.sin(1.0)),
+        ),
+        # pans from where it stands
+        (
+            "eye = [0, 0, 3]\ntarget = { keys = [[0, [0, 0, 0]], [1, [1, 0, 0]]] }",
+            (1, 0, 0),
+            (0, 0, 3),
+            (0, 0, 3),
+        ),
+        # along a path
+        (
+            "eye = { keys = [[0, [0, 0, 3]], [1, [1, 1, 3]]] }\n"
+            "target = { keys = [[0, [0, 0, 0]], [1, [2, 0, 0]]] }",
+            (2, 0, 0),
+            (0, 0, 3),
+            (1, 1, 3),
+        ),
+        ("eye = [2, 1, 3]\nfov = { keys = [[0, 40], [1, 20]] }", (0.4, 0.6, 0.2), (2, 1, 3), (2, 1, 3)),
+    ],
+)
+def test_a_camera_stands_where_its_eye_is_said_to_be(
+    tmp_path: Path, camera: str, target: Triple, first: Triple, last: Triple
+) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f"dt = 0.25\n[grid]\ncells = [8, 12, 4]\ncell_size = 0.1\n[camera]\n{camera}\n")
+    scene = gf.Scene.load(path, backend="numpy")
+    scene.fit(0.3)  # which is for a camera that nobody has placed
+    assert scene.camera_is_given and scene.camera.eye == pytest.approx(first)
+    for _ in range(5):
+        scene.advance()
+    assert scene.camera.eye == pytest.approx(last) and scene.camera.target == pytest.approx(target)
+    scene.release()
+
+
+@pytest.mark.parametrize(
+    ("camera", "says"),
+    [
+        (
+            "eye=[1,2,3]\nazimuth=5\ndistance=2",
+            "eye says where the .* do distance and azimuth: give only one",
+        ),
+        (
+            "eye=[0.5,3,0.5]",
+            r"Camera.eye must be seen from the target, \(0.5, 0.5, 0.5\), at -89 to 89 degrees",
+        ),
+        ("ege=[1,2,3]", "unknown field ege; .*, eye, "),
+        ("eye=[1,2]", "eye: expected array of length 3, got 2"),
+    ],
+)
+def test_a_place_where_no_camera_can_be_is_told(tmp_path: Path, camera: str, says: str) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f"[grid]\ncells = [4, 4, 4]\ncell_size = 0.25\n[camera]\n{camera}\n")
+    with pytest.raises(gf.SceneError, match=f"a.toml: camera.*{says}"):
+        gf.Scene.load(path, backend="numpy")
+
+
+def test_sources_of_particles_change_with_time_and_stay_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    jet = "velocity = { formula = ['t', '0', '1'] }, active = { keys = [[0, 1], [0.5, 0]], ease = 'step' }"
+    ball = '{ kind = "sphere", center = { formula = ["4 * t", "0", "0"] } }'
+    path.write_text(
+        f"""
+dt = 0.25
+[grid]
+cells = [8, 8, 8]
+[[emitters]]
+name = "jet"
+shape = {{ kind = "sphere", radius = 1 }}
+[[views]]
+kind = "particles"
+response = 0.1
+sources = [{{ shape = "jet", {jet} }}, {{ shape = {ball}, rate = 20 }}]
+"""
+    )
+    scene = gf.Scene.load(path, backend="numpy")
+    born, moving = scene.views[0].sources  # type: ignore[attr-defined]
+    assert born.shape is scene.names["jet"] and born.active is True
+    seen = []
+    for _ in range(4):
+        scene._advance(step=False)
+        seen.append((born.active, born.velocity[0], moving.shape.center[0], moving.rate))
+    assert seen == [
+        (True, 0.0, 0.0, 20),
+        (True, 0.25, 1.0, 20),
+        (False, 0.5, 2.0, 20),
+        (False, 0.75, 3.0, 20),
+    ]
+    text = save_description(scene, path, overwrite=True).read_text()
+    again = gf.Scene.load(save_description(scene, tmp_path / "b.toml"), backend="numpy")
+    assert "keys = [[0, 1], [0.5, 0]]" in text and description_of(again) == description_of(scene)
+    History().make(again, Duplication(("views",), 0, None, {}))  # whose sources do the same
+    again._advance(step=False)
+    again._advance(step=False)
+    copied = again.views[1].sources[1]  # type: ignore[attr-defined]
+    assert copied.shape.center[0] == 1.0 and copied is not again.views[0].sources[1]  # type: ignore[attr-defined]
+    views = description_of(again)["views"]
+    assert views[0] == views[1] and views[1]["sources"][0]["active"]["ease"] == "step"
+    scene.views[0].sources[0].rate = 7.0  # type: ignore[attr-defined]
+    text = save_description(scene, path, overwrite=True).read_text()
+    assert "ease = 'step' }" in text and "rate = 7.0" in text and 'formula = ["4 * t", "0", "0"]' in text
+    for made in (scene, again):
+        made.release()
+    text = text.replace("[[0, 1], [0.5, 0]]", "[[0.5, 1], [0, 0]]")
+    path.write_text(text)
+    with pytest.raises(gf.SceneError, match=r"views\[0\].sources\[0\].active: keys must rise in time"):
+        gf.Scene.load(path, backend="numpy")
+
+
+def test_a_ring_is_a_solid_or_a_source(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    ring = '{ kind = "torus", radius = 3.0, tube = 0.8, center = [4.0, 4.0, 2.0] }'
+    both = f"[[obstacles]]\nshape = {ring}\n[[emitters]]\nshape = {ring}\ndensity = 1.0\n"
+    path.write_text(f"[grid]\ncells = [8, 8, 8]\n{both}")
+    scene = gf.Scene.load(path, backend="numpy")
+    for thing in (scene.fluid.obstacles[0], scene.fluid.emitters[0]):
+        low, high = thing.shape.bounds  # type: ignore[union-attr]
+        np.testing.assert_allclose(low, (0.2, 0.2, 1.2), atol=1e-6)
+        np.testing.assert_allclose(high, (7.8, 7.8, 2.8), atol=1e-6)
+    shape = {"kind": "torus", "radius": 3.0, "tube": 0.8, "center": [4.0, 4.0, 2.0]}
+    assert description_of(scene)["obstacles"][0]["shape"] == shape
+    scene.release()
+    for wrong, says in (
+        ("tube = 3.0", r"obstacles\[0\].shape: Mesh.torus tube must be less than its radius 3, got 3"),
+        ("tub = 3.0", "unknown field tub; did you mean 'tube'"),
+    ):
+        path.write_text(
+            f"[grid]\ncells = [8, 8, 8]\n[[obstacles]]\nshape = {ring.replace('tube = 0.8', wrong)}\n"
+        )
+        with pytest.raises(gf.SceneError, match=says):
+            gf.Scene.load(path, backend="numpy")
 
 
 @pytest.mark.parametrize(("deep", "direction"), [(1, (0.0, 0.0)), (4, (AZIMUTH, ELEVATION))])

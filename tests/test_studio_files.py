@@ -65,12 +65,22 @@ def test_an_image_may_be_a_source(session: dict[str, Any]) -> None:
     assert session["image"] == ["Image", [0.384, 0.192]]
 
 
+def test_an_array_is_a_source_or_a_force(session: dict[str, Any]) -> None:
+    assert session["small"].startswith("'small.npy' is an array [2, 2, 2] of float64; one number or three")
+    assert session["arrays"] == ["Array", "ForceField"]
+    assert session["gust"] == [2.0, {"file": "gust.npy"}]
+    assert session["gust_undone"] == [1.0, {"file": "wind.npy"}]
+    assert session["array_dropped"] == "wind.npy: an array becomes a source or a force by Add ... in Objects"
+
+
 def test_the_file_of_a_mesh_is_changed(session: dict[str, Any], folder: Path) -> None:
     assert session["gone"] == [True, f"mesh file {folder / 'gone.obj'} does not exist"]
     assert session["other"] == [False, 0.384], "it is not as large as the one before"
     assert session["files"] == [
         'shape = { kind = "image", file = "plate.png", size = [0.384, 0.192] }',
+        'shape = { kind = "array", file = "mist.npy" }',
         'shape = { kind = "mesh", file = "folder/other.obj", fit = 0.384 }',
+        'values = { file = "gust.npy" }',
     ]
     assert session["other_undone"]
     assert session["escaped"] == [0, "wedge.obj"]

@@ -212,6 +212,33 @@ def test_what_is_current_stays_so(ctx: moderngl.Context, monkeypatch: pytest.Mon
     assert current_context() == there
 
 
+@pytest.mark.parametrize(
+    ("renderer", "software"),
+    [
+        ("llvmpipe (LLVM 15.0.7, 256 bits)", True),
+        ("zink Vulkan 1.3(llvmpipe (LLVM 17.0.6, 256 bits) (MESA_LLVMPIPE))", True),
+        ("SWR (LLVM 10.0, 256 bits)", True),
+        ("softpipe", True),
+        ("Software Rasterizer", True),
+        (
+            "ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (Subzero) (0x0000C0DE)), SwiftShader driver)",
+            True,
+        ),
+        ("Apple Software Renderer", True),
+        ("D3D12 (Microsoft Basic Render Driver)", True),
+        ("GDI Generic", True),
+        ("Apple M2 Pro", False),
+        ("Apple Paravirtual device", False),
+        ("SVGA3D; build: RELEASE;  LLVM;", False),
+        ("zink Vulkan 1.3(NVIDIA GeForce RTX 3060 (NVIDIA_PROPRIETARY))", False),
+        ("D3D12 (Intel(R) UHD Graphics 620)", False),
+        ("AMD Radeon Graphics (radeonsi, renoir, LLVM 17.0.6, DRM 3.57)", False),
+    ],
+)
+def test_what_draws_on_the_processor_is_known_by_its_name(renderer: str, software: bool) -> None:
+    assert contexts.names_software(renderer) == software
+
+
 def test_windows_libraries_are_called_as_windows_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """With 32 bits there a function of the system's takes its arguments off the stack, and no other does."""
     opened = []

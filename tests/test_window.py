@@ -322,7 +322,7 @@ with Window((160, 100), "mine") as window:
         write("")
         while not player.scene.over:
             player.tick()
-        wait, waits = glfw.wait_events_timeout, []  # how long it rests is the display's: any event ends a wait
+        wait, waits = glfw.wait_events_timeout, []  # any event ends a wait early: not its time, its call
         glfw.wait_events_timeout = lambda seconds: waits.append(seconds) or wait(seconds)
         for _ in range(5):
             player.tick()

@@ -89,10 +89,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command; those of UNSAID are left out of what is parsed where they are."""
     add = partial(parser.add_argument, default=argparse.SUPPRESS)
     add("--cells", type=int, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid (default: 64 64 64)")
-    add("--backend", metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
-    add("--profile", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
-    add("--trace", metavar="NAME", help=f"backtrace, one of {', '.join(TRACES)} (default: the profile's)")
-    add("--precision", metavar="NAME", help=f"one of {', '.join(PRECISIONS)}")
+    add("--backend", metavar="NAME", help=f"how kernels run, one of {', '.join(BACKENDS)}")
+    add("--profile", metavar="NAME", help=f"settings of the step, one of {', '.join(PROFILES)}")
+    add(
+        "--trace",
+        metavar="NAME",
+        help=f"how the flow is traced back, one of {', '.join(TRACES)} (default: the profile's)",
+    )
+    add("--precision", metavar="NAME", help=f"floats in the textures, one of {', '.join(PRECISIONS)}")
     add(
         "--samples",
         type=int,
@@ -100,14 +104,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"steps to measure (default: {SAMPLES}; {NUMPY_SAMPLES} on numpy)",
     )
     add("--solids", action=argparse.BooleanOptionalAction, help="a mesh as an obstacle (default), or none")
-    add("--no-baseline", dest="baseline", action="store_false", help="skip what plain is compared with")
+    add(
+        "--no-baseline",
+        dest="baseline",
+        action="store_false",
+        help="skip the plain code that the step is compared with",
+    )
     add("--no-render", dest="render", action="store_false", help="skip the picture")
-    add("--method", metavar="NAME", help=f"method of the picture, one of {', '.join(METHODS)}")
+    add("--method", metavar="NAME", help=f"how the picture is drawn, one of {', '.join(METHODS)}")
     add(
         "--page",
         type=Path,
         metavar="FILE",
-        help="measure sizes, solvers and stages instead, and write them to FILE (.md); takes only --samples",
+        help="measure many sizes, solvers and stages instead, and write FILE (.md); goes only with --samples",
     )
     add("--json", action="store_true", help="print one JSON object as the last line")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import functools
 import importlib
 import inspect
@@ -20,12 +21,12 @@ from typing import Any, NoReturn, TypeVar
 import gpufluid
 from gpufluid.app.hurry import hurry
 from gpufluid.app.streams import lasting_streams
-from gpufluid.errors import GpufluidError, near, one_of
+from gpufluid.errors import ALIKE, GpufluidError, near, one_of
 from gpufluid.files import abandon
 from gpufluid.stops import ENDS
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
-OFF_SCREEN = "Without a display, NAME.mp4 and NAME.png are written here, named after the scene or mesh."
+OFF_SCREEN = "Without a display, it writes NAME.mp4 and NAME.png into the current folder"
 TAKEN = (  # arguments that `Outputs` takes as they are
     *("format", "bits", "motion", "volumes", "volume_format", "fields", "up"),
     *("flip_book", "flow_map", "flow_axis", "columns", "save"),
@@ -45,15 +46,26 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, like every other error of the command."""
 
     def error(self, message: str) -> NoReturn:
+        if message.endswith("--cells: expected 3 arguments"):
+            message += ", as in --cells 64 96 64"
         raise GpufluidError(f"{message} (see: {self.prog} --help)")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse's, but the command that does not know a word says so, with the nearest it knows."""
         found, more = super().parse_known_args(args, namespace)
         if more:
-            known = near(more[0], self._option_string_actions)
-            self.error(f"unrecognized arguments: {' '.join(more)}{known}")
+            self.refuse(*more)
         return found, more
+
+    def check_option(self, word: str) -> None:
+        """Raise GpufluidError where `word` begins no option."""
+        if not any(option.startswith(word) for option in self._option_string_actions):
+            self.refuse(word)
+
+    def refuse(self, *words: str) -> NoReturn:
+        """Raise GpufluidError for words that mean nothing, with the option nearest to the first."""
+        known = near(words[0], self._option_string_actions)
+        self.error(f"unrecognized arguments: {' '.join(words)}{known}")
 
 
 def _argument(parse: Callable[[str], T]) -> Callable[[str], T]:
@@ -96,6 +108,13 @@ def _rate(text: str) -> float:
 
 
 @_argument
+def _change(text: str) -> str:
+    if "=" not in text:
+        raise GpufluidError(f"a change must look like settings.viscosity=0.001, got {text!r}")
+    return text
+
+
+@_argument
 def _backend(text: str) -> str:
     one_of(text, BACKENDS, "backend")
     return text
@@ -127,15 +146,21 @@ def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
     add("--quiet", action="store_true", help="print no progress bar and no line per file")
     add("--transparent", action="store_true", help="transparent background (.webm, .mov, pictures)")
     _add_output_arguments(parser.add_argument_group("more output, without a window"))
-    add(
+    _add_grid_arguments(parser)
+    add("--resume", metavar="FILE", help="continue from a state written by --save, for --frames more frames")
+
+
+def _add_grid_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--cells",
         type=_count,
         nargs=3,
         metavar=("X", "Y", "Z"),
         help="cells of the grid along x, y and z; the box keeps its size",
     )
-    add("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
-    add("--resume", metavar="FILE", help="continue from a state written by --save, for --frames more frames")
+    parser.add_argument(
+        "--backend", type=_backend, metavar="NAME", help=f"how kernels run, one of {', '.join(BACKENDS)}"
+    )
 
 
 def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
@@ -176,6 +201,7 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
 def _add_changes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
+        type=_change,
         action="append",
         default=[],
         metavar="KEY=VALUE",
@@ -198,7 +224,7 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"gpufluid {gpufluid.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    demo = commands.add_parser("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}")
+    demo = commands.add_parser("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}.")
     demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="a demo (default: plume)")
     demo.add_argument("--list", action="store_true", help="list the demos")
     _add_changes(demo)
@@ -208,7 +234,8 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="play a scene file",
-        description=f"Play a scene. The window reloads the file whenever it is saved. {OFF_SCREEN}",
+        description="Play a scene. The window reloads the file whenever it is saved. "
+        f"{OFF_SCREEN}, NAME being that of the scene or mesh.",
     )
     run.add_argument(
         "scene", nargs="?", metavar="SCENE", help="a .toml or .py file, or a demo (default: the plume)"
@@ -228,15 +255,18 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     )
     _add_changes(studio)
     studio.add_argument("--size", type=_size, metavar="WxH", help="size of the window (default: 1180x680)")
-    studio.add_argument("--cells", type=_count, nargs=3, metavar=("X", "Y", "Z"), help="cells of the grid")
-    studio.add_argument("--backend", type=_backend, metavar="NAME", help=f"one of {', '.join(BACKENDS)}")
+    _add_grid_arguments(studio)
     studio.set_defaults(run=_studio)
 
     new = commands.add_parser(
-        "new", help="write a scene file to start from", description="Write a scene file."
+        "new",
+        help="write a scene file to start from",
+        description="Write a commented scene file to start from.",
     )
-    new.add_argument("name", metavar="NAME", help="name of the file: NAME.toml")
-    new.add_argument("--from", dest="demo", metavar="DEMO", help="copy this demo")
+    new.add_argument(
+        "name", metavar="NAME", help="name of the file: NAME.toml, or NAME.py for a copy of a script"
+    )
+    new.add_argument("--from", dest="demo", metavar="DEMO", help="copy this demo instead")
     new.add_argument("--overwrite", action="store_true", help="replace an existing file")
     new.set_defaults(run=_new)
 
@@ -251,12 +281,14 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     info.add_argument(
         "--trial",
         action="store_true",
-        help="time again which way of running the kernels is fastest, and keep it",
+        help="measure again which way to run the kernels is fastest, and use it from then on",
     )
     info.set_defaults(run=_info)
 
     bench = commands.add_parser(
-        "bench", help="measure the speed of a step", description="Measure the speed of a step."
+        "bench",
+        help="measure the speed of a step",
+        description="Measure the speed of a step, of each of its passes, and of a picture.",
     )
     if command == "bench":
         from gpufluid.app import bench as module
@@ -265,8 +297,19 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
         bench.set_defaults(run=module.run)
     if command and not command.startswith("-") and command not in commands.choices:
         there = ", ".join(commands.choices)
-        parser.error(f"there is no command {command!r}, only {there}{near(command, commands.choices)}")
+        hint = near(command, commands.choices) or _way_to_play(command)
+        parser.error(f"there is no command {command!r}, only {there}{hint}")
+    if command.startswith("-"):
+        parser.check_option(command)
     return parser
+
+
+def _way_to_play(word: str) -> str:
+    """What plays the scene that `word` names, as "; did you mean ...?", or "" where it names none."""
+    from gpufluid.app.demos import SUFFIXES, demo_names
+
+    scene = word.lower().endswith(SUFFIXES) or word in demo_names()
+    return f"; did you mean 'gpufluid run {word}'?" if scene else ""
 
 
 def _demo(args: argparse.Namespace) -> int:
@@ -295,9 +338,23 @@ def _named_scene(text: str, changes: list[str]) -> tuple[Callable[..., Any], str
     try:
         scene_suffix(text)  # before its name is one of a film
     except GpufluidError as error:
-        told = "" if "did you mean" in str(error) else near(text, demo_names())
+        told = "" if "did you mean" in str(error) else near(text, demo_names()) or _file_meant(path)
         raise GpufluidError(f"{error}{told}") from None
+    if not path.exists():
+        raise GpufluidError(f"{text}: there is no such file{_file_meant(path)}")
     return functools.partial(gpufluid.Scene.load, path, changes=changes), path.stem, path
+
+
+def _file_meant(path: Path) -> str:
+    """Which scene is meant by a `path` where there is none, as "; did you mean ...?", or ""."""
+    from gpufluid.app.demos import SUFFIXES, demo_names
+
+    if str(path.parent) == "." and path.stem in demo_names():
+        return f"; the demo is {path.stem!r}"
+    beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
+    stems = {one.stem: one for one in beside if one.suffix in SUFFIXES}
+    close = difflib.get_close_matches(path.stem, stems, 1, ALIKE)
+    return f"; did you mean {str(stems[close[0]])!r}?" if close else ""
 
 
 def _scenes(args: argparse.Namespace) -> int:
@@ -371,7 +428,7 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
         fps=args.fps,
         transparent=args.transparent,
         watch=watch,
-        more=Outputs(**{name: getattr(args, name) for name in TAKEN}),
+        more=Outputs(**{name: getattr(args, name) for name in TAKEN}, goes_on=args.resume is not None),
         progress=not args.quiet,
         last=args.last,
     )

@@ -32,6 +32,9 @@ def demo_names() -> list[str]:
 
 def demo_file(name: str) -> Path:
     """Return the file of a demo. Raises GpufluidError for a name that is none, naming the nearest."""
+    stem, _, suffix = name.rpartition(".")
+    if f".{suffix}" in SUFFIXES and stem in demo_names():
+        raise GpufluidError(f"demo must be a name, got {name!r}; did you mean {stem!r}?")
     one_of(name, tuple(demo_names()), "demo")
     return next(path for suffix in SUFFIXES if (path := demo_folder() / (name + suffix)).is_file())
 

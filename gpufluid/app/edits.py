@@ -121,7 +121,8 @@ class Change:
             self.said = scene.provenance.said(*told) or self.said
             scene.hold(*told, held=self.words is None)
             if self.words is not None:
-                scene.provenance.say(*told, self.words, self.after)
+                # as it stands there now: some keep a copy of their own
+                scene.provenance.say(*told, self.words, value_at(scene, self.path))
 
     def undo(self, scene: Scene) -> None:
         """Set it back."""
@@ -130,7 +131,10 @@ class Change:
         if told is not None:
             scene.hold(*told, held=self.was_held)
             if self.said is not None and not self.was_held:
-                scene.provenance.say(*told, self.said.words, self.said.made)
+                made = self.said.made
+                if made is not None and made is self.before:
+                    made = value_at(scene, self.path)
+                scene.provenance.say(*told, self.said.words, made)
 
 
 @dataclass
@@ -267,6 +271,8 @@ def _copy(thing: Any, scene: Scene, other: dict[str, Any]) -> Any:
     same = [part.name for part in dataclasses.fields(thing) if part.name not in own]
     made = dataclasses.replace(thing, **{name: _own(getattr(thing, name)) for name in same}, **own)
     scene.provenance.copy(thing, made, [name for name in same if not scene.is_held(thing, name)])
+    for source, copied in zip(getattr(thing, "sources", ()), getattr(made, "sources", ()), strict=True):
+        scene.provenance.copy(source, copied, [part.name for part in dataclasses.fields(source)])
     return made
 
 

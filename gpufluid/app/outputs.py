@@ -31,9 +31,9 @@ from gpufluid.io.film import Film
 from gpufluid.io.games import FlipBook, FlowBook, flow_of, rows_and_columns
 from gpufluid.io.images import FrameFolder, require_pillow
 from gpufluid.io.motion import motion_later
-from gpufluid.io.paths import Kind, check_folder, check_output, check_place, output_kind
+from gpufluid.io.paths import KINDS, Kind, check_folder, check_output, check_place, output_kind
 from gpufluid.io.pictures import picture_work, sixteen_bits
-from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder
+from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder, check_volumes
 from gpufluid.scene import Scene
 
 if TYPE_CHECKING:
@@ -204,7 +204,8 @@ class Outputs:
     `write_volume`. flip_book, flow_map: sheets (.png); columns: of both; flow_axis: along which it is seen,
     or "camera": as the picture shows it, in pixels a frame.
     save: the state after the last frame, as `Fluid.save` writes it; of several boxes also NAME-2 and so on.
-    overwrite: whether files that exist are replaced.
+    overwrite: whether files that exist are replaced. goes_on: whether numbers of pictures and volumes go on
+    from the frames that the scene has had, whose files may be in the folder and stay.
     """
 
     out: Name | None = None
@@ -223,6 +224,7 @@ class Outputs:
     flow_axis: str | None = None
     save: Name | None = None
     overwrite: bool = False
+    goes_on: bool = False
 
     @property
     def wanted(self) -> bool:
@@ -311,12 +313,15 @@ class Outputs:
                 )
             (require_openexr if Path(self.still).suffix.lower() == ".exr" else require_pillow)()
             check_output(self.still, self.overwrite)
+        # which numbers are free is asked once it is known where the scene goes on
+        overwrite = self.overwrite or self.goes_on
         if self.out is not None:
-            check_output(self.out, self.overwrite)
+            check_output(self.out, overwrite if self._kind == "folder" else self.overwrite)
             if self._linear:
                 require_openexr()
         if self.volumes is not None:
-            check_folder(self.volumes, ANY_VOLUME, VolumeFolder.what, self.overwrite)
+            check_volumes(self.volumes)
+            check_folder(self.volumes, ANY_VOLUME, VolumeFolder.what, overwrite)
         sheets = [Path(sheet) for sheet in (self.flip_book, self.flow_map) if sheet is not None]
         for sheet in sheets:
             require_pillow()
@@ -330,6 +335,11 @@ class Outputs:
         for path in paths:
             if paths.count(path) > 1:
                 raise GpufluidError(f"two outputs cannot have one name, {path.name}")
+        if self.save is not None and Path(self.save).suffix and Path(self.save).suffix.lower() in KINDS:
+            raise GpufluidError(
+                f"{self.save!s}: the state is no picture or film: save it as "
+                f"{Path(self.save).with_suffix('.fluid').name}, and write pictures with -o (out=)"
+            )
 
     def take_state(self, scene: Scene) -> State | None:
         """The state of all fluids as it is now; None where it is not to be saved."""
@@ -377,7 +387,7 @@ class Outputs:
         about = describe(scene, size, fps)
         alpha = self.transparent or scene.picture.background == "transparent"
         pixels = report(f"frames, {size[0]} x {size[1]}")
-        bits = self.bits or 8
+        bits, begin = self.bits or 8, scene.frame + 1 if self.goes_on else 1
         made: list[Output] = []
         if self._kind == "film":
             assert self.out is not None
@@ -386,7 +396,11 @@ class Outputs:
         elif self._kind == "folder":
             assert self.out is not None
             folder = FrameFolder(
-                self.out, overwrite=self.overwrite, suffix=f".{self.format or 'png'}", about=about
+                self.out,
+                overwrite=self.overwrite,
+                suffix=f".{self.format or 'png'}",
+                about=about,
+                begin=begin,
             )
             take = self._linear_picture(folder) if self._linear else _pictures(folder.write, bits)
             made.append(Output(folder, take, report=pixels, leaves=True))
@@ -410,6 +424,7 @@ class Outputs:
                     overwrite=self.overwrite,
                     about=describe(scene, None, fps, fluid),
                     stem=f"box{number + 1}" if scene.others else "volume",
+                    begin=begin,
                 )
                 what = f"volumes of box {number + 1}" if scene.others else "volumes"
                 made.append(Output(volumes, _volumes(volumes, number), False, report(what), leaves=True))

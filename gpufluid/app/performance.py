@@ -122,8 +122,8 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
         "# Performance" if software else "# Performance on a GPU",
         "",
         f"Written by `{'make bench' if software else 'gpufluid bench --page FILE'}`: one run on one machine, "
-        "medians of samples that take turns, each until the device has finished. Yours are other figures: "
-        "run it.",
+        "medians of samples that take turns, each until the device has finished. Your machine gives other "
+        "figures: run it there.",
         "",
         f"- {device.renderer}, OpenGL {device.version // 100}.{device.version % 100 // 10}",
         f"- {machine['cpu']}, {machine['cores']} cores",
@@ -253,7 +253,14 @@ def _growth(
 
     yield "## Growth with cells"
     yield ""
-    yield f"Milliseconds a step; nanoseconds a cell in brackets. Boxes of n^3 cells. ![]({path.stem}.png)"
+    chart = f"![Time of a step over the cells of the box]({path.stem}.png)"
+    yield (
+        "Milliseconds a step; nanoseconds a cell in brackets. Boxes of n^3 cells. `default`: MacCormack, "
+        "midpoint traces, 40 sweeps; `best`: the same with two V-cycles of `gf.Multigrid`; both with "
+        "confinement."
+    )
+    yield ""
+    yield chart
     yield ""
 
     def rows() -> Iterator[Sequence[str]]:
@@ -305,9 +312,9 @@ def _solvers(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
     yield ""
     yield (
         f"{n} x {n} x {n} cells, from pressure 0. Left: rms of the divergence, as a share of its start, in a "
-        f"smooth flow after {WARM_UP} steps; `gf.RedBlackSOR` stirs up short waves before it takes the long "
-        "ones, and may leave more than there was. Where it is faster `gf.Jacobi` takes the pressure apart in "
-        "eighths, or makes several sweeps a pass."
+        f"smooth flow after {WARM_UP} steps; `gf.RedBlackSOR` raises short waves before it lowers the long "
+        "ones, and may leave more than there was. Where that is faster, `gf.Jacobi` splits the pressure into "
+        "eighths, or makes several sweeps in a pass."
     )
     yield ""
     yield from _table(

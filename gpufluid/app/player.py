@@ -236,16 +236,18 @@ class Player:
         return True
 
     def _reload(self) -> None:
-        """Build the scene anew where the file watched has changed."""
-        if not self.maker.has_changed():
+        """Build the scene anew where the file watched has changed, or one that it reads."""
+        changed = self.maker.has_changed(lambda: self.scene.provenance.files)
+        if changed is None:
             return
         if not self.unsaved:
             self._read_again()
             return
-        self.maker.was_left()
+        if changed == self.maker.file:
+            self.maker.was_left()
         self._titled = 0.0
         ways = f"Reset reads it and keeps {changes(self.unsaved)}, Reload reads it without"
-        self.say(f"{self.maker.file} has changed: {ways}")
+        self.say(f"{changed} has changed: {ways}")
 
     def saved_as(self, file: Path) -> None:
         """The scene was saved in `file`, by which everything goes from now on, and which need not be read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from gpufluid.app.edits import Cells
 from gpufluid.scene import Scene
 
-LOOK = 0.25  # seconds between looks at the file
+LOOK = 0.25  # seconds between looks at the files
 
 
 class SceneMaker:
@@ -31,6 +31,7 @@ class SceneMaker:
         self._cells: Cells | None = asked.get("cells")
         self.changes: tuple[str, ...] = tuple(asked.get("changes", ()))
         self.trouble, self.stale = "", False
+        self._parts: dict[Path, tuple[int, int] | None] = {}
 
     def build(self, cells: Mapping[int, Cells]) -> Scene:
         """The scene, with these cells in boxes by their numbers. Raises GpufluidError."""
@@ -53,13 +54,22 @@ class SceneMaker:
         """The file has changed and is not read, for the sake of unsaved changes."""
         self.trouble, self.stale = "", True
 
-    def has_changed(self) -> bool:
-        """Whether the file is there, and another one than when it was looked at last, LOOK ago or more."""
+    def has_changed(self, parts: Callable[[], Iterable[Path]]) -> Path | None:
+        """The file, where it is there and another one than when it was looked at last, LOOK ago or more.
+
+        parts: gives the files that the scene in it reads, one of which may have changed in its place.
+        """
         now = time.perf_counter()
         if self.file is None or now - self._looked < LOOK:
-            return False
+            return None
         self._looked, before, self._stamp = now, self._stamp, _stamp(self.file)
-        return self._stamp not in (before, None)
+        stamps = {
+            part: _stamp(part) or self._parts.get(part) for part in parts()
+        }  # some vanish as they are saved
+        known, self._parts = self._parts, stamps
+        if self._stamp not in (before, None):
+            return self.file
+        return next((part for part in stamps if known.get(part, stamps[part]) != stamps[part]), None)
 
     @property
     def changed_elsewhere(self) -> bool:

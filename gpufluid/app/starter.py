@@ -44,12 +44,12 @@ velocity = [0.0, 0.5, 0.0]
 
 [[obstacles]]
 name = "ball"
-shape = {{ kind = "sphere", radius = 0.15 }}   # box, cylinder, capsule, plane, knot, mesh
+shape = {{ kind = "sphere", radius = 0.15 }}   # box, cylinder, capsule, plane, torus, knot, mesh
 position = [0.05, 0.75, 0.0]
 
 [camera]
 target = [0.0, 0.65, 0.0]
-distance = 2.7
+distance = 2.7           # or its place, eye = [x, y, z], for distance, azimuth and elevation
 azimuth = {{ formula = "20 + 4 * t" }}   # degrees
 elevation = 8.0
 

@@ -156,6 +156,8 @@ class Studio:
             return self.objects.add_file("obstacles", kind, file)
         if kind == "image":
             return self.picture.use_plate(file)
+        if kind == "array":
+            return f"{file.name}: an array becomes a source or a force by Add ... in Objects"
         if suffix != ".toml":
             return f"{file.name}: what is dropped here must be a mesh, a picture, or a scene (.toml)"
         if self.player.open(file):

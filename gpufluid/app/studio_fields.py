@@ -100,6 +100,7 @@ RANGES: dict[str, Range] = {
     "Turbulence.time": Range(0.05, 10.0, "s", log=True),
     "Turbulence.seed": Range(0, 1000),
     "Plane.normal": Range(-1.0, 1.0),
+    "Camera.eye": Range(-5.0, 5.0, "m"),
     "Camera.distance": Range(0.1, 20.0, "m", log=True),
     "Camera.azimuth": Range(-180.0, 180.0, "°"),
     "Camera.elevation": Range(-89.0, 89.0, "°"),
@@ -202,6 +203,8 @@ HIDDEN = (
     *(f"{kind.__name__}.{name}" for kind in VIEW_KINDS.values() for name in ("box", "visible")),
     "ParticlesView.sources",
 )
+# What can be set and is no field, behind which field it is shown.
+SET_TOO: dict[str, tuple[str, Any]] = {"Camera.target": ("eye", Triple)}
 FORMS: tuple[type, ...] = (shapes.Sphere, shapes.Box, shapes.Cylinder, shapes.Capsule, shapes.Plane)
 
 
@@ -252,6 +255,11 @@ def items_of(kind: Any) -> tuple[Item, ...]:
         item = item_of(kind.__name__, part.name, hints[part.name], default, part.metadata.get("names", ()))
         if item is not None:
             found.append(replace(item, meaning=meaning(kind, part.name)))
+        if key in SET_TOO:
+            name, hint = SET_TOO[key]
+            item = item_of(kind.__name__, name, hint)
+            assert item is not None
+            found.append(replace(item, meaning=meaning(kind, name)))
     return tuple(found)
 
 

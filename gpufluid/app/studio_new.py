@@ -16,8 +16,8 @@ from gpufluid.grid import Grid
 from gpufluid.image_files import read_image
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Obstacle
-from gpufluid.scene_parts import placed
-from gpufluid.sources import Emitter, Image, Surface
+from gpufluid.scene_parts import array_in, placed
+from gpufluid.sources import Array, Emitter, Image, Surface
 
 ADDABLE = {
     "emitters": ("sphere", "box", "cylinder", "capsule"),
@@ -26,7 +26,8 @@ ADDABLE = {
     "lights": ("point light", "spot light", "sun"),
 }
 SHAPED = ("emitters", "obstacles")  # the groups of what has a shape
-FILES = {"mesh": SHAPED, "image": ("emitters",)}  # kinds of files, and the groups that may have their shape
+# kinds of files, and the groups that may be made of them
+FILES = {"mesh": SHAPED, "image": ("emitters",), "array": ("emitters", "forces")}
 SHARE = 0.4  # of the box that they fill
 GAP, LEAST = 1.2, 0.1  # from the middle of an object to that of its copy: widths, and of the box at least
 TITLES = {"emitters": "sources"}  # of the groups, where people call them otherwise
@@ -61,40 +62,52 @@ def new_object(group: str, name: str, grid: Grid) -> tuple[Any, dict[str, Any]]:
 
 
 def new_from_file(group: str, kind: str, file: Path, folder: Path, grid: Grid) -> tuple[Any, dict[str, Any]]:
-    """An emitter or obstacle shaped as a file of a `kind` in FILES has it, and what a description says of it.
+    """An emitter, obstacle or force made of a file of a `kind` in FILES, and what a description says of it.
 
     That is nothing where its file lies outside the `folder` of the description. Raises GpufluidError for a
     file that cannot be read, and warns as `Mesh.load` does.
     """
     size = _short(SHARE * min(grid.size[: grid.dimensions]))
+    words: dict[str, Any]
     if kind == "image":
         height, width = read_image(file).shape[:2]
         across = [_short(size * n / max(width, height)) for n in (width, height)]
-        words: dict[str, Any] = {"kind": "image", "size": across}
+        words = {"kind": "image", "size": across}
+    elif kind == "array":
+        words = {} if group == "forces" else {"kind": "array"}
     else:
         words = {"kind": "surface" if group == "emitters" else "mesh", "fit": size}
-    shape, told = shape_from(words, file, folder)
-    return _placed(group, shape, grid), {} if told is None else {"shape": told}
+    made, told = made_from(words, file, folder, grid)
+    if group == "forces":
+        return user_forces.ForceField(made), {} if told is None else {"values": told}
+    thing = Emitter(made, density=4.0, temperature=1.0) if kind == "array" else _placed(group, made, grid)
+    return thing, {} if told is None else {"shape": told}
 
 
-def shape_from(
-    words: Mapping[str, Any], file: Path, folder: Path
-) -> tuple[Mesh | Surface | Image, dict[str, Any] | None]:
+def made_from(
+    words: Mapping[str, Any], file: Path, folder: Path, grid: Grid
+) -> tuple[Any, dict[str, Any] | None]:
     """The shape in a file, as the `words` of a description say but for its file; and these with that.
 
-    None instead of them where the file lies outside the `folder` of the description. Raises GpufluidError for
+    Without a kind among the words it is the array itself, as a force has it, for the box of `grid`. None
+    instead of the words where the file lies outside the `folder` of the description. Raises GpufluidError for
     a file that cannot be read.
     """
-    kind, given = words["kind"], {name: each for name, each in words.items() if name not in ("kind", "file")}
-    shape: Mesh | Surface | Image
-    if kind == "image":
-        shape = Image(file, **given)
+    kind = words.get("kind")
+    given = {name: each for name, each in words.items() if name not in ("kind", "file")}
+    made: Any
+    if kind in (None, "array"):
+        values = array_in(file, file.name, grid.cells)
+        made = values if kind is None else Array(values)
+    elif kind == "image":
+        made = Image(file, **given)
     else:
-        shape = placed(Mesh.load(file), given.get("fit"), given.get("center", (0.0, 0.0, 0.0)))
+        made = placed(Mesh.load(file), given.get("fit"), given.get("center", (0.0, 0.0, 0.0)))
         if kind == "surface":
-            shape = Surface(shape, given.get("thickness"))
+            made = Surface(made, given.get("thickness"))
     name = name_in(folder, file)
-    return shape, None if name is None else {"kind": kind, "file": name, **given}
+    said = {} if kind is None else {"kind": kind}
+    return made, None if name is None else {**said, "file": name, **given}
 
 
 def name_in(folder: Path, file: Path) -> str | None:

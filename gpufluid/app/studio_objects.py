@@ -17,20 +17,26 @@ from gpufluid.app.studio_new import (
     FILES,
     TITLES,
     called,
+    made_from,
     middle,
     new_from_file,
     new_object,
-    shape_from,
 )
 from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_ui import ACCENT, imgui
 from gpufluid.errors import GpufluidError
 from gpufluid.image_files import IMAGE_SUFFIXES
 from gpufluid.mesh import MESH_SUFFIXES
+from gpufluid.user_forces import ForceField
 
 ROWS = 6  # of the list, at most
-KINDS = {"mesh": ("meshes", MESH_SUFFIXES), "image": ("pictures", IMAGE_SUFFIXES)}  # of files
-SHAPES = {"mesh": "mesh", "surface": "mesh", "image": "image"}  # what a shape's file is of
+KINDS = {
+    "mesh": ("meshes", MESH_SUFFIXES),
+    "image": ("pictures", IMAGE_SUFFIXES),
+    "array": ("arrays", (".npy",)),
+}  # of files
+# what the file of a shape is of, and of what is no shape
+SHAPES = {"mesh": "mesh", "surface": "mesh", "image": "image", "array": "array", None: "array"}
 
 
 class Objects(Section):
@@ -127,7 +133,7 @@ class Objects(Section):
         editor.add(path, *new_object(group, name, editor.fluid.grid))
 
     def add_file(self, group: str, kind: str, file: FilePath) -> str:
-        """Add an emitter or obstacle shaped as a file of a `kind` in FILES; why it cannot be, or ""."""
+        """Add an object of `group` made of a file of a `kind` in FILES; why it cannot be, or ""."""
         editor = self.editor
         try:
             with catch_warnings(record=True) as warned:
@@ -141,26 +147,29 @@ class Objects(Section):
         return ""
 
     def _file(self, path: Path, thing: Any) -> None:
-        """A row for the file that the shape of an object comes from, if it does."""
-        words = self.files.words_of(thing, "shape")
+        """A row for the file that the shape of an object comes from, or the values of a force, if they do."""
+        part = "values" if isinstance(thing, ForceField) else "shape"
+        words = self.files.words_of(thing, part) if hasattr(thing, part) else {}
         if "file" not in words or words.get("kind") not in SHAPES:
             return
-        kind = SHAPES[words["kind"]]
+        kind = SHAPES[words.get("kind")]
         field = self._shown.setdefault(kind, FileField(self.rows, *KINDS[kind]))
-        name = field.draw(f"{kind} file", "where its shape comes from, in the scene's folder", words["file"])
+        told = f"where its {part} {'come' if part == 'values' else 'comes'} from, in the scene's folder"
+        name = field.draw(f"{kind} file", told, words["file"])
         if not name:
             return
         file, folder = found(name, self.files.folder), self.files.folder
+        grid = self.editor.scene.fluids[int(path[1])].grid
         try:
             with catch_warnings(record=True) as warned:
                 simplefilter("always")
-                shape, told = shape_from(words, file, folder)
+                made, told_of_it = made_from(words, file, folder, grid)
         except GpufluidError as error:
             field.wrong = str(error)
             return
         field.wrong = ""
-        if self.editor.change((*path, "shape"), shape, told):
-            self.files.doubt(file, told is not None, warned)
+        if self.editor.change((*path, part), made, told_of_it):
+            self.files.doubt(file, told_of_it is not None, warned)
 
 
 class FileForm:

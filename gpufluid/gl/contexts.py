@@ -16,7 +16,12 @@ from gpufluid.gl.calls import a_context, calls, current_renderer
 from gpufluid.gl.programs import compiled
 from gpufluid.gl.state import gone, guard_of, keep_state
 
-SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "microsoft basic render")
+# what drivers that draw on the processor call themselves, or what they are called by one that stands before
+# them, as in "zink Vulkan 1.3(llvmpipe (LLVM 17.0.6, 256 bits) (LLVMPIPE))"
+SOFTWARE = (
+    *("llvmpipe", "lavapipe", "softpipe", "swrast", "software rasterizer", "swr (llvm"),  # Mesa's
+    *("swiftshader", "apple software renderer", "microsoft basic render", "gdi generic"),
+)
 FEW = 4  # contexts of the engine's own that may be there before those that were dropped are looked for
 # of OpenGL, the best first: 4.3 has compute shaders, 4.2 imageLoad, 3.3 all that the fragment stage needs. A
 # driver may give just what it is asked for.

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+from gpufluid.checks import whole_number
 from gpufluid.errors import GpufluidError
 from gpufluid.files import whole_file
 from gpufluid.io.paths import check_folder, numbered
@@ -28,9 +29,11 @@ class NumberedFolder:
 
     The folder is made with the first file. pattern: of names that are such files: without `overwrite` there
     must be none yet, with it those of an earlier and longer film that are left over at the end are removed.
-    sidecar, about: the JSON file in it that tells of the frames, and what it tells: also their number, which
-    is right after every frame, also after a crash, and "complete": true once the block ends without an
-    exception; None: no such file. Raises GpufluidError as :func:`gpufluid.io.paths.check_folder` does.
+    begin: the number of the first file; those of lower numbers are an earlier part of the film, and stay.
+    sidecar, about: the JSON file in it that tells of the frames, and what it tells: also their number, with
+    those of an earlier part right before them, which is right after every frame, also after a crash, and
+    "complete": true once the block ends without an exception; None: no such file. Raises GpufluidError as
+    :func:`gpufluid.io.paths.check_folder` does.
     """
 
     what = "files"
@@ -44,14 +47,19 @@ class NumberedFolder:
         pattern: re.Pattern[str],
         overwrite: bool,
         about: Mapping[str, Any] | None,
+        begin: int = 1,
     ) -> None:
-        self.path = check_folder(folder, pattern, self.what, overwrite)
+        self._begin = whole_number(begin, "begin", low=1)
+        self.path = check_folder(folder, pattern, self.what, overwrite, self._begin)
         self.frames = 0
         self._stem, self._suffix, self._pattern = stem, suffix, pattern
+        self._first = self._begin  # of the row of files without a gap
+        while self._first > 1 and (self.path / self.name(self._first - 1)).exists():
+            self._first -= 1
         self._about = None if about is None else json.loads(json.dumps(about))
 
     def name(self, number: int) -> str:
-        """The name of the frame `number`; the first is 1."""
+        """The name of the frame `number`."""
         return f"{self._stem}_{number:04d}{self._suffix}"
 
     def next_file(self) -> Path:
@@ -63,7 +71,7 @@ class NumberedFolder:
             self.path.mkdir(exist_ok=True)
         except OSError as error:
             raise GpufluidError(f"{self.path}: could not be made: {error.strerror or error}") from error
-        return self.path / self.name(self.frames + 1)
+        return self.path / self.name(self._begin + self.frames)
 
     def is_there(self) -> None:
         """Count the next frame, which has been written."""
@@ -74,16 +82,17 @@ class NumberedFolder:
         """Say in the sidecar how many frames are good."""
         if self._about is None or not self.frames:
             return
-        told = {**self._about, "frames": self.frames, "complete": complete}
-        told |= {"first": self.name(1), "last": self.name(self.frames)}
+        last = self._begin + self.frames - 1
+        told = {**self._about, "frames": last - self._first + 1, "complete": complete}
+        told |= {"first": self.name(self._first), "last": self.name(last)}
         write_json(self.path / self.sidecar, told, overwrite=True)
 
     def close(self, complete: bool = True) -> None:
         """Remove what an earlier film left beyond the last frame. complete: whether no frame is missing."""
         if not self.frames:
             return
-        mine = {self.name(n + 1) for n in range(self.frames)}
-        for old in numbered(self.path, self._pattern):
+        mine = {self.name(self._begin + n) for n in range(self.frames)}
+        for old in numbered(self.path, self._pattern, self._begin):
             if old.name not in mine:
                 old.unlink(missing_ok=True)
         self._tell(complete)

@@ -100,9 +100,10 @@ class FrameFolder(NumberedFolder):
 
     The folder is made with the first picture; each picture is whole once it is there. With `overwrite`,
     frames of an earlier and longer film that are left over at the end are removed.
-    suffix: ".png", or ".exr" for linear radiance. about: what is told of the frames, plain JSON; it comes
-    into `frames.json` beside them, with their number, which is right after every frame, also after a crash,
-    and with "complete": true once the block ends without an exception. None: no such file.
+    suffix: ".png", or ".exr" for linear radiance. begin: the number of the first; pictures of lower numbers
+    are an earlier part of the film, stay, and count as its frames. about: what is told of the frames, plain
+    JSON; it comes into `frames.json` beside them, with their number, which is right after every frame, also
+    after a crash, and with "complete": true once the block ends without an exception. None: no such file.
     Raises GpufluidError for a folder that cannot be written to or holds pictures, unless `overwrite`, and for
     another suffix.
     """
@@ -116,6 +117,7 @@ class FrameFolder(NumberedFolder):
         overwrite: bool = False,
         suffix: str = ".png",
         about: Mapping[str, Any] | None = None,
+        begin: int = 1,
     ) -> None:
         if output_kind(folder) != "folder":
             raise GpufluidError(
@@ -124,7 +126,7 @@ class FrameFolder(NumberedFolder):
         if suffix not in (".png", ".exr"):
             raise GpufluidError(f"numbered pictures end in .png or .exr, not in {suffix!r}")
         require_pillow() if suffix == ".png" else require_openexr()
-        super().__init__(folder, "frame", suffix, FRAME_PATTERN, overwrite, about)
+        super().__init__(folder, "frame", suffix, FRAME_PATTERN, overwrite, about, begin)
 
     def write(self, picture: NDArray[Any], **channels: Any) -> None:
         """Add one picture, top row first.

@@ -63,18 +63,24 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
 
 
 def check_folder(
-    path: str | os.PathLike[str], pattern: re.Pattern[str], what: str, overwrite: bool = False
+    path: str | os.PathLike[str],
+    pattern: re.Pattern[str],
+    what: str,
+    overwrite: bool = False,
+    begin: int = 1,
 ) -> Path:
     """Return `path` as a Path under which a folder of `what`, named as `pattern` says, may be written.
 
+    begin: the number of the first that is going to be; those before it may be there.
     Raises GpufluidError as `check_output` does; nothing is left behind on the disk.
     """
     text = _named(path)
     target = Path(text)
     try:
         check_place(target, "folder", what)
-        if not overwrite and target.is_dir() and (old := numbered(target, pattern)):
-            raise GpufluidError(f"{target}: holds {len(old)} {what} already; {REMEDY}")
+        if not overwrite and target.is_dir() and (old := numbered(target, pattern, begin)):
+            which = f" from number {begin} on" if begin > 1 else ""
+            raise GpufluidError(f"{target}: holds {len(old)} {what}{which} already; {REMEDY}")
     except OSError as error:
         raise GpufluidError(f"{text}: cannot write there: {error.strerror or error}") from None
     return target
@@ -109,6 +115,7 @@ def check_place(target: Path, kind: Kind, what: str = PICTURES) -> None:
         ) from None
 
 
-def numbered(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
-    """Return the files in `folder` whose names `pattern` fits, sorted by name."""
-    return sorted(p for p in folder.iterdir() if pattern.fullmatch(p.name))
+def numbered(folder: Path, pattern: re.Pattern[str], begin: int = 1) -> list[Path]:
+    """Return the files in `folder` whose names `pattern` fits, from the number `begin` on, sorted by name."""
+    found = (p for p in folder.iterdir() if pattern.fullmatch(p.name))
+    return sorted(p for p in found if begin == 1 or int(p.stem.rpartition("_")[2]) >= begin)

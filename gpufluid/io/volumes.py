@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import gpufluid
 from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, one_of
-from gpufluid.files import check_file, whole_file
+from gpufluid.files import check_file, named_file, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import LARGEST_HALF
 from gpufluid.io.background import Background
@@ -203,12 +203,22 @@ def save_volume(
     return _write_npz(path, volume, overwrite)
 
 
+def check_volumes(folder: str | os.PathLike[str]) -> None:
+    """Raise GpufluidError where `folder` has a name as of a single volume, unless it is there."""
+    path = named_file(folder)
+    if path.suffix.lower() in SUFFIXES and not path.is_dir():
+        raise GpufluidError(
+            f"{path}: volumes are written into a folder, one a frame; name one, as in {path.with_suffix('')}"
+        )
+
+
 class VolumeFolder(NumberedFolder):
     """A `folder` of numbered volumes, ``volume_0001.vdb`` on, one a frame; a context manager.
 
     suffix: .vdb, .vti or .npz. fields, up, half, threshold: as in `write_volume`. about: what is told of them
     in `volume.json`, as `FrameFolder` tells it, beside which way is up and the unit of each field that any of
-    them holds ("1": none). stem: of the names, where one folder holds several boxes.
+    them holds ("1": none). stem: of the names, where one folder holds several boxes. begin: the number of the
+    first, as of a `FrameFolder`.
 
     Files are written in a thread of its own while the next frame is computed; however the block ends, those
     before it are whole. Raises GpufluidError for another ending and a folder that cannot be written to, and
@@ -229,8 +239,10 @@ class VolumeFolder(NumberedFolder):
         overwrite: bool = False,
         about: Mapping[str, Any] | None = None,
         stem: str = "volume",
+        begin: int = 1,
     ) -> None:
         one_of(suffix, SUFFIXES, "suffix")
+        check_volumes(folder)
         one_of(up, ("y", "z"), "up")
         self.fields, self._up, self._half = fields, up, half
         self._threshold = finite_number(threshold, "threshold", low=0.0)
@@ -239,7 +251,7 @@ class VolumeFolder(NumberedFolder):
         pattern = re.compile(rf"{re.escape(stem)}_\d{{4,}}\.({endings})")
         if about is not None:
             about = {**about, "up": up, "fields": {}}
-        super().__init__(folder, stem, suffix, pattern, overwrite, about)
+        super().__init__(folder, stem, suffix, pattern, overwrite, about, begin)
         self._closed = False
         self._worker = Background("volumes")
 

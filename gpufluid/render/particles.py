@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number, flag, share, whole_number
-from gpufluid.errors import GpufluidError, named, one_of, several
+from gpufluid.errors import GpufluidError, each_once, named, one_of, several
 from gpufluid.flow_views import ParticleSource, SolidShape, check_response
 from gpufluid.gl.device import let_go
 from gpufluid.gl.passes import give
@@ -124,6 +124,7 @@ class Particles(Chart, KeepsPlaces):
             if not isinstance(source, ParticleSource):
                 raise GpufluidError(f"Particles.sources must be gf.ParticleSource, got {source!r}")
             source.check()
+        each_once(self.sources, "Particles.sources")
         check_response(self)
         self.numbers()
 

@@ -98,10 +98,10 @@ class Case:
 
 HEAD = """# Validation
 
-What the engine computes, held to published numbers and closed forms. `make validate` runs all of it (about a
-quarter of an hour on two CPU cores without a GPU) and writes this page and its pictures; with
-`ARGS="-k confinement"` it runs one case and leaves the page as it is. Each is a file in `tests/validation`;
-the sources are named in full [with the physics](physics.md#sources).
+What the engine computes, compared with published numbers and closed forms. `make validate` runs all of it
+(about a quarter of an hour on two CPU cores without a GPU) and writes this page and its pictures;
+`make validate ARGS="-k confinement"` runs one case and leaves the page as it is. Each case is a file in
+`tests/validation`. The sources are named in full [with the physics](physics.md#sources).
 
 {machine}
 

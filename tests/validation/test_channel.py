@@ -165,7 +165,7 @@ def measure() -> Case:
         "Flow between plates",
         "Layers of fluid between plates 1 apart, ν = 0.1, periodic along them: pushed by 1 from rest, or "
         "dragged by a plate from rest (both at t = 1/2); above a solid plate that swings with cos(2πt), or "
-        "pushed by 2π cos(2πt) (both after one period from the closed form). dt = 2 h².",
+        "pushed by 2π cos(2πt) (both started from the closed form, after one period). dt = 2 h².",
         rows,
         [Plot("channel", "Profiles of four flows between plates over their closed forms; errors", draw)],
     )

@@ -105,7 +105,7 @@ def measure() -> Case:
         "same push on a vortex of many cells double `vorticity_confinement` at twice the resolution. It "
         "does not weaken in the innermost cells of a vortex: there the force turns round within one cell, "
         "so its curl, eps · h · vorticity / distance, stays, and a finer mesh damps the sharper core less. "
-        "Take eps for the mesh in use, and do not expect convergence of the peaks with eps > 0.\n\n"
+        "Choose eps for the mesh in use, and do not expect the peaks to converge with eps > 0.\n\n"
     ) + "\n".join(lines)
 
     def draw(path: Path) -> None:

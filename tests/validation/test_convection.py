@@ -182,9 +182,9 @@ def measure() -> Case:
         "convection",
         "Rayleigh-Bénard convection",
         "No-slip walls, warm below and cold above, one critical wave length (2.016 heights) wide and "
-        "periodic. The growth rate of a small push at Ra = 1500 and 2000 (Pr = 1) tells the Rayleigh "
-        "number of the onset; at larger ones (Pr = 0.71) steady cells carry Nu times the heat of fluid at "
-        "rest. `Multigrid(2)`.",
+        "periodic. The growth rates of a small push at Ra = 1500 and 2000 (Pr = 1) give the Rayleigh "
+        "number of the onset; at larger ones (Pr = 0.71) steady cells carry Nu times the heat that fluid "
+        "at rest conducts. `Multigrid(2)`.",
         rows,
         [
             Plot("benard", "Convection cells: temperature and velocity at two Rayleigh numbers", draw_cells),
@@ -192,8 +192,8 @@ def measure() -> Case:
                 "onset", "Growth and decay of a push; the critical Rayleigh number over the mesh", draw_growth
             ),
         ],
-        "Viscosity acts while the last pressure pushes (Goda 1979). Without that fluid slips along a no-slip "
-        "wall by dt ∇p, and the onset comes 8, 4 and 2 % early on these meshes.",
+        "Viscosity acts while the last pressure pushes (Goda 1979). Without that, fluid slips along a "
+        "no-slip wall by dt ∇p, and the onset comes 8, 4 and 2 % early on these meshes.",
     )
 
 

@@ -171,8 +171,8 @@ def measure() -> Case:
         "order",
         "Order of accuracy",
         "Errors (root mean square) on 32², 64² and 128²; the order is log₂ of their ratio between the "
-        "finer two. A bump turned by a quarter at a given velocity with dt ∝ h tells the schemes of "
-        "advection apart; the steady Taylor-Green vortex without viscosity (t = 1/2, dt = h / 2) tells of "
+        "finer two. A bump turned by a quarter at a given velocity with dt ∝ h shows the order of the "
+        "advection schemes; the steady Taylor-Green vortex without viscosity (t = 1/2, dt = h / 2) that of "
         "the whole step.",
         rows,
         [
@@ -182,7 +182,7 @@ def measure() -> Case:
                 draw,
             )
         ],
-        "The whole step is of first order in time, whatever carries: velocity and pressure are split "
+        "The whole step is of first order in time with every scheme: velocity and pressure are split "
         "(Chorin 1968), and the flow is traced back along the velocity of the step's start. With a "
         "reflection it is of second order, and this steady flow hardly changes. In space it is of second "
         "order with MacCormack and BFECC. At 128² and dt ∝ h MacCormack's error is "

@@ -128,8 +128,9 @@ def measure() -> Case:
         "shear",
         "Waves on a shear layer",
         "Without viscosity a layer u = tanh(y) rolls up (Kelvin & Helmholtz); the wave with the wave number "
-        "0.4446 grows fastest. The box is one such wave long and periodic, 20 high between free-slip sides; "
-        "`Multigrid(2)`, a push of 0.001, the slope of the logarithm for 10 < t < 22.",
+        "0.4446 grows fastest. The box is one such wave long and periodic, and 20 high between free-slip "
+        "sides; `Multigrid(2)`. A push of 0.001 starts the wave; its growth rate is the slope of the "
+        "logarithm for 10 < t < 22.",
         rows,
         [Plot("shear", "Growth of the wave on three meshes; growth rates over the step", draw)],
         f"With 64 cells the rate is {rates[64, 0.5]:.3f} with dt = h/2, {rates[64, 0.25]:.3f} with dt = h/4 "

@@ -183,8 +183,8 @@ def measure() -> Case:
         rows,
         [Plot("stretching", "Enstrophy of the Taylor-Green vortex over time beside its series", draw)],
         "**What damps such flows is mostly the step, not the mesh.** Carried for dt a flow gains dt ∇p; the "
-        "projection takes that off again, and an energy of ½ (dt ∇p)² with it: of the Beltrami flow dt/4 "
-        "in a unit of time, and of the energy of the Taylor-Green vortex [in a "
+        "projection takes that off again, and an energy of ½ (dt ∇p)² with it. Of the Beltrami flow that "
+        "is dt/4 in a unit of time, and of the energy of the Taylor-Green vortex [in a "
         "square](#decay-with-a-closed-form) ½ π² dt, so that 1 / (1 + ½ π² dt t) = 0.928 of it is left at "
         "t = 2 (0.924 measured; with half the step 0.963, and 0.962 measured). The series of the enstrophy "
         "agrees to 1e-5 with a pseudo-spectral computation on 32³.",

@@ -128,7 +128,7 @@ def measure() -> Case:
         "A rising thermal",
         f"A ball of warm air, radius {RADIUS:g} m, buoyancy 1 m/s², let go in still air; 3D, a quarter of "
         "it between planes of symmetry, 1/32 m to a cell, no viscosity, dt = 0.05 s. The law: it widens as "
-        "a cone, and the height above the cone's tip grows with the square root of time. Looked for "
+        "a cone, and its height above the cone's tip grows with the square root of time. Measured "
         f"between {START:g} and {END:g} s.",
         rows,
         [Plot("thermal", "Temperature of the thermal at four moments; its radius and speed", draw)],
