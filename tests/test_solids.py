@@ -501,7 +501,7 @@ def test_a_reset_knows_the_obstacles_as_they_are(change: str, backend: str) -> N
             fluid.obstacles.remove(ball)
         elif change == "moved":
             ball.position = (0.35, 0.3, 0.3)
-        else:
+        elif change == "put in":
             fluid.obstacles.add(ball)
         for obstacle in fluid.obstacles:
             fresh.obstacles.add(obstacle)
