@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 
-_DONE = enums.ALREADY_SIGNALED, enums.CONDITION_SATISFIED
+_ENDS = enums.ALREADY_SIGNALED, enums.CONDITION_SATISFIED, enums.WAIT_FAILED  # of waiting
 _SLICE = 20_000_000  # ns
 
 
@@ -22,7 +22,7 @@ def settle(ctx: moderngl.Context) -> None:
     fence = gl.glFenceSync(enums.SYNC_GPU_COMMANDS_COMPLETE, 0)
     try:
         answer = None
-        while answer not in (*_DONE, enums.WAIT_FAILED):
+        while answer not in _ENDS:
             answer = gl.glClientWaitSync(fence, enums.SYNC_FLUSH_COMMANDS_BIT, _SLICE)
     finally:
         gl.glDeleteSync(fence)
@@ -47,11 +47,14 @@ class LateRead:
         return self.wait(0.0)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for it, but no longer than `seconds`; return whether it is `ready`."""
+        """Wait for it, but no longer than `seconds`; return whether it is `ready`.
+
+        Where the driver cannot wait, it never will: then it is, and `read` meets what is wrong.
+        """
         if self._buffer is None:
             return True
         flush, most = enums.SYNC_FLUSH_COMMANDS_BIT, int(seconds * 1e9)
-        return self._gl.glClientWaitSync(self._fence, flush, most) in _DONE
+        return self._gl.glClientWaitSync(self._fence, flush, most) in _ENDS
 
     def read(self) -> NDArray[np.floating]:
         """Return it, [height, width, components]; waits where it is not `ready`."""
