@@ -114,6 +114,7 @@ class Solids:
         self.slips = False
         self._closable = False  # whether the field of their velocities is that of the voxels
         self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
+        self.pushing = False  # whether one has come on its way or bent, and not been put there, in this step
         self._fields: dict[str, FieldStore] = {}
         self._before: dict[Obstacle, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
         self._voxels: list[tuple[Any, ...]] = []  # what the fields hold now
@@ -153,6 +154,7 @@ class Solids:
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
         voxels: list[tuple[Any, ...]] = []
+        self.pushing = False
         for obstacle in obstacles:
             place = places[obstacle]
             shape = obstacle.shape
@@ -160,10 +162,11 @@ class Solids:
             motion = obstacle.surface_motion @ np.linalg.inv(to_box)
             bends: tuple[Any, ...] = ()  # the mesh and its place before, and dt, where vertices have moved
             if dt and isinstance(shape, Mesh) and isinstance(was, Mesh) and _bent(was, shape):
-                bends = was, before.tobytes(), dt
+                bends, self.pushing = (was, before.tobytes(), dt), True
             elif dt and not np.array_equal(before, place):
                 came = came_from(self.backend.grid, self.boundaries, shape, before, place)
                 if came is not None:
+                    self.pushing = True
                     # central differences: what only turns then pushes as much fluid out as it takes in
                     motion += (place @ np.linalg.inv(came) - came @ np.linalg.inv(place)) / (2.0 * dt)
             mark = 0.0, 0.0, float(obstacle.slip == "free"), 0.0
