@@ -33,7 +33,7 @@ class Colors:
             self.field = self.backend.field("colors", "cell")
             self.clear()
             if cells:
-                self.backend.kernel("cover_scalars", variant)(scalars=self.field, **cells)
+                self.backend.kernel("cover_scalars", variant)(scalars=self.field, left=0.0, **cells)
         return self.field
 
     def clear(self) -> None:

@@ -55,6 +55,8 @@ class Variant:
     slip: some solids are free-slip; only the kernel that closes faces is asked.
     dyed: smoke has colours, and a weight; only the kernels of buoyancy are asked.
     reflected: the velocity carries one that was reflected, not itself; only the kernels that do so are asked.
+    covered: cells that solids have just come into still hold a share of what was there (see was_fluid.glsl);
+        only the kernels that carry scalars are asked.
     """
 
     solids: bool = False
@@ -69,6 +71,7 @@ class Variant:
     slip: bool = False
     dyed: bool = False
     reflected: bool = False
+    covered: bool = False
 
     @cached_property
     def _hash(self) -> int:
@@ -99,6 +102,7 @@ class Variant:
             "CUBIC": int(self.cubic),
             "SLIP": int(self.slip),
             "DYED": int(self.dyed),
+            "COVERED": int(self.covered),
             "NO_SLIP": sum(1 << i for i in range(number) if sides.grips(i)),
             "ANY_PERIODIC": int(any(sides.periodic(axis) for axis in range(dimensions))),
             "ALL_WALLS": int(all(isinstance(s, Wall) for s in sides.sides[:number])),
@@ -571,7 +575,7 @@ KERNELS: dict[str, Kernel] = {
             (SOLID_VELOCITY, WINDING),
             ("shape", "to_local", "extent", "rounding", "motion"),
         ),
-        Kernel("cover_scalars", SCALARS, (SCALARS, SOLID)),
+        Kernel("cover_scalars", SCALARS, (SCALARS, SOLID), ("left",)),
         Kernel(
             "add_drift",
             SOLID_VELOCITY,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,6 +113,13 @@ class Obstacle:
         matrix[:3, :3] = rotation * _scale_triple(self.scale)
         matrix[:3, 3] = finite_triple(self.position, "Obstacle.position")
         return matrix
+
+
+def as_now(obstacle: Obstacle) -> Obstacle:
+    """Return a copy of `obstacle` that stays where it is now, whatever is written into its rotation."""
+    same = copy(obstacle)
+    same.rotation = rotation_matrix(obstacle.rotation, "Obstacle.rotation").copy()
+    return same
 
 
 def _scale_triple(scale: float | Sequence[float]) -> Triple:

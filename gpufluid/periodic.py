@@ -19,13 +19,14 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.grid import CellBox, Grid
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Shape
-from gpufluid.shapes import BOX, HALF_SPACE, Floats, Form, Triple, placed_points
+from gpufluid.shapes import BOX, HALF_SPACE, Floats, Form, Plane, Triple, placed_points
 from gpufluid.voxels import beyond_squared
 
 MOST = 5  # images along an axis: all there are of things up to four boxes long
 ALIGNED = 1e-9  # how far a direction may be off an axis of the box and is one
 CLOSE = 1e-9  # of the box: what reaches no further beyond a side ends there
 HERE = ((0.0, 0.0, 0.0),)  # the thing itself
+CORNERS = np.array([(*signs, 1.0) for signs in product((-1.0, 1.0), repeat=3)])  # of a box of half edges 1
 
 
 def periods(grid: Grid, boundaries: Boundaries) -> Triple:
@@ -58,6 +59,33 @@ def moved(place: Floats, shift: Floats | Triple) -> Floats:
     there = place.copy()
     there[:3, 3] += shift
     return there
+
+
+def came_from(
+    grid: Grid, boundaries: Boundaries, shape: Shape, before: Floats, place: Floats
+) -> Floats | None:
+    """Return where a shape now at `place` [4, 4] was before, or the image of it there that is nearest.
+
+    None where even that is further off than the shape is large: it was put there, and did not travel.
+    """
+    corners = _corners(shape)
+    now, way = corners @ place.T, corners @ (place - before).T
+    size = np.linalg.norm(now[0] - now[-1])
+    if isinstance(shape, Plane):
+        size = np.linalg.norm(grid.size)
+    elif any(period := periods(grid, boundaries)):
+        shift = nearest(period, way[:, :3].mean(axis=0))
+        before, way = moved(before, shift), way - (*shift, 0.0)
+    return before if np.linalg.norm(way, axis=1).max() <= size else None
+
+
+def _corners(shape: Shape) -> Floats:
+    """The corners of the box round a shape, and 1, in its own space, [8, 4]: first and last are opposite."""
+    if isinstance(shape, Mesh):
+        low, high = (corner.tolist() for corner in shape.bounds)
+        return np.array([(*corner, 1.0) for corner in product(*zip(low, high, strict=True))])
+    form = shape.form
+    return np.array((CORNERS * (*form.half, 1.0)) @ form.place.T)
 
 
 def bounds(place: Floats, half: Floats) -> tuple[list[float], list[float]]:

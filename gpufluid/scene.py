@@ -19,6 +19,7 @@ from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
 from gpufluid.grid import TINY
 from gpufluid.hand import REACH, Hand
+from gpufluid.obstacles import Obstacle, as_now
 from gpufluid.provenance import Provenance
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
@@ -96,6 +97,9 @@ class Scene:
     _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list, init=False, repr=False)
     _snaps: list[Path] = field(default_factory=list, init=False, repr=False)
     _came: Camera | None = field(default=None, init=False, repr=False)  # the camera a frame ago
+    # the obstacles as they were at the end of the last frame, and of the one before
+    _stand: Mapping[Obstacle, Obstacle] = field(default_factory=dict, init=False, repr=False)
+    _stood: Mapping[Obstacle, Obstacle] = field(default_factory=dict, init=False, repr=False)
     # how a camera looks that nobody has placed, none: somebody has; and where it has been placed since
     _seen: Sequence[Camera] = field(default=(), init=False, repr=False)
     _placed: tuple[Any, ...] = field(default=(), init=False, repr=False)
@@ -264,6 +268,11 @@ class Scene:
         """The camera of the next frame, if it goes on as it came since the last; before that, as it is."""
         return self.camera.after(self.camera if self._came is None else self._came)
 
+    @property
+    def stood(self) -> Mapping[Obstacle, Obstacle]:
+        """Each obstacle of the frame before the last, and what it was at its end; none before the second."""
+        return self._stood
+
     def advance(self) -> None:
         """Advance the story and `update` by one frame, then step the fluids; nothing once it is `over`."""
         self._advance(step=True)
@@ -320,6 +329,7 @@ class Scene:
         self.frame += 1
         self._time += self.dt
         self._came = came
+        self._stood, self._stand = self._stand, {o: as_now(o) for f in self.fluids for o in f.obstacles}
         for fluid, emitter in self._marks:
             if emitter in fluid.emitters:  # nobody has cleared them
                 fluid.emitters.remove(emitter)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +15,13 @@ from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import Variant
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Obstacle, Shape
-from gpufluid.periodic import Held, cells_between, held, moved, nearest, periods
+from gpufluid.periodic import Held, came_from, cells_between, held, moved, nearest, periods
 from gpufluid.shapes import MESH, Box, Plane, Sphere, Triple, placed_points
 from gpufluid.voxels import surface_velocity, tie
 
 Matrix = NDArray[np.float64]
 MOST_CHANGES = 1024  # boxes kept while nobody steps: of a solid that is dragged about in a pause
 Boxes = dict[tuple[Shape, bytes], Sequence[CellBox] | None]  # of shapes where they stand; None: perhaps all
-CORNERS = np.array([(*signs, 1.0) for signs in product((-1.0, 1.0), repeat=3)])  # of a box of half edges 1
 GIVEN = ("faces", "cells", "openings", "heat")  # what kernels take of solids
 SHOWN = ("solid", "solid_faces", "openings", "marks", "slip_faces")  # the fields that hold it
 
@@ -132,15 +130,6 @@ def _boxes(grid: Grid, shape: Shape, kept: Held) -> Sequence[CellBox] | None:
     return [cells_between(grid, shift, kept.low, kept.high) for shift in kept.there]
 
 
-def _corners(shape: Shape) -> Matrix:
-    """The corners of the box round a shape, and 1, in its own space, [8, 4]: first and last are opposite."""
-    if isinstance(shape, Mesh):
-        low, high = (corner.tolist() for corner in shape.bounds)
-        return np.array([(*corner, 1.0) for corner in product(*zip(low, high, strict=True))])
-    form = shape.form
-    return np.array((CORNERS * (*form.half, 1.0)) @ form.place.T)
-
-
 class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
 
@@ -160,6 +149,7 @@ class Solids:
         self.slips = False
         self._closable = False  # whether the field of their velocities is that of the voxels
         self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
+        self.pushing = False  # whether one has come on its way or bent, and not been put there, in this step
         self._fields: dict[str, FieldStore] = {}
         self._before: dict[Obstacle, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
         self._voxels: list[Voxelized] = []  # what the fields hold now
@@ -199,6 +189,7 @@ class Solids:
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
         voxels: list[Voxelized] = []
+        self.pushing = False
         for obstacle in obstacles:
             place = places[obstacle]
             shape = obstacle.shape
@@ -206,10 +197,11 @@ class Solids:
             motion = obstacle.surface_motion @ np.linalg.inv(to_box)
             bends: Bends = ()
             if dt and isinstance(shape, Mesh) and isinstance(was, Mesh) and _bent(was, shape):
-                bends = was, before.tobytes(), dt
+                bends, self.pushing = (was, before.tobytes(), dt), True
             elif dt and not np.array_equal(before, place):
-                came = self._came_from(shape, before, place)
+                came = came_from(self.backend.grid, self.boundaries, shape, before, place)
                 if came is not None:
+                    self.pushing = True
                     # central differences: what only turns then pushes as much fluid out as it takes in
                     motion += (place @ np.linalg.inv(came) - came @ np.linalg.inv(place)) / (2.0 * dt)
             mark = 0.0, 0.0, float(obstacle.slip == "free"), 0.0
@@ -359,21 +351,6 @@ class Solids:
             mean_drift=tuple((now - then).mean(axis=0) / dt),
             **given,
         )
-
-    def _came_from(self, shape: Shape, before: Matrix, place: Matrix) -> Matrix | None:
-        """Where a shape now at `place` was before, or the image of it there that is nearest.
-
-        None where even that is further off than the shape is large: it was put there, and did not travel.
-        """
-        corners = _corners(shape)
-        now, way = corners @ place.T, corners @ (place - before).T
-        size = np.linalg.norm(now[0] - now[-1])
-        if isinstance(shape, Plane):
-            size = np.linalg.norm(self.backend.grid.size)
-        elif any(period := self._period):
-            shift = nearest(period, way[:, :3].mean(axis=0))
-            before, way = moved(before, shift), way - (*shift, 0.0)
-        return before if np.linalg.norm(way, axis=1).max() <= size else None
 
     def _images(self, shape: Shape, place: Matrix, kept: Held) -> Iterator[tuple[Triple, dict[str, Any]]]:
         """Yield by how much each image in the box is off, m, and what tells kernels of its voxels."""

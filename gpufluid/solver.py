@@ -31,6 +31,7 @@ from gpufluid.solvers import FFT
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
+LEFT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
 FAR = 50  # times what a step can take in all its parts, from which on its dt is hardly meant
 
 
@@ -69,6 +70,7 @@ class Solver:
         self.diffusion = Diffusion(backend, settings, boundaries)
         self.projection = Projection(backend, settings)
         self.empty = EmptySpace(backend, settings, boundaries)
+        self._covered = False  # whether there is some of that
         self._measured = -1  # the velocity whose speeds were taken last
         self._doubted = False  # whether dt was said to be hardly meant
 
@@ -183,13 +185,19 @@ class Solver:
                 ) from None
         return count
 
-    def cover(self) -> None:
-        """Leave nothing where solids are: it must not be seen from the other side of them."""
+    def cover(self, left: float = 0.0) -> None:
+        """Leave nothing where solids are: it must not be seen from the other side of them.
+
+        left: a share of what was in cells that they have just come into, which the fluid before them takes
+            along in `carry_scalars`. One that was put there pushes nothing on.
+        """
         if self.solids.present:
             for carried in (self.scalars, self.colors.field):
                 if carried is not None:
-                    self.backend.kernel("cover_scalars", self.variant)(scalars=carried, **self.solids.cells)
-        self.solids.uncovered = False
+                    self.backend.kernel("cover_scalars", self.variant)(
+                        scalars=carried, left=left, **self.solids.cells
+                    )
+        self.solids.uncovered, self._covered = False, left > 0.0
 
     def fill_left(self) -> None:
         """Fill with air what the last solid left: scalars are carried for no time, as if one were there."""
@@ -250,7 +258,7 @@ class Solver:
         s, colors, variant, faces = self.scalars, self.colors.field, self.variant, self.solids.faces
         with self.empty.emitting(self.solids.take_changes(), emitters, s, colors, *self.fire.fields):
             if self.solids.uncovered:
-                self.cover()
+                self.cover(LEFT if self.solids.pushing else 0.0)
             self.forces.emit(
                 emitters, dt, time, variant, faces, velocity=self.velocity, scalars=s, colors=colors
             )
@@ -281,12 +289,15 @@ class Solver:
         """Carry scalars and colours along the velocity as it is for `dt` seconds, and let them diffuse."""
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         cells, empty = self.solids.cells, self.empty
+        covered, self._covered = self._covered, False
         if empty.on:
             self.measure_speed()
         with empty.carrying(dt, s, colors, self.largest or self.speed, *self.advection.cells):
-            self.advection.carry_scalars(dt, variant, cells, scalars=s, velocity=u)
+            kind = replace(variant, covered=covered)
+            self.advection.carry_scalars(dt, kind, cells, scalars=s, velocity=u)
             if colors is not None:
-                self.advection.carry_colors(dt, self.color_variant, cells, colors=colors, velocity=u)
+                kind = replace(self.color_variant, covered=covered)
+                self.advection.carry_colors(dt, kind, cells, colors=colors, velocity=u)
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
         if colors is not None:
             self.diffusion.diffuse_colors(dt, self.color_variant, colors=colors)

@@ -91,6 +91,10 @@ VARIANTS = {
         True, "euler", "revert", boundaries=SIDES, cubic=True, reflected=True
     ),
     "reflected, periodic, open, inflow": Variant(boundaries=MIXED, reflected=True),
+    "covered": Variant(True, boundaries=SIDES, covered=True),
+    "covered, revert": Variant(True, "euler", "revert", boundaries=SIDES, cubic=True, covered=True),
+    "covered, periodic, open, inflow": Variant(True, boundaries=MIXED, covered=True),
+    "covered, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES, covered=True),
     "reflected, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES, reflected=True),
 }
 PARAMETERS: dict[str, Any] = {
@@ -105,6 +109,7 @@ PARAMETERS: dict[str, Any] = {
     "up": (0.6, 0.8, 0.0),
     "keep": (0.9, 0.8, 1.0),
     "ambient": 0.3,
+    "left": 0.25,
     "emitter_count": 3,
     "mark": (5.0, 2.0, 1.0, 1.0),
     "mean_drift": (0.3, -0.2, 0.1),
@@ -136,6 +141,7 @@ PARAMETERS: dict[str, Any] = {
 }
 APART = ("relax_half", "restrict_half", "prolong_half", "jacobi_eighths")
 KERNELS = {name: kernel for name, kernel in ALL_KERNELS.items() if name not in WALKS}  # those: `test_walks`
+COVERED = ("advect_scalars", "correct_scalars", "compensate_scalars", "finish_scalars")
 H = 0.1
 GRAZING = 1e-5  # relative: further than rounding takes a trace, and nearer than a test of values sees
 
@@ -214,6 +220,8 @@ class Case:
             values[..., 3] = 1.0
             # a moving solid has just come into some cells and left others
             values *= np.roll(self.fluid_before, 1, axis=2) if name == "scalars" else 1.0 - self.solid
+            if self.variant.covered and name == "scalars":
+                values *= np.where(self.solid > 0.5, 0.25, 1.0)
         if name == "drift":
             values[..., 3] = self.rng.random(shape[:3]) < 0.5
         if name == "flame":
@@ -307,6 +315,8 @@ def relevant(name: str, variant: str, size: str) -> bool:
         return name in ("close_faces", "let_slip")
     if "coloured" in variant:
         return bool(KERNELS[name].dyed_reads)
+    if "covered" in variant and name not in COVERED:
+        return False
     if "reflected" in variant and not KERNELS[name].reflected_reads:
         return False
     steps = (1, *EIGHTHS) if name == "jacobi_eighths" else (2, 2, 2)

@@ -257,6 +257,30 @@ def test_motion_with_a_camera_that_moves(folder: Path) -> None:
         assert most[0] < got < least[0] < -2.5, "the near side of the smoke lies between"
 
 
+def test_motion_of_a_solid_that_moves(folder: Path) -> None:
+    """A box that goes 0.1 m a frame beside smoke, as EXR pictures and a flow map tell, the last alone too."""
+    Path("moves.toml").write_text(
+        (LOOK + BOX.format(x=0.0, center=0.4)).replace("floor = 0.0", "")
+        + '[[containers.obstacles]]\nshape = { kind = "box", size = [0.3, 0.3, 0.2] }\n'
+        'position = { formula = ["0.2 + 2 * t", "1.0", "0.7"] }\n'
+    )
+    words = "run moves.toml --frames 3 --format exr --motion -o fr --flow-map fm.png --flow-axis camera"
+    assert main(words.split()) == 0
+    assert main(["run", "moves.toml", "--frames", "3", "--motion", "-o", "last.exr"]) == 0
+    seen = [
+        OpenEXR.File(name, separate_channels=True).channels() for name in ("fr/frame_0003.exr", "last.exr")
+    ]
+    assert np.array_equal(*(one["forward.u"].pixels for one in seen))
+    u, z = (seen[0][name].pixels for name in ("forward.u", "Z"))
+    on = z < 1e9
+    assert on.sum() > 20
+    focal = 16.0 / np.tan(np.radians(17.5))
+    front = u[on & (z < z.min() + 0.15)].astype(float)
+    assert front.min() > 0.1 * focal / (z.min() + 0.4) and front.max() < 0.1 * focal / z.min() * 1.02
+    flow = json.loads(Path("fm.json").read_text())
+    assert flow["scale"] >= front.max()
+
+
 BAD = [
     ("-o a.mp4 --format exr", "format goes with numbered pictures"),
     ("-o fr --format tiff", "format must be one of 'png', 'exr', got 'tiff'"),

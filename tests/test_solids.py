@@ -403,6 +403,78 @@ def test_even_smoke_stays_even_round_a_solid_that_moves(scheme: str, backend: st
         np.testing.assert_allclose(smoke[~solid], 2.0, atol=2e-5)
 
 
+@pytest.mark.parametrize("cells_a_step", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"])
+)
+def test_a_piston_pushes_all_smoke_on(scheme: str, backend: str, cells_a_step: int) -> None:
+    """In a duct that it fills all goes on with it, by whole cells a step: what lay before it and behind."""
+    sides = gf.Boundaries(
+        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
+    )
+    rules = gf.Settings(buoyancy=0.0, advection=scheme, ambient_temperature=2.0)
+    with gf.Fluid(gf.Grid((24, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
+        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 9.0, 9.0)), (4.5, 2.0, 0.5), slip="free"))
+        fluid.step(1e-6)  # so that it is known where it comes from
+        fields = [np.zeros(fluid.density.read().shape) for _ in range(2)]
+        fields[0][..., 6:12], fields[0][..., :3] = (1.0, 0.7, 0.9, 0.2, 0.5, 0.1), (0.3, 0.6, 0.2)
+        fields[1][..., 6:12], fields[1][..., :3] = (5.0, 1.0, 4.0, 2.0, 3.0, 2.0), (1.0, 4.0, 2.0)
+        flow = np.zeros(fluid.velocity.read().shape)
+        flow[..., 0] = 1.0
+        fluid.velocity.write(flow)
+        fluid.density.write(fields[0])
+        fluid.temperature.write(fields[1])
+        fluid.color.write(fields[0][..., None] * (1.0, 0.5, 2.0))
+        for step in range(1, 4):
+            piston.position = (4.5 + step * cells_a_step, 2.0, 0.5)
+            fluid.step(float(cells_a_step))
+        density, heat = (np.roll(field, 3 * cells_a_step, axis=2) for field in fields)
+        solid = fluid.solid.read() > 0.5
+        np.testing.assert_allclose(fluid.density.read(), density, atol=1e-4)
+        np.testing.assert_allclose(fluid.color.read(), density[..., None] * (1.0, 0.5, 2.0), atol=2e-4)
+        np.testing.assert_allclose(fluid.temperature.read(), np.where(solid, 0.0, heat), atol=5e-4)
+
+
+@pytest.mark.parametrize("backend", COMPUTED)
+@pytest.mark.parametrize("speed", [0.7, 1.3, 2.2, 0.0])
+def test_no_smoke_is_seen_through_a_thin_piston(speed: float, backend: str) -> None:
+    """What lies before it never comes out behind, also where it jumps over cells; 0: it goes to and fro."""
+    sides = gf.Boundaries(
+        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
+    )
+    rules = gf.Settings(buoyancy=0.0, pressure=gf.Multigrid(2))
+    with gf.Fluid(gf.Grid((32, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
+        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(1.0, 9.0, 9.0)), (8.5, 2.0, 0.5), slip="free"))
+        fluid.step(1e-6)
+        smoke, flow = np.zeros(fluid.density.read().shape), np.zeros(fluid.velocity.read().shape)
+        smoke[..., 9:17], flow[..., 0] = 1.0, speed
+        fluid.density.write(smoke)
+        fluid.velocity.write(flow)
+        for step in range(1, 9):
+            way = step * speed or 3.0 * math.sin(step)
+            piston.position = (8.5 + way, 2.0, 0.5)
+            fluid.step(1.0)
+            behind = (np.arange(32) + 0.5 - 8.5 - way + 16.0) % 32.0 - 16.0
+            behind = (behind < -0.5) & (behind > -7.0)
+            assert not fluid.density.read()[..., behind].any()
+        assert fluid.density.read().sum() > 10.0
+
+
+@pytest.mark.parametrize("backend", COMPUTED)
+def test_a_source_in_a_solid_that_moves_brings_nothing(backend: str) -> None:
+    """Nor into cells that it has just come into, out of which the fluid before it comes."""
+    with gf.Fluid(gf.Grid(CELLS, 1.0), settings=STILL, backend=backend) as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=3.0), slip="free", temperature=3.0))
+        source = fluid.emitters.add(
+            gf.Emitter(gf.Sphere(radius=2.3), density=5.0, color=(1.0, 0.0, 0.0), edge="hard")
+        )
+        for step in range(8):
+            ball.position = source.position = (3.2 + 0.7 * step, 0.5 * CELLS[1], 0.5 * CELLS[2])
+            fluid.step(1.0)
+        assert fluid.velocity.read().max() > 0.3
+        assert not fluid.density.read().any() and not fluid.color.read().any()
+
+
 @pytest.mark.parametrize(("limiter", "backend"), by_turns(["clamp", "revert"]))
 def test_air_from_where_a_solid_was_is_not_corrected(limiter: str, backend: str) -> None:
     """MacCormack's error of air that comes from where nothing was to be found has no bounds to be held to."""

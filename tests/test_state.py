@@ -324,6 +324,7 @@ def test_a_whole_frame_keeps_the_hosts_state(
                 pictures.append(renderer.read())
                 pictures.append(renderer.read_hdr())
                 pictures.append(renderer.read_depth())
+                pictures.append(renderer.read_travel(scene))
             renderer.present(target)
             renderer.release()
             scene.fluid.save(tmp_path / "a.gpufluid", overwrite=True)

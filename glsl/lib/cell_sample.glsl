@@ -5,6 +5,10 @@
 #include "lib/taps.glsl"
 #include "lib/reachable.glsl"
 
+#ifndef COUNTED
+#define COUNTED 0.5  // share of fluid above which a cell counts
+#endif
+
 vec4 over_fluid_FIELD(vec4 mean) {
 #if SOLIDS
     return mean / max(mean.w, 0.05);  // 0.05: deep in a solid there is next to nothing to take a mean of
@@ -27,7 +31,7 @@ vec4 sample_FIELD(vec3 p) {
     int fluid = 0;
     for (int n = 0; n < corners; ++n) {
         values[n] = fetch_FIELD(corner_of(at, n));
-        fluid |= int(values[n].w > 0.5) << n;
+        fluid |= int(values[n].w > COUNTED) << n;
     }
     int seen = reachable(fluid, at.share);
     vec4 mean = vec4(0.0);

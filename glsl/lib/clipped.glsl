@@ -1,6 +1,10 @@
 // A path through the cells, cut short where it would enter a solid.
 #include "lib/box.glsl"
 
+#ifndef IS_SOLID
+#define IS_SOLID(cell) (fetch_solid(cell).x > 0.5)
+#endif
+
 // `end`, or the last place before a solid or the first beyond a side on the straight way there from `start`
 // (cells): what lies farther out would come in again on the other side of a solid that meets the side. Walks from cell to
 // cell (Amanatides & Woo 1987), so that no solid is jumped, however thin; a place on a face belongs to the
@@ -21,7 +25,7 @@ vec3 clipped(vec3 start, vec3 end) {
         ivec3 at = wrapped(cell);
         float bit = 1e-3 / length(way);
         if (at != in_box(at)) return start + (share + bit) * way;  // just beyond a side
-        if (fetch_solid(at).x > 0.5) return start + max(share - bit, 0.0) * way;
+        if (IS_SOLID(at)) return start + max(share - bit, 0.0) * way;
         next += vec3(turn) * inverse;
     }
 #endif

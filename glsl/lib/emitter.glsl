@@ -92,7 +92,7 @@ float set_share(float weight, float times) {
 // `scalars` with the share `weight` of emitter `n`.
 vec4 with_emitted(int n, float weight, vec4 scalars) {
     vec4 values = emitters[8 * n + 5];
-    weight *= scalars.w;  // nothing in solids
+    weight *= float(scalars.w > 0.5);  // nothing in solids
     scalars.xz += weight * values.xz;
     float times = emitters[8 * n + 4].w;
     scalars.y += times > 0.0 ? (values.y - scalars.y) * set_share(weight, times) : weight * values.y;  // set, or added to

@@ -1,5 +1,6 @@
 // Density, temperature and fuel carried along the velocity for `dt` seconds, semi-Lagrangian (Stam 1999).
 // Cells; solids hold 0. CUBIC: the value there is monotone cubic, not trilinear; the path is the same.
+#include "lib/was_fluid.glsl"
 #include "lib/center_velocity.glsl"
 #include "lib/trace.glsl"
 #include "lib/cell_sample.glsl" for scalars
@@ -12,6 +13,7 @@
 uniform float dt;  // s
 
 void kernel(ivec3 cell) {
+    look_back(fetch_scalars(cell));
     vec3 start = trace(vec3(cell) + 0.5, center_velocity(cell), dt);
 #if CUBIC
     vec3 value = uncovered(cubic_scalars(start));

@@ -11,6 +11,6 @@ void kernel(ivec3 cell) {
     vec3 returned = sample_forward(trace(vec3(cell) + 0.5, center_velocity(cell), -dt)).xyz;
     compensated_out = vec4(1.5 * before.xyz - 0.5 * returned, 1.0);
 #if SOLIDS
-    if (before.w < 0.5) compensated_out = vec4(0.0);
+    if (before.w < 0.5) compensated_out = before;
 #endif
 }

@@ -1,5 +1,6 @@
 // Second half of MacCormack (Selle, Fedkiw, Kim, Liu & Rossignac 2008) for density, temperature and fuel.
 // `forward` is `scalars` after advect_scalars without fading. Cells; solids hold 0.
+#include "lib/was_fluid.glsl"
 #include "lib/center_velocity.glsl"
 #include "lib/trace.glsl"
 #include "lib/cell_sample.glsl" for forward
@@ -11,13 +12,14 @@
 uniform float dt;  // s
 
 void kernel(ivec3 cell) {
+    vec4 before = fetch_scalars(cell);
     vec3 start = vec3(cell) + 0.5, u = center_velocity(cell), to, from = start;
     int way = 0;
     do {  // forth, then back
         to = from;
+        if (way == 1) look_back(before);
         from = trace(start, u, way == 0 ? -dt : dt);
     } while (++way < turns(2));
-    vec4 before = fetch_scalars(cell);
     vec3 plain = fetch_forward(cell).xyz;
     vec3 returned = sample_forward(to).xyz;
     vec3 value = plain + 0.5 * (before.xyz - returned);

@@ -1,5 +1,6 @@
 // End of BFECC (Dupont & Liu 2003): the compensated scalars carried along the velocity, held to the values the
 // scalars had round the place they come from. Cells; solids hold 0.
+#include "lib/was_fluid.glsl"
 #include "lib/center_velocity.glsl"
 #include "lib/trace.glsl"
 #include "lib/cell_sample.glsl" for compensated
@@ -11,6 +12,7 @@
 uniform float dt;  // s
 
 void kernel(ivec3 cell) {
+    look_back(fetch_scalars(cell));
     vec3 from = trace(vec3(cell) + 0.5, center_velocity(cell), dt);
     vec3 value = uncovered(sample_compensated(from));
 #if LIMITER

@@ -12,6 +12,6 @@ void kernel(ivec3 cell) {
         vec4 low = fetch_marks(neighbour(cell - step_along(axis))), high = fetch_marks(neighbour(cell + step_along(axis)));
         sum += low.xyw + high.xyw;
     }
-    if (sum.z > 0.0) here.y = mix(here.y, sum.x / sum.z, here.w * lost(sum.y / sum.z * dt));
+    if (sum.z > 0.0) here.y = mix(here.y, sum.x / sum.z, float(here.w > 0.5) * lost(sum.y / sum.z * dt));
     scalars_out = here;
 }

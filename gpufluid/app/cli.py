@@ -172,7 +172,11 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         help="bits per channel: 8 or 16 (.png, sheets, .mov), 16 or 32 (.exr)",
     )
-    add("--motion", action="store_true", help="add the smoke's motion to EXR pictures (forward.u, forward.v)")
+    add(
+        "--motion",
+        action="store_true",
+        help="add the motion of smoke and solids to EXR pictures (forward.u, forward.v)",
+    )
     add("--volumes", metavar="DIR", help="write one numbered volume per frame into this folder")
     add("--volume-format", metavar="NAME", help="vdb (OpenVDB, the default), vti (ParaView) or npz (NumPy)")
     add(

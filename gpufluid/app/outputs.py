@@ -100,37 +100,23 @@ class Shot:
         return lambda: sixteen_bits(radiance, exposure, alpha)
 
     def motion_later(self) -> Callable[[], NDArray[np.float32]]:
-        """What gives the motion of the smoke, [h, w, 2], in any thread; of several boxes, of the nearest."""
+        """What gives the motion of smoke and solids, [h, w, 2], in any thread; smoke of the nearest box."""
         scene = self.scene
         renderer, eye = self.renderer, np.array(scene.camera.eye)
-        depth, later = renderer.read_depth(), scene.camera_ahead
 
         def distance(fluid: Any) -> float:
             return float(np.linalg.norm(0.5 * (np.array(fluid.grid.origin) + fluid.grid.upper) - eye))
 
-        boxes = [
-            motion_later(
-                fluid,
-                scene.camera,
-                renderer.size,
-                scene.dt,
-                extinction=scene.smoke.extinction,
-                fade=scene.smoke.fade,
-                edge=scene.smoke.edge,
-                depth=depth,
-                later=later,
-            )
-            for fluid in sorted(scene.fluids, key=distance, reverse=True)
-        ]
-
-        def motion() -> NDArray[np.float32]:
-            found = boxes[0]()
-            for box in boxes[1:]:
-                nearer = box()
-                np.copyto(found, nearer, where=nearer.any(-1, keepdims=True))
-            return found
-
-        return motion
+        return motion_later(
+            sorted(scene.fluids, key=distance, reverse=True),
+            scene.camera,
+            renderer.size,
+            scene.dt,
+            scene.smoke,
+            depth=renderer.read_depth(),
+            travel=renderer.read_travel(scene),
+            later=scene.camera_ahead,
+        )
 
 
 class Output:
@@ -199,7 +185,7 @@ class Outputs:
 
     out: a film or a folder for pictures; still: the last frame's picture. format: "png" or "exr", of the
     pictures in a folder. bits: a channel, of PNG, sheets and ProRes 8 or 16, of EXR 16 or 32; None: the
-    first. motion: EXR pictures tell that of the smoke. transparent: on nothing, with alpha.
+    first. motion: EXR pictures tell that of smoke and solids. transparent: on nothing, with alpha.
     volumes: a folder for a volume a frame; volume_format: one of VOLUME_FORMATS; fields, up: as in
     `write_volume`. flip_book, flow_map: sheets (.png); columns: of both; flow_axis: along which it is seen,
     or "camera": as the picture shows it, in pixels a frame.

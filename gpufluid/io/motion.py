@@ -1,14 +1,15 @@
-"""Motion of the smoke on the screen, for compositing: where what a pixel shows goes until the next frame."""
+"""Motion on the screen, for compositing: where what a pixel shows goes until the next frame."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number
+from gpufluid.errors import GpufluidError
 from gpufluid.fluid import Fluid
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.fading import fading_sides, spare_ends
@@ -17,7 +18,8 @@ from gpufluid.render.reference_light import fade as fade_at
 from gpufluid.view import Camera, Smoke
 
 Floats = NDArray[np.float64]
-LEAST = 1e-3  # opacity of a ray under which a pixel shows no smoke and has no motion
+LEAST = 1e-3  # opacity of a ray under which a pixel shows no smoke
+HALF = 0.5  # opacity of smoke under which a pixel shows more of a solid behind it
 CHUNK = 1 << 16  # rays at once
 
 
@@ -31,54 +33,92 @@ def motion_of(
     fade: float = 0.0,
     edge: float = 0.0,
     depth: NDArray[np.floating] | None = None,
+    travel: NDArray[np.floating] | None = None,
     later: Camera | View | None = None,
 ) -> NDArray[np.float32]:
-    """Return [h, w, 2], top row first: pixels (right, up) that the smoke in each pixel moves in `dt` seconds.
+    """Return [h, w, 2], top row first: pixels (right, up) that what each pixel shows moves in `dt` seconds.
 
     A pixel shows smoke of many depths; its motion is that of one place, where the ray has met half of what it
     loses on its way through the box (Beer-Lambert): what is in front of it and behind it hides as much. It
-    goes on with its velocity for `dt`, and is seen by `camera` before and by `later` after that. Pixels whose
-    smoke hides less than a thousandth have 0, and so has what is not smoke.
+    goes on with its velocity for `dt`, and is seen by `camera` before and by `later` after that. A solid of
+    which smoke hides less than half has its own motion. What else is opaque, and a solid without `travel`,
+    stands still, and counts where smoke hides less than a thousandth. Where nothing is, there is 0.
 
     extinction, fade, edge: 1/m per unit of density, metres, and a density, as in `gf.Smoke`. depth: [h, w],
     metres along the camera's axis where the opaque scene begins, as `FrameRenderer.read_depth` gives it;
-    None: nothing stands in the way. later: the camera after `dt`; None: it stands still.
-    Worked out on the CPU, a sample a cell.
+    None: nothing stands in the way. travel: [h, w, 4], how far solids go until the next frame, as
+    `FrameRenderer.read_travel` gives it. later: the camera after `dt`; None: it stands still.
+    Worked out on the CPU, a sample a cell. Raises GpufluidError for arrays of another size.
     """
-    return motion_later(
-        fluid, camera, size, dt, extinction=extinction, fade=fade, edge=edge, depth=depth, later=later
-    )()
+    look = Smoke(extinction=extinction, fade=fade, edge=edge)
+    return motion_later([fluid], camera, size, dt, look, depth=depth, travel=travel, later=later)()
 
 
 def motion_later(
-    fluid: Fluid,
+    fluids: Sequence[Fluid],
     camera: Camera | View,
     size: tuple[int, int],
     dt: float,
+    smoke: Smoke,
     *,
-    extinction: float = 40.0,
-    fade: float = 0.0,
-    edge: float = 0.0,
     depth: NDArray[np.floating] | None = None,
+    travel: NDArray[np.floating] | None = None,
     later: Camera | View | None = None,
 ) -> Callable[[], NDArray[np.float32]]:
-    """Read the fluid and the camera now, and return what works out `motion_of`, in any thread."""
+    """Read the fluids and the camera now, and return what works out `motion_of`, in any thread.
+
+    fluids: the farthest first, whose smoke that of the nearer hides.
+    """
     width, height = size
     dt = finite_number(dt, "dt")
     view = view_of(camera, width / height)
     after = view if later is None else view_of(later, width / height)
-    hiding = _Hiding.of(fluid, Smoke(extinction=extinction, fade=fade, edge=edge))
+    hiding = [_Hiding.of(fluid, smoke) for fluid in fluids]
     x, y = np.meshgrid((np.arange(width) + 0.5) * 2 / width - 1, 1 - (np.arange(height) + 0.5) * 2 / height)
     picture = np.stack([np.ones_like(x), x, y], -1).reshape(-1, 3)
-    far = np.full(len(picture), np.inf) if depth is None else np.asarray(depth, np.float64).reshape(-1)
+    far, gone = np.full(len(picture), np.inf), np.zeros((len(picture), 4))
+    if depth is not None:
+        far = _pixels(depth, size, "depth", ())[:, 0]
+    if travel is not None:
+        gone = _pixels(travel, size, "travel", (4,))
 
     def motion() -> NDArray[np.float32]:
         found = np.zeros((len(picture), 2))
         for start in range(0, len(picture), CHUNK):
             part = slice(start, start + CHUNK)
-            found[part] = _motion(view, after, hiding, picture[part], far[part], dt)
+            found[part] = _opaque_motion(view, after, picture[part], far[part], gone[part])
+            least = np.where(gone[part, 3] > 0.0, HALF, LEAST)
+            for box in hiding:
+                moves, opacity = _motion(view, after, box, picture[part], far[part], dt)
+                np.copyto(found[part], moves, where=(opacity > least)[:, None])
         return (found * (0.5 * width, 0.5 * height)).reshape(height, width, 2).astype(np.float32)
 
+    return motion
+
+
+def _pixels(
+    values: NDArray[np.floating], size: tuple[int, int], name: str, channels: tuple[int, ...]
+) -> Floats:
+    """What is known of each pixel, [pixels, channels], or raise naming it."""
+    shape = size[1], size[0], *channels
+    if np.shape(values) != shape:
+        raise GpufluidError(
+            f"{name} must have the shape {list(shape)} of the picture, got {list(np.shape(values))}"
+        )
+    return np.asarray(values, np.float64).reshape(size[0] * size[1], -1)
+
+
+def _opaque_motion(view: View, later: View, picture: Floats, far: Floats, gone: Floats) -> Floats:
+    """The way of what is opaque in picture coordinates, -1 .. 1, for rays [n, 3] of the picture.
+
+    far: where it begins, m. gone: how far solids go, and where they begin, m, [n, 4].
+    """
+    solid = gone[:, 3] > 0.0
+    begins = np.where(solid, gone[:, 3], far)
+    motion = np.zeros((len(picture), 2))
+    there = np.isfinite(begins) & (solid | (later is not view))
+    start = picture[there] @ view.rays.origin + begins[there, None] * (picture[there] @ view.rays.direction)
+    motion[there] = _seen(later, start + gone[there, :3]) - _seen(view, start)
     return motion
 
 
@@ -120,18 +160,20 @@ def sum_of_densities(fluid: Fluid) -> Floats:
     return np.asarray(density + np.maximum(fluid.color.read().astype(np.float64), 0.0).sum(axis=-1))
 
 
-def _motion(view: View, later: View, smoke: _Hiding, picture: Floats, far: Floats, dt: float) -> Floats:
-    """The way of the smoke in picture coordinates, -1 .. 1, for rays [n, 3] of the picture."""
+def _motion(
+    view: View, later: View, smoke: _Hiding, picture: Floats, far: Floats, dt: float
+) -> tuple[Floats, Floats]:
+    """The way of the smoke in picture coordinates, -1 .. 1, for rays [n, 3] of the picture; its opacity."""
     rays, h = view.rays, smoke.cell_size
     origin, direction = picture @ rays.origin, picture @ rays.direction
     safe = np.where(np.abs(direction) < 1e-12, 1e-12, direction)
     a, b = (smoke.first - origin) / safe, (smoke.last - origin) / safe
     near = np.maximum(np.minimum(a, b).max(1), rays.near)
     end = np.minimum(np.maximum(a, b).min(1), far)
-    motion = np.zeros((len(picture), 2))
+    motion, hides = np.zeros((len(picture), 2)), np.zeros(len(picture))
     hit = np.flatnonzero(end > near)
     if not len(hit):
-        return motion
+        return motion, hides
     origin, direction, near, end = origin[hit], direction[hit], near[hit], end[hit]
     lengths = np.linalg.norm(direction, axis=1)
     steps = int(np.ceil(((end - near) * lengths).max() / h)) + 1
@@ -152,9 +194,8 @@ def _motion(view: View, later: View, smoke: _Hiding, picture: Floats, far: Float
     depth = near + (after + np.clip(within, 0.0, 1.0)) * step
     start = origin + depth[:, None] * direction
     moved = start + dt * trilinear(smoke.velocity, (start - smoke.low) / h)
-    seen = opacity > LEAST
-    motion[hit[seen]] = (_seen(later, moved) - _seen(view, start))[seen]
-    return motion
+    motion[hit], hides[hit] = _seen(later, moved) - _seen(view, start), opacity
+    return motion, hides
 
 
 def _optical_depths(

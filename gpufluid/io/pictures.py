@@ -40,7 +40,7 @@ def write_picture(
     .png: tone mapped for a screen, sRGB. alpha: a fourth channel, straight; make the renderer with
         background="transparent" for it to be anything but 1. bits: 8 or 16 a channel.
     .exr: linear radiance before exposure and tone map, alpha premultiplied; the header has the camera, as
-        `gpufluid.io.exr.write_exr` says. depth: the scene's too, as Z. motion: of the smoke, [h, w, 2], from
+        `gpufluid.io.exr.write_exr` says. depth: the scene's too, as Z. motion: [h, w, 2], from
         `gpufluid.io.motion.motion_of`. half: half floats or single precision.
 
     renderer: a framebuffer of moderngl's will do for a .png of 8 bits: its first colour as it is, which

@@ -10,6 +10,9 @@ from gpufluid.grid import LARGEST_HALF, Grid
 from gpufluid.kernels import Variant
 from gpufluid.reference.arrays import Array, Places, center_velocity, centers_of, face_count, faces_of
 from gpufluid.reference.sampling import (
+    EITHER,
+    NOW,
+    WAS_FLUID,
     bounded_component,
     cell_bounds,
     cubic_cells,
@@ -64,6 +67,24 @@ def _cell_trace(grid: Grid, variant: Variant, velocity: Array, dt: float, solid:
     """Where what comes to the cell centres was `dt` ago, or, below 0, will be."""
     u = center_velocity(grid, velocity)
     return trace(grid, variant, velocity, centers_of(grid), (u[..., 0], u[..., 1], u[..., 2]), dt, solid)
+
+
+def _cell_source(
+    grid: Grid,
+    variant: Variant,
+    scalars: Array,
+    velocity: Array,
+    dt: float,
+    solid: Array | None,
+) -> tuple[Places, Array | float]:
+    """Where what comes to the cell centres was `dt` ago; the share above which cells there count as fluid."""
+    if not variant.covered:
+        return _cell_trace(grid, variant, velocity, dt, solid), 0.5
+    looks = np.where(scalars[..., 3] > 0.5, EITHER, NOW)
+    u = center_velocity(grid, velocity)
+    at = (u[..., 0], u[..., 1], u[..., 2])
+    place = trace(grid, variant, velocity, centers_of(grid), at, dt, solid, (scalars, looks))
+    return place, np.where(looks == NOW, 0.5, WAS_FLUID)
 
 
 def _face_trace(
@@ -264,11 +285,11 @@ def advect_scalars(
     solid: Array | None = None,
 ) -> Array:
     """Density, temperature and fuel carried along the velocity, semi-Lagrangian."""
-    place = _cell_trace(grid, variant, velocity, dt, solid)
+    place, least = _cell_source(grid, variant, scalars, velocity, dt, solid)
     if variant.cubic:
-        value = cubic_cells(grid, variant, scalars, place)
+        value = cubic_cells(grid, variant, scalars, place, least)
     else:
-        value = sample_cells(grid, variant, scalars, place)
+        value = sample_cells(grid, variant, scalars, place, least)
     value, _ = with_entering(grid, variant, place, ambient, _uncovered(variant, value, ambient))
     return _finished_scalars(variant, value, keep, ambient, solid)
 
@@ -290,8 +311,8 @@ def correct_scalars(
     value = forward + 0.5 * (scalars - returned)
     if variant.solids:
         value = np.where(scalars[..., 3:] < 0.5, forward, value)
-    place = _cell_trace(grid, variant, velocity, dt, solid)
-    low, high = cell_bounds(grid, variant, scalars, place, forward)
+    place, least = _cell_source(grid, variant, scalars, velocity, dt, solid)
+    low, high = cell_bounds(grid, variant, scalars, place, forward, least)
     if variant.limiter is not None:  # where nothing was found there is nothing to hold a correction to
         some = low[..., 3:] <= high[..., 3:]
         value = np.where(some, _limited(variant, value, forward, low, high), forward)
@@ -314,7 +335,7 @@ def compensate_scalars(
     place = _cell_trace(grid, variant, velocity, -dt, solid)
     out = 1.5 * scalars - 0.5 * sample_cells(grid, variant, forward, place)
     out[..., 3] = 1.0
-    return np.where(scalars[..., 3:] < 0.5, 0.0, out) if variant.solids else out
+    return np.where(scalars[..., 3:] < 0.5, scalars, out) if variant.solids else out
 
 
 def finish_scalars(
@@ -330,11 +351,11 @@ def finish_scalars(
     solid: Array | None = None,
 ) -> Array:
     """The compensated scalars carried along the velocity."""
-    place = _cell_trace(grid, variant, velocity, dt, solid)
-    value = _uncovered(variant, sample_cells(grid, variant, compensated, place), ambient)
-    plain = sample_cells(grid, variant, scalars, place)
+    place, least = _cell_source(grid, variant, scalars, velocity, dt, solid)
+    value = _uncovered(variant, sample_cells(grid, variant, compensated, place, least), ambient)
+    plain = sample_cells(grid, variant, scalars, place, least)
     plain = _uncovered(variant, plain, ambient)
-    low, high = cell_bounds(grid, variant, scalars, place, plain)
+    low, high = cell_bounds(grid, variant, scalars, place, plain, least)
     some = low[..., 3:] <= high[..., 3:]
     value = np.where(some, _limited(variant, value, plain, low, high), value)
     value, _ = with_entering(grid, variant, place, ambient, value)

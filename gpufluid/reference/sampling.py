@@ -14,6 +14,8 @@ from gpufluid.kernels import PATH, Variant
 from gpufluid.reference.arrays import Array, Places, centers_of, face_count, on_faces, periods_of
 
 SOLID_FLOOR = 0.05  # share of fluid round a sample, as in cell_sample.glsl
+WAS_FLUID = 0.2  # share above which a cell was fluid that a solid has come into
+NOW, EITHER, THEN = range(3)  # by which solids a path goes, as in was_fluid.glsl
 REACH = 4.0  # of a limiter, as in within_reach.glsl
 
 
@@ -151,49 +153,58 @@ def _any_of(flags: NDArray[np.bool_], index: list[NDArray[np.int_]]) -> NDArray[
 
 
 def _round_cells(
-    grid: Grid, variant: Variant, values: Array, place: Places
+    grid: Grid, variant: Variant, values: Array, place: Places, counts: Array | float
 ) -> tuple[Array, Array, Array, Any, list[Array]]:
-    """Cell values at `place`, the eight round it [8, ...], their weights, which of them count, and shares."""
+    """Cell values at `place`, the eight round it [8, ...], their weights, which of them count, and shares.
+
+    counts: the share of fluid above which a cell does.
+    """
     shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
     mean, corners, weights, share = trilinear(values, shifted, periods_of(grid, variant))
     taken = np.stack(corners)
     seen: Any = True
     if variant.solids:
-        seen = _reachable(taken[..., 3] > 0.5, [part >= 0.5 for part in share])[..., None]
+        seen = _reachable(taken[..., 3] > counts, [part >= 0.5 for part in share])[..., None]
     return mean, taken, np.stack(weights)[..., None], seen, share
 
 
-def sample_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Array:
-    """Cell values [z, y, x, 4] at `place` (cells) over the fluid alone."""
+def sample_cells(
+    grid: Grid, variant: Variant, values: Array, place: Places, counts: Array | float = 0.5
+) -> Array:
+    """Cell values [z, y, x, 4] at `place` (cells) over the fluid alone. counts: see `_round_cells`."""
     if not variant.solids:
         return trilinear(values, (place[0] - 0.5, place[1] - 0.5, place[2] - 0.5), periods_of(grid, variant))[
             0
         ]
-    mean, taken, weights, seen, _ = _round_cells(grid, variant, values, place)
+    mean, taken, weights, seen, _ = _round_cells(grid, variant, values, place, counts)
     if variant.sampler == "exact" or any(periods_of(grid, variant)):
         mean = (seen * weights * taken).sum(0)
     return mean / np.maximum(mean[..., 3:], SOLID_FLOOR)
 
 
 def cell_bounds(
-    grid: Grid, variant: Variant, values: Array, place: Places, plain: Array
+    grid: Grid, variant: Variant, values: Array, place: Places, plain: Array, counts: Array | float = 0.5
 ) -> tuple[Array, Array]:
     """The least and the most that a limiter allows in place of `plain`, the sample at `place`."""
-    _, taken, _, seen, share = _round_cells(grid, variant, values, place)
+    _, taken, _, seen, share = _round_cells(grid, variant, values, place, counts)
+    if variant.covered:  # what a solid has come into holds a share of what was there
+        taken = taken / np.where(taken[..., 3:] > 0.0, taken[..., 3:], 1.0)
     allowed = plain + np.stack(_reached(share))[..., None] * (taken - plain)
     low, high = np.where(seen, allowed, np.inf), np.where(seen, allowed, -np.inf)
     corners = 2**grid.dimensions  # the others are the same values again
     return low[:corners].min(0), high[:corners].max(0)
 
 
-def cubic_cells(grid: Grid, variant: Variant, values: Array, place: Places) -> Array:
+def cubic_cells(
+    grid: Grid, variant: Variant, values: Array, place: Places, counts: Array | float = 0.5
+) -> Array:
     """Cell values [z, y, x, 4] at `place` (cells), monotone cubic; trilinear over the fluid beside solids."""
     shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
     value, index = _tricubic(values, shifted, periods_of(grid, variant), grid.dimensions)
     if not variant.solids:
         return value
     beside = _any_of(values[..., 3] < 0.5, index)[..., None]
-    return np.where(beside, sample_cells(grid, variant, values, place), value)
+    return np.where(beside, sample_cells(grid, variant, values, place, counts), value)
 
 
 def monotone_cubic(four: list[Array], share: Array, low_slope: Array, high_slope: Array) -> Array:
@@ -245,16 +256,25 @@ def _tricubic(values: Array, place: Places, periods: tuple[int, ...], dimensions
     return along(2, ()), index
 
 
-def clipped(grid: Grid, variant: Variant, solid: Array | None, start: Places, end: Places) -> Places:
+def clipped(
+    grid: Grid,
+    variant: Variant,
+    solid: Array | None,
+    start: Places,
+    end: Places,
+    back_in: tuple[Array, NDArray[np.int_]] | None = None,
+) -> Places:
     """`end`, or the last place before a solid or the first beyond a side on the way from `start` (cells).
 
-    Walks from cell to cell (Amanatides & Woo 1987).
+    Walks from cell to cell (Amanatides & Woo 1987). back_in: the scalars, which tell where solids were, and
+    by which solids each path goes, as in was_fluid.glsl; that is written.
     """
     if not variant.solids or solid is None:
         return end
     begin = np.stack(start)
     way = np.stack(end) - begin
     back = way < 0.0
+    scalars, looks = (None, None) if back_in is None else back_in
     cell = np.where(back, np.ceil(begin) - 1, np.floor(begin)).astype(int)
     inverse = 1.0 / np.maximum(np.abs(way), 1e-20)
     following = np.abs(np.where(back, begin - cell, cell + 1 - begin)) * inverse
@@ -274,7 +294,13 @@ def clipped(grid: Grid, variant: Variant, solid: Array | None, start: Places, en
         at = np.where(periods > 0, cell % np.maximum(periods, 1), cell)
         inside = ((at >= 0) & (at < count)).all(0)
         x, y, z = np.clip(at, 0, count - 1)
-        hit = walking & inside & (solid[z, y, x, 0] > 0.5)
+        hit = solid[z, y, x, 0] > 0.5
+        if scalars is not None and looks is not None:
+            now, then = hit, scalars[z, y, x, 3] < WAS_FLUID
+            first = walking & inside & (now != then) & (looks == EITHER)
+            hit = np.where(looks == NOW, now, then & ~first)
+            looks[first] = np.where(now[first], THEN, NOW)
+        hit = walking & inside & hit
         stop = np.where(hit, np.maximum(share - 1e-3 / length, 0.0), stop)
         stop = np.where(walking & ~inside, share + 1e-3 / length, stop)
         cut |= walking & (hit | ~inside)
@@ -292,10 +318,11 @@ def trace(
     u: Places,
     dt: float,
     solid: Array | None = None,
+    back_in: tuple[Array, NDArray[np.int_]] | None = None,
 ) -> Places:
     """Where what is at `start` with velocity `u` was `dt` seconds ago (cells).
 
-    Never in a solid, but perhaps beyond a side.
+    Never in a solid, but perhaps beyond a side. back_in: as in `clipped`.
     """
     reach = dt / grid.cell_size
 
@@ -306,7 +333,7 @@ def trace(
     if variant.trace == "rk2":
         middle = back(0.5 * reach, u)
         u = tuple(sample_component(grid, variant, velocity, middle, a) for a in range(3))  # type: ignore[assignment]
-    return clipped(grid, variant, solid, start, back(reach, u))
+    return clipped(grid, variant, solid, start, back(reach, u), back_in)
 
 
 def face_velocity(grid: Grid, variant: Variant, velocity: Array, axis: int) -> Places:

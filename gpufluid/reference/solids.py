@@ -74,7 +74,7 @@ def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, marks: Array, dt
         cells_beside(grid, variant, axis, by, marks) for axis in range(grid.dimensions) for by in (-1, 1)
     )
     faces = np.where(both[..., 3] > 0.0, both[..., 3], 1.0)
-    share = scalars[..., 3] * -np.expm1(-both[..., 1] / faces * dt) * (both[..., 3] > 0.0)
+    share = (scalars[..., 3] > 0.5) * -np.expm1(-both[..., 1] / faces * dt) * (both[..., 3] > 0.0)
     out = scalars.copy()
     out[..., 1] += (both[..., 0] / faces - out[..., 1]) * share
     return out
@@ -120,6 +120,6 @@ def add_obstacle(
     return out
 
 
-def cover_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array) -> Array:
-    """The scalars with nothing left in cells that a solid has just come into."""
-    return np.where(solid > 0.5, 0.0, scalars)
+def cover_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array, left: float) -> Array:
+    """The scalars with the share `left` of all four channels in cells that a solid has just come into."""
+    return np.where(solid > 0.5, left * scalars, scalars)

@@ -104,7 +104,7 @@ def _set_share(weight: Array, times: float) -> Array:
 
 
 def _with_emitted(emitter: Array, weight: Array, scalars: Array) -> Array:
-    weight = weight * scalars[..., 3]
+    weight = weight * (scalars[..., 3] > 0.5)
     out = scalars.copy()
     out[..., 0] += weight * emitter[5, 0]
     if emitter[4, 3] > 0.0:

@@ -9,7 +9,7 @@ allocated from the second frame of a scene on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,7 @@ from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest, own_depths
 from gpufluid.grid import Grid
+from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, cells_of, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part, Size, part_round
 from gpufluid.render.frame_targets import FrameTargets, only
@@ -37,6 +38,7 @@ from gpufluid.render.reference_light import LightFrame
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.solid_meshes import CORNERS
+from gpufluid.render.solid_travel import draw_travel
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, SKY, SUN, bind, volume_program
@@ -271,6 +273,37 @@ class FrameRenderer(Guest):
         depth = np.full(z.shape, np.inf)
         np.divide(a * z + b, c * z + d, out=depth, where=raw < 1.0)
         return depth.astype(np.float32)
+
+    def read_travel(
+        self, scene: SceneLike, before: Mapping[Obstacle, Obstacle] | None = None
+    ) -> NDArray[np.float32]:
+        """Return how far the solids in the picture drawn last go until the next frame, [height, width, 4].
+
+        Metres along x, y and z, and how far away they are, as `read_depth`; all 0 where the middle of a pixel
+        shows none. Top row first. A solid goes on as it came since the frame before: its origin straight, its
+        turning and growing about that, and vertices of a mesh that bends straight. One that was put elsewhere
+        (see `Obstacle`) stays.
+
+        scene: the one drawn, as it is now. before: its obstacles as they were in the frame before, copies;
+        None: as `Scene.advance` left them then.
+        """
+        self._check()
+        width, height = self.size
+        if self._view is None:
+            return np.zeros((height, width, 4), np.float32)
+        texture, target = self._targets.travel
+        fluids = (scene.fluid, *scene.others)
+        known = scene.stood if before is None else before
+        with own_depths(self.ctx):
+            self.volume.depth_sampler.use(DEPTH)
+            draw_travel(
+                *(self.device, self._solids, fluids, known, self._view, self.size),
+                *(target, self._targets.depth),
+            )
+            self.volume.depth_sampler.clear(DEPTH)
+            self.device.blank().use(DEPTH)
+        raw = np.frombuffer(texture.read(alignment=1), np.float32).reshape(height, width, 4)
+        return np.ascontiguousarray(raw[::-1])
 
     def present(self, framebuffer: moderngl.Framebuffer) -> None:
         """Show the picture drawn last in `framebuffer`, scaled to its viewport.

@@ -36,6 +36,7 @@ class FrameTargets:
         self.device, self.size = device, size
         self._things: list[Any] = []
         self._copies: dict[int, tuple[moderngl.Texture, moderngl.Framebuffer]] = {}
+        self._travel: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
         try:
             self._make(min(SAMPLES, device.ctx.max_samples))
         except moderngl.Error as error:
@@ -91,6 +92,18 @@ class FrameTargets:
             self._copies[number] = texture, self.device.ctx.framebuffer([texture])
             self._things += self._copies[number]
         return self._copies[number]
+
+    @property
+    def travel(self) -> tuple[moderngl.Texture, moderngl.Framebuffer]:
+        """Four single floats a pixel, and what draws into them by depths of its own."""
+        if self._travel is None:
+            texture = self.device.texture(self.size, 4, "f4", "the travel of solids")
+            depths = self.device.ctx.depth_renderbuffer(self.size)
+            self._travel = texture, self.device.ctx.framebuffer([texture], depths)
+            self._things += texture, depths
+            self._things.insert(0, self._travel[1])
+            self.bytes += 20 * self.size[0] * self.size[1]
+        return self._travel
 
     def copy(self, number: int, part: Part) -> moderngl.Texture:
         """Keep `part` of the picture as it is now, in the one of that `number`."""

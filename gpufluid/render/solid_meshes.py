@@ -70,20 +70,25 @@ class SolidMeshes(MeshBuffers):
         for obstacle in fluid.obstacles:
             if not (obstacle.visible or hidden):
                 continue
-            grid, sides = fluid.grid, fluid.boundaries
             if isinstance(obstacle.shape, Plane):
-                cut = self._cut(obstacle.shape, obstacle.matrix, grid) if hidden else None
+                cut = self._cut(obstacle.shape, obstacle.matrix, fluid.grid) if hidden else None
                 if cut is not None:
                     yield Placed(cut, np.eye(4))
                 continue
-            there: Sequence[Triple] = HERE
-            if any(periods(grid, sides)):
-                there = held(
-                    grid, sides, obstacle.shape, moved(obstacle.matrix, np.negative(grid.origin))
-                ).there
-            for (mesh, place), shift in product(self._parts(obstacle), there):
-                look = obstacle.color, obstacle.gloss, obstacle.emission
-                yield Placed(mesh, moved(place, shift), *look)
+            yield from (one for one, _ in self.images(fluid, obstacle))
+
+    def images(self, fluid: FluidLike, obstacle: ObstacleLike) -> Iterator[tuple[Placed, Triple]]:
+        """The triangles that stand for an obstacle, and how far they are off it as its image, m.
+
+        It is no plane.
+        """
+        grid, sides, shape = fluid.grid, fluid.boundaries, obstacle.shape
+        there: Sequence[Triple] = HERE
+        if any(periods(grid, sides)):
+            there = held(grid, sides, shape, moved(obstacle.matrix, np.negative(grid.origin))).there
+        for (mesh, place), shift in product(self._parts(obstacle), there):
+            look = obstacle.color, obstacle.gloss, obstacle.emission
+            yield Placed(mesh, moved(place, shift), *look), shift
 
     def _cut(self, plane: Plane, matrix: Floats, grid: Grid) -> Mesh | None:
         """The part of a plane that lies in a box; one mesh while neither moves."""

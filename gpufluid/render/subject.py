@@ -16,7 +16,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
-from gpufluid.obstacles import Shape
+from gpufluid.obstacles import Obstacle, Shape
 from gpufluid.view import Camera, Fire, Light, PointLight, Smoke
 
 
@@ -126,7 +126,7 @@ def check_context(fluid: FluidLike, ctx: moderngl.Context, by: str) -> None:
 class SceneLike(Protocol):
     """A fluid and how it is looked at. floor: height of the ground, metres, or None.
 
-    live: where the renderer keeps what draws the views.
+    live: where the renderer keeps what draws the views. stood: the obstacles as they were a frame ago.
     """
 
     live: Any
@@ -136,6 +136,9 @@ class SceneLike(Protocol):
 
     @property
     def others(self) -> Sequence[FlowLike]: ...
+
+    @property
+    def stood(self) -> Mapping[Obstacle, Obstacle]: ...
 
     @property
     def box_names(self) -> Sequence[str]: ...
