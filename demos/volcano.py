@@ -32,7 +32,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = HEIGHT / cells[1]
     fluid = gf.Fluid(
-        gf.Grid(cells, size, origin=(-0.33 * size * cells[0], 0.0, -0.5 * size * cells[2])),  # more to the lee
+        gf.Grid(cells, size, origin=(-0.33 * size * cells[0], 0.0, -0.5 * size * cells[2])),  # room to lee
         boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open()),
         settings=gf.Settings(
             combustion=gf.Combustion(smoke_per_burn=1.5, expansion_per_burn=1.0, radiation=0.12),
