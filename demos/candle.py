@@ -46,7 +46,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         light=gf.Light(direction=(-0.8, -0.3, 0.1), color=(0.5, 0.34, 0.2), ambient=(0.09, 0.06, 0.05)),
         lights=[gf.PointLight((0.0, TOP + 0.04, 0.0), color=(0.004, 0.0022, 0.0009), radius=0.01)],
         smoke=gf.Smoke(extinction=4.0),
-        fire=gf.Fire(400.0, 600.0, intensity=1450.0, core=(0.0, 0.2, 0.75), soot=1.0, hottest=4000.0),
+        fire=gf.Fire(400.0, 600.0, intensity=1450.0, core=(0.0, 0.3, 1.1), soot=1.0, hottest=4000.0),
         picture=gf.Picture(background="transparent"),
         dt=1.0 / 90.0,
         title="gpufluid: candle",

@@ -52,7 +52,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 1.25, 0.0), distance=4.7, azimuth=30.0, elevation=9.0),
+        camera=gf.Camera(target=(0.0, 0.98, 0.0), distance=3.7, azimuth=30.0, elevation=9.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.3, 0.34, 0.48), ambient=(0.03, 0.035, 0.05)),
         smoke=gf.Smoke(extinction=32.0, albedo=(0.45, 0.42, 0.4), fade=0.3, soft=True),
         fire=gf.Fire(300.0, 330.0, intensity=75.0, glow=2.5, core=(0.0, 0.0, 0.0), hottest=3000.0, soft=True),

@@ -44,14 +44,14 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     fluid.emitters.add(pilots)
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.42, 0.0), distance=1.75, azimuth=20.0, elevation=6.0),
+        camera=gf.Camera(target=(0.0, 0.4, 0.0), distance=1.6, azimuth=20.0, elevation=6.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.4), color=(0.25, 0.27, 0.35), ambient=(0.02, 0.024, 0.035)),
         smoke=gf.Smoke(extinction=3.0, albedo=(0.2, 0.18, 0.17), fade=0.2),
         fire=gf.Fire(
-            100.0, 600.0, intensity=300.0, core=(0.0, 0.08, 0.28), soot=1.4, shimmer=0.004, hottest=2400.0
+            100.0, 600.0, intensity=300.0, core=(0.0, 0.12, 0.42), soot=1.4, shimmer=0.004, hottest=2400.0
         ),
         floor=0.0,
-        picture=gf.Picture(floor_color=(0.15, 0.135, 0.12), background=(0.004, 0.005, 0.009)),
+        picture=gf.Picture(floor_color=(0.08, 0.072, 0.065), background=(0.004, 0.005, 0.009)),
         title="gpufluid: flame",
     )
 

@@ -13,7 +13,7 @@ GPU_CELLS = (176, 112, 96)
 LENGTH = 4.4  # m, of the box; the room stands in it with room above
 WALL = 0.2  # m
 HAZE = 0.035  # density of what floats in the room from the first, and shows the beam
-PLASTER = (0.4, 0.3, 0.21)
+PLASTER = (0.42, 0.37, 0.31)
 LOW, HIGH = (-2.0, 0.0, -1.1), (2.0, 2.1, 1.1)  # corners of the room, outside
 HOLE = ((0.7, -0.45), (1.5, 0.35))  # m, corners (x, z) of the hole in the roof
 NICHES = (-1.35, -0.35, 0.65)  # m: where the niches in the back wall begin
@@ -70,11 +70,11 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 0.92, 0.0), distance=3.75, azimuth=-8.0, elevation=5.0),
-        light=gf.Light(direction=(-0.6, -1.0, 0.21), color=(15.0, 11.0, 6.5), ambient=(0.05, 0.07, 0.11)),
+        light=gf.Light(direction=(-0.6, -1.0, 0.21), color=(26.0, 19.5, 12.0), ambient=(0.06, 0.09, 0.16)),
         # what the sunlit floor throws back; so high up that the brazier has no shadow on the wall
         lights=[gf.PointLight((0.1, 0.85, 0.4), color=(0.38, 0.25, 0.135), radius=0.6)],
-        smoke=gf.Smoke(extinction=5.0, anisotropy=0.3),
-        fire=gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=1600.0, intensity=40.0, glow=2.0),
+        smoke=gf.Smoke(extinction=3.0, anisotropy=0.4),
+        fire=gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=1600.0, intensity=34.0, glow=1.3),
         picture=gf.Picture(floor_color=(0.16, 0.11, 0.08)),
         floor=0.0,
         title="gpufluid: room",

@@ -32,7 +32,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = HEIGHT / cells[1]
     fluid = gf.Fluid(
-        gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
+        gf.Grid(cells, size, origin=(-0.33 * size * cells[0], 0.0, -0.5 * size * cells[2])),  # room to lee
         boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open()),
         settings=gf.Settings(
             combustion=gf.Combustion(smoke_per_burn=1.5, expansion_per_burn=1.0, radiation=0.12),
@@ -46,7 +46,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         backend=backend,
         ctx=ctx,
     )
-    fluid.obstacles.add(gf.Obstacle(mountain(), color=(0.075, 0.06, 0.055), gloss=0.0))
+    fluid.obstacles.add(gf.Obstacle(mountain(), color=(0.15, 0.105, 0.085), gloss=0.0))
     vent = gf.Emitter(gf.Cylinder((0.0, SUMMIT, 0.0), 0.085, 0.05), density=11.0, temperature=0.9)
     vent.falloff, vent.noise, vent.noise_size, vent.noise_time = 0.0193, 1.0, 0.035, 0.1
     fluid.emitters.add(vent)
@@ -65,7 +65,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.12, 0.8, 0.0), distance=2.7, azimuth=25.0, elevation=3.0),
-        light=gf.Light(direction=(0.8, -0.25, 0.05), color=(2.6, 1.3, 0.85), ambient=(0.03, 0.04, 0.075)),
+        light=gf.Light(direction=(0.8, -0.25, 0.05), color=(3.4, 1.7, 1.0), ambient=(0.03, 0.042, 0.08)),
         smoke=gf.Smoke(extinction=34.0, albedo=(0.6, 0.56, 0.53), fade=0.35, soft=True),
         fire=gf.Fire(500.0, 700.0, intensity=195.0, glow=0.62, core=(0.0, 0.0, 0.0), hottest=1900.0),
         picture=gf.Picture(background="sky", floor_color=(0.1, 0.082, 0.074)),

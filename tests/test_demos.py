@@ -33,6 +33,7 @@ DRAWN = {  # as large as another test here needs it, which then has its programs
     **SMALL,
     "flame": (16, 32, 16),
     "fireball": (40, 55, 40),  # in larger cells its puffs are lost
+    "ink": (36, 64, 36),  # and its streams
     "room": (32, 20, 18),
     "stirring": (64, 36, 1),
     "benard": (48, 8, 6),

@@ -294,18 +294,18 @@ def test_burning_fuel_adds_its_colour(device: Device) -> None:
 
 
 def test_burning_fuel_is_blue_only_where_it_is_clear_of_soot(device: Device) -> None:
-    """exp(-(2 density / soot)^2) of the core's light is left, in what is seen and in what lights the rest."""
+    """exp(-(6 density / soot)^2) of the core's light is left, in what is seen and in what lights the rest."""
     camera = gf.Camera(target=(0.5, 0.5, 0.5), distance=40.0, azimuth=0.0, elevation=0.0, fov=1.5)
     smoke = gf.Smoke(extinction=0.0)
     seen, lit = [], []
-    for density, soot in ((0.0, 0.5), (0.1, 0.5), (0.2, 0.5), (2.0, 0.5), (2.0, 0.0)):
+    for density, soot in ((0.0, 0.5), (0.05, 0.5), (0.1, 0.5), (2.0, 0.5), (2.0, 0.0)):
         puff = Puff(device, GRID, density, flame=(0.5,))
         fire = gf.Fire(core=(0.2, 0.4, 2.0), glow=0.0, soot=soot)
         seen.append(drawn(puff, camera, light=DARK, fire=fire, smoke=smoke)[MIDDLE][2])
         light = FireLight(device, GRID)
         light.update(puff, gf.Fire(core=(0.2, 0.4, 2.0), soot=soot), smoke)
         lit.append(light.glow.read()[0, 2, 2, 2])
-    left = (1.0, np.exp(-0.16), np.exp(-0.64), 0.0, 1.0)
+    left = (1.0, np.exp(-0.36), np.exp(-1.44), 0.0, 1.0)
     np.testing.assert_allclose(seen, left, rtol=0.01, atol=1e-4)
     np.testing.assert_allclose(np.array(lit) / lit[0], left, rtol=0.01, atol=1e-4)
 

@@ -19,11 +19,11 @@ float fire_share(float density) {
     return fire_soot > 0.0 ? 1.0 - exp(-soot * soot) : 1.0;  // soot grows from what is there already
 }
 
-// Share of the core's light that is left: what sends it out becomes soot, well before most of that glows. Light of both would
-// mix to magenta.
+// Share of the core's light that is left: radicals send it out, which are gone before soot glows. Light of both would mix to
+// pink, as the first soot is red; it glows a hundred times as bright as they do, so a little of it must end them.
 float core_share(float density) {
-    float clear = 1.0 - fire_share(density), left = clear * clear;  // exp(-(2 density / soot)^2)
-    return fire_soot > 0.0 ? left * left : 1.0;
+    float soot = 6.0 * max(density, 0.0) / max(fire_soot, 1e-6);
+    return fire_soot > 0.0 ? exp(-soot * soot) : 1.0;
 }
 
 vec3 fire_emission(float temperature, float burn, float density) {

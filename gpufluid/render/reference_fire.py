@@ -61,7 +61,9 @@ def glowing(density: Floats, fire: Fire) -> Floats:
 
 def clear(density: Floats, fire: Fire) -> Floats:
     """The share of the light of burning fuel that is left with that much smoke in it."""
-    return np.asarray((1.0 - glowing(density, fire)) ** 4) if fire.soot else np.ones_like(density)
+    if not fire.soot:
+        return np.ones_like(density)
+    return np.asarray(np.exp(-((6.0 * np.maximum(density, 0.0) / fire.soot) ** 2)))
 
 
 def through(
