@@ -39,9 +39,9 @@ class Wall:
 @named
 @dataclass(frozen=True)
 class Open:
-    """A side through which fluid leaves and enters freely: the pressure outside is 0.
+    """A side through which fluid leaves and enters freely: the pressure on it is 0.
 
-    What comes in is clean, at the ambient temperature.
+    What comes in is clean, at the ambient temperature, and was at rest.
     """
 
 

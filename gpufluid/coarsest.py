@@ -58,7 +58,7 @@ def _modes(
     for high in (False, True):
         if sides and boundaries.open(axis, high):
             end = -1 if high else 0
-            matrix[end, end] += 1.0 / (0.5 * (widths[end] + 1.0))
+            matrix[end, end] += 1.0 / (0.5 * widths[end])
     root = np.sqrt(widths)
     rates, modes = np.linalg.eigh(matrix / np.outer(root, root))
     return rates, modes / root[:, None]

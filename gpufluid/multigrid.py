@@ -63,9 +63,7 @@ class Level:
         """Choose the kernels for this problem. unit: of the residual that comes down."""
         sides, cells = problem.variant.boundaries, problem.grid.cells
         axes = range(problem.grid.dimensions)
-        same = not problem.variant.solids and not any(
-            cells[axis] % self.stride or sides.open(axis, False) or sides.open(axis, True) for axis in axes
-        )
+        same = not problem.variant.solids and not any(cells[axis] % self.stride for axis in axes)
         self.unit = float(self.stride ** (len(axes) - 2)) if same else 1.0  # area over distance
         self.scale = unit / self.unit
         self.variant = Variant(problem.variant.solids, boundaries=sides, weighted=not same)
@@ -274,7 +272,6 @@ class Chessboard(Finest):
             own=self._fields["black"],
             correction=level.pressure,
             colour=1,
-            reach=reach(level.stride),
             **problem.openings,
             **level.parts,
         )
@@ -341,11 +338,6 @@ def _solve(level: Level, problem: PressureProblem) -> Call:
     return level.backend.kernel("solve_coarsest", variant).bound(sweeps=sweeps, **given, **level.weights)
 
 
-def reach(stride: int) -> float:
-    """How far a finer cell beside an open side is on the way from its coarse cell's centre to where p = 0."""
-    return 0.25 * stride / (0.5 * stride + 0.5)
-
-
 def _restrict(
     finer: PressureProblem | Level, variant: Variant, scale: float, coarser: Level, faces: Mapping[str, Any]
 ) -> Call:
@@ -365,7 +357,6 @@ def _prolong(
     return finer.backend.kernel("prolong", variant).bound(
         pressure=finer.pressure,
         correction=coarser.pressure,
-        reach=reach(coarser.stride),
         **faces,
         **coarser.parts,
     )

@@ -22,8 +22,8 @@ class PressureProblem:
     """laplacian(pressure) = divergence / dt on the fluid cells of a box.
 
     In cells of size 1 that is ``sum over open neighbours of (their pressure - mine) = scale * divergence``:
-    walls, inflow and solids are no neighbours, beyond an open side the pressure is 0. A cell with no open
-    neighbour keeps the pressure 0.
+    walls, inflow and solids are no neighbours. On an open side the pressure is 0: the neighbour beyond it has
+    the cell's own times -1. A cell with no open neighbour keeps the pressure 0.
 
     pressure: packed field to be improved, holding the start. divergence: packed field, 1/s. scale:
     cell_size^2 / dt, m^2/s^2 per 1/s. openings: {} or {"openings": field}, what kernels take of the solids.

@@ -124,7 +124,6 @@ PARAMETERS: dict[str, Any] = {
     "rounding": 0.05,
     "omega": 1.7,
     "colour": 1,
-    "reach": 0.4,
     "ignition": 0.2,
     "growth": 0.6,
     "fuel_per_burn": 0.25,

@@ -158,6 +158,25 @@ def test_converged_is_the_dense_solution(sides: str, name: str, solids: str, bac
         assert np.abs(got - expected).max() <= (1e-5 if backend == "numpy" else 1e-4) * np.abs(expected).max()
 
 
+@pytest.mark.parametrize(("name", "backend"), by_turns(list(CONVERGED)))
+def test_what_stops_a_wind_is_zero_on_the_open_side(name: str, backend: str) -> None:
+    """A wind from a floor: p = (y - H) U / dt stops it to the last cell, whatever solves for it."""
+    with gf.Fluid(
+        gf.Grid((6, 5, 9), 0.1),
+        gf.Boundaries(top=gf.Open()),
+        gf.Settings(pressure=CONVERGED[name]),
+        backend,
+    ) as fluid:
+        wind = np.zeros((10, 6, 7, 3))
+        wind[:9, :, :6, 1] = 0.5
+        fluid.velocity.write(wind)
+        fluid.project()
+        height = 0.1 * (np.arange(5) + 0.5)
+        expected = np.broadcast_to(0.5 * (height - 0.5)[None, :, None], (9, 5, 6))
+        np.testing.assert_allclose(fluid.pressure.read(), expected, atol=2e-5)
+        np.testing.assert_allclose(fluid.velocity.read(), 0.0, atol=2e-5)
+
+
 @pytest.mark.parametrize(
     ("cells", "name", "sides", "backend"),
     [
@@ -167,6 +186,13 @@ def test_converged_is_the_dense_solution(sides: str, name: str, solids: str, bac
         for m, name in enumerate(["sor", "conjugate gradients", "multigrid"])
         for k, sides in enumerate(["walls", "open top", "periodic"])
         if (n + m + k) % 3 == 1 or ((n + m + k) % 3 == 0 and m == n % 3)
+    ]
+    # few cells between two open sides
+    + [
+        ((1, 1, 1), "sor", "open all round", "numpy"),
+        ((2, 1, 1), "multigrid", "open all round", "auto"),
+        ((1, 7, 3), "multigrid", "open all round", "numpy"),
+        ((5, 2, 2), "conjugate gradients", "open all round", "auto"),
     ],
 )
 def test_boxes_of_any_size(cells: tuple[int, int, int], name: str, sides: str, backend: str) -> None:
@@ -266,6 +292,24 @@ def test_the_inverse_of_a_grid_of_few_cells(cells: tuple[int, int, int], sides: 
     solved = reference.apply_inverse(grid, variant, divergence=right, inverse=table, scale=0.7)[..., 0]
     laplacian, _ = reference.pressure_operator(grid, variant, solved, weights=faces)
     assert np.abs(laplacian - 0.7 * right[..., 0]).max() <= 1e-5 * np.abs(right).max()
+
+
+@pytest.mark.parametrize("sides", ["walls", "open top", "open all round", "inflow and open"])
+def test_coarse_grids_without_a_rest_have_the_equation_of_the_finest(sides: str) -> None:
+    """With open sides as well: why kernels read no weights there."""
+    grid, boundaries = gf.Grid((16, 8, 12), 0.1), SIDES[sides]
+    plain, weights = Variant(boundaries=boundaries), {}
+    variant = plain
+    for stride in (2, 4):
+        grid = grid.coarser()
+        faces = reference.coarse_weights(grid, variant, finest=(16, 8, 12), stride=stride, **weights)
+        p = np.random.default_rng(stride).normal(size=grid.cells[::-1])
+        got = reference.pressure_operator(grid, variant, p, weights=faces)
+        for one, other in zip(got, reference.pressure_operator(grid, plain, p), strict=True):
+            np.testing.assert_allclose(one, stride * other, atol=1e-12)
+        names = [f"fine_weights_{part}" for part in ("x", "y", "z", "sum")]
+        weights = dict(zip(names, np.split(faces, 4, -1), strict=True))
+        variant = Variant(boundaries=boundaries, weighted=True)
 
 
 @pytest.mark.parametrize("solver", [gf.Multigrid(1), gf.ConjugateGradient(3)], ids=["multigrid", "cg"])

@@ -1,8 +1,6 @@
 // Which coarse cells a cell is interpolated between: it lies a quarter of the way from its coarse cell's centre to the
-// next along each axis.
+// next along each axis, and half way to the side of the box, where it is at one.
 #include "lib/box.glsl"
-
-uniform float reach;  // how far a cell is on the way from the coarse centre to where the pressure is 0
 
 // The coarse neighbour of cell `i` along an axis, and how much of it is taken: of the cell's own value, or of 0.
 // odd: 1 where the cell next to `i` there is an odd one, else 0.
@@ -21,7 +19,7 @@ Beside beside(int i, int axis) {
     else if (next == cells[axis]) next = 0;
     Beside b = Beside(at, 0.25, false, next & 1);
     if (periodic[axis]) b.at += count * (int(low) - int(high));
-    else if ((low && open_low[axis]) || (high && open_high[axis])) b = Beside(i / 2, reach, true, 0);
+    else if ((low && open_low[axis]) || (high && open_high[axis])) b = Beside(i / 2, 0.5, true, 0);
     else if (low || high) b = Beside(i / 2, 0.0, false, 0);
     if (i == cells[axis] - 1 && !up) b.share = 0.0;
     return b;

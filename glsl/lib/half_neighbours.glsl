@@ -1,4 +1,4 @@
-// The sum of the pressures of the open neighbours of cells of one colour, all of the other; beyond an open side is 0.
+// The sum of the pressures of the open neighbours of cells of one colour, all of the other; an open side adds 0.
 // For boxes in which no axis with an odd number of cells is periodic: there neighbours would share a colour.
 #include "lib/half_open.glsl"
 

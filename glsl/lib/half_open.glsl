@@ -1,8 +1,8 @@
 // Which neighbours of cells of one colour are open.
 #include "lib/halves.glsl"
-#if SOLIDS
-#include "lib/counted_bits.glsl"
+#include "lib/more_open.glsl"
 
+#if SOLIDS
 // The bits of the open neighbours of the cells.
 ivec4 open_bits(ivec3 pack, int parity) {
     int low = int(fetch_openings(ivec3(2 * pack.x, pack.yz)).x), high = 0;
@@ -11,20 +11,15 @@ ivec4 open_bits(ivec3 pack, int parity) {
 }
 #endif
 
-// How many neighbours of the cells are open.
+// How many neighbours of the cells are open, an open side of the box twice.
 vec4 open_count(ivec3 pack, int parity) {
+    vec4 more = vec4(more_across(pack));
+    if (parity == 0 && pack.x == 0) more.x += more_low.x;
+    if (parity == ((cells.x - 1) & 1) && pack.x == row_end / 4) more[row_end % 4] += more_high.x;
 #if SOLIDS
-    return counted_bits(open_bits(pack, parity));
+    vec4 count = counted_bits(open_bits(pack, parity));
+    return count + mix(vec4(0.0), more, greaterThan(count, vec4(0.0)));
 #else
-    vec4 count = vec4(2.0 * float(DIMENSIONS));
-    if (pack.y == 0 && !periodic.y && !open_low.y) count -= 1.0;
-    if (pack.y == cells.y - 1 && !periodic.y && !open_high.y) count -= 1.0;
-#if DIMENSIONS == 3
-    if (pack.z == 0 && !periodic.z && !open_low.z) count -= 1.0;
-    if (pack.z == cells.z - 1 && !periodic.z && !open_high.z) count -= 1.0;
-#endif
-    if (parity == 0 && pack.x == 0 && !periodic.x && !open_low.x) count.x -= 1.0;
-    if (parity == ((cells.x - 1) & 1) && pack.x == row_end / 4 && !periodic.x && !open_high.x) count[row_end % 4] -= 1.0;
-    return mix(vec4(0.0), count, in_row(pack, parity));
+    return mix(vec4(0.0), 2.0 * float(DIMENSIONS) + more, in_row(pack, parity));
 #endif
 }

@@ -1,5 +1,6 @@
 // The Laplacian of the pressure in four packed cells (cells of size 1), and the weight of each cell's own pressure
-// in it, which counts its open neighbours alone. Both are of no use where that weight is 0: solids, past the row.
+// in it, which counts its open neighbours alone, an open side of the box twice. Both are of no use where that weight is
+// 0: solids, past the row.
 #include "lib/box.glsl"
 
 struct Operator {

@@ -1,5 +1,5 @@
 // The pressure round four packed cells, and what stands for it where there is no cell: beyond a wall or a solid the
-// cell's own pressure (zero normal gradient), beyond an open side 0.
+// cell's own pressure (zero normal gradient); beyond an open side less that, so that it is 0 on the side itself.
 #include "lib/box.glsl"
 
 struct Neighbours {
@@ -18,7 +18,7 @@ ivec3 readable(ivec3 pack, int axis) {
 vec4 or_beyond(vec4 there, ivec3 pack, int axis, vec4 own) {
     bool low = pack[axis] < 0, high = pack[axis] >= packed_extent[axis];
     if (periodic[axis] || !(low || high)) return there;
-    return (low && open_low[axis]) || (high && open_high[axis]) ? vec4(0.0) : own;
+    return (low && open_low[axis]) || (high && open_high[axis]) ? -own : own;
 }
 
 // The neighbours along x, those along y and z left open, of the cells at `pack`, which hold `p`. before, after: what

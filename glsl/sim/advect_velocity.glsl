@@ -12,20 +12,20 @@
 uniform float dt;  // s
 
 // Its axis is a constant wherever it is called: of each texel one channel is then loaded.
-float carried_along(int axis, vec3 from) {
+float carried_along(ivec3 face, int axis, vec3 from) {
 #if CUBIC
-    return still_air(from) * cubic_FIELD(from, axis);
+    return still_air(from, face, axis) * cubic_FIELD(from, axis);
 #else
-    return still_air(from) * component_FIELD(from, axis);
+    return still_air(from, face, axis) * component_FIELD(from, axis);
 #endif
 }
 
 void kernel(ivec3 here) {
     ivec3 face = home(here);
     Faces from = trace_faces(face, face_velocities(face), dt);
-    vec3 carried = vec3(carried_along(0, from.x), carried_along(1, from.y), 0.0);
+    vec3 carried = vec3(carried_along(face, 0, from.x), carried_along(face, 1, from.y), 0.0);
 #if DIMENSIONS == 3
-    carried.z = carried_along(2, from.z);
+    carried.z = carried_along(face, 2, from.z);
 #endif
     carried_out = vec4(constrained(here, carried), 0.0);
 }

@@ -19,9 +19,9 @@ vec4 distances_before(ivec4 i, int n, int s) {
     return 0.5 * (widths(i, n, s) + widths(or_round(i - 1, count_of(n, s)), n, s));
 }
 
-// From the centre of the cell at a side to that of the finest cell beyond it.
-float distance_beyond(bool high, int n, int s) {
-    return 0.5 * (widths(ivec4(high ? count_of(n, s) - 1 : 0), n, s).x + 1.0);
+// From the centre of the cell at a side to that side.
+float distance_to_side(bool high, int n, int s) {
+    return 0.5 * widths(ivec4(high ? count_of(n, s) - 1 : 0), n, s).x;
 }
 
 // Of the finer cells 2 i and 2 i + 1 of a row over a pack of coarse cells i one number each.
@@ -140,8 +140,8 @@ vec4 leads_out(vec4 sum, vec4 inner, ivec4 x, int y, int z, vec4 open_side[6]) {
         if (!(high ? open_high[axis] : open_low[axis])) continue;
         int end = high ? finer_cells(axis) - 1 : 0;
         bvec4 touching = axis == 0 ? equal(x, ivec4(end)) : bvec4((axis == 1 ? y : z) == end);
-        float far = distance_beyond(high, finest[axis], stride);
-        shrink = mix(shrink, vec4(distance_beyond(high, finest[axis], s) / far), touching);
+        float far = distance_to_side(high, finest[axis], stride);
+        shrink = mix(shrink, vec4(distance_to_side(high, finest[axis], s) / far), touching);
         out_of += mix(vec4(0.0), open_side[side] / far, touching);
     }
 #if WEIGHTED

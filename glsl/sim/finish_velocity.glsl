@@ -9,22 +9,22 @@
 
 uniform float dt;  // s
 
-float finished_along(int axis, vec3 from) {
+float finished_along(ivec3 face, int axis, vec3 from) {
     float value = component_compensated(from, axis);
 #if LIMITER
     float plain = component_FIELD(from, axis);
     vec2 bounds = bounds_FIELD(from, axis, plain);
     value = limited(value, plain, bounds.x, bounds.y);
 #endif
-    return still_air(from) * value;
+    return still_air(from, face, axis) * value;
 }
 
 void kernel(ivec3 here) {
     ivec3 face = home(here);
     Faces from = trace_faces(face, face_velocities(face), dt);
-    vec3 value = vec3(finished_along(0, from.x), finished_along(1, from.y), 0.0);
+    vec3 value = vec3(finished_along(face, 0, from.x), finished_along(face, 1, from.y), 0.0);
 #if DIMENSIONS == 3
-    value.z = finished_along(2, from.z);
+    value.z = finished_along(face, 2, from.z);
 #endif
     velocity_out = vec4(constrained(here, value), 0.0);
 }

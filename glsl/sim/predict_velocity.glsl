@@ -10,8 +10,8 @@
 uniform float dt;  // s
 
 // Value, bounds and share. Its axis is a constant wherever it is called: of each texel one channel is then loaded.
-vec4 predicted_along(int axis, vec3 from) {
-    float share = still_air(from), value = component_FIELD(from, axis);
+vec4 predicted_along(ivec3 face, int axis, vec3 from) {
+    float share = still_air(from, face, axis), value = component_FIELD(from, axis);
 #if LIMITER
     vec2 bounds = bounds_FIELD(from, axis, value);
 #else
@@ -23,9 +23,9 @@ vec4 predicted_along(int axis, vec3 from) {
 void kernel(ivec3 here) {
     ivec3 face = home(here);
     Faces from = trace_faces(face, face_velocities(face), dt);
-    vec4 x = predicted_along(0, from.x), y = predicted_along(1, from.y), z = vec4(0.0);
+    vec4 x = predicted_along(face, 0, from.x), y = predicted_along(face, 1, from.y), z = vec4(0.0);
 #if DIMENSIONS == 3
-    z = predicted_along(2, from.z);
+    z = predicted_along(face, 2, from.z);
 #endif
     vec3 share = constrained(here, vec3(x.w, y.w, z.w));
     predicted_out[0] = vec4(constrained(here, vec3(x.x, y.x, z.x)), share.x);

@@ -1,5 +1,5 @@
 // The pressure with the coarser grid's correction, m^2/s^2. Packed: four cells along x. Linear: a cell lies a quarter
-// of the way from its coarse cell's centre to the next along each axis. Through a closed face nothing is taken; beyond
+// of the way from its coarse cell's centre to the next along each axis. Through a closed face nothing is taken; on
 // an open side stands 0. A cell that is a coarse one by itself has that one's value. Only cells that their coarse one
 // stands for (joined, see join_cells.glsl) are corrected, and only from over such ones.
 #include "lib/coarse_neighbour.glsl"

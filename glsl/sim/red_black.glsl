@@ -1,5 +1,6 @@
 // Half a sweep of successive over-relaxation of laplacian(pressure) = divergence / dt, m^2/s^2: the cells of one
-// colour. Packed: four cells along x. Divided by the true number of open neighbours; a cell that has none holds 0.
+// colour. Packed: four cells along x. Divided by the true number of open neighbours, an open side being two; a cell
+// that has none holds 0.
 #include "lib/pressure_operator.glsl"
 #include "lib/overshoot.glsl"
 

@@ -1,5 +1,5 @@
 // The pressure in a box that has been moved on by whole cells, m^2/s^2: where the next solve starts. What comes in has 0,
-// as beyond an open side; from an inflow that of the nearest cell. Packed: four cells along x.
+// as on an open side; from an inflow that of the nearest cell. Packed: four cells along x.
 #include "lib/came_from.glsl"
 
 float pressure_from(ivec3 cell) {

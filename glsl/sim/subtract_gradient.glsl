@@ -3,11 +3,11 @@
 
 uniform float dt;  // s
 
-// 0 beyond an open side; what stands beyond a closed one is not seen
+// beyond an open side, on which it is 0, less that of the cell at it; what stands beyond a closed one is not seen
 float pressure_of(ivec3 cell) {
-    ivec3 at = wrapped(cell);
-    if (at != in_box(at)) return 0.0;
-    return fetch_pressure(ivec3(at.x / 4, at.yz))[at.x % 4];
+    ivec3 at = wrapped(cell), near = in_box(at);
+    float p = fetch_pressure(ivec3(near.x / 4, near.yz))[near.x % 4];
+    return at == near ? p : -p;
 }
 
 void kernel(ivec3 face) {

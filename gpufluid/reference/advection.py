@@ -52,14 +52,21 @@ def _limited(variant: Variant, value: Array, plain: Array, low: Array, high: Arr
     return value
 
 
-def _still_air(grid: Grid, variant: Variant, place: Places) -> Array:
-    """Share of the velocity at an open side that is left at `place`: 0 from one cell beyond it."""
+def _still_air(grid: Grid, variant: Variant, place: Places, component: int) -> Array:
+    """Share of a velocity component that is left on the faces where it comes from `place`.
+
+    Air from beyond an open side is at rest. Across the side: so much as it fills of the half cells round a
+    face, of a face on the side of the half in the box. Along it: all that comes from a cell beyond.
+    """
     share = np.ones(place[0].shape)
     for axis in range(grid.dimensions):
         for high in (False, True):
             if variant.boundaries.open(axis, high):
-                beyond = place[axis] - grid.cells[axis] if high else -place[axis]
-                share = share * np.clip(1.0 - beyond, 0.0, 1.0)
+                left = 1.0 + (grid.cells[axis] - place[axis] if high else place[axis])
+                if axis == component:
+                    left -= 0.5
+                    np.moveaxis(left, 2 - axis, 0)[-1 if high else 0] *= 2.0
+                share = share * np.clip(left, 0.0, 1.0)
     return share
 
 
@@ -127,7 +134,7 @@ def advect_velocity(
             carried = cubic_component(grid, variant, moved, place, axis, solid_faces)
         else:
             carried = sample_component(grid, variant, moved, place, axis)
-        parts.append(_still_air(grid, variant, place) * carried)
+        parts.append(_still_air(grid, variant, place, axis) * carried)
     return constrained(grid, variant, solid_faces, faces_of(grid, parts))
 
 
@@ -153,7 +160,7 @@ def predict_velocity(
         value, low, high = bounded_component(grid, variant, moved, place, axis)
         if variant.limiter is None:
             low = high = np.zeros_like(value)
-        share = _still_air(grid, variant, place)
+        share = _still_air(grid, variant, place, axis)
         found.append((share * value, low, high, share))
     *parts, shares = (
         constrained(grid, variant, solid_faces, faces_of(grid, list(each)))
@@ -229,7 +236,7 @@ def finish_velocity(
         place = _face_trace(grid, variant, velocity, axis, dt, solid)
         plain, low, high = bounded_component(grid, variant, moved, place, axis)
         value = sample_component(grid, variant, compensated, place, axis)
-        parts.append(_still_air(grid, variant, place) * _limited(variant, value, plain, low, high))
+        parts.append(_still_air(grid, variant, place, axis) * _limited(variant, value, plain, low, high))
     return constrained(grid, variant, solid_faces, faces_of(grid, parts))
 
 

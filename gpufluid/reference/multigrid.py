@@ -112,10 +112,10 @@ def _distances(finest: int, stride: int) -> tuple[Array, tuple[float, float]]:
     """Return how far the centres of coarse cells lie apart, in finest cells.
 
     From each cell to the one before it (for the first round the box); and from the first and from the last
-    to the centre of the finest cell beyond the side.
+    to the side.
     """
     widths = _widths(finest, stride)
-    return 0.5 * (widths + np.roll(widths, 1)), (0.5 * (widths[0] + 1.0), 0.5 * (widths[-1] + 1.0))
+    return 0.5 * (widths + np.roll(widths, 1)), (0.5 * widths[0], 0.5 * widths[-1])
 
 
 def coarse_weights(
@@ -196,7 +196,6 @@ def prolong(
     *,
     pressure: Array,
     correction: Array,
-    reach: float,
     joined: Array | None = None,
     openings: Array | None = None,
     weights_x: Array | None = None,
@@ -225,7 +224,7 @@ def prolong(
         beside = coarse[np.ix_(*(at if b == a else index[b] for b in range(3)))]
         out = (low | high).reshape(line)
         beside = np.where(out, 0.0, beside)
-        share = np.where(low | high, reach, 0.25)
+        share = np.where(low | high, 0.5, 0.25)  # of the way to the side, or to the next
         share[(i == n - 1) & ~up] = 0.0  # a cell that is a coarse one by itself
         if weights is not None:
             faces = weights[..., axis]
@@ -345,7 +344,6 @@ def prolong_half(
     own: Array,
     correction: Array,
     colour: int,
-    reach: float,
     joined: Array | None = None,
     openings: Array | None = None,
 ) -> Array:
@@ -355,7 +353,6 @@ def prolong_half(
         variant,
         pressure=_joined(grid, colour, own, np.zeros_like(own)),
         correction=correction,
-        reach=reach,
         joined=joined,
         openings=openings,
     )

@@ -13,7 +13,7 @@ from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.layout import LANES
 from gpufluid.reference.arrays import Array, cells_beside, face_count, high_faces, low_faces, rolled
-from gpufluid.reference.walls import cells_round_faces, constrained, open_bits, open_masks
+from gpufluid.reference.walls import constrained, open_bits, open_masks
 
 
 @lru_cache(maxsize=256)
@@ -49,6 +49,14 @@ def expand(
     return np.asarray(divergence - made)
 
 
+def pressure_beside(grid: Grid, variant: Variant, axis: int, by: int, p: Array) -> Array:
+    """The pressure one cell on, `by` 1 or -1; past a closed side the cell's own, past an open one less it."""
+    out = cells_beside(grid, variant, axis, by, p)
+    if variant.boundaries.open(axis, by > 0):  # on which it is 0
+        np.moveaxis(out, 2 - axis, 0)[-1 if by > 0 else 0] *= -1.0
+    return out
+
+
 def jacobi(
     grid: Grid,
     variant: Variant,
@@ -65,7 +73,7 @@ def jacobi(
     bits = open_bits(grid, openings) if variant.solids and openings is not None else None
     for axis in range(grid.dimensions):
         for side, by in enumerate((-1, 1)):
-            beside = cells_beside(grid, variant, axis, by, p, 0.0)
+            beside = pressure_beside(grid, variant, axis, by, p)
             if bits is not None:
                 beside = np.where(bits >> (2 * axis + side) & 1 > 0, beside, p)
             total = total + beside
@@ -141,7 +149,9 @@ def subtract_gradient(
     """Velocity less dt times the pressure gradient."""
     out, p = velocity.copy(), pressure[..., 0]
     for axis in range(grid.dimensions):
-        low, high = cells_round_faces(grid, variant, axis, p, 0.0)
+        a = 2 - axis
+        low = np.concatenate([pressure_beside(grid, variant, axis, -1, p), p.take([-1], a)], a)
+        high = np.concatenate([p, pressure_beside(grid, variant, axis, 1, p).take([-1], a)], a)
         z, y, x = face_count(grid, axis)
         out[:z, :y, :x, axis] -= dt / grid.cell_size * (high - low)
     return constrained(grid, variant, solid_faces, out)
@@ -152,7 +162,8 @@ def pressure_operator(
 ) -> tuple[Array, Array]:
     """Return the Laplacian of `p` [z, y, x] (cells of size 1) and the weight of a cell's own pressure in it.
 
-    Both are 0 in a cell that nothing opens. weights: of a coarse grid's faces, [z, y, x, 4] (x, y, z, sum).
+    Both are 0 in a cell that nothing opens; an open side weighs twice. weights: of a coarse grid's faces,
+    [z, y, x, 4] (x, y, z, sum).
     """
     if weights is not None:
         diagonal = weights[..., 3]
@@ -163,9 +174,12 @@ def pressure_operator(
         return out, diagonal
     out, diagonal = np.zeros_like(p), np.zeros_like(p)
     for side, mask in enumerate(open_masks(grid, variant, openings)[: 2 * grid.dimensions]):
-        beside = cells_beside(grid, variant, side // 2, 2 * (side % 2) - 1, p, 0.0)
+        axis, high = divmod(side, 2)
+        beside = pressure_beside(grid, variant, axis, 2 * high - 1, p)
         out += np.where(mask, beside - p, 0.0)
         diagonal += mask
+        if variant.boundaries.open(axis, bool(high)):  # half a cell away
+            np.moveaxis(diagonal, 2 - axis, 0)[-high] += np.moveaxis(mask, 2 - axis, 0)[-high]
     return out, diagonal
 
 

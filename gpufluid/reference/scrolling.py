@@ -84,7 +84,7 @@ def scroll_flame(grid: Grid, variant: Variant, *, flame: Array, shift: tuple[int
 
 
 def scroll_pressure(grid: Grid, variant: Variant, *, pressure: Array, shift: tuple[int, ...]) -> Array:
-    """The pressure in a box that has gone `shift` cells on; in what comes in 0, as beyond an open side.
+    """The pressure in a box that has gone `shift` cells on; in what comes in 0, as on an open side.
 
     From an inflow it is that of the nearest cell.
     """
