@@ -279,8 +279,8 @@ def _camera(builder: Builder, table: Any, fluids: Sequence[Fluid]) -> Camera | N
         same = [name for name in ("distance", "azimuth", "elevation") if name in given]
         if same:
             raise SceneError(
-                f"{builder.path}: camera: eye says where the camera stands, and so do "
-                f"{' and '.join(same)}: give only one of them"
+                f"{builder.path}: camera: eye says where the camera stands, and so "
+                f"{'does' if len(same) == 1 else 'do'} {' and '.join(same)}: give only one of them"
             )
         if "target" not in given:
             low = np.min([fluid.grid.origin for fluid in fluids], axis=0)

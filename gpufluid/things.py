@@ -71,13 +71,17 @@ class Things(Generic[Thing]):
         """Raise GpufluidError: what takes its place is added, and checked."""
         raise GpufluidError(f"{_names(self._kind)} comes there by {WAYS}")
 
+    def __delitem__(self, index: object) -> NoReturn:
+        """Raise GpufluidError: what goes is named."""
+        raise GpufluidError(f"{_names(self._kind)} goes by remove(thing) or clear()")
+
     if not TYPE_CHECKING:  # to which every name would be one
 
         def __getattr__(self, name: str) -> NoReturn:
             told = f"{type(self).__name__!r} object has no attribute {name!r}"
             if hasattr(list, name) and not name.startswith("_"):
                 told = f"there is no {name!r} here; {_names(self._kind)} comes and goes by {WAYS}"
-            raise AttributeError(told)
+            raise AttributeError(told, name=name, obj=self)  # by which Python names the nearest
 
 
 def _names(kind: Any) -> str:

@@ -698,10 +698,13 @@ def test_things_in_a_fluid_are_told_from_a_list() -> None:
                 AttributeError, match=rf"no '{name}' here; a gf.Emitter comes .* by add\(thing\)"
             ):
                 getattr(things, name)(gf.Emitter(BALL))
-        with pytest.raises(AttributeError, match="^'Things' object has no attribute 'colour'$"):
+        with pytest.raises(AttributeError, match="^'Things' object has no attribute 'colour'$") as raised:
             _ = things.colour
+        assert (raised.value.name, raised.value.obj) == ("colour", things), "what Python suggests another for"
         with pytest.raises(gf.GpufluidError, match=r"a gf.Emitter comes there by add\(thing\)"):
             things[0] = gf.Emitter(BALL)
+        with pytest.raises(gf.GpufluidError, match=r"a gf.Emitter goes by remove\(thing\)"):
+            del things[0]
 
 
 def test_a_released_fluid_takes_no_obstacle() -> None:

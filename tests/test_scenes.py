@@ -930,6 +930,7 @@ def test_a_camera_stands_where_its_eye_is_said_to_be(
             "eye=[1,2,3]\nazimuth=5\ndistance=2",
             "eye says where the .* do distance and azimuth: give only one",
         ),
+        ("eye=[1,2,3]\ndistance=2", "eye says where the .* does distance: give only one"),
         (
             "eye=[0.5,3,0.5]",
             r"Camera.eye must be seen from the target, \(0.5, 0.5, 0.5\), at -89 to 89 degrees",

@@ -166,6 +166,17 @@ def test_a_solid_kept_in_a_periodic_box_goes_over_the_seam() -> None:
             assert here[:, 0].max() < 0.101 * FOCAL / (DISTANCE - 0.3)
 
 
+def test_a_solid_that_comes_past_the_camera_goes_outwards() -> None:
+    """It is behind the eye in the next frame, where it is in no picture."""
+    ball = gf.Obstacle(gf.Sphere(radius=0.5))
+    scene = played(lambda frame: setattr(ball, "position", (0.0, 0.0, 0.8 * frame)), ball)
+    scene.camera.distance = 2.3
+    got, seen = motion(scene, later=scene.camera)
+    assert seen.all()
+    assert (got[..., 0] * RIGHT > 0.0).all() and (got[..., 1] * UP > 0.0).all()
+    assert np.abs(got).max() < 10.0 * 0.5 * WIDTH
+
+
 @pytest.mark.parametrize(("density", "solid"), [(0.0, True), (0.3, True), (1.0, False)])
 def test_what_hides_more_of_a_pixel_gives_its_motion(density: float, solid: bool) -> None:
     """Even smoke that moves upwards before a ball that moves to the right, 0.4 m deep there, 1/m."""

@@ -435,6 +435,50 @@ def test_a_piston_pushes_all_smoke_on(scheme: str, backend: str, cells_a_step: i
         np.testing.assert_allclose(fluid.temperature.read(), np.where(solid, 0.0, heat), atol=5e-4)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"])
+)
+def test_smoke_between_cells_that_a_piston_came_into_counts_evenly(scheme: str, backend: str) -> None:
+    """A slope of smoke goes on as it is, also by parts of cells."""
+    sides = gf.Boundaries(
+        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
+    )
+    rules = gf.Settings(buoyancy=0.0, advection=scheme)
+    with gf.Fluid(gf.Grid((24, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
+        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 9.0, 9.0)), (4.5, 2.0, 0.5), slip="free"))
+        fluid.step(1e-6)
+        smoke, flow = np.zeros(fluid.density.read().shape), np.zeros(fluid.velocity.read().shape)
+        smoke[...], flow[..., 0] = np.arange(24.0), 1.4
+        fluid.density.write(smoke)
+        fluid.velocity.write(flow)
+        piston.position = (5.9, 2.0, 0.5)
+        fluid.step(1.0)
+        assert (fluid.solid.read()[..., 4:7] == 1.0).all()
+        got = fluid.density.read()[..., 8:20]
+        np.testing.assert_allclose(got, np.broadcast_to(np.arange(8, 20) - 1.4, got.shape), atol=1e-4)
+
+
+@pytest.mark.parametrize("backend", COMPUTED)
+def test_nothing_burns_in_cells_that_a_solid_came_into(backend: str) -> None:
+    """Fuel there is as hot as a quarter of what it was, and moves on unburnt."""
+    sides = gf.Boundaries(
+        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
+    )
+    rules = gf.Settings(buoyancy=0.0, combustion=gf.Combustion(expansion_per_burn=0.0))
+    with gf.Fluid(gf.Grid((24, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
+        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 9.0, 9.0)), (4.5, 2.0, 0.5), slip="free"))
+        fluid.step(1e-6)
+        flow = np.zeros(fluid.velocity.read().shape)
+        flow[..., 0] = 2.0
+        fluid.velocity.write(flow)
+        fluid.fuel.write(np.ones(fluid.fuel.read().shape))
+        fluid.temperature.write(np.full(fluid.fuel.read().shape, 20.0))
+        piston.position = (6.5, 2.0, 0.5)
+        fluid.step(1.0)
+        solid, flame = fluid.solid.read() > 0.5, fluid.flame.read()
+        assert solid[..., 5:8].all() and not flame[solid].any() and flame[~solid].any()
+
+
 @pytest.mark.parametrize("backend", COMPUTED)
 @pytest.mark.parametrize("speed", [0.7, 1.3, 2.2, 0.0])
 def test_no_smoke_is_seen_through_a_thin_piston(speed: float, backend: str) -> None:

@@ -17,6 +17,9 @@ Bounds bounds_FIELD(vec3 p, vec3 plain) {
     for (int n = 0; n < corners; ++n) {
         values[n] = fetch_FIELD(corner_of(at, n));
         fluid |= int(values[n].w > COUNTED) << n;
+#if COVERED
+        values[n] /= max(values[n].w, 0.05);  // a share of what was there, see was_fluid.glsl
+#endif
     }
 #if SOLIDS
     int seen = reachable(fluid, at.share);
@@ -26,11 +29,7 @@ Bounds bounds_FIELD(vec3 p, vec3 plain) {
     for (int n = 0; n < corners; ++n)
         if ((seen >> n & 1) == 1) {
             vec3 part = mix(to_low, to_high, equal(ivec3(n) >> ivec3(0, 1, 2) & 1, ivec3(1)));
-            vec4 value = values[n];
-#if COVERED
-            value /= max(value.w, 0.05);  // a share of what was there, see was_fluid.glsl
-#endif
-            vec4 allowed = mix(vec4(plain, 1.0), value, part.x * part.y * (DIMENSIONS == 3 ? part.z : 1.0));
+            vec4 allowed = mix(vec4(plain, 1.0), values[n], part.x * part.y * (DIMENSIONS == 3 ? part.z : 1.0));
             bounds.low = min(bounds.low, allowed);
             bounds.high = max(bounds.high, allowed);
         }

@@ -5,6 +5,9 @@
 #include "lib/taps.glsl"
 #include "lib/reachable.glsl"
 
+#ifndef COVERED
+#define COVERED 0  // only where scalars are carried is there such a share
+#endif
 #ifndef COUNTED
 #define COUNTED 0.5  // share of fluid above which a cell counts
 #endif
@@ -32,6 +35,9 @@ vec4 sample_FIELD(vec3 p) {
     for (int n = 0; n < corners; ++n) {
         values[n] = fetch_FIELD(corner_of(at, n));
         fluid |= int(values[n].w > COUNTED) << n;
+#if COVERED
+        values[n] /= max(values[n].w, 0.05);  // a share of what was there, see was_fluid.glsl
+#endif
     }
     int seen = reachable(fluid, at.share);
     vec4 mean = vec4(0.0);

@@ -1,5 +1,5 @@
 // Smoke, heat and less fuel where the flame has been for `dt` seconds, and what hot gas then loses by radiation. Cells;
-// in solids, which hold no fuel, nothing burns.
+// in solids nothing burns.
 
 uniform float dt;         // s
 uniform vec3 per_burn;    // density made, temperature made and fuel taken by one unit burnt

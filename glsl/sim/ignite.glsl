@@ -9,5 +9,6 @@ uniform float fuel_per_burn;  // fuel taken by one unit burnt
 void kernel(ivec3 cell) {
     vec4 here = fetch_scalars(cell);
     float burnt = min(max(here.z, 0.0) / fuel_per_burn, growth * max(here.y - ignition, 0.0));
+    if (here.w < 0.5) burnt = 0.0;  // in a solid
     flame_out = vec4(burnt / dt, 0.0, 0.0, 0.0);
 }

@@ -20,6 +20,7 @@ from gpufluid.view import Camera, Smoke
 Floats = NDArray[np.float64]
 LEAST = 1e-3  # opacity of a ray under which a pixel shows no smoke
 HALF = 0.5  # opacity of smoke under which a pixel shows more of a solid behind it
+CLOSER = 0.1  # share of its distance to which what a pixel shows comes in a frame
 CHUNK = 1 << 16  # rays at once
 
 
@@ -118,7 +119,7 @@ def _opaque_motion(view: View, later: View, picture: Floats, far: Floats, gone: 
     motion = np.zeros((len(picture), 2))
     there = np.isfinite(begins) & (solid | (later is not view))
     start = picture[there] @ view.rays.origin + begins[there, None] * (picture[there] @ view.rays.direction)
-    motion[there] = _seen(later, start + gone[there, :3]) - _seen(view, start)
+    motion[there] = _way(view, start, later, start + gone[there, :3])
     return motion
 
 
@@ -194,7 +195,7 @@ def _motion(
     depth = near + (after + np.clip(within, 0.0, 1.0)) * step
     start = origin + depth[:, None] * direction
     moved = start + dt * trilinear(smoke.velocity, (start - smoke.low) / h)
-    motion[hit], hides[hit] = _seen(later, moved) - _seen(view, start), opacity
+    motion[hit], hides[hit] = _way(view, start, later, moved), opacity
     return motion, hides
 
 
@@ -223,10 +224,17 @@ def _optical_depths(
     return out
 
 
-def _seen(view: View, places: Floats) -> Floats:
-    """Picture coordinates, -1 .. 1, of places [n, 3]."""
-    at = np.concatenate([places, np.ones((len(places), 1))], 1) @ view.exact_clip.T
-    return at[:, :2] / np.maximum(at[:, 3:], 1e-9)
+def _way(view: View, start: Floats, later: View, end: Floats) -> Floats:
+    """From `start` in `view` to `end` in `later`, places [n, 3], in picture coordinates, -1 .. 1.
+
+    What comes past the eye is in no picture then: it goes as if a tenth of its distance were left.
+    """
+    seen, then = (
+        np.concatenate([places, np.ones((len(places), 1))], 1) @ by.exact_clip.T
+        for by, places in ((view, start), (later, end))
+    )
+    distance = np.maximum(seen[:, 3:], 1e-9)
+    return np.asarray(then[:, :2] / np.maximum(then[:, 3:], CLOSER * distance) - seen[:, :2] / distance)
 
 
 def trilinear(values: Floats, places: Floats) -> Floats:

@@ -165,6 +165,8 @@ def _round_cells(
     seen: Any = True
     if variant.solids:
         seen = _reachable(taken[..., 3] > counts, [part >= 0.5 for part in share])[..., None]
+    if variant.covered:  # what a solid has come into holds a share of what was there
+        taken = taken / np.where(taken[..., 3:] > 0.0, taken[..., 3:], 1.0)
     return mean, taken, np.stack(weights)[..., None], seen, share
 
 
@@ -187,8 +189,6 @@ def cell_bounds(
 ) -> tuple[Array, Array]:
     """The least and the most that a limiter allows in place of `plain`, the sample at `place`."""
     _, taken, _, seen, share = _round_cells(grid, variant, values, place, counts)
-    if variant.covered:  # what a solid has come into holds a share of what was there
-        taken = taken / np.where(taken[..., 3:] > 0.0, taken[..., 3:], 1.0)
     allowed = plain + np.stack(_reached(share))[..., None] * (taken - plain)
     low, high = np.where(seen, allowed, np.inf), np.where(seen, allowed, -np.inf)
     corners = 2**grid.dimensions  # the others are the same values again

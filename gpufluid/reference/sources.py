@@ -227,7 +227,8 @@ def ignite(
 ) -> Array:
     """What burns per second, on average over `dt` seconds, 1/s."""
     hot = growth * np.maximum(scalars[..., 1] - ignition, 0.0)
-    return np.asarray(np.minimum(np.maximum(scalars[..., 2], 0.0) / fuel_per_burn, hot) / dt)[..., None]
+    burnt = np.minimum(np.maximum(scalars[..., 2], 0.0) / fuel_per_burn, hot)
+    return np.where(scalars[..., 3] > 0.5, burnt / dt, 0.0)[..., None]
 
 
 def burn(
