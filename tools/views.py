@@ -24,7 +24,7 @@ HEIGHT = 1.2  # m
 FRAMES = 100
 BALL = gf.Sphere((0.0, 0.47, 0.0), 0.15)
 SOURCE = gf.Cylinder((0.0, 0.06, 0.0), 0.11, 0.06)
-SIZE = (500, 400)
+SIZE = (460, 370)
 DETAIL = 2  # pixels drawn for each one of the picture, along both axes: edges come out soft
 PAPER = (0.055, 0.06, 0.07)
 CAMERA = gf.Camera(target=(0.0, 0.53, 0.0), distance=2.05, azimuth=30.0, elevation=7.0, fov=31.0)
