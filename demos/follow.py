@@ -37,8 +37,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     pillars = [
         fluid.obstacles.add(gf.Obstacle(post, color=(0.3, 0.29, 0.27), gloss=0.1)) for _ in range(PILLARS)
     ]
-    lamp = gf.PointLight(way(0.0), color=(0.55, 0.2, 0.05), radius=0.2)
-    camera = gf.Camera(distance=3.1, azimuth=24.0, elevation=14.0)
+    lamp = gf.PointLight(way(0.0), color=(0.26, 0.085, 0.018), radius=0.2)
+    camera = gf.Camera(distance=2.9, azimuth=24.0, elevation=14.0)
 
     def carry(_: gf.Scene, time: float) -> None:
         torch.position = ball.position = lamp.position = way(time)
@@ -50,7 +50,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         camera.target = (x - 0.8, 0.55, 0.0)  # the view glides
 
     carry(None, 0.0)  # type: ignore[arg-type]
-    light = gf.Light(direction=(-0.4, -0.5, 0.6), color=(1.3, 1.35, 1.7), ambient=(0.04, 0.055, 0.09))
+    light = gf.Light(direction=(-0.4, -0.5, 0.6), color=(1.7, 1.6, 1.7), ambient=(0.04, 0.055, 0.1))
     smoke = gf.Smoke(extinction=20.0, anisotropy=0.3, fade=0.2, edge=0.2)
     return gf.Scene(
         fluid, camera, light, smoke, lights=[lamp], floor=0.0, update=carry, title="gpufluid: follow"

@@ -51,7 +51,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     fluid.emitters.add(wisps)
     fluid.forces.add(gf.Vortex((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), strength=0.2, radius=0.7))
     bulb = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.05), emission=(4.0, 1.7, 0.4)))
-    lamp = gf.PointLight((0.0, 0.42, 0.0), color=(0.75, 0.45, 0.18), radius=0.1)
+    lamp = gf.PointLight((0.0, 0.42, 0.0), color=(1.0, 0.58, 0.23), radius=0.1)
 
     def swing(_: gf.Scene, time: float) -> None:
         x, z = 0.42 * math.sin(1.6 * time), 0.18 * math.sin(1.13 * time)
@@ -59,10 +59,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.2, 0.0), distance=3.2, azimuth=24.0, elevation=24.0),
-        light=gf.Light(direction=(0.4, -0.7, 0.5), color=(0.1, 0.12, 0.18), ambient=(0.016, 0.022, 0.04)),
+        camera=gf.Camera(target=(0.0, 0.23, 0.0), distance=2.7, azimuth=24.0, elevation=28.0),
+        light=gf.Light(direction=(0.4, -0.7, 0.5), color=(0.18, 0.22, 0.35), ambient=(0.016, 0.022, 0.04)),
         lights=[lamp],
-        smoke=gf.Smoke(extinction=4.0, anisotropy=0.3, fade=0.35),
+        smoke=gf.Smoke(extinction=4.0, anisotropy=0.3, fade=0.6),
         picture=gf.Picture(floor_color=(0.1, 0.11, 0.08)),
         floor=0.0,
         update=swing,

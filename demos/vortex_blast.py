@@ -58,13 +58,13 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     sparks = [gf.ParticleSource(burner, color=(1.0, 0.35, 0.06)) for burner in burners]
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 1.15, 0.0), distance=4.4, azimuth=30.0, elevation=8.0),
-        light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.2, 0.22, 0.3), ambient=(0.02, 0.024, 0.035)),
+        camera=gf.Camera(target=(0.0, 0.98, 0.0), distance=3.2, azimuth=30.0, elevation=8.0),
+        light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.3, 0.34, 0.5), ambient=(0.02, 0.024, 0.035)),
         smoke=gf.Smoke(extinction=30.0, albedo=(0.45, 0.42, 0.4), fade=0.4),
         fire=gf.Fire(
-            600.0, 480.0, intensity=110.0, core=(0.0, 0.004, 0.02), hottest=2600.0, glow=1.15, soft=True
+            600.0, 480.0, intensity=110.0, core=(0.0, 0.004, 0.02), hottest=2600.0, glow=1.9, soft=True
         ),
-        views=[gf.ParticlesView(300, sparks, life=1.6, size=0.014, unit="metres", opacity=1.0)],
+        views=[gf.ParticlesView(300, sparks, life=1.6, size=0.009, unit="metres", opacity=1.0, streak=0.03)],
         floor=0.0,
         picture=gf.Picture(floor_color=(0.15, 0.135, 0.12), background=(0.004, 0.005, 0.009)),
         update=turn,

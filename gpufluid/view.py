@@ -337,11 +337,12 @@ class Fire:
     how dense the smoke must be to glow: the share 1 - exp(-(density / soot)^2) of the radiance is emitted. As
     it is soot that glows in a flame, the flame is clear and blue where little soot has formed yet; what sends
     out the light of the core is gone before soot outshines it, and exp(-(6 density / soot)^2) of that light
-    is left. 0: hot gas glows whatever its density. hottest: K; hotter gas looks as if it had this
-    temperature, or 4000 K if that is lower. With more fuel a real flame heats more air and gets no whiter,
-    while a fluid's temperature has no limit. soft: whether rays look up the heat between the corners of cells
-    as well, and smoke that hides fire counts more exactly, so that fire that is bright over a steep gradient
-    shows no weave of cells and no rings; a picture of fire takes 1.3 to 1.45 times as long.
+    is left. 0: hot gas glows whatever its density, also where it burns, and there its red and a blue core add
+    up to pink: no gas without soot does that. hottest: K; hotter gas looks as if it had this temperature, or
+    4000 K if that is lower. With more fuel a real flame heats more air and gets no whiter, while a fluid's
+    temperature has no limit. soft: whether rays look up the heat between the corners of cells as well, and
+    smoke that hides fire counts more exactly, so that fire that is bright over a steep gradient shows no
+    weave of cells and no rings; a picture of fire takes 1.3 to 1.45 times as long.
 
     Raises GpufluidError naming the field and what it should be.
     """

@@ -14,7 +14,7 @@ import gpufluid as gf
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.shadow_map import ShadowMap, pixel_size
-from gpufluid.render.shadow_tiles import across
+from gpufluid.render.shadow_tiles import SPREAD, across
 
 GRID = gf.Grid((16, 16, 16), 1 / 16, (-0.5, 0.0, -0.5))
 WHITE = (0.8, 0.8, 0.8)
@@ -361,6 +361,58 @@ def test_the_edge_of_a_beam_in_smoke_shows_no_cells(fluid: gf.Fluid, frame: Fram
     assert np.std(ribs) < 0.075 and np.abs(ribs).max() < 0.22
     for off, most in ((np.array(wider), 0.3), (np.array(aside), 0.17)):
         assert np.abs(off).max() < most and off.std() < 0.5 * most and np.abs(off.mean()) < 0.1
+
+
+@pytest.mark.parametrize("way", [(0.3, -1.0, 0.0), (0.45, -1.0, 0.37), (-0.2, -1.0, 0.6)])
+def test_a_cell_in_a_shadows_edge_is_the_mean_of_sixteen_places(
+    fluid: gf.Fluid, frame: FrameRenderer, way: tuple[float, float, float]
+) -> None:
+    """Each of those that the slab above hides from the sun, in float64, up to a texel of the map."""
+    fluid.density.write(np.ones((16, 16, 16)))
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.07, 4.0)), (-0.1, 0.9, 0.0), visible=False))
+    light = gf.Light(direction=way, color=(1.0, 1.0, 1.0), ambient=(0.0, 0.0, 0.0))
+    drawn(frame, fluid, light=light, smoke=gf.Smoke(extinction=1e-3))
+    seen = frame.volume._work.shaded.read()[:, :13, :, 1].astype(float)
+    axes, turned = across(np.array(way) / np.linalg.norm(way))
+    sides = (turned @ SPREAD).T @ axes[:2] / 16.0  # metres
+    steps = (-1.0, -1.0 / 3.0, 1.0 / 3.0, 1.0)
+    offs = np.array([(i, j) for i in steps for j in steps]) @ sides
+    x, y = (GRID.centers()[0, :13, :, n, None] + offs[:, n] for n in (0, 1))
+    above = np.stack([x + way[0] / way[1] * (height - y) for height in (0.865, 0.935)])
+    shares = []
+    texel = frame._shadows._laid[0].tile.texel * np.hypot(1.0, np.hypot(way[0], way[2]))
+    for half in (0.15 + texel, 0.15 - texel):
+        hidden = (above.min(axis=0) < -0.1 + half) & (above.max(axis=0) > -0.1 - half)
+        shares.append(1.0 - hidden.mean(axis=-1))
+    least, most = shares
+    assert ((least > 0.2) & (most < 0.8)).sum() > 8 and (most - least).mean() < 0.03
+    lit = seen / seen.max(axis=(0, 2), keepdims=True)
+    assert (lit > least - 0.02).all() and (lit < most + 0.02).all()
+
+
+@pytest.mark.parametrize("lamp", [False, True])
+@pytest.mark.parametrize("method", ["view-slices", "ray-march"])
+def test_the_edge_of_a_shadow_on_dense_smoke_has_no_speckles(
+    fluid: gf.Fluid, ctx: moderngl.Context, method: Any, lamp: bool
+) -> None:
+    """That of a bar on an opaque bank of smoke, along the cells: as wide in all rows of pixels."""
+    smoke = np.zeros((16, 16, 16))
+    smoke[:, :6] = 1.0
+    fluid.density.write(smoke)
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.21, 0.08, 3.0)), (-0.03, 0.75, 0.0), visible=False))
+    dark, sun = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0)), (0.25, -1.0, 0.2)
+    lights: tuple[gf.PointLight, ...] = (gf.PointLight((-0.25, 2.3, 0.2), (9.0, 9.0, 9.0)),) if lamp else ()
+    light = dark if lamp else gf.Light(direction=sun, color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0))
+    camera = gf.Camera((0.0, 0.37, 0.0), 3.0, azimuth=0.0, elevation=89.0, fov=12.0)
+    frame = FrameRenderer(ctx, (200, 200), volume=gf.VolumeRenderer(ctx, method=method))
+    seen = drawn(frame, fluid, camera=camera, light=light, lights=lights, smoke=gf.Smoke(extinction=300.0))
+    rows = seen[40:160].astype(float)
+    width = (1.0 - rows / rows.max(axis=1, keepdims=True)).sum(axis=1)  # pixels
+    off = np.arange(width.size)
+    even = np.polyval(np.polyfit(off, width, 2), off)  # the light of a lamp fades away from it
+    assert 20.0 < width.mean() < 150.0 and (rows.min(axis=1) < 0.05 * rows.max(axis=1)).all()
+    assert (width - even).std() < 0.1
+    frame.release()
 
 
 def test_a_beam_in_smoke_stays_where_it_is_when_the_box_moves_on(

@@ -24,11 +24,11 @@ HEIGHT = 1.2  # m
 FRAMES = 100
 BALL = gf.Sphere((0.0, 0.47, 0.0), 0.15)
 SOURCE = gf.Cylinder((0.0, 0.06, 0.0), 0.11, 0.06)
-SIZE = (640, 360)
+SIZE = (460, 370)
 DETAIL = 2  # pixels drawn for each one of the picture, along both axes: edges come out soft
 PAPER = (0.055, 0.06, 0.07)
 CAMERA = gf.Camera(target=(0.0, 0.53, 0.0), distance=2.05, azimuth=30.0, elevation=7.0, fov=31.0)
-CLOSE = gf.Camera(target=BALL.center, distance=0.95, azimuth=30.0, elevation=22.0, fov=31.0)
+CLOSE = gf.Camera(target=BALL.center, distance=0.82, azimuth=30.0, elevation=22.0, fov=31.0)
 
 
 def scene(ctx: Any = None) -> gf.Scene:
@@ -117,7 +117,7 @@ def pictures(ctx: moderngl.Context, frames: int = FRAMES) -> dict[str, NDArray[n
         "particles": lambda: particles.render(fluid, CAMERA, canvas.target, depth=canvas.depth),
         "streamlines": lambda: streamlines.render(fluid, CAMERA, canvas.target),
         "streak_lines": lambda: streaks.render(fluid, CAMERA, canvas.target),
-        "glyphs": lambda: gf.Glyphs(ctx, spacing=3, axis="z", length=0.16, legend=True).render(
+        "glyphs": lambda: gf.Glyphs(ctx, spacing=4, axis="z", length=0.2, legend=True).render(
             fluid, CAMERA, canvas.target
         ),
         "slice_plane": lambda: gf.SlicePlane(ctx, "vorticity", colors="magma").render(

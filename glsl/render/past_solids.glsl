@@ -9,25 +9,17 @@ uniform sampler2DShadow solid_depths;
 uniform vec4 to_depths[4 * TILES];  // rows of matrices: place (cells) -> place and depth in a tile, 0 .. 1, times the fourth
 uniform vec4 depth_tiles[TILES];    // of the map: where each begins, and its size
 uniform float depth_texels[TILES];  // cells, where the fourth is 1
-uniform ivec3 depth_cells;          // that the box has moved on by, 0 .. 7
-uniform vec4 depth_spreads[TILES];  // of two places in a cell from its middle, in a tile, where the fourth is 1
+uniform vec4 depth_spreads[TILES];  // half the sides of the square that is looked up for a cell, in a tile, where the fourth is 1
 
 vec4 seen_in(int tile, vec4 place) {
     int row = 4 * tile;
     return vec4(dot(to_depths[row], place), dot(to_depths[row + 1], place), dot(to_depths[row + 2], place), dot(to_depths[row + 3], place));
 }
 
-// The mean of four lookups round a place and depth in a tile, `low` and its opposite, `left` and its: a percentage of what
-// is closer (Reeves, Salesin & Cook 1987). Where the first two see the same no edge is near.
-float past_solids(int tile, vec3 at, vec3 low, vec3 left) {
+// Whether a light gets to a place and depth in a tile: 1, or 0; between if texels are filtered.
+float gets_to(int tile, vec3 at) {
     vec2 start = depth_tiles[tile].xy, size = depth_tiles[tile].zw, edge = 1.0 / (size * vec2(textureSize(solid_depths, 0)));
-    float sum = 0.0;
-    int n = 0;
-    do {
-        vec3 there = at + ((n & 1) == 0 ? 1.0 : -1.0) * (n < 2 ? low : left);
-        sum += textureLod(solid_depths, vec3(start + size * clamp(there.xy, edge, 1.0 - edge), there.z), 0.0);
-    } while (++n < turns(4) && !(n == 2 && (sum == 0.0 || sum == 2.0)));
-    return sum / float(n);
+    return textureLod(solid_depths, vec3(start + size * clamp(at.xy, edge, 1.0 - edge), at.z), 0.0);
 }
 
 // How a place and its depth in a tile move where what is `seen` there moves by `way`, cells.
@@ -55,24 +47,33 @@ float surface_past_solids(int tile, float along, Spot spot, float facing) {
     vec3 right = moved_in(tile, seen, spot.right) / 8.0, up = moved_in(tile, seen, spot.up) / 8.0;
     vec2 middle = 0.5 / (depth_tiles[tile].zw * vec2(textureSize(solid_depths, 0)));
     vec3 low = texel_apart(3.0 * right + up, middle), left = texel_apart(3.0 * up - right, vec2(-middle.x, middle.y));
-    return past_solids(tile, seen.xyz / seen.w, low, left);
+    vec3 at = seen.xyz / seen.w;
+    float sum = 0.0;
+    int n = 0;
+    do sum += gets_to(tile, at + ((n & 1) == 0 ? 1.0 : -1.0) * (n < 2 ? low : left));
+    while (++n < turns(4) && !(n == 2 && (sum == 0.0 || sum == 2.0)));  // two that see the same: no edge is near
+    return sum / float(n);
 }
 
-// In a cell: of four places that lie apart in it across the light's way, in rows and columns of their own, lest the edge
-// of a beam shows cells. From cell to cell along each axis they are moved in four turns, so that what a ray sees is of
-// sixteen: cells in line with an edge would all be as far off, and a beam have ribs.
-float cell_past_solids(int tile, vec3 place, vec4 seen) {
-    vec4 spread = depth_spreads[tile] / seen.w;
-    ivec3 cell = ivec3(place) + depth_cells;
-    int turn = cell.x + 2 * cell.y + cell.z + (cell.y >> 1);
-    vec2 shift = ((turn & 1) == 0 ? 0.25 : -0.25) * ((turn & 2) == 0 ? spread.xy : spread.zw);
-    vec3 at = seen.xyz / seen.w + vec3(shift, 0.0);
-    return past_solids(tile, at, vec3(spread.xy, 0.0), vec3(spread.zw, 0.0));
+// In a cell: of four rows by four places in a square that lies aslant in it across the light's way, lest the edge of a beam
+// shows cells: a percentage of what is closer (Reeves, Salesin & Cook 1987). Of dense smoke a ray sees a cell or two, so each
+// needs them all; but where the corners see the same no straight edge runs between them, and there are no others to look up.
+float cell_past_solids(int tile, vec4 seen) {
+    vec3 at = seen.xyz / seen.w;
+    vec4 sides = depth_spreads[tile] / seen.w;
+    float sum = 0.0;
+    int n = 0;
+    do {
+        vec2 way = mix(vec2(1.0), vec2(1.0 / 3.0), notEqual(ivec2(n & 4, n & 8), ivec2(0)));  // corners first
+        way *= vec2((n & 1) == 0 ? 1.0 : -1.0, (n & 2) == 0 ? 1.0 : -1.0);
+        sum += gets_to(tile, at + vec3(way.x * sides.xy + way.y * sides.zw, 0.0));
+    } while (++n < turns(16) && !(n == 4 && (sum == 0.0 || sum == 4.0)));
+    return sum / float(n);
 }
 
 float sun_on_surface(Spot spot, float facing) { return surface_past_solids(0, 1.0, spot, facing); }
 
-float sun_in_cell(vec3 place) { return cell_past_solids(0, place, seen_in(0, vec4(place, 1.0))); }
+float sun_in_cell(vec3 place) { return cell_past_solids(0, seen_in(0, vec4(place, 1.0))); }
 
 #if OTHERS
 uniform ivec2 depth_lamps[OTHERS];  // the first tile of each, and the one after its last
@@ -97,6 +98,6 @@ float lamp_on_surface(int k, Spot spot) {
 float lamp_in_cell(int k, vec3 place) {
     vec4 seen;
     int tile = tile_of(k, place, seen);
-    return tile > 0 ? cell_past_solids(tile, place, seen) : 1.0;
+    return tile > 0 ? cell_past_solids(tile, seen) : 1.0;
 }
 #endif

@@ -195,9 +195,7 @@ class Lighting:
         if look.fire is not None and self._fire is not None:
             self._fire.give(program, fluid, look.fire)
         shadows = (
-            nullcontext()
-            if self.shadows is None
-            else self.shadows.read_by(program, fluid.grid, fluid.scrolled, surfaces)
+            nullcontext() if self.shadows is None else self.shadows.read_by(program, fluid.grid, surfaces)
         )
         with bind(self.device, program, **matter(fluid), **self._lit_by), shadows:
             try:

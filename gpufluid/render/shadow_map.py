@@ -53,8 +53,7 @@ class ShadowMap:
         self._holds: object = None
         self._laid: list[Laid] = []
         self._lamps: list[tuple[int, int]] = []  # the first tile of each, and the one after its last
-        # what shaders are told in this picture, by the grid that they see and how far it has moved
-        self._told: dict[tuple[Grid, tuple[int, ...]], dict[str, Any]] = {}
+        self._told: dict[Grid, dict[str, Any]] = {}  # what shaders are told in this picture, by what they see
         self._without: list[set[int]] = []  # of each tile: which of the solids it does not see
         self.thrown: list[Floats] = []  # the corners of boxes round what throws shadows, [8, 3] each
         self.version = 0  # another one whenever it is drawn anew
@@ -164,7 +163,7 @@ class ShadowMap:
             fragment, vertex.include("render/shadow_vertex.glsl"), handed=False
         )
 
-    def _values(self, depths: moderngl.Texture, grid: Grid, scrolled: Sequence[int]) -> dict[str, Any]:
+    def _values(self, depths: moderngl.Texture, grid: Grid) -> dict[str, Any]:
         """What ``past_solids.glsl`` is told to find its places, in cells of `grid`, in `depths`."""
         half = np.diag([0.5, 0.5, 0.5, 1.0])
         half[:3, 3] = 0.5
@@ -182,7 +181,6 @@ class ShadowMap:
             "solid_depths": SHADOWS,
             "to_depths": rows.reshape(-1, 4),
             "depth_tiles": places,
-            "depth_cells": tuple(n % 8 for n in scrolled),
             "depth_texels": texels,
             "depth_spreads": spreads,
         }
@@ -191,19 +189,15 @@ class ShadowMap:
         return values
 
     @contextmanager
-    def read_by(
-        self, program: Program, grid: Grid, scrolled: Sequence[int], filtered: bool
-    ) -> Iterator[None]:
+    def read_by(self, program: Program, grid: Grid, filtered: bool) -> Iterator[None]:
         """Let ``past_solids.glsl`` in `program` read it while the body runs, for places in cells of `grid`.
 
-        scrolled: cells that it has moved on by, along each axis. filtered: between texels too, which surfaces
-        need; software takes twice as long for it.
+        filtered: between texels too, which surfaces need; software takes twice as long for it.
         """
         assert self._depths is not None
-        key = grid, tuple(scrolled)
-        if key not in self._told:
-            self._told[key] = self._values(self._depths, grid, scrolled)
-        give(program, self._told[key])
+        if grid not in self._told:
+            self._told[grid] = self._values(self._depths, grid)
+        give(program, self._told[grid])
         sampler = self._between if filtered else self._near
         self._depths.use(SHADOWS)
         sampler.use(SHADOWS)

@@ -19,8 +19,9 @@ PARTS = 3  # looks of a lamp all round are so many to the side of a whole one
 NEAREST = 1e-3  # of the way to the farthest, which a lamp sees
 WAYS = 8  # and as many again, along each axis, in which a lamp may look: a little is not turned after
 NARROW = 0.5  # the cosine of half the angle that one look of a lamp takes in
-# two places in a cell from its middle, with two more opposite; before the map is turned
-SPREAD = np.array(((-3.0, -1.0), (-1.0, 3.0))).T / 7.0
+# half the sides of the square that is looked up for a cell of 1, before the map is turned: its corners are
+# (+-3, +-1) / 5 and so on, and its 4 x 4 places scatter a little more than those in the cell itself
+SPREAD = np.array(((-2.0, 1.0), (1.0, 2.0))).T / 5.0
 # of looks all round a lamp: none along the edges of boxes
 ROUND = np.array(((6.0, 2.0, 3.0), (2.0, 3.0, -6.0), (-3.0, 6.0, 2.0))) / 7.0
 
@@ -30,9 +31,9 @@ Floats = NDArray[np.float64]
 class Tile(NamedTuple):
     """One look of a light at solids.
 
-    clip: the matrix from the world to its clip space, [4, 4]; texel: its size, metres, and spread: of two
-    places in a cell of a metre from its middle, as shares of the tile, [2, 2]: both where the fourth of clip
-    space is 1. side: texels along each side.
+    clip: the matrix from the world to its clip space, [4, 4]; texel: its size, metres, and spread: half the
+    sides of the square that is looked up for a cell of a metre, as shares of the tile, [2, 2]: both where the
+    fourth of clip space is 1. side: texels along each side.
     """
 
     clip: Floats
