@@ -8,8 +8,8 @@ import numpy as np
 
 from gpufluid.errors import one_of
 from gpufluid.grid import Grid
-from gpufluid.reference.arrays import center_velocity, faces_of, on_faces
-from gpufluid.reference.walls import closed_faces
+from gpufluid.reference.arrays import center_velocity, face_count, faces_of, on_faces
+from gpufluid.reference.walls import cells_round_faces, closed_faces
 from gpufluid.still import State
 
 
@@ -18,10 +18,13 @@ class Diagnostics:
     """What `Fluid.diagnostics` measures.
 
     kinetic_energy: half the sum of squared face velocities times a cell's volume, m^5/s^2 (per unit of
-    mass density). max_speed: at cell centres, m/s. cfl: cells that speed carries in the last dt.
-    divergence_rms: over the fluid cells, 1/s, beyond the expansion that burning gas asked for. mass: sum of
-    density times a cell's volume. leak: the largest speed at which anything flows through a wall or a solid,
-    m/s: 0 at all times, but for how a given velocity is rounded in a field (1e-7 of it, half floats 5e-4).
+        mass density), without the faces inside solids.
+    max_speed: at cell centres, m/s. cfl: cells that speed carries in the last dt.
+    divergence_rms: over the fluid cells, 1/s, beyond the expansion that burning gas asked for.
+    mass: sum of density times a cell's volume.
+    leak: the largest speed at which anything flows through a wall or a solid, m/s: 0 at all times, but for
+        how a given velocity is rounded in a field (1e-7 of it, half floats 5e-4).
+
     Every number is also had by its name: ``diagnostics["mass"]``; ``dict(diagnostics)`` is a row of a table.
     """
 
@@ -46,16 +49,19 @@ def measure(solver: State, grid: Grid, dt: float) -> Diagnostics:
     stored = solver.velocity.read().astype(np.float64)
     # without what a program wrote where no face is
     velocity = faces_of(grid, [on_faces(grid, stored, axis) for axis in range(grid.dimensions)])
+    scalars = solver.scalars.read().astype(np.float64)
+    fluid = scalars[..., 3] > 0.5
     once = velocity[..., :3].copy()
     for axis in range(grid.dimensions):
+        z, y, x = face_count(grid, axis)
+        low, high = cells_round_faces(grid, solver.variant, axis, fluid.astype(np.float64))
+        once[:z, :y, :x, axis] *= np.maximum(low, high)  # between two cells of a solid moves no fluid
         if solver.boundaries.periodic(axis):  # its high side is its low side: count it once
             np.moveaxis(once, 2 - axis, 0)[-1] = 0.0
-    scalars = solver.scalars.read().astype(np.float64)
     divergence = solver.divergence(solver.swelling).read().astype(np.float64)[..., 0]
     faces = solver.solids.faces.get("solid_faces")
     shut = None if faces is None else faces.read().astype(np.float64)
     closed, moving = closed_faces(grid, solver.variant, shut)
-    fluid = scalars[..., 3] > 0.5
     volume = grid.cell_size**3
     speed = float(np.linalg.norm(center_velocity(grid, velocity), axis=-1).max())
     rms = float(np.sqrt(np.mean(divergence[fluid] ** 2))) if fluid.any() else 0.0

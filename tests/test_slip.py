@@ -194,6 +194,30 @@ def test_a_free_solid_that_moves_pushes_with_its_front(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", COMPUTED)
+def test_the_energy_of_a_fluid_is_none_of_its_solids(backend: str) -> None:
+    """A free solid at rest holds what fluid slips along it by, one that moves its own speed: of neither."""
+    with gf.Fluid(gf.Grid((12, 10, 8), 0.1), backend=backend) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.4, 0.3, 0.4)), (0.3, 0.4, 0.4), slip="free"))
+        mover = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.3, 0.4)), (0.85, 0.5, 0.4)))
+        u = np.zeros((9, 11, 13, 3))
+        u[:8, :10, 1:12, 0] = np.linspace(-1.0, 1.0, 10)[:, None]
+        fluid.velocity.write(u)
+        mover.position = (0.85, 0.55, 0.4)
+        fluid.step(0.05)
+        u, solid = fluid.velocity.read().astype(float), fluid.solid.read() > 0.5
+        total, left_out = 0.0, 0.0
+        for axis, count in enumerate(((8, 10, 13), (8, 11, 12), (9, 10, 12))):
+            speed = u[tuple(map(slice, count))][..., axis]
+            edges = [(1, 1) if a == 2 - axis else (0, 0) for a in range(3)]
+            around = np.pad(solid, edges, "edge")
+            low, high = (around.take(range(n, n + count[2 - axis]), 2 - axis) for n in (0, 1))
+            total += 0.5e-3 * (speed[~(low & high)] ** 2).sum()
+            left_out += 0.5e-3 * (speed[low & high] ** 2).sum()
+        assert left_out > 0.01 * total
+        np.testing.assert_allclose(fluid.diagnostics().kinetic_energy, total, rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", COMPUTED)
 def test_free_and_no_slip_solids_side_by_side(backend: str) -> None:
     """A floor half free-slip, half not: the flow is held back over the one half alone; slip may change."""
     rules = gf.Settings(viscosity=2e-3, buoyancy=0.0, pressure=gf.ChebyshevJacobi(60))
