@@ -19,7 +19,7 @@ from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Floats, Size
 from gpufluid.render.subject import FluidLike, ObstacleLike
 from gpufluid.render.volume_source import DEPTH
-from gpufluid.shapes import Plane
+from gpufluid.shapes import Plane, placed_points
 
 Triangles = tuple[Floats, Floats, NDArray[np.int32]]  # places and ways of vertices, [v, 3], m, and [t, 3]
 
@@ -47,8 +47,7 @@ def draw_travel(
     places, ways, triangles = (list(part) for part in zip(*shown, strict=True))
     first = np.cumsum([0, *map(len, places[:-1])])
     place, way = np.concatenate(places), np.concatenate(ways)
-    clip = view.projection.astype(np.float64) @ view.view.astype(np.float64)
-    seen = place @ clip[:, :3].T + clip[:, 3]
+    seen = place @ view.exact_clip[:, :3].T + view.exact_clip[:, 3]
     program = device.keep("travel", lambda: _program(device))
     give(program, {"scene_depth": DEPTH})
     ctx, content = device.ctx, np.concatenate([seen, way, view.rays.depth(place)[:, None]], 1)
@@ -91,11 +90,11 @@ def _triangles(
             to_local = np.asarray(np.linalg.inv(now), np.float64)
             for one, shift in solids.images(fluid, obstacle):
                 mesh = solids.as_fine(one, view.clip.astype(np.float64), size)
-                place = _moved(one.matrix, mesh.vertices)
+                place = placed_points(one.matrix, mesh.vertices)
                 way = np.zeros_like(place)
                 if was is not None and later is not None:
-                    local = _moved(to_local, place - shift) + _bend(was.shape, mesh)
-                    way = _moved(later, local) + shift - place
+                    local = placed_points(to_local, place - shift) + _bend(was.shape, mesh)
+                    way = placed_points(later, local) + shift - place
                 yield place, way, mesh.triangles
 
 
@@ -122,8 +121,3 @@ def ahead(before: Floats, now: Floats) -> Floats:
     later[:3, :3] = now[:3, :3] @ np.linalg.inv(before[:3, :3]) @ now[:3, :3]
     later[:3, 3] += now[:3, 3] - before[:3, 3]
     return later
-
-
-def _moved(matrix: Floats, places: NDArray[np.floating[Any]]) -> Floats:
-    """`places` [n, 3] where `matrix` [4, 4] takes them."""
-    return np.asarray(places @ matrix[:3, :3].T + matrix[:3, 3], np.float64)
