@@ -109,7 +109,7 @@ class Strips(Protocol):
         """Whether what a field's `mark` tells of is known still."""
 
     def add(self, sources: Sequence[CellBox], changed: Sequence[CellBox]) -> None:
-        """A stage that brings something into the boxes `sources` alone, and writes `changed` anew."""
+        """Let the latest stage bring something into the boxes `sources` too, and write `changed` anew."""
 
     def carry(
         self, scalars: Any, colors: Any, speed: Any, boundaries: Boundaries, reach: float, times: int
@@ -125,6 +125,9 @@ class KernelCall(Protocol):
 
     def __call__(self, **arguments: Any) -> None:
         """Run over every value of the field written, then make that its front."""
+
+    def within(self, boxes: Sequence[CellBox] | None, /, **arguments: Any) -> None:
+        """The same, of a local kernel that changes nothing outside `boxes`; None: it may anywhere."""
 
     def repeat(self, times: int, **arguments: Any) -> None:
         """Call it as often, each time on what the call before has left; faster than as many calls."""

@@ -7,13 +7,10 @@ from contextlib import contextmanager
 
 from gpufluid.backend import Backend, FieldStore, Strips
 from gpufluid.boundaries import Boundaries
-from gpufluid.forces import edge_width, emitter_images
-from gpufluid.grid import CellBox, Grid
-from gpufluid.masks import CUT, source_box
-from gpufluid.periodic import bounds, cells_between, images, periods
+from gpufluid.forces import Reach
+from gpufluid.grid import CellBox
 from gpufluid.settings import Settings
-from gpufluid.shapes import HALF_SPACE, Analytic, Triple
-from gpufluid.sources import Array, Emitter
+from gpufluid.sources import Emitter
 
 
 class EmptySpace:
@@ -60,20 +57,19 @@ class EmptySpace:
         self,
         changed: Sequence[CellBox] | None,
         emitters: Sequence[Emitter],
+        reach: Reach,
         scalars: FieldStore,
         colors: FieldStore | None,
         *others: FieldStore,
     ) -> Iterator[None]:
         """While solids cover what is there, sources add to it, and fire burns it.
 
-        changed: where solids have come or gone; None: perhaps anywhere.
+        changed: where solids have come or gone; None: perhaps anywhere. reach: of the emitters.
         """
         strips = self._strips if self._on else None
         if strips is not None and all(strips.covers(f.mark) for f in (scalars, colors) if f is not None):
-            place = self.backend.grid, self.boundaries
-            boxes = [emitter_boxes(e, *place) for e in emitters if e.active]
-            inside = [box for of_one in boxes for box in of_one or ()]
-            if None in boxes or changed is None:
+            inside = reach.of([e for e in emitters if e.active])
+            if inside is None or changed is None:
                 strips = None
             elif inside or changed:
                 strips.add(inside, changed)
@@ -125,20 +121,3 @@ def _only(strips: Strips | None, fields: Iterable[FieldStore | None]) -> Iterato
     finally:
         for field in written:
             field.where = None
-
-
-def emitter_boxes(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> list[CellBox] | None:
-    """Return the corners, in cells, of what `emitter` and its images reach; None: perhaps all."""
-    if isinstance(emitter.shape, Array):
-        return emitter.shape.boxes
-    width = edge_width(emitter, grid)
-    there: Sequence[Triple]
-    if isinstance(emitter.shape, Analytic):
-        form, place, there = emitter_images(emitter, grid, boundaries)
-        if form.kind == HALF_SPACE:
-            return None
-        half = form.half + max(0.0 if width is None else CUT * width, 2.0 * grid.cell_size)
-    else:
-        place, half = source_box(grid, emitter.shape, emitter.matrix, width)
-        there = images(periods(grid, boundaries), *bounds(place, half))
-    return [cells_between(grid, shift, *bounds(place, half)) for shift in there]

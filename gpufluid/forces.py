@@ -16,13 +16,13 @@ from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.checks import LARGEST
 from gpufluid.errors import GpufluidError, ShaderError
-from gpufluid.grid import Grid
+from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
 from gpufluid.masks import CUT, SEEN, covering, is_sure_to_reach, source_box, source_mask
-from gpufluid.periodic import HERE, bounds, form_images, moved, periods
+from gpufluid.periodic import HERE, bounds, cells_between, form_images, images, moved, periods
 from gpufluid.reference.sources import emitter_share
 from gpufluid.settings import Settings
-from gpufluid.shapes import ROUND, Analytic, Floats, Form, Plane, Triple
+from gpufluid.shapes import HALF_SPACE, ROUND, Analytic, Floats, Form, Plane, Triple
 from gpufluid.sources import MAX_SEED, Array, Emitter
 from gpufluid.turbulence import wave_rows
 from gpufluid.user_forces import (
@@ -125,6 +125,42 @@ def edge_width(emitter: Emitter, grid: Grid) -> float | None:
     if emitter.edge == "hard":
         return None
     return grid.cell_size if emitter.falloff is None else emitter.falloff
+
+
+class Reach:
+    """The boxes of cells that emitters and their images reach, as these are now: looked for once."""
+
+    def __init__(self, grid: Grid, boundaries: Boundaries) -> None:
+        self._place = grid, boundaries
+        self._found: dict[int, list[CellBox] | None] = {}
+
+    def of(self, emitters: Sequence[Emitter]) -> list[CellBox] | None:
+        """The corners of those boxes of `emitters`, in cells; None: perhaps all cells."""
+        boxes = list[CellBox]()
+        for emitter in emitters:
+            if id(emitter) not in self._found:
+                self._found[id(emitter)] = _boxes_of(emitter, *self._place)
+            of_one = self._found[id(emitter)]
+            if of_one is None:
+                return None
+            boxes += of_one
+        return boxes
+
+
+def _boxes_of(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> list[CellBox] | None:
+    if isinstance(emitter.shape, Array):
+        return emitter.shape.boxes
+    width = edge_width(emitter, grid)
+    there: Sequence[Triple]
+    if isinstance(emitter.shape, Analytic):
+        form, place, there = emitter_images(emitter, grid, boundaries)
+        if form.kind == HALF_SPACE:
+            return None
+        half = form.half + max(0.0 if width is None else CUT * width, 2.0 * grid.cell_size)
+    else:
+        place, half = source_box(grid, emitter.shape, emitter.matrix, width)
+        there = images(periods(grid, boundaries), *bounds(place, half))
+    return [cells_between(grid, shift, *bounds(place, half)) for shift in there]
 
 
 def _noisy(variant: Variant, emitters: Sequence[Emitter]) -> Variant:
@@ -279,6 +315,7 @@ class Forces:
     def emit(
         self,
         emitters: Sequence[Emitter],
+        reach: Reach,
         dt: float,
         time: float,
         variant: Variant,
@@ -290,7 +327,7 @@ class Forces:
     ) -> None:
         """Add the density, fuel and colour of every emitter; set its temperature and velocity."""
         self._masks.keep(emitters)
-        active, when = [e for e in emitters if e.active], (dt, time, variant, solids)
+        active, when = [e for e in emitters if e.active], (reach, dt, time, variant, solids)
         pushed = velocity if self.settings.solve_velocity else None
         self._emit_into(scalars, active, emitter_rows, *when, velocity=pushed)
         if colors is not None:
@@ -301,6 +338,7 @@ class Forces:
         values: FieldStore,
         emitters: Sequence[Emitter],
         rows_of: RowsOf,
+        reach: Reach,
         dt: float,
         time: float,
         variant: Variant,
@@ -316,15 +354,17 @@ class Forces:
         masked = [e for e in emitters if not isinstance(e.shape, Analytic)]
         for some, rows, count in self._passes(formed, rows_of, *when):
             given, kind = {**rows, **where, "emitter_count": count}, _noisy(variant, some)
-            run("emit_scalars", kind)(scalars=values, **given)
-            if velocity is not None and any(e.velocity is not None for e in some):
-                run("emit_velocity", kind)(velocity=velocity, **given, **solids)
+            run("emit_scalars", kind).within(reach.of(some), scalars=values, **given)
+            pushing = [e for e in some if e.velocity is not None]
+            if velocity is not None and pushing:
+                run("emit_velocity", kind).within(reach.of(pushing), velocity=velocity, **given, **solids)
         for emitter in masked:
             for some, rows, _ in self._passes([emitter], rows_of, *when):
                 given, kind = {**rows, **where, "mask": self._mask(emitter, variant)}, _noisy(variant, some)
-                run("emit_mask", kind)(scalars=values, **given)
+                boxes = reach.of(some)
+                run("emit_mask", kind).within(boxes, scalars=values, **given)
                 if velocity is not None and emitter.velocity is not None:
-                    run("emit_mask_velocity", kind)(velocity=velocity, **given, **solids)
+                    run("emit_mask_velocity", kind).within(boxes, velocity=velocity, **given, **solids)
 
     def _passes(
         self,

@@ -213,6 +213,7 @@ class Kernel:
     folder: where its GLSL file lies, below ``glsl/``.
     walk: how workgroups go through the box, of a kernel that only compute passes have; None: an invocation a
     value.
+    local: each value it writes depends on no other one of that field, and it may be called `within` boxes.
     """
 
     name: str
@@ -228,6 +229,7 @@ class Kernel:
     reflected_reads: tuple[Slot, ...] = ()
     parted_reads: tuple[Slot, ...] = ()
     walk: Walk | None = None
+    local: bool = False
 
     def slots(self, variant: Variant) -> tuple[Slot, ...]:
         """The slots this variant reads."""
@@ -294,21 +296,29 @@ ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "s
 KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
     for kernel in (
-        Kernel("emit_scalars", SCALARS, (SCALARS,), ("emitters", "middles", "emitter_count", "noise_shift")),
+        Kernel(
+            "emit_scalars",
+            SCALARS,
+            (SCALARS,),
+            ("emitters", "middles", "emitter_count", "noise_shift"),
+            local=True,
+        ),
         Kernel(
             "emit_velocity",
             VELOCITY,
             (VELOCITY,),
             ("emitters", "middles", "emitter_count", "noise_shift"),
             (SOLID_FACES,),
+            local=True,
         ),
-        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters", "middles", "noise_shift")),
+        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters", "middles", "noise_shift"), local=True),
         Kernel(
             "emit_mask_velocity",
             VELOCITY,
             (VELOCITY, MASK),
             ("emitters", "middles", "noise_shift"),
             (SOLID_FACES,),
+            local=True,
         ),
         Kernel("ignite", FLAME, (SCALARS,), ("dt", "ignition", "growth", "fuel_per_burn")),
         Kernel("burn", SCALARS, (SCALARS, FLAME), ("dt", "per_burn", "radiation", "ambient")),

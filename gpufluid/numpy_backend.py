@@ -14,7 +14,7 @@ from gpufluid import reference
 from gpufluid.backend import FieldStore, Pace, WallWatch
 from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
-from gpufluid.grid import TINY, Grid
+from gpufluid.grid import TINY, CellBox, Grid
 from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
 from gpufluid.layout import LANES, PARTS, SOLVED, lanes, layouts, link, octets
 from gpufluid.memory import check_memory
@@ -160,6 +160,10 @@ class ReferenceKernel:
             says = f"the kernel {self.kernel.name} (gpufluid.reference.{self.kernel.name})"
             read = {name: (arguments[name], values[name]) for name in self._slots}
             check_numbers(says, out, out.values, lambda: read)
+
+    def within(self, boxes: Sequence[CellBox] | None, /, **arguments: Any) -> None:
+        """Run over every value, whatever is said of where it changes any."""
+        self(**arguments)
 
     def repeat(self, times: int, **arguments: Any) -> None:
         """Call it as often."""

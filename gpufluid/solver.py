@@ -19,7 +19,7 @@ from gpufluid.diffusion import Diffusion
 from gpufluid.empty import EmptySpace
 from gpufluid.errors import GpufluidError, warn
 from gpufluid.fire import Fire
-from gpufluid.forces import Forces, on_its_way
+from gpufluid.forces import Forces, Reach, on_its_way
 from gpufluid.fourier import check_box, refuse_obstacle
 from gpufluid.grid import AXES
 from gpufluid.kernels import Variant
@@ -256,11 +256,12 @@ class Solver:
     def bring(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
         """Add what emitters and warm solids bring in `dt` seconds from `time` on, and burn."""
         s, colors, variant, faces = self.scalars, self.colors.field, self.variant, self.solids.faces
-        with self.empty.emitting(self.solids.take_changes(), emitters, s, colors, *self.fire.fields):
+        reach, changes = Reach(self.backend.grid, variant.boundaries), self.solids.take_changes()
+        with self.empty.emitting(changes, emitters, reach, s, colors, *self.fire.fields):
             if self.solids.uncovered:
                 self.cover(LEFT if self.solids.pushing else 0.0)
             self.forces.emit(
-                emitters, dt, time, variant, faces, velocity=self.velocity, scalars=s, colors=colors
+                emitters, reach, dt, time, variant, faces, velocity=self.velocity, scalars=s, colors=colors
             )
             self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)

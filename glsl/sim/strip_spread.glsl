@@ -1,6 +1,6 @@
 // The span of each strip after a stage, xy, and the one that also holds those of the two stages before, zw.
 // CARRIED: what was found before the flow carries it, and as far about as that reaches: the value of a cell is made
-// of those less than a cell from where the flow brings it from. Else: what was there, and the boxes of sources.
+// of those less than a cell from where the flow brings it from. Else: those of the latest stage, and the boxes of sources.
 #include "lib/box.glsl"
 #include "lib/found.glsl"
 #include "lib/quotient.glsl"
@@ -92,7 +92,11 @@ void kernel(ivec3 strip) {
     for (int n = 0; n < box_count; ++n)
         if (float(strip.z) < high[n].z && float(strip.z + 1) > low[n].z)
             span = joined(span, clipped(vec4(low[n].x, high[n].x, low[n].y, high[n].y)));
+#if CARRIED
     vec4 lately = joined(span, joined(latest, span_between(fetch_before(strip).xy, first.xy)));
+#else
+    vec4 lately = joined(span, span_between(fetch_last(strip).zw, first.xy));
+#endif
     spans_out = vec4(corners_of(span, first.xy), corners_of(lately, first.xy));
 #ifdef LISTED
     list_pieces(lately, strip.z);

@@ -24,7 +24,8 @@ FloatArray = NDArray[np.float32]
 class Field:
     """A volume of `layout`, `components` channels a texel, in half ("f2") or single ("f4") precision.
 
-    A pass reads `front`, writes `back`, then swaps what it wrote: that is all the ping-pong there is.
+    A pass reads `front`, writes `back`, then swaps what it wrote: that is all the ping-pong there is. Where
+    it has changed but a few boxes, these are brought over to the front instead: `gpufluid.gl.regions`.
     A field with one buffer is scratch: a pass may not read and write it at once.
     """
 
@@ -86,6 +87,16 @@ class Field:
         return self._targets[-1]
 
     @property
+    def front_target(self) -> moderngl.Framebuffer:
+        """The framebuffer over `front`, for `amend`."""
+        return self._targets[0]
+
+    @property
+    def shown(self) -> bool:
+        """Whether another field shows the front, see `held`."""
+        return self._held is not None
+
+    @property
     def scratch(self) -> bool:
         """True with one buffer only."""
         return self._buffers == 1
@@ -112,6 +123,11 @@ class Field:
         self.turn()
         if self._held is not None:
             self._part()
+
+    def amend(self) -> None:
+        """A few values of the front, which nobody else shows, have been set, in the latest stage."""
+        self.version += 1
+        self._marks[0] = None if self.where is None else self.where.mark
 
     def turn(self) -> None:
         """Let front and back change places."""

@@ -10,6 +10,7 @@ import numpy as np
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.regions import vertex_source
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.kernels import SIDE_NUMBERS, Kernel, Slot, Variant
@@ -23,7 +24,6 @@ SWEPT = ("packed", "eighth")  # kinds of what sweeps write: rounding it would co
 # are compiled once, by a `discard`: llvmpipe then writes out fewer loops, which run up to twice as long.
 FEW = 4096
 LONG = {
-    "emit_scalars",
     "max_speed",
     *(
         f"{verb}_{what}"
@@ -40,8 +40,6 @@ STRIP_UNIT = 15  # texture unit of the spans
 GROUPS_ACROSS = 32768  # workgroups along x, of those of listed strips: OpenGL promises 65535
 SPARSE = {  # kernels of cells that keep what is at rest at rest
     "cover_scalars",
-    "emit_scalars",
-    "emit_mask",
     "ignite",
     "burn",
     "advect_scalars",
@@ -186,6 +184,7 @@ class KernelSource:
     it reads, and what it writes, once for each of several sweeps. group: invocations of a workgroup along x
     and y. groups: how many workgroups of a kernel that walks, else None. twice: as
     `Device.fragment_program` takes it. places: sampler and kind of the texture that tells a sparse one where.
+    local: it may be told which regions it changes, see `gpufluid.gl.regions`.
     """
 
     def __init__(
@@ -208,7 +207,7 @@ class KernelSource:
         plain = variant.sampler != "hardware" and not any(sides)
         self._gathers = device.gathers and plain and min(grid.cells[:2]) > 1
         self.stage = device.small_stage if kernel.name in SMALL else device.stage
-        self.sparse = kernel.name in SPARSE
+        self.sparse, self.local = kernel.name in SPARSE, kernel.local
         self.places = ("listed", "piece") if self.stage == "compute" else ("strips", "strip")
         self.group = PIECE if self.sparse else ROWS if device.software else (GROUP, GROUP)
         self.groups: tuple[int, int, int] | None = None
@@ -256,7 +255,7 @@ class KernelSource:
             self._end_compute(outputs)
         else:
             self._end_fragment(outputs)
-            if self.sparse or self.placed:
+            if self.sparse or self.local or self.placed:
                 self.vertex = self._vertex()
 
     def _dtype_of(self, slot: Slot) -> str:
@@ -348,11 +347,13 @@ class KernelSource:
             reader = strips_reader(self.device.software, self.layouts, *self.places)
             shader.add(f"{reader}uniform bool whole;", "<fields>")
             shader.include("sim/strip_texel.glsl")
+        if self.local:
+            shader.add(f"#define cell_texel {self.kernel.write.kind}_texel\nuniform bool whole;", "<fields>")
+            shader.include("sim/region_texel.glsl")
         run = run_kernel(self.kernel.write.kind)
         size = "imageSize(image_0)" if self._sized else "ivec2({}, {})".format(*self._size)
-        listed = (
-            "    if (!whole) {\n        if (!of_piece(texel)) return;\n    } else\n" if self.sparse else ""
-        )
+        part = "of_piece" if self.sparse else "of_region" if self.local else ""
+        listed = f"    if (!whole) {{\n        if (!{part}(texel)) return;\n    }} else\n" if part else ""
         shader.add(
             "uniform int first_row;\n"
             "void main() {\n    ivec2 texel = ivec2(gl_GlobalInvocationID) + ivec2(0, first_row);\n"
@@ -365,7 +366,7 @@ class KernelSource:
 
     def _end_fragment(self, outputs: list[str]) -> None:
         few = self._sized or self._size[0] * self._size[1] <= FEW
-        self.twice = few or self.kernel.name not in LONG
+        self.twice = few or not (self.local or self.kernel.name in LONG)
         never = "    if (texel.x < 0) discard;\n" if few and self.device.software else ""
         for n in range(len(outputs)):
             self.shader.add(f"layout(location = {n}) out vec4 color_{n};", "<main>")
@@ -379,7 +380,9 @@ class KernelSource:
         self.shader.add("}", "<main>")
 
     def _vertex(self) -> Source:
-        """The vertex shader: it covers all of the target, or the spans of strips."""
+        """The vertex shader: it covers all of the target, the spans of strips or regions."""
+        if self.local:
+            return vertex_source(self.layout, self.kernel.name, self.placed)
         source = Source(f"{self.kernel.name} ({'strips' if self.sparse else 'vertex'})")
         source.add("#version 330 core", "<stage>").add(f"#define PLACED {int(self.placed)}", "<variant>")
         source.add("const ivec2 target_size = ivec2({}, {});".format(*self._size), "<layout>")

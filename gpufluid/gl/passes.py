@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import STRIP_UNIT, KernelSource
+from gpufluid.gl.regions import Region, bring_over, count_of, groups_of, regions_of, slices_of
+from gpufluid.grid import CellBox
 from gpufluid.kernels import side_numbers, unknown_argument
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ class Pass:
         self._names = kernel.arguments(source.variant)
         self._layout, self._size = source.layout, source.layout.texture_size
         self._inputs, self._sparse, self._group = source.inputs, source.sparse, source.group
+        self._local = source.local
         self._groups = source.groups
         self._placed = source.placed
         self._filtered = any(read.filtered for read in source.inputs)
@@ -117,6 +121,27 @@ class Pass:
             self.device.moved.setdefault(self.kernel.name, []).append(self.nbytes)
         if switches.numbers:
             check_numbers(self._says, out, out.read(), lambda: self._read(arguments, before))
+
+    def within(self, boxes: Sequence[CellBox] | None, /, **arguments: Any) -> None:
+        """Run a local kernel in `boxes` alone, and leave front and back of the field what they are.
+
+        Over every value where that pays as well, where another field shows the front, which has to stay as
+        it is, and where numbers are checked, for which it has to be there afterwards.
+        """
+        out, device, regions = self._checked(arguments), self.device, None
+        if boxes is not None and not (out.shown or switches.numbers):
+            regions = regions_of(boxes, self._layout.size, self.variant.boundaries)
+        if regions is None:
+            self(**arguments)
+        elif regions:
+            if device.pace.pacer is not None:
+                slices = sum(map(slices_of, regions))
+                device.pace.pacer.before((self, "within"), slices, slices)
+            self._work(arguments, out, 0, self._size[1], regions)
+            out.amend()
+            if device.moved is not None:
+                share = sum(map(count_of, regions)) / math.prod(self._layout.size)
+                device.moved.setdefault(self.kernel.name, []).append(round(share * self.nbytes))
 
     def repeat(self, times: int, **arguments: Any) -> None:
         """Call it as often, each time on what the call before has left.
@@ -223,8 +248,15 @@ class Pass:
         fields: dict[str, Field] = {slot.name: arguments[slot.name] for slot in self._slots}
         return {name: (field, field.read(before if field is out else ())) for name, field in fields.items()}
 
-    def _work(self, arguments: Mapping[str, Any], out: Field, first: int, rows: int) -> None:
-        """Bind what is read and write `rows` of the texture from `first` on."""
+    def _work(
+        self,
+        arguments: Mapping[str, Any],
+        out: Field,
+        first: int,
+        rows: int,
+        regions: Sequence[Region] | None = None,
+    ) -> None:
+        """Bind what is read and write `rows` of the texture from `first` on, or all `regions`."""
         device, filtered_units = self.device, []
         for name, part, _, unit, as_image, filtered in self._inputs:
             if part == 0:
@@ -247,17 +279,20 @@ class Pass:
                 continue  # it has that already; a 0 may have another sign
             upload(uniform, value)
             sent[name] = value
+        run = partial(self._run, out, first, rows) if regions is None else partial(self._run_in, out, regions)
         if device.timings is None:
-            self._run(out, first, rows)
+            run()
         else:
             with device.timed(self.kernel.name):
-                self._run(out, first, rows)
+                run()
         for unit in filtered_units:
             device.between.clear(unit)
 
     def _run(self, out: Field, first: int, rows: int) -> None:
         device, height, vertices = self.device, self._size[1], 3
         strips = self._leave_out(out) if self._sparse else None
+        if self._local:
+            self._tell("whole", True)
         if self.stage == "compute":
             self._start(out, first=first, rows=rows, strips=strips)
             return
@@ -272,6 +307,28 @@ class Pass:
             self._start(out, vertices)
         finally:
             self._cut(out, 0, 0)
+
+    def _run_in(self, out: Field, regions: Sequence[Region]) -> None:
+        """Write `regions` of the back, and bring them over to the front."""
+        device, program = self.device, self._program
+        self._settle()
+        self._tell("whole", False)
+        if self.stage == "fragment":
+            device.ctx.enable_only(moderngl.NOTHING)
+            out.back_target.use()
+        else:
+            out.back.bind_to_image(0, False, True)
+        for region in regions:
+            program["region_low"], program["region_high"] = region
+            if not device.draws:
+                continue
+            if self.stage == "fragment":
+                self._triangle.render(moderngl.TRIANGLES, 6 * slices_of(region))
+            else:
+                self._compute.run(*groups_of(region, self._group))
+        if self.stage == "compute":
+            device.ctx.memory_barrier()
+        bring_over(out, regions)
 
     def _cut(self, out: Field, below: int, above: int) -> None:
         """Leave so many rows of the target out of what is drawn."""
@@ -288,9 +345,7 @@ class Pass:
         first, rows: of those to dispatch, 0 for all. strips: dispatch a workgroup for each of these alone.
         """
         device = self.device
-        if not self._ran:
-            device.settle_first(self._program)
-            self._ran = True
+        self._settle()
         if self.stage == "compute":
             if first != self._sent.get("first_row", 0):
                 self._compute["first_row"] = self._sent["first_row"] = first
@@ -314,12 +369,21 @@ class Pass:
             if device.flush is not None:
                 device.flush()
 
+    def _settle(self) -> None:
+        if not self._ran:
+            self.device.settle_first(self._program)
+            self._ran = True
+
+    def _tell(self, name: str, value: bool) -> None:
+        """Set a uniform that has that value but rarely not."""
+        if self._sent.get(name) is not value:
+            self._program[name] = self._sent[name] = value
+
     def _leave_out(self, out: Field) -> Strips | None:
         """Leave out of a pass what is at rest in `out` and stays so; return the rest, or None for all."""
-        strips, sent = out.where, self._sent
+        strips = out.where
         whole = strips is None or not strips.covers(out.back_mark)
-        if sent.get("whole") is not whole:
-            self._program["whole"] = sent["whole"] = whole
+        self._tell("whole", whole)
         if strips is None:
             self.device.blank(self._everywhere).use(STRIP_UNIT)
         else:

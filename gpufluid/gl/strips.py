@@ -137,13 +137,17 @@ class Strips:
         return float((np.diff(rows) * np.diff(cells)).sum() / np.prod(self.grid.cells))
 
     def add(self, sources: Sequence[CellBox], changed: Sequence[CellBox] = ()) -> None:
-        """A stage that brings something into the boxes `sources` alone, and writes `changed` anew.
+        """Let the latest stage bring something into the boxes `sources` as well, and write `changed` anew.
 
-        The next one that carries holds the sources as well: those that stay need no stage of their own.
+        Its spans grow by them, so what was written in it holds to them. The next one that carries holds the
+        sources too: for those that stay no pass is needed.
         """
         self._added, boxes = sources, [*sources, *changed]
         if not all(box in self._held for box in boxes):
-            self._next(_Pass("strip add", "strip_spread", "strip", {"CARRIED": 0}), {}, boxes)
+            self._held = [*self._held, *boxes]
+            self._write(_Pass("strip add", "strip_spread", "strip", {"CARRIED": 0}), {}, boxes)
+            latest, before, written = self._stages
+            self._stages = [written, before, latest]
 
     def carry(
         self,
@@ -178,13 +182,15 @@ class Strips:
         boxes, self._added = self._added, ()
         macros = {"CARRIED": 1, **self._shares}
         spread = _Pass("strip carry", "strip_spread", "strip", macros, boundaries.form)
-        self._next(spread, found, boxes, **numbers)
+        self._held = boxes
+        self._write(spread, found, boxes, **numbers)
+        self._stages = [self._stages[-1], *self._stages[:-1]]
+        self.index += 1
         if self._asked is None and self._count % (ASK_EVERY if self._pays else TRY_EVERY) == 0:
             self._asked = self.spans.later()
 
-    def _next(self, small: _Pass, fields: Read, boxes: Sequence[CellBox], **values: object) -> None:
-        """Write the spans of a new stage, which is then the latest."""
-        self._held = boxes
+    def _write(self, small: _Pass, fields: Read, boxes: Sequence[CellBox], **values: object) -> None:
+        """Write spans where those of the stage are that no pass goes by any more."""
         if len(boxes) > BOXES:  # the rest as one
             rest = np.array(boxes[BOXES - 1 :], float)
             boxes = [*boxes[: BOXES - 1], (rest[:, 0].min(axis=0).tolist(), rest[:, 1].max(axis=0).tolist())]
@@ -204,8 +210,6 @@ class Strips:
         self._run(small._replace(macros=macros), given, out, **values)
         if self._pieces is not None:
             self._pieces.end()
-        self._stages = [out, *self._stages[:-1]]
-        self.index += 1
 
     def _run(self, small: _Pass, fields: Read, out: Field, **values: object) -> None:
         """Write `out` by a small pass."""
