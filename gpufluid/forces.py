@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.arguments import Faces
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.checks import LARGEST
@@ -282,7 +283,7 @@ class Forces:
         dt: float,
         time: float,
         variant: Variant,
-        solids: dict[str, Any],
+        faces: Faces,
         *,
         velocity: FieldStore,
         scalars: FieldStore,
@@ -290,7 +291,7 @@ class Forces:
     ) -> None:
         """Add the density, fuel and colour of every emitter; set its temperature and velocity."""
         self._masks.keep(emitters)
-        active, when = [e for e in emitters if e.active], (dt, time, variant, solids)
+        active, when = [e for e in emitters if e.active], (dt, time, variant, faces)
         pushed = velocity if self.settings.solve_velocity else None
         self._emit_into(scalars, active, emitter_rows, *when, velocity=pushed)
         if colors is not None:
@@ -304,7 +305,7 @@ class Forces:
         dt: float,
         time: float,
         variant: Variant,
-        solids: dict[str, Any],
+        faces: Faces,
         *,
         velocity: FieldStore | None = None,
     ) -> None:
@@ -318,13 +319,13 @@ class Forces:
             given, kind = {**rows, **where, "emitter_count": count}, _noisy(variant, some)
             run("emit_scalars", kind)(scalars=values, **given)
             if velocity is not None and any(e.velocity is not None for e in some):
-                run("emit_velocity", kind)(velocity=velocity, **given, **solids)
+                run("emit_velocity", kind)(velocity=velocity, **given, **faces)
         for emitter in masked:
             for some, rows, _ in self._passes([emitter], rows_of, *when):
                 given, kind = {**rows, **where, "mask": self._mask(emitter, variant)}, _noisy(variant, some)
                 run("emit_mask", kind)(scalars=values, **given)
                 if velocity is not None and emitter.velocity is not None:
-                    run("emit_mask_velocity", kind)(velocity=velocity, **given, **solids)
+                    run("emit_mask_velocity", kind)(velocity=velocity, **given, **faces)
 
     def _passes(
         self,
@@ -410,7 +411,7 @@ class Forces:
         self,
         dt: float,
         variant: Variant,
-        solids: dict[str, Any],
+        faces: Faces,
         *,
         velocity: FieldStore,
         scalars: FieldStore,
@@ -424,13 +425,13 @@ class Forces:
         if colors is not None and rules.weight:
             pulled, weight["color"] = replace(variant, dyed=True), colors
         if self._vorticity is None:
-            run("buoyancy", pulled)(velocity=velocity, dt=dt, **weight, **solids)
+            run("buoyancy", pulled)(velocity=velocity, dt=dt, **weight, **faces)
             return
         # both are pulls on cells: what each cell weighs is read once, not by all its faces
         strength = rules.vorticity_confinement
         run("vorticity", variant)(velocity=velocity, vorticity=self._vorticity)
         run("confinement", pulled)(vorticity=self._vorticity, force=self._force, strength=strength, **weight)
-        run("force_field", variant)(velocity=velocity, force=self._force, dt=dt, **solids)
+        run("force_field", variant)(velocity=velocity, force=self._force, dt=dt, **faces)
 
     def push_by(
         self,
@@ -438,7 +439,7 @@ class Forces:
         dt: float,
         time: float,
         variant: Variant,
-        solids: dict[str, Any],
+        faces: Faces,
         *,
         velocity: FieldStore,
     ) -> None:
@@ -457,17 +458,17 @@ class Forces:
                 velocity=velocity,
                 pushes=rows.reshape(-1, 4).astype(np.float32),
                 push_count=len(some),
-                **solids,
+                **faces,
             )
         for force in active:
             if isinstance(force, Turbulence):
                 waves = wave_rows(force, grid, variant.boundaries, dt, time)
                 *center, narrow = middle_of(force)
                 middle = (*_from_corner(np.array(center), grid), narrow)
-                run("turbulence", variant)(velocity=velocity, waves=waves, middle=middle, **solids)
+                run("turbulence", variant)(velocity=velocity, waves=waves, middle=middle, **faces)
             elif isinstance(force, ForceField):
                 field = self._fields.of(force, (force.version,), partial(_padded, force))
-                run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **solids)
+                run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **faces)
             elif isinstance(force, ForceExpression):
                 run("force_expression", replace(variant, expression=force.expression))(
                     velocity=velocity,
@@ -475,7 +476,7 @@ class Forces:
                     time=time,
                     origin=grid.origin,
                     function=force.numpy,
-                    **solids,
+                    **faces,
                 )
 
     def release(self) -> None:

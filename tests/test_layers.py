@@ -23,7 +23,7 @@ LAYERS = {
         "settings solvers view turbulence flow_views keyframes hand debugging stops",
         "description",
     ),
-    "contract": ("backend stopwatch numpy_backend", "description contract"),
+    "contract": ("backend arguments stopwatch numpy_backend", "description contract"),
     "gl": ("gl", "description contract gl"),
     "numerics": (
         "advance advection coarsest colors pressure pressure_problem relaxation multigrid fourier diffusion "
