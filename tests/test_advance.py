@@ -6,6 +6,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +20,7 @@ from sharing import COMPUTED
 import gpufluid as gf
 from gpufluid import advance, backend, stopwatch
 from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.forces import Copies
 from gpufluid.gl.calls import calls
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.timestamps import TimestampWatch
@@ -186,6 +189,25 @@ def test_masks_are_not_made_again(ctx: moderngl.Context, monkeypatch: pytest.Mon
         fluid.step(0.1)
         whole(fluid, 0.1)
         assert len(made) == 1
+
+
+@dataclass
+class Lamp(gf.Emitter):
+    """With an __eq__ that compares fields, and so without a hash."""
+
+
+def test_a_copy_is_known_by_itself_alone() -> None:
+    """Nothing is written into a thing of the user's, or into what is copied from it."""
+    copies, lamp = Copies(), Lamp(gf.Sphere())
+    once = copies.take(lamp)
+    twice = copies.take(once)
+    assert all(copies.original(one) is lamp for one in (lamp, once, twice))
+    assert vars(once) == vars(twice) == vars(lamp)
+    del once, twice
+    others = [copy(lamp) for _ in range(8)]  # in the memory of those copies
+    assert all(copies.original(one) is one for one in others)
+    wind = gf.ForceExpression("vec3(1.0)")
+    assert copies.take(wind) is copies.original(wind) is wind
 
 
 @pytest.mark.parametrize("where", BACKENDS)
