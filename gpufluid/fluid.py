@@ -598,7 +598,9 @@ class Fluid(Handle):
         self.check_alive()
         fields = {"scalars": self.scalars, "velocity": self.velocity_field}
         if self.device is not None:
-            self.device.check_hosts_program(program, unit, "Fluid.give", prefix, tuple(fields))
+            from gpufluid.gl.hosts import check_program
+
+            check_program(program, self.device.ctx, unit, "Fluid.give", prefix, tuple(fields))
         sides = self.boundaries
         values = {
             "origin": tuple(self.grid.origin),

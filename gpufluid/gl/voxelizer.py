@@ -13,12 +13,13 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.gl.device import Device, blend
+from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants
 from gpufluid.gl.mesh_buffers import MeshBuffers
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
+from gpufluid.gl.targets import blend
 from gpufluid.grid import Grid
 from gpufluid.mesh import Mesh
 

@@ -24,10 +24,11 @@ from gpufluid.checks import color_triple, finite_number
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
-from gpufluid.gl.device import blend, check_target, first_color_alone
+from gpufluid.gl.hosts import check_target
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest, own_depths
+from gpufluid.gl.targets import blend, first_color_alone
 from gpufluid.grid import Grid
 from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, cells_of, view_of

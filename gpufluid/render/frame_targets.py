@@ -10,7 +10,8 @@ import moderngl
 import numpy as np
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.targets import let_go
 from gpufluid.render.drawn_solids import Part, Size
 
 SAMPLES = 4  # a pixel, for the outlines of solids

@@ -23,12 +23,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, blend, check_depth, check_target, drawn_to, first_color_alone, let_go
+from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
+from gpufluid.gl.hosts import check_depth, check_target
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
+from gpufluid.gl.targets import blend, drawn_to, first_color_alone, let_go
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant, side_numbers
 from gpufluid.render.camera import CLIP_Z, View, hosts_view

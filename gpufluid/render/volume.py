@@ -28,10 +28,12 @@ from numpy.typing import ArrayLike
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.capabilities import IMAGE_FORMAT
-from gpufluid.gl.device import Device, blend, check_depth, check_target, drawn_to, first_color_alone, let_go
+from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
+from gpufluid.gl.hosts import check_depth, check_program, check_target
 from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest, binding, keeping
+from gpufluid.gl.targets import blend, drawn_to, first_color_alone, let_go
 from gpufluid.grid import Grid
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
@@ -269,7 +271,7 @@ class VolumeRenderer(Guest):
         `release`.
         """
         self._check_alive()
-        self.device.check_hosts_program(program, unit, "VolumeRenderer.give", prefix, SAMPLERS)
+        check_program(program, self.ctx, unit, "VolumeRenderer.give", prefix, SAMPLERS)
         self._gives = True
         if self._drawn is None:
             give_all_light(self.device, program, unit, prefix)

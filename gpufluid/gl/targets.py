@@ -1,0 +1,88 @@
+"""What is drawn into: how, how it is read, and what of ours stands over the textures of a host's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.hosts import check_target
+from gpufluid.gl.state import keeping
+
+
+def blend(
+    ctx: moderngl.Context,
+    drawn: int,
+    there: int,
+    equation: int = moderngl.FUNC_ADD,
+    *,
+    switches: int = moderngl.NOTHING,
+) -> None:
+    """Blend what is drawn from now on, times the factor `drawn`, with what is there, times that of `there`.
+
+    equation: how. switches: those of moderngl to turn on beside it. It ends at the next ``enable_only``.
+    """
+    ctx.enable_only(moderngl.BLEND | switches)
+    ctx.blend_func = drawn, there
+    ctx.blend_equation = equation  # type: ignore[assignment]  # moderngl says a pair
+
+
+@contextmanager
+def first_color_alone(target: moderngl.Framebuffer) -> Iterator[None]:
+    """Write the first colour of `target` alone while the body draws: in its others a host has something else.
+
+    What a shader does not write is undefined there, and would be blended over them.
+    """
+    masks = target.color_mask
+    if isinstance(masks[0], bool):  # it has one
+        yield
+        return
+    target.color_mask = masks[0], *[(False,) * 4] * (len(masks) - 1)
+    try:
+        yield
+    finally:
+        target.color_mask = masks
+
+
+def drawn_to(target: moderngl.Framebuffer) -> tuple[Any, ...]:
+    """What `target` draws its colours to, and its size; equal for the same textures and renderbuffers alone.
+
+    Names of OpenGL do not tell: drivers give that of one that was released to the next.
+    """
+    return target.size, *(thing.mglo for thing in target.color_attachments)
+
+
+def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
+    """Return the first colour of `target`, within its viewport, uint8 [h, w, channels], top row first.
+
+    Raises GpufluidError for what nothing can be drawn to, and for several samples a pixel.
+    """
+    if not isinstance(target, moderngl.Framebuffer):
+        raise GpufluidError(f"the picture must be a moderngl.Framebuffer, got {target!r}")
+    check_target(target, target.ctx, "it", "framebuffer")
+    if target.samples:
+        raise GpufluidError(
+            f"the framebuffer has {target.samples} samples a pixel, which cannot be read: "
+            "ctx.copy_framebuffer makes one of them, in another"
+        )
+    _, _, width, height = target.viewport
+    with keeping(target.ctx, "write_picture"):
+        raw = np.frombuffer(target.read(target.viewport, channels, alignment=1), np.uint8)
+        _ = target.ctx.error  # moderngl's reading of a window leaves one
+    return np.ascontiguousarray(raw.reshape(height, width, channels)[::-1])
+
+
+def let_go(*things: Any) -> None:
+    """Release what was made in a context; what is bound to draw to is not left so.
+
+    moderngl would bind its name again when it next makes or clears another framebuffer, which is an error.
+    """
+    for thing in things:
+        if isinstance(thing, moderngl.Framebuffer) and thing.ctx.mglo.fbo is thing.mglo:
+            thing.ctx.detect_framebuffer(0).use()
+        thing.release()
