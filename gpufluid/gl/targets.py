@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,6 +55,42 @@ def drawn_to(target: moderngl.Framebuffer) -> tuple[Any, ...]:
     Names of OpenGL do not tell: drivers give that of one that was released to the next.
     """
     return target.size, *(thing.mglo for thing in target.color_attachments)
+
+
+class OverTarget:
+    """Framebuffers of our own over the textures of a host's target, made once for each target."""
+
+    def __init__(self) -> None:
+        self._key: object = None
+        self._things: list[Any] = []
+
+    def of(self, target: moderngl.Framebuffer, make: Callable[[], list[Any]]) -> list[Any]:
+        """What `make` made for `target`, first of all a framebuffer, which has its viewport."""
+        key = drawn_to(target)
+        if self._key != key:
+            self.release()
+            self._things, self._key = make(), key
+        self._things[0].viewport = target.viewport
+        return self._things
+
+    def color(self, target: moderngl.Framebuffer) -> moderngl.Framebuffer:
+        """The first colour of `target` without its depth: GL forbids to read that while it is drawn to."""
+        bare: moderngl.Framebuffer
+        (bare,) = self.of(target, lambda: [target.ctx.framebuffer(target.color_attachments[:1])])
+        return bare
+
+    def release(self) -> None:
+        """Let go of them; idempotent."""
+        things, self._things, self._key = self._things, [], None
+        let_go(*things)
+
+
+def hangs_in(depth: moderngl.Texture | None, target: moderngl.Framebuffer) -> bool:
+    """Whether `depth` is what `target` keeps its depth in."""
+    if depth is None or not target.glo:
+        return False
+    attached: Any = target.depth_attachment
+    return attached is not None and bool(attached.glo == depth.glo)
 
 
 def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
