@@ -289,7 +289,7 @@ class Strips:
             source.add(self._layouts[kind].glsl(kind), "<layout>")
         for unit, (name, (kind, field)) in enumerate(fields.items()):
             form = IMAGE_FORMAT[field.components, field.dtype]
-            reader = field_reader(name, kind, self._layouts[kind], form, device.reading, unit, False)
+            reader = field_reader(name, kind, self._layouts[kind], unit, device.reading, image_format=form)
             source.add(reader, "<fields>")
         return source
 

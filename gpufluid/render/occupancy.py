@@ -187,7 +187,7 @@ class Occupancy:
             vertex.add("\n".join((f"#define EDGE {self._defines['EDGE']}", *macros)), "<variant>")
             vertex.add("const bvec3 periodic = bvec3(false), open_high = bvec3(false);", "<variant>")
             vertex.add(layout.glsl("boxes"), "<layout>")
-            vertex.add(field_reader("boxes", "boxes", layout, "", "texel", UNITS["boxes"], False), "<fields>")
+            vertex.add(field_reader("boxes", "boxes", layout, UNITS["boxes"]), "<fields>")
             fragment = Source(name).add("#version 330 core", "<stage>").add("\n".join(macros), "<variant>")
             return device.fragment_program(
                 fragment.include(f"render/{name}_fragment.glsl"), vertex.include(f"render/{name}_vertex.glsl")

@@ -207,7 +207,7 @@ class Overlay(Guest):
             for name in read:
                 kind = KINDS[name]
                 filtered = sampler == "hardware" and kind != "packed"
-                text = field_reader(name, kind, fluid.layouts[kind], "", reading, UNITS[name], filtered)
+                text = field_reader(name, kind, fluid.layouts[kind], UNITS[name], reading, filtered=filtered)
                 source.add(text, "<fields>")
             source.include(f"render/{fragment}.glsl")
             stage = None
