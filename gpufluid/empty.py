@@ -12,8 +12,9 @@ from gpufluid.grid import CellBox, Grid
 from gpufluid.masks import CUT, source_box
 from gpufluid.periodic import bounds, cells_between, images, periods
 from gpufluid.settings import Settings
-from gpufluid.shapes import HALF_SPACE, Analytic, Triple
+from gpufluid.shapes import HALF_SPACE, Analytic
 from gpufluid.sources import Array, Emitter
+from gpufluid.vectors import Triple
 
 
 class EmptySpace:

@@ -24,7 +24,7 @@ from gpufluid.masks import CUT, SEEN, covering, is_sure_to_reach, source_box, so
 from gpufluid.periodic import HERE, bounds, form_images, moved, periods
 from gpufluid.reference.sources import emitter_share
 from gpufluid.settings import Settings
-from gpufluid.shapes import ROUND, Analytic, Floats, Form, Plane, Triple
+from gpufluid.shapes import ROUND, Analytic, Form, Plane
 from gpufluid.sources import MAX_SEED, Array, Emitter
 from gpufluid.turbulence import wave_rows
 from gpufluid.user_forces import (
@@ -37,6 +37,7 @@ from gpufluid.user_forces import (
     Wind,
     middle_of,
 )
+from gpufluid.vectors import Floats, Triple
 
 Rows = NDArray[np.float32]
 Thing = TypeVar("Thing", bound="Emitter | Force")

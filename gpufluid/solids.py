@@ -17,7 +17,8 @@ from gpufluid.kernels import Variant
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Obstacle, Shape
 from gpufluid.periodic import Held, came_from, cells_between, held, moved, nearest, periods
-from gpufluid.shapes import MESH, Box, Plane, Sphere, Triple, placed_points
+from gpufluid.shapes import MESH, Box, Plane, Sphere, placed_points
+from gpufluid.vectors import Triple
 from gpufluid.voxels import surface_velocity, tie
 
 Matrix = NDArray[np.float64]

@@ -15,13 +15,12 @@ from gpufluid.files import check_file, named_file
 from gpufluid.io.background import apart
 from gpufluid.io.exr import write_exr
 from gpufluid.io.images import write_png
+from gpufluid.vectors import Floats
 
 if TYPE_CHECKING:
     import moderngl
 
     from gpufluid.render.frame import FrameRenderer
-
-Floats = NDArray[np.float64]
 
 
 def write_picture(

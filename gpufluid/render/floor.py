@@ -12,11 +12,12 @@ from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.render.camera import View, cells_of
-from gpufluid.render.drawn_solids import Floats, Part, Size, part_round
+from gpufluid.render.drawn_solids import Part, Size, part_round
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.reference_light import LightFrame
 from gpufluid.render.solid_meshes import CORNERS
 from gpufluid.render.volume_source import SUN
+from gpufluid.vectors import Floats
 
 ASIDE = 0.75  # cells round the box and solids that their shadows may reach further, since they are filtered
 FLOOR = (0.060, 0.058, 0.060)  # its albedo

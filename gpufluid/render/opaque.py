@@ -13,7 +13,7 @@ import numpy as np
 from gpufluid.gl.passes import give
 from gpufluid.gl.targets import blend
 from gpufluid.render.camera import View
-from gpufluid.render.drawn_solids import DrawnSolids, Floats, Part
+from gpufluid.render.drawn_solids import DrawnSolids, Part
 from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, write_depths
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.painter import ray_uniforms
@@ -21,6 +21,7 @@ from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH
+from gpufluid.vectors import Floats
 from gpufluid.view import Background, Plate
 
 Boxes = Sequence[tuple[FluidLike, VolumeRenderer]]  # the fluids of a scene, and what draws the smoke of each

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import moderngl
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
@@ -40,7 +39,6 @@ from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Camera
 
 CameraLike = Camera | tuple[ArrayLike, ArrayLike]
-Floats = NDArray[np.float64]
 KINDS = {
     "velocity": "face",
     "scalars": "cell",

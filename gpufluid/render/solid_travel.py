@@ -17,10 +17,11 @@ from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Shape
 from gpufluid.periodic import came_from
 from gpufluid.render.camera import View
-from gpufluid.render.drawn_solids import DrawnSolids, Floats, Size
+from gpufluid.render.drawn_solids import DrawnSolids, Size
 from gpufluid.render.subject import FluidLike, ObstacleLike
 from gpufluid.render.volume_source import DEPTH
 from gpufluid.shapes import Plane, placed_points
+from gpufluid.vectors import Floats
 
 Triangles = tuple[Floats, Floats, NDArray[np.int32]]  # places and ways of vertices, [v, 3], m, and [t, 3]
 
