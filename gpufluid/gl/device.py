@@ -110,39 +110,33 @@ class Device(Measured):
             source, vertex = source.handed_on(vertex, self.capabilities.max_varyings - OWN_VARYINGS)
         if self.software and not twice:
             source = source.compiled_once()
-        key = vertex.text + source.text
-        if key not in self._programs:
-            self.settle()
-            try:
-                with unbroken(None, insist=False):  # a handler that raised in it would kill the process
-                    self._keep_compiled(
-                        key, self.ctx.program(vertex_shader=vertex.text, fragment_shader=source.text)
-                    )
-            except moderngl.Error as error:
-                take()  # what it says is in the error
-                blamed = vertex if "vertex_shader" in str(error) else source
-                raise blamed.explain(str(error)) from None
-        program = self._programs[key]
-        assert isinstance(program, moderngl.Program)
-        return program
+        corners, pixels = vertex, source
+        return self._compiled(
+            corners.text + pixels.text,
+            lambda: self.ctx.program(vertex_shader=corners.text, fragment_shader=pixels.text),
+            lambda message: corners if "vertex_shader" in message else pixels,
+        )
 
     def compute_program(self, source: Source) -> moderngl.ComputeShader:
         """Compile a compute pass. Raises ShaderError naming pass, glsl file and line."""
-        if source.text not in self._programs:
+        return self._compiled(
+            source.text, lambda: self.ctx.compute_shader(source.text), lambda message: source
+        )
+
+    def _compiled(
+        self, text: str, compile: Callable[[], AnyProgram], blamed: Callable[[str], Source]
+    ) -> AnyProgram:
+        """The program of that `text`, compiled the first time. blamed: the source that an error is in."""
+        if text not in self._programs:
             self.settle()
             try:
-                with unbroken(None, insist=False):
-                    self._keep_compiled(source.text, self.ctx.compute_shader(source.text))
+                with unbroken(None, insist=False):  # a handler that raised in it would kill the process
+                    program = self._programs[text] = compile()
+                    self._shared.fresh.add(program.glo)
             except moderngl.Error as error:
-                take()
-                raise source.explain(str(error)) from None
-        program = self._programs[source.text]
-        assert isinstance(program, moderngl.ComputeShader)
-        return program
-
-    def _keep_compiled(self, key: str, program: moderngl.Program | moderngl.ComputeShader) -> None:
-        self._programs[key] = program
-        self._shared.fresh.add(program.glo)
+                take()  # what it says is in the error
+                raise blamed(str(error)).explain(str(error)) from None
+        return self._programs[text]  # type: ignore[return-value]  # what `compile` of this text returned
 
     def sent(self, program: moderngl.Program | moderngl.ComputeShader) -> dict[str, Any]:
         """The values of its uniforms that passes have sent and need not send again, by name."""
