@@ -70,6 +70,7 @@ class BodyForces:
 
 def parts_of(
     points: Floats,
+    *,
     areas: ArrayLike,
     velocities: ArrayLike,
     drag_coefficient: float,

@@ -430,7 +430,16 @@ class Fluid(Handle):
         Raises GpufluidError for bad points and numbers, naming them.
         """
         places = places_of(points)
-        parts = parts_of(places, areas, velocities, drag_coefficient, volumes, center, air_density, gravity)
+        parts = parts_of(
+            places,
+            areas=areas,
+            velocities=velocities,
+            drag_coefficient=drag_coefficient,
+            volumes=volumes,
+            center=center,
+            air_density=air_density,
+            gravity=gravity,
+        )
         return BodyForces(self._ask(places), *parts)
 
     @at_work

@@ -8,7 +8,7 @@ from typing import Any
 
 import moderngl
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.hosts import check_target
@@ -93,6 +93,12 @@ def hangs_in(depth: moderngl.Texture | None, target: moderngl.Framebuffer) -> bo
     return attached is not None and bool(attached.glo == depth.glo)
 
 
+def top_first(raw: bytes, dtype: DTypeLike, size: tuple[int, int], channels: int) -> NDArray[Any]:
+    """Return a picture of `size` as OpenGL has read it, [height, width, channels], with its top row first."""
+    pixels = np.frombuffer(raw, dtype).reshape(size[1], size[0], channels)
+    return np.ascontiguousarray(pixels[::-1])
+
+
 def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
     """Return the first colour of `target`, within its viewport, uint8 [h, w, channels], top row first.
 
@@ -108,9 +114,9 @@ def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
         )
     _, _, width, height = target.viewport
     with keeping(target.ctx, "write_picture"):
-        raw = np.frombuffer(target.read(target.viewport, channels, alignment=1), np.uint8)
+        raw = target.read(target.viewport, channels, alignment=1)
         _ = target.ctx.error  # moderngl's reading of a window leaves one
-    return np.ascontiguousarray(raw.reshape(height, width, channels)[::-1])
+    return top_first(raw, np.uint8, (width, height), channels)
 
 
 def let_go(*things: Any) -> None:

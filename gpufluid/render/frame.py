@@ -24,7 +24,7 @@ from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import Guest, own_depths
-from gpufluid.gl.targets import first_color_alone
+from gpufluid.gl.targets import first_color_alone, top_first
 from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Size
@@ -232,11 +232,10 @@ class FrameRenderer(Guest):
         if alpha is not None:
             self._tone_map(self._targets.screen, alpha)
         channels = 3 if alpha is None else 4
-        raw = np.frombuffer(self._targets.screen.read(components=channels, alignment=1), np.uint8)
+        raw = self._targets.screen.read(components=channels, alignment=1)
         if alpha is not None:
             self._tone_map(self._targets.screen)
-        width, height = self.size
-        return np.ascontiguousarray(raw.reshape(height, width, channels)[::-1])
+        return top_first(raw, np.uint8, self.size, channels)
 
     def read_hdr(self) -> NDArray[np.float32]:
         """Return the picture drawn last as linear radiance, float32 [height, width, 4], premultiplied.
@@ -245,10 +244,8 @@ class FrameRenderer(Guest):
         ``picture[..., :3] + (1 - picture[..., 3:]) * plate``.
         """
         self._check()
-        width, height = self.size
         color = self._targets.color
-        raw = np.frombuffer(color.read(alignment=1), color.dtype).reshape(height, width, 4)
-        return np.ascontiguousarray(raw[::-1], np.float32)
+        return top_first(color.read(alignment=1), color.dtype, self.size, 4).astype(np.float32, copy=False)
 
     def read_depth(self) -> NDArray[np.float32]:
         """Return how far away the opaque scene drawn last is, float32 [height, width], metres; top row first.
@@ -257,10 +254,9 @@ class FrameRenderer(Guest):
         backdrop.
         """
         self._check()
-        width, height = self.size
-        raw = np.frombuffer(self._targets.depth.read(alignment=1), np.float32).reshape(height, width)[::-1]
+        raw = top_first(self._targets.depth.read(alignment=1), np.float32, self.size, 1)[..., 0]
         if self._view is None:
-            return np.full((height, width), np.inf, np.float32)
+            return np.full_like(raw, np.inf)
         a, b, c, d = self._view.depth_scale
         z = 2.0 * raw.astype(np.float64) - 1.0
         depth = np.full(z.shape, np.inf)
@@ -281,22 +277,24 @@ class FrameRenderer(Guest):
         None: as `Scene.advance` left them then.
         """
         self._check()
-        width, height = self.size
         if self._view is None:
-            return np.zeros((height, width, 4), np.float32)
+            return np.zeros((*self.size[::-1], 4), np.float32)
         texture, target = self._targets.travel
         fluids = (scene.fluid, *scene.others)
         known = scene.stood if before is None else before
         with own_depths(self.ctx):
             self.volume.depth_sampler.use(DEPTH)
             draw_travel(
-                *(self.device, self._solids, fluids, known, self._view, self.size),
-                *(target, self._targets.depth),
+                *(self.device, self._solids, fluids),
+                before=known,
+                view=self._view,
+                size=self.size,
+                target=target,
+                depth=self._targets.depth,
             )
             self.volume.depth_sampler.clear(DEPTH)
             self.device.blank().use(DEPTH)
-        raw = np.frombuffer(texture.read(alignment=1), np.float32).reshape(height, width, 4)
-        return np.ascontiguousarray(raw[::-1])
+        return top_first(texture.read(alignment=1), np.float32, self.size, 4)
 
     def present(self, framebuffer: moderngl.Framebuffer) -> None:
         """Show the picture drawn last in `framebuffer`, scaled to its viewport.

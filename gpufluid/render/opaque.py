@@ -25,6 +25,7 @@ from gpufluid.vectors import Floats
 from gpufluid.view import Background, Plate
 
 Boxes = Sequence[tuple[FluidLike, VolumeRenderer]]  # the fluids of a scene, and what draws the smoke of each
+Drawn = tuple[moderngl.Framebuffer, Part]  # a part of the picture, and into what it is drawn
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 
 
@@ -103,13 +104,13 @@ class OpaqueScene:
         frame: Frame,
         fluid: FluidLike,
         volume: VolumeRenderer,
-        parts: Sequence[tuple[moderngl.Framebuffer, Part]],
+        parts: Sequence[Drawn],
         throw: Sequence[Floats] = (),
         shadow: bool = False,
     ) -> None:
         """What stands behind everything, lit through `fluid`; or the shadow of `fluid` on the floor alone.
 
-        parts: of the picture, and into what they are drawn. throw: corners of what else may shade the floor.
+        throw: corners of what else may shade the floor.
         """
         scene, view, size, grid = frame.scene, frame.view, frame.targets.size, fluid.grid
         dim = dimmed(scene.floor, grid, volume.lighting.sun.frame, view, size, throw)
@@ -138,12 +139,9 @@ class OpaqueScene:
                 plate=plate,
             ) as program:
                 give(program, values)
-                for target, part in parts:
-                    shared = _common(part, dim)
-                    for piece in _around(shared, part) if clear else (shared,):
-                        if piece[2] and piece[3]:
-                            with only(target, piece):
-                                self.device.cover(program)
+                for target, piece in _pieces(parts, dim, clear):
+                    with only(target, piece):
+                        self.device.cover(program)
 
     @contextmanager
     def _lit(
@@ -201,6 +199,15 @@ class OpaqueScene:
     def release(self) -> None:
         """Release what is its own; idempotent."""
         self._drop_plate()
+
+
+def _pieces(parts: Sequence[Drawn], dim: Part, clear: bool) -> Iterator[Drawn]:
+    """Yield what of `parts` lies in `dim`, or clear of it, where there is any."""
+    for target, part in parts:
+        shared = _common(part, dim)
+        for piece in _around(shared, part) if clear else (shared,):
+            if piece[2] and piece[3]:
+                yield target, piece
 
 
 def _around(part: Part, whole: Part) -> list[Part]:

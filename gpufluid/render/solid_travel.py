@@ -30,6 +30,7 @@ def draw_travel(
     device: Device,
     solids: DrawnSolids,
     fluids: Sequence[FluidLike],
+    *,
     before: Mapping[Any, ObstacleLike],
     view: View,
     size: Size,
