@@ -16,11 +16,11 @@ from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
 from gpufluid.gl.calls import a_context, calls
 from gpufluid.gl.capabilities import IMAGE_FORMAT, capabilities
 from gpufluid.gl.contexts import names_software
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.measuring import Measured
 from gpufluid.gl.messages import take
 from gpufluid.gl.programs import Programs, compiled
 from gpufluid.gl.source import FULLSCREEN, Source
-from gpufluid.gl.targets import let_go
 from gpufluid.gl.ways import BACKENDS, by_rule, check
 from gpufluid.memory import free_memory
 from gpufluid.stops import unbroken

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.late import LateRead
-from gpufluid.gl.targets import let_go
 from gpufluid.grid import LARGEST_HALF
 from gpufluid.layout import FlatLayout
 

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import (
     STRIP_UNIT,
@@ -40,7 +41,6 @@ from gpufluid.gl.kernel_source import (
 from gpufluid.gl.late import LateRead
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
-from gpufluid.gl.targets import let_go
 from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import SIDE_NUMBERS, Variant, side_numbers
 from gpufluid.layout import JOINED_ROWS, STRIP, STRIP_ROWS, FlatLayout

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import blend
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants
 from gpufluid.gl.mesh_buffers import MeshBuffers
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
-from gpufluid.gl.targets import blend
 from gpufluid.grid import Grid
 from gpufluid.mesh import Mesh
 

@@ -78,7 +78,7 @@ def picture_work(
                 f"{os.fspath(path)}: a framebuffer is written as a .png of 8 bits, and no more"
             )
         check_file(path, overwrite, (".png",))
-        from gpufluid.gl.targets import read_target
+        from gpufluid.gl.drawing import read_target
 
         seen = read_target(renderer, 4 if alpha else 3)
         return lambda: write_png(path, seen, overwrite)

@@ -13,9 +13,9 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
-from gpufluid.gl.targets import let_go
 from gpufluid.render.camera import View
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import LIMIT, Sight, ray_uniforms

@@ -8,9 +8,9 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.passes import give
-from gpufluid.gl.targets import let_go
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.blackbody import COLDEST, GLOWS_FROM, HOTTEST, TABLE, fire_table

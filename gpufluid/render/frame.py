@@ -22,9 +22,9 @@ from gpufluid.checks import color_triple, finite_number
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
+from gpufluid.gl.drawing import first_color_alone, top_first
 from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import Guest, own_depths
-from gpufluid.gl.targets import first_color_alone, top_first
 from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Size

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
-from gpufluid.gl.targets import let_go
+from gpufluid.gl.drawing import let_go
 from gpufluid.render.drawn_solids import Part, Size
 
 WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import flag, whole_number
 from gpufluid.errors import GpufluidError, named
+from gpufluid.gl.drawing import blend, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.gl.targets import blend, first_color_alone, let_go
 from gpufluid.render.charts import Chart
 from gpufluid.render.colormaps import colormap
 from gpufluid.render.ink import PALE, PAPER, WHITE, as_color, text_size

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import blend
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
-from gpufluid.gl.targets import blend
 from gpufluid.render import lettering
 from gpufluid.render.quantities import number_text, ticks
 

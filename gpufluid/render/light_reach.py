@@ -14,9 +14,9 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
-from gpufluid.gl.targets import let_go
 from gpufluid.grid import Grid
 from gpufluid.render.occupancy import NOWHERE, Occupancy
 from gpufluid.render.reference_light import LANES, ONE, LightFrame

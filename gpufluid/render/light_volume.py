@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import one_of
 from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.passes import give
-from gpufluid.gl.targets import blend, let_go
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.fading import fading

@@ -11,9 +11,9 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.gl.targets import let_go
 from gpufluid.layout import FlatLayout
 from gpufluid.render.painter import Painter, Sight
 from gpufluid.render.slabs import Rows, box_of, view_cuts, view_shifts

@@ -20,12 +20,12 @@ import numpy as np
 
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.strips import Strips
-from gpufluid.gl.targets import blend, let_go
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.blackbody import GLOWS_FROM

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import moderngl
 import numpy as np
 
+from gpufluid.gl.drawing import blend
 from gpufluid.gl.passes import give
-from gpufluid.gl.targets import blend
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Part
 from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, write_depths

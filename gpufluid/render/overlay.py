@@ -23,13 +23,13 @@ from numpy.typing import ArrayLike
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import OverTarget, blend, first_color_alone, hangs_in
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts import check_depth, check_target
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
-from gpufluid.gl.targets import OverTarget, blend, first_color_alone, hangs_in
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant, side_numbers
 from gpufluid.render.camera import CLIP_Z, View, hosts_view

@@ -10,9 +10,9 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import blend
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.gl.targets import blend
 from gpufluid.layout import FlatLayout
 from gpufluid.render.camera import View
 from gpufluid.render.firelight import SeenFire

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
-from gpufluid.gl.targets import let_go
 from gpufluid.grid import Grid
 from gpufluid.render.camera import cells_of
 from gpufluid.render.drawn_solids import DrawnSolids, Size, hidden_sides

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
-from gpufluid.gl.targets import let_go
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Shape
 from gpufluid.periodic import came_from

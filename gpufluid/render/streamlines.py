@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.checks import finite_number, finite_triple, flag, share, whole_number
 from gpufluid.errors import GpufluidError, named
 from gpufluid.flow_views import Seeds, check_seeds
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.gl.targets import let_go
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import InScene, KeepsPlaces, Shot

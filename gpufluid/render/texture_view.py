@@ -8,9 +8,9 @@ import moderngl
 import numpy as np
 
 from gpufluid.errors import GpufluidError, named
+from gpufluid.gl.drawing import first_color_alone
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.gl.targets import first_color_alone
 from gpufluid.render.charts import Chart
 from gpufluid.render.ink import PAPER, text_size
 from gpufluid.render.quantities import QUANTITIES, Range

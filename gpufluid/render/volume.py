@@ -29,11 +29,11 @@ from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import OverTarget, blend, first_color_alone, hangs_in
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts import check_depth, check_program, check_target
 from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest, binding, keeping
-from gpufluid.gl.targets import OverTarget, blend, first_color_alone, hangs_in
 from gpufluid.grid import Grid
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
