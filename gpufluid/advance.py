@@ -17,8 +17,9 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
-from gpufluid.backend import UNKNOWN, Backend, Later
+from gpufluid.backend import Backend, Later
 from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.stopwatch import UNKNOWN
 
 LEAST = 0.1  # of the budget: a part that costs less is not worth a pass's being divided
 GUESS = 60  # passes of a step, before one has been counted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
+from gpufluid.arguments import Cells, Faces, FacesAndCells
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.kernels import Variant
 from gpufluid.settings import Settings
@@ -61,25 +61,25 @@ class Advection:
         """The scratch field of a velocity that is reflected."""
         return self._scratch["face", "reflected"]
 
-    def remember(self, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore) -> None:
+    def remember(self, variant: Variant, faces: Faces, *, velocity: FieldStore) -> None:
         """Keep the velocity as it is, for `foresee`."""
         earlier = self._scratch["face", "earlier"]
         self.backend.kernel("combine_velocities", variant)(
-            combined=earlier, velocity=velocity, other=velocity, own=1.0, factor=0.0, **solids
+            combined=earlier, velocity=velocity, other=velocity, own=1.0, factor=0.0, **faces
         )
 
-    def foresee(self, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore) -> None:
+    def foresee(self, variant: Variant, faces: Faces, *, velocity: FieldStore) -> None:
         """Go on with the velocity by as much as it has changed since `remember`."""
         earlier = self._scratch["face", "earlier"]
         self.backend.kernel("combine_velocities", variant)(
-            combined=velocity, velocity=velocity, other=earlier, own=2.0, factor=-1.0, **solids
+            combined=velocity, velocity=velocity, other=earlier, own=2.0, factor=-1.0, **faces
         )
 
     def carry_velocity(
         self,
         dt: float,
         variant: Variant,
-        solids: dict[str, Any],
+        solids: FacesAndCells,
         *,
         velocity: FieldStore,
         reflected: FieldStore | None = None,
@@ -104,7 +104,7 @@ class Advection:
         self,
         dt: float,
         variant: Variant,
-        solids: dict[str, Any],
+        cells: Cells,
         *,
         scalars: FieldStore,
         velocity: FieldStore,
@@ -112,26 +112,26 @@ class Advection:
         """Carry density, temperature and fuel along the velocity, and let them fade."""
         rules = self.settings
         fading = (math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0)
-        self._carry_cells(dt, variant, solids, fading, rules.ambient_temperature, scalars, velocity)
+        self._carry_cells(dt, variant, cells, fading, rules.ambient_temperature, scalars, velocity)
 
     def carry_colors(
         self,
         dt: float,
         variant: Variant,
-        solids: dict[str, Any],
+        cells: Cells,
         *,
         colors: FieldStore,
         velocity: FieldStore,
     ) -> None:
         """Carry red, green and blue along the velocity, and let them fade as density does."""
         fading = (math.exp(-self.settings.density_dissipation * dt),) * 3
-        self._carry_cells(dt, variant, solids, fading, 0.0, colors, velocity)
+        self._carry_cells(dt, variant, cells, fading, 0.0, colors, velocity)
 
     def _carry_cells(
         self,
         dt: float,
         variant: Variant,
-        solids: dict[str, Any],
+        cells: Cells,
         fading: tuple[float, float, float],
         ambient: float,
         scalars: FieldStore,
@@ -140,7 +140,7 @@ class Advection:
         """Carry three values of cells; each keeps a share, the second of what is above `ambient`."""
         run, rules = self.backend.kernel, self.settings
         forward, compensated = (self._scratch.get(("cell", name)) for name in ("forward", "compensated"))
-        flow = {"scalars": scalars, "velocity": velocity, "dt": dt, **solids}
+        flow = {"scalars": scalars, "velocity": velocity, "dt": dt, **cells}
         fade = {"keep": fading, "ambient": ambient}
         whole = {"keep": (1.0, 1.0, 1.0), "ambient": ambient}
         first = run("advect_scalars", _interpolating(variant, rules.advection))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gpufluid.arguments import Cells
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries, Inflow, Side, Wall
 from gpufluid.kernels import Variant
@@ -27,7 +26,7 @@ class Colors:
         """Go on in a box with these sides."""
         self.boundaries = Boundaries(*map(_plain, boundaries.sides), changing=boundaries.changing)
 
-    def prepare(self, variant: Variant, cells: dict[str, Any]) -> FieldStore:
+    def prepare(self, variant: Variant, cells: Cells) -> FieldStore:
         """Return the field, made where there is none yet; cells: what kernels take of the solids."""
         if self.field is None:
             self.field = self.backend.field("colors", "cell")

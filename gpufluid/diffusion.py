@@ -38,6 +38,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from gpufluid.arguments import Faces
 from gpufluid.backend import Backend, FieldStore, KernelCall
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
@@ -186,15 +187,13 @@ class Diffusion:
                     "shorter step"
                 )
 
-    def diffuse_velocity(
-        self, dt: float, variant: Variant, solids: dict[str, Any], *, velocity: FieldStore
-    ) -> None:
+    def diffuse_velocity(self, dt: float, variant: Variant, faces: Faces, *, velocity: FieldStore) -> None:
         """Let the velocity, whose closed faces hold what closes them, diffuse over `dt` seconds."""
         if self._viscosity:
             slowest = self._slowest_velocity(variant.solids)
             a = self._number(self._viscosity, dt, slowest)
             sweep = self.backend.kernel("diffuse_velocity", variant)
-            self._solve(sweep, velocity, self._faces, a, slowest, fourier_number=a, **solids)
+            self._solve(sweep, velocity, self._faces, a, slowest, fourier_number=a, **faces)
 
     def diffuse_scalars(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
         """Let density and temperature diffuse over `dt` seconds, round the solids of the last advection."""

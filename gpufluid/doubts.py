@@ -13,9 +13,10 @@ from gpufluid.masks import SEEN, thickness_of
 from gpufluid.mesh import Mesh
 from gpufluid.periodic import bounds, moved
 from gpufluid.settings import Settings
-from gpufluid.shapes import HALF_SPACE, Analytic, Floats, Form, Plane, placed_points
+from gpufluid.shapes import HALF_SPACE, Analytic, Form, Plane, placed_points
 from gpufluid.solvers import Jacobi
 from gpufluid.sources import Array, Bezier, Emitter, Image, Line, Source
+from gpufluid.vectors import Floats
 
 HUGE = 100.0  # times the longest side of the box: so large a mesh hardly belongs there
 

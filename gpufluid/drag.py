@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpufluid.checks import finite_number, finite_triple, held, real_array
 from gpufluid.errors import GpufluidError
 from gpufluid.probes import Samples
-
-Floats = NDArray[np.float64]
+from gpufluid.vectors import Floats
 
 SPHERE_DRAG = 0.47  # of a sphere, Reynolds numbers 1e3 to 2e5 (Hoerner 1965, Fluid-Dynamic Drag, chapter 3)
 AIR_DENSITY = 1.2  # kg/m^3, at 20 degrees C and sea level
@@ -71,6 +70,7 @@ class BodyForces:
 
 def parts_of(
     points: Floats,
+    *,
     areas: ArrayLike,
     velocities: ArrayLike,
     drag_coefficient: float,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gpufluid.arguments import Swelling
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.kernels import Variant
 from gpufluid.settings import Settings
@@ -24,7 +23,7 @@ class Fire:
     def use(self, settings: Settings) -> list[FieldStore]:
         """Go on by these settings; return what is not needed any more: without combustion the fire is out."""
         self.rules, self.ambient = settings.combustion, settings.ambient_temperature
-        self.swelling: dict[str, Any] = {}
+        self.swelling: Swelling = {}
         if self.rules is None:
             idle, self.flame = self.fields, None
             return idle

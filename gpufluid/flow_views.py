@@ -25,8 +25,9 @@ from gpufluid.checks import (
 )
 from gpufluid.errors import GpufluidError, each_once, named, near, one_of, several
 from gpufluid.grid import AXES
-from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, Triple, direction
+from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
 from gpufluid.sources import Emitter
+from gpufluid.vectors import Triple
 
 Range = tuple[float, float]
 SolidShape = Sphere | Box | Cylinder | Capsule

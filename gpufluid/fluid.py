@@ -430,7 +430,16 @@ class Fluid(Handle):
         Raises GpufluidError for bad points and numbers, naming them.
         """
         places = places_of(points)
-        parts = parts_of(places, areas, velocities, drag_coefficient, volumes, center, air_density, gravity)
+        parts = parts_of(
+            places,
+            areas=areas,
+            velocities=velocities,
+            drag_coefficient=drag_coefficient,
+            volumes=volumes,
+            center=center,
+            air_density=air_density,
+            gravity=gravity,
+        )
         return BodyForces(self._ask(places), *parts)
 
     @at_work
@@ -598,7 +607,9 @@ class Fluid(Handle):
         self.check_alive()
         fields = {"scalars": self.scalars, "velocity": self.velocity_field}
         if self.device is not None:
-            self.device.check_hosts_program(program, unit, "Fluid.give", prefix, tuple(fields))
+            from gpufluid.gl.hosts import check_program
+
+            check_program(program, self.device.ctx, unit, "Fluid.give", prefix, tuple(fields))
         sides = self.boundaries
         values = {
             "origin": tuple(self.grid.origin),

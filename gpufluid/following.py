@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from gpufluid.boundaries import Boundaries, Wall
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import AXES, Grid
+from gpufluid.vectors import Triple
 
-Triple = tuple[float, float, float]
 Middle = tuple[float | None, float | None, float | None]
 NOWHERE: Middle = (None, None, None)
 

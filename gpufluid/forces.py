@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.arguments import Faces
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.checks import LARGEST
@@ -22,7 +24,7 @@ from gpufluid.masks import CUT, SEEN, covering, is_sure_to_reach, source_box, so
 from gpufluid.periodic import HERE, bounds, cells_between, form_images, images, moved, periods
 from gpufluid.reference.sources import emitter_share
 from gpufluid.settings import Settings
-from gpufluid.shapes import HALF_SPACE, ROUND, Analytic, Floats, Form, Plane, Triple
+from gpufluid.shapes import HALF_SPACE, ROUND, Analytic, Form, Plane
 from gpufluid.sources import MAX_SEED, Array, Emitter
 from gpufluid.turbulence import wave_rows
 from gpufluid.user_forces import (
@@ -35,8 +37,10 @@ from gpufluid.user_forces import (
     Wind,
     middle_of,
 )
+from gpufluid.vectors import Floats, Triple
 
 Rows = NDArray[np.float32]
+Thing = TypeVar("Thing", bound="Emitter | Force")
 RowsOf = Callable[[Emitter, Grid, Boundaries, float, float], tuple[Rows, Sequence[float]]]
 
 PLACES = 16  # at most along the way of an emitter in a substep
@@ -168,15 +172,37 @@ def _noisy(variant: Variant, emitters: Sequence[Emitter]) -> Variant:
     return replace(variant, noise=True) if any(e.noise for e in emitters) else variant
 
 
-def as_now(thing: Any) -> Any:
-    """A copy of an emitter or force that stays what it is now; `original` of it is `thing`."""
+def as_now(thing: Thing) -> Thing:
+    """A copy of an emitter or force that stays what it is now."""
     if isinstance(thing, ForceExpression):  # frozen
         return thing
     same = copy(thing)
-    same._original = original(thing)
-    if isinstance(thing, Emitter) and thing.rotation is not None:
-        same.rotation = np.array(thing.rotation, np.float64)
+    if isinstance(same, Emitter) and same.rotation is not None:
+        same.rotation = np.array(same.rotation, np.float64)
     return same
+
+
+class Copies:
+    """Emitters and forces as they were at some moment, and which of the user's each is a copy of.
+
+    A copy is known as long as somebody holds it.
+    """
+
+    def __init__(self) -> None:
+        # by the identity of the copy: a class of the user's may be one that cannot be hashed
+        self._originals: dict[int, Emitter | Force] = {}
+
+    def take(self, thing: Thing) -> Thing:
+        """Copy `thing` as it is now."""
+        same = as_now(thing)
+        if same is not thing:
+            self._originals[id(same)] = self.original(thing)
+            finalize(same, self._originals.pop, id(same)).atexit = False
+        return same
+
+    def original(self, thing: Emitter | Force) -> Emitter | Force:
+        """What `thing` is a copy of, or itself."""
+        return self._originals.get(id(thing), thing)
 
 
 def on_its_way(emitter: Emitter, dt: float, later: float, spacing: float) -> Sequence[Emitter]:
@@ -243,36 +269,43 @@ def _shares_near(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> Iterat
                 yield emitter_share(grid, row, np.stack(np.meshgrid(x, y, height), -1))
 
 
-def original(thing: Any) -> Any:
-    """What `thing` is a copy of, or itself."""
-    return getattr(thing, "_original", thing)
+class _Filled(NamedTuple):
+    """A field that `thing` has filled, while it was in `state`."""
+
+    thing: Emitter | Force  # held, so that its identity stays its own
+    state: tuple[Any, ...]
+    field: FieldStore
 
 
 class KeptFields:
-    """Fields of cells that things of the user fill: one each, written anew when its thing has changed."""
+    """Fields of cells that things of the user fill: one each, written anew when its thing has changed.
 
-    def __init__(self, backend: Backend, name: str, components: int) -> None:
-        self.backend, self.name, self.components = backend, name, components
-        self._kept: dict[int, tuple[Any, tuple[Any, ...], FieldStore]] = {}
+    copies: of things; one has the field of what it is a copy of.
+    """
 
-    def keep(self, things: Sequence[Any]) -> None:
+    def __init__(self, backend: Backend, copies: Copies, name: str, components: int) -> None:
+        self.backend, self.copies, self.name, self.components = backend, copies, name, components
+        self._kept: dict[int, _Filled] = {}  # by the identity of the user's own thing
+
+    def keep(self, things: Sequence[Emitter | Force]) -> None:
         """Release the fields of all but `things`."""
         if self._kept:
-            for key in self._kept.keys() - {id(original(thing)) for thing in things}:
-                self._kept.pop(key)[2].release()
+            for key in self._kept.keys() - {id(self.copies.original(thing)) for thing in things}:
+                self._kept.pop(key).field.release()
 
-    def of(self, thing: Any, state: tuple[Any, ...], make: Callable[[], NDArray[Any]]) -> FieldStore:
+    def of(
+        self, thing: Emitter | Force, state: tuple[Any, ...], make: Callable[[], NDArray[Any]]
+    ) -> FieldStore:
         """The field of `thing`, holding what `make` returns, which is called when `state` is another."""
-        thing = original(thing)
+        thing = self.copies.original(thing)
         kept = self._kept.get(id(thing))
-        if kept is None or kept[1] != state:
-            values = make()
-            field = (
-                self.backend.field(self.name, "cell", self.components, buffers=1) if kept is None else kept[2]
-            )
+        if kept is None or kept.state != state:
+            values, field = make(), None if kept is None else kept.field
+            if field is None:
+                field = self.backend.field(self.name, "cell", self.components, buffers=1)
             field.write(values)
-            kept = self._kept[id(thing)] = thing, state, field
-        return kept[2]
+            kept = self._kept[id(thing)] = _Filled(thing, state, field)
+        return kept.field
 
     def release(self) -> None:
         """Release all."""
@@ -290,12 +323,16 @@ def _from_corner(centers: Floats, grid: Grid) -> Floats:
 
 
 class Forces:
-    """What is added to the velocity and the scalars from outside in a step."""
+    """What is added to the velocity and the scalars from outside in a step.
+
+    copies: those of emitters and forces that steps in slices go by.
+    """
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
         self.backend = backend
-        self._masks = KeptFields(backend, "mask", 1)
-        self._fields = KeptFields(backend, "force", 4)
+        self.copies = Copies()
+        self._masks = KeptFields(backend, self.copies, "mask", 1)
+        self._fields = KeptFields(backend, self.copies, "force", 4)
         self._vorticity: FieldStore | None = None
         self._force: FieldStore | None = None
         self.use(settings)
@@ -319,7 +356,7 @@ class Forces:
         dt: float,
         time: float,
         variant: Variant,
-        solids: dict[str, Any],
+        faces: Faces,
         *,
         velocity: FieldStore,
         scalars: FieldStore,
@@ -327,7 +364,7 @@ class Forces:
     ) -> None:
         """Add the density, fuel and colour of every emitter; set its temperature and velocity."""
         self._masks.keep(emitters)
-        active, when = [e for e in emitters if e.active], (reach, dt, time, variant, solids)
+        active, when = [e for e in emitters if e.active], (reach, dt, time, variant, faces)
         pushed = velocity if self.settings.solve_velocity else None
         self._emit_into(scalars, active, emitter_rows, *when, velocity=pushed)
         if colors is not None:
@@ -342,7 +379,7 @@ class Forces:
         dt: float,
         time: float,
         variant: Variant,
-        solids: dict[str, Any],
+        faces: Faces,
         *,
         velocity: FieldStore | None = None,
     ) -> None:
@@ -357,14 +394,14 @@ class Forces:
             run("emit_scalars", kind).within(reach.of(some), scalars=values, **given)
             pushing = [e for e in some if e.velocity is not None]
             if velocity is not None and pushing:
-                run("emit_velocity", kind).within(reach.of(pushing), velocity=velocity, **given, **solids)
+                run("emit_velocity", kind).within(reach.of(pushing), velocity=velocity, **given, **faces)
         for emitter in masked:
             for some, rows, _ in self._passes([emitter], rows_of, *when):
                 given, kind = {**rows, **where, "mask": self._mask(emitter, variant)}, _noisy(variant, some)
                 boxes = reach.of(some)
                 run("emit_mask", kind).within(boxes, scalars=values, **given)
                 if velocity is not None and emitter.velocity is not None:
-                    run("emit_mask_velocity", kind).within(boxes, velocity=velocity, **given, **solids)
+                    run("emit_mask_velocity", kind).within(boxes, velocity=velocity, **given, **faces)
 
     def _passes(
         self,
@@ -450,7 +487,7 @@ class Forces:
         self,
         dt: float,
         variant: Variant,
-        solids: dict[str, Any],
+        faces: Faces,
         *,
         velocity: FieldStore,
         scalars: FieldStore,
@@ -464,13 +501,13 @@ class Forces:
         if colors is not None and rules.weight:
             pulled, weight["color"] = replace(variant, dyed=True), colors
         if self._vorticity is None:
-            run("buoyancy", pulled)(velocity=velocity, dt=dt, **weight, **solids)
+            run("buoyancy", pulled)(velocity=velocity, dt=dt, **weight, **faces)
             return
         # both are pulls on cells: what each cell weighs is read once, not by all its faces
         strength = rules.vorticity_confinement
         run("vorticity", variant)(velocity=velocity, vorticity=self._vorticity)
         run("confinement", pulled)(vorticity=self._vorticity, force=self._force, strength=strength, **weight)
-        run("force_field", variant)(velocity=velocity, force=self._force, dt=dt, **solids)
+        run("force_field", variant)(velocity=velocity, force=self._force, dt=dt, **faces)
 
     def push_by(
         self,
@@ -478,7 +515,7 @@ class Forces:
         dt: float,
         time: float,
         variant: Variant,
-        solids: dict[str, Any],
+        faces: Faces,
         *,
         velocity: FieldStore,
     ) -> None:
@@ -497,17 +534,17 @@ class Forces:
                 velocity=velocity,
                 pushes=rows.reshape(-1, 4).astype(np.float32),
                 push_count=len(some),
-                **solids,
+                **faces,
             )
         for force in active:
             if isinstance(force, Turbulence):
                 waves = wave_rows(force, grid, variant.boundaries, dt, time)
                 *center, narrow = middle_of(force)
                 middle = (*_from_corner(np.array(center), grid), narrow)
-                run("turbulence", variant)(velocity=velocity, waves=waves, middle=middle, **solids)
+                run("turbulence", variant)(velocity=velocity, waves=waves, middle=middle, **faces)
             elif isinstance(force, ForceField):
                 field = self._fields.of(force, (force.version,), partial(_padded, force))
-                run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **solids)
+                run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **faces)
             elif isinstance(force, ForceExpression):
                 run("force_expression", replace(variant, expression=force.expression))(
                     velocity=velocity,
@@ -515,7 +552,7 @@ class Forces:
                     time=time,
                     origin=grid.origin,
                     function=force.numpy,
-                    **solids,
+                    **faces,
                 )
 
     def release(self) -> None:

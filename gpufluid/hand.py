@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpufluid.checks import finite_number, radiance
 from gpufluid.errors import named
-from gpufluid.shapes import Triple
+from gpufluid.vectors import Triple
 
 REACH = 0.03  # of the box's longest side, where a hand has no reach of its own
 

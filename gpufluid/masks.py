@@ -18,8 +18,9 @@ from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.mesh import Family, Mesh
 from gpufluid.periodic import bounds, images, moved
-from gpufluid.shapes import Analytic, Floats, Triple, placed_points
+from gpufluid.shapes import Analytic, placed_points
 from gpufluid.sources import Array, Bezier, Image, Line, Surface
+from gpufluid.vectors import Floats, Triple
 from gpufluid.voxels import centers_along, cover, in_batches, inside_mesh
 
 Unformed = Mesh | Surface | Line | Bezier | Image

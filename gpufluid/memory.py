@@ -1,4 +1,4 @@
-"""How much memory a fluid takes, known before any is asked for."""
+"""How much memory a fluid takes, known before any is asked for, and how much there is."""
 
 from __future__ import annotations
 
@@ -24,6 +24,15 @@ def main_memory() -> int | None:
     with suppress(OSError, ValueError):
         found.append(int(GROUP_LIMIT.read_text()))
     return min((n for n in found if n > 0), default=None)
+
+
+def free_memory() -> int | None:
+    """Bytes a program can take on Linux before it is killed for it; None where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")), None)
 
 
 def check_memory(cells: int, kind: str, what: str) -> None:

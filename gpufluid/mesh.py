@@ -16,7 +16,8 @@ from gpufluid.checks import finite_number, finite_triple, held, real_array, whol
 from gpufluid.errors import GpufluidError, named
 from gpufluid.mesh_files import read_triangles
 from gpufluid.mesh_forms import icosahedron, split_in_four, trefoil_curve, tube_round, turned
-from gpufluid.shapes import Capsule, Floats, Triple, placed_points, positive_triple
+from gpufluid.shapes import Capsule, placed_points, positive_triple
+from gpufluid.vectors import Floats, Triple
 
 MESH_SUFFIXES = (".glb", ".obj", ".ply", ".stl")
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import open_plain
-
-Floats = NDArray[np.float64]
+from gpufluid.vectors import Floats
 
 STL_HEADER, STL_TRIANGLE = 84, 50  # bytes of a binary one
 MOST_MESH_BYTES = 1 << 30  # of a file

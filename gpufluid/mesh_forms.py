@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from gpufluid.vectors import Floats
 
 
 def icosahedron() -> tuple[Floats, NDArray[np.int64]]:

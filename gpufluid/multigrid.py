@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
+from gpufluid.arguments import Openings
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.coarsest import inverse
 from gpufluid.kernels import Variant
@@ -33,6 +33,7 @@ LAST_SWEEPS = 16, 40  # on the coarsest grid: where all its faces weigh the same
 OVERSHOOT = {2: 1.15, 3: 1.25}
 Call = Callable[[], None]  # of a kernel, on fields of its own
 PLAIN = Variant()
+Openness = Mapping[str, object]  # what kernels take of how open the faces of a grid are
 WEIGHTS = ("weights_x", "weights_y", "weights_z", "weights_sum")  # of faces: the low ones of cells, all six
 
 
@@ -47,7 +48,7 @@ class Level:
     def __init__(self, backend: Backend, stride: int) -> None:
         self.backend, self.stride = backend, stride
         self.variant, self.unit, self.scale = Variant(weighted=True), 1.0, 1.0
-        self.faces: dict[str, FieldStore] = {}  # what kernels take of the faces
+        self.openness: dict[str, FieldStore] = {}  # what kernels take of how open faces are
         self.pressure = backend.field("pressure", "packed")
         self.divergence = backend.field("divergence", "packed", buffers=1)
         self._weights = backend.field("weights", "weights", buffers=1, exact=True)
@@ -67,11 +68,14 @@ class Level:
         self.unit = float(self.stride ** (len(axes) - 2)) if same else 1.0  # area over distance
         self.scale = unit / self.unit
         self.variant = Variant(problem.variant.solids, boundaries=sides, weighted=not same)
-        self.faces = {} if same else dict(self.weights)
+        self.openness = {} if same else dict(self.weights)
 
-    def weigh(self, variant: Variant, given: dict[str, Any]) -> None:
-        """Weigh the faces, and find out which finer cells each cell stands for: solids tell these apart."""
-        self.parts = {}
+    def weigh(self, variant: Variant, finest: tuple[int, int, int], finer: Openness) -> None:
+        """Weigh the faces, and find out which finer cells each cell stands for: solids tell these apart.
+
+        finest: cells of the finest grid. finer: of the next finer one.
+        """
+        given, self.parts = {"finest": finest, "stride": self.stride, **finer}, {}
         if variant.solids:
             if self._joined is None:
                 self._joined = self.backend.field("joined", "packed", buffers=1, exact=True)
@@ -94,7 +98,7 @@ class Hierarchy:
         self.depth = 0  # of them that are in use
         self._finest: Finest | None = None
         self._weighted_for: Variant | None = None
-        self._weighted_with: dict[str, Any] | None = None
+        self._weighted_with: Openings | None = None
         self._cycles: dict[object, list[Call]] = {}  # the calls of V-cycles, by what these depend on
 
     def prepare(self, problem: PressureProblem) -> Finest:
@@ -135,12 +139,11 @@ class Hierarchy:
             call()
 
     def _weigh(self, problem: PressureProblem) -> None:
-        finer: dict[str, FieldStore] = dict(problem.openings)
+        finer: Openness = problem.openings
         solids = problem.variant.solids
         variant = Variant(solids, boundaries=problem.variant.boundaries)
         for level in self.levels:
-            given = {"finest": problem.grid.cells, "stride": level.stride, **finer}
-            level.weigh(variant, given)
+            level.weigh(variant, problem.grid.cells, finer)
             finer = {f"fine_{name}": weights for name, weights in level.weights.items()}
             variant = Variant(solids, boundaries=problem.variant.boundaries, weighted=True)
 
@@ -312,13 +315,13 @@ def v_cycle(finest: Finest, levels: Sequence[Level], sweeps: int, first: bool) -
             divergence=level.divergence,
             scale=level.scale,
             omega=omega,
-            **level.faces,
+            **level.openness,
         )
         yield from _smooth(level, sweeps - 1, omega)
-        yield _restrict(level, level.variant, level.scale, coarser, level.faces)
+        yield _restrict(level, level.variant, level.scale, coarser, level.openness)
     yield _solve(levels[-1], finest.problem)
     for coarser, level in itertools.pairwise(reversed(levels)):
-        yield _prolong(level, level.variant, coarser, level.faces)
+        yield _prolong(level, level.variant, coarser, level.openness)
         yield from _smooth(level, sweeps, omega)
     yield finest.prolong(levels[0])
     yield from finest.smooth(sweeps)
@@ -333,31 +336,33 @@ def _solve(level: Level, problem: PressureProblem) -> Call:
     }
     if level.inverse is not None and not problem.variant.solids:
         return level.backend.kernel("apply_inverse", PLAIN).bound(inverse=level.inverse, **given)
-    sweeps = LAST_SWEEPS[bool(level.faces)]
+    sweeps = LAST_SWEEPS[bool(level.openness)]
     variant = Variant(problem.variant.solids, weighted=True)
     return level.backend.kernel("solve_coarsest", variant).bound(sweeps=sweeps, **given, **level.weights)
 
 
 def _restrict(
-    finer: PressureProblem | Level, variant: Variant, scale: float, coarser: Level, faces: Mapping[str, Any]
+    finer: PressureProblem | Level,
+    variant: Variant,
+    scale: float,
+    coarser: Level,
+    openness: Openness,
 ) -> Call:
     return finer.backend.kernel("restrict", variant).bound(
         restricted=coarser.divergence,
         pressure=finer.pressure,
         divergence=finer.divergence,
         scale=scale,
-        **faces,
+        **openness,
         **coarser.parts,
     )
 
 
-def _prolong(
-    finer: PressureProblem | Level, variant: Variant, coarser: Level, faces: Mapping[str, Any]
-) -> Call:
+def _prolong(finer: PressureProblem | Level, variant: Variant, coarser: Level, openness: Openness) -> Call:
     return finer.backend.kernel("prolong", variant).bound(
         pressure=finer.pressure,
         correction=coarser.pressure,
-        **faces,
+        **openness,
         **coarser.parts,
     )
 
@@ -372,5 +377,5 @@ def _smooth(level: Level, sweeps: int, omega: float) -> Iterator[Call]:
             scale=level.scale,
             omega=omega,
             colour=colour,
-            **level.faces,
+            **level.openness,
         )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid import reference
-from gpufluid.backend import FieldStore, Pace, WallWatch
+from gpufluid.backend import FieldStore, Pace
 from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import TINY, CellBox, Grid
@@ -19,6 +19,7 @@ from gpufluid.kernels import KERNELS, Kernel, Variant, unknown_argument
 from gpufluid.layout import LANES, PARTS, SOLVED, lanes, layouts, link, octets
 from gpufluid.memory import check_memory
 from gpufluid.mesh import Mesh
+from gpufluid.stopwatch import WallWatch
 from gpufluid.voxels import inside_mesh
 
 

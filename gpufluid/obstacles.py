@@ -13,7 +13,8 @@ from gpufluid.checks import color_triple, finite_number, finite_triple, flag, ra
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.mesh import Mesh
 from gpufluid.settings import SLIPS
-from gpufluid.shapes import Analytic, Floats, Triple, positive_triple, rotation_matrix
+from gpufluid.shapes import Analytic, positive_triple, rotation_matrix
+from gpufluid.vectors import Floats, Triple
 
 Shape = Analytic | Mesh
 

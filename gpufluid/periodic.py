@@ -19,7 +19,8 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.grid import CellBox, Grid
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Shape
-from gpufluid.shapes import BOX, HALF_SPACE, Floats, Form, Plane, Triple, placed_points
+from gpufluid.shapes import BOX, HALF_SPACE, Form, Plane, placed_points
+from gpufluid.vectors import Floats, Triple
 from gpufluid.voxels import beyond_squared
 
 MOST = 5  # images along an axis: all there are of things up to four boxes long

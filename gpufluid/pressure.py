@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gpufluid.arguments import Faces, Openings, Swelling
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Inflow
 from gpufluid.fourier import Fourier
@@ -66,12 +67,12 @@ class Projection:
         self,
         dt: float,
         variant: Variant,
-        faces: dict[str, Any],
-        openings: dict[str, Any],
+        faces: Faces,
+        openings: Openings,
         *,
         velocity: FieldStore,
         displaced: bool = False,
-        swelling: dict[str, Any] | None = None,
+        swelling: Swelling | None = None,
         afresh: bool = False,
     ) -> None:
         """Take from `velocity`, whose closed faces hold what closes them, its divergence.
@@ -95,7 +96,7 @@ class Projection:
         self,
         dt: float,
         variant: Variant,
-        faces: dict[str, Any],
+        faces: Faces,
         *,
         velocity: FieldStore,
         reflected: FieldStore,
@@ -110,9 +111,7 @@ class Projection:
         self._push(-dt, variant, faces, velocity)
 
     @contextmanager
-    def holding(
-        self, dt: float, variant: Variant, faces: dict[str, Any], *, velocity: FieldStore
-    ) -> Iterator[None]:
+    def holding(self, dt: float, variant: Variant, faces: Faces, *, velocity: FieldStore) -> Iterator[None]:
         """Let the last pressure push `velocity` for what is done inside, and take its push off again.
 
         So viscosity sees the forces of a step as they are balanced (Goda 1979), and walls do not drag on the
@@ -131,7 +130,7 @@ class Projection:
         self,
         dt: float,
         variant: Variant,
-        faces: dict[str, Any],
+        faces: Faces,
         velocity: FieldStore,
         pushed: FieldStore | None = None,
     ) -> None:
@@ -162,16 +161,16 @@ class Projection:
     def measure(
         self,
         variant: Variant,
-        openings: dict[str, Any],
+        openings: Openings,
         *,
         velocity: FieldStore,
-        swelling: dict[str, Any] | None = None,
+        swelling: Swelling | None = None,
     ) -> None:
         """Put the divergence of `velocity`, less that of swelling gas, into `self.divergence`."""
         measure(self.backend, self.divergence, variant, openings, velocity, swelling)
 
     def relax(
-        self, solver: Any, dt: float, variant: Variant, openings: dict[str, Any], displaced: bool = False
+        self, solver: Any, dt: float, variant: Variant, openings: Openings, displaced: bool = False
     ) -> None:
         """Let `solver`, one of `gpufluid.solvers` or a user's own, improve the pressure.
 
@@ -228,9 +227,9 @@ def measure(
     backend: Backend,
     divergence: FieldStore,
     variant: Variant,
-    openings: dict[str, Any],
+    openings: Openings,
     velocity: FieldStore,
-    swelling: dict[str, Any] | None = None,
+    swelling: Swelling | None = None,
 ) -> None:
     """Put the divergence of `velocity`, less that of swelling gas, into `divergence`."""
     backend.kernel("divergence", variant)(velocity=velocity, divergence=divergence, **openings)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gpufluid.arguments import Openings
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.grid import Grid
 from gpufluid.kernels import WALKING, Variant
@@ -35,13 +36,13 @@ class PressureProblem:
         self.backend, self.pressure, self.divergence = backend, pressure, divergence
         self.scale, self.warm = 1.0, False
         self.variant = Variant()
-        self.openings: dict[str, Any] = {}
+        self.openings: Openings = {}
         self._fields: dict[str, FieldStore] = {}
         self._start: float | None = None
         self._inner: PressureProblem | None = None
 
     def pose(
-        self, divergence: FieldStore, scale: float, variant: Variant, openings: dict[str, Any]
+        self, divergence: FieldStore, scale: float, variant: Variant, openings: Openings
     ) -> PressureProblem:
         """Make this the problem of one projection."""
         self.divergence, self.scale = divergence, scale

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from weakref import WeakSet, finalize
@@ -10,6 +10,7 @@ from weakref import WeakSet, finalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid.arguments import Cells
 from gpufluid.backend import Backend, FieldStore, Later
 from gpufluid.checks import held, real_array
 from gpufluid.errors import GpufluidError
@@ -100,7 +101,7 @@ class Probes:
         self,
         points: NDArray[np.float64],
         variant: Variant,
-        cells: Mapping[str, FieldStore],
+        cells: Cells,
         *,
         velocity: FieldStore,
         scalars: FieldStore,

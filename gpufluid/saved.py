@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.arguments import Cells
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.kernels import Variant
 from gpufluid.still import State
@@ -56,8 +57,9 @@ class Saved:
 
     def scalars(self, scalars: FieldStore, solid: FieldStore | None) -> Callable[[], Halves]:
         """Take three channels of `scalars`, and 1 in solids: [nz, ny, nx, 4], given in any thread."""
-        saved, solids = self._saved(), {} if solid is None else {"solid": solid}
-        self.backend.kernel("save_scalars", Variant(bool(solids)))(saved=saved, scalars=scalars, **solids)
+        saved = self._saved()
+        cells: Cells = {} if solid is None else {"solid": solid}
+        self.backend.kernel("save_scalars", Variant(bool(cells)))(saved=saved, scalars=scalars, **cells)
         return saved.take(np.float16)
 
     def _saved(self) -> FieldStore:

@@ -107,7 +107,6 @@ class Scene:
     _held: dict[tuple[int, str], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        finite_number(self.dt, "Scene.dt", low=0.0)
         flat = isinstance(self.fluid, Fluid) and self.fluid.grid.dimensions == 2
         unplaced = self.camera is None
         if unplaced:
@@ -115,6 +114,13 @@ class Scene:
             self.camera = Camera(azimuth=azimuth, elevation=elevation)
         if self.light is None:
             self.light = Light(FROM_FRONT) if flat else Light()
+        self._check()
+        if unplaced:
+            self.place_camera([self.camera])
+
+    def _check(self) -> None:
+        """Raise GpufluidError naming the first field that no scene can have."""
+        finite_number(self.dt, "Scene.dt", low=0.0)
         for name, kind in (
             ("fluid", Fluid),
             ("camera", Camera),
@@ -139,6 +145,15 @@ class Scene:
             raise GpufluidError(f"Scene.story must be a generator or None, got {self.story!r}")
         if not isinstance(self.title, str):
             raise GpufluidError(f"Scene.title must be text, got {self.title!r}")
+        self._check_views()
+        if self.floor is not None:
+            finite_number(self.floor, "Scene.floor")
+        if self.frames is not None:
+            whole_number(self.frames, "Scene.frames", low=1)
+        whole_number(self.frame, "Scene.frame", low=0)
+        whole_number(self.seed, "Scene.seed")
+
+    def _check_views(self) -> None:
         for number, view in enumerate(self.views):
             if not isinstance(view, FlowView):
                 raise GpufluidError(
@@ -149,14 +164,6 @@ class Scene:
             except GpufluidError as error:
                 raise GpufluidError(f"Scene.views[{number}].box {error}") from None
         each_once(self.views, "Scene.views")
-        if self.floor is not None:
-            finite_number(self.floor, "Scene.floor")
-        if self.frames is not None:
-            whole_number(self.frames, "Scene.frames", low=1)
-        whole_number(self.frame, "Scene.frame", low=0)
-        whole_number(self.seed, "Scene.seed")
-        if unplaced:
-            self.place_camera([self.camera])
 
     @classmethod
     def load(

@@ -19,7 +19,8 @@ from gpufluid.keyframes import Formula, Keys, Track
 from gpufluid.mesh import Mesh
 from gpufluid.provenance import Provenance
 from gpufluid.scene import Cells, Scene, check_name
-from gpufluid.scene_schema import OFF, Triple, field_types, fields_with_off, is_table, kind_of, schema
+from gpufluid.scene_schema import OFF, field_types, fields_with_off, is_table, kind_of, schema
+from gpufluid.vectors import Triple
 from gpufluid.view import Plate
 
 Maker = Callable[[float], Any]  # gives a value as it is at a time, s

@@ -22,8 +22,8 @@ from gpufluid.combustion import Combustion
 from gpufluid.errors import MissingDependencyError, SceneError, near, short
 from gpufluid.grid import Grid
 from gpufluid.obstacles import Obstacle
+from gpufluid.vectors import Triple
 
-Triple = tuple[float, float, float]
 Field = tuple[Any, ...]  # of a table: its name, its type, and its value where nothing is said
 DEEPEST = 32  # tables and arrays within one another, and names in a row with dots between
 MOST_THINGS = 1000  # emitters, obstacles, forces or views

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpufluid.errors import MissingDependencyError
 from gpufluid.scene_schema import LISTS, load_msgspec
@@ -93,13 +93,24 @@ def changed(text: str, was: Plain, now: Plain, brief: Plain) -> str:
     plain = load_msgspec().toml.decode(text)
     try:
         editor = _Editor(text)
-        editor.table(editor.doc, plain, was, now, brief, "")
+        editor.table(_Table(editor.doc, plain, ""), was, now, brief)
         after = editor.text()
         if load_msgspec().toml.decode(after) == plain:
             return after
     except (LookupError, AttributeError, TypeError, ValueError) as error:  # tomlkit's too
         raise OddTextError(str(error)) from error
     raise OddTextError("it would say something else")
+
+
+class _Table(NamedTuple):
+    """A table of a text. at: tomlkit's. plain: what it says.
+
+    prefix: of the names of tables and lists in it that stand by themselves; None where none do.
+    """
+
+    at: Any
+    plain: Plain
+    prefix: str | None = None
 
 
 class _Editor:
@@ -136,58 +147,59 @@ class _Editor:
 
     # -- values --------------------------------------------------------------------------------------------
 
-    def table(
-        self, at: Any, plain: Plain, was: Plain, now: Plain, brief: Plain, prefix: str | None = None
-    ) -> None:
-        """Change a table. prefix: of the names of tables and lists in it that stand by themselves, if any."""
+    def table(self, of: _Table, was: Plain, now: Plain, brief: Plain) -> None:
+        """Change a table."""
         names = dict.fromkeys((*was, *now))
         # lines go before others follow them
         for name in sorted(names, key=lambda name: now.get(name) is not None):
             before, after = was.get(name), now.get(name)
             if name == THING:
                 continue
-            if prefix is not None and name in LISTS:
-                self._list(at, plain, name, before or [], after or [], brief.get(name, []), prefix)
-            elif before == after:
-                continue
-            elif after is None:
-                self._remove(at, plain, name)
-            elif (
-                isinstance(before, dict) and isinstance(after, dict) and isinstance(plain.get(name), dict)
-                and before.get("kind") == after.get("kind")
-            ):  # fmt: skip
-                inner = brief.get(name, {})
-                if name == "sides":  # one that is like others may be named now
-                    usual = inner.get("all", {"kind": "wall"})
-                    inner = {side: inner.get(side, usual) for side in after}
-                self.table(at[name], plain[name], before, after, inner)
-            elif before and _both_tables(before, after) and len(plain.get(name, ())) == len(after):
-                for n, each in enumerate(after):
-                    self.table(at[name][n], plain[name][n], before[n], each, brief[name][n])
-            else:
-                self._put(at, plain, name, brief.get(name, after), prefix)
+            if of.prefix is not None and name in LISTS:
+                self._list(of, name, before or [], after or [], brief.get(name, []))
+            elif before != after:
+                self._entry(of, name, before, after, brief)
 
-    def _put(self, at: Any, plain: Plain, name: str, value: Any, prefix: str | None) -> None:
+    def _entry(self, of: _Table, name: str, before: Any, after: Any, brief: Plain) -> None:
+        """Change what is said of `name`: `before`, and now `after`; None: nothing."""
+        said: Any = of.plain.get(name, ())
+        if after is None:
+            self._remove(of, name)
+        elif all(isinstance(one, dict) for one in (before, after, said)) and _same_kind(before, after):
+            inner = brief.get(name, {})
+            if name == "sides":  # one that is like others may be named now
+                usual = inner.get("all", {"kind": "wall"})
+                inner = {side: inner.get(side, usual) for side in after}
+            self.table(_Table(of.at[name], said), before, after, inner)
+        elif before and _both_tables(before, after) and len(said) == len(after):
+            for n, each in enumerate(after):
+                self.table(_Table(of.at[name][n], said[n]), before[n], each, brief[name][n])
+        else:
+            self._put(of, name, brief.get(name, after))
+
+    def _put(self, of: _Table, name: str, value: Any) -> None:
         """Let `name` be `value`."""
+        at, plain = of.at, of.plain
         old: Any = at.get(name)
         said: Any = plain.get(name)
         if name not in plain:
-            self._add(at, plain, name, value, prefix)
+            self._add(of, name, value)
         elif isinstance(old, self.kit.items.Array) and _alike(said, value):
             for n, number in enumerate(value):
                 if said[n] != number:
                     said[n] = _like(said[n], number)
                     old[n] = self._item(said[n])
         elif isinstance(old, dict) and not isinstance(old, self.kit.items.InlineTable):
-            self._remove(at, plain, name)
-            self._add(at, plain, name, value, prefix)
+            self._remove(of, name)
+            self._add(of, name, value)
         else:
             plain[name] = _like(said, value)
             at[name] = self._item(plain[name])
 
-    def _add(self, at: Any, plain: Plain, name: str, value: Any, prefix: str | None) -> None:
+    def _add(self, of: _Table, name: str, value: Any) -> None:
         """Say `name`, of which nothing is said."""
-        plain[name] = value
+        at = of.at
+        of.plain[name] = value
         bare = isinstance(at, self.kit.items.Table) and at.is_super_table()  # without a header of its own
         header = getattr(_items(at)[-1], "display_name", None) if bare else None
         dotted = bare and header is None
@@ -196,7 +208,7 @@ class _Editor:
         elif header is not None and isinstance(value, dict):
             block = _block(f"[{header.rpartition('.')[0]}.{name}]", value, "")
             _behind(_last(at, self.kit), block)
-        elif prefix == "" and name in TABLES and isinstance(value, dict):
+        elif of.prefix == "" and name in TABLES and isinstance(value, dict):
             self._end += _block(f"[{name}]", value, f"{name}.")
         else:
             line = f"{name} = {inline(value)}\n"
@@ -210,49 +222,40 @@ class _Editor:
             else:
                 _behind(at, line)
 
-    def _remove(self, at: Any, plain: Plain, name: str) -> None:
+    def _remove(self, of: _Table, name: str) -> None:
         """Say nothing of `name` any more."""
-        if plain.pop(name, None) is None:
+        if of.plain.pop(name, None) is None:
             return
-        if isinstance(at[name], self.kit.items.Table):
-            self._later.append(partial(self._mark, at[name]))
+        if isinstance(of.at[name], self.kit.items.Table):
+            self._later.append(partial(self._mark, of.at[name]))
         else:
-            del at[name]
+            del of.at[name]
 
     def _item(self, value: Any) -> Any:
         return self.kit.value(inline(value))
 
     # -- lists ---------------------------------------------------------------------------------------------
 
-    def _list(
-        self,
-        at: Any,
-        plain: Plain,
-        name: str,
-        was: list[Plain],
-        now: list[Plain],
-        brief: list[Plain],
-        prefix: str,
-    ) -> None:
+    def _list(self, of: _Table, name: str, was: list[Plain], now: list[Plain], brief: list[Plain]) -> None:
         """Change a list of tables."""
-        there, said = at.get(name, []), plain.get(name, [])
+        there, said = of.at.get(name, []), of.plain.get(name, [])
         if len(said) != len(was):
             raise OddTextError(f"{name} are not as many as they were")
         pairs = _paired(was, now)
         within = "containers." if name == "containers" else None
         for new, old in enumerate(pairs):
             if old is not None:
-                self.table(there[old], said[old], was[old], now[new], brief[new], within)
+                self.table(_Table(there[old], said[old], within), was[old], now[new], brief[new])
         if pairs == list(range(len(was))):
             return
         fresh = [_bare(brief[new]) if old is None else said[old] for new, old in enumerate(pairs)]
         if was and not isinstance(there, self.kit.items.AoT):
-            self._put(at, plain, name, fresh, prefix) if fresh else self._remove(at, plain, name)
+            self._put(of, name, fresh) if fresh else self._remove(of, name)
             return
-        plain.pop(name, None)
+        of.plain.pop(name, None)
         if fresh:
-            plain[name] = fresh
-        self._later.append(partial(self._come_and_go, at, there, pairs, fresh, f"{prefix}{name}"))
+            of.plain[name] = fresh
+        self._later.append(partial(self._come_and_go, of.at, there, pairs, fresh, f"{of.prefix}{name}"))
 
     def _come_and_go(
         self, at: Any, there: Any, pairs: list[int | None], fresh: list[Plain], name: str
@@ -336,6 +339,10 @@ def _alike(one: Any, other: Any) -> bool:
     """Whether both are lists of as many numbers."""
     both = isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
     return both and all(isinstance(number, int | float) for number in (*one, *other))
+
+
+def _same_kind(one: Plain, other: Plain) -> bool:
+    return bool(one.get("kind") == other.get("kind"))
 
 
 def _both_tables(one: Any, other: Any) -> bool:

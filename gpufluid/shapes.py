@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpufluid.checks import (
     finite_number,
@@ -19,9 +19,7 @@ from gpufluid.checks import (
     real_array,
 )
 from gpufluid.errors import GpufluidError, named
-
-Floats = NDArray[np.float64]
-Triple = tuple[float, float, float]
+from gpufluid.vectors import Floats, Triple
 
 # A rotation kept in float32 and turned a few thousand times still passes; a scale of 0.1 % does not.
 ROTATION_TOLERANCE = 1e-4

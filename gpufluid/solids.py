@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.arguments import Cells, Faces, Heat, Image, Openings
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
@@ -16,7 +17,8 @@ from gpufluid.kernels import Variant
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Obstacle, Shape
 from gpufluid.periodic import Held, came_from, cells_between, held, moved, nearest, periods
-from gpufluid.shapes import MESH, Box, Plane, Sphere, Triple, placed_points
+from gpufluid.shapes import MESH, Box, Plane, Sphere, placed_points
+from gpufluid.vectors import Triple
 from gpufluid.voxels import surface_velocity, tie
 
 Matrix = NDArray[np.float64]
@@ -141,11 +143,11 @@ class Solids:
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
         self.backend, self.boundaries = backend, boundaries
-        self.faces: dict[str, Any] = {}
-        self.cells: dict[str, Any] = {}
-        self.openings: dict[str, Any] = {}
-        self.heat: dict[str, Any] = {}
-        self.left: dict[str, Any] = {}
+        self.faces: Faces = {}
+        self.cells: Cells = {}
+        self.openings: Openings = {}
+        self.heat: Heat = {}
+        self.left: Cells = {}
         self.slips = False
         self._closable = False  # whether the field of their velocities is that of the voxels
         self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
@@ -271,7 +273,7 @@ class Solids:
     def take(self, other: Solids) -> Any:
         """Show what `other` holds, in fields of it that are held; return what `go_back` takes of it."""
         self._voxels, self._before, self._boxes = list(other._voxels), dict(other._before), dict(other._boxes)
-        self.slips, self.uncovered, self.left = other.slips, other.uncovered, dict(other.left)
+        self.slips, self.uncovered, self.left = other.slips, other.uncovered, other.left.copy()
         for name, field in other._fields.items():
             if name in SHOWN:
                 self._fields[name] = field.held(self._fields.get(name))
@@ -287,7 +289,7 @@ class Solids:
         self._closable = False  # it may be that of a step given up
         self._voxels, self._before, self._boxes = list(still._voxels), dict(still._before), dict(still._boxes)
         self._changes = None
-        self.slips, self.uncovered, self.left = still.slips, still.uncovered, dict(still.left)
+        self.slips, self.uncovered, self.left = still.slips, still.uncovered, still.left.copy()
         for part in GIVEN:
             setattr(self, part, dict(given[part]))
         for name, field in fields.items():
@@ -328,7 +330,7 @@ class Solids:
         place: Matrix,
         bends: tuple[Mesh, bytes, float],
         shift: Triple,
-        given: dict[str, Any],
+        image: Image,
     ) -> None:
         """Give the voxels of an image of a mesh, `shift` off (m), the velocity of its surface.
 
@@ -349,27 +351,28 @@ class Solids:
             solid_velocity=self._fields["solid_velocity"],
             drift=self._fields["drift"],
             mean_drift=tuple((now - then).mean(axis=0) / dt),
-            **given,
+            **image,
         )
 
-    def _images(self, shape: Shape, place: Matrix, kept: Held) -> Iterator[tuple[Triple, dict[str, Any]]]:
+    def _images(self, shape: Shape, place: Matrix, kept: Held) -> Iterator[tuple[Triple, Image]]:
         """Yield by how much each image in the box is off, m, and what tells kernels of its voxels."""
-        given: dict[str, Any] = {"winding": self._fields["winding"]}
+        winding = self._fields["winding"]
         if isinstance(shape, Mesh):
             low, high = np.array(kept.low), np.array(kept.high)
-            given |= {"shape": MESH, "extent": tuple((high - low) / 2), "rounding": 0.0}
+            half = tuple((high - low) / 2)
             for shift in kept.there:
-                self.backend.voxelize(shape, moved(place, shift), self._fields["winding"])
-                yield shift, {**given, "to_local": moved(np.eye(4), -(low + high) / 2 - shift)}
+                self.backend.voxelize(shape, moved(place, shift), winding)
+                to_local = moved(np.eye(4), -(low + high) / 2 - shift)
+                yield shift, Image(winding=winding, shape=MESH, to_local=to_local, extent=half, rounding=0.0)
             return
         form = kept.form
         assert form is not None
         for shift in kept.there:
-            to_local: Matrix = np.linalg.inv(moved(place @ form.place, shift)).astype(np.float64, copy=False)
+            to_local = np.linalg.inv(moved(place @ form.place, shift)).astype(np.float64, copy=False)
             reach = form.rounding + tie(self.backend.grid, to_local)
             yield (
                 shift,
-                {**given, "shape": form.kind, "to_local": to_local, "extent": form.core, "rounding": reach},
+                Image(winding=winding, shape=form.kind, to_local=to_local, extent=form.core, rounding=reach),
             )
 
     def _note_changes(self, now: Boxes) -> None:
@@ -418,14 +421,14 @@ class Solids:
         if heated or self.slips:
             fields["marks"].fill([0.0])
         for v in self._voxels:
-            for shift, given in self._images(v.shape, v.place, kept[v.key]):
+            for shift, image in self._images(v.shape, v.place, kept[v.key]):
                 seen = v.motion if not any(shift) else v.motion @ moved(np.eye(4), np.negative(shift))
-                run("add_obstacle", variant)(solid_velocity=solids, motion=seen, **given)
+                run("add_obstacle", variant)(solid_velocity=solids, motion=seen, **image)
                 if v.bends:
                     assert isinstance(v.shape, Mesh)
-                    self._bend(v.shape, v.place, v.bends, shift, given)
+                    self._bend(v.shape, v.place, v.bends, shift, image)
                 if heated or self.slips:
-                    run("mark_obstacle", variant)(marks=fields["marks"], mark=v.mark, **given)
+                    run("mark_obstacle", variant)(marks=fields["marks"], mark=v.mark, **image)
         self._close_faces()
         run("find_solid", variant)(solid=fields["solid"], solid_velocity=solids)
         run("open_neighbours", variant)(solid=fields["solid"], openings=fields["openings"])

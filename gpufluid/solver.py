@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpufluid.advection import Advection
+from gpufluid.arguments import FacesAndCells, Swelling
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import SIDES, Boundaries, Wall
 from gpufluid.colors import Colors
@@ -136,11 +137,11 @@ class Solver:
         return self.fire.flame
 
     @property
-    def swelling(self) -> dict[str, Any]:
+    def swelling(self) -> Swelling:
         """What the divergence takes of burning gas."""
         return self.fire.swelling
 
-    def divergence(self, swelling: dict[str, Any] | None = None) -> FieldStore:
+    def divergence(self, swelling: Swelling | None = None) -> FieldStore:
         """The divergence of the velocity as it is, less that of `swelling` gas."""
         projection = self.projection
         projection.measure(self.variant, self.solids.openings, velocity=self.velocity, swelling=swelling)
@@ -250,7 +251,7 @@ class Solver:
 
     def carry_velocity(self, dt: float, reflected: FieldStore | None = None) -> None:
         """Carry the velocity, or `reflected` in place of it, along the velocity for `dt` seconds."""
-        solids = {**self.solids.faces, **self.solids.cells}
+        solids: FacesAndCells = {**self.solids.faces, **self.solids.cells}
         self.advection.carry_velocity(dt, self.variant, solids, velocity=self.velocity, reflected=reflected)
 
     def bring(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:

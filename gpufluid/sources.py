@@ -28,7 +28,8 @@ from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.grid import CellBox
 from gpufluid.image_files import read_image
 from gpufluid.mesh import Mesh
-from gpufluid.shapes import Analytic, Floats, Triple, rotation_matrix
+from gpufluid.shapes import Analytic, rotation_matrix
+from gpufluid.vectors import Floats, Triple
 
 EDGES = ("gaussian", "hard")
 BEZIER_PARTS = 32  # straight parts of a cubic: off the curve by at most 1e-3 of its longest second difference

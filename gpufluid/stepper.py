@@ -16,7 +16,6 @@ from typing import Concatenate, ParamSpec, TypeVar
 from gpufluid.advance import Slices
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
-from gpufluid.forces import as_now
 from gpufluid.obstacles import Obstacle
 from gpufluid.settings import SOLVERS, Settings
 from gpufluid.solver import Solver
@@ -169,7 +168,8 @@ class Stepper:
     def begin(self, dt: float) -> None:
         """Take up a step, and a still of the fluid for all who look at it meanwhile."""
         solver, obstacles = self.solver, list(self._obstacles)  # where these are is asked before any pass
-        emitters, forces = ([as_now(thing) for thing in some] for some in (self._emitters, self._forces))
+        as_now = solver.forces.copies.take
+        emitters, forces = [as_now(e) for e in self._emitters], [as_now(f) for f in self._forces]
 
         def work() -> None:
             solver.step(dt, emitters, obstacles, forces)

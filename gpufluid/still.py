@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from gpufluid.arguments import Swelling
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.kernels import Variant
@@ -39,14 +40,14 @@ class State(Protocol):
         """What burnt last, or None without combustion."""
 
     @property
-    def swelling(self) -> dict[str, Any]:
+    def swelling(self) -> Swelling:
         """What the divergence takes of burning gas."""
 
     @property
     def variant(self) -> Variant:
         """How kernels are compiled for it."""
 
-    def divergence(self, swelling: dict[str, Any] | None = None) -> FieldStore:
+    def divergence(self, swelling: Swelling | None = None) -> FieldStore:
         """The divergence of the velocity as it is, less that of `swelling` gas."""
 
     def stores(self) -> dict[str, FieldStore]:
@@ -94,8 +95,8 @@ class Still:
         self.color, self.flame = (
             self._kept[name][1] if name in self._kept else None for name in ("color", "flame")
         )
-        self.swelling = dict(solver.swelling)
-        if self.swelling:
+        self.swelling = solver.swelling.copy()
+        if self.swelling and self.flame is not None:
             self.swelling["flame"] = self.flame
         self._remembered = self.solids.take(solver.solids)
 
@@ -111,7 +112,7 @@ class Still:
         """As the solver's was."""
         return variant_of(self.settings, self.boundaries, self.solids.present)
 
-    def divergence(self, swelling: dict[str, Any] | None = None) -> FieldStore:
+    def divergence(self, swelling: Swelling | None = None) -> FieldStore:
         """The divergence of the velocity, in a field of its own, made when it is first asked for."""
         if self._divergence is None:
             self._divergence = self.backend.field("divergence", "packed")

@@ -12,8 +12,7 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.grid import Grid
 from gpufluid.kernels import WAVES
 from gpufluid.user_forces import Turbulence
-
-Floats = NDArray[np.float64]
+from gpufluid.vectors import Floats
 
 BAND = 4.0  # the largest eddies measure so many times the finest
 FINEST = 4.0  # cells: no wave is shorter, wherever the band would end

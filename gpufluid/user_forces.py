@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from gpufluid.checks import finite_number, finite_triple, flag, held, real_array, whole_number
 from gpufluid.errors import GpufluidError, named
-from gpufluid.shapes import Floats, Triple, direction
+from gpufluid.shapes import direction
 from gpufluid.sources import MAX_SEED
+from gpufluid.vectors import Floats, Triple
 
 AT_ONCE = 1e30  # a rate times dt above which single precision may hold it as infinite
 NARROWEST = 1e12  # 1/m: its square too is held in single precision

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.mesh import Mesh
-from gpufluid.shapes import HALF_SPACE, ROUND, Floats
+from gpufluid.shapes import HALF_SPACE, ROUND
+from gpufluid.vectors import Floats
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]

@@ -6,6 +6,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +18,9 @@ import pytest
 from sharing import COMPUTED
 
 import gpufluid as gf
-from gpufluid import advance, backend
+from gpufluid import advance, backend, stopwatch
 from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.forces import Copies
 from gpufluid.gl.calls import calls
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.timestamps import TimestampWatch
@@ -186,6 +189,25 @@ def test_masks_are_not_made_again(ctx: moderngl.Context, monkeypatch: pytest.Mon
         fluid.step(0.1)
         whole(fluid, 0.1)
         assert len(made) == 1
+
+
+@dataclass
+class Lamp(gf.Emitter):
+    """With an __eq__ that compares fields, and so without a hash."""
+
+
+def test_a_copy_is_known_by_itself_alone() -> None:
+    """Nothing is written into a thing of the user's, or into what is copied from it."""
+    copies, lamp = Copies(), Lamp(gf.Sphere())
+    once = copies.take(lamp)
+    twice = copies.take(once)
+    assert all(copies.original(one) is lamp for one in (lamp, once, twice))
+    assert vars(once) == vars(twice) == vars(lamp)
+    del once, twice
+    others = [copy(lamp) for _ in range(8)]  # in the memory of those copies
+    assert all(copies.original(one) is one for one in others)
+    wind = gf.ForceExpression("vec3(1.0)")
+    assert copies.take(wind) is copies.original(wind) is wind
 
 
 @pytest.mark.parametrize("where", BACKENDS)
@@ -550,7 +572,7 @@ class Clock:
             clock.ran.append(kernel.kernel.name)
 
         monkeypatch.setattr(ReferenceKernel, "__call__", run)
-        monkeypatch.setattr(NumpyBackend, "stopwatch", lambda b: backend.WallWatch(b.finish, self.read))
+        monkeypatch.setattr(NumpyBackend, "stopwatch", lambda b: stopwatch.WallWatch(b.finish, self.read))
         monkeypatch.setattr("gpufluid.fluid.perf_counter", self.read)
         monkeypatch.setattr("gpufluid.stepper.perf_counter", self.read)
         monkeypatch.setattr(advance, "perf_counter", self.read)
@@ -576,7 +598,7 @@ def test_a_slice_ends_before_the_pass_that_would_break_the_budget(monkeypatch: p
                 assert ms <= budget + 1e-9 or names == ["correct_velocity"]
                 if following is not None:  # it has used what there was
                     cost = 5.0 if following[0] == "correct_velocity" else 1.0
-                    assert ms + cost > backend.AIM * budget - 1e-9
+                    assert ms + cost > stopwatch.AIM * budget - 1e-9
         assert len(passes) == 4
 
 
@@ -626,7 +648,7 @@ def test_a_pass_longer_than_the_budget_is_divided(
         monkeypatch.setattr("gpufluid.stepper.perf_counter", lambda: now[0])
         monkeypatch.setattr(advance, "perf_counter", lambda: now[0])
         monkeypatch.setattr(
-            type(sliced._backend), "stopwatch", lambda b: backend.WallWatch(b.finish, lambda: now[0])
+            type(sliced._backend), "stopwatch", lambda b: stopwatch.WallWatch(b.finish, lambda: now[0])
         )
         whole(sliced, 0.1, 2.5)  # learns
         done, took = False, []
@@ -646,7 +668,7 @@ def test_a_pass_longer_than_the_budget_is_divided(
 def test_unknown_passes_are_taken_for_a_quarter_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """So the first calls do not ask a GPU for everything at once: what passes cost there is known later."""
     clock = Clock(monkeypatch, lambda name: 0.0007)
-    monkeypatch.setattr(backend.Costs, "learn", lambda *given: None)
+    monkeypatch.setattr(stopwatch.Costs, "learn", lambda *given: None)
     with gf.Fluid(gf.Grid((4, 4, 4), 0.1), settings=gf.Settings(cfl=None), backend="numpy") as fluid:
         assert not fluid.advance(0.1, 4.0)
         assert len(clock.ran) == 1 + 4  # the fourth begins at 2.1 of 3.4 ms, a fifth would at 2.8
@@ -670,7 +692,7 @@ def test_a_gpu_is_asked_for_four_unknown_passes_at_a_time(monkeypatch: pytest.Mo
 
 
 def test_costs_are_means_that_interruptions_hardly_move() -> None:
-    costs = backend.Costs()
+    costs = stopwatch.Costs()
     assert costs.foreseen("a") is None
     for _ in range(50):
         costs.learn("a", 0.001)
@@ -689,7 +711,7 @@ def test_costs_are_means_that_interruptions_hardly_move() -> None:
 
 
 def test_delays_are_learned_fast_and_forgotten_slowly() -> None:
-    delays = backend.Delays()
+    delays = stopwatch.Delays()
     for _ in range(400):
         delays.learn(1.0 + 1e-9)
     assert 1.0 < delays.factor < 1.11  # less than the slack: nothing is kept back for it
@@ -707,7 +729,7 @@ def test_delays_are_learned_fast_and_forgotten_slowly() -> None:
     assert delays.factor < 1.12
     for _ in range(100):
         delays.learn(9.0)  # a machine that stands still is not waited for
-    assert delays.factor == backend.SLOWEST
+    assert delays.factor == stopwatch.SLOWEST
 
 
 class Device:
@@ -740,7 +762,7 @@ class Device:
     def stopwatch(self) -> backend.Stopwatch:
         if self.late:
             return TimestampWatch(None, self.clock)  # type: ignore[arg-type]
-        return backend.WallWatch(lambda: None, self.clock)
+        return stopwatch.WallWatch(lambda: None, self.clock)
 
     def new(self, _: int, name: Any) -> None:
         name._obj.value = len(self.stamps) + 1
@@ -813,7 +835,7 @@ def test_the_rest_of_a_call_makes_up_for_what_was_slow_in_it(monkeypatch: pytest
 @pytest.mark.parametrize("late", [False, True], ids=["the clock", "time stamps"])
 def test_calls_use_the_budget_where_nothing_is_slow(monkeypatch: pytest.MonkeyPatch, late: bool) -> None:
     took = Device(monkeypatch, late, lambda call, part: 1.0).run(40, 4e-3)[40:]
-    aim = 1.0 if late else backend.AIM
+    aim = 1.0 if late else stopwatch.AIM
     assert aim - advance.LEAST - 1e-6 < took.min() and took.max() < aim + 1e-6
     assert took.mean() > 0.9 * aim
 
@@ -857,7 +879,7 @@ def test_a_gpu_without_time_stamps_goes_by_the_clock(
     with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
         monkeypatch.setattr(fluid.device, "software", False)
         watch = fluid._backend.stopwatch()
-        assert isinstance(watch, TimestampWatch if bits else backend.WallWatch)
+        assert isinstance(watch, TimestampWatch if bits else stopwatch.WallWatch)
         monkeypatch.undo()
 
 

@@ -489,7 +489,7 @@ def test_too_little_memory_is_named_before_the_system_kills(
 ) -> None:
     import gpufluid.gl.device as device
 
-    monkeypatch.setattr(device, "_available_memory", lambda: 1_000_000)
+    monkeypatch.setattr(device, "free_memory", lambda: 1_000_000)
     monkeypatch.setattr(device, "names_software", lambda renderer: True)
     with pytest.raises(ValueError, match=r"velocity field needs 4 MB more, 1 MB of memory are free"):
         gf.Fluid(gf.Grid((64, 64, 64)), ctx=ctx)

@@ -17,7 +17,7 @@ from gpufluid.gl.device import Device
 from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, TABLE, blackbody_xyz, fire_table
 from gpufluid.render.camera import view_of
 from gpufluid.render.firelight import FireLight
-from gpufluid.render.frame import FLOOR_REACH
+from gpufluid.render.floor import FLOOR_REACH
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.reference_fire import softened

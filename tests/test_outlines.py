@@ -10,10 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 import gpufluid as gf
+from gpufluid.render import opaque
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids
-from gpufluid.render.frame import CLEAR, FrameRenderer, floor_depth
-from gpufluid.render.frame_targets import SAMPLES
+from gpufluid.render.floor import floor_depth
+from gpufluid.render.frame import FrameRenderer
+from gpufluid.render.frame_targets import CLEAR, SAMPLES, FrameTargets
+from gpufluid.render.picture_passes import PicturePasses
 from gpufluid.render.reference_outlines import mended, spanned
 from gpufluid.view import METHODS
 
@@ -87,19 +90,25 @@ def test_outlines_equal_their_twin(
     scene.views = [gf.SliceView(field="density", axis="x", position=0.6, legend=False)]
     frames = FrameRenderer(ctx, (96, 72))
     given: dict[str, Any] = {}
-    mend = FrameRenderer._mend_outlines
+    mend = PicturePasses.mend_outlines
 
     def watched(
-        self: FrameRenderer, samples: moderngl.Texture, part: Any, gap: float, view: View, floor: float
+        self: PicturePasses,
+        targets: FrameTargets,
+        samples: moderngl.Texture,
+        part: Any,
+        gap: float,
+        view: View,
+        floor: float,
     ) -> None:
-        given.update(before=self.read_hdr()[::-1], ends=depths_of(ctx, samples), part=part, gap=gap)
+        given.update(before=frames.read_hdr()[::-1], ends=depths_of(ctx, samples), part=part, gap=gap)
         x, y, width, height = part
-        clear = np.frombuffer(self._targets.another(CLEAR)[0].read(), np.float32).reshape(72, 96, 4)
+        clear = np.frombuffer(targets.another(CLEAR)[0].read(), np.float32).reshape(72, 96, 4)
         given["clear"] = clear[y : y + height, x : x + width]
-        mend(self, samples, part, gap, view, floor)
-        given["after"] = self.read_hdr()[::-1]
+        mend(self, targets, samples, part, gap, view, floor)
+        given["after"] = frames.read_hdr()[::-1]
 
-    monkeypatch.setattr(FrameRenderer, "_mend_outlines", watched)
+    monkeypatch.setattr(PicturePasses, "mend_outlines", watched)
     frames.draw(scene)
     resolved = np.frombuffer(frames.depth.read(), np.float32).reshape(72, 96)
     view = view_of(CAMERA, 96 / 72)
@@ -132,7 +141,7 @@ def test_outlines_in_smoke_are_what_more_rays_see(
     for size, mend in ((small, True), (small, False), (tuple(FINER * n for n in small), False)):
         with monkeypatch.context() as patched:
             if not mend:
-                patched.setattr(FrameRenderer, "_mend_outlines", lambda *given: None)
+                patched.setattr(PicturePasses, "mend_outlines", lambda *given: None)
             finest = {"method": METHODS[0]} if size != small else how
             frames = FrameRenderer(ctx, size, volume=gf.VolumeRenderer(ctx, slices=64, **finest))
             frames.draw(scene)
@@ -175,7 +184,7 @@ def test_what_stands_on_the_floor_has_no_stairs(
     for size, spread in ((small, True), (small, False), (tuple(FINER * n for n in small), True)):
         with monkeypatch.context() as patched:
             if not spread:
-                patched.setattr(FrameRenderer, "_floor_depths", lambda *given, **more: None)
+                patched.setattr(opaque, "write_depths", lambda *given, **more: None)
             frames = FrameRenderer(ctx, size, floor_color=(0.02, 0.02, 0.02))
             frames.draw(scene)
             pictures.append(frames.read_hdr()[..., :3].astype(np.float64))

@@ -20,9 +20,10 @@ from sharing import in_pairs
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
-from gpufluid.render import drawn_solids
-from gpufluid.render.camera import view_of
+from gpufluid.render import drawn_solids, opaque
+from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, hidden_sides
+from gpufluid.render.floor import dimmed
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.reference_light import ONE, LightFrame, light_at, light_layers, trilinear
@@ -559,7 +560,7 @@ def test_only_where_a_solid_is_seen_a_pixel_has_samples(
     scene.camera, scene.others = WHERE[where], (neighbour,)
     assert made._targets.opaque is not made._targets.scene
     # one program for all of the floor: llvmpipe draws half a pixel too much where a part with samples begins
-    monkeypatch.setattr(FrameRenderer, "_dimmed", lambda self, *given: (0, 0, *made.size))
+    monkeypatch.setattr(opaque, "dimmed", lambda *given: (0, 0, 96, 64))
     solids, view = made._solids, view_of(scene.camera, 1.5)
     part = solids.seen(list(solids.placed(scene.fluid)), view, made.size)
     made.draw(scene)
@@ -620,6 +621,11 @@ def test_solids_and_floor_throw_back_their_colour(ctx: moderngl.Context, backgro
         assert (floor < 1.001 * all_light).all()
 
 
+def dimmed_by(made: FrameRenderer, scene: gf.Scene, view: View) -> tuple[int, int, int, int]:
+    """The part of the floor that the first box may dim."""
+    return dimmed(scene.floor, scene.fluid.grid, made.volume.lighting.sun.frame, view, made.size)
+
+
 @pytest.mark.parametrize(
     ("way", "floor", "background"),
     in_pairs(
@@ -643,7 +649,7 @@ def test_the_floor_asks_for_light_only_where_it_may_be_dimmed(
     for fluid in boxes:
         fluid.density.write(np.full((8, 8, 8), 20.0))
     made = FrameRenderer(ctx, size=(96, 64), background=background)
-    found = FrameRenderer._dimmed
+    found = opaque.dimmed
     shares = []
     for where in (
         gf.Camera((0.5, 0.4, 0.5), 5.0),
@@ -656,13 +662,13 @@ def test_the_floor_asks_for_light_only_where_it_may_be_dimmed(
         made.draw(scene)
         some = made.read_hdr()
         view = view_of(where, 1.5)
-        shares.append(np.prod(made._dimmed(scene, boxes[0], made.volume, view)[2:]) / (96 * 64))
+        shares.append(np.prod(dimmed_by(made, scene, view)[2:]) / (96 * 64))
         with monkeypatch.context() as all_of_it:
-            all_of_it.setattr(FrameRenderer, "_dimmed", lambda self, *given: (0, 0, *self.size))
+            all_of_it.setattr(opaque, "dimmed", lambda *given: (0, 0, 96, 64))
             made.draw(scene)
         assert some.std() > 0.01
         np.testing.assert_allclose(some, made.read_hdr(), rtol=1e-6, atol=1e-7)
-    assert FrameRenderer._dimmed is found
+    assert opaque.dimmed is found
     assert min(shares) < 0.4
     made.release()
     for fluid in boxes:
@@ -688,11 +694,11 @@ def test_lamps_and_fire_light_the_floor_everywhere(
             scene.lights = (gf.PointLight((2.5, 0.4, 0.5), (3.0, 3.0, 3.0)),)
         made.draw(scene)
         some = made.read_hdr()
-        x, y, width, height = made._dimmed(scene, fluid, made.volume, view_of(scene.camera, 1.5))
+        x, y, width, height = dimmed_by(made, scene, view_of(scene.camera, 1.5))
         beside = np.ones((64, 96), bool)
         beside[64 - y - height : 64 - y, x : x + width] = False
         assert ((some - without)[beside][:, :3].max(axis=-1) > 1e-3).sum() > 100
-        monkeypatch.setattr(FrameRenderer, "_dimmed", lambda self, *given: (0, 0, *self.size))
+        monkeypatch.setattr(opaque, "dimmed", lambda *given: (0, 0, 96, 64))
         made.draw(scene)
         np.testing.assert_allclose(some, made.read_hdr(), rtol=1e-6, atol=1e-7)
         made.release()

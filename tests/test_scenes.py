@@ -28,8 +28,8 @@ from gpufluid.scene_file import build
 from gpufluid.scene_saving import save_description
 from gpufluid.scene_schema import SOLVER_KINDS
 from gpufluid.settings import SOLVERS
-from gpufluid.shapes import Triple
 from gpufluid.solver import Solver
+from gpufluid.vectors import Triple
 from gpufluid.view import FILLED
 
 FULL = """

@@ -13,7 +13,7 @@ import pytest
 import gpufluid.gl.source
 from gpufluid.errors import ShaderError
 from gpufluid.gl.backend import GLBackend
-from gpufluid.gl.device import let_go
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.source import Source, shader_root
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant

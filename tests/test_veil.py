@@ -12,7 +12,8 @@ from puff import Canvas, Floats, Puff
 from view_flows import parallel as flat
 
 import gpufluid as gf
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.render.camera import view_of
 from gpufluid.render.painter import eye_of
 from gpufluid.render.reference_light import let_through

@@ -1,7 +1,8 @@
-// How hot the gas is, for rays to look up between cells and then map to how it glows: K above that of temperature 0, the share
-// that glows of what is so hot, and what burns clear of soot (1/s). Softened, so that a flame's outline shows no corners of cells. What is too
-// cold to glow counts as it is: the outline, which lies between it and what glows, would have steps otherwise. Cells.
-// CORNERS: in the corners between the cells and the next along each axis.
+// How hot the gas is, for rays to look up between cells and then map to how it glows. Of each cell, or with CORNERS of
+// the corner between it and the next along each axis: K above that of temperature 0; the share of what is so hot that
+// glows; what burns clear of soot (1/s).
+// Softened, so that a flame's outline shows no corners of cells. What is too cold to glow counts as it is: the outline,
+// which lies between it and what glows, would have steps otherwise.
 #include "render/each_cell.glsl"
 #include "render/softened.glsl" for scalars
 #if BURNING

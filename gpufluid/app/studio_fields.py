@@ -24,7 +24,8 @@ from gpufluid.grid import AXES
 from gpufluid.mesh import Mesh
 from gpufluid.render.quantities import QUANTITIES
 from gpufluid.scene_schema import VIEW_KINDS
-from gpufluid.shapes import Triple, rotation_matrix
+from gpufluid.shapes import rotation_matrix
+from gpufluid.vectors import Triple
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import glfw
 import numpy as np
-from numpy.typing import NDArray
 
 from gpufluid.app import studio_pick as pick
 from gpufluid.app.edits import Path, value_at
@@ -17,8 +16,7 @@ from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_ui import imgui
 from gpufluid.errors import GpufluidError
 from gpufluid.hand import Hand
-
-Floats = NDArray[np.float64]
+from gpufluid.vectors import Floats
 
 FINE = 5  # digits of the box's longest side that a drag gives: more are no one's intention
 TOOLS = {

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpufluid import view
 from gpufluid.app import studio_pick as pick
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_ui import ACCENT, Ui, imgui
 from gpufluid.render.camera import view_of
-
-Floats = NDArray[np.float64]
+from gpufluid.vectors import Floats
 
 HELP_WIDTH = 430.0  # of the list of keys
 OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.45)

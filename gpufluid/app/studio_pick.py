@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpufluid.app.studio_fields import extent
 from gpufluid.fluid import Fluid
@@ -16,9 +15,9 @@ from gpufluid.render.camera import view_of
 from gpufluid.shapes import BOX, HALF_SPACE, ROUND, Analytic, Plane
 from gpufluid.sources import Array, Bezier, Line, Surface
 from gpufluid.user_forces import Attractor, Turbulence, Vortex, Wind
+from gpufluid.vectors import Floats
 from gpufluid.view import Camera, SpotLight
 
-Floats = NDArray[np.float64]
 STEPS = 96  # of a ray on its way to a shape
 CLOSE = 1e-4  # metres from a shape's surface that count as on it
 ROUND_PARTS = 32  # straight parts of a circle

@@ -10,7 +10,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import FieldStore, Pace, Stopwatch, WallWatch
+from gpufluid.backend import FieldStore, Pace, Stopwatch
 from gpufluid.errors import GLUnavailableError
 from gpufluid.gl.contexts import own_contexts
 from gpufluid.gl.device import Device
@@ -27,6 +27,7 @@ from gpufluid.kernels import KERNELS, Kernel, Variant, side_numbers
 from gpufluid.layout import PARTS, lanes, layouts, link, octets
 from gpufluid.memory import check_memory
 from gpufluid.mesh import Mesh
+from gpufluid.stopwatch import WallWatch
 from gpufluid.voxels import inside_mesh
 
 # Cells of the boxes in which sweeps of a pressure in eighths were faster on llvmpipe, two cores with 1 MB of

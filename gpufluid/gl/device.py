@@ -1,32 +1,28 @@
-"""One OpenGL context as the engine sees it: what it can do, and the programs compiled in it."""
+"""One OpenGL context as the engine sees it: what it can do, its programs, and the textures made in it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from time import sleep, thread_time
+from collections.abc import Callable, Hashable
+from time import sleep
 from typing import Any, TypeVar
 from weakref import WeakSet
 
 import moderngl
-import numpy as np
-from numpy.typing import NDArray
 
 from gpufluid.backend import Pace
-from gpufluid.checks import whole_number
 from gpufluid.debugging import switches
 from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
-from gpufluid.gl import enums
 from gpufluid.gl.calls import a_context, calls
 from gpufluid.gl.capabilities import IMAGE_FORMAT, capabilities
 from gpufluid.gl.contexts import names_software
+from gpufluid.gl.drawing import let_go
+from gpufluid.gl.measuring import Measured
 from gpufluid.gl.messages import take
 from gpufluid.gl.programs import Programs, compiled
-from gpufluid.gl.source import FULLSCREEN, Source, checked_prefix
-from gpufluid.gl.state import guard_of, keeping
+from gpufluid.gl.source import FULLSCREEN, Source
 from gpufluid.gl.ways import BACKENDS, by_rule, check
+from gpufluid.memory import free_memory
 from gpufluid.stops import unbroken
 
 OWN_VARYINGS = 16  # numbers that vertex shaders tell fragments beside uniforms
@@ -37,7 +33,7 @@ SETTLED = 5e-5  # s, asleep: enough for threads that wait for a processor to get
 AnyProgram = TypeVar("AnyProgram", bound="moderngl.Program | moderngl.ComputeShader")
 
 
-class Device:
+class Device(Measured):
     """A context, the shader stage the kernels run in, and how they read a texel.
 
     backend: "compute" (GL 4.3), "fragment" (GL 3.3), or "auto". reading: "image" (imageLoad), "nearest"
@@ -60,7 +56,7 @@ class Device:
     ) -> None:
         one_of(backend, BACKENDS, "backend")
         a_context(ctx)
-        self.ctx = ctx
+        super().__init__(ctx)
         self.version: int = ctx.version_code
         # not ctx.info: what it asks for beyond the context's version stays behind as a GL error of the host's
         self.renderer = calls(ctx).renderer
@@ -81,13 +77,10 @@ class Device:
         self.gathers = not self.software and self.reading != "image" and self.version >= 430
         # llvmpipe has a tile of 64 x 64 texels drawn by one thread, and starts a draw later than a dispatch
         self.dispatches = mixed and self.software and self.stage == "fragment" and self.version >= 430
-        self.timings: dict[str, list[moderngl.Query]] | None = None
         self.pace = Pace()
         # Mesa's software renderer starts on a pass when the next one is asked for, which then waits for it:
         # told to start at once, it draws while that is prepared
         self.flush: Callable[[], None] | None = calls(ctx).glFlush if self.software else None
-        self.draws = True  # False: passes do all but draw and dispatch, for a measure of what that costs
-        self.moved: dict[str, list[int]] | None = None  # what passes must move, by name, while it is counted
         self.fields: WeakSet[Any] = WeakSet()  # those alive
         self.made: list[Any] | None = None  # those made, while they may have to be given back
         self._shared = compiled.setdefault(ctx, Programs())
@@ -117,39 +110,33 @@ class Device:
             source, vertex = source.handed_on(vertex, self.capabilities.max_varyings - OWN_VARYINGS)
         if self.software and not twice:
             source = source.compiled_once()
-        key = vertex.text + source.text
-        if key not in self._programs:
-            self.settle()
-            try:
-                with unbroken(None, insist=False):  # a handler that raised in it would kill the process
-                    self._keep_compiled(
-                        key, self.ctx.program(vertex_shader=vertex.text, fragment_shader=source.text)
-                    )
-            except moderngl.Error as error:
-                take()  # what it says is in the error
-                blamed = vertex if "vertex_shader" in str(error) else source
-                raise blamed.explain(str(error)) from None
-        program = self._programs[key]
-        assert isinstance(program, moderngl.Program)
-        return program
+        corners, pixels = vertex, source
+        return self._compiled(
+            corners.text + pixels.text,
+            lambda: self.ctx.program(vertex_shader=corners.text, fragment_shader=pixels.text),
+            lambda message: corners if "vertex_shader" in message else pixels,
+        )
 
     def compute_program(self, source: Source) -> moderngl.ComputeShader:
         """Compile a compute pass. Raises ShaderError naming pass, glsl file and line."""
-        if source.text not in self._programs:
+        return self._compiled(
+            source.text, lambda: self.ctx.compute_shader(source.text), lambda message: source
+        )
+
+    def _compiled(
+        self, text: str, compile: Callable[[], AnyProgram], blamed: Callable[[str], Source]
+    ) -> AnyProgram:
+        """The program of that `text`, compiled the first time. blamed: the source that an error is in."""
+        if text not in self._programs:
             self.settle()
             try:
-                with unbroken(None, insist=False):
-                    self._keep_compiled(source.text, self.ctx.compute_shader(source.text))
+                with unbroken(None, insist=False):  # a handler that raised in it would kill the process
+                    program = self._programs[text] = compile()
+                    self._shared.fresh.add(program.glo)
             except moderngl.Error as error:
-                take()
-                raise source.explain(str(error)) from None
-        program = self._programs[source.text]
-        assert isinstance(program, moderngl.ComputeShader)
-        return program
-
-    def _keep_compiled(self, key: str, program: moderngl.Program | moderngl.ComputeShader) -> None:
-        self._programs[key] = program
-        self._shared.fresh.add(program.glo)
+                take()  # what it says is in the error
+                raise blamed(str(error)).explain(str(error)) from None
+        return self._programs[text]  # type: ignore[return-value]  # what `compile` of this text returned
 
     def sent(self, program: moderngl.Program | moderngl.ComputeShader) -> dict[str, Any]:
         """The values of its uniforms that passes have sent and need not send again, by name."""
@@ -167,11 +154,7 @@ class Device:
         shared.passes[name] -= 1
         if shared.passes[name] > 0:
             return
-        for key in [key for key, one in shared.by_text.items() if one is program]:
-            del shared.by_text[key]
-        shared.sent.pop(name, None)
-        shared.fresh.discard(name)
-        del shared.passes[name]
+        shared.forget(program)
         self.settle()
         program.release()
 
@@ -198,29 +181,6 @@ class Device:
             made.repeat_x = made.repeat_y = False
         return self._blanks[size]
 
-    def check_hosts_program(
-        self, program: Any, unit: int, what: str, prefix: str, samplers: Sequence[str]
-    ) -> None:
-        """Raise GpufluidError where a host's `program` cannot be given textures, from `unit` on.
-
-        what: the call of the user's, for the message. prefix: what the names of its uniforms begin with.
-        samplers: the rest of the names of its textures, by their units; those not read a compiler leaves out.
-        """
-        guard_of(self.ctx).check_current(self.ctx, what)
-        if not isinstance(program, moderngl.Program | moderngl.ComputeShader):
-            raise GpufluidError(
-                f"{what}: program must be a moderngl.Program or a moderngl.ComputeShader, got {program!r}"
-            )
-        if isinstance(program.mglo, moderngl.InvalidObject):
-            raise GpufluidError(f"{what}: the program was released")
-        if program.ctx is not self.ctx:
-            raise GpufluidError(f"{what}: the program lives in another GL context")
-        checked_prefix(prefix)
-        used = [n for n, name in enumerate(samplers) if f"{prefix}_{name}" in program]
-        last = calls(self.ctx).integers(enums.MAX_COMBINED_TEXTURE_IMAGE_UNITS)[0] - max([1, *used]) - 1
-        if whole_number(unit, "unit", low=0) > last:
-            raise GpufluidError(f"{what}: unit must be a texture unit, 0 .. {last} here, got {unit}")
-
     @property
     def watched(self) -> bool:
         """Whether more is asked of each pass than to run: to be timed, counted, cut or looked at."""
@@ -245,16 +205,6 @@ class Device:
     def field_bytes(self) -> int:
         """Bytes of GPU memory that the fields made on it hold."""
         return sum(field.nbytes for field in self.fields)
-
-    def bytes_of(self, work: Callable[[], None]) -> dict[str, list[int]]:
-        """Return what each pass of `work` must move at least, bytes, by the kernels' names."""
-        moved: dict[str, list[int]] = {}
-        self.moved = moved
-        try:
-            work()
-        finally:
-            self.moved = None
-        return moved
 
     def fullscreen(self, program: moderngl.Program) -> moderngl.VertexArray:
         """The triangle that covers the target, for `program`."""
@@ -294,7 +244,7 @@ class Device:
                 f"{self.max_texture_size}"
             )
         self.settle()
-        room = _available_memory() if self.software else None
+        room = free_memory() if self.software else None
         nbytes = size[0] * size[1] * components * int(dtype[1])
         if room is not None and nbytes > room:
             raise GpufluidError(
@@ -349,39 +299,6 @@ class Device:
             program.run(*(-(-side // GROUP) for side in texture.size))
             self.ctx.memory_barrier()
 
-    @contextmanager
-    def timed(self, label: str) -> Iterator[None]:
-        """Time what is drawn inside with a query of the driver, while `timings` is a dict."""
-        if self.timings is None:
-            yield
-            return
-        query = self.ctx.query(time=True)
-        with query:
-            yield
-        self.timings.setdefault(label, []).append(query)
-
-    def milliseconds(self) -> dict[str, list[float]]:
-        """Return the timings taken since `timings` became a dict, ms by label, and stop timing."""
-        queries, self.timings = self.timings or {}, None
-        return {label: [q.elapsed * 1e-6 for q in taken] for label, taken in queries.items()}
-
-    def python_ms(self, step: Callable[[], None], count: int = 30) -> float:
-        """Return what `step` costs the calling thread without its draw and dispatch calls, ms.
-
-        The median of `count` calls, by the thread's own clock, so that other work on the machine counts
-        little. Fields are swapped and not written meanwhile: what is stepped is spoiled.
-        """
-        taken = []
-        self.draws = False
-        try:
-            for _ in range(count):
-                start = thread_time()
-                step()
-                taken.append(thread_time() - start)
-        finally:
-            self.draws = True
-        return 1e3 * sorted(taken)[count // 2]
-
     def release(self) -> None:
         """Release the samplers, and with the last device of the context its programs. Idempotent."""
         for vertex_array in self._fullscreen.values():
@@ -394,123 +311,3 @@ class Device:
             self.linear.release()
             self.between.release()
             let_go(*self._blanks.values())
-
-
-def let_go(*things: Any) -> None:
-    """Release what was made in a context; what is bound to draw to is not left so.
-
-    moderngl would bind its name again when it next makes or clears another framebuffer, which is an error.
-    """
-    for thing in things:
-        if isinstance(thing, moderngl.Framebuffer) and thing.ctx.mglo.fbo is thing.mglo:
-            thing.ctx.detect_framebuffer(0).use()
-        thing.release()
-
-
-def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "target") -> None:
-    """Raise GpufluidError where nothing can be drawn into `target` in `ctx`. by, what: for the message."""
-    if not isinstance(target, moderngl.Framebuffer):
-        raise GpufluidError(f"{what} must be a moderngl.Framebuffer, got {target!r}")
-    if isinstance(target.mglo, moderngl.InvalidObject):
-        raise GpufluidError(f"the {what} was released")
-    if target.ctx is not ctx:
-        raise GpufluidError(f"the {what} lives in another GL context than {by}")
-    colors = target.color_attachments  # None in one that moderngl has not made
-    if colors == ():
-        raise GpufluidError(f"the {what} has no colour to draw to: give it a texture, framebuffer([texture])")
-    kind = str(getattr(colors[0], "dtype", "")) if colors else ""
-    if kind.startswith(("i", "u")):
-        raise GpufluidError(
-            f'the {what} holds whole numbers (dtype="{kind}"), which no light is: make it of "f2" or "f1"'
-        )
-
-
-def check_depth(depth: Any, ctx: moderngl.Context, by: str) -> None:
-    """Raise GpufluidError where `depth` is no texture of depths that shaders in `ctx` can read, for `by`."""
-    if not isinstance(depth, moderngl.Texture):
-        raise GpufluidError(f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}")
-    if isinstance(depth.mglo, moderngl.InvalidObject):
-        raise GpufluidError("the depth texture was released")
-    # a host's own depth texture, of one component, does not say that it is one
-    if not depth.depth and depth.components != 1:
-        raise GpufluidError(
-            f"depth must be a depth texture (ctx.depth_texture), got one of {depth.components} components"
-        )
-    if depth.ctx is not ctx:
-        raise GpufluidError(f"the depth texture lives in another GL context than {by}")
-    if depth.samples:
-        raise GpufluidError(
-            f"the depth texture has {depth.samples} samples a pixel, {by} needs one: resolve it first "
-            "(ctx.copy_framebuffer)"
-        )
-
-
-def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
-    """Return the first colour of `target`, within its viewport, uint8 [h, w, channels], top row first.
-
-    Raises GpufluidError for what nothing can be drawn to, and for several samples a pixel.
-    """
-    if not isinstance(target, moderngl.Framebuffer):
-        raise GpufluidError(f"the picture must be a moderngl.Framebuffer, got {target!r}")
-    check_target(target, target.ctx, "it", "framebuffer")
-    if target.samples:
-        raise GpufluidError(
-            f"the framebuffer has {target.samples} samples a pixel, which cannot be read: "
-            "ctx.copy_framebuffer makes one of them, in another"
-        )
-    _, _, width, height = target.viewport
-    with keeping(target.ctx, "write_picture"):
-        raw = np.frombuffer(target.read(target.viewport, channels, alignment=1), np.uint8)
-        _ = target.ctx.error  # moderngl's reading of a window leaves one
-    return np.ascontiguousarray(raw.reshape(height, width, channels)[::-1])
-
-
-def drawn_to(target: moderngl.Framebuffer) -> tuple[Any, ...]:
-    """What `target` draws its colours to, and its size; equal for the same textures and renderbuffers alone.
-
-    Names of OpenGL do not tell: drivers give that of one that was released to the next.
-    """
-    return target.size, *(thing.mglo for thing in target.color_attachments)
-
-
-@contextmanager
-def first_color_alone(target: moderngl.Framebuffer) -> Iterator[None]:
-    """Write the first colour of `target` alone while the body draws: in its others a host has something else.
-
-    What a shader does not write is undefined there, and would be blended over them.
-    """
-    masks = target.color_mask
-    if isinstance(masks[0], bool):  # it has one
-        yield
-        return
-    target.color_mask = masks[0], *[(False,) * 4] * (len(masks) - 1)
-    try:
-        yield
-    finally:
-        target.color_mask = masks
-
-
-def blend(
-    ctx: moderngl.Context,
-    drawn: int,
-    there: int,
-    equation: int = moderngl.FUNC_ADD,
-    *,
-    switches: int = moderngl.NOTHING,
-) -> None:
-    """Blend what is drawn from now on, times the factor `drawn`, with what is there, times that of `there`.
-
-    equation: how. switches: those of moderngl to turn on beside it. It ends at the next ``enable_only``.
-    """
-    ctx.enable_only(moderngl.BLEND | switches)
-    ctx.blend_func = drawn, there
-    ctx.blend_equation = equation  # type: ignore[assignment]  # moderngl says a pair
-
-
-def _available_memory() -> int | None:
-    """Bytes a program can take on Linux before it is killed for it; None where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")), None)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.late import LateRead
 from gpufluid.grid import LARGEST_HALF
 from gpufluid.layout import FlatLayout

@@ -61,7 +61,7 @@ def strips_reader(
 ) -> str:
     """The GLSL that reads the spans of strips, or the list of their pieces, see `gpufluid.gl.strips`."""
     macros = "".join(f"#define {key} {value}\n" for key, value in strip_macros(software).items())
-    reader = field_reader(name, kind, layouts[kind], "", "texel", STRIP_UNIT, False)
+    reader = field_reader(name, kind, layouts[kind], STRIP_UNIT)
     return macros + layouts[kind].glsl(kind) + reader
 
 
@@ -114,15 +114,17 @@ def field_reader(
     name: str,
     kind: str,
     layout: FlatLayout | None,
-    image_format: str,
-    reading: str,
     unit: int,
-    filtered: bool,
+    reading: str = "texel",
+    *,
+    image_format: str = "",
+    filtered: bool = False,
     gathers: bool = False,
 ) -> str:
     """The GLSL that declares field `name` and its ``fetch_<name>(index)``.
 
-    layout: None where its size comes as numbers.
+    layout: None where its size comes as numbers. unit: of images where `reading` is "image" and it is not
+    `filtered`, and `image_format` theirs; else of textures.
     gathers: also ``quad_<name>(index, axis)``, a channel of the values at `index`, beside it along x, along
     y and along both; the last of a row or column has none.
     filtered: also ``filtered_<name>(xy, slice)``, bilinear at `xy` (values from 0) of a slice; it needs
@@ -308,11 +310,11 @@ class KernelSource:
                     sampler,
                     slot.kind,
                     layout,
-                    self._format_of(slot),
-                    "texel" if reading == "image" and not as_image else reading,
                     unit,
-                    filtered,
-                    self._gathers,
+                    "texel" if reading == "image" and not as_image else reading,
+                    image_format=self._format_of(slot),
+                    filtered=filtered,
+                    gathers=self._gathers,
                 )
                 self.shader.add(text, "<fields>")
 

@@ -259,7 +259,7 @@ class Pass:
         """Bind what is read and write `rows` of the texture from `first` on, or all `regions`."""
         device, filtered_units = self.device, []
         for name, part, _, unit, as_image, filtered in self._inputs:
-            if part == 0:
+            if part == 0:  # the parts of a field follow each other: it is looked up once for all
                 field: Field = arguments[name]
                 fronts = field.fronts
             texture = fronts[part]

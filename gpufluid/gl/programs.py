@@ -28,5 +28,13 @@ class Programs:
             for told in (self.by_text, self.sent, self.fresh, self.passes):  # names may come again
                 told.clear()
 
+    def forget(self, program: moderngl.Program | moderngl.ComputeShader) -> None:
+        """No pass runs `program` any more: it is released, and its name may come again."""
+        for key in [key for key, one in self.by_text.items() if one is program]:
+            del self.by_text[key]
+        self.sent.pop(program.glo, None)
+        self.fresh.discard(program.glo)
+        del self.passes[program.glo]
+
 
 compiled: WeakKeyDictionary[moderngl.Context, Programs] = WeakKeyDictionary()

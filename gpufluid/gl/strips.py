@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.capabilities import IMAGE_FORMAT
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import (
     STRIP_UNIT,
@@ -292,7 +293,7 @@ class Strips:
             source.add(self._layouts[kind].glsl(kind), "<layout>")
         for unit, (name, (kind, field)) in enumerate(fields.items()):
             form = IMAGE_FORMAT[field.components, field.dtype]
-            reader = field_reader(name, kind, self._layouts[kind], form, device.reading, unit, False)
+            reader = field_reader(name, kind, self._layouts[kind], unit, device.reading, image_format=form)
             source.add(reader, "<fields>")
         return source
 

@@ -9,9 +9,9 @@ from time import perf_counter
 
 import moderngl
 
-from gpufluid.backend import COUNTS, SLACK, UNKNOWN, Costs, Delays
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
+from gpufluid.stopwatch import COUNTS, SLACK, UNKNOWN, Costs, Delays
 
 MOST = 2048  # time stamps on their way; no more are asked for then
 

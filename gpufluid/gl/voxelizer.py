@@ -13,7 +13,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.gl.device import Device, blend
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import blend
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants
 from gpufluid.gl.mesh_buffers import MeshBuffers

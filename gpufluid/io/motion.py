@@ -15,9 +15,9 @@ from gpufluid.render.camera import View, view_of
 from gpufluid.render.fading import fading_sides, spare_ends
 from gpufluid.render.reference_light import edged
 from gpufluid.render.reference_light import fade as fade_at
+from gpufluid.vectors import Floats
 from gpufluid.view import Camera, Smoke
 
-Floats = NDArray[np.float64]
 LEAST = 1e-3  # opacity of a ray under which a pixel shows no smoke
 HALF = 0.5  # opacity of smoke under which a pixel shows more of a solid behind it
 CLOSER = 0.1  # share of its distance to which what a pixel shows comes in a frame

@@ -15,13 +15,12 @@ from gpufluid.files import check_file, named_file
 from gpufluid.io.background import apart
 from gpufluid.io.exr import write_exr
 from gpufluid.io.images import write_png
+from gpufluid.vectors import Floats
 
 if TYPE_CHECKING:
     import moderngl
 
     from gpufluid.render.frame import FrameRenderer
-
-Floats = NDArray[np.float64]
 
 
 def write_picture(
@@ -79,7 +78,7 @@ def picture_work(
                 f"{os.fspath(path)}: a framebuffer is written as a .png of 8 bits, and no more"
             )
         check_file(path, overwrite, (".png",))
-        from gpufluid.gl.device import read_target
+        from gpufluid.gl.drawing import read_target
 
         seen = read_target(renderer, 4 if alpha else 3)
         return lambda: write_png(path, seen, overwrite)

@@ -134,7 +134,7 @@ def slope_along(grid: Grid, variant: Variant, axis: int, values: Array) -> Array
     return np.asarray(0.5 * change)
 
 
-def shifted(grid: Grid, variant: Variant, axis: int, by: int, values: Array) -> Array:
+def shifted(variant: Variant, axis: int, by: int, values: Array) -> Array:
     """`values` moved so that index i holds what was at i + by along `axis`; 0 past a side."""
     n = values.shape[2 - axis]
     at = np.arange(n) + by

@@ -65,7 +65,7 @@ def diffuse_velocity(
                 beside = _velocity_neighbour(grid, variant, own, component, axis, side)
                 if variant.solids and solid_faces is not None and axis != component:
                     bits = solid_faces[:z, :y, :x, 3].astype(int) >> component
-                    bits = shifted(grid, variant, axis, 2 * side - 1, bits.astype(float)).astype(int)
+                    bits = shifted(variant, axis, 2 * side - 1, bits.astype(float)).astype(int)
                     beside = np.where(bits & 64, 2.0 * beside - own, beside)
                     beside = np.where(bits & 8, own, beside)
                 laplacian = laplacian + beside - own

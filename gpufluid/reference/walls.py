@@ -147,8 +147,8 @@ def let_slip(grid: Grid, variant: Variant, *, velocity: Array, solid_faces: Arra
             for step in steps:
                 beside, counted = u, touching.astype(float)
                 for a, by in step:
-                    beside = shifted(grid, variant, a, by, beside)
-                    counted = shifted(grid, variant, a, by, counted)
+                    beside = shifted(variant, a, by, beside)
+                    counted = shifted(variant, a, by, counted)
                 total, count = total + beside, count + counted
             mean = np.where((found == 0.0) & (count > 0.0), total / np.where(count > 0.0, count, 1.0), mean)
             found = found + count

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from gpufluid.vectors import Floats
 
 COLDEST, HOTTEST = 700.0, 4000.0  # K, of the table
 TABLE = 1024  # temperatures in it

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.state import guard_of
 from gpufluid.grid import Grid
+from gpufluid.vectors import Floats
 from gpufluid.view import Camera
 
 SHEAR = 1e-3  # what a view may be off from a rotation, of 1
 SCALED = 1e-5  # from which on a scale is none of rounding
 Matrix = NDArray[np.float32]
-Floats = NDArray[np.float64]
 CLIP_Z = ((-1, 1), (0, 1))
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from gpufluid.errors import one_of
 from gpufluid.gl.device import Device
+from gpufluid.vectors import Floats
 
-Floats = NDArray[np.float64]
 COLORS = 256
 VIRIDIS = "440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725"
 MAGMA = "000004 180f3d 440f76 721f81 9e2f7f cd4071 f1605d fd9668 feca8d fcfdbf"

@@ -15,11 +15,11 @@ from gpufluid.render.camera import View, cells_of, clip_of_cells
 from gpufluid.render.painter import eye_of
 from gpufluid.render.solid_meshes import Placed, SolidMeshes
 from gpufluid.render.subject import FluidLike
+from gpufluid.vectors import Floats
 
 COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for balls that look small
 ROUND = 0.25  # pixels by which an outline may be off
 
-Floats = NDArray[np.float64]
 Size = tuple[int, int]
 Part = tuple[int, int, int, int]  # of a picture: its lower left corner, width and height, pixels
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.render.camera import View

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gpufluid.render.subject import FluidLike
+from gpufluid.vectors import Triple
 from gpufluid.view import Smoke
-
-Triple = tuple[float, float, float]
 
 
 def fading_sides(fluid: FluidLike, smoke: Smoke) -> int:

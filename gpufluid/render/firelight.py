@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid

@@ -10,9 +10,11 @@ import moderngl
 import numpy as np
 
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.render.drawn_solids import Part, Size
 
+WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke
 SAMPLES = 4  # a pixel, for the outlines of solids
 Made = TypeVar("Made")
 
@@ -128,3 +130,18 @@ def only(target: moderngl.Framebuffer, part: Part) -> Iterator[None]:
     finally:
         target.scissor = None  # type: ignore[assignment]
         target.use()
+
+
+def checked_size(size: Size, limit: int) -> Size:
+    """Return `size` as two whole numbers in 1 .. limit, or raise."""
+    try:
+        width, height = size
+        sizes = int(width), int(height)
+        whole = sizes == (width, height)
+    except (TypeError, ValueError):
+        raise GpufluidError(f"size must be two whole numbers (width, height), got {size!r}") from None
+    if not whole or min(sizes) < 1 or max(sizes) > limit:
+        raise GpufluidError(
+            f"the width and height of a picture must be whole numbers in 1 .. {limit}, got {size!r}"
+        )
+    return sizes

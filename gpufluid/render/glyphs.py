@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, named, one_of
-from gpufluid.gl.device import let_go
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
 from gpufluid.render.camera import cells_of, clip_of_cells

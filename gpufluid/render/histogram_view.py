@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import flag, whole_number
 from gpufluid.errors import GpufluidError, named
-from gpufluid.gl.device import blend, first_color_alone, let_go
+from gpufluid.gl.drawing import blend, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import Chart

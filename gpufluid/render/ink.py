@@ -6,7 +6,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.gl.device import Device, blend
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import blend
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.render import lettering

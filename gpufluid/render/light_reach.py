@@ -13,7 +13,8 @@ from typing import Any, Protocol
 import moderngl
 import numpy as np
 
-from gpufluid.gl.device import GROUP, Device, let_go
+from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid

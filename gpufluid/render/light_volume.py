@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.errors import one_of
-from gpufluid.gl.device import GROUP, Device, blend, let_go
+from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout

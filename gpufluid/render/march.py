@@ -10,7 +10,8 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.layout import FlatLayout

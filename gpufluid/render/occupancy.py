@@ -19,7 +19,8 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.capabilities import IMAGE_FORMAT
-from gpufluid.gl.device import Device, blend, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
@@ -186,7 +187,7 @@ class Occupancy:
             vertex.add("\n".join((f"#define EDGE {self._defines['EDGE']}", *macros)), "<variant>")
             vertex.add("const bvec3 periodic = bvec3(false), open_high = bvec3(false);", "<variant>")
             vertex.add(layout.glsl("boxes"), "<layout>")
-            vertex.add(field_reader("boxes", "boxes", layout, "", "texel", UNITS["boxes"], False), "<fields>")
+            vertex.add(field_reader("boxes", "boxes", layout, UNITS["boxes"]), "<fields>")
             fragment = Source(name).add("#version 330 core", "<stage>").add("\n".join(macros), "<variant>")
             return device.fragment_program(
                 fragment.include(f"render/{name}_fragment.glsl"), vertex.include(f"render/{name}_vertex.glsl")

@@ -20,9 +20,9 @@ from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import Program, bind, matter, volume_program
+from gpufluid.vectors import Floats
 from gpufluid.view import Light, PointLight, Smoke, SpotLight
 
-Floats = NDArray[np.float64]
 SHARP = 1e-3  # of the cone, over which its edge fades at least
 
 

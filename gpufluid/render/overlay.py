@@ -12,19 +12,20 @@ After the first frame nothing is made anew, as long as fluid, target and look st
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import moderngl
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
-from gpufluid.gl.device import Device, blend, check_depth, check_target, drawn_to, first_color_alone, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import OverTarget, blend, first_color_alone, hangs_in
 from gpufluid.gl.field import Field
+from gpufluid.gl.hosts import check_depth, check_target
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
@@ -38,7 +39,6 @@ from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Camera
 
 CameraLike = Camera | tuple[ArrayLike, ArrayLike]
-Floats = NDArray[np.float64]
 KINDS = {
     "velocity": "face",
     "scalars": "cell",
@@ -79,7 +79,7 @@ class Overlay(Guest):
         self._depth_sampler = self.device.sampler(filtered=False)
         self._fields: dict[str, Field] = {}
         self._arrays: dict[object, moderngl.VertexArray] = {}
-        self._others: dict[str, tuple[object, list[Any]]] = {}  # framebuffers over a target's own textures
+        self._color_only, self._with_depth = OverTarget(), OverTarget()
         self._shape: object = None
         self._released = False
 
@@ -123,8 +123,7 @@ class Overlay(Guest):
         corner, size = self.check_target(target)
         view = hosts_view(self.ctx, camera, size[0] / size[1], clip_z)
         name = type(self).__name__
-        attached: Any = target.depth_attachment if target.glo else None
-        has_depth = attached is not None or not target.glo
+        has_depth = not target.glo or target.depth_attachment is not None
         depth_corner = corner
         if depth is not None:
             check_depth(depth, self.ctx, f"this {name}")
@@ -138,33 +137,15 @@ class Overlay(Guest):
                 )
         near, far = (_picture_depth(view, d) for d in (1.0, 2.0))
         reversed_depth = near > far
-        hangs = depth is not None and attached is not None and attached.glo == depth.glo
+        hangs = hangs_in(depth, target)
         opaque = self.opaque
         if opaque and not has_depth:
             target = self._with_own_depth(target, reversed_depth)
         elif hangs and not opaque:
-            target = self._without_depth(target)
+            target = self._color_only.color(target)
         if hangs and opaque:
             depth = None  # the test does it
         return Shot(target, view, corner, size, reversed_depth, depth, depth_corner, smoke)
-
-    def _kept(
-        self, kind: str, target: moderngl.Framebuffer, make: Callable[[], list[moderngl.Framebuffer | Any]]
-    ) -> list[Any]:
-        """What `make` made for `target`, first of all a framebuffer; made once for each target."""
-        key = drawn_to(target)
-        if kind not in self._others or self._others[kind][0] != key:
-            let_go(*self._others.pop(kind, (None, []))[1])
-            self._others[kind] = key, make()
-        things = self._others[kind][1]
-        things[0].viewport = target.viewport
-        return things
-
-    def _without_depth(self, target: moderngl.Framebuffer) -> moderngl.Framebuffer:
-        """`target` without its depth, which is read."""
-        colors = target.color_attachments[:1]
-        bare: moderngl.Framebuffer = self._kept("bare", target, lambda: [self.ctx.framebuffer(colors)])[0]
-        return bare
 
     def _with_own_depth(self, target: moderngl.Framebuffer, reversed_depth: bool) -> moderngl.Framebuffer:
         """`target` with a depth of this view's own, cleared."""
@@ -174,7 +155,7 @@ class Overlay(Guest):
             colors = target.color_attachments[:1]
             return [self.ctx.framebuffer(colors, depth), self.ctx.framebuffer([], depth), depth]
 
-        deep, alone, _ = self._kept("deep", target, make)
+        deep, alone, _ = self._with_depth.of(target, make)
         alone.clear(depth=0.0 if reversed_depth else 1.0)
         assert isinstance(deep, moderngl.Framebuffer)
         return deep
@@ -224,7 +205,7 @@ class Overlay(Guest):
             for name in read:
                 kind = KINDS[name]
                 filtered = sampler == "hardware" and kind != "packed"
-                text = field_reader(name, kind, fluid.layouts[kind], "", reading, UNITS[name], filtered)
+                text = field_reader(name, kind, fluid.layouts[kind], UNITS[name], reading, filtered=filtered)
                 source.add(text, "<fields>")
             source.include(f"render/{fragment}.glsl")
             stage = None
@@ -346,11 +327,10 @@ class Overlay(Guest):
             field.release()
         for array in self._arrays.values():
             array.release()
-        for _, things in self._others.values():
-            let_go(*things)
+        self._color_only.release()
+        self._with_depth.release()
         self._fields.clear()
         self._arrays.clear()
-        self._others.clear()
         self._depth_sampler.release()
         self.device.release()
 

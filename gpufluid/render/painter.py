@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
-from gpufluid.gl.device import Device, blend
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import blend
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.layout import FlatLayout

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpufluid.checks import finite_number, flag, share, whole_number
 from gpufluid.errors import GpufluidError, each_once, named, one_of, several
 from gpufluid.flow_views import ParticleSource, SolidShape, check_response
-from gpufluid.gl.device import let_go
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import CLIP_Z, cells_of, clip_of_cells
 from gpufluid.render.charts import Chart

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpufluid.render.blackbody import COLDEST, HOTTEST, fire_table
 from gpufluid.render.reference_light import trilinear
+from gpufluid.vectors import Floats
 from gpufluid.view import Fire
 
-Floats = NDArray[np.float64]
 HOTTER = 2.0  # than `Fire.hottest`: no heat is kept as more
 
 

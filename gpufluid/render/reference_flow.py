@@ -19,7 +19,8 @@ from gpufluid.kernels import Variant
 from gpufluid.reference.arrays import Places
 from gpufluid.reference.sampling import clipped, sample_component
 from gpufluid.reference.sources import random_of
-from gpufluid.shapes import HALF_SPACE, ROUND, Floats
+from gpufluid.shapes import HALF_SPACE, ROUND
+from gpufluid.vectors import Floats
 
 EDGE = 1e-3  # cells from a wall, as in kept_inside.glsl
 TRIES = 16  # for a place to be born, as in particle_advance.glsl

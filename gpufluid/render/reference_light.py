@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
+from gpufluid.vectors import Floats
 
-Floats = NDArray[np.float64]
 MARGIN = 4  # columns of a tile beyond those of the box: one round the box, and room for the shear's fraction
 LANES = 4  # layers in a tile, one in each channel of its texels
 LEAST = 1e-5  # smallest component of a direction, so that nothing is divided by 0: less than 0.001 degrees

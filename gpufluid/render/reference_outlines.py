@@ -6,9 +6,10 @@ from collections.abc import Callable
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from gpufluid.vectors import Floats
+
 FAINT = 0.1  # share of what is there, by which smoke changes it: less counts less
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpufluid.grid import Grid
 from gpufluid.render.solid_meshes import CORNERS
+from gpufluid.vectors import Floats
 
 MARGIN = 3  # texels round what throws shadows, in which all is lit
 STEPS = 4  # texels grow by the fourth root of 2, or edges would creep while a solid or the eye moves
@@ -24,8 +24,6 @@ NARROW = 0.5  # the cosine of half the angle that one look of a lamp takes in
 SPREAD = np.array(((-2.0, 1.0), (1.0, 2.0))).T / 5.0
 # of looks all round a lamp: none along the edges of boxes
 ROUND = np.array(((6.0, 2.0, 3.0), (2.0, 3.0, -6.0), (-3.0, 6.0, 2.0))) / 7.0
-
-Floats = NDArray[np.float64]
 
 
 class Tile(NamedTuple):

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from gpufluid.grid import Grid
 from gpufluid.render.camera import Rays
+from gpufluid.vectors import Floats
 
 FEWEST, MOST = 32, 160  # slabs across the view chosen by default, at full quality
 LEAST_LEAD = 1e-6  # share of a slab: less of the first one is none
 GOLDEN = 0.6180339887  # from cut to cut, by which noise evens out along a ray
 STACK = 8  # neighbouring slabs that one rectangle stands for, at most
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Cuts = tuple[float, float, int]  # where the first slab begins, how thick each is, their number
 

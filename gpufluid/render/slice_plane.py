@@ -13,10 +13,11 @@ from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import Floats, InScene, Shot
+from gpufluid.render.overlay import InScene, Shot
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
-from gpufluid.shapes import Triple, direction
+from gpufluid.shapes import direction
+from gpufluid.vectors import Floats, Triple
 
 MOST_CONTOURS = 100
 

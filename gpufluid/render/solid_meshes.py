@@ -16,7 +16,8 @@ from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Shape
 from gpufluid.periodic import HERE, held, moved, periods
 from gpufluid.render.subject import FluidLike, ObstacleLike
-from gpufluid.shapes import Box, Capsule, Cylinder, Floats, Plane, Sphere, Triple, placed_points
+from gpufluid.shapes import Box, Capsule, Cylinder, Plane, Sphere, placed_points
+from gpufluid.vectors import Floats, Triple
 
 CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
 

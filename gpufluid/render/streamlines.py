@@ -12,15 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.checks import finite_number, finite_triple, flag, share, whole_number
 from gpufluid.errors import GpufluidError, named
 from gpufluid.flow_views import Seeds, check_seeds
-from gpufluid.gl.device import let_go
+from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import Floats, InScene, KeepsPlaces, Shot
+from gpufluid.render.overlay import InScene, KeepsPlaces, Shot
 from gpufluid.render.quantities import Range, fields_of
 from gpufluid.render.subject import FlowLike
-from gpufluid.shapes import Triple, placed_points
+from gpufluid.shapes import placed_points
+from gpufluid.vectors import Floats, Triple
 
 MOST_POINTS = 8192
 STILL = 1e-6  # share of the fastest speed of the range below which a streamline ends

@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 
 from gpufluid.errors import GpufluidError, named
-from gpufluid.gl.device import first_color_alone
+from gpufluid.gl.drawing import first_color_alone
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import Chart

@@ -28,8 +28,10 @@ from numpy.typing import ArrayLike
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.capabilities import IMAGE_FORMAT
-from gpufluid.gl.device import Device, blend, check_depth, check_target, drawn_to, first_color_alone, let_go
+from gpufluid.gl.device import Device
+from gpufluid.gl.drawing import OverTarget, blend, first_color_alone, hangs_in
 from gpufluid.gl.field import Field
+from gpufluid.gl.hosts import check_depth, check_program, check_target
 from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest, binding, keeping
 from gpufluid.grid import Grid
@@ -154,7 +156,7 @@ class VolumeRenderer(Guest):
         self._gives = False  # whether a host asks for the light on things of its own
         self._drawn: ReferenceType[FluidLike] | None = None  # the fluid whose light there is
         self._unwalked: Look | None = None  # of a picture that did not show it, and so did without its light
-        self._color_only: tuple[object, moderngl.Framebuffer] | None = None
+        self._color_only = OverTarget()
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in FIXED and name in self.__dict__:
@@ -269,7 +271,7 @@ class VolumeRenderer(Guest):
         `release`.
         """
         self._check_alive()
-        self.device.check_hosts_program(program, unit, "VolumeRenderer.give", prefix, SAMPLERS)
+        check_program(program, self.ctx, unit, "VolumeRenderer.give", prefix, SAMPLERS)
         self._gives = True
         if self._drawn is None:
             give_all_light(self.device, program, unit, prefix)
@@ -369,7 +371,7 @@ class VolumeRenderer(Guest):
         look: Look,
     ) -> None:
         made = self._work
-        bare = self._without_depth(target, depth)
+        bare = self._color_only.color(target) if hangs_in(depth, target) else target
         self._edge = look.smoke.edge * look.smoke.extinction
         self._soft = look.smoke.soft
         fire = made.lighting.seen_fire(fluid)
@@ -581,22 +583,6 @@ class VolumeRenderer(Guest):
             self._all_made[size] = _Made(lighting, occupancy, shaded)
         return self._all_made[size]
 
-    def _without_depth(
-        self, target: moderngl.Framebuffer, depth: moderngl.Texture | None
-    ) -> moderngl.Framebuffer:
-        """`target`, or the same without its depth where that is what is read: GL forbids both at once."""
-        attached: Any = target.depth_attachment if target.glo else None
-        if depth is None or attached is None or attached.glo != depth.glo:
-            return target
-        key = drawn_to(target)
-        if self._color_only is None or self._color_only[0] != key:
-            if self._color_only is not None:
-                let_go(self._color_only[1])
-            self._color_only = key, self.ctx.framebuffer(target.color_attachments[:1])
-        bare = self._color_only[1]
-        bare.viewport = target.viewport
-        return bare
-
     def release(self) -> None:
         """Release everything made in the context; may be called again."""
         if self._released:
@@ -608,7 +594,5 @@ class VolumeRenderer(Guest):
         self._made = None
         self._way.release()
         self._painter.release()
-        if self._color_only is not None:
-            let_go(self._color_only[1])
-            self._color_only = None
+        self._color_only.release()
         self.device.release()

@@ -110,19 +110,20 @@ def volume_source(
         if name in images:
             source.add(image_reader(name, "cell", images, layout), "<fields>")
         elif name != "solid" or solids:
-            source.add(field_reader(name, "cell", layout, "", "texel", UNITS[name], True), "<fields>")
+            source.add(field_reader(name, "cell", layout, UNITS[name], filtered=True), "<fields>")
     for name, its in (volumes or {}).items():
         source.add(its.glsl(name), "<layout>")
         if name in images:
             source.add(image_reader(name, name, images, its), "<fields>")
         else:
-            source.add(field_reader(name, name, its, "", "texel", UNITS[name], True), "<fields>")
+            source.add(field_reader(name, name, its, UNITS[name], filtered=True), "<fields>")
     return source
 
 
 def image_reader(name: str, kind: str, images: Mapping[str, str], layout: FlatLayout) -> str:
     """The GLSL that reads field `name` of `kind`, one of `images`, as an image."""
-    return field_reader(name, kind, layout, images[name], "image", list(images).index(name), False)
+    unit = list(images).index(name)
+    return field_reader(name, kind, layout, unit, "image", image_format=images[name])
 
 
 def volume_program(
@@ -172,7 +173,7 @@ def volume_program(
                 vertex.add(cell.glsl("cell"), "<layout>")
             for name, its in placed_by.items():
                 vertex.add(its.glsl(name), "<layout>")
-                vertex.add(field_reader(name, name, its, "", "texel", UNITS[name], False), "<fields>")
+                vertex.add(field_reader(name, name, its, UNITS[name]), "<fields>")
             vertex.include(vertex_file)
         return device.fragment_program(source.include(file), vertex, handed=handed)
 

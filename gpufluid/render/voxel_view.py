@@ -11,7 +11,6 @@ from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import (
-    Floats,
     InScene,
     Shot,
     rays_in_cells,
@@ -19,6 +18,7 @@ from gpufluid.render.overlay import (
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.solid_meshes import SolidMeshes
 from gpufluid.render.subject import FlowLike
+from gpufluid.vectors import Floats
 
 STYLES = ("wires", "cubes", None)
 Color = tuple[float, float, float]

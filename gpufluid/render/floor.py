@@ -1,0 +1,106 @@
+"""The floor of a picture: where it is seen, how deep it lies, and where it is not in full light."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import moderngl
+import numpy as np
+
+from gpufluid.gl.device import Device
+from gpufluid.gl.passes import give
+from gpufluid.gl.source import Source
+from gpufluid.grid import Grid
+from gpufluid.render.camera import View, cells_of
+from gpufluid.render.drawn_solids import Part, Size, part_round
+from gpufluid.render.frame_targets import FrameTargets, only
+from gpufluid.render.reference_light import LightFrame
+from gpufluid.render.solid_meshes import CORNERS
+from gpufluid.render.volume_source import SUN
+from gpufluid.vectors import Floats
+
+ASIDE = 0.75  # cells round the box and solids that their shadows may reach further, since they are filtered
+FLOOR = (0.060, 0.058, 0.060)  # its albedo
+FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
+
+
+def sees_down(view: View, height: float) -> bool:
+    """Whether a picture may show a floor from above, all of it before the viewer."""
+    rays = view.rays
+    if rays.parallel:
+        return bool(rays.forward[1] < 0.0 and rays.near >= 0.0)
+    return bool(rays.origin[0, 1] > height)
+
+
+def floor_depth(view: View, height: float | None, size: Size) -> tuple[float, float, float]:
+    """The depth of the floor, -1 .. 1: at the lower left corner of a picture of `size`, per pixel of x, of y.
+
+    Where none can be seen it lies behind everything.
+    """
+    if height is None or not sees_down(view, height):
+        return 2.0, 0.0, 0.0
+    x, y, z, one = np.array([0.0, 1.0, 0.0, -height]) @ np.linalg.inv(view.clip.astype(np.float64))
+    return float((x + y - one) / z), float(-2.0 * x / z / size[0]), float(-2.0 * y / z / size[1])
+
+
+def dimmed(
+    height: float | None, grid: Grid, sun: LightFrame, view: View, size: Size, throw: Sequence[Floats] = ()
+) -> Part:
+    """The part of a picture of `size` outside which a floor at `height` has all the light of sun and sky.
+
+    grid: the box whose smoke dims it. throw: corners of what else may.
+    """
+    if height is None:
+        return 0, 0, 0, 0
+    aside = ASIDE * grid.cell_size * np.where(CORNERS, -1.0, 1.0)
+    corners = np.where(CORNERS, grid.origin, grid.upper) + aside
+    under = corners.copy()  # the sky is dimmed straight below the box alone, and above it
+    under[:, 1] = height
+    corners = np.concatenate([corners, *((one[:, None] + aside).reshape(-1, 3) for one in throw)])
+    down = -float(sun.unit[1])
+    above = np.maximum(corners[:, 1:2] - height, 0.0)
+    if down > 0.0:  # else the floor has no light of the sun
+        corners[:, 1:2] = np.maximum(corners[:, 1:2], height)
+        under = np.concatenate([under, corners + above / down * sun.unit])
+    return part_round(np.concatenate([under, np.ones((len(under), 1))], axis=1) @ view.clip.T, size)
+
+
+def write_depths(
+    device: Device, targets: FrameTargets, height: float, grid: Grid, view: View, part: Part, middles: bool
+) -> None:
+    """Write depths of a floor into `part` of the picture: of all samples, or of middles of pixels.
+
+    Had all samples of a pixel one depth, a solid that stands on the floor would be before it in all of
+    them, or none: its foot would go in stairs. middles: in what has one sample a pixel, where that was
+    one of the floor's. Smoke would be cut elsewhere than beside `part`.
+    """
+    if not sees_down(view, height):
+        return
+    program = device.keep("floor", lambda: _depths_program(device))
+    x, _, z = grid.cells
+    values = {
+        "to_clip": view.clip.astype(np.float64) @ np.linalg.inv(cells_of(grid)),
+        "middle": (0.5 * x, (height - grid.origin[1]) / grid.cell_size, 0.5 * z),
+        "reach": FLOOR_REACH * max(grid.cells),
+        "middles": middles,
+        "solid_depth": SUN,
+    }
+    if targets.samples is not None:  # a sampler that is not read has a texture too, and none of a host's
+        (targets.samples if middles else targets.no_samples).use(SUN)
+    give(program, values)
+    device.ctx.enable_only(moderngl.DEPTH_TEST)
+    device.ctx.depth_func = "1"
+    with only(targets.depth_alone if middles else targets.samples_alone, part):
+        device.fullscreen(program).render(moderngl.TRIANGLE_STRIP, vertices=4)
+    device.ctx.enable_only(moderngl.NOTHING)
+    if middles:
+        device.blank().use(SUN)
+
+
+def _depths_program(device: Device) -> moderngl.Program:
+    vertex, fragment = (
+        Source(f"floor{stage}").add("#version 330 core", "<stage>") for stage in (" (vertex)", "")
+    )
+    return device.fragment_program(
+        fragment.include("render/floor_fragment.glsl"), vertex.include("render/floor_vertex.glsl")
+    )

@@ -1,0 +1,229 @@
+"""The opaque scene of a picture: backdrop, floor and solids, lit through the boxes of smoke."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any, NamedTuple
+
+import moderngl
+import numpy as np
+
+from gpufluid.gl.drawing import blend
+from gpufluid.gl.passes import give
+from gpufluid.render.camera import View
+from gpufluid.render.drawn_solids import DrawnSolids, Part
+from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, write_depths
+from gpufluid.render.frame_targets import FrameTargets, only
+from gpufluid.render.painter import ray_uniforms
+from gpufluid.render.shadow_map import ShadowMap
+from gpufluid.render.subject import FluidLike, SceneLike
+from gpufluid.render.volume import VolumeRenderer
+from gpufluid.render.volume_source import DEPTH
+from gpufluid.vectors import Floats
+from gpufluid.view import Background, Plate
+
+Boxes = Sequence[tuple[FluidLike, VolumeRenderer]]  # the fluids of a scene, and what draws the smoke of each
+Drawn = tuple[moderngl.Framebuffer, Part]  # a part of the picture, and into what it is drawn
+BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
+
+
+class Frame(NamedTuple):
+    """A picture that is drawn: of what, from where, into what, and what its `FrameRenderer` says of it."""
+
+    scene: SceneLike
+    view: View
+    targets: FrameTargets
+    paint: tuple[float, float, float]
+    background: Background
+    floor_color: tuple[float, float, float] | None
+    exposure: float
+
+    @property
+    def plain(self) -> tuple[float, float, float, float]:
+        """What stands behind everything where it is not the studio, premultiplied."""
+        if isinstance(self.background, str | Plate):
+            return 0.0, 0.0, 0.0, 0.0
+        return *self.background, 1.0
+
+
+class OpaqueScene:
+    """Draws what is opaque in a picture. shadows: those of `solids`."""
+
+    def __init__(self, solids: DrawnSolids, shadows: ShadowMap) -> None:
+        self.device, self._solids, self._shadows = shadows.device, solids, shadows
+        self._plate: tuple[Plate, moderngl.Texture] | None = None  # the one drawn last
+
+    def draw(self, frame: Frame, boxes: Boxes, pause: Callable[[], None]) -> Part:
+        """Draw backdrop, floor and solids into the picture and its depth; return where solids may be seen.
+
+        pause: called where a driver may wait for all that was drawn before, in one call that nothing
+            interrupts.
+        """
+        scene, view, targets, ctx = frame.scene, frame.view, frame.targets, self.device.ctx
+        # samples are for the edges of solids: where none can be seen, a pixel has one
+        solids = [list(self._solids.placed(fluid)) for fluid, _ in boxes]
+        seen = self._solids.seen(list(chain(*solids)), view, targets.size)
+        whole = (0, 0, *targets.size)
+        parts = [(targets.opaque, seen), *((targets.scene, part) for part in _around(seen, whole))]
+        ctx.enable_only(moderngl.DEPTH_TEST)
+        ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
+        self._draw_studio(frame, *boxes[0], parts, self._shadows.thrown)
+        if scene.floor is not None:
+            # what the further boxes take of the light on the floor
+            blend(ctx, moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA)
+            for fluid, volume in boxes[1:]:
+                self._draw_studio(frame, fluid, volume, parts, shadow=True)
+        if not (seen[2] and seen[3]):
+            ctx.enable_only(moderngl.NOTHING)
+            return seen
+        samples, grid = targets.opaque is not targets.scene, boxes[0][0].grid
+        if samples and scene.floor is not None:
+            write_depths(self.device, targets, scene.floor, grid, view, seen, middles=False)
+        ctx.enable_only(moderngl.DEPTH_TEST)
+        ctx.depth_func = "<"
+        file, corners = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
+        with only(targets.opaque, seen):
+            for (fluid, volume), placed in zip(boxes, solids, strict=True):
+                with self._lit(
+                    scene, fluid, volume, "solids", file, shadowed=True, vertex_file=corners, handed=False
+                ) as program:
+                    self._solids.draw(placed, program, fluid, view, frame.paint, targets.size)
+        ctx.enable_only(moderngl.NOTHING)
+        if samples:
+            pause()
+            with only(targets.scene, seen):
+                ctx.copy_framebuffer(targets.scene, targets.opaque)
+            if targets.samples is not None and scene.floor is not None:
+                write_depths(self.device, targets, scene.floor, grid, view, seen, middles=True)
+        return seen
+
+    def _draw_studio(
+        self,
+        frame: Frame,
+        fluid: FluidLike,
+        volume: VolumeRenderer,
+        parts: Sequence[Drawn],
+        throw: Sequence[Floats] = (),
+        shadow: bool = False,
+    ) -> None:
+        """What stands behind everything, lit through `fluid`; or the shadow of `fluid` on the floor alone.
+
+        throw: corners of what else may shade the floor.
+        """
+        scene, view, size, grid = frame.scene, frame.view, frame.targets.size, fluid.grid
+        dim = dimmed(scene.floor, grid, volume.lighting.sun.frame, view, size, throw)
+        height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
+        values = {
+            **ray_uniforms(view, fluid),
+            "depth_scale": view.depth_scale,
+            "picture_size": size,
+            "backdrop_kind": 0 if shadow else BACKDROPS.get(str(frame.background), 0),
+            "plain": (0.0, 0.0, 0.0, 0.0) if shadow else frame.plain,
+            "has_floor": scene.floor is not None,
+            "own_color": frame.floor_color is not None,
+            "floor_color": frame.floor_color or FLOOR,
+            "floor_height": height,
+            "floor_reach": FLOOR_REACH * max(grid.cells),
+        }
+        plate = not shadow and isinstance(frame.background, Plate)
+        if plate:
+            values |= self._plate_values(frame)
+        # both programs are made with the first picture, wherever the light falls in it
+        for clear in (False,) if shadow else (False, True):
+            with self._lit(
+                *(scene, fluid, volume, "studio", "render/studio.glsl"),
+                clear=clear,
+                shadowed=not shadow,
+                plate=plate,
+            ) as program:
+                give(program, values)
+                for target, piece in _pieces(parts, dim, clear):
+                    with only(target, piece):
+                        self.device.cover(program)
+
+    @contextmanager
+    def _lit(
+        self,
+        scene: SceneLike,
+        fluid: FluidLike,
+        volume: VolumeRenderer,
+        label: str,
+        file: str,
+        *,
+        shadowed: bool,
+        clear: bool = False,
+        plate: bool = False,
+        **rules: Any,
+    ) -> Iterator[moderngl.Program]:
+        """A program of the opaque scene with its light set, while the body runs.
+
+        shadowed: solids throw shadows on it. clear: neither they nor smoke do so by the light of sun and sky.
+        plate: it shows one.
+        """
+        lighting, light = volume.lighting, scene.light
+        any_shadows, lamps = self._shadows.any, bool(scene.lights)
+        rules["defines"] = {
+            "CLEAR": int(clear),
+            "PLATE": int(plate),
+            "SHADOWED": int(shadowed and not clear and any_shadows),
+            "LAMPS_SHADOWED": int(shadowed and lamps and any_shadows),
+        }
+        with lighting.program(fluid, label, file, solids=False, **rules) as program:
+            give(program, {"sun_color": tuple(light.color), "ambient": tuple(light.ambient)})
+            yield program
+
+    def _drop_plate(self) -> None:
+        if self._plate is not None:
+            self._plate[1].release()
+            self._plate = None
+
+    def _plate_values(self, frame: Frame) -> dict[str, Any]:
+        """Bind the plate that is the background; return what its shader asks for."""
+        plate = frame.background
+        assert isinstance(plate, Plate)
+        (height, width), across = plate.pixels.shape[:2], frame.targets.size
+        if self._plate is None or self._plate[0] is not plate:
+            self._drop_plate()
+            texture = self.device.texture((width, height), 3, "f1", "the plate")
+            texture.write(np.ascontiguousarray(plate.pixels[::-1]))
+            texture.build_mipmaps()
+            texture.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
+            self._plate = plate, texture
+        self._plate[1].use(DEPTH)
+        wider = width * across[1] / (height * across[0])
+        share = min(1.0 / wider, 1.0), min(wider, 1.0)
+        return {"plate": DEPTH, "plate_share": share, "plate_gain": 1.0 / float(frame.exposure)}
+
+    def release(self) -> None:
+        """Release what is its own; idempotent."""
+        self._drop_plate()
+
+
+def _pieces(parts: Sequence[Drawn], dim: Part, clear: bool) -> Iterator[Drawn]:
+    """Yield what of `parts` lies in `dim`, or clear of it, where there is any."""
+    for target, part in parts:
+        shared = _common(part, dim)
+        for piece in _around(shared, part) if clear else (shared,):
+            if piece[2] and piece[3]:
+                yield target, piece
+
+
+def _around(part: Part, whole: Part) -> list[Part]:
+    """What is left of `whole`: below `part` of it, above it, on its left and on its right."""
+    (x, y, width, height), (left, bottom, across, up) = part, whole
+    right, top = x + width, y + height
+    return [
+        (left, bottom, across, y - bottom),
+        (left, top, across, bottom + up - top),
+        (left, y, x - left, height),
+        (right, y, left + across - right, height),
+    ]
+
+
+def _common(one: Part, other: Part) -> Part:
+    """What lies in both, which may be nothing, but in `one`."""
+    low = [min(max(a, b), a + n) for a, b, n in zip(one, other, one[2:], strict=False)]
+    high = [min(a + n, b + m) for a, n, b, m in zip(one, one[2:], other, other[2:], strict=False)]
+    return low[0], low[1], max(high[0] - low[0], 0), max(high[1] - low[1], 0)
