@@ -44,6 +44,9 @@ class Obstacle:
         g, b), >= 0, that it glows with, as an ember or a screen does. It lights nothing else: put a lamp into
         it. In the pictures of `FrameRenderer` a lamp inside a glowing solid shines out of it.
 
+    In a step that is split into parts it goes its way part by part: its local origin straight on, its turn
+    about one axis, its scale and the vertices of a mesh evenly.
+
     A solid that moves, in one step, further than the diagonal of its bounding box counts as put elsewhere: it
     gives the fluid no velocity. (A Plane: further than the diagonal of the box of fluid.)
 

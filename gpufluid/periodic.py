@@ -80,6 +80,25 @@ def came_from(
     return before if np.linalg.norm(way, axis=1).max() <= size else None
 
 
+def place_between(before: Floats, place: Floats, share: float) -> Floats:
+    """Return where a shape is that has gone a share of the way from `before` to `place`, [4, 4].
+
+    Its local origin moves and its axes are scaled evenly, while it turns the shorter way round. Both are
+    translate @ rotate @ scale.
+    """
+    there = (1.0 - share) * before + share * place
+    if not np.array_equal(before[:3, :3], place[:3, :3]):
+        first, last = (np.linalg.norm(matrix[:3, :3], axis=0) for matrix in (before, place))
+        start = before[:3, :3] / first
+        turn = place[:3, :3] / last @ start.T
+        axis = np.linalg.eigh(turn + turn.T)[1][:, 2]
+        around = np.cross(np.eye(3), axis)  # @ v: axis x v
+        angle = share * np.arctan2(0.5 * (turn * around).sum(), 0.5 * (np.trace(turn) - 1.0))
+        turn = np.eye(3) + np.sin(angle) * around + (1.0 - np.cos(angle)) * around @ around
+        there[:3, :3] = turn @ start * ((1.0 - share) * first + share * last)
+    return there
+
+
 def _corners(shape: Shape) -> Floats:
     """The corners of the box round a shape, and 1, in its own space, [8, 4]: first and last are opposite."""
     if isinstance(shape, Mesh):

@@ -16,9 +16,9 @@ from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import Variant
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Obstacle, Shape
-from gpufluid.periodic import Held, came_from, cells_between, held, moved, nearest, periods
+from gpufluid.periodic import Held, came_from, cells_between, held, moved, nearest, periods, place_between
 from gpufluid.shapes import MESH, Box, Plane, Sphere, placed_points
-from gpufluid.vectors import Triple
+from gpufluid.vectors import Floats, Triple
 from gpufluid.voxels import surface_velocity, tie
 
 Matrix = NDArray[np.float64]
@@ -60,6 +60,46 @@ class Voxelized(NamedTuple):
     def told(self, moving: bool) -> tuple[Any, ...]:
         """What tells whether its voxels have changed; moving: and how they move."""
         return (*self.key, self.mark, self.way, self.bends) if moving else (*self.key, self.mark)
+
+
+class Way(NamedTuple):
+    """How an obstacle came to where it is in a step.
+
+    surface: [4, 4], metres from the low corner of the box to the velocity of the surface alone, m/s. came:
+    where it was before, as `place`; None where it has not moved or was put there. was: the mesh before its
+    vertices moved, or None.
+    """
+
+    shape: Shape
+    place: Matrix
+    surface: Matrix
+    mark: Mark
+    came: Matrix | None
+    was: Mesh | None
+
+    def at(self, share: float) -> tuple[Shape, Matrix]:
+        """Its shape and place once it has gone that share of the way."""
+        if self.came is None or share == 1.0:
+            return self.shape, self.place
+        shape = self.shape
+        if self.was is not None and isinstance(shape, Mesh):
+            vertices = (1.0 - share) * self.was.vertices + share * shape.vertices
+            shape = self.was.moved(vertices) if share else self.was
+        return shape, place_between(self.came, self.place, share)
+
+    def voxelized(self, start: float, end: float, dt: float) -> Voxelized:
+        """It where it is once it has gone the share `end`, `dt` seconds after the share `start`."""
+        (before, there), (shape, place) = self.at(start), self.at(end)
+        motion = self.surface
+        bends: Bends = ()
+        if isinstance(before, Mesh) and self.was is not None:
+            bends = before, there.tobytes(), dt
+        elif self.came is not None:
+            # central differences: what only turns then pushes as much fluid out as it takes in
+            motion = motion + (place @ np.linalg.inv(there) - there @ np.linalg.inv(place)) / (2.0 * dt)
+        if self.mark[2]:
+            motion = _pushing(shape, place, motion)
+        return Voxelized.of(shape, place, motion, self.mark, bends)
 
 
 def _bent(was: Mesh, now: Mesh) -> bool:
@@ -152,9 +192,12 @@ class Solids:
         self._closable = False  # whether the field of their velocities is that of the voxels
         self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
         self.pushing = False  # whether one has come on its way or bent, and not been put there, in this step
+        self.on_way = False  # whether they stand where a part of a step has them
         self._fields: dict[str, FieldStore] = {}
         self._before: dict[Obstacle, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
         self._voxels: list[Voxelized] = []  # what the fields hold now
+        self._stepped: list[Voxelized] = []  # what they held in the last step, whoever has looked since
+        self._ways: list[Way] = []  # of all in the step at hand
         self._boxes: Boxes = {}  # where those are
         self._changes: list[CellBox] | None = []  # see `take_changes`
 
@@ -181,46 +224,70 @@ class Solids:
     def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> bool:
         """Voxelize `obstacles` where they are now; return whether anything has changed.
 
-        dt: seconds since the last step, over which an obstacle came here from where it was; None only
-        looks: what has come to another place since is at rest there.
+        dt: seconds since the last step, over which an obstacle came here from where it was. Where one has,
+        `pushing`, `go_on` is to voxelize them. None only looks: what has come to another place since is at
+        rest there.
         """
+        if self.on_way and dt is None:
+            return False
         if not (obstacles or self._voxels):
             if dt is not None:
                 self._before.clear()
+                self._stepped = []
             return False
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
-        voxels: list[Voxelized] = []
-        self.pushing = False
+        self._ways, self.pushing = [], False
         for obstacle in obstacles:
             place = places[obstacle]
             shape = obstacle.shape
-            was, before = self._before.get(obstacle, (shape, place))
-            motion = obstacle.surface_motion @ np.linalg.inv(to_box)
-            bends: Bends = ()
-            if dt and isinstance(shape, Mesh) and isinstance(was, Mesh) and _bent(was, shape):
-                bends, self.pushing = (was, before.tobytes(), dt), True
+            last, before = self._before.get(obstacle, (shape, place))
+            came = was = None
+            if dt and isinstance(shape, Mesh) and isinstance(last, Mesh) and _bent(last, shape):
+                came, was = before, last
             elif dt and not np.array_equal(before, place):
                 came = came_from(self.backend.grid, self.boundaries, shape, before, place)
-                if came is not None:
-                    self.pushing = True
-                    # central differences: what only turns then pushes as much fluid out as it takes in
-                    motion += (place @ np.linalg.inv(came) - came @ np.linalg.inv(place)) / (2.0 * dt)
+            self.pushing = self.pushing or came is not None
             mark = 0.0, 0.0, float(obstacle.slip == "free"), 0.0
-            if obstacle.slip == "free":
-                motion = _pushing(shape, place, motion)
             if obstacle.temperature is not None:
                 mark = obstacle.temperature, obstacle.heating, mark[2], 1.0
-            voxels.append(Voxelized.of(shape, place, motion, mark, bends))
-        if dt is not None:
-            self._before = {o: (o.shape, places[o]) for o in obstacles}
+            surface = obstacle.surface_motion @ np.linalg.inv(to_box)
+            self._ways.append(Way(shape, place, surface, mark, came, was))
         moving = dt is not None  # who only looks does not stop what moves
+        if moving:
+            self._before = {o: (o.shape, places[o]) for o in obstacles}
+        if self.pushing:
+            return True
+        voxels = [way.voxelized(0.0, 1.0, 0.0) for way in self._ways]
         changed = [v.told(moving) for v in voxels] != [v.told(moving) for v in self._voxels]
         if changed:
             self._voxels = voxels
             self._voxelize()
             self.uncovered = self.present
+        if moving:
+            self._stepped = self._voxels
         return changed
+
+    def go_on(self, part: int, count: int, dt: float) -> None:
+        """Voxelize all where it is at the end of a part, 1 to `count`, of the step of `dt` seconds at hand.
+
+        It stays there until `on_way` is False again, whoever looks.
+        """
+        if part == 1 and count > 1:
+            self._ways = [self._travelling(way) for way in self._ways]
+        self._voxels = [way.voxelized((part - 1) / count, part / count, dt / count) for way in self._ways]
+        self._stepped = self._voxels
+        self._voxelize()
+        self.uncovered = self.on_way = True
+
+    def _travelling(self, way: Way) -> Way:
+        """`way`, by the nearest image of a mesh that bends, or as of a solid that was put where it is."""
+        if way.was is None or way.came is None or not isinstance(way.shape, Mesh):
+            return way
+        moves = self._moves(way.was, way.came, way.shape, way.place)
+        if moves is None:
+            return way._replace(came=None, was=None)
+        return way._replace(came=moved(way.came, moves[2]))
 
     def take_changes(self) -> Sequence[CellBox] | None:
         """Return where solids have come or gone since this was last asked, cells; None: perhaps anywhere."""
@@ -231,10 +298,14 @@ class Solids:
         """Voxelize `obstacles` where they are now, at rest: where any was before is forgotten."""
         self._before.clear()
         self.update(obstacles, None)
+        self._stepped = self._voxels
         self.uncovered = self.present  # but what they cover is left alone: they may be put elsewhere first
 
     def scroll(self, obstacles: Sequence[Obstacle], before: Grid) -> None:
-        """Voxelize what is voxelized anew, where it is seen from a box that stood at `before`."""
+        """Voxelize what the last step did anew, where it is seen from a box that stood at `before`.
+
+        Not what has moved since and been looked at: the next step covers what that comes into.
+        """
         then, now = _to_box(before), _to_box(self.backend.grid)
         # to the bit what `update` works out, so that what stands still does not seem to move
         known = {(then @ o.matrix).tobytes(): now @ o.matrix for o in obstacles}
@@ -245,27 +316,28 @@ class Solids:
             return now @ np.linalg.inv(then) @ place if exact is None else exact
 
         self._before = {key: (shape, seen(place)) for key, (shape, place) in self._before.items()}
-        voxels, self._voxels = self._voxels, []
-        for was in voxels:
+        some, self._voxels = bool(self._voxels or self._stepped), []
+        for was in self._stepped:
             bends = was.bends
             if bends:
                 bends = bends[0], seen(np.frombuffer(bends[1]).reshape(4, 4)).tobytes(), bends[2]
             place, motion = seen(was.place), was.motion @ back
             self._voxels.append(Voxelized.of(was.shape, place, motion, was.mark, bends))
-        if voxels:
+        self._stepped = self._voxels
+        if some:
             self._voxelize()
-            self.uncovered = True
+            self.uncovered = self.present
         self._changes = None
 
     def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Voxelized]]:
-        """What `recall` takes: each obstacle as it was at the last step, or None, and what is voxelized."""
-        return [self._before.get(o) for o in obstacles], list(self._voxels)
+        """What `recall` takes: each obstacle as it was at the last step, or None, and what was voxelized."""
+        return [self._before.get(o) for o in obstacles], list(self._stepped)
 
     def recall(self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any]) -> None:
         """Go on from the `history`, which `check_history` knows, of solids with these obstacles."""
         known = zip(obstacles, before, strict=True)
         self._before = {o: (was[0], was[1]) for o, was in known if was is not None}
-        self._voxels = [Voxelized(*v) for v in voxels]
+        self._voxels = self._stepped = [Voxelized(*v) for v in voxels]
         self._voxelize()
         self.uncovered = self.present  # perhaps, and once more changes nothing
         self._changes = None
@@ -273,6 +345,7 @@ class Solids:
     def take(self, other: Solids) -> Any:
         """Show what `other` holds, in fields of it that are held; return what `go_back` takes of it."""
         self._voxels, self._before, self._boxes = list(other._voxels), dict(other._before), dict(other._boxes)
+        self._stepped = other._stepped
         self.slips, self.uncovered, self.left = other.slips, other.uncovered, other.left.copy()
         for name, field in other._fields.items():
             if name in SHOWN:
@@ -288,6 +361,7 @@ class Solids:
         given, fields = taken
         self._closable = False  # it may be that of a step given up
         self._voxels, self._before, self._boxes = list(still._voxels), dict(still._before), dict(still._boxes)
+        self._stepped = still._stepped
         self._changes = None
         self.slips, self.uncovered, self.left = still.slips, still.uncovered, still.left.copy()
         for part in GIVEN:
@@ -337,11 +411,10 @@ class Solids:
         That is from where its vertices were before.
         """
         (was, before, dt), backend = bends, self.backend
-        now = placed_points(place, mesh.vertices)
-        then = placed_points(np.frombuffer(before).reshape(4, 4), was.vertices)
-        then += nearest(self._period, (now - then).mean(axis=0))
-        if np.linalg.norm(now - then, axis=1).max() > np.linalg.norm(np.ptp(now, axis=0)):
+        moves = self._moves(was, np.frombuffer(before).reshape(4, 4), mesh, place)
+        if moves is None:
             return
+        then, now, _ = moves
         if "drift" not in self._fields:
             self._fields["drift"] = backend.field("drift", "cell", buffers=1)
         drift = surface_velocity(backend.grid.local, then + shift, now + shift, mesh.triangles)
@@ -353,6 +426,20 @@ class Solids:
             mean_drift=tuple((now - then).mean(axis=0) / dt),
             **image,
         )
+
+    def _moves(
+        self, was: Mesh, before: Matrix, mesh: Mesh, place: Matrix
+    ) -> tuple[Floats, Floats, Floats] | None:
+        """Return where the vertices of a mesh were, of the nearest image, where they are, and its shift, m.
+
+        None where one has gone further than the mesh is large: it was put there.
+        """
+        then, now = placed_points(before, was.vertices), placed_points(place, mesh.vertices)
+        shift = nearest(self._period, (now - then).mean(axis=0))
+        then += shift
+        if np.linalg.norm(now - then, axis=1).max() > np.linalg.norm(np.ptp(now, axis=0)):
+            return None
+        return then, now, shift
 
     def _images(self, shape: Shape, place: Matrix, kept: Held) -> Iterator[tuple[Triple, Image]]:
         """Yield by how much each image in the box is off, m, and what tells kernels of its voxels."""

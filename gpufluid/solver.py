@@ -169,8 +169,8 @@ class Solver:
         self.solids.update(obstacles, dt)
         if self.solids.left:
             self.fill_left()
-        if self.settings.solve_velocity:
-            self.solids.slip(self.variant, velocity=self.velocity)
+        if not self.solids.pushing:
+            self.let_slip()
         count, grid = self.substeps(dt), self.backend.grid
         for number in range(1, count + 1):
             there = [
@@ -179,11 +179,16 @@ class Solver:
                 for one in on_its_way(emitter, dt / count, dt - number * dt / count, grid.cell_size)
             ]
             try:
+                if self.solids.pushing:
+                    self.solids.go_on(number, count, dt)
+                    self.let_slip()
                 self.substep(dt / count, there, forces)
             except NotFiniteError as error:
                 raise NotFiniteError(
                     f"{error} (substep {number} of {count}, from {self.time:.6g} s on)"
                 ) from None
+            finally:
+                self.solids.on_way = False
         return count
 
     def cover(self, left: float = 0.0) -> None:
@@ -199,6 +204,11 @@ class Solver:
                         scalars=carried, left=left, **self.solids.cells
                     )
         self.solids.uncovered, self._covered = False, left > 0.0
+
+    def let_slip(self) -> None:
+        """Give the faces inside free-slip solids the velocity round them, where that is solved for."""
+        if self.settings.solve_velocity:
+            self.solids.slip(self.variant, velocity=self.velocity)
 
     def fill_left(self) -> None:
         """Fill with air what the last solid left: scalars are carried for no time, as if one were there."""

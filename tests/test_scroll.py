@@ -262,6 +262,39 @@ def test_a_moving_solid_goes_on_moving(where: dict[str, Any]) -> None:
         np.testing.assert_allclose(voxels[voxels[..., 3] > 0.5][:, 0], 1.0, atol=1e-5)
 
 
+@drawn
+def test_who_looks_at_a_moved_solid_before_a_scroll_changes_nothing(
+    where: dict[str, Any], tmp_path: Path
+) -> None:
+    """A piston takes its smoke along, also what it has come into since the last step; so after a file."""
+    ends = []
+    for look in ("", "solid", "file"):
+        with gf.Fluid(gf.Grid((20, 6, 6), 0.1), OPEN, gf.Settings(buoyancy=0.0), **where) as fluid:
+            piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.9, 0.9)), (0.45, 0.3, 0.3)))
+            fluid.step(1e-6)
+            fluid.density.write(np.random.default_rng(2).random((6, 6, 20)))
+            for step in range(1, 4):
+                piston.position = (0.45 + 0.2 * step, 0.3, 0.3)
+                if look:
+                    assert (fluid.solid.read()[..., 5:8] == 1.0).all()
+                if look == "file":
+                    fluid.save(tmp_path / "looked.npz", overwrite=True)
+                    fluid.load(tmp_path / "looked.npz")
+                    piston = fluid.obstacles[0]
+                fluid.scroll((2, 0, 0))
+                fluid.step(0.1)
+            ends.append(fluid.density.read())
+            fluid.obstacles.remove(piston)
+            if look:
+                assert not fluid.solid.read().any()
+            fluid.scroll((1, 0, 0))
+            fluid.step(0.1)
+            ends.append(fluid.density.read())
+    for got in (2, 4):
+        np.testing.assert_array_equal(ends[got], ends[0])
+        np.testing.assert_array_equal(ends[got + 1], ends[1])
+
+
 def test_what_has_a_value_for_each_cell_goes_with_the_box() -> None:
     """A `gf.Array` emits in the same cells of the box, a `gf.ForceField` pushes there."""
     cells = np.zeros((6, 6, 8))
