@@ -86,7 +86,7 @@ def kept(stage: str, slot: Slot, dtype: str, nearest: bool = False) -> str:
         return "v"
     if dtype == "f2":
         bounded = f"mix(v, sign(v) * {LARGEST_HALF}, greaterThan(abs(v), vec4({LARGEST_HALF})))"
-        return f"nearest_half({bounded})" if rounds(slot, dtype) and not nearest else bounded
+        return f"rounded_half({bounded})" if rounds(slot, dtype) and not nearest else bounded
     if stage == "compute" or slot.kind in ("cell", "face"):
         return f"mix(v, vec4(0.0), lessThan(abs(v), vec4({TINY!r})))"
     return "v"
