@@ -532,6 +532,18 @@ def test_four_values_gathered_at_once_are_the_same_bits(
     assert np.array_equal(*results)
 
 
+@pytest.mark.parametrize("cells", [(3500, 4, 5), (4, 3500, 5), (3, 20, 245)], ids=str)
+def test_what_is_gathered_lies_right_in_large_textures(cells: Any, ctx: moderngl.Context) -> None:
+    """Where it lies is counted in single floats: a texture wide, one high, one of many slices."""
+    if ctx.version_code < 430:
+        pytest.skip("no OpenGL 4.3 here")
+    backend = GLBackend(Grid(cells, H), "compute", ctx, "single", "texel")
+    backend.device.gathers = True
+    got, expected = run(backend, KERNELS["vorticity"], Case(cells, VARIANTS["open, rk2, clamp"]))
+    backend.release()
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("name", ["advect_velocity", "predict_velocity"])
 @pytest.mark.parametrize("size", ["2D", "prime"])
