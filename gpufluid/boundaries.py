@@ -193,6 +193,11 @@ class Boundaries:
         at = self.sides[side]
         return isinstance(at, Inflow) or (isinstance(at, Wall) and at.slip == "no")
 
+    def rest(self, axis: int) -> bool:
+        """True if the fluid beside both sides along `axis` is held at rest, and always will be."""
+        both = 2 * axis, 2 * axis + 1
+        return not self.changing and all(self.grips(i) and not any(self.velocity(i)) for i in both)
+
     @classmethod
     def all(cls, side: Side) -> Boundaries:
         """Boundaries with the same `side` all round."""

@@ -104,6 +104,7 @@ class Variant:
             "DYED": int(self.dyed),
             "COVERED": int(self.covered),
             "NO_SLIP": sum(1 << i for i in range(number) if sides.grips(i)),
+            "RESTING": sum(1 << axis for axis in range(dimensions) if sides.rest(axis)),
             "ANY_PERIODIC": int(any(sides.periodic(axis) for axis in range(dimensions))),
             "ALL_WALLS": int(all(isinstance(s, Wall) for s in sides.sides[:number])),
             "HEATED": sum(1 << i for i in range(number) if sides.temperature(i) is not None),

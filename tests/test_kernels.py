@@ -532,6 +532,37 @@ def test_four_values_gathered_at_once_are_the_same_bits(
     assert np.array_equal(*results)
 
 
+@pytest.mark.parametrize("cells", [(3500, 4, 5), (4, 3500, 5), (3, 20, 245)], ids=str)
+def test_what_is_gathered_lies_right_in_large_textures(cells: Any, ctx: moderngl.Context) -> None:
+    """Where it lies is counted in single floats: a texture wide, one high, one of many slices."""
+    if ctx.version_code < 430:
+        pytest.skip("no OpenGL 4.3 here")
+    backend = GLBackend(Grid(cells, H), "compute", ctx, "single", "texel")
+    backend.device.gathers = True
+    got, expected = run(backend, KERNELS["vorticity"], Case(cells, VARIANTS["open, rk2, clamp"]))
+    backend.release()
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("name", ["advect_velocity", "predict_velocity"])
+@pytest.mark.parametrize("size", ["2D", "prime"])
+def test_walls_at_rest_hold_the_fluid_as_each_by_itself(
+    size: str, name: str, stage: str, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two opposite ones only the nearer is looked at."""
+    variant, results = Variant(boundaries=Boundaries(top=Wall(velocity=(0.97, 0.0, 0.41)))), []
+    for resting in ({"2D": 0b001, "prime": 0b101}[size], 0):
+        if not resting:
+            monkeypatch.setattr(Boundaries, "rest", lambda self, axis: False)
+        assert variant.defines(Grid(SIZES[size]).dimensions)["RESTING"] == resting
+        backend = GLBackend(Grid(SIZES[size], H), stage, ctx)
+        results.append(run(backend, KERNELS[name], Case(SIZES[size], variant)))
+        backend.release()
+    np.testing.assert_array_equal(results[0][0], results[1][0])
+    np.testing.assert_allclose(*results[0], rtol=0, atol=1e-5 * np.abs(results[0][1]).max())
+
+
 @pytest.mark.parametrize(
     ("variant", "name", "stage"), [(*each, STAGES[number % 2]) for number, each in enumerate(ALL_ONCE)]
 )

@@ -8,15 +8,30 @@ Taps taps_FIELD(vec3 p, int axis) {
     return taps(p - 0.5 + 0.5 * vec3(step_along(axis)), cells + step_along(axis));
 }
 
-// Component `axis` at four places round `at`, `z` being the slice: at the low and the high end along x of the low end
-// along y, and at those of the high end.
+#if !GATHERED
+// Component `axis` at four of the eight, `z` being the slice.
 vec4 square_FIELD(Taps at, int z, int axis) {
-#if GATHERED
-    return quad_FIELD(ivec3(at.low.xy, z), axis);
-#else
     return vec4(
         fetch_FIELD(ivec3(at.low.xy, z))[axis], fetch_FIELD(ivec3(at.high.x, at.low.y, z))[axis],
         fetch_FIELD(ivec3(at.low.x, at.high.y, z))[axis], fetch_FIELD(ivec3(at.high.xy, z))[axis]);
+}
+#endif
+
+// Component `axis` at the eight places round `at`.
+Eight eight_FIELD(Taps at, int axis) {
+#if GATHERED
+    vec4 below = quad_FIELD(at.first, axis);
+#else
+    vec4 below = square_FIELD(at, at.low.z, axis);
+#endif
+#if DIMENSIONS == 3
+#if GATHERED
+    return Eight(below, quad_FIELD(at.first + vec3(0.0, 0.0, 1.0), axis));
+#else
+    return Eight(below, square_FIELD(at, at.high.z, axis));
+#endif
+#else
+    return Eight(below, below);
 #endif
 }
 
@@ -30,10 +45,7 @@ float component_FIELD(vec3 p, int axis) {
     value = mix(value, filtered_FIELD(xy, at.high.z)[axis], at.share.z);
 #endif
 #else
-    float value = mixed_square(square_FIELD(at, at.low.z, axis), at.share);
-#if DIMENSIONS == 3
-    value = mix(value, mixed_square(square_FIELD(at, at.high.z, axis), at.share), at.share.z);
-#endif
+    float value = mixed(eight_FIELD(at, axis), at.share);
 #endif
     return beside_walls(value, p, axis);
 }

@@ -12,9 +12,8 @@ uniform float dt;  // s
 float finished_along(ivec3 face, int axis, vec3 from) {
     float value = component_compensated(from, axis);
 #if LIMITER
-    float plain = component_FIELD(from, axis);
-    vec2 bounds = bounds_FIELD(from, axis, plain);
-    value = limited(value, plain, bounds.x, bounds.y);
+    vec3 plain = bounded_FIELD(from, axis);
+    value = limited(value, plain.x, plain.y, plain.z);
 #endif
     return still_air(from, face, axis) * value;
 }

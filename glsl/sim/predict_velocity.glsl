@@ -11,13 +11,13 @@ uniform float dt;  // s
 
 // Value, bounds and share. Its axis is a constant wherever it is called: of each texel one channel is then loaded.
 vec4 predicted_along(ivec3 face, int axis, vec3 from) {
-    float share = still_air(from, face, axis), value = component_FIELD(from, axis);
+    float share = still_air(from, face, axis);
 #if LIMITER
-    vec2 bounds = bounds_FIELD(from, axis, value);
+    vec3 value = bounded_FIELD(from, axis);
 #else
-    const vec2 bounds = vec2(0.0);
+    vec3 value = vec3(component_FIELD(from, axis), 0.0, 0.0);
 #endif
-    return vec4(share * value, bounds, share);
+    return vec4(share * value.x, value.yz, share);
 }
 
 void kernel(ivec3 here) {

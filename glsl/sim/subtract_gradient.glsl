@@ -6,8 +6,12 @@ uniform float dt;  // s
 // beyond an open side, on which it is 0, less that of the cell at it; what stands beyond a closed one is not seen
 float pressure_of(ivec3 cell) {
     ivec3 at = wrapped(cell), near = in_box(at);
-    float p = fetch_pressure(ivec3(near.x / 4, near.yz))[near.x % 4];
+    float p = fetch_pressure(ivec3(near.x >> 2, near.yz))[near.x & 3];
+#if ALL_WALLS
+    return p;
+#else
     return at == near ? p : -p;
+#endif
 }
 
 void kernel(ivec3 face) {

@@ -84,7 +84,7 @@ def kept(stage: str, slot: Slot, dtype: str, nearest: bool = False) -> str:
         return "v"
     if dtype == "f2":
         bounded = f"mix(v, sign(v) * {LARGEST_HALF}, greaterThan(abs(v), vec4({LARGEST_HALF})))"
-        return f"nearest_half({bounded})" if rounds(slot, dtype) and not nearest else bounded
+        return f"rounded_half({bounded})" if rounds(slot, dtype) and not nearest else bounded
     if stage == "compute" or slot.kind in ("cell", "face"):
         return f"mix(v, vec4(0.0), lessThan(abs(v), vec4({TINY!r})))"
     return "v"
@@ -123,10 +123,10 @@ def field_reader(
 ) -> str:
     """The GLSL that declares field `name` and its ``fetch_<name>(index)``.
 
-    layout: None where its size comes as numbers. unit: of images where `reading` is "image" and it is not
-    `filtered`, and `image_format` theirs; else of textures.
-    gathers: also ``quad_<name>(index, axis)``, a channel of the values at `index`, beside it along x, along
-    y and along both; the last of a row or column has none.
+    layout: None where its size comes as numbers; there nothing is gathered. unit: of images where `reading`
+    is "image" and it is not `filtered`, and `image_format` theirs; else of textures.
+    gathers: also ``quad_<name>(index, axis)``, a channel of the values at `index` (whole numbers), beside it
+    along x, along y and along both; the last of a row or column has none.
     filtered: also ``filtered_<name>(xy, slice)``, bilinear at `xy` (values from 0) of a slice; it needs
     lib/between.glsl.
     """
@@ -144,13 +144,19 @@ def field_reader(
         text += f"{head}textureLod({name}, (vec2({kind}_texel(index)) + 0.5) * {scale}, 0.0); }}\n"
     else:
         text += f"{head}texelFetch({name}, {kind}_texel(index), 0); }}\n"
-    if gathers and not filtered:
-        # between four texels, whose order is that of OpenGL; the channel must be a constant
+    if gathers and layout is not None and not filtered:
+        # between four texels, whose order is that of OpenGL; the channel must be a constant. In floats,
+        # which miss that place by less than 0.01 of a texel: so much of it is the same for many quads
+        each = 1.0 / layout.columns
+        tile = [edge / count for edge, count in zip(layout.tile, layout.texture_size, strict=True)]
         text += (
-            f"vec4 quad_{name}(ivec3 index, int axis) {{"
-            f" vec2 at = (vec2({kind}_texel(index)) + 1.0) * {scale};"
+            f"vec4 quad_{name}(vec3 index, int axis) {{"
+            f" float row = floor(index.z * {each!r} + {0.5 * each!r});"
+            f" vec2 slice = vec2(index.z - row * {layout.columns}.0, row) * vec2({tile[0]!r}, {tile[1]!r}),"
+            f" at = index.xy * {scale} + {scale} + slice;"
             f" return (axis == 0 ? textureGather({name}, at, 0) : axis == 1 ? textureGather({name}, at, 1)"
             f" : textureGather({name}, at, 2)).wzxy; }}\n"
+            f"vec4 quad_{name}(ivec3 index, int axis) {{ return quad_{name}(vec3(index), axis); }}\n"
         )
     if filtered:
         text += (
