@@ -5,15 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import BinaryIO
+from uuid import uuid4
 
 from gpufluid.errors import GpufluidError
 
 REMEDY = "choose another name, or allow it with --overwrite (overwrite=True in Python)"
-
+HELD, AGAIN = 1.0, 0.02  # s: for how long, and how often, it is tried to replace a file that is held open
 
 _partial: set[Path] = set()  # files that are being written
 
@@ -80,6 +83,33 @@ def refuse_device(target: Path) -> None:
         raise GpufluidError(f"{target}: is no plain file, but a pipe or a device; choose another name")
 
 
+def try_folder(folder: Path) -> None:
+    """Raise OSError where no file can be made in `folder`: of permissions and disks only trying tells.
+
+    tempfile would not do: on Windows it takes a refusal for a name that is taken, and tries others for ever.
+    """
+    tried = folder / f".gpufluid-{uuid4().hex}"
+    os.close(os.open(tried, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    tried.unlink(missing_ok=True)
+
+
+def replace_file(partial: Path, target: Path) -> None:
+    """Give the file `partial` the name `target`, whatever has that now. Raises OSError.
+
+    Windows does not where another program has one of the two open, as what looks for viruses or words in new
+    files has for a moment: there it is tried again for HELD seconds.
+    """
+    end = monotonic() + HELD
+    while True:
+        try:
+            partial.replace(target)
+            return
+        except PermissionError:
+            if sys.platform != "win32" or monotonic() > end:
+                raise
+            sleep(AGAIN)
+
+
 @contextmanager
 def whole_file(
     path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = ()
@@ -95,7 +125,7 @@ def whole_file(
         _partial.add(partial)
         try:
             yield partial
-            partial.replace(target)
+            replace_file(partial, target)
         finally:
             _partial.discard(partial)
             partial.unlink(missing_ok=True)
@@ -118,7 +148,7 @@ def first_file(path: Path, text: str) -> None:
             return
         except (OSError, AttributeError):  # a disk, or a system, without links
             if not path.exists():
-                partial.replace(path)
+                replace_file(partial, path)
     finally:
         _partial.discard(partial)
         partial.unlink(missing_ok=True)

@@ -102,7 +102,7 @@ class Calls:
     def quick(self, name: str) -> Callable[..., Any]:
         """That function in half the time: it takes whole numbers of 32 bits and `ctypes.byref` alone.
 
-        With 64 bits all functions are called alike; of 32-bit Windows' own ctypes wants to know the arguments.
+        With 64 bits all functions are called alike; of 32-bit Windows' ctypes must know the arguments.
         """
         if ctypes.sizeof(_POINTER) == 4:
             return self._function(name, *_SIGNATURES[name])

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number, whole_number
 from gpufluid.errors import GpufluidError, MissingDependencyError, warn
-from gpufluid.files import partial_path
+from gpufluid.files import partial_path, replace_file
 from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
 from gpufluid.io.paths import check_output, output_kind
@@ -310,7 +310,7 @@ class Film:
             if (n > 1 or not self._overwrite) and (self.path.exists() or self.path.is_symlink()):
                 continue
             try:
-                file.replace(self.path)
+                replace_file(file, self.path)
                 break
             except PermissionError:
                 if not self.path.exists():

@@ -88,14 +88,23 @@ class NumberedFolder:
         write_json(self.path / self.sidecar, told, overwrite=True)
 
     def close(self, complete: bool = True) -> None:
-        """Remove what an earlier film left beyond the last frame. complete: whether no frame is missing."""
-        if not self.frames:
+        """Remove what an earlier film left beyond the last frame. complete: whether no frame is missing.
+
+        Raises GpufluidError where that cannot be: on Windows, of a file that another program has open.
+        """
+        if not self.frames or not (complete or self.path.is_dir()):  # a folder that vanished has ended it
             return
-        mine = {self.name(self._begin + n) for n in range(self.frames)}
-        for old in numbered(self.path, self._pattern, self._begin):
-            if old.name not in mine:
-                old.unlink(missing_ok=True)
         self._tell(complete)
+        mine = {self.name(self._begin + n) for n in range(self.frames)}
+        left = self.path
+        try:
+            for left in numbered(self.path, self._pattern, self._begin):
+                if left.name not in mine:
+                    left.unlink(missing_ok=True)
+        except OSError as error:
+            raise GpufluidError(
+                f"{left}: what an earlier film left could not be removed: {error.strerror or error}"
+            ) from error
 
     def __enter__(self: Folder) -> Folder:
         return self
