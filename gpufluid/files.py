@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 from typing import BinaryIO
@@ -19,6 +20,7 @@ REMEDY = "choose another name, or allow it with --overwrite (overwrite=True in P
 HELD, AGAIN = 1.0, 0.02  # s: for how long, and how often, it is tried to replace a file that is held open
 
 _partial: set[Path] = set()  # files that are being written
+_numbers = count()
 
 
 def abandon() -> None:
@@ -29,11 +31,11 @@ def abandon() -> None:
 
 
 def partial_path(path: Path) -> Path:
-    """Return a name beside `path`, of this process alone, to write under until the file is whole.
+    """Return a name beside `path` that nobody else has, to write under until the file is whole.
 
     It keeps the suffix, so that what a crash leaves under it can still be opened.
     """
-    return path.with_name(f"{path.stem}.partial-{os.getpid()}{path.suffix}")
+    return path.with_name(f"{path.stem}.partial-{os.getpid()}-{next(_numbers)}{path.suffix}")
 
 
 def named_file(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:

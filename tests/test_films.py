@@ -92,6 +92,24 @@ def test_a_film_takes_no_name_that_another_program_has_given_meanwhile(tmp_path:
 
 
 @pytest.mark.parametrize("suffix", (".mp4", ".webm"))
+def test_two_films_of_one_name_are_both_whole(tmp_path: Path, suffix: str) -> None:
+    """Of two threads of a program, say: both wrote to one partial file, and neither was a film."""
+    path = tmp_path / f"a{suffix}"
+    with (
+        pytest.warns(UserWarning, match=rf"made by another .*: this film is .*a_2\{suffix}"),
+        Film(path, SIZE) as first,
+        Film(path, SIZE) as second,
+    ):
+        for _ in range(3):
+            first.write(blob(0)[..., :3])
+            second.write(255 - blob(0)[..., :3])
+    shown = [read(film.path, "rgb24")[0] for film in (first, second)]
+    assert [len(frames) for frames in shown] == [3, 3]
+    assert np.abs(shown[0][2].astype(int) + shown[1][2] - 255).max() <= 32
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("suffix", (".mp4", ".webm"))
 def test_a_film_that_is_being_shown_stays_and_the_new_one_lies_beside(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
