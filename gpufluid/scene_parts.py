@@ -324,6 +324,10 @@ class Builder:
             raise GpufluidError(f"{name!r} is no file's name: {error}") from None
         if not target.is_relative_to(base):
             raise GpufluidError(f"{name!r} lies outside the scene's folder {base}")
+        # on Windows folders may be told apart so, in a scene that is then of no use elsewhere; and between
+        # TOML's double quotes "meshes\torus.obj" has a tab in it. Path.exists raises for a name too long
+        if ("\\" in name or not name.isprintable()) and not os.path.exists(target):  # noqa: PTH110
+            raise GpufluidError(f"there is no file {name!r}: folders are told apart by /, on Windows too")
         return os.fspath(target)
 
 
