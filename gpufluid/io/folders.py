@@ -12,10 +12,13 @@ from typing import Any, TypeVar
 
 from gpufluid.checks import whole_number
 from gpufluid.errors import GpufluidError
-from gpufluid.files import whole_file
+from gpufluid.files import REMEDY, open_plain, whole_file
 from gpufluid.io.paths import check_folder, numbered
 
 Folder = TypeVar("Folder", bound="NumberedFolder")
+
+LONGEST = 1 << 20  # bytes of a sidecar
+ALIKE = "title", "size", "fps", "dt", "up", "cells", "cell_size"  # in all parts of a film
 
 
 def write_json(path: Path, value: Mapping[str, Any], overwrite: bool = False) -> None:
@@ -24,12 +27,20 @@ def write_json(path: Path, value: Mapping[str, Any], overwrite: bool = False) ->
         partial.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
+def _alike(about: Mapping[str, Any]) -> dict[str, Any]:
+    """What of that is the same in all parts of a film; where the grid lies is not, for it may follow."""
+    grid = about.get("grid")
+    flat = {**about, **grid} if isinstance(grid, dict) else about
+    return {name: flat[name] for name in ALIKE if name in flat}
+
+
 class NumberedFolder:
     """A folder of numbered files, ``STEM_0001.png`` on; a context manager.
 
     The folder is made with the first file. pattern: of names that are such files: without `overwrite` there
     must be none yet, with it those of an earlier and longer film that are left over at the end are removed.
-    begin: the number of the first file; those of lower numbers are an earlier part of the film, and stay.
+    begin: the number of the first file; those of lower numbers are an earlier part of the film, and stay:
+    without `overwrite` they must end in `suffix` as well, and be told of alike.
     sidecar, about: the JSON file in it that tells of the frames, and what it tells: also their number, with
     those of an earlier part right before them, which is right after every frame, also after a crash, and
     "complete": true once the block ends without an exception; None: no such file. Raises GpufluidError as
@@ -57,6 +68,32 @@ class NumberedFolder:
         while self._first > 1 and (self.path / self.name(self._first - 1)).exists():
             self._first -= 1
         self._about = None if about is None else json.loads(json.dumps(about))
+        if self._begin > 1 and not overwrite and self.path.is_dir():
+            self._check_earlier_part()
+
+    def _check_earlier_part(self) -> None:
+        """Raise GpufluidError where the frames before the first are not of the same film."""
+        before = Path(self.name(self._begin - 1)).stem
+        for file in self.path.iterdir():
+            if file.stem == before and file.suffix != self._suffix and self._pattern.fullmatch(file.name):
+                raise GpufluidError(f"{file}: {self.what} go on as {self._suffix} here; {REMEDY}")
+        told = self._told_before() if self._first < self._begin and self._about is not None else {}
+        now = _alike(self._about or {})
+        for name, was in _alike(told).items():
+            if name in now and was != now[name]:
+                raise GpufluidError(
+                    f"{self.path}: the {self.what} there are of another film, with {name} {was} in "
+                    f"{self.sidecar}, and {now[name]} here; {REMEDY}"
+                )
+
+    def _told_before(self) -> dict[str, Any]:
+        """What the sidecar says of an earlier part; nothing where there is none, or it is damaged."""
+        try:
+            with open_plain(self.path / self.sidecar, LONGEST) as file:
+                told = json.loads(file.read(LONGEST))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return told if isinstance(told, dict) else {}
 
     def name(self, number: int) -> str:
         """The name of the frame `number`."""
