@@ -580,6 +580,24 @@ def test_a_driver_that_gives_just_what_it_is_asked_for_is_asked_for_compute_shad
     own.release()
 
 
+@pytest.mark.parametrize(
+    ("platform", "words"), [("win32", "driver of the graphics card"), ("darwin", "session at the screen")]
+)
+def test_without_opengl_each_system_has_a_remedy_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, platform: str, words: str
+) -> None:
+    def refuse(**given: object) -> None:
+        raise RuntimeError("wglCreateContext failed")
+
+    monkeypatch.setattr(moderngl, "create_context", refuse)
+    monkeypatch.setattr(sys, "platform", platform)
+    with pytest.raises(
+        gf.GLUnavailableError, match=rf"\(wglCreateContext failed\): .*{words}.*numpy"
+    ) as told:
+        create_context()
+    assert "Debian" not in str(told.value)
+
+
 def test_macos_makes_no_context_that_it_has_to_throw_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """moderngl leaves one that is older than asked for to nobody: two for each fluid there, which has 4.1."""
     made = []
