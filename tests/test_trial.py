@@ -591,9 +591,7 @@ def test_without_opengl_each_system_has_a_remedy_of_its_own(
 
     monkeypatch.setattr(moderngl, "create_context", refuse)
     monkeypatch.setattr(sys, "platform", platform)
-    with pytest.raises(
-        gf.GLUnavailableError, match=rf"\(wglCreateContext failed\): .*{words}.*numpy"
-    ) as told:
+    with pytest.raises(gf.GLUnavailableError, match=rf"CreateContext failed\): .*{words}.*numpy") as told:
         create_context()
     assert "Debian" not in str(told.value)
 

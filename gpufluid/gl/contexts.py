@@ -55,8 +55,8 @@ def create_context() -> moderngl.Context:
         guard_of(made).recalled = True
         return made
     raise GLUnavailableError(
-        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): {REMEDIES.get(sys.platform, REMEDY)}, or use "
-        'backend="numpy", which needs no OpenGL'
+        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): {REMEDIES.get(sys.platform, REMEDY)}, "
+        'or use backend="numpy", which needs no OpenGL'
     )
 
 
