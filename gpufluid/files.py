@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -96,15 +96,24 @@ def try_folder(folder: Path) -> None:
 
 
 def replace_file(partial: Path, target: Path) -> None:
-    """Give the file `partial` the name `target`, whatever has that now. Raises OSError.
+    """Give the file `partial` the name `target`, whatever has that now. Raises OSError."""
+    _patiently(lambda: partial.replace(target))
 
-    Windows does not where another program has one of the two open, as what looks for viruses or words in new
-    files has for a moment: there it is tried again for HELD seconds.
+
+def remove_file(path: Path) -> None:
+    """Remove the file `path`, if it is there. Raises OSError."""
+    _patiently(lambda: path.unlink(missing_ok=True))
+
+
+def _patiently(change: Callable[[], object]) -> None:
+    """Do what Windows does not where another program has the file open: there it is tried for HELD seconds.
+
+    What looks for viruses or for words in new files has them open for a moment.
     """
     end = monotonic() + HELD
     while True:
         try:
-            partial.replace(target)
+            change()
             return
         except PermissionError:
             if sys.platform != "win32" or monotonic() > end:
@@ -130,7 +139,7 @@ def whole_file(
             replace_file(partial, target)
         finally:
             _partial.discard(partial)
-            partial.unlink(missing_ok=True)
+            remove_file(partial)
     except OSError as error:
         raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
 
@@ -153,7 +162,7 @@ def first_file(path: Path, text: str) -> None:
                 replace_file(partial, path)
     finally:
         _partial.discard(partial)
-        partial.unlink(missing_ok=True)
+        remove_file(partial)
 
 
 def open_plain(path: Path, most: int | None = None) -> BinaryIO:

@@ -133,6 +133,24 @@ def test_a_film_that_is_being_shown_stays_and_the_new_one_lies_beside(
     assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, f"a_2{suffix}"]
 
 
+def test_a_film_is_one_though_what_it_was_made_of_cannot_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Windows, where something looks through it; the film was taken for a failed one."""
+    unlink = Path.unlink
+
+    def refusing(self: Path, missing_ok: bool = False) -> None:
+        if self.name.startswith("a.partial-"):
+            raise PermissionError(13, "Permission denied")
+        unlink(self, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refusing)
+    with Film(tmp_path / "a.mp4", SIZE) as film:
+        film.write(blob(0)[..., :3])
+    left, made = sorted(tmp_path.iterdir(), key=lambda path: path.name == "a.mp4")
+    assert made == film.path == tmp_path / "a.mp4" and left.name.startswith("a.partial-")
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_film_without_alpha(tmp_path: Path, suffix: str) -> None:
     with Film(tmp_path / f"a{suffix}", (33, 21)) as film:

@@ -367,6 +367,7 @@ CHANGED = {
     "a huge time": {"ms": {"fragment image": 10**400}},
     "times that are none": {"ms": 7},
     "no day": {"when": "yesterday"},
+    "a day without a zone": {"when": "1902-01-01T00:00:00"},
     "a day outside time": {"when": "0001-01-01T00:00:00+23:59"},
 }
 

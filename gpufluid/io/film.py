@@ -8,6 +8,7 @@ copied for that, without encoding again, so that its index comes first, for the 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number, whole_number
 from gpufluid.errors import GpufluidError, MissingDependencyError, warn
-from gpufluid.files import partial_path, replace_file
+from gpufluid.files import partial_path, remove_file, replace_file
 from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
 from gpufluid.io.paths import check_output, output_kind
@@ -281,9 +282,10 @@ class Film:
                         packet.stream = taken
                         target.mux(packet)
             self._name(whole)
-            self._partial.unlink()
         finally:
-            whole.unlink(missing_ok=True)
+            remove_file(whole)
+        with suppress(OSError):  # the film is there
+            remove_file(self._partial)
 
     def _salvage(self) -> None:
         """After an error: the fragments that reached the disk whole are the film, if there are any."""
@@ -291,7 +293,7 @@ class Film:
         end = whole(self._partial) if self._partial.exists() else 0
         if not end:
             self.frames = 0
-            self._partial.unlink(missing_ok=True)
+            remove_file(self._partial)
             return
         os.truncate(self._partial, end)
         with self._av.open(str(self._partial.absolute())) as film:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from gpufluid.checks import whole_number
 from gpufluid.errors import GpufluidError
-from gpufluid.files import REMEDY, open_plain, whole_file
+from gpufluid.files import REMEDY, open_plain, remove_file, whole_file
 from gpufluid.io.paths import check_folder, numbered
 
 Folder = TypeVar("Folder", bound="NumberedFolder")
@@ -137,7 +137,7 @@ class NumberedFolder:
         try:
             for left in numbered(self.path, self._pattern, self._begin):
                 if left.name not in mine:
-                    left.unlink(missing_ok=True)
+                    remove_file(left)
         except OSError as error:
             raise GpufluidError(
                 f"{left}: what an earlier film left could not be removed: {error.strerror or error}"
