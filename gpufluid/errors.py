@@ -54,7 +54,7 @@ class MissingDependencyError(GpufluidError):
     """
 
     def __init__(self, package: str, purpose: str, extra: str = "all") -> None:
-        super().__init__(f"{purpose} needs the package {package!r}: pip install 'gpufluid[{extra}]'")
+        super().__init__(f'{purpose} needs the package {package!r}: pip install "gpufluid[{extra}]"')
 
 
 class ShapeWarning(UserWarning):
