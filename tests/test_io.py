@@ -258,6 +258,20 @@ def test_a_folder_that_vanishes_is_told_of(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / "frames")
 
 
+def test_a_folder_that_another_film_is_written_to_is_refused(tmp_path: Path) -> None:
+    """Of two that began at once each replaced what the other had just written."""
+    with FrameFolder(tmp_path / "frames", about={"title": "one"}) as first:
+        second = FrameFolder(tmp_path / "frames", about={"title": "two"})
+        for picture in pictures(2):
+            first.write(picture)
+        with pytest.raises(GpufluidError, match=r"frame_0001\.png: another program writes .*--overwrite"):
+            second.write(pictures(3)[2])
+        second.close()
+    assert names(tmp_path / "frames") == ["frame_0001.png", "frame_0002.png", "frames.json"]
+    assert json.loads((tmp_path / "frames/frames.json").read_text())["title"] == "one"
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "frames/frame_0001.png")), pictures(2)[0])
+
+
 def test_a_frame_of_an_earlier_film_that_is_being_shown_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -387,7 +401,7 @@ def test_missing_package_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingDependencyError, match=rf"'{package}': pip install 'gpufluid\[all\]'"):
+    with pytest.raises(MissingDependencyError, match=rf'.{package}.: pip install "gpufluid\[all\]"'):
         if module == "PIL":
             write_png(tmp_path / "a.png", pictures(1)[0])
         else:

@@ -63,6 +63,7 @@ class NumberedFolder:
         self._begin = whole_number(begin, "begin", low=1)
         self.path = check_folder(folder, pattern, self.what, overwrite, self._begin)
         self.frames = 0
+        self._overwrite = overwrite
         self._stem, self._suffix, self._pattern = stem, suffix, pattern
         self._first = self._begin  # of the row of files without a gap
         while self._first > 1 and (self.path / self.name(self._first - 1)).exists():
@@ -102,13 +103,16 @@ class NumberedFolder:
     def next_file(self) -> Path:
         """Where the next frame goes, in a folder that is there.
 
-        Raises GpufluidError where none can be made.
+        Raises GpufluidError where none can be made, and, unless `overwrite`, for a file that is there by now.
         """
         try:
             self.path.mkdir(exist_ok=True)
         except OSError as error:
             raise GpufluidError(f"{self.path}: could not be made: {error.strerror or error}") from error
-        return self.path / self.name(self._begin + self.frames)
+        file = self.path / self.name(self._begin + self.frames)
+        if not self._overwrite and file.exists():
+            raise GpufluidError(f"{file}: another program writes numbered files there too; {REMEDY}")
+        return file
 
     def is_there(self) -> None:
         """Count the next frame, which has been written."""
