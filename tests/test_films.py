@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -131,6 +132,23 @@ def test_a_film_that_is_being_shown_stays_and_the_new_one_lies_beside(
     with av.open(str(film.path)) as made:
         assert made.streams.video[0].width == SIZE[0]
     assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, f"a_2{suffix}"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nobody can remove it there")
+def test_a_film_that_vanishes_is_told_of_at_once(tmp_path: Path) -> None:
+    """Its folder was removed; all frames went into a file without a name, and the end told of it."""
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(gf.GpufluidError, match=r"a\.mp4: .* it was removed while it was written"):
+        film, written = Film(tmp_path / "sub/a.mp4", SIZE), 0
+        while written < 10_000:
+            if list((tmp_path / "sub").glob("*.mp4")):  # which has no frame yet that the encoder holds
+                shutil.rmtree(tmp_path / "sub")
+            film.write(blob(0)[..., :3])
+            written += 1
+    assert written < 200
+    with pytest.raises(gf.GpufluidError, match=r"a\.mp4: .* it was removed while it was written$"):
+        film.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_film_is_one_though_what_it_was_made_of_cannot_be_removed(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from errno import ENOENT
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
@@ -214,6 +215,8 @@ class Film:
     def _encode(self, frame: Any) -> None:
         if self._container is None:
             self._open()
+        elif self._muxed and not self._partial.exists():  # the disk would take the rest for nobody
+            raise FileNotFoundError(ENOENT, "it was removed while it was written")
         # one thread: with more swscale spoils pixels where slices of an odd height meet
         frame = frame.reformat(
             format=self._pixels, dst_colorspace="ITU709", dst_color_range="MPEG", threads=1
