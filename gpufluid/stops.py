@@ -47,7 +47,7 @@ def unbroken(
 
     def strike(number: int, frame: Any) -> None:  # in the timer's thread
         caught.remove((number, frame))
-        interrupt_main(number)
+        interrupt_main(signal.Signals(number))
 
     try:
         for number, handler in handlers.items():
