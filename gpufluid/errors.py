@@ -54,7 +54,7 @@ class MissingDependencyError(GpufluidError):
     """
 
     def __init__(self, package: str, purpose: str, extra: str = "all") -> None:
-        super().__init__(f"{purpose} needs the package {package!r}: pip install 'gpufluid[{extra}]'")
+        super().__init__(f'{purpose} needs the package {package!r}: pip install "gpufluid[{extra}]"')
 
 
 class ShapeWarning(UserWarning):
@@ -66,7 +66,12 @@ class MeshWarning(ShapeWarning):
 
 
 class SceneError(GpufluidError):
-    """A scene file that cannot be played; it names the file, the place in it and what was expected."""
+    """A scene file that cannot be played; it names the file, the place in it and what was expected.
+
+    files: those beside it that were looked for until then.
+    """
+
+    files: Sequence[Path] = ()
 
 
 def short(text: str) -> str:

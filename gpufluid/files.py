@@ -5,17 +5,22 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
+from time import monotonic, sleep
 from typing import BinaryIO
+from uuid import uuid4
 
 from gpufluid.errors import GpufluidError
 
 REMEDY = "choose another name, or allow it with --overwrite (overwrite=True in Python)"
-
+HELD, AGAIN = 1.0, 0.02  # s: for how long, and how often, it is tried to replace a file that is held open
 
 _partial: set[Path] = set()  # files that are being written
+_numbers = count()
 
 
 def abandon() -> None:
@@ -26,11 +31,11 @@ def abandon() -> None:
 
 
 def partial_path(path: Path) -> Path:
-    """Return a name beside `path`, of this process alone, to write under until the file is whole.
+    """Return a name beside `path` that nobody else has, to write under until the file is whole.
 
     It keeps the suffix, so that what a crash leaves under it can still be opened.
     """
-    return path.with_name(f"{path.stem}.partial-{os.getpid()}{path.suffix}")
+    return path.with_name(f"{path.stem}.partial-{os.getpid()}-{next(_numbers)}{path.suffix}")
 
 
 def named_file(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
@@ -80,6 +85,42 @@ def refuse_device(target: Path) -> None:
         raise GpufluidError(f"{target}: is no plain file, but a pipe or a device; choose another name")
 
 
+def try_folder(folder: Path) -> None:
+    """Raise OSError where no file can be made in `folder`: of permissions and disks only trying tells.
+
+    tempfile would not do: on Windows it takes a refusal for a name that is taken, and tries others for ever.
+    """
+    tried = folder / f".gpufluid-{uuid4().hex}"
+    os.close(os.open(tried, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    tried.unlink(missing_ok=True)
+
+
+def replace_file(partial: Path, target: Path) -> None:
+    """Give the file `partial` the name `target`, whatever has that now. Raises OSError."""
+    _patiently(lambda: partial.replace(target))
+
+
+def remove_file(path: Path) -> None:
+    """Remove the file `path`, if it is there. Raises OSError."""
+    _patiently(lambda: path.unlink(missing_ok=True))
+
+
+def _patiently(change: Callable[[], object]) -> None:
+    """Do what Windows does not where another program has the file open: there it is tried for HELD seconds.
+
+    What looks for viruses or for words in new files has them open for a moment.
+    """
+    end = monotonic() + HELD
+    while True:
+        try:
+            change()
+            return
+        except PermissionError:
+            if sys.platform != "win32" or monotonic() > end:
+                raise
+            sleep(AGAIN)
+
+
 @contextmanager
 def whole_file(
     path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = ()
@@ -95,10 +136,10 @@ def whole_file(
         _partial.add(partial)
         try:
             yield partial
-            partial.replace(target)
+            replace_file(partial, target)
         finally:
             _partial.discard(partial)
-            partial.unlink(missing_ok=True)
+            remove_file(partial)
     except OSError as error:
         raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
 
@@ -118,10 +159,10 @@ def first_file(path: Path, text: str) -> None:
             return
         except (OSError, AttributeError):  # a disk, or a system, without links
             if not path.exists():
-                partial.replace(path)
+                replace_file(partial, path)
     finally:
         _partial.discard(partial)
-        partial.unlink(missing_ok=True)
+        remove_file(partial)
 
 
 def open_plain(path: Path, most: int | None = None) -> BinaryIO:

@@ -47,7 +47,7 @@ class Scene:
     others: more fluids, each in its own box, stepped and drawn as well.
     camera: where it is seen from; None: from where all boxes are seen whole.
     light: the sun; None: a `Light()`, in 2D one from the front.
-    lights: up to four more lights.
+    lights: up to four more lights; as ``views`` a list, which may be added to.
     smoke: how smoke looks.
     fire: how hot gas glows; None: it does not.
     floor: height of a ground plane that catches the shadow, metres, or None.
@@ -139,6 +139,9 @@ class Scene:
             if not isinstance(other, Fluid):
                 raise GpufluidError(f"Scene.others[{number}] must be a gf.Fluid, got {other!r}")
         each_once(self.fluids, "Scene.fluids")
+        for name in ("lights", "views"):  # which may be added to: each picture checks them
+            if isinstance(getattr(self, name), tuple):
+                setattr(self, name, list(getattr(self, name)))
         if self.update is not None and not callable(self.update):
             raise GpufluidError(f"Scene.update must be a function (scene, time) or None, got {self.update!r}")
         if self.story is not None and not isinstance(self.story, Iterator):

@@ -91,14 +91,18 @@ def _decoded(text: bytes, path: Path) -> dict[str, Any]:
         given: dict[str, Any] = msgspec.toml.decode(plain)
     except SceneError:
         raise
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
+    except UnicodeDecodeError as error:
+        raise SceneError(
+            f"{path}: is not in UTF-8, as TOML has to be ({error.reason} at byte {error.start}): save it so"
+        ) from None
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         told = f"{short(str(error))}{_line_of(error, text)}"
         raise SceneError(f"{path}: not TOML: {told}") from None
     return given
 
 
 def _line_of(error: Exception, text: bytes) -> str:
-    """The line of `text` that `error` names, and what TOML has for Python's words in it."""
+    """The line of `text` that `error` names, and what TOML has for Python's words or Windows' paths in it."""
     found = re.search(r"\(at line (\d{1,9}), column", str(error))
     lines = text.decode("utf-8", "replace").splitlines()
     if found is None or not 0 < int(found[1]) <= len(lines):
@@ -106,6 +110,8 @@ def _line_of(error: Exception, text: bytes) -> str:
     line = lines[int(found[1]) - 1].strip()
     word = re.search(r"=\s*(True|False)\b", line)
     hint = f"; did you mean {word[1].lower()}?" if word else ""
+    if "\\" in line and re.search("escape|hex", str(error), re.IGNORECASE):
+        hint = "; folders are told apart by /, on Windows too"
     return f": {line if len(line) <= SHOWN else f'{line[:SHOWN]} ...'!r}{hint}"
 
 

@@ -41,8 +41,8 @@ class _Move:
 class Builder:
     """Builds the parts of one description.
 
-    names: what is called so by the description. provenance: what is known of the parts besides. cells: of
-    the box that is being built.
+    names: what is called so by the description. provenance: what is known of the parts besides. files: those
+    that were looked for. cells: of the box that is being built.
     """
 
     def __init__(self, path: Path, seed: int, dt: float) -> None:
@@ -50,6 +50,7 @@ class Builder:
         self.cells: Cells = (0, 0, 0)
         self.tables = schema()
         self.names: dict[str, Any] = {}
+        self.files: list[Path] = []
         self.provenance = Provenance()
         self.provenance.follow = self._follow
         self._moves: dict[tuple[int, str], _Move] = {}  # by thing and field
@@ -63,7 +64,9 @@ class Builder:
         except SceneError:
             raise
         except (GpufluidError, TypeError, OverflowError) as error:
-            raise SceneError(f"{self.path}: {place}: {short(str(error))}") from None
+            wrong = SceneError(f"{self.path}: {place}: {short(str(error))}")
+            wrong.files = tuple(self.files)
+            raise wrong from None
 
     def given(self, table: Any) -> dict[str, Any]:
         """The fields that a table was given, of which there may be none."""
@@ -325,6 +328,11 @@ class Builder:
             raise GpufluidError(f"{name!r} is no file's name: {error}") from None
         if not target.is_relative_to(base):
             raise GpufluidError(f"{name!r} lies outside the scene's folder {base}")
+        self.files.append(target)
+        # on Windows folders may be told apart so, in a scene that is then of no use elsewhere; and between
+        # TOML's double quotes "meshes\torus.obj" has a tab in it. Path.exists raises for a name too long
+        if ("\\" in name or not name.isprintable()) and not os.path.exists(target):  # noqa: PTH110
+            raise GpufluidError(f"there is no file {name!r}: folders are told apart by /, on Windows too")
         return os.fspath(target)
 
 

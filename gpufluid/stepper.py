@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
@@ -21,7 +22,10 @@ from gpufluid.settings import SOLVERS, Settings
 from gpufluid.solver import Solver
 from gpufluid.sources import Emitter
 from gpufluid.still import State, Still
+from gpufluid.stops import unbroken
 from gpufluid.user_forces import Force, ForceExpression
+
+WAITED = 0.4  # s, for the end of a step after Ctrl-C
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -131,14 +135,18 @@ class Stepper:
     def _all_or_nothing(self) -> Iterator[None]:
         """Go back to what the fluid was where the body fails that calls a program's own solver or function.
 
-        Where it calls none, nothing is kept to go back to: it would take a texture more for each field.
+        Where it calls none, nothing is kept to go back to: it would take a texture more for each field. There
+        Ctrl-C waits for it to end, but not for longer than WAITED.
         """
-        still = self._take_still() if self._calls_out() else None
+        if not self._calls_out():
+            with unbroken((signal.SIGINT,), patience=WAITED):
+                yield
+            return
+        still = self._take_still()
         try:
             yield
         except BaseException:
-            if still is not None:
-                still.give_back(self.solver)
+            still.give_back(self.solver)
             raise
 
     def _calls_out(self) -> bool:

@@ -303,7 +303,7 @@ def test_info_tells_every_package_that_an_extra_brings(monkeypatch: pytest.Monke
     assert brought - elsewhere == set(OPTIONAL)
     monkeypatch.setattr("gpufluid.app.info.find_spec", lambda module: None)
     assert [line for line in package_lines() if line.startswith("missing")] == [
-        f"missing          {', '.join(OPTIONAL)}: pip install 'gpufluid[all]'"
+        f'missing          {", ".join(OPTIONAL)}: pip install "gpufluid[all]"'
     ]
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("imgui_bundle")  # which Python 3.10 cannot have
 
 import gpufluid as gf
 from gpufluid.app import studio_pick as pick
-from gpufluid.app.edits import Addition, Cells, History, Regrid, Removal, blow, strengthen, value_at
+from gpufluid.app.edits import Addition, Cells, History, Regrid, Removal, blow, put, strengthen, value_at
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_fields import (
     ANY,
@@ -240,6 +240,17 @@ def test_objects_come_and_go_in_their_places(scene: gf.Scene) -> None:
     assert list(scene.lights) == [light]
     history.undo(scene)
     assert list(scene.lights) == []
+
+
+def test_one_of_two_equal_lights_is_changed(ctx: moderngl.Context) -> None:
+    """Lights of a list are told apart by their places; the other one, equal to it, once went in its place."""
+    fluid, lights = gf.Fluid(gf.Grid((4, 4, 4)), ctx=ctx), [gf.PointLight((0.0, 1.0, 0.0)) for _ in range(2)]
+    scene = gf.Scene(fluid, lights=lights)
+    put(scene, ("lights", 1), gf.PointLight((0.0, 2.0, 0.0)))
+    assert [light.position[1] for light in scene.lights] == [1.0, 2.0]
+    with pytest.raises(gf.GpufluidError, match=r"lights\[1\] must be a gf.Light"):
+        put(scene, ("lights", 1), 3)
+    assert [light.position[1] for light in scene.lights] == [1.0, 2.0]
 
 
 def test_views_come_and_go_and_are_changed(scene: gf.Scene, ctx: moderngl.Context, tmp_path: Path) -> None:

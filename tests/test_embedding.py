@@ -53,7 +53,7 @@ def smoke_in(picture: np.ndarray) -> int:
 def test_a_program_with_smoke_in_it(name: str, off_screen: np.ndarray, tmp_path: Path) -> None:
     """It runs in that library's window, ends well, and shows what the program without a window shows."""
     if importlib.util.find_spec(LIBRARIES[name]) is None and "CI" not in os.environ:
-        pytest.skip(f"{LIBRARIES[name]} is not installed: pip install 'gpufluid[embed]'")
+        pytest.skip(f'{LIBRARIES[name]} is not installed: pip install "gpufluid[embed]"')
     program, picture = demo_folder() / f"embed_{name}.py", tmp_path / "window.png"
     assert len(program.read_text(encoding="utf-8").splitlines()) < 100
     done = run_under_xvfb(tmp_path, str(program), "--frames", str(FRAMES), "--shot", str(picture))

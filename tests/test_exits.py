@@ -685,6 +685,41 @@ def test_a_signal_that_nobody_handles_still_ends_the_process() -> None:
     assert (done.returncode, done.stdout) == (-signal.SIGTERM, "written\n"), done.stderr
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_waits_for_the_end_of_a_step(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """Half a step was left to whoever went on, as in a notebook; who presses it twice does not wait."""
+    fluid, stepped = gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy"), []
+    step, before = fluid._solver.step, signal.getsignal(signal.SIGINT)
+
+    def struck(*given: object) -> None:
+        for _ in range(times):
+            signal.raise_signal(signal.SIGINT)
+        step(*given)
+        stepped.append(True)
+
+    monkeypatch.setattr(fluid._solver, "step", struck)
+    with pytest.raises(KeyboardInterrupt):
+        fluid.step(0.1)
+    assert stepped == [True][: 2 - times] and fluid.time == pytest.approx(0.1 * (2 - times))
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_waits_for_no_long_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    fluid, before = gf.Fluid(gf.Grid((4, 4, 4)), backend="numpy"), signal.getsignal(signal.SIGINT)
+
+    def long(*given: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        end = time.monotonic() + 60.0
+        while time.monotonic() < end:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(fluid._solver, "step", long)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        fluid.step(0.1)
+    assert time.monotonic() - began < 30.0 and signal.getsignal(signal.SIGINT) is before
+
+
 def test_a_handler_that_was_set_in_c_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python cannot put it back: the body ended in a TypeError, and the handler was lost."""
     monkeypatch.setattr(signal, "getsignal", lambda number: None)

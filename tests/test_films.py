@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -92,6 +93,24 @@ def test_a_film_takes_no_name_that_another_program_has_given_meanwhile(tmp_path:
 
 
 @pytest.mark.parametrize("suffix", (".mp4", ".webm"))
+def test_two_films_of_one_name_are_both_whole(tmp_path: Path, suffix: str) -> None:
+    """Of two threads of a program, say: both wrote to one partial file, and neither was a film."""
+    path = tmp_path / f"a{suffix}"
+    with (
+        pytest.warns(UserWarning, match=rf"made by another .*: this film is .*a_2\{suffix}"),
+        Film(path, SIZE) as first,
+        Film(path, SIZE) as second,
+    ):
+        for _ in range(3):
+            first.write(blob(0)[..., :3])
+            second.write(255 - blob(0)[..., :3])
+    shown = [read(film.path, "rgb24")[0] for film in (first, second)]
+    assert [len(frames) for frames in shown] == [3, 3]
+    assert np.abs(shown[0][2].astype(int) + shown[1][2] - 255).max() <= 32
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("suffix", (".mp4", ".webm"))
 def test_a_film_that_is_being_shown_stays_and_the_new_one_lies_beside(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +132,41 @@ def test_a_film_that_is_being_shown_stays_and_the_new_one_lies_beside(
     with av.open(str(film.path)) as made:
         assert made.streams.video[0].width == SIZE[0]
     assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, f"a_2{suffix}"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nobody can remove it there")
+def test_a_film_that_vanishes_is_told_of_at_once(tmp_path: Path) -> None:
+    """Its folder was removed; all frames went into a file without a name, and the end told of it."""
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(gf.GpufluidError, match=r"a\.mp4: .* it was removed while it was written"):
+        film, written = Film(tmp_path / "sub/a.mp4", SIZE), 0
+        while written < 10_000:
+            if list((tmp_path / "sub").glob("*.mp4")):  # which has no frame yet that the encoder holds
+                shutil.rmtree(tmp_path / "sub")
+            film.write(blob(0)[..., :3])
+            written += 1
+    assert written < 200
+    with pytest.raises(gf.GpufluidError, match=r"a\.mp4: .* it was removed while it was written$"):
+        film.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_film_is_one_though_what_it_was_made_of_cannot_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Windows, where something looks through it; the film was taken for a failed one."""
+    unlink = Path.unlink
+
+    def refusing(self: Path, missing_ok: bool = False) -> None:
+        if self.name.startswith("a.partial-"):
+            raise PermissionError(13, "Permission denied")
+        unlink(self, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refusing)
+    with Film(tmp_path / "a.mp4", SIZE) as film:
+        film.write(blob(0)[..., :3])
+    left, made = sorted(tmp_path.iterdir(), key=lambda path: path.name == "a.mp4")
+    assert made == film.path == tmp_path / "a.mp4" and left.name.startswith("a.partial-")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

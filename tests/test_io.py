@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import av
 import numpy as np
@@ -235,6 +239,104 @@ def test_folder_is_made_with_its_first_picture(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+def test_a_folder_that_vanishes_is_told_of(tmp_path: Path) -> None:
+    """What ended the film is told, where anything did; else that its frames are gone."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    with (
+        pytest.raises(GpufluidError, match=r"frames: could not be made"),
+        FrameFolder(gone / "frames") as told,
+    ):
+        told.write(pictures(1)[0])
+        shutil.rmtree(gone)
+        told.write(pictures(1)[0])
+    with (
+        pytest.raises(GpufluidError, match=r"frames: .* could not be removed: No such file"),
+        FrameFolder(tmp_path / "frames") as told,
+    ):
+        told.write(pictures(1)[0])
+        shutil.rmtree(tmp_path / "frames")
+
+
+def test_a_folder_that_another_film_is_written_to_is_refused(tmp_path: Path) -> None:
+    """Of two that began at once each replaced what the other had just written."""
+    with FrameFolder(tmp_path / "frames", about={"title": "one"}) as first:
+        second = FrameFolder(tmp_path / "frames", about={"title": "two"})
+        for picture in pictures(2):
+            first.write(picture)
+        with pytest.raises(GpufluidError, match=r"frame_0001\.png: another program writes .*--overwrite"):
+            second.write(pictures(3)[2])
+        second.close()
+    assert names(tmp_path / "frames") == ["frame_0001.png", "frame_0002.png", "frames.json"]
+    assert json.loads((tmp_path / "frames/frames.json").read_text())["title"] == "one"
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "frames/frame_0001.png")), pictures(2)[0])
+
+
+def test_a_frame_of_an_earlier_film_that_is_being_shown_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Windows nobody may remove a file that another program holds open."""
+    with FrameFolder(tmp_path / "frames") as frames:
+        for picture in pictures(2):
+            frames.write(picture)
+    unlink = Path.unlink
+
+    def refusing(self: Path, missing_ok: bool = False) -> None:
+        if self.name == "frame_0002.png":
+            raise PermissionError(13, "Permission denied")
+        unlink(self, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refusing)
+    with (
+        pytest.raises(GpufluidError, match=r"frame_0002\.png: what an earlier .* removed: Permission denied"),
+        FrameFolder(tmp_path / "frames", overwrite=True, about={}) as frames,
+    ):
+        frames.write(pictures(1)[0])
+    assert json.loads((tmp_path / "frames/frames.json").read_text())["complete"]
+
+
+def test_what_is_held_open_for_a_moment_is_replaced_on_windows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There a new file is opened at once by what looks for viruses, and may not be renamed meanwhile."""
+    replace, refused = Path.replace, [0]
+
+    def refusing(self: Path, target: Path) -> Path:
+        if refused[0] < 3:
+            refused[0] += 1
+            raise PermissionError(13, "Permission denied")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", refusing)
+    with pytest.raises(GpufluidError, match=r"a\.png: could not be written: Permission denied"):
+        write_png(tmp_path / "a.png", pictures(1)[0])  # elsewhere that is the last word
+    assert names(tmp_path) == [] and refused == [1]
+    monkeypatch.setattr(sys, "platform", "win32")
+    write_png(tmp_path / "a.png", pictures(1)[0])
+    assert names(tmp_path) == ["a.png"]
+    refused[0] = -1_000_000  # for good
+    monkeypatch.setattr("gpufluid.files.HELD", 0.1)
+    with pytest.raises(GpufluidError, match=r"a\.png: could not be written: Permission denied"):
+        write_png(tmp_path / "a.png", pictures(1)[0], overwrite=True)
+    assert names(tmp_path) == ["a.png"]
+
+
+def test_a_folder_that_refuses_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows tempfile asks two billion times: it takes a refusal for a name that is taken."""
+    asked = []
+
+    def refuse(name: str, *given: object, **more: object) -> int:
+        asked.append(name)
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(tempfile, "_os", SimpleNamespace(**{**vars(os), "name": "nt"}))
+    monkeypatch.setattr(tempfile, "TMP_MAX", 100)
+    with pytest.raises(GpufluidError, match=r"a\.png: cannot write in the folder .*Permission denied"):
+        check_output(tmp_path / "a.png")
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
@@ -299,7 +401,7 @@ def test_missing_package_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingDependencyError, match=rf"'{package}': pip install 'gpufluid\[all\]'"):
+    with pytest.raises(MissingDependencyError, match=rf'.{package}.: pip install "gpufluid\[all\]"'):
         if module == "PIL":
             write_png(tmp_path / "a.png", pictures(1)[0])
         else:

@@ -382,7 +382,7 @@ def test_without_a_kernel_or_without_the_package_there_is_a_film(
         monkeypatch.delitem(sys.modules, "gpufluid.app.live_frame", raising=False)
         monkeypatch.setitem(sys.modules, "jupyter_rfb", None)
         assert gf.show(fluid, size=(64, 36), seconds=0.1).frames == 3
-        assert "pip install 'gpufluid[jupyter]'; rendering a film of 0.1 s" in capsys.readouterr().err
+        assert 'pip install "gpufluid[jupyter]"; rendering a film of 0.1 s' in capsys.readouterr().err
         with pytest.raises(gf.MissingDependencyError, match="jupyter-rfb"):
             gf.show(fluid, live=True)
 

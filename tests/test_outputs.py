@@ -508,6 +508,44 @@ def test_numbers_go_on_where_a_run_goes_on(folder: Path, capsys: pytest.CaptureF
     assert (told["frames"], told["first"], told["last"]) == (2, "frame_0004.png", "frame_0005.png")
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            "-o fr --size 32x16",
+            "with size [24, 16] in frames.json, and [32, 16] here",
+        ),
+        ("-o fr --fps 50", "fr: the numbered pictures there are of another film, with fps"),
+        ("-o fr --set title='other'", "fr: the numbered pictures there are of another film, with title"),
+        ("-o fr --format exr", "fr/frame_0002.png: numbered pictures go on as .exr here"),
+        (
+            "--volumes vol --up z",
+            "vol: the numbered volumes there are of another film, with up y",
+        ),
+        ("--volumes vol --volume-format npz", "vol/volume_0002.vdb: numbered volumes go on as .npz here"),
+    ],
+)
+def test_a_film_of_another_kind_does_not_go_on_unasked(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: str, message: str
+) -> None:
+    """It is refused before the first frame; a sidecar that is damaged refuses nothing."""
+    run = "run one.toml --quiet --size 24x16"
+    assert main(words(f"{run} --frames 2 -o fr --volumes vol --save s.fluid")) == 0
+    goes_on = words(f"{run} --frames 1 --resume s.fluid {options}")
+    before = names(folder / "fr"), names(folder / "vol")
+    capsys.readouterr()
+    assert main(goes_on) == 2
+    told = capsys.readouterr().err
+    assert message in told and "--overwrite" in told
+    assert before == (names(folder / "fr"), names(folder / "vol"))
+    if "exr" not in options and "npz" not in options:
+        for sidecar in (folder / "fr/frames.json", folder / "vol/volume.json"):
+            sidecar.write_text('{"size": 3, "grid": "')
+        assert main(goes_on) == 0
+        return
+    assert main([*goes_on, "--overwrite"]) == 0
+
+
 def test_a_folder_may_begin_with_another_number(tmp_path: Path) -> None:
     grey = np.full((2, 2, 3), 99, np.uint8)
     with gf.FrameFolder(tmp_path / "fr", begin=12, about={}) as folder:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -418,6 +419,43 @@ background = { file = "plate.png" }
     assert maker.has_changed(lambda: files) is None
     scene.picture.background = "sky"
     assert sorted(scene.provenance.files) == [rock, wind]  # what is not seen any more is not waited for
+    scene.release()
+
+
+def test_a_mesh_that_was_missing_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The window looked again only when the description was saved once more."""
+    from gpufluid.app.player import Player
+
+    monkeypatch.setattr(scene_maker, "LOOK", 0.0)
+    path, rock = tmp_path / "a.toml", tmp_path / "rock.obj"
+    text = "[grid]\ncells = [4, 4, 4]\ncell_size = 0.25\n"
+    scene = loaded(path, text)
+    maker = SceneMaker(lambda: gf.Scene.load(path, backend="numpy"), None, path, {})
+
+    def read_again() -> str:
+        said: list[str] = []
+        player = SimpleNamespace(maker=maker, say=said.append, name="a", history=History(), paused=True)
+        player._replace = lambda cells: maker.build(cells).release()
+        Player._read_again(player)  # type: ignore[arg-type]
+        return said[0]
+
+    def changed() -> Path | None:
+        return maker.has_changed(lambda: scene.provenance.files)
+
+    assert changed() is None
+    path.write_text(f'{text}[[obstacles]]\nshape = {{ kind = "mesh", file = "rock.obj", fit = 0.4 }}\n')
+    assert changed() == path
+    assert "rock.obj does not exist" in read_again() and "rock.obj does not exist" in maker.trouble
+    assert changed() is None
+    rock.write_text("v 0 0 0\nv 1 0 0\n")  # half of it, say
+    assert changed() == rock
+    assert "rock.obj" in read_again() and maker.trouble
+    assert changed() is None
+    rock.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    assert changed() == rock
+    assert read_again().endswith("was reloaded") and maker.trouble == ""
+    rock.unlink()
+    assert changed() is None
     scene.release()
 
 

@@ -52,6 +52,26 @@ def test_names_are_those_of_the_views() -> None:
     assert set(FIELDS) == set(QUANTITIES) and set(MAPS) == set(colormaps.MAPS)
 
 
+def test_lights_and_views_may_be_added_to(ctx: moderngl.Context) -> None:
+    """By default too; what cannot be drawn is told of by the next picture."""
+    renderer, scene = gf.FrameRenderer(ctx, (48, 36)), gf.Scene(ball_flow(ctx, (8, 12, 8)), camera=CAMERA)
+    scene.fluid.density.write(np.full((8, 12, 8), 0.2))
+    plain = picture(scene, renderer)
+    for things, thing, words in (
+        (scene.lights, gf.PointLight((0.0, 1.0, 0.5), color=(9.0, 9.0, 9.0)), "a gf.Light or gf.PointLight"),
+        (scene.views, gf.GlyphsView(), "a description such as gf.StreamlinesView"),
+    ):
+        things.append(thing)
+        before, plain = plain, picture(scene, renderer)
+        assert np.abs(plain - before).max() > 5
+        things.append("no such thing")
+        with pytest.raises(gf.GpufluidError, match=rf"\[1\] must be {words}, got 'no such thing'"):
+            renderer.draw(scene)
+        things.pop()
+    assert gf.Scene(scene.fluid).lights is not gf.Scene(scene.fluid).lights
+    renderer.release()
+
+
 def test_each_kind_is_drawn_and_moves(ctx: moderngl.Context) -> None:
     renderer = gf.FrameRenderer(ctx, (96, 72))
     views: dict[str, FlowView] = {

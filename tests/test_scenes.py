@@ -608,6 +608,10 @@ def test_files_that_are_no_scene(tmp_path: Path) -> None:
         ),
         ("other.toml", "a = 1 // one" + 999 * "!", r"column 7\): 'a = 1 // one!{68} \.\.\.'$"),
         ("escape.toml", "a = \x1b[2J", r"'a = \\x1b\[2J'$"),
+        ("windows.toml", r'file = "C:\Users\x.obj"', r"; folders are told apart by /, on Windows too$"),
+        ("folders.toml", r'file = "meshes\x.obj"', r"; folders are told apart by /, on Windows too$"),
+        ("notepad.toml", "a = 1".encode("utf-16"), r"is not in UTF-8, as TOML has to be .*at byte 0\)"),
+        ("umlaut.toml", "a = 'Nübel'".encode("cp1252"), r"is not in UTF-8, .*at byte 6\): save it so$"),
         ("long.toml", "#" * (5 << 20), "over 1 MB long"),
         ("scene.txt", "", "a scene is a .toml or a .py file"),
         ("none.py", None, "there is no such file"),
@@ -618,10 +622,19 @@ def test_files_that_are_no_scene(tmp_path: Path) -> None:
     ):
         path = tmp_path / name
         if text is not None:
-            path.write_text(text)
+            path.write_bytes(text.encode() if isinstance(text, str) else text)
         with pytest.raises(gf.GpufluidError, match=words) as caught:
             gf.Scene.load(path)
         assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [r"'meshes\knot.obj'", r'"meshes\torus.obj"', r"'C:\meshes\knot.obj'"])
+def test_a_path_of_windows_in_a_scene_is_told_of(tmp_path: Path, name: str) -> None:
+    """Of the second TOML makes a tab, and the third is below the scene's folder to others than Windows."""
+    path = tmp_path / "box.toml"
+    path.write_text(f"[grid]\ncells = [4, 4, 4]\n[[obstacles]]\nshape = {{ kind = 'mesh', file = {name} }}\n")
+    with pytest.raises(gf.SceneError, match=r"obstacles\[0\].shape: there is no file .*told apart by /"):
+        gf.Scene.load(path, backend="numpy")
 
 
 @pytest.mark.parametrize("cells", [(10, 20, 10), (20, 40, 20), (16, 16, 16), (8, 20, 30), (40, 10, 20)])

@@ -420,7 +420,7 @@ def test_missing_trimesh_names_the_command(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "trimesh", None)
     (tmp_path / "cow.obj").write_text(OBJ + "f 1 2 3\n")
     with pytest.raises(
-        MissingDependencyError, match=r"cow.obj needs .* 'trimesh': pip install 'gpufluid\[all\]'"
+        MissingDependencyError, match=r'cow.obj needs .* .trimesh.: pip install "gpufluid\[all\]"'
     ):
         Mesh.load(tmp_path / "cow.obj")
 

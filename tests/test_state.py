@@ -626,6 +626,36 @@ def test_an_older_context_is_asked_for_what_it_has(
     assert ("glIsEnabled", enums.SCISSOR_TEST) in asked or version == 410
 
 
+def test_a_hosts_state_is_asked_for_on_windows_too(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There ctypes has WINFUNCTYPE, whose functions take the arguments that their type names, and no more."""
+
+    def strict(result: Any, *arguments: Any) -> type:
+        named = {"_restype_": result, "_argtypes_": arguments, "_flags_": 0}  # FUNCFLAG_STDCALL
+        return type("WinFunctionType", (ctypes._CFuncPtr,), named)
+
+    expected = _Kept(host.ctx, Calls(host.ctx)).ask()
+    monkeypatch.setattr(ctypes, "WINFUNCTYPE", strict, raising=False)
+    assert _Kept(host.ctx, Calls(host.ctx)).ask() == expected
+    # as with 32 bits, where no other type of function will do
+    monkeypatch.setattr(ctypes, "CFUNCTYPE", None)
+    monkeypatch.setattr(ctypes, "sizeof", lambda kind: 4)
+    assert _Kept(host.ctx, Calls(host.ctx)).ask() == expected
+
+
+def test_the_current_context_is_found_whatever_was_asked_before_there_was_one() -> None:
+    """The first one brings the library that knows: none was loaded as it was asked for the first time."""
+    told = """
+from gpufluid.gl.calls import current_context, current_renderer
+from gpufluid.gl.contexts import create_context
+from gpufluid.gl.state import guard_of
+assert current_context() is None and current_renderer() is None
+ctx = create_context()
+assert guard_of(ctx).handle is not None and current_context() == guard_of(ctx).handle
+"""
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+
+
 def test_what_it_costs(host: Host) -> None:
     """Asking and putting back: some tenths of a millisecond, with room for a slow machine."""
     import time

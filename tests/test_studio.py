@@ -439,7 +439,7 @@ def test_without_imgui_the_plain_window_still_works(tmp_path: Path) -> None:
     done = run_under_xvfb(tmp_path, "plain.py", PYTHONPATH=_path_with(tmp_path))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "the studio's panel needs the package 'imgui-bundle': pip install 'gpufluid[all]'"
+    assert lines[0] == "the studio's panel needs the package 'imgui-bundle': pip install \"gpufluid[all]\""
     assert any("space" in line and "pause" in line for line in lines)
     assert lines[-1] == "None 2"
 

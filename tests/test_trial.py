@@ -367,6 +367,7 @@ CHANGED = {
     "a huge time": {"ms": {"fragment image": 10**400}},
     "times that are none": {"ms": 7},
     "no day": {"when": "yesterday"},
+    "a day without a zone": {"when": "1902-01-01T00:00:00"},
     "a day outside time": {"when": "0001-01-01T00:00:00+23:59"},
 }
 
@@ -578,6 +579,22 @@ def test_a_driver_that_gives_just_what_it_is_asked_for_is_asked_for_compute_shad
     own = create_context()
     assert asked[-1] == given and asked == sorted(asked, reverse=True)
     own.release()
+
+
+@pytest.mark.parametrize(
+    ("platform", "words"), [("win32", "driver of the graphics card"), ("darwin", "session at the screen")]
+)
+def test_without_opengl_each_system_has_a_remedy_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, platform: str, words: str
+) -> None:
+    def refuse(**given: object) -> None:
+        raise RuntimeError("wglCreateContext failed")
+
+    monkeypatch.setattr(moderngl, "create_context", refuse)
+    monkeypatch.setattr(sys, "platform", platform)
+    with pytest.raises(gf.GLUnavailableError, match=rf"CreateContext failed\): .*{words}.*numpy") as told:
+        create_context()
+    assert "Debian" not in str(told.value)
 
 
 def test_macos_makes_no_context_that_it_has_to_throw_away(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def put(scene: Scene, path: Path, value: Any) -> None:
     Raises GpufluidError for a value that cannot be, and leaves everything as it was.
     """
     owner, name = value_at(scene, path[:-1]), path[-1]
-    if isinstance(name, int) and hasattr(owner, "insert"):
+    if isinstance(name, int) and not isinstance(owner, Sequence):  # but what checks each by itself
         before = owner[name]
         owner.insert(name, value)
         owner.remove(before)

@@ -56,7 +56,7 @@ def package_lines() -> Iterator[str]:
         yield f"{'':16} {', '.join(f'{name} {_version(name)}' for name in there)}"
     missing = [package for package in OPTIONAL if package not in there]
     if missing:
-        yield f"missing          {', '.join(missing)}: pip install 'gpufluid[all]'"
+        yield f'missing          {", ".join(missing)}: pip install "gpufluid[all]"'
 
 
 def _version(package: str) -> str:

@@ -160,7 +160,7 @@ class Output:
             self._report(self.target)
         failed = self._thread.failed
         if failed is not None and (kind is None or error is failed):
-            if isinstance(failed, GpufluidError) and self.target.frames:
+            if isinstance(failed, GpufluidError) and self.target.frames and self.target.path.exists():
                 kept = f"{failed}; {self.target.frames} frames are kept in {self.target.path}"
                 raise GpufluidError(kept) from failed
             raise failed

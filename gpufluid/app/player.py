@@ -527,7 +527,7 @@ class Player:
         try:
             self._replace({})
         except GpufluidError as error:
-            self.maker.trouble = str(error)
+            self.maker.was_wrong(error)
             self.say(f"gpufluid: {error}")
             return
         self.paused = False

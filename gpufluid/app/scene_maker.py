@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gpufluid.app.edits import Cells
+from gpufluid.errors import GpufluidError, SceneError
 from gpufluid.scene import Scene
 
 LOOK = 0.25  # seconds between looks at the files
@@ -19,7 +20,8 @@ class SceneMaker:
 
     make: called with cells=, as in `Scene.load`, for other grids. file: the one that is watched, if any.
     asked: what the command line asks for beside it: backend, changes, and cells of the first box. trouble:
-    what is wrong with the file as it is now. stale: whether it has changed and was not read.
+    what is wrong with the file as it is now: with one that it names, perhaps, which is watched then. stale:
+    whether it has changed and was not read.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class SceneMaker:
         self.changes: tuple[str, ...] = tuple(asked.get("changes", ()))
         self.trouble, self.stale = "", False
         self._parts: dict[Path, tuple[int, int] | None] = {}
+        self._wanted: Sequence[Path] = ()
 
     def build(self, cells: Mapping[int, Cells]) -> Scene:
         """The scene, with these cells in boxes by their numbers. Raises GpufluidError."""
@@ -48,7 +51,13 @@ class SceneMaker:
 
     def was_read(self) -> None:
         """The scene is as its file says."""
-        self.trouble, self.stale = "", False
+        self.trouble, self.stale, self._wanted = "", False, ()
+
+    def was_wrong(self, error: GpufluidError) -> None:
+        """The file cannot be played, for this reason."""
+        self.trouble = str(error)
+        self._wanted = error.files if isinstance(error, SceneError) else ()
+        self._parts |= {file: _stamp(file) for file in self._wanted}
 
     def was_left(self) -> None:
         """The file has changed and is not read, for the sake of unsaved changes."""
@@ -64,7 +73,7 @@ class SceneMaker:
             return None
         self._looked, before, self._stamp = now, self._stamp, _stamp(self.file)
         stamps = {
-            part: _stamp(part) or self._parts.get(part) for part in parts()
+            part: _stamp(part) or self._parts.get(part) for part in (*parts(), *self._wanted)
         }  # some vanish as they are saved
         known, self._parts = self._parts, stamps
         if self._stamp not in (before, None):

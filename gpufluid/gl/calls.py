@@ -100,8 +100,13 @@ class Calls:
         return function
 
     def quick(self, name: str) -> Callable[..., Any]:
-        """That function in half the time: it takes whole numbers of 32 bits and `ctypes.byref` alone."""
-        return self._function(name, _SIGNATURES[name][0])
+        """That function in half the time: it takes whole numbers of 32 bits and `ctypes.byref` alone.
+
+        With 64 bits all functions are called alike; of 32-bit Windows' ctypes must know the arguments.
+        """
+        if ctypes.sizeof(_POINTER) == 4:
+            return self._function(name, *_SIGNATURES[name])
+        return ctypes.CFUNCTYPE(_SIGNATURES[name][0])(self._load(name))
 
     def _function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         kind: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # the first on Windows alone
@@ -179,10 +184,16 @@ _PLATFORMS: dict[str, Sequence[tuple[str, str]]] = {
 }
 
 
-def current_context() -> int | None:
-    """The driver's handle of the context that is current in this thread; None where there is none."""
+def current_context(anew: bool = False) -> int | None:
+    """The driver's handle of the context that is current in this thread; None where there is none.
+
+    anew: look again for the libraries that this process had not loaded when it was asked before: the first
+    context brings them. To look takes longer than a call of the engine's may.
+    """
     for library, name in _PLATFORMS.get(sys.platform, ()):
-        asks = _known.get(name) or _known.setdefault(name, _asker(library, name))
+        asks = _known.get(name)
+        if asks is None and (anew or name not in _known):
+            asks = _known[name] = _asker(library, name)
         handle = asks() if asks else None
         if handle:
             return handle
@@ -199,7 +210,7 @@ _OPENGL = {
 
 def current_renderer() -> str | None:
     """Who draws in the context that is current in this thread, whoever made it; None where there is none."""
-    for library in _OPENGL.get(sys.platform, ()) if current_context() else ():
+    for library in _OPENGL.get(sys.platform, ()) if current_context(anew=True) else ():
         try:
             ask = _library(library).glGetString
         except (OSError, AttributeError):

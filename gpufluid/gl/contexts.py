@@ -28,6 +28,12 @@ FEW = 4  # contexts of the engine's own that may be there before those that were
 VERSIONS = 430, 420, 330
 # by the names that every Linux has them under: who looks for them asks ldconfig, in two processes a context
 LIBRARIES = {"libgl": "libGL.so.1", "libegl": "libEGL.so.1"}
+REMEDY = "on Debian or Ubuntu install the packages libegl1 libgl1"
+REMEDIES = {
+    "win32": "install the driver of the graphics card's maker; on a remote desktop or a virtual machine, the "
+    "'OpenCL, OpenGL and Vulkan Compatibility Pack' of the Microsoft Store",
+    "darwin": "start it from a session at the screen, not as a service or over ssh",
+}
 
 
 def create_context() -> moderngl.Context:
@@ -49,8 +55,8 @@ def create_context() -> moderngl.Context:
         guard_of(made).recalled = True
         return made
     raise GLUnavailableError(
-        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): on Debian or Ubuntu install the packages "
-        'libegl1 libgl1, or use backend="numpy", which needs no OpenGL'
+        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): {REMEDIES.get(sys.platform, REMEDY)}, "
+        'or use backend="numpy", which needs no OpenGL'
     )
 
 

@@ -84,7 +84,10 @@ def read(file: Path, driver: dict[str, str]) -> Kept | None:
         told = json.loads(raw)
         if any(told[name] != value for name, value in driver.items()):
             raise ValueError("it is of another driver")
-        when = datetime.fromisoformat(told["when"]).astimezone(timezone.utc)
+        when = datetime.fromisoformat(told["when"])
+        if when.tzinfo is None:  # nor does Windows know its own for times before 1970
+            raise ValueError("its time has no zone")
+        when = when.astimezone(timezone.utc)
         ms, large = (
             {name: float(told[box][name]) for name in WAYS if name in told[box]} for box in ("ms", "large")
         )

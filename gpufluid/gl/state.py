@@ -327,7 +327,7 @@ class StateGuard:
         self.kept, self.recalled = True, False
         self._gl = calls(ctx)
         self._state: _Kept | None = None
-        self.handle = current_context()
+        self.handle = current_context(anew=True)
         self._depth = 0
         self._saved: Answers | None = None
         self._fbo: Any = None

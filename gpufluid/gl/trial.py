@@ -140,7 +140,7 @@ def tune(ctx: moderngl.Context | None = None) -> str:
     Raises GpufluidError if nothing can be kept, naming the file, if `ctx` is not current, and without a `ctx`
     if any context is, since it would not be current any more. GLUnavailableError without OpenGL.
     """
-    if ctx is None and current_context():
+    if ctx is None and current_context(anew=True):
         raise GpufluidError(
             "a GL context is current here: say gf.tune(ctx), or fluid.ctx for that of a fluid"
         )

@@ -8,7 +8,9 @@ copied for that, without encoding again, so that its index comes first, for the 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
+from errno import ENOENT
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number, whole_number
 from gpufluid.errors import GpufluidError, MissingDependencyError, warn
-from gpufluid.files import partial_path
+from gpufluid.files import partial_path, remove_file, replace_file
 from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
 from gpufluid.io.paths import check_output, output_kind
@@ -213,6 +215,8 @@ class Film:
     def _encode(self, frame: Any) -> None:
         if self._container is None:
             self._open()
+        elif self._muxed and not self._partial.exists():  # the disk would take the rest for nobody
+            raise FileNotFoundError(ENOENT, "it was removed while it was written")
         # one thread: with more swscale spoils pixels where slices of an odd height meet
         frame = frame.reformat(
             format=self._pixels, dst_colorspace="ITU709", dst_color_range="MPEG", threads=1
@@ -281,9 +285,10 @@ class Film:
                         packet.stream = taken
                         target.mux(packet)
             self._name(whole)
-            self._partial.unlink()
         finally:
-            whole.unlink(missing_ok=True)
+            remove_file(whole)
+        with suppress(OSError):  # the film is there
+            remove_file(self._partial)
 
     def _salvage(self) -> None:
         """After an error: the fragments that reached the disk whole are the film, if there are any."""
@@ -291,7 +296,7 @@ class Film:
         end = whole(self._partial) if self._partial.exists() else 0
         if not end:
             self.frames = 0
-            self._partial.unlink(missing_ok=True)
+            remove_file(self._partial)
             return
         os.truncate(self._partial, end)
         with self._av.open(str(self._partial.absolute())) as film:
@@ -310,7 +315,7 @@ class Film:
             if (n > 1 or not self._overwrite) and (self.path.exists() or self.path.is_symlink()):
                 continue
             try:
-                file.replace(self.path)
+                replace_file(file, self.path)
                 break
             except PermissionError:
                 if not self.path.exists():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Literal
 
 from gpufluid.errors import GpufluidError
-from gpufluid.files import REMEDY, named_file, refuse_device
+from gpufluid.files import REMEDY, named_file, refuse_device, try_folder
 
 Kind = Literal["film", "picture", "folder"]
 
@@ -106,9 +105,7 @@ def check_place(target: Path, kind: Kind, what: str = PICTURES) -> None:
     if not folder.is_dir():
         raise GpufluidError(f"{target}: {folder} is not a folder")
     try:
-        # Only trying tells: permissions, read-only disks and file systems that take no files all count.
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        try_folder(folder)
     except OSError as error:
         raise GpufluidError(
             f"{target}: cannot write in the folder {folder.absolute()} ({error.strerror}); choose another one"

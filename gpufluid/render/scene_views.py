@@ -52,6 +52,9 @@ class SceneViews:
             for number, view in enumerate(asked):
                 if any(view is other for other in asked[:number]):
                     continue
+                if not isinstance(view, FlowView):
+                    wanted = "a description such as gf.StreamlinesView"
+                    raise GpufluidError(f"Scene.views[{number}] must be {wanted}, got {view!r}")
                 if not view.visible:  # it waits as it was
                     self._made += [made for made in before if made.view is view]
                     continue
