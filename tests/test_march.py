@@ -812,6 +812,11 @@ def test_bad_cameras_are_named(device: Device) -> None:
     view = view_of(OUTSIDE, 1.5)
     for pair, words in (
         ((view.view.T, view.projection), "bottom row of the view matrix.*: transpose it"),
+        ((view.view, view.projection.T), "bottom row of the projection matrix.*: transpose it"),
+        (
+            (view.view.ravel(), view.projection),
+            r"view matrix must be 4x4, got 16 numbers: np.reshape\(m, \(4",
+        ),
         ((view.view, view.projection * (1, 1, -1, 1)), "bottom row of the projection.*: a left-handed one"),
         ((view.view @ np.diag([1.0, 1.2, 1.0, 1.0]), view.projection), "scale all axes alike, and does more"),
     ):

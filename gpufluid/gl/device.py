@@ -22,10 +22,12 @@ from gpufluid.gl import enums
 from gpufluid.gl.calls import a_context, calls
 from gpufluid.gl.capabilities import IMAGE_FORMAT, capabilities
 from gpufluid.gl.contexts import names_software
+from gpufluid.gl.hosts_program import HostsProgram
 from gpufluid.gl.messages import take
 from gpufluid.gl.programs import Programs, compiled
 from gpufluid.gl.source import FULLSCREEN, Source, checked_prefix
-from gpufluid.gl.state import guard_of, keeping
+from gpufluid.gl.state import another, guard_of, keeping
+from gpufluid.gl.targets import check_hosts, drawable, is_hosts, samples_of
 from gpufluid.gl.ways import BACKENDS, by_rule, check
 from gpufluid.stops import unbroken
 
@@ -198,28 +200,36 @@ class Device:
             made.repeat_x = made.repeat_y = False
         return self._blanks[size]
 
-    def check_hosts_program(
+    def hosts_program(
         self, program: Any, unit: int, what: str, prefix: str, samplers: Sequence[str]
-    ) -> None:
-        """Raise GpufluidError where a host's `program` cannot be given textures, from `unit` on.
+    ) -> moderngl.Program | moderngl.ComputeShader | HostsProgram:
+        """Return a host's `program`, by whose name it may be given, to set uniforms in.
 
+        Raises GpufluidError where it cannot be given textures, from `unit` on.
         what: the call of the user's, for the message. prefix: what the names of its uniforms begin with.
         samplers: the rest of the names of its textures, by their units; those not read a compiler leaves out.
         """
         guard_of(self.ctx).check_current(self.ctx, what)
-        if not isinstance(program, moderngl.Program | moderngl.ComputeShader):
+        if isinstance(program, int | np.integer) and not isinstance(program, bool):
+            found: Any = HostsProgram(self.ctx, int(program))
+            found.check(what)
+        elif not isinstance(program, moderngl.Program | moderngl.ComputeShader):
             raise GpufluidError(
-                f"{what}: program must be a moderngl.Program or a moderngl.ComputeShader, got {program!r}"
+                f"{what}: program must be a moderngl.Program or moderngl.ComputeShader, or OpenGL's name of "
+                f"a program, got {program!r}"
             )
-        if isinstance(program.mglo, moderngl.InvalidObject):
+        elif isinstance(program.mglo, moderngl.InvalidObject):
             raise GpufluidError(f"{what}: the program was released")
-        if program.ctx is not self.ctx:
-            raise GpufluidError(f"{what}: the program lives in another GL context")
+        elif program.ctx is not self.ctx:
+            raise GpufluidError(f"{what}: the program lives in {another(program.ctx, self.ctx)}")
+        else:
+            found = program
         checked_prefix(prefix)
-        used = [n for n, name in enumerate(samplers) if f"{prefix}_{name}" in program]
+        used = [n for n, name in enumerate(samplers) if f"{prefix}_{name}" in found]
         last = calls(self.ctx).integers(enums.MAX_COMBINED_TEXTURE_IMAGE_UNITS)[0] - max([1, *used]) - 1
         if whole_number(unit, "unit", low=0) > last:
             raise GpufluidError(f"{what}: unit must be a texture unit, 0 .. {last} here, got {unit}")
+        return found  # type: ignore[no-any-return]
 
     @property
     def watched(self) -> bool:
@@ -414,7 +424,9 @@ def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "targe
     if isinstance(target.mglo, moderngl.InvalidObject):
         raise GpufluidError(f"the {what} was released")
     if target.ctx is not ctx:
-        raise GpufluidError(f"the {what} lives in another GL context than {by}")
+        raise GpufluidError(f"the {what} lives in {another(target.ctx, ctx)} than {by}")
+    if is_hosts(target):
+        check_hosts(target, what)
     colors = target.color_attachments  # None in one that moderngl has not made
     if colors == ():
         raise GpufluidError(f"the {what} has no colour to draw to: give it a texture, framebuffer([texture])")
@@ -437,7 +449,9 @@ def check_depth(depth: Any, ctx: moderngl.Context, by: str) -> None:
             f"depth must be a depth texture (ctx.depth_texture), got one of {depth.components} components"
         )
     if depth.ctx is not ctx:
-        raise GpufluidError(f"the depth texture lives in another GL context than {by}")
+        raise GpufluidError(f"the depth texture lives in {another(depth.ctx, ctx)} than {by}")
+    if not calls(ctx).glIsTexture(depth.glo):
+        raise GpufluidError("the depth texture was deleted: make another depth, of the one there is now")
     if depth.samples:
         raise GpufluidError(
             f"the depth texture has {depth.samples} samples a pixel, {by} needs one: resolve it first "
@@ -452,15 +466,16 @@ def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
     """
     if not isinstance(target, moderngl.Framebuffer):
         raise GpufluidError(f"the picture must be a moderngl.Framebuffer, got {target!r}")
-    check_target(target, target.ctx, "it", "framebuffer")
-    if target.samples:
-        raise GpufluidError(
-            f"the framebuffer has {target.samples} samples a pixel, which cannot be read: "
-            "ctx.copy_framebuffer makes one of them, in another"
-        )
     _, _, width, height = target.viewport
     with keeping(target.ctx, "write_picture"):
-        raw = np.frombuffer(target.read(target.viewport, channels, alignment=1), np.uint8)
+        check_target(target, target.ctx, "it", "framebuffer")
+        if samples := samples_of(target):
+            raise GpufluidError(
+                f"the framebuffer has {samples} samples a pixel, which cannot be read: "
+                "ctx.copy_framebuffer makes one of them, in another"
+            )
+        with drawable(target, depth=False) as seen:
+            raw = np.frombuffer(seen.read(target.viewport, channels, alignment=1), np.uint8)
         _ = target.ctx.error  # moderngl's reading of a window leaves one
     return np.ascontiguousarray(raw.reshape(height, width, channels)[::-1])
 

@@ -433,6 +433,26 @@ def guard_of(ctx: moderngl.Context) -> StateGuard:
     return _guards[ctx]
 
 
+@contextmanager
+def active_unit_kept(ctx: moderngl.Context) -> Iterator[None]:
+    """The texture unit that is active is so again after the body, which binds textures for a host."""
+    gl = calls(ctx)
+    active = gl.integers(enums.ACTIVE_TEXTURE)[0]
+    try:
+        yield
+    finally:
+        gl.glActiveTexture(active)
+
+
+def another(there: moderngl.Context, here: moderngl.Context) -> str:
+    """What a thing made in `there` lives in, as it is called where it was to be used in `here`."""
+    # who has no guard yet may be current or not
+    handles = [_guards[ctx].handle for ctx in (there, here) if ctx in _guards and not gone(ctx)]
+    if len(handles) == 2 and handles[0] == handles[1]:
+        return "another moderngl.Context of the same GL context (call create_context once, and pass it on)"
+    return "another GL context"
+
+
 def keep_state(ctx: moderngl.Context, kept: bool = True) -> None:
     """Choose whether the engine leaves the GL state of `ctx` as it found it; by default it does.
 

@@ -28,6 +28,7 @@ from gpufluid.gl.device import blend, check_target, first_color_alone
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest, own_depths
+from gpufluid.gl.targets import drawable
 from gpufluid.grid import Grid
 from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, cells_of, view_of
@@ -318,7 +319,7 @@ class FrameRenderer(Guest):
         encodes = gl.glIsEnabled(enums.FRAMEBUFFER_SRGB)
         gl.glDisable(enums.FRAMEBUFFER_SRGB)
         try:
-            with first_color_alone(framebuffer):
+            with drawable(framebuffer) as framebuffer, first_color_alone(framebuffer):
                 self._tone_map(framebuffer)
         finally:
             if encodes:

@@ -23,12 +23,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
+from gpufluid.gl import enums
 from gpufluid.gl.device import Device, blend, check_depth, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
+from gpufluid.gl.targets import depth_of, drawable, hang_depth, is_hosts, samples_of, size_of
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant, side_numbers
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
@@ -123,8 +125,7 @@ class Overlay(Guest):
         corner, size = self.check_target(target)
         view = hosts_view(self.ctx, camera, size[0] / size[1], clip_z)
         name = type(self).__name__
-        attached: Any = target.depth_attachment if target.glo else None
-        has_depth = attached is not None or not target.glo
+        attached = depth_of(target)
         depth_corner = corner
         if depth is not None:
             check_depth(depth, self.ctx, f"this {name}")
@@ -138,9 +139,9 @@ class Overlay(Guest):
                 )
         near, far = (_picture_depth(view, d) for d in (1.0, 2.0))
         reversed_depth = near > far
-        hangs = depth is not None and attached is not None and attached.glo == depth.glo
+        hangs = depth is not None and attached[:2] == (enums.TEXTURE, depth.glo)
         opaque = self.opaque
-        if opaque and not has_depth:
+        if opaque and not attached.kind:
             target = self._with_own_depth(target, reversed_depth)
         elif hangs and not opaque:
             target = self._without_depth(target)
@@ -152,7 +153,7 @@ class Overlay(Guest):
         self, kind: str, target: moderngl.Framebuffer, make: Callable[[], list[moderngl.Framebuffer | Any]]
     ) -> list[Any]:
         """What `make` made for `target`, first of all a framebuffer; made once for each target."""
-        key = drawn_to(target)
+        key: object = (size_of(target), samples_of(target)) if is_hosts(target) else drawn_to(target)
         if kind not in self._others or self._others[kind][0] != key:
             let_go(*self._others.pop(kind, (None, []))[1])
             self._others[kind] = key, make()
@@ -162,6 +163,9 @@ class Overlay(Guest):
 
     def _without_depth(self, target: moderngl.Framebuffer) -> moderngl.Framebuffer:
         """`target` without its depth, which is read."""
+        if is_hosts(target):
+            hang_depth(target, None)
+            return target
         colors = target.color_attachments[:1]
         bare: moderngl.Framebuffer = self._kept("bare", target, lambda: [self.ctx.framebuffer(colors)])[0]
         return bare
@@ -170,14 +174,18 @@ class Overlay(Guest):
         """`target` with a depth of this view's own, cleared."""
 
         def make() -> list[Any]:
-            depth = self.ctx.depth_renderbuffer(target.size, samples=target.samples)
-            colors = target.color_attachments[:1]
-            return [self.ctx.framebuffer(colors, depth), self.ctx.framebuffer([], depth), depth]
+            depth = self.ctx.depth_renderbuffer(size_of(target), samples=samples_of(target))
+            alone = self.ctx.framebuffer([], depth)
+            deep = [] if is_hosts(target) else [self.ctx.framebuffer(target.color_attachments[:1], depth)]
+            return [*deep, alone, depth]
 
-        deep, alone, _ = self._kept("deep", target, make)
+        *deep, alone, depth = self._kept("deep", target, make)
         alone.clear(depth=0.0 if reversed_depth else 1.0)
-        assert isinstance(deep, moderngl.Framebuffer)
-        return deep
+        if not deep:
+            hang_depth(target, depth)
+            return target
+        assert isinstance(deep[0], moderngl.Framebuffer)
+        return deep[0]
 
     # -- programs ------------------------------------------------------------------------------------------
 
@@ -384,9 +392,8 @@ class InScene(Overlay, ABC):
         fluid.voxelize()
         if 0 in self.check_target(target)[1]:
             return  # a minimised window
-        shot = self.shot(camera, target, depth, clip_z, smoke)
-        with first_color_alone(target):
-            self.draw(fluid, shot, target)
+        with drawable(target) as target, first_color_alone(target):
+            self.draw(fluid, self.shot(camera, target, depth, clip_z, smoke), target)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""

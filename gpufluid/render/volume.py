@@ -27,11 +27,13 @@ from numpy.typing import ArrayLike
 
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.gl import enums
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device, blend, check_depth, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.gl.state import Guest, binding, keeping
+from gpufluid.gl.state import Guest, active_unit_kept, binding, keeping
+from gpufluid.gl.targets import depth_of, drawable
 from gpufluid.grid import Grid
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
@@ -257,10 +259,11 @@ class VolumeRenderer(Guest):
 
     @binding
     def give(
-        self, fluid: FluidLike, program: moderngl.Program, unit: int = 10, prefix: str = "gpufluid"
+        self, fluid: FluidLike, program: moderngl.Program | int, unit: int = 10, prefix: str = "gpufluid"
     ) -> None:
         """Set what ``gf.glsl("light")`` reads in `program`, one of yours: the light of the last picture.
 
+        program: a moderngl.Program, or the name that OpenGL gave one that moderngl has not made.
         Binds two textures, to `unit` and the next, and a third if the program asks for the light of lamps,
         and leaves them bound: call it before you draw with that program. Before the first picture everything
         is fully lit. Each fluid whose light you ask for needs a renderer of its own. prefix: that given to
@@ -269,10 +272,11 @@ class VolumeRenderer(Guest):
         `release`.
         """
         self._check_alive()
-        self.device.check_hosts_program(program, unit, "VolumeRenderer.give", prefix, SAMPLERS)
+        known = self.device.hosts_program(program, unit, "VolumeRenderer.give", prefix, SAMPLERS)
         self._gives = True
         if self._drawn is None:
-            give_all_light(self.device, program, unit, prefix)
+            with active_unit_kept(self.ctx):
+                give_all_light(self.device, known, unit, prefix)
             return
         if self._drawn() is not fluid:
             raise GpufluidError(
@@ -283,7 +287,8 @@ class VolumeRenderer(Guest):
             if self._unwalked is not None:
                 self._walk(fluid, self._unwalked)
             self.lighting.walk_past_solids(fluid)
-        self.lighting.give(program, fluid, unit, prefix)
+        with active_unit_kept(self.ctx):
+            self.lighting.give(known, fluid, unit, prefix)
 
     def prepare(self, fluid: FluidLike, look: Look, shadows: ShadowMap | None = None) -> None:
         """Walk the light of `look` through the smoke: all that does not depend on the camera.
@@ -368,8 +373,19 @@ class VolumeRenderer(Guest):
         depth: moderngl.Texture | None,
         look: Look,
     ) -> None:
+        with drawable(target, depth=False) as bare:
+            self._draw_over(fluid, view, self._without_depth(bare, depth), depth, look)
+
+    def _draw_over(
+        self,
+        fluid: FluidLike,
+        view: View,
+        bare: moderngl.Framebuffer,
+        depth: moderngl.Texture | None,
+        look: Look,
+    ) -> None:
+        """Blend the prepared smoke over `bare`, in which `depth` does not hang."""
         made = self._work
-        bare = self._without_depth(target, depth)
         self._edge = look.smoke.edge * look.smoke.extinction
         self._soft = look.smoke.soft
         fire = made.lighting.seen_fire(fluid)
@@ -585,8 +601,7 @@ class VolumeRenderer(Guest):
         self, target: moderngl.Framebuffer, depth: moderngl.Texture | None
     ) -> moderngl.Framebuffer:
         """`target`, or the same without its depth where that is what is read: GL forbids both at once."""
-        attached: Any = target.depth_attachment if target.glo else None
-        if depth is None or attached is None or attached.glo != depth.glo:
+        if depth is None or depth_of(target)[:2] != (enums.TEXTURE, depth.glo):
             return target
         key = drawn_to(target)
         if self._color_only is None or self._color_only[0] != key:
