@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from puff import SIZE, Canvas, Floats, Puff, pictured, way_through_box
 from sharing import in_pairs
 
 import gpufluid as gf
+from gpufluid.gl.calls import calls
 from gpufluid.gl.contexts import create_context
 from gpufluid.gl.device import Device
 from gpufluid.render import march, slabs
@@ -693,6 +695,19 @@ def test_frames_are_timed_without_waiting(ctx: moderngl.Context, monkeypatch: py
         found.append(clock.next_frame(0.1 * frame))
     assert [f if f is None else round(10 * f[1]) for f in found] == [None] * 3 + [0, 1, 2, 3, None, 5]
     assert all(f is None or f[0] > 0.0 for f in found)
+
+
+def test_a_time_query_of_the_hosts_goes_on(ctx: moderngl.Context) -> None:
+    """A profiler's, around the picture: OpenGL has one at a time, and ended it with the engine's."""
+    clock, canvas, profiler = FrameClock(ctx), Canvas(ctx), ctx.query(time=True)
+    running = ctypes.c_int()
+    with profiler:
+        with clock.span():
+            canvas.target.clear()
+        calls(ctx).glGetQueryiv(0x88BF, 0x8865, ctypes.byref(running))
+        assert running.value
+    assert profiler.elapsed > 0
+    assert [clock.next_frame(1.0) for _ in range(4)] == [None] * 4, "nothing was counted"
 
 
 # -- noise --------------------------------------------------------------------------------------------------

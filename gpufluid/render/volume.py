@@ -106,7 +106,7 @@ class VolumeRenderer(Guest):
     of "ray-march", 1 or 0.5 of the picture's width and height.
     frame_ms: GPU time that light and smoke may take per frame, ms; None: no limit. If they need more,
     `quality` falls: fewer slabs, and at last half the resolution with "ray-march". OpenGL has one time query
-    at a time, so the host must have none running meanwhile.
+    at a time: while one of the host's runs, `quality` stays as it is.
     skip_empty: skip places without smoke; the picture is the same but for rounding.
     reuse: keep what has not changed since the last picture; without effect while `frame_ms` is set. What a
     shader of yours writes into a field's texture is not noticed: say False then.
