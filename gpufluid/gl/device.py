@@ -466,9 +466,9 @@ def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
     """
     if not isinstance(target, moderngl.Framebuffer):
         raise GpufluidError(f"the picture must be a moderngl.Framebuffer, got {target!r}")
-    _, _, width, height = target.viewport
     with keeping(target.ctx, "write_picture"):
         check_target(target, target.ctx, "it", "framebuffer")
+        _, _, width, height = target.viewport
         if samples := samples_of(target):
             raise GpufluidError(
                 f"the framebuffer has {samples} samples a pixel, which cannot be read: "
