@@ -597,7 +597,7 @@ class Fluid(Handle):
         for a unit or a prefix that cannot be.
         """
         from gpufluid.gl.passes import give
-        from gpufluid.gl.state import active_unit_kept
+        from gpufluid.gl.state import lent
 
         self.check_alive()
         fields = {"scalars": self.scalars, "velocity": self.velocity_field}
@@ -613,7 +613,7 @@ class Fluid(Handle):
             "grips": [n < 2 * self.grid.dimensions and sides.grips(n) for n in range(6)],
             "wall_velocities": [sides.velocity(n) for n in range(6)],
         }
-        with active_unit_kept(self.device.ctx):
+        with lent(self.device.ctx, range(unit, unit + len(fields))):
             for at, (name, field) in enumerate(fields.items(), unit):
                 field.front.use(at)
                 values[name] = at

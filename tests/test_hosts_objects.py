@@ -283,6 +283,7 @@ def test_a_program_is_known_by_its_name(ctx: moderngl.Context, fluid: gf.Fluid) 
     fluid.temperature.write(np.full((8, 10, 12), 1.0, np.float32))
     lamps = [gf.PointLight((0.5, 1.5, 0.5)), gf.PointLight((1.5, 0.5, 0.5))]
     smoke.render(fluid, EYE, target, fire=gf.Fire(), lights=lamps)
+    comparing = ctx.sampler(compare_func="<=")  # it would read nothing by it
     found = []
     for by_name in (False, True):
         program = ctx.program(
@@ -292,10 +293,17 @@ def test_a_program_is_known_by_its_name(ctx: moderngl.Context, fluid: gf.Fluid) 
         known: Any = np.uint32(program.glo) if by_name else program
         for give in fluid.give, lambda to: smoke.give(fluid, to):
             host("glUseProgram", host.program.glo)
+            for unit in range(16):
+                comparing.use(unit)
             host("glActiveTexture", 0x84C0 + 3)
             give(known)
             assert host.number(0x84E0)[0] == 0x84C0 + 3
             assert not by_name or host.number(0x8B8D)[0] == host.program.glo
+            lent = range(8, 10) if give == fluid.give else range(10, 13)
+            for unit in range(16):
+                host("glActiveTexture", 0x84C0 + unit)
+                assert (host.number(0x8919)[0] == 0) == (unit in lent)
+                comparing.clear(unit)
         given = ctx.vertex_array(program, [(ctx.buffer(PLACES), "3f", "place")])
         target.use()
         out = ctx.buffer(reserve=13 * 4 * len(PLACES))
@@ -303,6 +311,7 @@ def test_a_program_is_known_by_its_name(ctx: moderngl.Context, fluid: gf.Fluid) 
         found.append(np.frombuffer(out.read(), np.float32).reshape(-1, 13))
     assert (found[0].std(axis=0)[[0, 1, 2, 3, 4, 5, 6, 7, 10]] > 0.0).all(), "it tells one place from another"
     assert np.array_equal(*found)
+    comparing.release()
     host.release()
     smoke.release()
 

@@ -220,6 +220,28 @@ def test_depth_may_hang_in_the_target_and_pictures_stand_anywhere(device: Device
 
 
 @ways
+def test_one_depth_of_the_whole_target_serves_every_viewport(device: Device, way: str) -> None:
+    """As in a game of two players in one framebuffer, whose depth hangs in it or not."""
+    ctx, puff = device.ctx, Puff(device, GRID, density=0.05)
+    x, y = np.meshgrid(np.arange(SIZE[0]), np.arange(SIZE[1]))
+    values = texel_of(OUTSIDE, np.where(x + y < 30, 2.4, 9.0))
+    options = {**WAYS[way], "jitter": False}  # noise keeps to the pixels of the target
+    expected, all_depths = np.zeros((50, 71, 4)), np.zeros((50, 71))  # elsewhere all is hidden
+    expected[11:43, 5:53] = cut = drawn(puff, OUTSIDE, options, depth=depth_texture(ctx, values))
+    all_depths[11:43, 5:53] = values
+    depth, large, made = depth_texture(ctx, all_depths), Canvas(ctx, (71, 50)), VolumeRenderer(ctx, **options)
+    for target in (large.target, ctx.framebuffer([large.texture], depth)):
+        large.target.clear()
+        target.viewport = (5, 11, *SIZE)
+        made.render(puff, OUTSIDE, target, depth=depth)
+        np.testing.assert_allclose(large.read(), expected, atol=within(1e-5, 1e-3))
+    assert 0.02 < (drawn(puff, OUTSIDE, options) - cut)[..., 3].max() < cut[..., 3].max(), (
+        "some of it is hidden"
+    )
+    made.release()
+
+
+@ways
 def test_flat_and_odd_grids_with_solids(ctx: moderngl.Context, device: Device, way: str) -> None:
     """A sheet one cell thick; a box of prime sizes; and a solid, which looks like the smoke beside it."""
     smoke = gf.Smoke(extinction=16.0)

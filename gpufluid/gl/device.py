@@ -420,7 +420,10 @@ def let_go(*things: Any) -> None:
 def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "target") -> None:
     """Raise GpufluidError where nothing can be drawn into `target` in `ctx`. by, what: for the message."""
     if not isinstance(target, moderngl.Framebuffer):
-        raise GpufluidError(f"{what} must be a moderngl.Framebuffer, got {target!r}")
+        raise GpufluidError(
+            f"{what} must be a moderngl.Framebuffer, got {target!r} (of another library's, by its name in "
+            "OpenGL: ctx.detect_framebuffer(name))"
+        )
     if isinstance(target.mglo, moderngl.InvalidObject):
         raise GpufluidError(f"the {what} was released")
     if target.ctx is not ctx:
@@ -440,7 +443,10 @@ def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "targe
 def check_depth(depth: Any, ctx: moderngl.Context, by: str) -> None:
     """Raise GpufluidError where `depth` is no texture of depths that shaders in `ctx` can read, for `by`."""
     if not isinstance(depth, moderngl.Texture):
-        raise GpufluidError(f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}")
+        raise GpufluidError(
+            f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}: "
+            "ctx.external_texture(name, size, 1, 0, \"f4\") makes one of OpenGL's name of another library's"
+        )
     if isinstance(depth.mglo, moderngl.InvalidObject):
         raise GpufluidError("the depth texture was released")
     # a host's own depth texture, of one component, does not say that it is one

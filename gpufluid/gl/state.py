@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -434,11 +434,16 @@ def guard_of(ctx: moderngl.Context) -> StateGuard:
 
 
 @contextmanager
-def active_unit_kept(ctx: moderngl.Context) -> Iterator[None]:
-    """The texture unit that is active is so again after the body, which binds textures for a host."""
+def lent(ctx: moderngl.Context, units: Iterable[int]) -> Iterator[None]:
+    """A host lends these texture units, whose textures the body binds: no sampler of its own decides there.
+
+    The unit that is active is so again afterwards.
+    """
     gl = calls(ctx)
     active = gl.integers(enums.ACTIVE_TEXTURE)[0]
     try:
+        for unit in units:
+            gl.glBindSampler(unit, 0)
         yield
     finally:
         gl.glActiveTexture(active)

@@ -32,14 +32,14 @@ from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device, blend, check_depth, check_target, drawn_to, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.gl.state import Guest, active_unit_kept, binding, keeping
+from gpufluid.gl.state import Guest, binding, keeping, lent
 from gpufluid.gl.targets import depth_of, drawable
 from gpufluid.grid import Grid
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
 from gpufluid.render.firelight import FIRE, SeenFire
 from gpufluid.render.light_volume import ATTENUATIONS
-from gpufluid.render.lighting import SAMPLERS, Lighting, give_all_light
+from gpufluid.render.lighting import SAMPLERS, Lighting, asks_for_lamps, give_all_light
 from gpufluid.render.march import RayMarch
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import Painter, Sight, eye_of
@@ -235,9 +235,10 @@ class VolumeRenderer(Guest):
         """Light the smoke and blend it over `target`, premultiplied.
 
         camera: a Camera, or a host's (view, projection), matrices that multiply column vectors from the left.
-        depth: the depth texture of the scene, seen by the same camera, as large as the viewport of `target`;
-        smoke behind it is hidden. clip_z: the clip-space depths that its 0 and 1 stand for: (-1, 1), or (0,
-        1) after glClipControl, as hosts with reversed z have it; `camera` must then be their own matrices.
+        depth: the depth texture of the scene, seen by the same camera, as large as the viewport of `target`
+        or, with one picture beside another in it, as all of `target`; smoke behind it is hidden. clip_z: the
+        clip-space depths that its 0 and 1 stand for: (-1, 1), or (0, 1) after glClipControl, as hosts with
+        reversed z have it; `camera` must then be their own matrices.
         light, smoke: None for the defaults. fire: how hot gas glows; None: it does not. lights: up to four
         more lights.
         A viewport without pixels, as of a minimised window, is left alone.
@@ -274,8 +275,9 @@ class VolumeRenderer(Guest):
         self._check_alive()
         known = self.device.hosts_program(program, unit, "VolumeRenderer.give", prefix, SAMPLERS)
         self._gives = True
+        units = range(unit, unit + (3 if asks_for_lamps(known, prefix) else 2))
         if self._drawn is None:
-            with active_unit_kept(self.ctx):
+            with lent(self.ctx, units):
                 give_all_light(self.device, known, unit, prefix)
             return
         if self._drawn() is not fluid:
@@ -287,7 +289,7 @@ class VolumeRenderer(Guest):
             if self._unwalked is not None:
                 self._walk(fluid, self._unwalked)
             self.lighting.walk_past_solids(fluid)
-        with active_unit_kept(self.ctx):
+        with lent(self.ctx, units):
             self.lighting.give(known, fluid, unit, prefix)
 
     def prepare(self, fluid: FluidLike, look: Look, shadows: ShadowMap | None = None) -> None:
@@ -374,7 +376,8 @@ class VolumeRenderer(Guest):
         look: Look,
     ) -> None:
         with drawable(target, depth=False) as bare:
-            self._draw_over(fluid, view, self._without_depth(bare, depth), depth, look)
+            bare = self._without_depth(bare, depth)
+            self._draw_over(fluid, view, bare, depth, look, _part_of(depth, target))
 
     def _draw_over(
         self,
@@ -383,8 +386,9 @@ class VolumeRenderer(Guest):
         bare: moderngl.Framebuffer,
         depth: moderngl.Texture | None,
         look: Look,
+        depth_part: tuple[float, float, float, float],
     ) -> None:
-        """Blend the prepared smoke over `bare`, in which `depth` does not hang."""
+        """Blend the prepared smoke over `bare`, in which `depth` does not hang. depth_part: as in `Sight`."""
         made = self._work
         self._edge = look.smoke.edge * look.smoke.extinction
         self._soft = look.smoke.soft
@@ -400,6 +404,7 @@ class VolumeRenderer(Guest):
             edge=self._edge,
             fire=fire,
             soft=self._soft,
+            depth_part=depth_part,
         )
         slabs = self._way.slabs(sight)
         if len(slabs):
@@ -474,10 +479,12 @@ class VolumeRenderer(Guest):
         if depth is None:
             return
         check_depth(depth, self.ctx, "this renderer")
-        if depth.size != tuple(target.viewport[2:]) and 0 not in target.viewport[2:]:
-            (a, b), (c, d) = depth.size, target.viewport[2:]
+        sizes = tuple(target.viewport[2:]), target.size
+        if depth.size not in sizes and 0 not in sizes[0]:
+            (a, b), (c, d), (e, f) = depth.size, *sizes
             raise GpufluidError(
                 f"the depth texture has {a} x {b} pixels, the viewport of the target {c} x {d}"
+                + (f", all of it {e} x {f}" if sizes[0] != sizes[1] else "")
             )
 
     def _check_alive(self) -> None:
@@ -627,3 +634,13 @@ class VolumeRenderer(Guest):
             let_go(self._color_only[1])
             self._color_only = None
         self.device.release()
+
+
+def _part_of(
+    depth: moderngl.Texture | None, target: moderngl.Framebuffer
+) -> tuple[float, float, float, float]:
+    """Where the viewport of `target` lies in `depth`, as large as that or as `target`, as in `Sight`."""
+    x, y, width, height = target.viewport
+    if depth is None or depth.size == (width, height):
+        return 0.0, 0.0, 1.0, 1.0
+    return x / depth.width, y / depth.height, width / depth.width, height / depth.height
