@@ -596,20 +596,24 @@ class Fluid(Handle):
         """The flat texture of the pressure, four cells along x in a texel; not on NumPy."""
         return self._gl_field(self._stepper.state.pressure)
 
-    def give(self, program: moderngl.Program, unit: int = 8, prefix: str = "gpufluid") -> None:
+    def give(self, program: moderngl.Program | int, unit: int = 8, prefix: str = "gpufluid") -> None:
         """Set what ``gf.glsl("sample")`` reads in `program`, one of yours: the fluid as it is now.
 
+        program: a moderngl.Program, or the name that OpenGL gave one that moderngl has not made.
         Binds two textures, from `unit` on, and leaves them bound: call it after each step. prefix: that given
         to `glsl`; a shader that asks for two fluids has one for each, and units of their own.
         Raises GpufluidError on NumPy, which has no textures, for a program that is not in this context, and
         for a unit or a prefix that cannot be.
         """
+        from gpufluid.gl.passes import give
+        from gpufluid.gl.state import lent
+
         self.check_alive()
         fields = {"scalars": self.scalars, "velocity": self.velocity_field}
-        if self.device is not None:
-            from gpufluid.gl.hosts import check_program
+        from gpufluid.gl.hosts import hosts_program
 
-            check_program(program, self.device.ctx, unit, "Fluid.give", prefix, tuple(fields))
+        assert self.device is not None  # or there were no velocity_field
+        known = hosts_program(program, self.device.ctx, unit, "Fluid.give", prefix, tuple(fields))
         sides = self.boundaries
         values = {
             "origin": tuple(self.grid.origin),
@@ -620,13 +624,11 @@ class Fluid(Handle):
             "grips": [n < 2 * self.grid.dimensions and sides.grips(n) for n in range(6)],
             "wall_velocities": [sides.velocity(n) for n in range(6)],
         }
-        for at, (name, field) in enumerate(fields.items(), unit):
-            field.front.use(at)
-            values[name] = at
-        for name, value in values.items():
-            name = f"{prefix}_{name}"
-            if name in program:  # a compiler leaves out what a shader does not use
-                program[name].value = value  # type: ignore[union-attr]
+        with lent(self.device.ctx, range(unit, unit + len(fields))):
+            for at, (name, field) in enumerate(fields.items(), unit):
+                field.front.use(at)
+                values[name] = at
+        give(known, {f"{prefix}_{name}": value for name, value in values.items()})
 
     def _gl_field(self, store: Any) -> GLField:
         if self.device is None:

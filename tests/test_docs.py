@@ -221,6 +221,14 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
                 + gf.glsl("light", "far")
                 + f"out vec4 light;\nvoid main() {{ vec3 place = vec3(0.0); light = vec4({both}); }}",
             )
+        if "detect_framebuffer" in text:  # a program that moderngl has not made
+            seen_by = ctx.program(
+                vertex_shader="#version 330\nout float sun;\n" + gf.glsl("light") + "void main() "
+                "{ sun = gpufluid_sunlight_at(vec3(gl_VertexID)); gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",
+                varyings=["sun"],
+            )
+            found |= {"fbo": found["framebuffer"].glo, "depth": found["depth_texture"].glo}
+            found |= {"width": size[0], "height": size[1], "program": seen_by.glo}
         if text.startswith("asked"):  # an answer is there a frame or so later
             text = text.replace("...", "fluid.step(1 / 60); ctx.finish()")
         exec(compile(text, "embedding.md", "exec"), found)
@@ -228,6 +236,8 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
             assert 1.0 < np.max(found["fluid"].fuel) <= 2.0, "all of it, in patches"
         if "trail.motion" in text:
             np.testing.assert_allclose(found["trail"].motion, np.array([0.5, 1.0, 0.2]) * 60)
+        if "detect_framebuffer" in text:
+            assert seen_by["gpufluid_light_cell_size"].value == pytest.approx(0.05)  # type: ignore[union-attr]
         found["fluid"].finish()  # a step that an example leaves under way
     assert np.isfinite(told.force).all() and np.isfinite(told.torque).all()
     assert found["fluid"].scrolled != (0, 0, 0), "it follows the hero"

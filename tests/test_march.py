@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from puff import SIZE, Canvas, Floats, Puff, pictured, way_through_box
 from sharing import in_pairs
 
 import gpufluid as gf
+from gpufluid.gl.calls import calls
 from gpufluid.gl.contexts import create_context
 from gpufluid.gl.device import Device
 from gpufluid.render import march, slabs
@@ -214,6 +216,28 @@ def test_depth_may_hang_in_the_target_and_pictures_stand_anywhere(device: Device
     expected = np.zeros((50, 70, 4))
     expected[11 : 11 + SIZE[1], 5 : 5 + SIZE[0]] = alone
     np.testing.assert_allclose(large.read(), expected, atol=within(1e-5, 1e-3))
+    made.release()
+
+
+@ways
+def test_one_depth_of_the_whole_target_serves_every_viewport(device: Device, way: str) -> None:
+    """As in a game of two players in one framebuffer, whose depth hangs in it or not."""
+    ctx, puff = device.ctx, Puff(device, GRID, density=0.05)
+    x, y = np.meshgrid(np.arange(SIZE[0]), np.arange(SIZE[1]))
+    values = texel_of(OUTSIDE, np.where(x + y < 30, 2.4, 9.0))
+    options = {**WAYS[way], "jitter": False}  # noise keeps to the pixels of the target
+    expected, all_depths = np.zeros((50, 71, 4)), np.zeros((50, 71))  # elsewhere all is hidden
+    expected[11:43, 5:53] = cut = drawn(puff, OUTSIDE, options, depth=depth_texture(ctx, values))
+    all_depths[11:43, 5:53] = values
+    depth, large, made = depth_texture(ctx, all_depths), Canvas(ctx, (71, 50)), VolumeRenderer(ctx, **options)
+    for target in (large.target, ctx.framebuffer([large.texture], depth)):
+        large.target.clear()
+        target.viewport = (5, 11, *SIZE)
+        made.render(puff, OUTSIDE, target, depth=depth)
+        np.testing.assert_allclose(large.read(), expected, atol=within(1e-5, 1e-3))
+    assert 0.02 < (drawn(puff, OUTSIDE, options) - cut)[..., 3].max() < cut[..., 3].max(), (
+        "some of it is hidden"
+    )
     made.release()
 
 
@@ -695,6 +719,19 @@ def test_frames_are_timed_without_waiting(ctx: moderngl.Context, monkeypatch: py
     assert all(f is None or f[0] > 0.0 for f in found)
 
 
+def test_a_time_query_of_the_hosts_goes_on(ctx: moderngl.Context) -> None:
+    """A profiler's, around the picture: OpenGL has one at a time, and ended it with the engine's."""
+    clock, canvas, profiler = FrameClock(ctx), Canvas(ctx), ctx.query(time=True)
+    running = ctypes.c_int()
+    with profiler:
+        with clock.span():
+            canvas.target.clear()
+        calls(ctx).glGetQueryiv(0x88BF, 0x8865, ctypes.byref(running))
+        assert running.value
+    assert profiler.elapsed > 0
+    assert [clock.next_frame(1.0) for _ in range(4)] == [None] * 4, "nothing was counted"
+
+
 # -- noise --------------------------------------------------------------------------------------------------
 
 
@@ -812,6 +849,11 @@ def test_bad_cameras_are_named(device: Device) -> None:
     view = view_of(OUTSIDE, 1.5)
     for pair, words in (
         ((view.view.T, view.projection), "bottom row of the view matrix.*: transpose it"),
+        ((view.view, view.projection.T), "bottom row of the projection matrix.*: transpose it"),
+        (
+            (view.view.ravel(), view.projection),
+            r"view matrix must be 4x4, got 16 numbers: np.reshape\(m, \(4",
+        ),
         ((view.view, view.projection * (1, 1, -1, 1)), "bottom row of the projection.*: a left-handed one"),
         ((view.view @ np.diag([1.0, 1.2, 1.0, 1.0]), view.projection), "scale all axes alike, and does more"),
     ):

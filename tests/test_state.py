@@ -633,6 +633,7 @@ def test_a_hosts_state_is_asked_for_on_windows_too(host: Host, monkeypatch: pyte
         named = {"_restype_": result, "_argtypes_": arguments, "_flags_": 0}  # FUNCFLAG_STDCALL
         return type("WinFunctionType", (ctypes._CFuncPtr,), named)
 
+    _Kept(host.ctx, Calls(host.ctx)).ask()  # from now on the same texture unit is active before each
     expected = _Kept(host.ctx, Calls(host.ctx)).ask()
     monkeypatch.setattr(ctypes, "WINFUNCTYPE", strict, raising=False)
     assert _Kept(host.ctx, Calls(host.ctx)).ask() == expected

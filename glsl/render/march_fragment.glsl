@@ -21,10 +21,12 @@ layout(location = 1) out float seen_out;  // how far the ray went for the scene,
 // farthest, in turns like a chessboard's squares: both of its sides are there to choose from afterwards.
 float scene_end() {
     if (!has_depth) return slab.y;
-    ivec2 here = ivec2(gl_FragCoord.xy), last = textureSize(scene_depth, 0) - 1;
+    vec2 whole = vec2(textureSize(scene_depth, 0));
+    ivec2 here = ivec2(gl_FragCoord.xy), first = ivec2(depth_part.xy * whole + 0.5);
+    ivec2 last = first + ivec2(depth_part.zw * whole + 0.5) - 1;
     vec2 ends = vec2(slab.y, slab.x);
     for (int n = 0; n < 4; ++n) {
-        float t = metres_of(texelFetch(scene_depth, min(2 * here + ivec2(n & 1, n >> 1), last), 0).x);
+        float t = metres_of(texelFetch(scene_depth, min(first + 2 * here + ivec2(n & 1, n >> 1), last), 0).x);
         t = t > 0.0 ? clamp(t, slab.x, slab.y) : slab.y;
         ends = vec2(min(ends.x, t), max(ends.y, t));
     }

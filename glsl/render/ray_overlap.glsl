@@ -4,6 +4,7 @@
 
 uniform sampler2D scene_depth;
 uniform vec4 depth_scale;  // value z of the scene's depth texture -> m: (x z + y) / (z z + w)
+uniform vec4 depth_part;   // of that texture, where the picture lies in it: low corner and size, as shares
 uniform bool has_depth;
 
 // The scene's depth from a value of its texture; not above 0 where there is nothing, or what is no depth.
@@ -17,6 +18,6 @@ vec2 overlap(vec3 origin, vec3 d, vec3 bottom, vec3 top, vec2 between) {
 
 float before_scene(float to, vec2 picture) {
     if (!has_depth) return to;
-    float t = metres_of(textureLod(scene_depth, picture, 0.0).x);
+    float t = metres_of(textureLod(scene_depth, depth_part.xy + depth_part.zw * picture, 0.0).x);
     return t > 0.0 ? min(to, t) : to;
 }

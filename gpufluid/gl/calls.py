@@ -39,6 +39,12 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glBindRenderbuffer": (None, _ENUM, _UINT),
     "glBindVertexArray": (None, _UINT),
     "glUseProgram": (None, _UINT),
+    "glGetProgramiv": (None, _UINT, _ENUM, _POINTER),
+    "glGetUniformLocation": (_INT, _UINT, ctypes.c_char_p),
+    "glGetUniformIndices": (None, _UINT, _INT, _POINTER, _POINTER),
+    "glGetActiveUniform": (None, _UINT, _UINT, _INT, _POINTER, _POINTER, _POINTER, _POINTER),
+    **{f"glUniform{n}{kind}v": (None, _INT, _INT, _POINTER) for n in (1, 2, 3, 4) for kind in "fi"},
+    "glUniformMatrix4fv": (None, _INT, _INT, _BOOL, _POINTER),
     "glPixelStorei": (None, _ENUM, _INT),
     "glPixelTransferf": (None, _ENUM, _FLOAT),
     "glPixelTransferi": (None, _ENUM, _INT),
@@ -75,6 +81,12 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glGetQueryObjectiv": (None, _UINT, _ENUM, _POINTER),
     "glGetQueryObjectui64v": (None, _UINT, _ENUM, _POINTER),
     "glGenFramebuffers": (None, _INT, _POINTER),
+    "glCheckFramebufferStatus": (_ENUM, _ENUM),
+    "glGetFramebufferAttachmentParameteriv": (None, _ENUM, _ENUM, _ENUM, _POINTER),
+    "glFramebufferRenderbuffer": (None, _ENUM, _ENUM, _ENUM, _UINT),
+    "glFramebufferTexture": (None, _ENUM, _ENUM, _UINT, _INT),
+    "glFramebufferTexture2D": (None, _ENUM, _ENUM, _ENUM, _UINT, _INT),
+    "glFramebufferTextureLayer": (None, _ENUM, _ENUM, _UINT, _INT, _INT),
     "glGetError": (_ENUM,),
     **{f"glIs{kind}": (_BOOL, _UINT) for kind in ("Buffer", "Framebuffer", "Program", "Renderbuffer")},
     **{f"glIs{kind}": (_BOOL, _UINT) for kind in ("Sampler", "Texture", "VertexArray")},
@@ -122,7 +134,7 @@ class Calls:
         return tuple(out[:count])
 
     def name_of_a_framebuffer(self) -> int:
-        """glGenFramebuffers, of one; it lives as long as the context."""
+        """glGenFramebuffers, of one."""
         out = _UINT()
         self.glGenFramebuffers(1, ctypes.byref(out))
         return out.value

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.gl import enums
 from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import keeping
+from gpufluid.gl.targets import depth_of, drawable, hang_depth, is_hosts, samples_of, size_of
 
 
 def blend(
@@ -66,7 +68,7 @@ class OverTarget:
 
     def of(self, target: moderngl.Framebuffer, make: Callable[[], list[Any]]) -> list[Any]:
         """What `make` made for `target`, first of all a framebuffer, which has its viewport."""
-        key = drawn_to(target)
+        key: object = (size_of(target), samples_of(target)) if is_hosts(target) else drawn_to(target)
         if self._key != key:
             self.release()
             self._things, self._key = make(), key
@@ -76,6 +78,9 @@ class OverTarget:
     def color(self, target: moderngl.Framebuffer) -> moderngl.Framebuffer:
         """The first colour of `target` without its depth: GL forbids to read that while it is drawn to."""
         bare: moderngl.Framebuffer
+        if is_hosts(target):
+            hang_depth(target, None)
+            return target
         (bare,) = self.of(target, lambda: [target.ctx.framebuffer(target.color_attachments[:1])])
         return bare
 
@@ -87,10 +92,7 @@ class OverTarget:
 
 def hangs_in(depth: moderngl.Texture | None, target: moderngl.Framebuffer) -> bool:
     """Whether `depth` is what `target` keeps its depth in."""
-    if depth is None or not target.glo:
-        return False
-    attached: Any = target.depth_attachment
-    return attached is not None and bool(attached.glo == depth.glo)
+    return depth is not None and depth_of(target)[:2] == (enums.TEXTURE, depth.glo)
 
 
 def top_first(raw: bytes, dtype: DTypeLike, size: tuple[int, int], channels: int) -> NDArray[Any]:
@@ -106,15 +108,16 @@ def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
     """
     if not isinstance(target, moderngl.Framebuffer):
         raise GpufluidError(f"the picture must be a moderngl.Framebuffer, got {target!r}")
-    check_target(target, target.ctx, "it", "framebuffer")
-    if target.samples:
-        raise GpufluidError(
-            f"the framebuffer has {target.samples} samples a pixel, which cannot be read: "
-            "ctx.copy_framebuffer makes one of them, in another"
-        )
-    _, _, width, height = target.viewport
     with keeping(target.ctx, "write_picture"):
-        raw = target.read(target.viewport, channels, alignment=1)
+        check_target(target, target.ctx, "it", "framebuffer")
+        _, _, width, height = target.viewport
+        if samples := samples_of(target):
+            raise GpufluidError(
+                f"the framebuffer has {samples} samples a pixel, which cannot be read: "
+                "ctx.copy_framebuffer makes one of them, in another"
+            )
+        with drawable(target, depth=False) as seen:
+            raw = seen.read(target.viewport, channels, alignment=1)
         _ = target.ctx.error  # moderngl's reading of a window leaves one
     return top_first(raw, np.uint8, (width, height), channels)
 

@@ -6,23 +6,31 @@ from collections.abc import Sequence
 from typing import Any
 
 import moderngl
+import numpy as np
 
 from gpufluid.checks import whole_number
 from gpufluid.errors import GpufluidError
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
+from gpufluid.gl.hosts_program import HostsProgram
 from gpufluid.gl.source import checked_prefix
-from gpufluid.gl.state import guard_of
+from gpufluid.gl.state import another, guard_of
+from gpufluid.gl.targets import check_hosts, is_hosts
 
 
 def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "target") -> None:
     """Raise GpufluidError where nothing can be drawn into `target` in `ctx`. by, what: for the message."""
     if not isinstance(target, moderngl.Framebuffer):
-        raise GpufluidError(f"{what} must be a moderngl.Framebuffer, got {target!r}")
+        raise GpufluidError(
+            f"{what} must be a moderngl.Framebuffer, got {target!r} (of another library's, by its name in "
+            "OpenGL: ctx.detect_framebuffer(name))"
+        )
     if isinstance(target.mglo, moderngl.InvalidObject):
         raise GpufluidError(f"the {what} was released")
     if target.ctx is not ctx:
-        raise GpufluidError(f"the {what} lives in another GL context than {by}")
+        raise GpufluidError(f"the {what} lives in {another(target.ctx, ctx)} than {by}")
+    if is_hosts(target):
+        check_hosts(target, what)
     colors = target.color_attachments  # None in one that moderngl has not made
     if colors == ():
         raise GpufluidError(f"the {what} has no colour to draw to: give it a texture, framebuffer([texture])")
@@ -36,7 +44,10 @@ def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "targe
 def check_depth(depth: Any, ctx: moderngl.Context, by: str) -> None:
     """Raise GpufluidError where `depth` is no texture of depths that shaders in `ctx` can read, for `by`."""
     if not isinstance(depth, moderngl.Texture):
-        raise GpufluidError(f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}")
+        raise GpufluidError(
+            f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}: "
+            "ctx.external_texture(name, size, 1, 0, \"f4\") makes one of OpenGL's name of another library's"
+        )
     if isinstance(depth.mglo, moderngl.InvalidObject):
         raise GpufluidError("the depth texture was released")
     # a host's own depth texture, of one component, does not say that it is one
@@ -45,7 +56,9 @@ def check_depth(depth: Any, ctx: moderngl.Context, by: str) -> None:
             f"depth must be a depth texture (ctx.depth_texture), got one of {depth.components} components"
         )
     if depth.ctx is not ctx:
-        raise GpufluidError(f"the depth texture lives in another GL context than {by}")
+        raise GpufluidError(f"the depth texture lives in {another(depth.ctx, ctx)} than {by}")
+    if not calls(ctx).glIsTexture(depth.glo):
+        raise GpufluidError("the depth texture was deleted: make another depth, of the one there is now")
     if depth.samples:
         raise GpufluidError(
             f"the depth texture has {depth.samples} samples a pixel, {by} needs one: resolve it first "
@@ -53,25 +66,33 @@ def check_depth(depth: Any, ctx: moderngl.Context, by: str) -> None:
         )
 
 
-def check_program(
+def hosts_program(
     program: Any, ctx: moderngl.Context, unit: int, what: str, prefix: str, samplers: Sequence[str]
-) -> None:
-    """Raise GpufluidError where `program` cannot be given textures in `ctx`, from `unit` on.
+) -> moderngl.Program | moderngl.ComputeShader | HostsProgram:
+    """Return a host's `program`, by whose name it may be given, to set uniforms in.
 
+    Raises GpufluidError where it cannot be given textures in `ctx`, from `unit` on.
     what: the call of the user's, for the message. prefix: what the names of its uniforms begin with.
     samplers: the rest of the names of its textures, by their units; those not read a compiler leaves out.
     """
     guard_of(ctx).check_current(ctx, what)
-    if not isinstance(program, moderngl.Program | moderngl.ComputeShader):
+    if isinstance(program, int | np.integer) and not isinstance(program, bool):
+        found: Any = HostsProgram(ctx, int(program))
+        found.check(what)
+    elif not isinstance(program, moderngl.Program | moderngl.ComputeShader):
         raise GpufluidError(
-            f"{what}: program must be a moderngl.Program or a moderngl.ComputeShader, got {program!r}"
+            f"{what}: program must be a moderngl.Program or moderngl.ComputeShader, or OpenGL's name of "
+            f"a program, got {program!r}"
         )
-    if isinstance(program.mglo, moderngl.InvalidObject):
+    elif isinstance(program.mglo, moderngl.InvalidObject):
         raise GpufluidError(f"{what}: the program was released")
-    if program.ctx is not ctx:
-        raise GpufluidError(f"{what}: the program lives in another GL context")
+    elif program.ctx is not ctx:
+        raise GpufluidError(f"{what}: the program lives in {another(program.ctx, ctx)}")
+    else:
+        found = program
     checked_prefix(prefix)
-    used = [n for n, name in enumerate(samplers) if f"{prefix}_{name}" in program]
+    used = [n for n, name in enumerate(samplers) if f"{prefix}_{name}" in found]
     last = calls(ctx).integers(enums.MAX_COMBINED_TEXTURE_IMAGE_UNITS)[0] - max([1, *used]) - 1
     if whole_number(unit, "unit", low=0) > last:
         raise GpufluidError(f"{what}: unit must be a texture unit, 0 .. {last} here, got {unit}")
+    return found  # type: ignore[no-any-return]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.field import Field
+from gpufluid.gl.hosts_program import HostsProgram, HostsUniform
 from gpufluid.gl.kernel_source import STRIP_UNIT, KernelSource
 from gpufluid.gl.regions import Region, bring_over, count_of, groups_of, regions_of, slices_of
 from gpufluid.grid import CellBox
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 NUMBERS = float, int  # an object, where `float | int` would be made anew for each look
 
 
-def upload(uniform: moderngl.Uniform, value: Any) -> None:
+def upload(uniform: moderngl.Uniform | HostsUniform, value: Any) -> None:
     """Set a uniform from a number, a tuple, a 4x4 matrix (row by row), an array of vec4, or its bytes.
 
     A compiler may cut off the end of an array that a kernel does not read.
@@ -36,15 +37,19 @@ def upload(uniform: moderngl.Uniform, value: Any) -> None:
     elif isinstance(value, np.ndarray):
         matrix = value.T if uniform.dimension == 16 else value[: uniform.array_length]
         uniform.write(np.ascontiguousarray(matrix, np.float32).tobytes())
+    elif isinstance(uniform, HostsUniform):
+        uniform.set(value)
     else:
         uniform.value = value
 
 
-def give(program: moderngl.Program | moderngl.ComputeShader, values: Mapping[str, Any]) -> None:
+def give(
+    program: moderngl.Program | moderngl.ComputeShader | HostsProgram, values: Mapping[str, Any]
+) -> None:
     """Set the uniforms of those names that a compiler has left in `program`."""
     for name, value in values.items():
         member = program.get(name, None)
-        if isinstance(member, moderngl.Uniform):
+        if isinstance(member, moderngl.Uniform | HostsUniform):
             upload(member, value)
 
 

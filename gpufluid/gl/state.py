@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -431,6 +431,31 @@ def guard_of(ctx: moderngl.Context) -> StateGuard:
         check_there(ctx, "a GL context")
         _guards[ctx] = StateGuard(ctx)
     return _guards[ctx]
+
+
+@contextmanager
+def lent(ctx: moderngl.Context, units: Iterable[int]) -> Iterator[None]:
+    """A host lends these texture units, whose textures the body binds: no sampler of its own decides there.
+
+    The unit that is active is so again afterwards.
+    """
+    gl = calls(ctx)
+    active = gl.integers(enums.ACTIVE_TEXTURE)[0]
+    try:
+        for unit in units:
+            gl.glBindSampler(unit, 0)
+        yield
+    finally:
+        gl.glActiveTexture(active)
+
+
+def another(there: moderngl.Context, here: moderngl.Context) -> str:
+    """What a thing made in `there` lives in, as it is called where it was to be used in `here`."""
+    # who has no guard yet may be current or not
+    handles = [_guards[ctx].handle for ctx in (there, here) if ctx in _guards and not gone(ctx)]
+    if len(handles) == 2 and handles[0] == handles[1]:
+        return "another moderngl.Context of the same GL context (call create_context once, and pass it on)"
+    return "another GL context"
 
 
 def keep_state(ctx: moderngl.Context, kept: bool = True) -> None:

@@ -172,17 +172,17 @@ def view_of(
         ("projection", shown, [(0.0, 0.0, -1.0, 0.0), (0.0, 0.0, 0.0, 1.0)]),
     ):
         if not any(np.allclose(matrix[3], row, atol=1e-6) for row in rows):
+            turned = any(np.allclose(matrix[:, 3], row, atol=1e-6) for row in rows)
             raise GpufluidError(
                 f"the bottom row of the {name} matrix, which stands left of column vectors, must be "
-                f"{' or '.join(map(str, rows))}, got {tuple(matrix[3].tolist())}{_advice(matrix)}"
+                f"{' or '.join(map(str, rows))}, got {tuple(matrix[3].tolist())}"
+                f"{': transpose it' if turned else _advice(matrix)}"
             )
     return View(*_in_metres(seen, shown), clip_z)
 
 
 def _advice(matrix: Floats) -> str:
     """What may be wrong with a host's matrix, or nothing."""
-    if matrix[3, :3].any() and not matrix[:3, 3].any():
-        return ": transpose it"
     if matrix[3, 2] == 1.0:
         return ": a left-handed one; negate its third column and the third row of the view matrix"
     return ""
@@ -240,6 +240,10 @@ def _matrix(value: ArrayLike, name: str) -> Matrix:
         matrix = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         matrix = np.empty(0)
+    if matrix.shape == (16,):
+        raise GpufluidError(
+            f"the {name} matrix must be 4x4, got 16 numbers: np.reshape(m, (4, 4)).T if these are its columns"
+        )
     if matrix.shape != (4, 4) or not np.isfinite(matrix).all() or np.linalg.det(matrix) == 0.0:
         raise GpufluidError(f"the {name} matrix must be a finite, invertible 4x4 matrix, got {value!r}")
     return matrix.astype(np.float32)

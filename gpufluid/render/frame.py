@@ -25,6 +25,7 @@ from gpufluid.gl.calls import calls
 from gpufluid.gl.drawing import first_color_alone, top_first
 from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import Guest, own_depths
+from gpufluid.gl.targets import drawable
 from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Size
@@ -309,7 +310,7 @@ class FrameRenderer(Guest):
         encodes = gl.glIsEnabled(enums.FRAMEBUFFER_SRGB)
         gl.glDisable(enums.FRAMEBUFFER_SRGB)
         try:
-            with first_color_alone(framebuffer):
+            with drawable(framebuffer) as framebuffer, first_color_alone(framebuffer):
                 self._tone_map(framebuffer)
         finally:
             if encodes:

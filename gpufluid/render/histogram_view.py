@@ -13,6 +13,7 @@ from gpufluid.errors import GpufluidError, named
 from gpufluid.gl.drawing import blend, first_color_alone, let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
+from gpufluid.gl.targets import drawable
 from gpufluid.render.charts import Chart
 from gpufluid.render.colormaps import colormap
 from gpufluid.render.ink import PALE, PAPER, WHITE, as_color, text_size
@@ -89,7 +90,7 @@ class HistogramView(Chart):
         self.count(fluid)
         if 0 in size:
             return  # a minimised window
-        with first_color_alone(target):
+        with drawable(target) as target, first_color_alone(target):
             self._draw(target, *size)
 
     def _count(self, shown: Field) -> None:

@@ -10,6 +10,7 @@ import moderngl
 
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
+from gpufluid.gl.hosts_program import HostsProgram
 from gpufluid.gl.passes import give
 from gpufluid.render.firelight import FireLight, SeenFire
 from gpufluid.render.light_reach import LightReach, ReachPart
@@ -21,6 +22,7 @@ from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import SKY, SUN, Program, bind, cells_program, matter, volume_program
 from gpufluid.view import Look
 
+AnyProgram = moderngl.Program | moderngl.ComputeShader | HostsProgram
 SKY_SCALE = 0.5  # light cells per cell of the light from all round
 DOWN = (0.0, -1.0, 0.0)
 
@@ -204,7 +206,7 @@ class Lighting:
                 for unit in (SUN, SKY):
                     self.device.between.clear(unit)
 
-    def give(self, program: moderngl.Program, fluid: FluidLike, unit: int, prefix: str) -> None:
+    def give(self, program: AnyProgram, fluid: FluidLike, unit: int, prefix: str) -> None:
         """Set what ``host/light.glsl`` of a host's `program` reads, and bind it to `unit` and the next two.
 
         The last is left alone where the program does not ask for other lights.
@@ -245,7 +247,7 @@ class Lighting:
 SAMPLERS = "sun_layers", "glow", "lamps"
 
 
-def give_all_light(device: Device, program: moderngl.Program, unit: int, prefix: str) -> None:
+def give_all_light(device: Device, program: AnyProgram, unit: int, prefix: str) -> None:
     """Let ``host/light.glsl`` of a host's `program` find all light of sun and lamps, and no fire's."""
     values: dict[str, Any] = {
         f"{prefix}_sun_tiles": (0, 0, 0, 0),
@@ -259,6 +261,6 @@ def give_all_light(device: Device, program: moderngl.Program, unit: int, prefix:
     give(program, values)
 
 
-def asks_for_lamps(program: moderngl.Program | moderngl.ComputeShader, prefix: str) -> bool:
+def asks_for_lamps(program: AnyProgram, prefix: str) -> bool:
     """Whether a host's `program` with ``host/light.glsl`` calls what reads the light of lamps."""
     return f"{prefix}_lamps" in program

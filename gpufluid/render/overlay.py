@@ -30,6 +30,7 @@ from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
+from gpufluid.gl.targets import depth_of, drawable, hang_depth, is_hosts, samples_of, size_of
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant, side_numbers
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
@@ -123,7 +124,6 @@ class Overlay(Guest):
         corner, size = self.check_target(target)
         view = hosts_view(self.ctx, camera, size[0] / size[1], clip_z)
         name = type(self).__name__
-        has_depth = not target.glo or target.depth_attachment is not None
         depth_corner = corner
         if depth is not None:
             check_depth(depth, self.ctx, f"this {name}")
@@ -139,7 +139,7 @@ class Overlay(Guest):
         reversed_depth = near > far
         hangs = hangs_in(depth, target)
         opaque = self.opaque
-        if opaque and not has_depth:
+        if opaque and not depth_of(target).kind:
             target = self._with_own_depth(target, reversed_depth)
         elif hangs and not opaque:
             target = self._color_only.color(target)
@@ -151,14 +151,18 @@ class Overlay(Guest):
         """`target` with a depth of this view's own, cleared."""
 
         def make() -> list[Any]:
-            depth = self.ctx.depth_renderbuffer(target.size, samples=target.samples)
-            colors = target.color_attachments[:1]
-            return [self.ctx.framebuffer(colors, depth), self.ctx.framebuffer([], depth), depth]
+            depth = self.ctx.depth_renderbuffer(size_of(target), samples=samples_of(target))
+            alone = self.ctx.framebuffer([], depth)
+            deep = [] if is_hosts(target) else [self.ctx.framebuffer(target.color_attachments[:1], depth)]
+            return [*deep, alone, depth]
 
-        deep, alone, _ = self._with_depth.of(target, make)
+        *deep, alone, depth = self._with_depth.of(target, make)
         alone.clear(depth=0.0 if reversed_depth else 1.0)
-        assert isinstance(deep, moderngl.Framebuffer)
-        return deep
+        if not deep:
+            hang_depth(target, depth)
+            return target
+        assert isinstance(deep[0], moderngl.Framebuffer)
+        return deep[0]
 
     # -- programs ------------------------------------------------------------------------------------------
 
@@ -364,9 +368,8 @@ class InScene(Overlay, ABC):
         fluid.voxelize()
         if 0 in self.check_target(target)[1]:
             return  # a minimised window
-        shot = self.shot(camera, target, depth, clip_z, smoke)
-        with first_color_alone(target):
-            self.draw(fluid, shot, target)
+        with drawable(target) as target, first_color_alone(target):
+            self.draw(fluid, self.shot(camera, target, depth, clip_z, smoke), target)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""

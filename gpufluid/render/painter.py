@@ -35,6 +35,7 @@ class Sight:
     depth: of the scene, or None. quality: share of the slabs to take, 0 .. 1. occupancy: where there is
     anything to see; None: perhaps everywhere. edge: 1/m: smoke that hides less thins out; 0: it does not.
     fire: what burns there; None: nothing. soft: whether `shaded` holds roots of extinctions.
+    depth_part: where the picture lies in `depth`: low corner and size, as shares of it.
     """
 
     fluid: FluidLike
@@ -47,6 +48,7 @@ class Sight:
     edge: float = 0.0
     fire: SeenFire | None = None
     soft: bool = False
+    depth_part: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -112,6 +114,7 @@ class Painter:
             "depth_scale": sight.view.texture_scale,
             "has_depth": sight.depth is not None,
             "scene_depth": DEPTH,
+            "depth_part": sight.depth_part,
             "noise_tile": NOISE,
             "smoke_edge": sight.edge,
         }

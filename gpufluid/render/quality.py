@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median
 
 import moderngl
+
+from gpufluid.gl import enums
+from gpufluid.gl.calls import calls
 
 LOWEST = 0.2
 SAMPLES = 5  # frames of one quality whose median a change rests on: a slow one or two change nothing
@@ -60,11 +64,12 @@ class Quality:
 class FrameClock:
     """What frames took on the GPU, by queries read late enough that nothing waits for them.
 
-    A frame is up to two spans of time, one after the other. No other time query may run meanwhile: OpenGL has
-    one.
+    A frame is up to two spans of time, one after the other. OpenGL has one time query at a time: while one of
+    the host's runs, as that of a profiler, nothing is counted.
     """
 
     def __init__(self, ctx: moderngl.Context) -> None:
+        self._gl = calls(ctx)
         self._ring = [[ctx.query(time=True) for _ in range(2)] for _ in range(LATE + 1)]
         self._used: list[list[moderngl.Query]] = [[] for _ in self._ring]
         self._quality = [1.0] * len(self._ring)
@@ -74,7 +79,9 @@ class FrameClock:
     def span(self) -> Iterator[None]:
         """Count what is drawn inside to this frame; a third span of a frame is not counted."""
         used = self._used[self._at]
-        if len(used) == 2:
+        running = ctypes.c_int()
+        self._gl.glGetQueryiv(enums.TIME_ELAPSED, enums.CURRENT_QUERY, ctypes.byref(running))
+        if len(used) == 2 or running.value:
             yield
             return
         query = self._ring[self._at][len(used)]

@@ -14,6 +14,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
+from gpufluid.gl.state import another
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.obstacles import Obstacle, Shape
@@ -119,7 +120,8 @@ def check_context(fluid: FluidLike, ctx: moderngl.Context, by: str) -> None:
         )
     if fluid.ctx is not ctx:
         raise GpufluidError(
-            f"the fluid lives in another GL context than {by}: make both with one, gf.Fluid(..., ctx=ctx)"
+            f"the fluid lives in {another(fluid.ctx, ctx)} than {by}: make both with one, "
+            "gf.Fluid(..., ctx=ctx)"
         )
 
 

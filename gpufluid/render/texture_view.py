@@ -11,6 +11,7 @@ from gpufluid.errors import GpufluidError, named
 from gpufluid.gl.drawing import first_color_alone
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
+from gpufluid.gl.targets import drawable
 from gpufluid.render.charts import Chart
 from gpufluid.render.ink import PAPER, text_size
 from gpufluid.render.quantities import QUANTITIES, Range
@@ -106,7 +107,7 @@ class FlatTextureView(Chart):
             },
         )
         textures = {"flat_texture": field.front, "colors": colors}
-        with first_color_alone(target):
+        with drawable(target) as target, first_color_alone(target):
             self.ink.rectangle(0, 0, *size, PAPER)
             self.ink.draw(target, linear=self.linear)
             target.use()

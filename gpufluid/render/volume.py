@@ -31,15 +31,16 @@ from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import OverTarget, blend, first_color_alone, hangs_in
 from gpufluid.gl.field import Field
-from gpufluid.gl.hosts import check_depth, check_program, check_target
+from gpufluid.gl.hosts import check_depth, check_target, hosts_program
 from gpufluid.gl.passes import give
-from gpufluid.gl.state import Guest, binding, keeping
+from gpufluid.gl.state import Guest, binding, keeping, lent
+from gpufluid.gl.targets import drawable
 from gpufluid.grid import Grid
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
 from gpufluid.render.firelight import FIRE, SeenFire
 from gpufluid.render.light_volume import ATTENUATIONS
-from gpufluid.render.lighting import SAMPLERS, Lighting, give_all_light
+from gpufluid.render.lighting import SAMPLERS, Lighting, asks_for_lamps, give_all_light
 from gpufluid.render.march import RayMarch
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import Painter, Sight, eye_of
@@ -106,7 +107,7 @@ class VolumeRenderer(Guest):
     of "ray-march", 1 or 0.5 of the picture's width and height.
     frame_ms: GPU time that light and smoke may take per frame, ms; None: no limit. If they need more,
     `quality` falls: fewer slabs, and at last half the resolution with "ray-march". OpenGL has one time query
-    at a time, so the host must have none running meanwhile.
+    at a time: while one of the host's runs, `quality` stays as it is.
     skip_empty: skip places without smoke; the picture is the same but for rounding.
     reuse: keep what has not changed since the last picture; without effect while `frame_ms` is set. What a
     shader of yours writes into a field's texture is not noticed: say False then.
@@ -235,9 +236,10 @@ class VolumeRenderer(Guest):
         """Light the smoke and blend it over `target`, premultiplied.
 
         camera: a Camera, or a host's (view, projection), matrices that multiply column vectors from the left.
-        depth: the depth texture of the scene, seen by the same camera, as large as the viewport of `target`;
-        smoke behind it is hidden. clip_z: the clip-space depths that its 0 and 1 stand for: (-1, 1), or (0,
-        1) after glClipControl, as hosts with reversed z have it; `camera` must then be their own matrices.
+        depth: the depth texture of the scene, seen by the same camera, as large as the viewport of `target`
+        or, with one picture beside another in it, as all of `target`; smoke behind it is hidden. clip_z: the
+        clip-space depths that its 0 and 1 stand for: (-1, 1), or (0, 1) after glClipControl, as hosts with
+        reversed z have it; `camera` must then be their own matrices.
         light, smoke: None for the defaults. fire: how hot gas glows; None: it does not. lights: up to four
         more lights.
         A viewport without pixels, as of a minimised window, is left alone.
@@ -259,10 +261,11 @@ class VolumeRenderer(Guest):
 
     @binding
     def give(
-        self, fluid: FluidLike, program: moderngl.Program, unit: int = 10, prefix: str = "gpufluid"
+        self, fluid: FluidLike, program: moderngl.Program | int, unit: int = 10, prefix: str = "gpufluid"
     ) -> None:
         """Set what ``gf.glsl("light")`` reads in `program`, one of yours: the light of the last picture.
 
+        program: a moderngl.Program, or the name that OpenGL gave one that moderngl has not made.
         Binds two textures, to `unit` and the next, and a third if the program asks for the light of lamps,
         and leaves them bound: call it before you draw with that program. Before the first picture everything
         is fully lit. Each fluid whose light you ask for needs a renderer of its own. prefix: that given to
@@ -271,10 +274,12 @@ class VolumeRenderer(Guest):
         `release`.
         """
         self._check_alive()
-        check_program(program, self.ctx, unit, "VolumeRenderer.give", prefix, SAMPLERS)
+        known = hosts_program(program, self.ctx, unit, "VolumeRenderer.give", prefix, SAMPLERS)
         self._gives = True
+        units = range(unit, unit + (3 if asks_for_lamps(known, prefix) else 2))
         if self._drawn is None:
-            give_all_light(self.device, program, unit, prefix)
+            with lent(self.ctx, units):
+                give_all_light(self.device, known, unit, prefix)
             return
         if self._drawn() is not fluid:
             raise GpufluidError(
@@ -285,7 +290,8 @@ class VolumeRenderer(Guest):
             if self._unwalked is not None:
                 self._walk(fluid, self._unwalked)
             self.lighting.walk_past_solids(fluid)
-        self.lighting.give(program, fluid, unit, prefix)
+        with lent(self.ctx, units):
+            self.lighting.give(known, fluid, unit, prefix)
 
     def prepare(self, fluid: FluidLike, look: Look, shadows: ShadowMap | None = None) -> None:
         """Walk the light of `look` through the smoke: all that does not depend on the camera.
@@ -370,8 +376,21 @@ class VolumeRenderer(Guest):
         depth: moderngl.Texture | None,
         look: Look,
     ) -> None:
+        with drawable(target, depth=False) as bare:
+            bare = self._color_only.color(bare) if hangs_in(depth, bare) else bare
+            self._draw_over(fluid, view, bare, depth, look, _part_of(depth, target))
+
+    def _draw_over(
+        self,
+        fluid: FluidLike,
+        view: View,
+        bare: moderngl.Framebuffer,
+        depth: moderngl.Texture | None,
+        look: Look,
+        depth_part: tuple[float, float, float, float],
+    ) -> None:
+        """Blend the prepared smoke over `bare`, in which `depth` does not hang. depth_part: as in `Sight`."""
         made = self._work
-        bare = self._color_only.color(target) if hangs_in(depth, target) else target
         self._edge = look.smoke.edge * look.smoke.extinction
         self._soft = look.smoke.soft
         fire = made.lighting.seen_fire(fluid)
@@ -386,6 +405,7 @@ class VolumeRenderer(Guest):
             edge=self._edge,
             fire=fire,
             soft=self._soft,
+            depth_part=depth_part,
         )
         slabs = self._way.slabs(sight)
         if len(slabs):
@@ -460,10 +480,12 @@ class VolumeRenderer(Guest):
         if depth is None:
             return
         check_depth(depth, self.ctx, "this renderer")
-        if depth.size != tuple(target.viewport[2:]) and 0 not in target.viewport[2:]:
-            (a, b), (c, d) = depth.size, target.viewport[2:]
+        sizes = tuple(target.viewport[2:]), target.size
+        if depth.size not in sizes and 0 not in sizes[0]:
+            (a, b), (c, d), (e, f) = depth.size, *sizes
             raise GpufluidError(
                 f"the depth texture has {a} x {b} pixels, the viewport of the target {c} x {d}"
+                + (f", all of it {e} x {f}" if sizes[0] != sizes[1] else "")
             )
 
     def _check_alive(self) -> None:
@@ -596,3 +618,13 @@ class VolumeRenderer(Guest):
         self._painter.release()
         self._color_only.release()
         self.device.release()
+
+
+def _part_of(
+    depth: moderngl.Texture | None, target: moderngl.Framebuffer
+) -> tuple[float, float, float, float]:
+    """Where the viewport of `target` lies in `depth`, as large as that or as `target`, as in `Sight`."""
+    x, y, width, height = target.viewport
+    if depth is None or depth.size == (width, height):
+        return 0.0, 0.0, 1.0, 1.0
+    return x / depth.width, y / depth.height, width / depth.width, height / depth.height
