@@ -25,10 +25,12 @@ void main() {
 #endif
             }
 // see look_at.glsl
-#if SOFTENED && COLORED
-    most.rgb *= most.w;
-#endif
 #if SOFTENED
+#if COLORED
+    most.rgb *= most.w;
+#else
+    most.rgb *= most.rgb;
+#endif
     most.w *= most.w;
 #endif
 #if !COLORED

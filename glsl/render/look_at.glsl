@@ -17,12 +17,15 @@ struct Look {
 
 // What `shade` wrote, between the cells. Light and extinction are looked up apart: the edge of dense smoke, where one falls
 // within a cell and the other grows, would be shaded cell by cell otherwise. Colours that lie side by side go by their share.
-// SOFTENED: there is the root of the extinction, and of colours the radiance that is left to multiply by it.
+// SOFTENED: there are the roots of both, or of colours the radiance that is left to multiply by that of the extinction.
+// Light that grazes a surface ends within a cell: its root, as that of the smoke, begins and ends more evenly.
 vec4 smoke_at(vec3 place) {
     vec4 smoke = sample_shaded(place);
 #if SOFTENED
 #if COLORED
     smoke.rgb *= smoke.w;
+#else
+    smoke.rgb *= smoke.rgb;
 #endif
     smoke.w *= smoke.w;
 #endif

@@ -1,5 +1,6 @@
 // How the smoke of a cell looks to the camera: radiance it sends there per optical depth, and its extinction (1/m). Air has
 // the light that smoke would have there, for look_at.glsl to look up between the two. Cells. COLORED: radiance per metre.
+// SOFTENED: the root of the radiance, unless it is of colours.
 // Light scattered often is the sum of octaves of Wrenninge, Kulla & Lundqvist (2013): each scatters half the
 // light of the one before at 0.4 times the extinction and half the anisotropy.
 #include "render/each_cell.glsl"
@@ -70,7 +71,11 @@ vec4 shaded(ivec3 cell) {
 #if COLORED
     light *= thick;
 #endif
-    return vec4(min(color * light, BRIGHTEST), thick);
+    light = min(color * light, BRIGHTEST);
+#if SOFTENED && !COLORED
+    light = sqrt(light);
+#endif
+    return vec4(light, thick);
 }
 
 #if SOLIDS

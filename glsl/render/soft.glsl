@@ -3,17 +3,20 @@
 // SOFTENED: with the root of the extinction. Dense smoke is seen where it begins, before the first cell that holds
 // any, and filtered between cells that surface has a fold at each. A B-spline begins as a power of the way, and its
 // root evenly.
+// Light that grazes such a surface falls off within a cell, at another height in each: it is evened out over three.
 #include "render/each_cell.glsl"
 #include "render/softened.glsl" for shaded
 
 const float BRIGHTEST = 6e4;  // below the largest half float
 
 vec4 of_cell(ivec3 cell) {
+    vec4 soft = softened_shaded(cell);
+#if SOFTENED && !COLORED
+    soft.rgb = filtered_round_shaded(cell, 2.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0).rgb;
+#endif
 #if SOLIDS
     // in a solid as shade.glsl has it: further in there is nothing, over which smoke would thin out and darken before the surface
-    vec4 soft = fetch_solid(cell).x > 0.5 ? fetch_shaded(cell) : softened_shaded(cell);
-#else
-    vec4 soft = softened_shaded(cell);
+    if (fetch_solid(cell).x > 0.5) soft = fetch_shaded(cell);
 #endif
 #if SOFTENED
     soft.w = sqrt(soft.w);

@@ -1,18 +1,19 @@
 // FIELD in a cell as the cubic B-spline of the cells has it: each and its neighbours 1 : 4 : 1 along each axis.
 // CORNERS: in the corner between it and the next along each axis, 1 : 23 : 23 : 1.
 
-vec4 softened_FIELD(ivec3 cell) {
-    const int deep = DIMENSIONS == 3 ? 1 : 0;
 #if CORNERS
-    const float middle = 0.5, aside = 13.0 / 24.0, near = 23.0 / 48.0, far = 1.0 / 48.0;
-    const int last = 2 * deep;
+const float middle_FIELD = 0.5;  // cells behind the middle of the cell
 #else
-    const float middle = 0.0, aside = 1.0 / 3.0, near = 2.0 / 3.0, far = 1.0 / 6.0;
-    const int last = deep;
+const float middle_FIELD = 0.0;
 #endif
-    // cells: two bilinear taps so far to both sides of the middle have these weights
-    vec2 place = vec2(cell.xy) + middle;
-    vec2 low = max(place - aside, vec2(0.0)), high = min(place + aside, vec2(cells.xy - 1));
+
+// Two bilinear taps `aside` cells to both sides of the middle along x and y, and slices of the shares `near` and `far`.
+vec4 filtered_round_FIELD(ivec3 cell, float aside, float near, float far) {
+    const int deep = DIMENSIONS == 3 ? 1 : 0, last = middle_FIELD > 0.0 ? 2 * deep : deep;
+    vec2 place = vec2(cell.xy) + middle_FIELD;
+    // at a side with a trace of the cell before the outermost: else a filter that rounds reads one of another slice
+    vec2 last_place = vec2(cells.xy - 1), trace = min(vec2(1.0 / 1024.0), 0.5 * last_place);
+    vec2 low = max(place - aside, trace), high = min(place + aside, last_place - trace);
     vec4 soft = vec4(0.0);
     for (int z = -deep; z <= last; ++z) {
         int slice = clamp(cell.z + z, 0, cells.z - 1);
@@ -21,4 +22,12 @@ vec4 softened_FIELD(ivec3 cell) {
         soft += sum * (deep == 0 ? 0.25 : 0.25 * (z == 0 || z == last - 1 ? near : far));
     }
     return soft;
+}
+
+vec4 softened_FIELD(ivec3 cell) {
+#if CORNERS
+    return filtered_round_FIELD(cell, 13.0 / 24.0, 23.0 / 48.0, 1.0 / 48.0);
+#else
+    return filtered_round_FIELD(cell, 1.0 / 3.0, 2.0 / 3.0, 1.0 / 6.0);
+#endif
 }

@@ -521,7 +521,10 @@ class VolumeRenderer(Guest):
         light, smoke = look.light, look.smoke
         covering = self._covering(target)
         fades, fading_values = fading(fluid, smoke)
-        shading = made.lighting.cells_program(fluid, "shade", "render/shade.glsl", defines=fades, **covering)
+        defines = {**fades, "SOFTENED": int(soft)}
+        shading = made.lighting.cells_program(
+            fluid, "shade", "render/shade.glsl", defines=defines, **covering
+        )
         with shading as program:
             values = {
                 **fading_values,

@@ -155,14 +155,16 @@ def measure() -> Case:
             values = np.array(list(errors.values()))
             for order, style, top in ((1, ":", values.max()), (2, "--", values.max())):
                 axes.loglog(sizes, 1.8 * top * (sizes / sizes[0]) ** order, style, color="#5c6670", lw=1.0)
-                axes.text(
-                    sizes[-1], 1.8 * top * (sizes[-1] / sizes[0]) ** order, f"order {order}", fontsize=7,
-                    color="#5c6670", ha="left", va="bottom",
+                axes.annotate(  # before all lines begin, so that none strikes it through
+                    f"order {order}", (sizes[-1], 1.8 * top * (sizes[-1] / sizes[0]) ** order), (-4, 0),
+                    textcoords="offset points", fontsize=7, color="#5c6670", ha="right", va="center",
                 )  # fmt: skip
+            axes.set_xlim(sizes[-1] / 1.5, None)
             axes.set_xticks(sizes, [f"1/{n}" for n in MESHES])
             axes.minorticks_off()
             axes.set(xlabel="h", title=title)
-            axes.legend(fontsize=7, loc="best")
+            # in the middle between its lines, where the best that is found crosses one
+            axes.legend(fontsize=7, loc=(0.02, 0.32) if errors is whole else "best")
             axes.set_ylim(values.min() / 12.0, None)
         sheet.axes[0].set_ylabel("error (rms), of the exact field")
         sheet.save(path)
