@@ -98,6 +98,7 @@ def test_a_moving_solid_beside_one_face(backend: str) -> None:
         solver.solids.update(list(fluid.obstacles), dt)
         slab.position = (1.2, 0.5, 0.5)
         solver.solids.update(list(fluid.obstacles), dt)
+        solver.solids.go_on(1, 1, dt)
         faces, u = solver.solids.faces, solver.velocity
         solver.backend.kernel("constrain", solver.variant)(velocity=u, **faces)
         solver.diffusion.diffuse_velocity(dt, solver.variant, faces, velocity=u)

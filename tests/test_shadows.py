@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import gpufluid as gf
+from gpufluid.render import opaque
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.shadow_map import ShadowMap, pixel_size
@@ -222,7 +223,7 @@ def test_a_shadow_reaches_beyond_the_box(
     for camera in (TOP, gf.Camera((0, 0, 0), 4.0, azimuth=30.0, elevation=40.0)):
         seen = drawn(frame, fluid, camera=camera)
         with monkeypatch.context() as whole:
-            whole.setattr(FrameRenderer, "_dimmed", lambda self, *given: (0, 0, *self.size))
+            whole.setattr(opaque, "dimmed", lambda *given: (0, 0, *frame.size))
             np.testing.assert_allclose(seen, drawn(frame, fluid, camera=camera), atol=1e-6)
     seen = drawn(frame, fluid)
     x, z = on_floor()

@@ -11,8 +11,9 @@ const float middle_FIELD = 0.0;
 vec4 filtered_round_FIELD(ivec3 cell, float aside, float near, float far) {
     const int deep = DIMENSIONS == 3 ? 1 : 0, last = middle_FIELD > 0.0 ? 2 * deep : deep;
     vec2 place = vec2(cell.xy) + middle_FIELD;
-    // at a side with a trace of the cell before the outermost: else a filter that rounds reads one of another slice
-    vec2 last_place = vec2(cells.xy - 1), trace = min(vec2(1.0 / 1024.0), 0.5 * last_place);
+    // at a side with a trace of the cell before the outermost, more than places in the texture are rounded by: else a filter
+    // reads one of another slice
+    vec2 last_place = vec2(cells.xy - 1), trace = min(5e-7 * vec2(textureSize(FIELD, 0)), 0.5 * last_place);
     vec2 low = max(place - aside, trace), high = min(place + aside, last_place - trace);
     vec4 soft = vec4(0.0);
     for (int z = -deep; z <= last; ++z) {
