@@ -67,7 +67,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         camera=gf.Camera(target=(0.0, 0.54, 0.0), distance=2.2, azimuth=12.0, elevation=9.0),
         light=gf.Light((0.0, -1.0, -0.4), color=(0.06, 0.07, 0.1), ambient=(0.02, 0.024, 0.04)),
         lights=lamps,
-        smoke=gf.Smoke(extinction=3.0, anisotropy=0.4, fade=0.3),
+        smoke=gf.Smoke(extinction=3.0, anisotropy=0.4, fade=0.3, soft=True),
         picture=gf.Picture(exposure=1.3, floor_color=(0.2, 0.19, 0.2), background=(0.001, 0.001, 0.002)),
         floor=0.0,
         update=sweep,

@@ -126,6 +126,7 @@ def main() -> None:
                 camera = player.scene.camera
                 report[f"view{frame}"] = [camera.azimuth, camera.elevation, camera.distance, *camera.target]
                 report[f"size{frame}"] = list(player.renderer.size)
+                report[f"way{frame}"] = [player.renderer.volume.method, player.renderer.volume.resolution]
                 steps.get(frame, lambda: None)()
                 frame += 1
 
@@ -141,8 +142,9 @@ def main() -> None:
         steps[7] = lambda: setattr(window, "hidden_until", time.monotonic() + 0.3)
         steps[8] = lambda: hand.press(0xFF0D)  # enter
         steps[9] = lambda: report.update(frame_after_restart=player.scene.frame)
-        steps[10] = lambda: time.sleep(0.6)  # the title changes twice a second
-        steps[12] = lambda: hand.press(0xFF1B)  # escape
+        steps[10] = lambda: setattr(player.scene.picture, "slices", 12)
+        steps[11] = lambda: time.sleep(0.6)  # the title changes twice a second
+        steps[13] = lambda: hand.press(0xFF1B)  # escape
         player = Player(window, make, name="session")
         with player:
             player.play(max_frames=40)
