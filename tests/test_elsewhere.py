@@ -13,7 +13,7 @@ from driver import PATIENCE
 
 # no calls, signals and flags that Linux alone has, once all that asks for the system by itself is loaded
 ELSEWHERE = """
-    import ctypes, io, os, pathlib, random, signal, subprocess, sys, tempfile, urllib.request
+    import ctypes.util, io, os, pathlib, random, signal, subprocess, sys, tempfile, urllib.request
     import av, moderngl, msgspec, numpy, OpenEXR, PIL.Image, tomlkit, tqdm
 
     make = moderngl.create_context
