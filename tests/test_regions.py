@@ -118,6 +118,12 @@ def test_a_kernel_within_boxes(ctx: moderngl.Context, name: str, stage: str, pre
     assert np.array_equal(out.read(), np.where(there, everywhere, start))
     assert np.array_equal(out.read([back]), np.where(there, everywhere, SENTINEL))
 
+    backend.device.draws = False  # to measure what the rest takes
+    out.write(np.full(start.shape, SENTINEL))
+    run.within(BOXES, **fields, **parameters)
+    assert (out.read() == SENTINEL).all()
+    backend.device.draws = True
+
     version = out.version
     run.within([((50.0,) * 3, (60.0,) * 3)], **fields, **parameters)  # nowhere: nothing to do
     assert out.version == version and out.front is front

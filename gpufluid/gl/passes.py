@@ -21,6 +21,7 @@ from gpufluid.grid import CellBox
 from gpufluid.kernels import side_numbers, unknown_argument
 
 if TYPE_CHECKING:
+    from gpufluid.gl.device import Device
     from gpufluid.gl.strips import Strips
 
 
@@ -51,6 +52,16 @@ def give(
         member = program.get(name, None)
         if isinstance(member, moderngl.Uniform | HostsUniform):
             upload(member, value)
+
+
+def give_once(
+    device: Device, program: moderngl.Program | moderngl.ComputeShader, name: str, values: Mapping[str, Any]
+) -> None:
+    """The same, unless these very `values` are what `program` was given last under `name`."""
+    sent = device.sent(program)
+    if sent.get(name) is not values:
+        give(program, values)
+        sent[name] = values
 
 
 class Pass:

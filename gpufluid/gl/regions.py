@@ -99,7 +99,8 @@ def bring_over(out: Field, regions: Sequence[Region]) -> None:
         out.front.bind_to_image(0, False, True)
         for region in regions:
             program["region_low"], program["region_high"] = region
-            program.run(*groups_of(region, (GROUP, GROUP)))
+            if device.draws:
+                program.run(*groups_of(region, (GROUP, GROUP)))
         device.ctx.memory_barrier()
         return
     out.front_target.use()
@@ -107,7 +108,8 @@ def bring_over(out: Field, regions: Sequence[Region]) -> None:
     triangles = device.fullscreen(program)
     for region in regions:
         program["region_low"], program["region_high"] = region
-        triangles.render(moderngl.TRIANGLES, 6 * slices_of(region))
+        if device.draws:
+            triangles.render(moderngl.TRIANGLES, 6 * slices_of(region))
 
 
 def _program(device: Device, layout: FlatLayout, form: str) -> moderngl.Program | moderngl.ComputeShader:

@@ -15,7 +15,7 @@ import numpy as np
 
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import let_go
-from gpufluid.gl.passes import give
+from gpufluid.gl.passes import give, give_once
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.render.occupancy import NOWHERE, Occupancy
@@ -65,10 +65,7 @@ class LightReach:
         count = len(self.parts)
         macros = {"LIGHTS": count, "GROUP_SIZE": GROUPED["GROUP_SIZE"]}
         program = occupancy.scattering(self.device, self.parts[0].grid, "light_reach", macros)
-        sent = self.device.sent(program)
-        if sent.get("lights") is not self._placed:
-            give(program, self._placed)
-            sent["lights"] = self._placed
+        give_once(self.device, program, "lights", self._placed)
         self._target.clear(*(NOWHERE,) * 4)
         with occupancy.scatter(program, self._target):
             vertices = 3 * occupancy.blocks * count

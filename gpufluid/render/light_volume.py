@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from gpufluid.errors import one_of
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import blend, let_go
-from gpufluid.gl.passes import give
+from gpufluid.gl.passes import give, give_once
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.fading import fading
@@ -156,7 +156,7 @@ class LightVolume:
                 self._target.clear(1.0, 1.0, 1.0, 1.0)
             reach.whole.use()
         fades, values = fading(fluid, smoke)
-        values = {**values, **self._placed, "past_solids": self.past_solids}
+        values["past_solids"] = self.past_solids
         defines = {
             **fades,
             **GROUPED,
@@ -182,6 +182,7 @@ class LightVolume:
         groups = None if reach is None or few else reach.find_groups()
         defines["LISTED"] = int(groups is not None)
         program = walking_program(self.device, fluid, "light walk", "render/light_walk.glsl", defines)
+        give_once(self.device, program, "columns", self._placed)
         give(program, values)
         self.layers.bind_to_image(0, read=False, write=True)
         with bind(self.device, program, **matter(fluid)):
@@ -227,6 +228,7 @@ class LightVolume:
             )
             if occupancy is not None:
                 occupancy.give_spans(program)
+            give_once(device, program, "columns", self._placed)
             give(program, {**values, "lasts": LASTS, "first_rect": first_rect})
             target.viewport = 0, 0, *size
             target.use()
@@ -240,10 +242,7 @@ class LightVolume:
 
     def give(self, program: Program, name: str, unit: int) -> None:
         """Set what ``light_at_<name>`` of `program` reads, on texture unit `unit`."""
-        values, sent = self.told(name, unit), self.device.sent(program)
-        if sent.get(name) is not values:
-            give(program, values)
-            sent[name] = values
+        give_once(self.device, program, name, self.told(name, unit))
         if program.get(f"{name}_layers", None) is not None:  # else only its direction matters
             self.layers.use(unit)
             self.device.between.use(unit)

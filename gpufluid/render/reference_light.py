@@ -171,13 +171,13 @@ class LightFrame:
         u, v = self._bases[[first, first + LANES - 1]].min(axis=0).tolist()
         return u, v
 
-    @property
+    @cached_property
     def first(self) -> tuple[int, int]:
         """The first column and row of all tiles."""
         u, v = map(min, self.base(0), self.base(self.layers - 1))
         return u, v
 
-    @property
+    @cached_property
     def columns(self) -> tuple[int, int]:
         """Columns and rows that come near the box in some layer."""
         ends = self.tile, self.base(0), self.base(self.layers - 1)
