@@ -18,6 +18,7 @@ import re
 import struct
 import zipfile
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,10 +161,12 @@ def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
         raise GpufluidError(
             f"{file}: is of a fluid with {len(found.before)} obstacles, and this one has {len(obstacles)}"
         )
-    # what has not changed since is this fluid's own, and need not be voxelized again
+    # what has not changed since is this fluid's own, and need not be voxelized again; of what has bent since
+    # the last step the next one is to know that
+    saved = [getattr(thing, "shape", None) for thing in found.things["obstacles"]]
     before = [
-        was if was is None else (_own(was[0], obstacle.shape), *was[1:])
-        for was, obstacle in zip(found.before, obstacles, strict=True)
+        was if was is None else (_bent(_own(was[0], o.shape), o.shape, then), *was[1:])
+        for was, o, then in zip_longest(found.before, obstacles, saved[: len(obstacles)])
     ]
     voxels = found.voxels
     if len(voxels) == len(obstacles):
@@ -180,6 +183,14 @@ def _own(shape: Any, own: Any) -> Any:
         same = np.array_equal(shape.vertices, own.vertices) and np.array_equal(shape.triangles, own.triangles)
         return own if same else shape
     return shape
+
+
+def _bent(shape: Any, own: Any, saved: Any) -> Any:
+    """`shape` as one that `own` has come of by bending, where `saved`, in the file, has and is alike."""
+    if not (isinstance(shape, Mesh) and isinstance(own, Mesh) and isinstance(saved, Mesh)):
+        return shape
+    alike = len(shape.vertices) == len(own.vertices) and np.array_equal(shape.triangles, own.triangles)
+    return own.moved(shape.vertices) if shape.family is saved.family and alike else shape
 
 
 @dataclass(frozen=True)

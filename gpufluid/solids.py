@@ -230,6 +230,7 @@ class Solids:
         """
         if self.on_way and dt is None:
             return False
+        self._ways, self.pushing = [], False
         if not (obstacles or self._voxels):
             if dt is not None:
                 self._before.clear()
@@ -237,7 +238,6 @@ class Solids:
             return False
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
-        self._ways, self.pushing = [], False
         for obstacle in obstacles:
             place = places[obstacle]
             shape = obstacle.shape
@@ -359,7 +359,7 @@ class Solids:
     def go_back(self, still: Solids, taken: Any) -> None:
         """Be again what `still` took; taken: what that returned."""
         given, fields = taken
-        self._closable = False  # it may be that of a step given up
+        self._closable = self.on_way = False  # they may be those of a step given up
         self._voxels, self._before, self._boxes = list(still._voxels), dict(still._before), dict(still._boxes)
         self._stepped = still._stepped
         self._changes = None

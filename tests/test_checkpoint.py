@@ -315,6 +315,22 @@ def test_what_only_looks_at_a_moved_solid_is_remembered(tmp_path: Path) -> None:
     assert same(fluid, again)
 
 
+def test_a_mesh_that_has_bent_since_the_last_step_pushes_after_a_restore(tmp_path: Path) -> None:
+    """The file tells of which mesh this one has come: the next step moves the fluid as its surface moves."""
+    mesh = gf.Mesh.cylinder(radius=0.15, height=0.3)
+    with gf.Fluid(gf.Grid((8, 8, 6), 0.1), backend="numpy") as fluid:
+        tube = fluid.obstacles.add(gf.Obstacle(mesh, (0.4, 0.4, 0.3)))
+        fluid.step(0.1)
+        tube.shape = mesh.moved(mesh.vertices * (1.6, 1.0, 1.0))
+        saved = fluid.save(tmp_path / "a.fluid")
+        fluid.step(0.1)
+        once = fluid.velocity.read()
+        assert once.max() > 0.3, "the tube pushes nothing"
+        fluid.restore(saved)
+        fluid.step(0.1)
+        np.testing.assert_array_equal(fluid.velocity.read(), once)
+
+
 def test_one_state_is_one_file(tmp_path: Path) -> None:
     fluid = busy("numpy", None)
     drive(fluid, 0, 2)

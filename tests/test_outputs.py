@@ -517,6 +517,8 @@ def test_numbers_go_on_where_a_run_goes_on(folder: Path, capsys: pytest.CaptureF
         ),
         ("-o fr --fps 50", "fr: the numbered pictures there are of another film, with fps"),
         ("-o fr --set title='other'", "fr: the numbered pictures there are of another film, with title"),
+        ("-o fr --bits 16", "fr: the numbered pictures there are of another film, with bits 8 in"),
+        ("-o fr --transparent", "fr: the numbered pictures there are of another film, with transparent"),
         ("-o fr --format exr", "fr/frame_0002.png: numbered pictures go on as .exr here"),
         (
             "--volumes vol --up z",

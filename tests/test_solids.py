@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import moderngl
@@ -749,6 +751,41 @@ def test_a_reset_knows_the_obstacles_as_they_are(change: str, backend: str) -> N
             one.step(0.02)
         for name in ("density", "temperature", "velocity"):
             np.testing.assert_array_equal(getattr(fluid, name).read(), getattr(fresh, name).read(), name)
+
+
+@pytest.mark.parametrize("backend", COMPUTED)
+def test_a_state_from_before_an_obstacle_came_knows_nothing_of_it(backend: str, tmp_path: Path) -> None:
+    """Not of the way that one came in the last step either, once it has been taken away."""
+    with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
+        saved = fluid.save(tmp_path / "before.npz")
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.3, 0.3, 0.3)))
+        fluid.step(0.02)
+        ball.position = (0.35, 0.3, 0.3)
+        fluid.step(0.02)
+        fluid.obstacles.remove(ball)
+        fluid.restore(saved)
+        fluid.step(0.02)
+        assert not fluid.solid.read().any() and not fluid.velocity.read().any()
+
+
+def test_solids_on_their_way_are_where_they_are_after_a_reset_in_another_thread() -> None:
+    """That cannot end what another thread began; what it had put somewhere on the way is put there anew."""
+    rules = gf.Settings(cfl=0.2, max_substeps=4)
+    with gf.Fluid(gf.Grid((24, 6, 6), 1.0), settings=rules, backend="numpy") as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=2.0), (4.0, 3.0, 3.0)))
+        fluid.emitters.add(gf.Emitter(gf.Sphere((18.0, 3.0, 3.0), 2.0), velocity=(3.0, 0.0, 0.0)))
+        fluid.step(1.0)
+        ball.position = (5.0, 3.0, 3.0)
+
+        def begin() -> None:
+            while not fluid._solver.solids.on_way:
+                assert not fluid.advance(1.0, budget_ms=1e-3)
+
+        with ThreadPoolExecutor(1) as other:
+            other.submit(begin).result()
+            fluid.reset()
+            ball.position = (16.0, 3.0, 3.0)
+            assert np.flatnonzero(fluid.solid.read()[3, 3]).tolist() == [14, 15, 16, 17]
 
 
 # What pictures show of them

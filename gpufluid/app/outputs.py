@@ -381,11 +381,12 @@ class Outputs:
             made.append(Output(film, _pictures(film.write, bits), report=pixels))
         elif self._kind == "folder":
             assert self.out is not None
+            each = self.bits or (16 if self._linear else 8)
             folder = FrameFolder(
                 self.out,
                 overwrite=self.overwrite,
                 suffix=f".{self.format or 'png'}",
-                about=about,
+                about={**about, "bits": each, "transparent": alpha},
                 begin=begin,
             )
             take = self._linear_picture(folder) if self._linear else _pictures(folder.write, bits)

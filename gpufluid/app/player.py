@@ -577,7 +577,7 @@ class Player:
 
     @property
     def _picture_here(self) -> Picture:
-        """What the scene says of its picture. If not how smoke is drawn, software does it QUICKLY."""
+        """What the scene says of its picture; software draws smoke QUICKLY where that is as by default."""
         picture, plain = self.scene.picture, Picture()
         says = any(getattr(picture, name) != getattr(plain, name) for name in ("slices", *QUICKLY))
         return picture if says or not is_software(self.window.ctx) else replace(picture, **QUICKLY)

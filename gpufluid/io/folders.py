@@ -18,7 +18,8 @@ from gpufluid.io.paths import check_folder, numbered
 Folder = TypeVar("Folder", bound="NumberedFolder")
 
 LONGEST = 1 << 20  # bytes of a sidecar
-ALIKE = "title", "size", "fps", "dt", "up", "cells", "cell_size"  # in all parts of a film
+# in all parts of a film
+ALIKE = "title", "size", "bits", "transparent", "fps", "dt", "up", "cells", "cell_size"
 
 
 def write_json(path: Path, value: Mapping[str, Any], overwrite: bool = False) -> None:
