@@ -175,30 +175,32 @@ def side_numbers(boundaries: Boundaries) -> dict[str, NDArray[np.float32]]:
 
 @dataclass(frozen=True)
 class Walk:
-    """How the workgroups of lib/jacobi_walk.glsl go through the box.
+    """How the workgroups of a kernel go up through the box.
 
-    sweeps: that they make at once. packs, rows, slices: what a workgroup writes, along x, y and z.
+    columns, rows, slices: of texels, what a workgroup writes along x, y and z. rim: how many more columns and
+    rows it computes, on both sides together. sweeps: of Jacobi's that it makes at once.
     """
 
-    sweeps: int
-    packs: int
+    columns: int
     rows: int
     slices: int
+    rim: tuple[int, int]
+    sweeps: int = 1
 
     @property
     def group(self) -> tuple[int, int]:
-        """Invocations of a workgroup along x and y: with a pack and a row a sweep more on either side."""
-        return self.packs + 2, self.rows + 2 * self.sweeps
+        """Invocations of a workgroup along x and y."""
+        return self.columns + self.rim[0], self.rows + self.rim[1]
 
     @property
     def defines(self) -> dict[str, int]:
         """The GLSL macros of it."""
-        sizes = {"BLOCK_PACKS": self.packs, "BLOCK_ROWS": self.rows, "BLOCK_SLICES": self.slices}
+        sizes = {"BLOCK_COLUMNS": self.columns, "BLOCK_ROWS": self.rows, "BLOCK_SLICES": self.slices}
         return {"SWEEPS": self.sweeps, **sizes}
 
-    def groups(self, packs: int, rows: int, slices: int) -> tuple[int, int, int]:
+    def groups(self, columns: int, rows: int, slices: int) -> tuple[int, int, int]:
         """How many workgroups a box of so many takes along x, y and z."""
-        return -(-packs // self.packs), -(-rows // self.rows), -(-slices // self.slices)
+        return -(-columns // self.columns), -(-rows // self.rows), -(-slices // self.slices)
 
 
 @dataclass(frozen=True)
@@ -247,9 +249,14 @@ class Kernel:
         return {slot.name for slot in self.slots(variant)} | {self.write.name, *self.parameters}
 
 
-# Several Jacobi sweeps in a pass. 32 KB of shared memory, which OpenGL promises, hold both.
-WALKS = {"jacobi_two": Walk(2, 16, 12, 32), "jacobi_four": Walk(4, 16, 16, 64)}
+# Several Jacobi sweeps in a pass, and confinement in one: each has the 32 KB of shared memory that OpenGL
+# promises, and no more invocations.
+WALKS = {
+    "jacobi_two": Walk(16, 12, 32, rim=(2, 4), sweeps=2),
+    "jacobi_four": Walk(16, 16, 64, rim=(2, 8), sweeps=4),
+}
 WALKING = {walk.sweeps: name for name, walk in WALKS.items()}
+CONFINING = Walk(27, 11, 64, rim=(5, 5))
 
 
 def _cell(name: str) -> Slot:
@@ -355,6 +362,15 @@ KERNELS: dict[str, Kernel] = {
         Kernel("push", VELOCITY, (VELOCITY,), ("pushes", "push_count"), (SOLID_FACES,)),
         Kernel("turbulence", VELOCITY, (VELOCITY,), ("waves", "middle"), (SOLID_FACES,)),
         Kernel("force_field", VELOCITY, (VELOCITY, _cell("force")), ("dt",), (SOLID_FACES,)),
+        Kernel(
+            "confine",
+            VELOCITY,
+            (VELOCITY, SCALARS),
+            ("dt", "strength", "rise", "up"),
+            (SOLID_FACES,),
+            dyed_reads=(_cell("color"),),
+            walk=CONFINING,
+        ),
         Kernel(
             "force_expression",
             VELOCITY,
