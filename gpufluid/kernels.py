@@ -289,11 +289,13 @@ FINE_OPENINGS = Slot("openings", "fine_pack", components=1, exact=True)
 # which finer cells a coarse one stands for, bits
 JOINED, COARSE_JOINED = (Slot("joined", kind, exact=True) for kind in ("packed", "coarse_packed"))
 FINE_WEIGHTS = tuple(Slot(f"fine_{slot.name}", "fine_packed", exact=True) for slot in WEIGHTS)
-EIGHTHS = Slot("eighths", "eighth")
+EIGHTHS = Slot("eighths", "eighth", exact=True)
 PREDICTED = Slot("predicted", "bounded")
 REFLECTED = _face("reflected")
 HALVES = Slot("halves", "halves", exact=True)
 OTHER = Slot("other", "packed", exact=True)
+# in half floats its rounding alone, over a cell, would be more than what a projection leaves
+PRESSURE, VALUES = (Slot(name, "packed", exact=True) for name in ("pressure", "values"))
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
 ROOTS = Slot("roots", "root", exact=True)
 POINTS, PROBED = Slot("points", "probe", exact=True), Slot("sampled", "probe", exact=True)
@@ -460,23 +462,23 @@ KERNELS: dict[str, Kernel] = {
         Kernel("expand", _packed("divergence"), (_packed("divergence"), FLAME), ("expansion",), (OPENINGS,)),
         Kernel(
             "jacobi",
-            _packed("pressure"),
-            (_packed("pressure"), _packed("divergence")),
+            PRESSURE,
+            (PRESSURE, _packed("divergence")),
             ("scale", "weight"),
             (OPENINGS,),
         ),
         *(
             Kernel(
                 name,
-                _packed("pressure"),
-                (_packed("pressure"), _packed("divergence")),
+                PRESSURE,
+                (PRESSURE, _packed("divergence")),
                 ("scale", "weights"),
                 (OPENINGS,),
                 walk=walk,
             )
             for name, walk in WALKS.items()
         ),
-        Kernel("split_eighths", EIGHTHS, (_packed("values"),)),
+        Kernel("split_eighths", EIGHTHS, (VALUES,)),
         Kernel(
             "jacobi_eighths",
             EIGHTHS,
@@ -484,11 +486,11 @@ KERNELS: dict[str, Kernel] = {
             ("scale", "weight"),
             (OPENINGS,),
         ),
-        Kernel("join_eighths", _packed("values"), (EIGHTHS,)),
+        Kernel("join_eighths", VALUES, (EIGHTHS,)),
         Kernel(
             "red_black",
-            _packed("pressure"),
-            (_packed("pressure"), _packed("divergence")),
+            PRESSURE,
+            (PRESSURE, _packed("divergence")),
             ("scale", "omega", "colour"),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
@@ -496,14 +498,14 @@ KERNELS: dict[str, Kernel] = {
         Kernel(
             "residual",
             Slot("residual", "packed", exact=True),
-            (_packed("pressure"), _packed("divergence")),
+            (PRESSURE, _packed("divergence")),
             ("scale",),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
         ),
         Kernel(
             "first_sweep",
-            _packed("pressure"),
+            PRESSURE,
             (_packed("divergence"),),
             ("scale", "omega"),
             (OPENINGS,),
@@ -511,21 +513,21 @@ KERNELS: dict[str, Kernel] = {
         ),
         Kernel(
             "solve_coarsest",
-            _packed("pressure"),
+            PRESSURE,
             (_packed("divergence"),),
             ("scale", "sweeps"),
             weighted_reads=WEIGHTS,
         ),
         Kernel(
             "apply_inverse",
-            _packed("pressure"),
+            PRESSURE,
             (_packed("divergence"), Slot("inverse", "matrix", exact=True)),
             ("scale",),
         ),
         Kernel(
             "restrict",
             Slot("restricted", "coarse_packed", exact=True),
-            (_packed("pressure"), _packed("divergence")),
+            (PRESSURE, _packed("divergence")),
             ("scale",),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
@@ -533,8 +535,8 @@ KERNELS: dict[str, Kernel] = {
         ),
         Kernel(
             "prolong",
-            _packed("pressure"),
-            (_packed("pressure"), Slot("correction", "coarse_packed", exact=True)),
+            PRESSURE,
+            (PRESSURE, Slot("correction", "coarse_packed", exact=True)),
             (),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
@@ -550,11 +552,9 @@ KERNELS: dict[str, Kernel] = {
             weighted_reads=FINE_WEIGHTS,
             parted_reads=(JOINED,),
         ),
-        Kernel("halve", HALVES, (_packed("divergence"), _packed("pressure")), ("scale",)),
+        Kernel("halve", HALVES, (_packed("divergence"), PRESSURE), ("scale",)),
         Kernel("sum_halves", ROWS, (_half("red"), _half("black")), (), (OPENINGS,)),
-        Kernel(
-            "join_halves", _packed("values"), (_half("red"), _half("black"), WHOLE), ("share",), (OPENINGS,)
-        ),
+        Kernel("join_halves", VALUES, (_half("red"), _half("black"), WHOLE), ("share",), (OPENINGS,)),
         Kernel("relax_half", _half("own"), (_half("other"), _half("right")), ("colour",), (OPENINGS,)),
         Kernel(
             "restrict_half",
@@ -572,7 +572,7 @@ KERNELS: dict[str, Kernel] = {
             (OPENINGS,),
             parted_reads=(COARSE_JOINED,),
         ),
-        Kernel("add_scaled", _packed("values"), (_packed("values"), OTHER), ("own", "factor")),
+        Kernel("add_scaled", VALUES, (VALUES, OTHER), ("own", "factor")),
         Kernel("dot_rows", ROWS, (_packed("a"), _packed("b")), (), (OPENINGS,)),
         Kernel("sum_slices", SLICES, (ROWS,)),
         Kernel("sum_whole", WHOLE, (SLICES,)),
@@ -581,7 +581,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel("fft_rows", TRANSFORM, (TRANSFORM, ROOTS), ("done", "bits", "direction")),
         Kernel("fft_lines", TRANSFORM, (TRANSFORM, ROOTS), ("axis", "done", "bits", "direction")),
         Kernel("fft_divide", TRANSFORM, (TRANSFORM, ROOTS)),
-        Kernel("fft_store", _packed("pressure"), (TRANSFORM,)),
+        Kernel("fft_store", PRESSURE, (TRANSFORM,)),
         Kernel(
             "combine_velocities",
             _face("combined"),
@@ -592,7 +592,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel(
             "subtract_gradient",
             _face("pushed"),
-            (VELOCITY, _packed("pressure")),
+            (VELOCITY, PRESSURE),
             ("dt",),
             (SOLID_FACES,),
         ),
@@ -626,7 +626,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel("scroll_velocity", VELOCITY, (VELOCITY,), ("shift",), (SOLID_FACES,)),
         Kernel("scroll_scalars", SCALARS, (SCALARS,), ("shift", "ambient")),
         Kernel("scroll_flame", FLAME, (FLAME,), ("shift",)),
-        Kernel("scroll_pressure", _packed("pressure"), (_packed("pressure"),), ("shift",)),
+        Kernel("scroll_pressure", PRESSURE, (PRESSURE,), ("shift",)),
         Kernel("save_velocity", SAVED, (VELOCITY,)),
         Kernel("save_scalars", SAVED, (SCALARS,), (), (SOLID,)),
         Kernel("max_speed", SPEED, (VELOCITY,)),
